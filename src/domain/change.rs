@@ -1,0 +1,327 @@
+//! The difference between what is known and what is wanted, field by field, and the three-way difference when
+//! somebody else changed the group meanwhile (hazard 4 of service.md): what a person reviews.
+
+use serde_json::Value;
+
+use super::{
+    group::{Mapping, Properties},
+    known::KnownGroup,
+};
+
+/// The three fields a person can set. `None`: the field is left out of the request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wanted {
+    pub name: Option<String>,
+    pub mapping: Option<Mapping>,
+    pub properties: Option<Properties>,
+}
+
+impl Wanted {
+    /// All three fields as they are known now: the starting point of an edit.
+    pub fn of(group: &KnownGroup) -> Self {
+        Self {
+            name: group.name.as_ref().map(|known| known.value.clone()),
+            mapping: group.mapping.as_ref().map(|known| known.value.clone()),
+            properties: group.properties.as_ref().map(|known| known.value.clone()),
+        }
+    }
+}
+
+/// How one row stands against the known one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    Same,
+    Added,
+    Removed,
+    Changed,
+}
+
+impl Mark {
+    /// The sign in the gutter (console.md).
+    pub fn sign(self) -> char {
+        match self {
+            Self::Same => ' ',
+            Self::Added => '+',
+            Self::Removed => '-',
+            Self::Changed => '~',
+        }
+    }
+}
+
+/// One row of the mapping or one key of the properties, before and after. Property values are JSON texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    pub key: String,
+    pub before: Option<String>,
+    pub after: Option<String>,
+}
+
+impl Row {
+    pub fn mark(&self) -> Mark {
+        match (&self.before, &self.after) {
+            (None, Some(_)) => Mark::Added,
+            (Some(_), None) => Mark::Removed,
+            (before, after) if before == after => Mark::Same,
+            _ => Mark::Changed,
+        }
+    }
+}
+
+/// What happens to one field of the group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Field {
+    /// Not in the request; the service keeps what it has.
+    LeftOut,
+    /// In the request, but what the service holds now is not known here: it is replaced as a whole.
+    Replaced(Vec<Row>),
+    /// In the request; every row, also the ones that stay.
+    Compared(Vec<Row>),
+}
+
+impl Field {
+    pub fn rows(&self) -> &[Row] {
+        match self {
+            Self::LeftOut => &[],
+            Self::Replaced(rows) | Self::Compared(rows) => rows,
+        }
+    }
+
+    pub fn is_changed(&self) -> bool {
+        match self {
+            Self::LeftOut => false,
+            Self::Replaced(_) => true,
+            Self::Compared(rows) => rows.iter().any(|row| row.mark() != Mark::Same),
+        }
+    }
+}
+
+/// All that an update would change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    pub name: Field,
+    pub mapping: Field,
+    pub properties: Field,
+}
+
+impl Change {
+    /// Compares what is wanted with what is known.
+    pub fn between(before: &Wanted, after: &Wanted) -> Self {
+        let name_row = |name: &String| {
+            vec![Row {
+                key: "name".into(),
+                before: before.name.clone(),
+                after: Some(name.clone()),
+            }]
+        };
+        Self {
+            name: field(before.name.is_some(), after.name.as_ref().map(name_row)),
+            mapping: field(
+                before.mapping.is_some(),
+                after
+                    .mapping
+                    .as_ref()
+                    .map(|after| mapping_rows(before.mapping.as_ref(), after)),
+            ),
+            properties: field(
+                before.properties.is_some(),
+                after
+                    .properties
+                    .as_ref()
+                    .map(|after| property_rows(before.properties.as_ref(), after)),
+            ),
+        }
+    }
+
+    pub fn fields(&self) -> [(&'static str, &Field); 3] {
+        [
+            ("name", &self.name),
+            ("mapping", &self.mapping),
+            ("properties", &self.properties),
+        ]
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.fields().iter().all(|(_, field)| !field.is_changed())
+    }
+
+    /// How many rows differ; the number in "3 changes".
+    pub fn count(&self) -> usize {
+        self.fields()
+            .iter()
+            .flat_map(|(_, field)| field.rows())
+            .filter(|row| row.mark() != Mark::Same)
+            .count()
+    }
+}
+
+fn field(known: bool, rows: Option<Vec<Row>>) -> Field {
+    match (rows, known) {
+        (None, _) => Field::LeftOut,
+        (Some(rows), true) => Field::Compared(rows),
+        (Some(rows), false) => Field::Replaced(rows),
+    }
+}
+
+/// The rows of a mapping: first the wanted ones in their order, then the ones that go.
+pub fn mapping_rows(before: Option<&Mapping>, after: &Mapping) -> Vec<Row> {
+    let old = |key: &String| before.and_then(|before| before.get(key)).cloned();
+    rows(
+        after
+            .iter()
+            .map(|(key, value)| (key, value.clone(), old(key))),
+        before
+            .into_iter()
+            .flatten()
+            .filter(|(key, _)| !after.contains_key(*key))
+            .map(|(key, value)| (key, value.clone())),
+    )
+}
+
+/// The top-level keys of the properties, values as compact JSON.
+pub fn property_rows(before: Option<&Properties>, after: &Properties) -> Vec<Row> {
+    let old = |key: &String| {
+        before
+            .and_then(|before| before.get(key))
+            .map(Value::to_string)
+    };
+    rows(
+        after
+            .iter()
+            .map(|(key, value)| (key, value.to_string(), old(key))),
+        before
+            .into_iter()
+            .flatten()
+            .filter(|(key, _)| !after.contains_key(*key))
+            .map(|(key, value)| (key, value.to_string())),
+    )
+}
+
+fn rows<'a>(
+    kept: impl Iterator<Item = (&'a String, String, Option<String>)>,
+    gone: impl Iterator<Item = (&'a String, String)>,
+) -> Vec<Row> {
+    let kept = kept.map(|(key, after, before)| Row {
+        key: key.clone(),
+        before,
+        after: Some(after),
+    });
+    let gone = gone.map(|(key, before)| Row {
+        key: key.clone(),
+        before: Some(before),
+        after: None,
+    });
+    kept.chain(gone).collect()
+}
+
+/// A field that somebody else changed since this edit began.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Foreign {
+    pub field: &'static str,
+    /// What this edit started from.
+    pub base: Option<String>,
+    /// What the service returned just now.
+    pub theirs: String,
+    /// What this edit would send; `None` leaves the field alone.
+    pub mine: Option<String>,
+}
+
+impl Foreign {
+    /// Sending this edit would undo the other person's change.
+    pub fn is_overwritten(&self) -> bool {
+        self.mine.as_ref().is_some_and(|mine| *mine != self.theirs)
+    }
+}
+
+/// Three-way: what the service's own copy has now, where it differs from what the edit started from.
+///
+/// Only name and properties can be compared; the mapping is never returned.
+pub fn foreign_changes(base: &Wanted, now: &Wanted, mine: &Wanted) -> Vec<Foreign> {
+    let texts = |wanted: &Wanted| {
+        [
+            wanted.name.clone(),
+            wanted
+                .properties
+                .clone()
+                .map(|map| Value::Object(map).to_string()),
+        ]
+    };
+    let [base, now, mine] = [base, now, mine].map(texts);
+    ["name", "properties"]
+        .into_iter()
+        .zip(base)
+        .zip(now)
+        .zip(mine)
+        .filter_map(|(((field, base), now), mine)| {
+            let theirs = now?;
+            (base.as_ref() != Some(&theirs)).then_some(Foreign {
+                field,
+                base,
+                theirs,
+                mine,
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(name: &str, mapping: &[(&str, &str)], properties: &str) -> Wanted {
+        Wanted {
+            name: Some(name.into()),
+            mapping: Some(
+                mapping
+                    .iter()
+                    .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+                    .collect(),
+            ),
+            properties: Some(serde_json::from_str(properties).expect("a JSON object")),
+        }
+    }
+
+    #[test]
+    fn rows_are_marked_and_removed_ones_come_last() {
+        let before = wanted("Acme", &[("7", "40"), ("9", "1"), ("5", "5")], "{}");
+        let after = wanted("Acme", &[("7", "213"), ("5", "5"), ("8", "2")], "{}");
+        let change = Change::between(&before, &after);
+        let marks: Vec<_> = change
+            .mapping
+            .rows()
+            .iter()
+            .map(|r| (r.key.as_str(), r.mark().sign()))
+            .collect();
+        assert_eq!(marks, [("7", '~'), ("5", ' '), ("8", '+'), ("9", '-')]);
+        assert!(!change.name.is_changed() && !change.properties.is_changed());
+        assert_eq!(change.count(), 3);
+    }
+
+    #[test]
+    fn a_field_of_which_nothing_is_known_is_replaced_not_compared() {
+        let after = wanted("Acme", &[("7", "40")], "{}");
+        let before = Wanted {
+            mapping: None,
+            ..after.clone()
+        };
+        let change = Change::between(&before, &after);
+        assert!(matches!(change.mapping, Field::Replaced(_)));
+        assert!(!change.is_empty());
+        let left_out = Wanted {
+            mapping: None,
+            ..after.clone()
+        };
+        assert!(Change::between(&before, &left_out).is_empty());
+    }
+
+    #[test]
+    fn only_what_somebody_else_changed_is_foreign() {
+        let base = wanted("Acme", &[], r#"{"tier":"gold"}"#);
+        let now = wanted("Acme Europe", &[], r#"{"tier":"gold"}"#);
+        let mine = wanted("Acme", &[], r#"{"tier":"silver"}"#);
+        let foreign = foreign_changes(&base, &now, &mine);
+        assert_eq!(foreign.len(), 1);
+        assert_eq!(foreign[0].field, "name");
+        assert!(foreign[0].is_overwritten());
+        assert!(foreign_changes(&base, &base, &mine).is_empty());
+    }
+}

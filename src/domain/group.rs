@@ -1,0 +1,114 @@
+//! A user group and its parts, in the service's own words, and what makes each of them valid (service.md,
+//! "The interface").
+
+use std::fmt;
+
+use indexmap::IndexMap;
+use serde_json::Value;
+
+/// Schema id → data source id, in the order a person gave them.
+pub type Mapping = IndexMap<String, String>;
+
+/// A free JSON object; big numbers and key order are kept as written.
+pub type Properties = serde_json::Map<String, Value>;
+
+/// Longest `user_group_id`, in characters.
+pub const LONGEST_ID: usize = 255;
+
+/// The caller's own id of a group: 1 to 255 characters, compared exactly.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct UserGroupId(String);
+
+/// Why a text cannot be a `user_group_id`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidId {
+    #[error("the user group id is empty; type the id your own system uses for this group")]
+    Empty,
+    #[error("the user group id has {0} characters; at most {LONGEST_ID} are allowed")]
+    TooLong(usize),
+    #[error("the user group id contains a NUL character; remove it")]
+    Nul,
+}
+
+impl UserGroupId {
+    pub fn parse(text: impl Into<String>) -> Result<Self, InvalidId> {
+        let text = text.into();
+        let length = text.chars().count();
+        if length == 0 {
+            Err(InvalidId::Empty)
+        } else if length > LONGEST_ID {
+            Err(InvalidId::TooLong(length))
+        } else if text.contains('\0') {
+            Err(InvalidId::Nul)
+        } else {
+            Ok(Self(text))
+        }
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The id as it may be shown; hidden characters are escaped. For the exact id use [`UserGroupId::as_str`].
+impl fmt::Display for UserGroupId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&super::text::visible(&self.0))
+    }
+}
+
+/// `api_environment_tag`: which of two groups that share an id this one is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum EnvironmentTag {
+    Customer,
+    Testing,
+    /// A tag the interface does not document; kept, shown, never guessed about.
+    Other(String),
+}
+
+impl EnvironmentTag {
+    pub fn parse(text: &str) -> Self {
+        match text {
+            "Customer" => Self::Customer,
+            "Testing" => Self::Testing,
+            other => Self::Other(other.to_owned()),
+        }
+    }
+
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Customer => "Customer",
+            Self::Testing => "Testing",
+            Self::Other(text) => text,
+        }
+    }
+}
+
+impl fmt::Display for EnvironmentTag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&super::text::visible(self.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_counted_in_characters_not_bytes() {
+        assert!(UserGroupId::parse("é".repeat(255)).is_ok());
+        assert_eq!(
+            UserGroupId::parse("é".repeat(256)),
+            Err(InvalidId::TooLong(256))
+        );
+        assert_eq!(UserGroupId::parse(""), Err(InvalidId::Empty));
+        assert_eq!(UserGroupId::parse("a\0b"), Err(InvalidId::Nul));
+    }
+
+    #[test]
+    fn an_unknown_tag_is_kept_as_it_is() {
+        for tag in ["Customer", "Testing", "customer", "Staging"] {
+            assert_eq!(EnvironmentTag::parse(tag).as_str(), tag);
+        }
+    }
+}

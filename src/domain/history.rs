@@ -1,0 +1,141 @@
+//! One line of the append-only history: who did what to which group, and how it ended. Never a token.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::{group::UserGroupId, token::Fingerprint};
+
+/// The operations an operator can do to a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operation {
+    Get,
+    Create,
+    Update,
+    Rotate,
+}
+
+impl Operation {
+    pub const ALL: [Self; 4] = [Self::Get, Self::Create, Self::Update, Self::Rotate];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Rotate => "rotate",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == text)
+    }
+}
+
+/// How an operation ended. The words are those of the JSON output (console.md).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Ending {
+    /// The group was there and is unchanged.
+    Found,
+    /// This call, or one just before it, made the group.
+    Created,
+    /// A create met a group that was already there; nothing was changed.
+    Existed,
+    Updated,
+    /// Rotated; the new token was in the answer.
+    Rotated,
+    /// Rotated, and a get returned the same new token.
+    Confirmed,
+    /// The answer was lost, but a get returned a new token.
+    Recovered,
+    /// The token is still the old one; it is safe to try again.
+    NotApplied,
+    /// Rotated, and somebody rotated again after us.
+    Superseded,
+    /// The answers contradict each other; a person must look.
+    Conflict,
+    /// The service said no; nothing was changed.
+    Refused,
+    /// It may or may not have taken effect.
+    Unknown,
+    /// The service could not be reached; nothing was sent.
+    Unreachable,
+    /// A get of a known id created it: it had vanished, or this is another environment (hazard 1).
+    CreatedByGet,
+}
+
+impl Ending {
+    pub const ALL: [Self; 14] = [
+        Self::Found,
+        Self::Created,
+        Self::Existed,
+        Self::Updated,
+        Self::Rotated,
+        Self::Confirmed,
+        Self::Recovered,
+        Self::NotApplied,
+        Self::Superseded,
+        Self::Conflict,
+        Self::Refused,
+        Self::Unknown,
+        Self::Unreachable,
+        Self::CreatedByGet,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Found => "found",
+            Self::Created => "created",
+            Self::Existed => "existed",
+            Self::Updated => "updated",
+            Self::Rotated => "rotated",
+            Self::Confirmed => "confirmed",
+            Self::Recovered => "recovered",
+            Self::NotApplied => "not_applied",
+            Self::Superseded => "superseded",
+            Self::Conflict => "conflict",
+            Self::Refused => "refused",
+            Self::Unknown => "unknown",
+            Self::Unreachable => "unreachable",
+            Self::CreatedByGet => "created_by_get",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == text)
+    }
+}
+
+/// Who did what, when, to which group of which profile, and how it ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    pub at: Timestamp,
+    /// For example `ana@bastion2`.
+    pub by: String,
+    pub profile: String,
+    pub user_group_id: UserGroupId,
+    pub operation: Operation,
+    pub ending: Ending,
+    pub previous_fingerprint: Option<Fingerprint>,
+    pub fingerprint: Option<Fingerprint>,
+    /// Why, in the operator's words (rotation).
+    pub reason: Option<String>,
+    /// The changed fields, before and after: `{"name": ["old", "new"], "mapping": {"7": ["40", "213"]}}`.
+    pub changes: Option<Value>,
+    /// What was seen, in a sentence: the service's own words or what was unclear.
+    pub note: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_parses_back() {
+        for ending in Ending::ALL {
+            assert_eq!(Ending::parse(ending.as_str()), Some(ending));
+        }
+        for operation in Operation::ALL {
+            assert_eq!(Operation::parse(operation.as_str()), Some(operation));
+        }
+    }
+}

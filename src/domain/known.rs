@@ -1,0 +1,281 @@
+//! What this desk knows of a group, where each value came from and when (hazard 3 of service.md): a null or absent
+//! field in an answer never erases what is known.
+
+use jiff::Timestamp;
+
+use super::{
+    group::{EnvironmentTag, Mapping, Properties, UserGroupId},
+    token::Fingerprint,
+};
+
+/// Where a remembered value came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// A request of ours carried it and the service accepted the request.
+    Sent,
+    /// An answer of the service carried it.
+    Returned,
+}
+
+impl Source {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Sent => "sent",
+            Self::Returned => "returned",
+        }
+    }
+}
+
+/// A value, where it came from, when, and whose request it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known<T> {
+    pub value: T,
+    pub source: Source,
+    pub at: Timestamp,
+    /// The operator, for example `ana@bastion2`.
+    pub by: String,
+}
+
+/// When the token was last seen to change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastRotated {
+    pub at: Timestamp,
+    /// The operator who rotated from this desk; `None` when a get showed that somebody else had.
+    pub by: Option<String>,
+}
+
+/// A group of one profile, as far as this desk knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownGroup {
+    pub id: UserGroupId,
+    pub name: Option<Known<String>>,
+    pub team_id: Option<Known<i64>>,
+    pub mapping: Option<Known<Mapping>>,
+    pub properties: Option<Known<Properties>>,
+    pub environment_tag: Option<Known<EnvironmentTag>>,
+    pub fingerprint: Option<Known<Fingerprint>>,
+    pub last_rotated: Option<LastRotated>,
+    /// When an answer of the service last spoke of this group.
+    pub last_seen: Option<Timestamp>,
+}
+
+/// The fields an accepted request carried, and the service may therefore hold now.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sent {
+    pub name: Option<String>,
+    pub mapping: Option<Mapping>,
+    pub properties: Option<Properties>,
+}
+
+/// What an answer said of a group. `None`: the field was absent or null.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Returned {
+    pub name: Option<String>,
+    pub team_id: Option<i64>,
+    pub properties: Option<Properties>,
+    pub environment_tag: Option<EnvironmentTag>,
+    pub fingerprint: Fingerprint,
+}
+
+/// One accepted exchange with the service, as the directory learns from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lesson {
+    pub id: UserGroupId,
+    pub sent: Sent,
+    pub returned: Option<Returned>,
+    /// The exchange was a rotation by this desk.
+    pub rotated: bool,
+    pub at: Timestamp,
+    pub by: String,
+}
+
+/// What a lesson contradicted: somebody else was at work.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Noticed {
+    /// The token is another one than the last known, and we did not rotate it.
+    pub token_changed_elsewhere: bool,
+    /// The name the service had been known to hold, where the answer has another that we did not send.
+    pub name_was: Option<String>,
+}
+
+impl KnownGroup {
+    /// A group of which nothing but the id is known.
+    pub fn new(id: UserGroupId) -> Self {
+        Self {
+            id,
+            name: None,
+            team_id: None,
+            mapping: None,
+            properties: None,
+            environment_tag: None,
+            fingerprint: None,
+            last_rotated: None,
+            last_seen: None,
+        }
+    }
+
+    /// Takes in one exchange. Returned values win over sent ones; what the exchange is silent about stays.
+    pub fn learn(&mut self, lesson: &Lesson) -> Noticed {
+        let Sent {
+            name,
+            mapping,
+            properties,
+        } = &lesson.sent;
+        let mut noticed = Noticed::default();
+        let known = |source| (source, lesson.at, lesson.by.as_str());
+        let before = self.name.take();
+        self.name = before.clone();
+        put(&mut self.name, name.as_ref(), known(Source::Sent));
+        put(&mut self.mapping, mapping.as_ref(), known(Source::Sent));
+        put(
+            &mut self.properties,
+            properties.as_ref(),
+            known(Source::Sent),
+        );
+
+        if let Some(returned) = &lesson.returned {
+            if name.is_none()
+                && let (Some(old), Some(new)) = (&before, &returned.name)
+                && old.value != *new
+            {
+                noticed.name_was = Some(old.value.clone());
+            }
+            let source = known(Source::Returned);
+            put(&mut self.name, returned.name.as_ref(), source);
+            put(&mut self.team_id, returned.team_id.as_ref(), source);
+            put(&mut self.properties, returned.properties.as_ref(), source);
+            put(
+                &mut self.environment_tag,
+                returned.environment_tag.as_ref(),
+                source,
+            );
+            noticed.token_changed_elsewhere = self
+                .fingerprint
+                .as_ref()
+                .is_some_and(|old| old.value != returned.fingerprint)
+                && !lesson.rotated;
+            if lesson.rotated || noticed.token_changed_elsewhere {
+                self.last_rotated = Some(LastRotated {
+                    at: lesson.at,
+                    by: lesson.rotated.then(|| lesson.by.clone()),
+                });
+            }
+            put(&mut self.fingerprint, Some(&returned.fingerprint), source);
+            self.last_seen = Some(lesson.at);
+        }
+        noticed
+    }
+
+    /// The name where one is known, else the id.
+    pub fn title(&self) -> &str {
+        self.name
+            .as_ref()
+            .map_or(self.id.as_str(), |known| known.value.as_str())
+    }
+}
+
+fn put<T: Clone>(
+    slot: &mut Option<Known<T>>,
+    value: Option<&T>,
+    (source, at, by): (Source, Timestamp, &str),
+) {
+    if let Some(value) = value {
+        *slot = Some(Known {
+            value: value.clone(),
+            source,
+            at,
+            by: by.to_owned(),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lesson(returned: Option<Returned>) -> Lesson {
+        Lesson {
+            id: UserGroupId::parse("acme").expect("a valid id"),
+            sent: Sent::default(),
+            returned,
+            rotated: false,
+            at: Timestamp::UNIX_EPOCH,
+            by: "ana".into(),
+        }
+    }
+
+    fn returned(fingerprint: u8) -> Returned {
+        Returned {
+            name: None,
+            team_id: None,
+            properties: None,
+            environment_tag: None,
+            fingerprint: Fingerprint::from_bytes([fingerprint; 32]),
+        }
+    }
+
+    #[test]
+    fn an_absent_field_erases_nothing() {
+        let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid id"));
+        let mut first = lesson(Some(Returned {
+            name: Some("Acme".into()),
+            team_id: Some(7),
+            environment_tag: Some(EnvironmentTag::Customer),
+            ..returned(1)
+        }));
+        first.sent.mapping = Some([("40".into(), "213".into())].into_iter().collect());
+        group.learn(&first);
+        let known = group.clone();
+
+        group.learn(&lesson(Some(returned(1))));
+        assert_eq!(group.name, known.name);
+        assert_eq!(group.mapping, known.mapping);
+        assert_eq!(group.environment_tag, known.environment_tag);
+        assert_eq!(
+            group.mapping.expect("the mapping is known").source,
+            Source::Sent
+        );
+    }
+
+    #[test]
+    fn a_token_changed_by_somebody_else_is_noticed() {
+        let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid id"));
+        assert!(
+            !group
+                .learn(&lesson(Some(returned(1))))
+                .token_changed_elsewhere
+        );
+        assert_eq!(group.last_rotated, None);
+        assert!(
+            group
+                .learn(&lesson(Some(returned(2))))
+                .token_changed_elsewhere
+        );
+        let mut ours = lesson(Some(returned(3)));
+        ours.rotated = true;
+        assert!(!group.learn(&ours).token_changed_elsewhere);
+        assert_eq!(
+            group.last_rotated.and_then(|last| last.by).as_deref(),
+            Some("ana")
+        );
+    }
+
+    #[test]
+    fn a_name_changed_by_somebody_else_is_noticed() {
+        let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid id"));
+        let named = |name: &str| {
+            lesson(Some(Returned {
+                name: Some(name.into()),
+                ..returned(1)
+            }))
+        };
+        group.learn(&named("Acme"));
+        assert_eq!(
+            group.learn(&named("Acme Europe")).name_was.as_deref(),
+            Some("Acme")
+        );
+        let mut ours = named("Acme EU");
+        ours.sent.name = Some("Acme EU".into());
+        assert_eq!(group.learn(&ours).name_was, None);
+    }
+}

@@ -1,0 +1,361 @@
+//! The state machine of rotation.md as a pure [`Rotation::step`]: what is durable, what was seen, what follows.
+//! It sends nothing and reads no clock; `operations` feeds it and journals every step before acting on it.
+
+use std::time::Duration;
+
+use super::token::Fingerprint;
+
+/// Where a rotation stands. The words are those of `rotations --json`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum State {
+    /// The intent is durable; nothing was sent.
+    Intended,
+    /// The request may be on its way.
+    Sent,
+    /// The answer carried a new token.
+    Rotated,
+    /// A get returned that same new token.
+    Confirmed,
+    /// It may or may not have taken effect; only a get decides.
+    Unknown,
+    /// A get returned a new token: rotated, by this call or by someone else.
+    Recovered,
+    /// The old token is still the current one; it is safe to try again.
+    NotApplied,
+    /// Rotated, and a get returned a third token: someone rotated after us.
+    Superseded,
+    /// The answers contradict each other; a person must look.
+    Conflict,
+    /// A person closed it, with a reason.
+    Abandoned,
+}
+
+impl State {
+    pub const ALL: [Self; 10] = [
+        Self::Intended,
+        Self::Sent,
+        Self::Rotated,
+        Self::Confirmed,
+        Self::Unknown,
+        Self::Recovered,
+        Self::NotApplied,
+        Self::Superseded,
+        Self::Conflict,
+        Self::Abandoned,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Intended => "intended",
+            Self::Sent => "sent",
+            Self::Rotated => "rotated",
+            Self::Confirmed => "confirmed",
+            Self::Unknown => "unknown",
+            Self::Recovered => "recovered",
+            Self::NotApplied => "not_applied",
+            Self::Superseded => "superseded",
+            Self::Conflict => "conflict",
+            Self::Abandoned => "abandoned",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == text)
+    }
+
+    /// Something is still to be found out.
+    pub fn is_open(self) -> bool {
+        match self {
+            Self::Intended | Self::Sent | Self::Rotated | Self::Unknown => true,
+            Self::Confirmed
+            | Self::Recovered
+            | Self::NotApplied
+            | Self::Superseded
+            | Self::Conflict
+            | Self::Abandoned => false,
+        }
+    }
+
+    /// The token that was current when it began can no longer be rotated again (rotation.md, "One rotation per seen
+    /// token").
+    pub fn holds_token(self) -> bool {
+        !matches!(self, Self::NotApplied | Self::Abandoned)
+    }
+}
+
+/// What the answer to the rotate request was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Valid success, right id, a token that differs from the old one.
+    NewToken(Fingerprint),
+    /// Valid success, but the token is the old one.
+    SameToken,
+    /// Another id or another environment.
+    WrongGroup,
+    /// The service states clearly that it did not do it.
+    Refused,
+    /// The bytes never left: no connection was made.
+    NotSent,
+    /// Everything else: time-out, reset, redirect, 5xx, half a body, garbage.
+    Unclear,
+}
+
+/// Something that happened to a rotation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// The commit that must be durable before the first byte leaves.
+    Sending,
+    Answered(Answer),
+    /// A get of the group returned this token.
+    Read {
+        fingerprint: Fingerprint,
+        /// Time since the request was sent, on a monotonic clock where there is one.
+        since_sent: Duration,
+    },
+    /// A get created the group, or came from another environment.
+    ReadContradicts,
+    /// A start-up found it open; its process has died.
+    FoundAtStart,
+    /// A person closes it.
+    Abandon,
+}
+
+/// One rotation, as far as its journal tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rotation {
+    pub state: State,
+    /// Of the token read in the preflight (T0).
+    pub previous: Fingerprint,
+    /// Of the new token, once one is known.
+    pub fingerprint: Option<Fingerprint>,
+    /// The service stated a refusal: one unchanged read settles it, without the horizon.
+    pub refused: bool,
+    /// An unchanged token was read once since it became unknown.
+    pub read_unchanged: bool,
+}
+
+/// The event cannot happen in this state; a mistake in the caller, never in the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{event:?} cannot happen to a rotation that is {}", state.as_str())]
+pub struct OutOfOrder {
+    pub state: State,
+    pub event: Event,
+}
+
+/// Settle horizon H: how long a late request may still arrive (rotation.md).
+pub fn settle_horizon(request_timeout: Duration) -> Duration {
+    Duration::from_secs(60).max(request_timeout * 2)
+}
+
+impl Rotation {
+    /// A durable intent.
+    pub fn intended(previous: Fingerprint) -> Self {
+        Self {
+            state: State::Intended,
+            previous,
+            fingerprint: None,
+            refused: false,
+            read_unchanged: false,
+        }
+    }
+
+    /// What follows from an event. `horizon` is H of [`settle_horizon`].
+    pub fn step(self, event: Event, horizon: Duration) -> Result<Self, OutOfOrder> {
+        let to = |state| Self { state, ..self };
+        let next = match (self.state, event) {
+            (State::Intended, Event::Sending) => to(State::Sent),
+            (State::Intended, Event::FoundAtStart) => to(State::NotApplied),
+            (State::Sent, Event::Answered(answer)) => self.answered(answer),
+            (State::Sent, Event::FoundAtStart) => to(State::Unknown),
+            (State::Rotated | State::Unknown, Event::FoundAtStart) => self,
+            (
+                State::Rotated,
+                Event::Read {
+                    fingerprint,
+                    since_sent,
+                },
+            ) => {
+                if Some(fingerprint) == self.fingerprint {
+                    to(State::Confirmed)
+                } else if fingerprint != self.previous {
+                    to(State::Superseded)
+                } else if since_sent >= horizon {
+                    to(State::Conflict)
+                } else {
+                    self
+                }
+            }
+            (
+                State::Unknown,
+                Event::Read {
+                    fingerprint,
+                    since_sent,
+                },
+            ) => {
+                if fingerprint != self.previous {
+                    Self {
+                        state: State::Recovered,
+                        fingerprint: Some(fingerprint),
+                        ..self
+                    }
+                } else if self.refused || (self.read_unchanged && since_sent >= horizon) {
+                    to(State::NotApplied)
+                } else {
+                    Self {
+                        read_unchanged: true,
+                        ..self
+                    }
+                }
+            }
+            (State::Rotated | State::Unknown, Event::ReadContradicts) => to(State::Conflict),
+            (state, Event::Abandon) if state.is_open() => to(State::Abandoned),
+            (state, event) => return Err(OutOfOrder { state, event }),
+        };
+        Ok(next)
+    }
+
+    fn answered(self, answer: Answer) -> Self {
+        let to = |state| Self { state, ..self };
+        match answer {
+            Answer::NewToken(fingerprint) if fingerprint != self.previous => Self {
+                state: State::Rotated,
+                fingerprint: Some(fingerprint),
+                ..self
+            },
+            Answer::NewToken(_) | Answer::SameToken | Answer::NotSent => to(State::NotApplied),
+            Answer::WrongGroup => to(State::Conflict),
+            Answer::Refused => Self {
+                state: State::Unknown,
+                refused: true,
+                ..self
+            },
+            Answer::Unclear => to(State::Unknown),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const H: Duration = Duration::from_secs(60);
+    const EARLY: Duration = Duration::from_secs(1);
+    const OLD: Fingerprint = fp(0);
+    const NEW: Fingerprint = fp(1);
+
+    const fn fp(n: u8) -> Fingerprint {
+        Fingerprint::from_bytes([n; 32])
+    }
+
+    fn run(events: &[Event]) -> Rotation {
+        events
+            .iter()
+            .fold(Rotation::intended(OLD), |rotation, event| {
+                rotation.step(*event, H).expect("in order")
+            })
+    }
+
+    fn read(fingerprint: Fingerprint, since_sent: Duration) -> Event {
+        Event::Read {
+            fingerprint,
+            since_sent,
+        }
+    }
+
+    #[test]
+    fn the_good_way() {
+        let rotated = run(&[Event::Sending, Event::Answered(Answer::NewToken(NEW))]);
+        assert_eq!(
+            (rotated.state, rotated.fingerprint),
+            (State::Rotated, Some(NEW))
+        );
+        let confirmed = rotated.step(read(NEW, EARLY), H).expect("in order");
+        assert_eq!(confirmed.state, State::Confirmed);
+        let superseded = rotated.step(read(fp(2), EARLY), H).expect("in order");
+        assert_eq!(superseded.state, State::Superseded);
+    }
+
+    #[test]
+    fn a_lost_answer_is_settled_by_gets_alone() {
+        let unknown = run(&[Event::Sending, Event::Answered(Answer::Unclear)]);
+        assert_eq!(unknown.state, State::Unknown);
+        let recovered = unknown.step(read(NEW, EARLY), H).expect("in order");
+        assert_eq!(
+            (recovered.state, recovered.fingerprint),
+            (State::Recovered, Some(NEW))
+        );
+
+        let once = unknown.step(read(OLD, EARLY), H).expect("in order");
+        assert_eq!(
+            once.state,
+            State::Unknown,
+            "the request may still be on its way"
+        );
+        let early_again = once.step(read(OLD, EARLY), H).expect("in order");
+        assert_eq!(early_again.state, State::Unknown);
+        assert_eq!(
+            early_again.step(read(OLD, H), H).expect("in order").state,
+            State::NotApplied
+        );
+        assert_eq!(
+            unknown.step(read(OLD, H), H).expect("in order").state,
+            State::Unknown
+        );
+    }
+
+    #[test]
+    fn a_stated_refusal_needs_one_read_and_no_horizon() {
+        let refused = run(&[Event::Sending, Event::Answered(Answer::Refused)]);
+        assert_eq!(refused.state, State::Unknown);
+        assert_eq!(
+            refused.step(read(OLD, EARLY), H).expect("in order").state,
+            State::NotApplied
+        );
+        assert_eq!(
+            refused.step(read(NEW, EARLY), H).expect("in order").state,
+            State::Recovered
+        );
+    }
+
+    #[test]
+    fn the_same_token_is_no_rotation_and_another_group_is_a_conflict() {
+        let state = |answer| run(&[Event::Sending, Event::Answered(answer)]).state;
+        assert_eq!(state(Answer::SameToken), State::NotApplied);
+        assert_eq!(state(Answer::NewToken(OLD)), State::NotApplied);
+        assert_eq!(state(Answer::NotSent), State::NotApplied);
+        assert_eq!(state(Answer::WrongGroup), State::Conflict);
+    }
+
+    #[test]
+    fn a_death_before_sending_is_harmless_and_after_it_unknown() {
+        assert_eq!(run(&[Event::FoundAtStart]).state, State::NotApplied);
+        assert_eq!(
+            run(&[Event::Sending, Event::FoundAtStart]).state,
+            State::Unknown
+        );
+    }
+
+    #[test]
+    fn nothing_is_sent_twice() {
+        for state in State::ALL {
+            let rotation = Rotation {
+                state,
+                ..Rotation::intended(OLD)
+            };
+            let sends_again = rotation.step(Event::Sending, H).is_ok();
+            assert_eq!(sends_again, state == State::Intended, "{state:?}");
+        }
+    }
+
+    #[test]
+    fn only_open_rotations_can_be_abandoned() {
+        for state in State::ALL {
+            let rotation = Rotation {
+                state,
+                ..Rotation::intended(OLD)
+            };
+            assert_eq!(rotation.step(Event::Abandon, H).is_ok(), state.is_open());
+            assert_eq!(State::parse(state.as_str()), Some(state));
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Hostile text made visible. Everything a service or a person wrote passes through here before it is shown:
+//! control, bidi and zero-width characters become escapes, never raw (they act) and never dropped (that hides).
+
+use std::borrow::Cow;
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// Characters that take no room or steer the ones around them (Unicode `Cf`, separators, fillers, selectors).
+const INVISIBLE: &[(u32, u32)] = &[
+    (0x00AD, 0x00AD),
+    (0x034F, 0x034F),
+    (0x0600, 0x0605),
+    (0x061C, 0x061C),
+    (0x06DD, 0x06DD),
+    (0x070F, 0x070F),
+    (0x0890, 0x0891),
+    (0x08E2, 0x08E2),
+    (0x115F, 0x1160),
+    (0x17B4, 0x17B5),
+    (0x180B, 0x180F),
+    (0x200B, 0x200F),
+    (0x2028, 0x202E),
+    (0x2060, 0x206F),
+    (0x2800, 0x2800),
+    (0x3164, 0x3164),
+    (0xFE00, 0xFE0F),
+    (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0),
+    (0xFFF0, 0xFFFB),
+    (0x110BD, 0x110BD),
+    (0x110CD, 0x110CD),
+    (0x13430, 0x1343F),
+    (0x1BCA0, 0x1BCA3),
+    (0x1D173, 0x1D17A),
+    (0xE0000, 0xE0FFF),
+];
+
+/// Whether a character would act on the terminal or vanish from it.
+pub fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || (!c.is_ascii() && {
+            let code = u32::from(c);
+            INVISIBLE
+                .iter()
+                .any(|&(from, to)| (from..=to).contains(&code))
+        })
+}
+
+/// The text as it may be shown: hidden characters as `\n`, `\t`, `\r`, `\0` or `\u{202e}`.
+///
+/// A backslash stays one backslash, so the result is for reading, not for parsing back.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if is_hidden(c) {
+            shown.push_str(&escape(c));
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+fn escape(c: char) -> String {
+    match c {
+        '\n' => "\\n".into(),
+        '\t' => "\\t".into(),
+        '\r' => "\\r".into(),
+        '\0' => "\\0".into(),
+        c => format!("\\u{{{:x}}}", u32::from(c)),
+    }
+}
+
+/// Something about an id that an eye can miss (hazard 1 of service.md).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Oddity {
+    /// Which character, counted from 1.
+    pub position: usize,
+    /// What to tell the person, e.g. `U+0430 looks like "a"`.
+    pub what: String,
+}
+
+/// Names the invisible characters, unusual spaces and look-alikes of an id, in order.
+pub fn oddities(text: &str) -> Vec<Oddity> {
+    let last = text.chars().count();
+    text.chars()
+        .enumerate()
+        .filter_map(|(index, c)| {
+            let position = index + 1;
+            let what = if is_hidden(c) {
+                format!("invisible {}", escape(c))
+            } else if c == ' ' && (position == 1 || position == last) {
+                "space at the edge".to_owned()
+            } else if c.is_whitespace() && c != ' ' {
+                format!("U+{:04X} is not the usual space", u32::from(c))
+            } else {
+                let twin = ascii_twin(c)?;
+                format!("U+{:04X} \"{c}\" looks like \"{twin}\"", u32::from(c))
+            };
+            Some(Oddity { position, what })
+        })
+        .collect()
+}
+
+/// The ASCII text a non-ASCII character is easily mistaken for.
+fn ascii_twin(c: char) -> Option<String> {
+    if c.is_ascii() {
+        return None;
+    }
+    let mut buffer = [0; 4];
+    let skeleton: String = unicode_security::skeleton(c.encode_utf8(&mut buffer)).collect();
+    (!skeleton.is_empty() && skeleton.is_ascii()).then_some(skeleton)
+}
+
+/// A form in which texts that look alike are equal; for comparing ids, never for showing.
+pub fn skeleton(text: &str) -> String {
+    unicode_security::skeleton(text)
+        .filter(|c| !is_hidden(*c))
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+/// Columns a text takes on a terminal.
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// Cuts a text in the middle so that it takes at most `room` columns; beginning and end stay readable.
+pub fn cut_middle(text: &str, room: usize, ellipsis: &str) -> String {
+    if width(text) <= room {
+        return text.to_owned();
+    }
+    let mark = width(ellipsis);
+    if room <= mark {
+        return take_front(text, room);
+    }
+    let left = (room - mark).div_ceil(2);
+    let front = take_front(text, left);
+    let back = take_back(text, room - mark - width(&front));
+    format!("{front}{ellipsis}{back}")
+}
+
+/// As much of the beginning as fits into `room` columns.
+pub fn take_front(text: &str, room: usize) -> String {
+    let mut used = 0;
+    text.graphemes(true)
+        .take_while(|g| {
+            used += width(g);
+            used <= room
+        })
+        .collect()
+}
+
+fn take_back(text: &str, room: usize) -> String {
+    let mut used = 0;
+    let kept: Vec<&str> = text
+        .graphemes(true)
+        .rev()
+        .take_while(|g| {
+            used += width(g);
+            used <= room
+        })
+        .collect();
+    kept.into_iter().rev().collect()
+}
+
+/// Breaks a text into lines of at most `room` columns, at spaces where there are any.
+///
+/// Ours, because ratatui 0.30.2's own wrapping panics on some Unicode (trap 1 of dependencies.md).
+pub fn wrap(text: &str, room: usize) -> Vec<String> {
+    let room = room.max(1);
+    let mut lines = Vec::new();
+    for paragraph in text.split('\n') {
+        let mut line = String::new();
+        for word in paragraph.split(' ') {
+            let gap = usize::from(!line.is_empty());
+            if width(&line) + gap + width(word) <= room {
+                if gap == 1 {
+                    line.push(' ');
+                }
+                line.push_str(word);
+                continue;
+            }
+            if !line.is_empty() {
+                lines.push(std::mem::take(&mut line));
+            }
+            let mut rest = word;
+            while width(rest) > room {
+                let piece = take_front(rest, room);
+                // A grapheme wider than the room is left out rather than looped over for ever.
+                if piece.is_empty() {
+                    rest = "";
+                    break;
+                }
+                rest = &rest[piece.len()..];
+                lines.push(piece);
+            }
+            line.push_str(rest);
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_characters_become_escapes_and_nothing_is_dropped() {
+        assert_eq!(visible("adm\u{1b}in"), "adm\\u{1b}in");
+        assert_eq!(visible("a\u{202e}b\u{200b}c\n"), "a\\u{202e}b\\u{200b}c\\n");
+        assert!(matches!(visible("Größe 東京"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn every_control_bidi_and_format_character_is_escaped() {
+        for code in (0..0x20)
+            .chain(0x7f..0xa0)
+            .chain(0x202a..=0x202e)
+            .chain(0x2066..=0x2069)
+        {
+            let c = char::from_u32(code).expect("a scalar value");
+            assert!(
+                visible(&c.to_string()).starts_with('\\'),
+                "U+{code:04X} passed"
+            );
+        }
+    }
+
+    #[test]
+    fn look_alikes_are_named_by_position() {
+        let found = oddities("\u{0430}cme-eu ");
+        assert_eq!(found[0].position, 1);
+        assert!(
+            found[0].what.contains("looks like \"a\""),
+            "{}",
+            found[0].what
+        );
+        assert_eq!(found[1].what, "space at the edge");
+        assert!(oddities("acme-eu").is_empty());
+        assert_eq!(skeleton("\u{0430}cme"), skeleton("acme"));
+    }
+
+    #[test]
+    fn cutting_in_the_middle_keeps_both_ends_and_counts_columns() {
+        assert_eq!(cut_middle("globex-retail", 9, "…"), "glob…tail");
+        assert_eq!(cut_middle("short", 9, "…"), "short");
+        assert!(width(&cut_middle("東京都庁舎前", 7, "…")) <= 7);
+        assert_eq!(cut_middle("abc", 0, "…"), "");
+    }
+
+    #[test]
+    fn wrapping_never_exceeds_the_room() {
+        for room in 1..12 {
+            for line in wrap("a group named 東京 and averyveryverylongword\nnext", room) {
+                assert!(width(&line) <= room.max(2), "{line:?} in {room}");
+            }
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! What the stories share: the world they play in.
