@@ -227,20 +227,27 @@ impl Operations {
         let id = rotated.group.id.clone();
         match self.look_up(&id, Assurance::Exists).await {
             Ok(read) => {
-                let same = read.token == rotated.token;
-                let mut warnings = rotated.warnings;
-                warnings.extend(
-                    read.warnings
-                        .into_iter()
-                        .filter(|warning| !matches!(warning, Warning::RotationSettled { .. })),
-                );
-                Done {
-                    ending: if same { Ending::Confirmed } else { Ending::Superseded },
-                    group: read.group,
-                    token: read.token,
-                    warnings,
-                    ..rotated
+                let mut done = rotated;
+                let fingerprint = read.group.fingerprint.as_ref().map(|known| known.value);
+                let news = read
+                    .warnings
+                    .into_iter()
+                    .filter(|warning| !matches!(warning, Warning::RotationSettled { .. }));
+                done.warnings.extend(news);
+                if read.token == done.token {
+                    done.ending = Ending::Confirmed;
+                } else if fingerprint == done.previous_fingerprint {
+                    // A replica may lag; the token of the answer stays the best there is.
+                    done.warnings.push(Warning::NotReadBack {
+                        why: "the service still returned the old token; read the group again in a minute".into(),
+                    });
+                    return done;
+                } else {
+                    done.ending = Ending::Superseded;
                 }
+                done.group = read.group;
+                done.token = read.token;
+                done
             }
             Err(failure) => {
                 let mut done = rotated;

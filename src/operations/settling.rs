@@ -115,10 +115,11 @@ impl Operations {
             previous_fingerprint: Some(after.previous),
             fingerprint: after.fingerprint,
             reason: row.reason.clone(),
-            note: Some(format!(
-                "the rotation begun by {} is settled by reading the group",
-                row.by
-            )),
+            note: Some(if after.state == State::Confirmed {
+                "read back: the service holds the new token".to_owned()
+            } else {
+                format!("the rotation begun by {} is settled by reading the group", row.by)
+            }),
             ..self.entry(Operation::Rotate, &row.user_group_id, ending(after.state)?)
         })
     }
