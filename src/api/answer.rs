@@ -238,11 +238,9 @@ fn flag(value: &Value) -> Option<bool> {
         Value::Bool(flag) => Some(*flag),
         Value::String(text) if text == "1" => Some(true),
         Value::String(text) if text == "0" => Some(false),
-        // Only the exact values 1 and 0 count, so the comparison of floats is meant.
-        #[allow(clippy::float_cmp)]
         Value::Number(number) => match number.as_f64() {
-            Some(number) if number == 1.0 => Some(true),
-            Some(number) if number == 0.0 => Some(false),
+            Some(1.0) => Some(true),
+            Some(0.0) => Some(false),
             _ => None,
         },
         _ => None,

@@ -201,7 +201,9 @@ impl Sending<'_> {
     fn lost(&self, error: &reqwest::Error) -> Lost {
         if error.is_timeout() {
             Lost::TimedOut(self.timeout)
-        } else if error.is_decode() && !chain(error).any(|cause| cause.is::<hyper::Error>()) {
+        } else if error.is_decode()
+            && !chain(error).any(<dyn std::error::Error>::is::<hyper::Error>)
+        {
             Lost::Damaged
         } else {
             Lost::Broken
