@@ -1,13 +1,15 @@
-//! The client on the wire: what it sends, that it sends it once, and what it says when the answer is odd, damaged,
-//! late or missing.
+//! The client on the wire: what it sends, that it sends it once, follows nothing, and what it says.
+
+mod bodies;
+mod lost;
 
 use std::time::Duration;
 
 use groupdesk::{
     api::{
         answer::Verdict,
-        client::{Client, LARGEST_BODY, Reply},
-        failure::{Call, CallError, ClientError, Lost, NotSent},
+        client::{Client, Reply},
+        failure::{Call, CallError, ClientError},
         rotation::rotation_answer,
         unclear::{RedirectHint, Unclear},
         wire::GroupRequest,
@@ -26,15 +28,9 @@ use crate::support::faults::{self, Fault, Faults, http};
 const KEY: &str = "canary-key-5c1";
 const OLD: &str = "canary-token-old";
 const NEW: &str = "canary-token-new";
-/// Long enough for a busy machine; where something must be waited for, `SHORT` is.
+/// Long enough for a busy machine.
 const LONG: Duration = Duration::from_secs(20);
-const SHORT: Duration = Duration::from_millis(600);
 const CALLS: [Call; 3] = [Call::GetOrCreate, Call::Update, Call::Rotate];
-/// A mebibyte of zeros as a piece of a deflate stream that may be repeated for ever.
-const ZEROS: &[u8] = include_bytes!("client/zeros.deflate");
-const GZIP_HEAD: &[u8] = b"\x1f\x8b\x08\0\0\0\0\0\0\xff";
-/// The answer of `good`, compressed.
-const ANSWER: &[u8] = include_bytes!("client/answer.gz");
 
 fn profile(base_url: String, timeout: Duration) -> Profile {
     Profile {
@@ -206,272 +202,6 @@ async fn redirects_are_shown_and_never_followed() {
             }
         }
     }
-}
-
-#[tokio::test]
-async fn an_answer_that_breaks_off_is_lost_and_nothing_is_sent_again() {
-    let whole = http("200 OK", &[], r#"{"success":1,"user_group":{}}"#);
-    let mut garbled = http("200 OK", &["Content-Encoding: gzip"], ANSWER);
-    let last = garbled.len() - 20;
-    garbled[last] ^= 0xff;
-    let faults = [
-        ("reset", Fault::Reset, None, Lost::Broken),
-        ("close", Fault::Close, None, Lost::Broken),
-        (
-            "half a head",
-            Fault::AnswerAndClose(whole[..20].to_vec()),
-            None,
-            Lost::Broken,
-        ),
-        (
-            "half a body",
-            Fault::AnswerAndClose(whole[..whole.len() - 5].to_vec()),
-            Some(200),
-            Lost::Broken,
-        ),
-        (
-            "no HTTP",
-            Fault::AnswerAndClose(b"SSH-2.0-canary\r\n".to_vec()),
-            None,
-            Lost::Broken,
-        ),
-        (
-            "damaged gzip",
-            Fault::Answer(garbled),
-            Some(200),
-            Lost::Damaged,
-        ),
-    ];
-    for (what, fault, status, why) in faults {
-        for one in CALLS {
-            let server = Faults::always(fault.clone()).await;
-            let result = call(&client(&server, LONG), one).await;
-            assert_eq!(answer(&result), Answer::Unclear, "{what}");
-            let expected = CallError::Lost {
-                call: one,
-                status,
-                why,
-            };
-            assert_eq!(result.expect_err("lost"), expected, "{what}");
-            assert_eq!(server.requests().len(), 1, "{what} {one:?}");
-            assert_eq!(server.connections(), 1, "{what} {one:?}");
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_connection_that_is_cut_while_sending_is_lost_not_unsent() {
-    let blurt = Fault::Blurt(b"canary \x00\xff nonsense\r\n\r\n".to_vec());
-    for fault in [Fault::ResetAtOnce, blurt] {
-        for one in CALLS {
-            let server = Faults::always(fault.clone()).await;
-            let error = call(&client(&server, LONG), one).await.expect_err("lost");
-            assert!(matches!(error, CallError::Lost { .. }), "{error:?}");
-            assert_eq!(server.connections(), 1, "{one:?}");
-        }
-    }
-}
-
-#[tokio::test]
-async fn silence_is_lost_after_the_time_out() {
-    let whole = http("200 OK", &[], r#"{"success":1}"#);
-    for (fault, status) in [
-        (Fault::Hang, None),
-        (Fault::AnswerAndHang(whole[..10].to_vec()), None),
-        (
-            Fault::AnswerAndHang(whole[..whole.len() - 1].to_vec()),
-            Some(200),
-        ),
-    ] {
-        let server = Faults::always(fault).await;
-        let client = client(&server, SHORT);
-        let [get, update, rotate] = CALLS.map(|one| call(&client, one));
-        let (get, update, rotate) = tokio::join!(get, update, rotate);
-        for (one, result) in CALLS.into_iter().zip([get, update, rotate]) {
-            let error = result.expect_err("lost");
-            let expected = CallError::Lost {
-                call: one,
-                status,
-                why: Lost::TimedOut(SHORT),
-            };
-            assert_eq!(error, expected);
-            assert!(error.to_string().contains("within 0.6 s"), "{error}");
-        }
-        assert_eq!(server.requests().len(), 3);
-        server.all_over().await;
-    }
-}
-
-#[tokio::test]
-async fn the_body_of_a_redirect_is_not_waited_for() {
-    let head = b"HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 9\r\n\r\n".to_vec();
-    let server = Faults::always(Fault::AnswerAndHang(head)).await;
-    let reply = call(&client(&server, LONG), Call::Rotate)
-        .await
-        .expect("an answer");
-    assert_eq!(reply.status, 302);
-    assert!(matches!(
-        reply.verdict,
-        Verdict::Unclear(Unclear::Redirect { .. })
-    ));
-}
-
-#[tokio::test]
-async fn no_connection_means_nothing_was_sent() {
-    // Bound but not listening: refused, and nobody else can take the port meanwhile.
-    let taken = tokio::net::TcpSocket::new_v4().expect("a socket");
-    taken
-        .bind("127.0.0.1:0".parse().expect("an address"))
-        .expect("a port");
-    let host = taken.local_addr().expect("an address").to_string();
-    for one in CALLS {
-        let client = client_of(&profile(format!("http://{host}"), LONG));
-        let result = call(&client, one).await;
-        assert_eq!(answer(&result), Answer::NotSent);
-        let error = result.expect_err("refused");
-        let why = NotSent::Refused(host.clone());
-        let expected = CallError::NotSent {
-            host: host.clone(),
-            why,
-        };
-        assert_eq!(error, expected);
-        assert!(error.to_string().contains("nothing was sent"), "{error}");
-    }
-}
-
-#[tokio::test]
-async fn a_name_that_cannot_exist_means_nothing_was_sent() {
-    // A label of more than 63 characters is refused before anybody is asked.
-    let host = format!("{}.localhost", "a".repeat(70));
-    let client = client_of(&profile(format!("http://{host}"), LONG));
-    let error = call(&client, Call::Rotate).await.expect_err("no such name");
-    let why = NotSent::Name(host.clone());
-    assert_eq!(error, CallError::NotSent { host, why });
-}
-
-#[tokio::test]
-async fn a_connection_that_is_never_made_is_not_sent_even_when_the_time_is_up() {
-    // A queue for one connection that nobody takes: once it is full, attempts are not answered at all.
-    let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
-    socket
-        .bind("127.0.0.1:0".parse().expect("an address"))
-        .expect("a port");
-    let listener = socket.listen(0).expect("listens");
-    let address = listener.local_addr().expect("an address");
-    let mut waiting = Vec::new();
-    while let Ok(stream) =
-        tokio::time::timeout(SHORT, tokio::net::TcpStream::connect(address)).await
-    {
-        waiting.push(stream.expect("connected"));
-        assert!(waiting.len() < 64, "the queue never fills");
-    }
-    let client = client_of(&profile(format!("http://{address}"), SHORT));
-    let result = call(&client, Call::Rotate).await;
-    assert_eq!(answer(&result), Answer::NotSent);
-    let error = result.expect_err("no connection");
-    let CallError::NotSent {
-        why: NotSent::TimedOut { after, .. },
-        ..
-    } = error
-    else {
-        panic!("{error:?}");
-    };
-    assert!(after < SHORT);
-}
-
-#[tokio::test]
-async fn a_failed_handshake_means_nothing_was_sent() {
-    let server = Faults::always(Fault::Blurt(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec())).await;
-    let profile = profile(format!("https://{}", server.address), LONG);
-    // A machine without certificates of authorities must say so instead.
-    let client = match Client::new(&profile, KEY.into()) {
-        Ok(client) => client,
-        Err(error) => {
-            assert_eq!(error, ClientError::Tls);
-            return assert!(error.to_string().contains("ca-certificates"));
-        }
-    };
-    let error = call(&client, Call::Rotate).await.expect_err("no handshake");
-    let secure = matches!(
-        &error,
-        CallError::NotSent {
-            why: NotSent::Tls { .. },
-            ..
-        }
-    );
-    assert!(secure, "{error:?}");
-}
-
-#[tokio::test]
-async fn a_compressed_answer_is_read() {
-    let bytes = http("200 OK", &["Content-Encoding: gzip"], ANSWER);
-    let server = Faults::always(Fault::Answer(bytes)).await;
-    let reply = call(&client(&server, LONG), Call::Rotate)
-        .await
-        .expect("an answer");
-    let Verdict::Success(group) = reply.verdict else {
-        panic!("{reply:?}");
-    };
-    assert_eq!(group.token.expose(), NEW);
-}
-
-#[tokio::test]
-async fn a_body_is_read_up_to_the_limit_and_not_beyond() {
-    let answer =
-        json!({"success": 1, "user_group": {"token": NEW, "provided_id": "acme-eu"}}).to_string();
-    for (size, fits) in [(LARGEST_BODY, true), (LARGEST_BODY + 1, false)] {
-        let body = answer.clone() + &" ".repeat(size - answer.len());
-        let server = Faults::always(Fault::Answer(http("200 OK", &[], body))).await;
-        let reply = call(&client(&server, LONG), Call::GetOrCreate)
-            .await
-            .expect("an answer");
-        let too_large = Verdict::Unclear(Unclear::TooLarge {
-            status: 200,
-            limit: LARGEST_BODY,
-        });
-        assert_eq!(matches!(reply.verdict, Verdict::Success(_)), fits);
-        assert_eq!(reply.verdict == too_large, !fits);
-    }
-}
-
-#[tokio::test]
-async fn a_flood_and_a_bomb_are_cut_off() {
-    // 256 MiB of garbage, and 100 GiB out of 100 MiB: neither may be taken in.
-    let head = "HTTP/1.1 200 OK\r\nConnection: close\r\n";
-    let flood = Fault::Flood {
-        head: format!("{head}\r\n").into_bytes(),
-        piece: vec![b'x'; 1024 * 1024],
-        times: 256,
-    };
-    let bomb = Fault::Flood {
-        head: [
-            format!("{head}Content-Encoding: gzip\r\n\r\n").as_bytes(),
-            GZIP_HEAD,
-        ]
-        .concat(),
-        piece: ZEROS.to_vec(),
-        times: 100_000,
-    };
-    for (fault, whole) in [(flood, 256 * 1024 * 1024), (bomb, 100_000 * ZEROS.len())] {
-        for one in CALLS {
-            let server = Faults::always(fault.clone()).await;
-            let reply = call(&client(&server, LONG), one).await.expect("an answer");
-            let cut = matches!(reply.verdict, Verdict::Unclear(Unclear::TooLarge { .. }));
-            assert!(cut, "{reply:?}");
-            server.all_over().await;
-            assert!(server.flooded() < whole, "all of it was taken in");
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_megabyte_of_garbage_is_unclear() {
-    let garbage: Vec<u8> = (0..1_000_000_u32).map(|n| (n * 7 % 251) as u8).collect();
-    let server = Faults::always(Fault::Answer(http("200 OK", &[], garbage))).await;
-    let result = call(&client(&server, LONG), Call::Rotate).await;
-    assert_eq!(answer(&result), Answer::Unclear);
-    let verdict = result.expect("an answer").verdict;
-    assert!(matches!(verdict, Verdict::Unclear(Unclear::NotJson { .. })));
 }
 
 #[tokio::test]
