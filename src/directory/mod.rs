@@ -105,7 +105,8 @@ impl Directory {
 
     /// Writes what one exchange leaves behind: the group, the history and the journal, in one transaction.
     ///
-    /// Times are kept in whole microseconds. [`DirectoryError::MovedOn`] refuses all of it.
+    /// Times are kept in whole microseconds. A line of history keeps the profile it names itself.
+    /// [`DirectoryError::MovedOn`] refuses all of it.
     pub async fn record(&self, profile: &str, record: Record) -> Result<Recorded, DirectoryError> {
         let mut recorded = self.record_all(profile, vec![record]).await?;
         Ok(recorded.pop().unwrap_or_default())
