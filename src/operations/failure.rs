@@ -1,7 +1,7 @@
 //! Why an operation did not end as asked; each says what happened, whether anything was sent, and what to do.
 
 use crate::{
-    api::client::{CallError, ClientError},
+    api::failure::{CallError, ClientError},
     config::KeyError,
     directory::DirectoryError,
     domain::{
@@ -16,7 +16,10 @@ use crate::{
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// Hazard 1: a read of an unknown id could create it.
-    #[error("\"{id}\" is not in the directory of this profile; nothing was sent{}", nearest(near))]
+    #[error(
+        "\"{id}\" is not in the directory of this profile; nothing was sent{}",
+        nearest(near)
+    )]
     NotKnown {
         id: UserGroupId,
         near: Vec<UserGroupId>,

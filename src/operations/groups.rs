@@ -6,7 +6,8 @@ use super::{Assurance, Done, Failure, Operations, Warning};
 use crate::{
     api::{
         answer::{Group, Verdict},
-        client::{CallError, Reply},
+        client::Reply,
+        failure::CallError,
         wire::GroupRequest,
     },
     directory::Record,
@@ -29,8 +30,7 @@ pub(super) struct Read {
 }
 
 const TRY_AGAIN_UPDATE: &str = "Read the group; sending the same update again is safe";
-const TRY_AGAIN_CREATE: &str =
-    "Creating it again is safe: an existing group is returned unchanged";
+const TRY_AGAIN_CREATE: &str = "Creating it again is safe: an existing group is returned unchanged";
 
 impl Operations {
     /// Reads a group. An id that the directory does not know is refused unless a person says that it exists; a get
@@ -239,14 +239,15 @@ impl Operations {
             .as_ref()
             .is_some_and(|known| known.value != read.returned.fingerprint);
         // A get that found what was expected is no history; one that noticed something is.
-        let entry = (operation != Operation::Get || ending != Ending::Found || changed).then(|| {
-            let mut entry = self.entry(operation, &id, ending);
-            entry.previous_fingerprint = previous.as_ref().map(|known| known.value);
-            entry.fingerprint = Some(read.returned.fingerprint);
-            entry.changes = changes.as_ref().and_then(super::recording::changes_json);
-            entry.note = changed.then(|| Warning::TokenChangedElsewhere.to_string());
-            entry
-        });
+        let entry =
+            (operation != Operation::Get || ending != Ending::Found || changed).then(|| {
+                let mut entry = self.entry(operation, &id, ending);
+                entry.previous_fingerprint = previous.as_ref().map(|known| known.value);
+                entry.fingerprint = Some(read.returned.fingerprint);
+                entry.changes = changes.as_ref().and_then(super::recording::changes_json);
+                entry.note = changed.then(|| Warning::TokenChangedElsewhere.to_string());
+                entry
+            });
         let record = Record {
             lesson: Some(lesson),
             entry,
@@ -257,7 +258,9 @@ impl Operations {
         warnings.extend(Warning::of(&recorded.noticed));
         Ok(Done {
             ending,
-            group: recorded.group.unwrap_or_else(|| crate::domain::known::KnownGroup::new(id)),
+            group: recorded
+                .group
+                .unwrap_or_else(|| crate::domain::known::KnownGroup::new(id)),
             token: Some(read.token),
             previous_fingerprint: previous.map(|known| known.value),
             warnings,
@@ -290,13 +293,10 @@ impl No {
             Self::Answered(reply) => match reply.verdict {
                 Verdict::Refused { words, .. } => refused(reply.status, words),
                 verdict @ (Verdict::Success(_) | Verdict::SameToken(_) | Verdict::Unclear(_)) => {
-                    Failure::Unreadable(verdict.to_string())
+                    Failure::Unreadable(explain(&verdict))
                 }
             },
-            Self::Failed(CallError::NotSent(why)) => {
-                Failure::Unreachable(CallError::NotSent(why))
-            }
-            Self::Failed(CallError::Lost(why)) => Failure::Unreachable(CallError::Lost(why)),
+            Self::Failed(error) => Failure::Unreachable(error),
         }
     }
 
@@ -313,10 +313,10 @@ impl No {
                     words,
                     ..
                 } => refused(reply.status, words),
-                verdict => unknown(verdict.to_string()),
+                verdict => unknown(explain(&verdict)),
             },
-            Self::Failed(error @ CallError::NotSent(_)) => Failure::Unreachable(error),
-            Self::Failed(error @ CallError::Lost(_)) => unknown(error.to_string()),
+            Self::Failed(error @ CallError::NotSent { .. }) => Failure::Unreachable(error),
+            Self::Failed(error @ CallError::Lost { .. }) => unknown(error.to_string()),
         }
     }
 }
@@ -329,6 +329,14 @@ pub(super) fn refused(status: u16, words: Option<String>) -> Failure {
     }
 }
 
+/// What was wrong with an answer, in words.
+pub(super) fn explain(verdict: &Verdict) -> String {
+    verdict
+        .explain()
+        .unwrap_or_else(|| "the answer is a success of another kind than was asked for".into())
+}
+
+/// The whole request for what is wanted; what the review shows is exactly what is sent.
 pub fn request(id: &UserGroupId, wanted: &Wanted) -> GroupRequest {
     GroupRequest {
         name: wanted.name.clone(),

@@ -14,14 +14,13 @@ use jiff::Timestamp;
 use tokio::sync::OnceCell;
 
 pub use failure::Failure;
+pub use groups::request;
 pub use outcome::{Done, Warning};
 
 use crate::{
     api::client::Client,
     config::{Environment, profile::Profile},
-    directory::{
-        Directory, DirectoryError, HistoryFilter, JournalRow, Numbered, RotationFilter,
-    },
+    directory::{Directory, DirectoryError, HistoryFilter, JournalRow, Numbered, RotationFilter},
     domain::{
         group::UserGroupId, history::Entry, known::KnownGroup, near::near, rotation::settle_horizon,
     },
@@ -162,7 +161,11 @@ impl Operations {
     }
 
     /// Refuses an id that the directory does not know, and names the nearest ones it does.
-    async fn known(&self, id: &UserGroupId, assurance: Assurance) -> Result<Option<KnownGroup>, Failure> {
+    async fn known(
+        &self,
+        id: &UserGroupId,
+        assurance: Assurance,
+    ) -> Result<Option<KnownGroup>, Failure> {
         let known = self.show(id).await.map_err(Failure::NothingSent)?;
         if known.is_none() && assurance == Assurance::KnownOnly {
             let groups = self.list().await.map_err(Failure::NothingSent)?;

@@ -5,17 +5,13 @@ use std::time::Duration;
 
 use super::{Assurance, Done, Failure, Operations, Warning, groups::Read};
 use crate::{
-    api::{
-        answer::Verdict,
-        client::{CallError, Reply},
-        rotation::rotation_answer,
-    },
+    api::{answer::Verdict, client::Reply, failure::CallError, rotation::rotation_answer},
     directory::{Begun, Intent, Record, RotationId, RotationStep},
     domain::{
         group::UserGroupId,
         history::{Ending, Entry, Operation},
         known::{KnownGroup, Lesson, Sent},
-        rotation::{Answer, Event, Rotation, State},
+        rotation::{Answer, Event, Rotation},
         token::{Fingerprint, Token},
     },
 };
@@ -85,7 +81,11 @@ impl Operations {
         if read.ending == Ending::CreatedByGet {
             return Err(Failure::CreatedByGet { id: id.clone() });
         }
-        let tag = read.group.environment_tag.as_ref().map(|known| &known.value);
+        let tag = read
+            .group
+            .environment_tag
+            .as_ref()
+            .map(|known| &known.value);
         match (&self.profile().environment, tag) {
             (Some(expected), Some(got)) if expected != got => Err(Failure::WrongEnvironment {
                 id: id.clone(),
@@ -122,7 +122,7 @@ impl Operations {
             (Answer::NewToken(_) | Answer::SameToken | Answer::NotSent, result) => {
                 let why = words(&result);
                 let unreachable = match result {
-                    Err(error @ CallError::NotSent(_)) => Some(error),
+                    Err(error @ CallError::NotSent { .. }) => Some(error),
                     _ => None,
                 };
                 let ending = if unreachable.is_some() {
@@ -302,7 +302,9 @@ impl Operations {
         let entry = self.rotation_entry(under_way, ending, None, Some(why.to_owned()));
         self.advance(under_way, event, None, Some(entry), Some(why.to_owned()))
             .await
-            .map_err(|error| unknown(format!("{why}; and it could not be written down: {error}")))?;
+            .map_err(|error| {
+                unknown(format!("{why}; and it could not be written down: {error}"))
+            })?;
         Ok(())
     }
 
@@ -350,7 +352,7 @@ impl Operations {
 
 fn words(result: &Result<Reply, CallError>) -> String {
     match result {
-        Ok(reply) => reply.verdict.to_string(),
+        Ok(reply) => super::groups::explain(&reply.verdict),
         Err(error) => error.to_string(),
     }
 }

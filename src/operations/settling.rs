@@ -46,8 +46,8 @@ impl Operations {
     ) -> Result<Option<Rotation>, Failure> {
         let now = self.now();
         let since_sent = since(row.sent_at.unwrap_or(row.started_at), now);
-        let abandoned_by_its_process =
-            matches!(row.rotation.state, State::Intended | State::Sent) && since_sent >= self.horizon();
+        let abandoned_by_its_process = matches!(row.rotation.state, State::Intended | State::Sent)
+            && since_sent >= self.horizon();
         let mut rotation = row.rotation;
         if abandoned_by_its_process {
             rotation = match self.step(row, rotation, Event::FoundAtStart).await? {
@@ -90,11 +90,7 @@ impl Operations {
                 note: None,
             }),
         };
-        match self
-            .directory()
-            .record(&self.profile().name, record)
-            .await
-        {
+        match self.directory().record(&self.profile().name, record).await {
             Ok(_) => Ok(Some(after)),
             Err(DirectoryError::MovedOn { .. }) => Ok(None),
             Err(error) => Err(Failure::NotWritten(error)),
@@ -102,12 +98,7 @@ impl Operations {
     }
 
     /// A settled outcome is history; that it is still open is not.
-    fn settling_entry(
-        &self,
-        row: &JournalRow,
-        before: Rotation,
-        after: Rotation,
-    ) -> Option<Entry> {
+    fn settling_entry(&self, row: &JournalRow, before: Rotation, after: Rotation) -> Option<Entry> {
         if before.state == after.state {
             return None;
         }
@@ -118,7 +109,10 @@ impl Operations {
             note: Some(if after.state == State::Confirmed {
                 "read back: the service holds the new token".to_owned()
             } else {
-                format!("the rotation begun by {} is settled by reading the group", row.by)
+                format!(
+                    "the rotation begun by {} is settled by reading the group",
+                    row.by
+                )
             }),
             ..self.entry(Operation::Rotate, &row.user_group_id, ending(after.state)?)
         })
