@@ -9,8 +9,9 @@ use std::{
 use jiff::Timestamp;
 
 use super::{
+    Farewell,
     groups::Groups,
-    message::{Effect, Farewell, Job, ProfileIndex, Ticket},
+    message::{Effect, Job, ProfileIndex, Ticket},
     messages::{Messages, Severity},
     panes::{Pane, edit::Edit},
     theme::Theme,

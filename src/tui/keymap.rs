@@ -18,6 +18,7 @@ pub enum Focus {
     EditProperties,
     Review,
     Result,
+    Token,
     RotateReason,
     RotateCheck,
     RotateTyped,
@@ -33,7 +34,7 @@ pub enum Focus {
 }
 
 impl Focus {
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Welcome,
         Self::List,
         Self::Filter,
@@ -44,6 +45,7 @@ impl Focus {
         Self::EditProperties,
         Self::Review,
         Self::Result,
+        Self::Token,
         Self::RotateReason,
         Self::RotateCheck,
         Self::RotateTyped,
@@ -76,6 +78,7 @@ impl Focus {
             | Self::EditMapping
             | Self::Review
             | Self::Result
+            | Self::Token
             | Self::RotateCheck
             | Self::RotateRunning
             | Self::RotateResult
@@ -122,6 +125,7 @@ pub enum Action {
     Review,
     Confirm,
     Unchanged,
+    Rotate,
     Reveal,
     WriteFile,
     Demo,

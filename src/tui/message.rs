@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crossterm::event::KeyEvent;
 
+use super::Farewell;
 use crate::{
     directory::{JournalRow, Numbered},
     domain::{
@@ -51,16 +52,6 @@ pub enum Effect {
     Suspend,
     Redraw,
     Quit(Farewell),
-}
-
-/// Why the console ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Farewell {
-    Asked,
-    /// The person wants the demo instead.
-    Demo,
-    /// SIGTERM, SIGHUP or a second Ctrl-C while something was in flight.
-    Signal,
 }
 
 /// Work for `operations`.

@@ -43,7 +43,7 @@ const MOVE: [Binding; 6] = [
 const LIST: &[Binding] = &[
     bind(A::Enter, &["enter"], "open", "open the group: read it from the service"),
     bind(A::Edit, &["e"], "edit", "edit name, mapping and properties"),
-    bind(A::Token, &["t"], "token", "rotate the token; asks first"),
+    bind(A::Token, &["t"], "token", "the token: reveal, copy, write to a file, rotate"),
     bind(A::OpenOrCreate, &["o"], "open/create", "open a group by its id, or create it"),
     bind(A::Filter, &["/"], "filter", "filter by words in name, id, tag, token fingerprint, team id"),
     bind(A::History, &["2"], "history", "the history of this profile"),
@@ -64,7 +64,7 @@ const FILTER: &[Binding] = &[
 
 const GROUP: &[Binding] = &[
     bind(A::Edit, &["e"], "edit", "edit name, mapping and properties"),
-    bind(A::Token, &["t"], "token", "rotate the token; asks first"),
+    bind(A::Token, &["t"], "token", "the token: reveal, copy, write to a file, rotate"),
     bind(A::Refresh, &["r", "f5", "ctrl-r"], "read again", "read it from the service again"),
     bind(A::History, &["2"], "history", "the history of this group"),
     bind(A::CopyMenu, &["y"], "copy", "copy id, name or more of this group"),
@@ -117,10 +117,21 @@ const REVIEW_KEYS: &[Binding] = &[
 
 const RESULT: &[Binding] = &[
     bind(A::Enter, &["enter"], "to the list", "to the list"),
-    bind(A::Token, &["t"], "token", "rotate the token; asks first"),
+    bind(A::Token, &["t"], "token", "the token: reveal, copy, write to a file, rotate"),
     bind(A::Edit, &["e"], "edit again", "edit the group again"),
     bind(A::Back, &["esc"], "", "to the list"),
     MOVE[0], MOVE[1], MOVE[4], MOVE[5],
+];
+
+const REVEAL: Binding = bind(A::Reveal, &["v"], "reveal 20 s", "show the token for 20 seconds, or hide it");
+const COPY_TOKEN: Binding = bind(A::CopyMenu, &["y"], "copy", "copy the token by way of your terminal (OSC 52)");
+const WRITE: Binding = bind(A::WriteFile, &["w"], "write to file", "write the token to a new file only you can read");
+
+const TOKEN: &[Binding] = &[
+    bind(A::Rotate, &["T"], "ROTATE", "rotate the token; asks first"),
+    REVEAL, COPY_TOKEN, WRITE,
+    bind(A::Refresh, &["r", "f5", "ctrl-r"], "read again", "read the token again"),
+    bind(A::Back, &["esc", "enter"], "back", "back"),
 ];
 
 const ROTATE_REASON: &[Binding] = &[
@@ -148,9 +159,7 @@ const ROTATE_RUNNING: &[Binding] = &[bind(
 )];
 
 const ROTATE_RESULT: &[Binding] = &[
-    bind(A::Reveal, &["v"], "reveal 20 s", "show the token for 20 seconds, or hide it"),
-    bind(A::CopyMenu, &["y"], "copy", "copy the token by way of your terminal (OSC 52)"),
-    bind(A::WriteFile, &["w"], "write to file", "write the token to a new file only you can read"),
+    REVEAL, COPY_TOKEN, WRITE,
     bind(A::Back, &["esc", "enter"], "to the list", "to the list; the token can be read again by id"),
 ];
 
@@ -212,6 +221,7 @@ pub(super) fn here(focus: Focus) -> &'static [Binding] {
         Focus::EditProperties => EDIT_PROPERTIES,
         Focus::Review => REVIEW_KEYS,
         Focus::Result => RESULT,
+        Focus::Token => TOKEN,
         Focus::RotateReason => ROTATE_REASON,
         Focus::RotateCheck => ROTATE_CHECK,
         Focus::RotateTyped => ROTATE_TYPED,

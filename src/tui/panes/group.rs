@@ -5,7 +5,7 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
-use super::{Pane, View, copy_menu::CopyMenu, edit::Edit, history::History, rotate::Rotate};
+use super::{Pane, View, copy_menu::CopyMenu, edit::Edit, history::History, token::TokenPane};
 use crate::{
     domain::{group::UserGroupId, known::KnownGroup},
     tui::{
@@ -121,7 +121,7 @@ impl View for Group {
                 };
                 let pane = match action {
                     Action::Edit => Pane::Edit(Box::new(Edit::of(&group, desk))),
-                    Action::Token => Pane::Rotate(Box::new(Rotate::check(&group, desk))),
+                    Action::Token => Pane::Token(Box::new(TokenPane::open(&group, desk))),
                     _ => Pane::CopyMenu(CopyMenu::of(&group)),
                 };
                 desk.ask(Ask::Push(pane));
@@ -132,7 +132,7 @@ impl View for Group {
 
     fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
         match action {
-            Action::Edit | Action::Token => desk.read_only_reason().map(str::to_owned),
+            Action::Edit => desk.read_only_reason().map(str::to_owned),
             _ => None,
         }
     }

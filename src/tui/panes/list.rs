@@ -5,7 +5,7 @@ mod view;
 use crossterm::event::KeyEvent;
 use ratatui::{buffer::Buffer, layout::{Position, Rect}};
 
-use super::{Pane, View, copy_menu::CopyMenu, edit::Edit, group::Group, rotate::Rotate};
+use super::{Pane, View, copy_menu::CopyMenu, edit::Edit, group::Group, token::TokenPane};
 use crate::{
     domain::{group::UserGroupId, known::KnownGroup},
     tui::{
@@ -210,7 +210,7 @@ impl View for List {
                 };
                 let pane = match action {
                     Action::Edit => Pane::Edit(Box::new(Edit::of(&group, desk))),
-                    Action::Token => Pane::Rotate(Box::new(Rotate::check(&group, desk))),
+                    Action::Token => Pane::Token(Box::new(TokenPane::open(&group, desk))),
                     Action::CopyMenu => Pane::CopyMenu(CopyMenu::of(&group)),
                     _ => Pane::Group(Group::open(group.id, desk)),
                 };
@@ -235,7 +235,7 @@ impl View for List {
 
     fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
         match action {
-            Action::Edit | Action::Token => desk.read_only_reason().map(str::to_owned),
+            Action::Edit => desk.read_only_reason().map(str::to_owned),
             _ => None,
         }
     }

@@ -12,7 +12,7 @@ pub mod open;
 pub mod profiles;
 pub mod result;
 pub mod review;
-pub mod rotate;
+pub mod token;
 pub mod welcome;
 
 use crossterm::event::KeyEvent;
@@ -73,7 +73,7 @@ pub enum Pane {
     Edit(Box<edit::Edit>),
     Review(Box<review::Review>),
     Result(Box<result::ResultPane>),
-    Rotate(Box<rotate::Rotate>),
+    Token(Box<token::TokenPane>),
     History(history::History),
     Open(open::Open),
     Help(help::Help),
@@ -91,7 +91,7 @@ impl Pane {
             Self::Edit(pane) => pane.as_ref(),
             Self::Review(pane) => pane.as_ref(),
             Self::Result(pane) => pane.as_ref(),
-            Self::Rotate(pane) => pane.as_ref(),
+            Self::Token(pane) => pane.as_ref(),
             Self::History(pane) => pane,
             Self::Open(pane) => pane,
             Self::Help(pane) => pane,
@@ -109,7 +109,7 @@ impl Pane {
             Self::Edit(pane) => pane.as_mut(),
             Self::Review(pane) => pane.as_mut(),
             Self::Result(pane) => pane.as_mut(),
-            Self::Rotate(pane) => pane.as_mut(),
+            Self::Token(pane) => pane.as_mut(),
             Self::History(pane) => pane,
             Self::Open(pane) => pane,
             Self::Help(pane) => pane,

@@ -8,10 +8,10 @@ use ratatui::{
 
 use super::View;
 use crate::tui::{
+    Farewell,
     desk::{Ask, Desk},
     frame::boxed,
     keymap::{Action, Focus},
-    message::Farewell,
     sheet::Sheet,
 };
 

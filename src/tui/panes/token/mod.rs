@@ -87,10 +87,6 @@ impl TokenPane {
         self.done()?.token.as_ref()
     }
 
-    fn level(desk: &Desk) -> Level {
-        desk.profile().map_or(Level::Typed, of_rotation)
-    }
-
     fn rotate(&mut self, desk: &mut Desk) {
         let reason = self.reason.text().trim();
         let reason = (!reason.is_empty()).then(|| reason.to_owned());
@@ -166,6 +162,11 @@ impl TokenPane {
     }
 }
 
+/// How strongly a rotation asks here.
+fn level(desk: &Desk) -> Level {
+    desk.profile().map_or(Level::Typed, of_rotation)
+}
+
 /// One line for a rotation that ended well.
 pub(in crate::tui) fn describe(done: &Done) -> String {
     let arrow = match (&done.previous_fingerprint, &done.group.fingerprint) {
@@ -225,7 +226,7 @@ impl View for TokenPane {
             Action::Enter if self.path.is_some() => self.write(desk),
             Action::Rotate => {
                 self.revealed_until = None;
-                self.typed.hint = match Self::level(desk) {
+                self.typed.hint = match level(desk) {
                     Level::Typed => "exactly as shown above; then Enter".into(),
                     Level::Button | Level::Key => String::new(),
                 };
