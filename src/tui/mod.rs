@@ -1,1 +1,6 @@
-//! (to be written)
+//! The console.
+
+pub mod picture;
+pub mod terminal;
+pub mod theme;
+pub mod widgets;
