@@ -122,7 +122,6 @@ impl TextField {
             KeyCode::Right => self.go(InputRequest::GoToNextChar),
             KeyCode::Home => self.go(InputRequest::GoToStart),
             KeyCode::End => self.go(InputRequest::GoToEnd),
-            KeyCode::Char('e') if control => self.go(InputRequest::GoToEnd),
             KeyCode::Char('w') if control => self.delete_to(InputRequest::GoToPrevWord),
             KeyCode::Backspace if control || alt => self.delete_to(InputRequest::GoToPrevWord),
             KeyCode::Char('u') if control => self.delete_to(InputRequest::GoToStart),
