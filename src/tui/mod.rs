@@ -1,5 +1,25 @@
 //! The console. Pure state and drawing around one loop; work goes out as jobs with tickets and comes back as messages.
 
+mod app;
+mod changes;
+mod desk;
+mod facts;
+mod frame;
+mod groups;
+mod keymap;
+mod level;
+mod message;
+mod messages;
+mod panes;
+pub mod picture;
+mod runner;
+mod scroll;
+mod sheet;
+pub mod terminal;
+pub mod theme;
+pub mod widgets;
+mod work;
+
 use std::path::PathBuf;
 
 use crate::{config::Environment, operations::Operations};
