@@ -1,1 +1,3 @@
 //! What the stories share: the world they play in.
+
+pub(crate) mod service;
