@@ -87,6 +87,21 @@ async fn a_write_runs_to_its_end_when_its_caller_has_gone() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_revoked_while_its_request_waits_does_nothing_more() {
+    let service = TestService::start_with(patient(), Limits::default()).await;
+    let other = service.other_connection();
+    other.execute_batch("BEGIN IMMEDIATE").expect("the lock");
+    let call = create(&service.testing(), "late");
+    eventually("it was let in", || service.store.pending_writes() == 1).await;
+    other
+        .execute_batch("UPDATE keys SET revoked_at = 1; COMMIT")
+        .expect("revoked");
+    let reply = call.await.expect("no panic");
+    assert_eq!(reply.refused(), (401, "unauthorized".into()));
+    assert!(!exists(&service, "late"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn more_than_fits_is_answered_503_with_retry_after() {
     let limits = Limits {
         in_flight: 2,
