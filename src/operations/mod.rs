@@ -17,10 +17,16 @@ pub use failure::Failure;
 pub use groups::request;
 pub use outcome::{Done, Warning};
 
+/// What callers see of the layers below comes through here.
+pub use crate::{
+    api::inspect::{Method, as_curl, request_json},
+    directory::{DirectoryError, JournalRow, Numbered},
+};
+
 use crate::{
     api::client::Client,
     config::{Environment, profile::Profile},
-    directory::{Directory, DirectoryError, HistoryFilter, JournalRow, Numbered, RotationFilter},
+    directory::{Directory, HistoryFilter, RotationFilter},
     domain::{
         group::UserGroupId, history::Entry, known::KnownGroup, near::near, rotation::settle_horizon,
     },

@@ -116,7 +116,8 @@ impl App {
 
     fn press(&mut self, action: Action) {
         if let Some(why) = self.top().disabled(action, &self.desk) {
-            self.desk.say(Severity::Warning, format!("not possible here: {why}"));
+            self.desk
+                .say(Severity::Warning, format!("not possible here: {why}"));
             return;
         }
         let is_welcome = matches!(self.top_mut(), Pane::Welcome(_));
@@ -191,7 +192,10 @@ impl App {
             } else {
                 format!("{drafts} unsent drafts go")
             };
-            self.desk.say(Severity::Warning, format!("{drafts} with the console: q again quits"));
+            self.desk.say(
+                Severity::Warning,
+                format!("{drafts} with the console: q again quits"),
+            );
         } else {
             self.leave(Farewell::Asked);
         }
@@ -298,10 +302,18 @@ impl App {
                 self.desk.groups.replace(groups.clone(), now);
             }
             Outcome::OpenRotations(rows) if is_here && !rows.is_empty() => {
-                let ids: Vec<String> = rows.iter().take(3).map(|row| row.user_group_id.to_string()).collect();
+                let ids: Vec<String> = rows
+                    .iter()
+                    .take(3)
+                    .map(|row| row.user_group_id.to_string())
+                    .collect();
                 let text = format!(
                     "{} with an open outcome: {}. Opening the group settles it",
-                    if rows.len() == 1 { "a rotation".into() } else { format!("{} rotations", rows.len()) },
+                    if rows.len() == 1 {
+                        "a rotation".into()
+                    } else {
+                        format!("{} rotations", rows.len())
+                    },
                     ids.join(", ")
                 );
                 self.desk.say(Severity::Unknown, text);
@@ -325,7 +337,10 @@ impl App {
             Outcome::Done(done) => match done.ending {
                 Ending::Found => {}
                 Ending::Rotated | Ending::Recovered => {
-                    let text = format!("{}{place}; t on the group shows the new token", token::describe(done));
+                    let text = format!(
+                        "{}{place}; t on the group shows the new token",
+                        token::describe(done)
+                    );
                     self.desk.say(Severity::Done, text);
                     if profile == self.desk.current {
                         self.desk.start(Job::Confirm(done.clone()));
@@ -340,7 +355,10 @@ impl App {
                 }
             },
             Outcome::TokenWritten(path) => {
-                self.desk.say(Severity::Done, format!("token written to {}", path.display()));
+                self.desk.say(
+                    Severity::Done,
+                    format!("token written to {}", path.display()),
+                );
             }
             Outcome::Failed(trouble) => {
                 let severity = match trouble.ending {
@@ -358,13 +376,22 @@ impl App {
             return;
         };
         let (severity, text) = if running.is_write {
-            let text = format!("UNKNOWN how {} ended: the job broke off inside groupdesk. Read the group", running.label);
+            let text = format!(
+                "UNKNOWN how {} ended: the job broke off inside groupdesk. Read the group",
+                running.label
+            );
             (Severity::Unknown, text)
         } else {
-            (Severity::Error, format!("{} broke off inside groupdesk; try again", running.label))
+            (
+                Severity::Error,
+                format!("{} broke off inside groupdesk; try again", running.label),
+            )
         };
         self.desk.say(severity, text);
-        let waiting = self.stack.iter_mut().find(|pane| pane.view().waits_for(ticket));
+        let waiting = self
+            .stack
+            .iter_mut()
+            .find(|pane| pane.view().waits_for(ticket));
         if let Some(pane) = waiting {
             pane.view_mut().lost(&mut self.desk);
         }

@@ -59,16 +59,31 @@ pub fn brief(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
 pub fn whole(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
     let plain = Style::new();
     match &group.name {
-        Some(known) => sheet.field("name", &known.value, desk.theme.title(), &origin(known, desk)),
+        Some(known) => sheet.field(
+            "name",
+            &known.value,
+            desk.theme.title(),
+            &origin(known, desk),
+        ),
         None => sheet.field("name", "?", plain, "not known here"),
     }
-    sheet.field("user group id", group.id.as_str(), plain, &seen(group, desk));
+    sheet.field(
+        "user group id",
+        group.id.as_str(),
+        plain,
+        &seen(group, desk),
+    );
     for oddity in crate::domain::text::oddities(group.id.as_str()) {
         let what = format!("character {}: {}", oddity.position, oddity.what);
         sheet.field("", &what, desk.theme.warning(), "");
     }
     if let Some(known) = &group.team_id {
-        sheet.field("team id", &known.value.to_string(), plain, &origin(known, desk));
+        sheet.field(
+            "team id",
+            &known.value.to_string(),
+            plain,
+            &origin(known, desk),
+        );
     }
     match &group.environment_tag {
         Some(known) => sheet.field("tag", known.value.as_str(), plain, &origin(known, desk)),
@@ -78,7 +93,12 @@ pub fn whole(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
     sheet.blank();
     match &group.mapping {
         Some(known) => {
-            sheet.field("mapping~", &rows(known.value.len()), plain, &origin(known, desk));
+            sheet.field(
+                "mapping~",
+                &rows(known.value.len()),
+                plain,
+                &origin(known, desk),
+            );
             for (schema, source) in &known.value {
                 let line = format!("{schema} {} {source}", desk.theme.arrow());
                 sheet.indented(17, &line, plain);
@@ -89,7 +109,12 @@ pub fn whole(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
     sheet.blank();
     match &group.properties {
         Some(known) => {
-            sheet.field("properties", &rows(known.value.len()), plain, &origin(known, desk));
+            sheet.field(
+                "properties",
+                &rows(known.value.len()),
+                plain,
+                &origin(known, desk),
+            );
             for (key, value) in &known.value {
                 sheet.indented(17, &format!("{key}: {value}"), plain);
             }
@@ -109,9 +134,10 @@ fn rows(count: usize) -> String {
 }
 
 fn seen(group: &KnownGroup, desk: &Desk) -> String {
-    group
-        .last_seen
-        .map_or_else(|| "never read".into(), |at| format!("read {} ago", desk.age(at)))
+    group.last_seen.map_or_else(
+        || "never read".into(),
+        |at| format!("read {} ago", desk.age(at)),
+    )
 }
 
 fn token(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {

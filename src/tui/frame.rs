@@ -29,7 +29,14 @@ pub fn boxed(buffer: &mut Buffer, area: Rect, title: &str, theme: Theme) -> Rect
         .render(area, buffer);
     if area.width > 6 && area.height > 0 {
         let title = format!(" {} ", cut(title, usize::from(area.width) - 6, theme));
-        paint::text(buffer, area.x + 2, area.y, area.width - 4, &title, theme.title());
+        paint::text(
+            buffer,
+            area.x + 2,
+            area.y,
+            area.width - 4,
+            &title,
+            theme.title(),
+        );
     }
     area.inner(Margin::new(1, 1))
 }
@@ -76,7 +83,13 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layou
     }
     draw_message(buffer, paint::row(area, area.height - 2), desk);
     let top = app.top();
-    draw_keys(buffer, paint::row(area, area.height - 1), top.focus(), top, desk);
+    draw_keys(
+        buffer,
+        paint::row(area, area.height - 1),
+        top.focus(),
+        top,
+        desk,
+    );
     cursor
 }
 
@@ -84,7 +97,14 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layou
 fn draw_place(buffer: &mut Buffer, line: Rect, desk: &Desk) {
     let theme = desk.theme;
     let Some(profile) = desk.profile() else {
-        paint::text(buffer, line.x, line.y, line.width, " groupdesk", theme.title());
+        paint::text(
+            buffer,
+            line.x,
+            line.y,
+            line.width,
+            " groupdesk",
+            theme.title(),
+        );
         return;
     };
     let word = format!(" {} ", profile.environment_word());
@@ -109,7 +129,14 @@ fn draw_place(buffer: &mut Buffer, line: Rect, desk: &Desk) {
     let parts = [
         (profile.name.as_str(), theme.title()),
         (host, Style::new()),
-        (rights, if profile.read_only { theme.warning() } else { Style::new() }),
+        (
+            rights,
+            if profile.read_only {
+                theme.warning()
+            } else {
+                Style::new()
+            },
+        ),
         (desk.operator.as_str(), theme.dim()),
     ];
     for (text, style) in parts {
@@ -149,7 +176,11 @@ fn draw_breadcrumb(buffer: &mut Buffer, line: Rect, app: &App) {
     let path = format!(" {}", titles.join(" > "));
     let status = app.top().status(&app.desk);
     let status_width = columns(&status) as u16;
-    let room = line.width.saturating_sub(if status.is_empty() { 0 } else { status_width + 2 });
+    let room = line.width.saturating_sub(if status.is_empty() {
+        0
+    } else {
+        status_width + 2
+    });
     let fits = room >= 16;
     let path_room = if fits { room } else { line.width };
     let path = cut(&path, usize::from(path_room), theme);
@@ -195,7 +226,11 @@ pub fn severity_style(severity: Severity, theme: Theme) -> Style {
 /// Last line: the keys that matter here, most used first; the help is always last and never cut.
 fn draw_keys(buffer: &mut Buffer, line: Rect, focus: Focus, top: &dyn View, desk: &Desk) {
     let theme = desk.theme;
-    let help = if focus.takes_text() { "F1 help" } else { "? help" };
+    let help = if focus.takes_text() {
+        "F1 help"
+    } else {
+        "? help"
+    };
     let end = line.right().saturating_sub(help.len() as u16 + 2);
     let mut x = line.x + 1;
     for binding in keymap::bindings(focus).filter(|binding| !binding.hint.is_empty()) {

@@ -213,9 +213,9 @@ pub fn shown(key: &str) -> String {
             .split('-')
             .map(|part| {
                 let mut letters = part.chars();
-                letters
-                    .next()
-                    .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+                letters.next().map_or_else(String::new, |first| {
+                    first.to_uppercase().chain(letters).collect()
+                })
             })
             .collect::<Vec<String>>()
             .join("-"),

@@ -6,7 +6,6 @@ use crossterm::event::KeyEvent;
 
 use super::Farewell;
 use crate::{
-    directory::{JournalRow, Numbered},
     domain::{
         change::Wanted,
         group::UserGroupId,
@@ -14,7 +13,7 @@ use crate::{
         known::KnownGroup,
         token::Token,
     },
-    operations::{Done, Failure},
+    operations::{Done, Failure, JournalRow, Numbered},
 };
 
 /// The address of a job; given before it starts, so that late answers are harmless.

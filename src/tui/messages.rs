@@ -71,7 +71,10 @@ impl Messages {
 
     /// Takes the current one off the footer; whether there was one.
     pub fn dismiss(&mut self) -> bool {
-        let Some(at) = self.0.iter().rposition(|message| message.severity.stays() && !message.dismissed)
+        let Some(at) = self
+            .0
+            .iter()
+            .rposition(|message| message.severity.stays() && !message.dismissed)
         else {
             return false;
         };

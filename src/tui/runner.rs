@@ -5,7 +5,7 @@ use std::{collections::HashMap, io, time::Duration};
 
 use crossterm::event::Event;
 use futures_util::{FutureExt, Stream, StreamExt};
-use ratatui::{Terminal, backend::Backend};
+use ratatui::Frame;
 use tokio::{
     sync::mpsc,
     task::AbortHandle,
@@ -23,8 +23,8 @@ use crate::{domain::token::Token, operations::Clock};
 
 /// What the runner needs of a terminal besides drawing; tests bring their own.
 pub trait Screen {
-    type Backend: Backend<Error: std::error::Error + Send + Sync + 'static>;
-    fn terminal(&mut self) -> &mut Terminal<Self::Backend>;
+    /// Draws what the closure renders, as far as it differs from the last drawing.
+    fn draw(&mut self, render: &mut dyn FnMut(&mut Frame<'_>)) -> io::Result<()>;
     /// Hands a text to the person's clipboard (OSC 52).
     fn copy(&mut self, text: &Token) -> io::Result<()>;
     /// Leaves the screen, stops the process, and comes back when it is continued.
@@ -165,16 +165,12 @@ impl<S: Screen> Runner<S> {
 
     pub fn draw(&mut self) -> io::Result<()> {
         let app = &self.app;
-        self.screen
-            .terminal()
-            .draw(|drawn| {
-                let area = drawn.area();
-                if let Some(cursor) = frame::draw(app, drawn.buffer_mut(), area) {
-                    drawn.set_cursor_position(cursor);
-                }
-            })
-            .map_err(io::Error::other)?;
-        Ok(())
+        self.screen.draw(&mut |drawn| {
+            let area = drawn.area();
+            if let Some(cursor) = frame::draw(app, drawn.buffer_mut(), area) {
+                drawn.set_cursor_position(cursor);
+            }
+        })
     }
 
     fn perform(&mut self, effects: Vec<Effect>) {

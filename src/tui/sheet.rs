@@ -44,10 +44,8 @@ impl Sheet {
     /// Wrapped, every line from the same column on.
     pub fn indented(&mut self, indent: usize, text: &str, style: Style) {
         for line in wrap(&visible(text), self.width.saturating_sub(indent)) {
-            self.lines.push(vec![
-                (" ".repeat(indent), Style::new()),
-                (line, style),
-            ]);
+            self.lines
+                .push(vec![(" ".repeat(indent), Style::new()), (line, style)]);
         }
     }
 
@@ -93,7 +91,13 @@ impl Sheet {
 
     pub fn draw(&self, buffer: &mut Buffer, area: Rect, scroll: usize) {
         let scroll = scroll.min(self.last_scroll(area.height));
-        for (index, line) in self.lines.iter().skip(scroll).take(usize::from(area.height)).enumerate() {
+        for (index, line) in self
+            .lines
+            .iter()
+            .skip(scroll)
+            .take(usize::from(area.height))
+            .enumerate()
+        {
             let row = paint::row(area, index as u16);
             let mut x = row.x;
             for (text, style) in line {
@@ -106,7 +110,14 @@ impl Sheet {
             let note = format!(" {below} more ");
             let width = note.len() as u16;
             let row = paint::row(area, area.height - 1);
-            paint::text(buffer, row.right() - width, row.y, width, &note, self.theme.cursor_row());
+            paint::text(
+                buffer,
+                row.right() - width,
+                row.y,
+                width,
+                &note,
+                self.theme.cursor_row(),
+            );
         }
     }
 }

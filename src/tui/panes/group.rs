@@ -170,7 +170,8 @@ impl View for Group {
     fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
         let title = self.known(desk).map_or(self.id.as_str(), KnownGroup::title);
         let inner = boxed(buffer, area, title, desk.theme);
-        self.page(inner.width, desk).draw(buffer, inner, self.scroll.at);
+        self.page(inner.width, desk)
+            .draw(buffer, inner, self.scroll.at);
         None
     }
 }

@@ -63,9 +63,9 @@ impl Help {
         self.lines
             .iter()
             .filter(|line| {
-                typed
-                    .split_whitespace()
-                    .all(|word| line.help.to_lowercase().contains(word) || line.keys.to_lowercase() == word)
+                typed.split_whitespace().all(|word| {
+                    line.help.to_lowercase().contains(word) || line.keys.to_lowercase() == word
+                })
             })
             .collect()
     }
@@ -116,7 +116,9 @@ impl View for Help {
         let size = (76, (self.lines.len() as u16 + 4).min(area.height));
         let title = format!("Keys: {}", self.about);
         let inner = popup(buffer, area, size, &title, desk.theme);
-        let cursor = self.typed.draw(buffer, paint::row(inner, 0), desk.theme, true);
+        let cursor = self
+            .typed
+            .draw(buffer, paint::row(inner, 0), desk.theme, true);
         let rows = Rect {
             y: inner.y + 1,
             height: inner.height.saturating_sub(1),
@@ -124,7 +126,12 @@ impl View for Help {
         };
         let found = self.found();
         let first = self.cursor.first(found.len(), usize::from(rows.height));
-        for (index, line) in found.iter().skip(first).take(usize::from(rows.height)).enumerate() {
+        for (index, line) in found
+            .iter()
+            .skip(first)
+            .take(usize::from(rows.height))
+            .enumerate()
+        {
             let here = first + index == self.cursor.at;
             let style = match (here, &line.off) {
                 (true, _) => desk.theme.cursor_row(),

@@ -9,11 +9,11 @@ use ratatui::{
 
 use super::{Pane, View, group::Group};
 use crate::{
-    directory::Numbered,
     domain::{
         group::UserGroupId,
         history::{Ending, Entry},
     },
+    operations::Numbered,
     tui::{
         desk::{Ask, Desk},
         frame::boxed,
@@ -116,7 +116,10 @@ impl View for History {
             Action::Back => desk.ask(Ask::Pop),
             Action::Refresh => self.ticket = Some(desk.start(Job::History(self.id.clone()))),
             Action::Enter => {
-                let id = self.shown().get(self.cursor.at).map(|entry| entry.user_group_id.clone());
+                let id = self
+                    .shown()
+                    .get(self.cursor.at)
+                    .map(|entry| entry.user_group_id.clone());
                 match id {
                     Some(id) if desk.groups.get(&id).is_some() => {
                         let pane = Group::open(id, desk);
@@ -171,7 +174,9 @@ impl View for History {
         let mut area = area;
         let mut cursor = None;
         if self.filtering || !self.filter.is_empty() {
-            cursor = self.filter.draw(buffer, paint::row(area, 0), desk.theme, self.filtering);
+            cursor = self
+                .filter
+                .draw(buffer, paint::row(area, 0), desk.theme, self.filtering);
             area.y += 1;
             area.height = area.height.saturating_sub(1);
         }
@@ -230,7 +235,13 @@ impl History {
         layout.draw_header(buffer, paint::row(text, 0), desk.theme);
         if entries.is_empty() && self.ticket.is_none() {
             let hint = "nothing yet: every create, update and rotate is written down here";
-            paint::line(buffer, paint::row(text, 1), hint, desk.theme.dim(), desk.theme);
+            paint::line(
+                buffer,
+                paint::row(text, 1),
+                hint,
+                desk.theme.dim(),
+                desk.theme,
+            );
         }
         for (index, entry) in window.iter().enumerate() {
             let here = first + index == self.cursor.at;
@@ -258,7 +269,13 @@ impl History {
                 Cell::new(entry.by.as_str()),
                 Cell::new(tokens(entry, desk.theme)),
             ];
-            layout.draw_row(buffer, paint::row(text, index as u16 + 1), &cells, style, desk.theme);
+            layout.draw_row(
+                buffer,
+                paint::row(text, index as u16 + 1),
+                &cells,
+                style,
+                desk.theme,
+            );
         }
     }
 }
@@ -276,7 +293,12 @@ fn tokens(entry: &Entry, theme: Theme) -> String {
 fn describe(sheet: &mut Sheet, entry: &Entry, desk: &Desk) {
     let ending = entry.ending.as_str().replace('_', " ");
     let at = entry.at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
-    sheet.field("result", &ending, ending_style(entry.ending, desk.theme), &at);
+    sheet.field(
+        "result",
+        &ending,
+        ending_style(entry.ending, desk.theme),
+        &at,
+    );
     if let Some(changes) = &entry.changes {
         sheet.field("changes", &changes.to_string(), Style::new(), "");
     }
@@ -296,9 +318,15 @@ fn describe(sheet: &mut Sheet, entry: &Entry, desk: &Desk) {
 pub(super) fn ending_style(ending: Ending, theme: Theme) -> Style {
     match ending {
         Ending::Found | Ending::Existed => Style::new(),
-        Ending::Created | Ending::Updated | Ending::Rotated | Ending::Confirmed | Ending::Recovered => theme.ok(),
+        Ending::Created
+        | Ending::Updated
+        | Ending::Rotated
+        | Ending::Confirmed
+        | Ending::Recovered => theme.ok(),
         Ending::NotApplied | Ending::Superseded => theme.warning(),
-        Ending::Conflict | Ending::Refused | Ending::Unreachable | Ending::CreatedByGet => theme.error(),
+        Ending::Conflict | Ending::Refused | Ending::Unreachable | Ending::CreatedByGet => {
+            theme.error()
+        }
         Ending::Unknown => theme.unknown(),
     }
 }

@@ -3,7 +3,10 @@
 mod view;
 
 use crossterm::event::KeyEvent;
-use ratatui::{buffer::Buffer, layout::{Position, Rect}};
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+};
 
 use super::{Pane, View, copy_menu::CopyMenu, edit::Edit, group::Group, token::TokenPane};
 use crate::{
@@ -146,7 +149,9 @@ impl List {
         }
         let same = |at: &usize| Some(&rows[*at].group.id) == self.on.as_ref();
         let found = self.shown.iter().position(same);
-        self.cursor.at = found.unwrap_or(self.cursor.at).min(self.shown.len().saturating_sub(1));
+        self.cursor.at = found
+            .unwrap_or(self.cursor.at)
+            .min(self.shown.len().saturating_sub(1));
         self.basis = Some(basis);
     }
 

@@ -16,7 +16,10 @@ pub mod token;
 pub mod welcome;
 
 use crossterm::event::KeyEvent;
-use ratatui::{buffer::Buffer, layout::{Position, Rect}};
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+};
 
 use super::{
     desk::Desk,

@@ -40,7 +40,11 @@ impl ResultPane {
         let done = &self.done;
         let mut sheet = Sheet::new(width, theme);
         let word = done.ending.as_str().replace('_', " ").to_uppercase();
-        let answer = format!("answered {} in {} ms", done.status, done.latency.as_millis());
+        let answer = format!(
+            "answered {} in {} ms",
+            done.status,
+            done.latency.as_millis()
+        );
         sheet.field("result", &word, ending_style(done.ending, theme), &answer);
         for warning in &done.warnings {
             let style = if warning.is_alarm() {
@@ -75,7 +79,9 @@ impl View for ResultPane {
 
     fn act(&mut self, action: Action, desk: &mut Desk) {
         let rows = desk.size.1.saturating_sub(6);
-        let last = self.page(desk.size.0.saturating_sub(2), desk).last_scroll(rows);
+        let last = self
+            .page(desk.size.0.saturating_sub(2), desk)
+            .last_scroll(rows);
         if self.scroll.act(action, last + 1, usize::from(rows)) {
             return;
         }
@@ -95,7 +101,8 @@ impl View for ResultPane {
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
         let inner = boxed(buffer, area, self.done.group.title(), desk.theme);
-        self.page(inner.width, desk).draw(buffer, inner, self.scroll.at);
+        self.page(inner.width, desk)
+            .draw(buffer, inner, self.scroll.at);
         None
     }
 }

@@ -10,13 +10,12 @@ use ratatui::{
 
 use super::{Pane, View, edit::Edit, result::ResultPane};
 use crate::{
-    api::inspect::{as_curl, request_json},
     domain::{
         change::{Change, Foreign, Wanted, foreign_changes},
         group::UserGroupId,
         history::Ending,
     },
-    operations::{Done, request},
+    operations::{Done, Method, as_curl, request, request_json},
     tui::{
         desk::{Ask, Desk},
         keymap::{Action, Focus},
@@ -100,7 +99,9 @@ impl Review {
             (Stage::Deciding | Stage::Failed(_), copy) => match copy {
                 Copy::Reading(_) => Some("the service's copy is being read first".into()),
                 Copy::Alarm(_) => Some("there is an alarm: see above".into()),
-                Copy::Unreadable(_) => Some("the service's copy could not be read; r tries again".into()),
+                Copy::Unreadable(_) => {
+                    Some("the service's copy could not be read; r tries again".into())
+                }
                 Copy::NotAsked | Copy::Read(_) => None,
             },
         }
@@ -160,7 +161,11 @@ impl View for Review {
     }
 
     fn act(&mut self, action: Action, desk: &mut Desk) {
-        if self.scroll.act(action, view::lines(self, desk), usize::from(desk.size.1 / 2)) {
+        if self.scroll.act(
+            action,
+            view::lines(self, desk),
+            usize::from(desk.size.1 / 2),
+        ) {
             return;
         }
         match action {
@@ -180,7 +185,11 @@ impl View for Review {
             },
             Action::CopyMenu => {
                 if let Some(profile) = desk.profile() {
-                    let method = if self.creating { "GET" } else { "PUT" };
+                    let method = if self.creating {
+                        Method::Get
+                    } else {
+                        Method::Put
+                    };
                     let curl = as_curl(profile, method, &request(&self.id, &self.wanted));
                     desk.copy("curl command", &curl);
                 }
@@ -244,7 +253,8 @@ impl View for Review {
                 ending: Some(Ending::Unknown),
             });
         } else {
-            self.copy = Copy::Unreadable("the read broke off inside groupdesk; r tries again".into());
+            self.copy =
+                Copy::Unreadable("the read broke off inside groupdesk; r tries again".into());
         }
     }
 

@@ -54,13 +54,19 @@ impl View for Welcome {
         sheet.blank();
         sheet.text("Press d for the demo: a service of its own, on this machine only, thrown away at the end.", plain);
         sheet.blank();
-        sheet.text(&format!("To connect to a real service, write {}:", self.config_file), plain);
+        sheet.text(
+            &format!("To connect to a real service, write {}:", self.config_file),
+            plain,
+        );
         sheet.blank();
         for line in EXAMPLE {
             sheet.indented(4, line, desk.theme.key_hint());
         }
         sheet.blank();
-        sheet.text("Or without any file: GROUPDESK_BASE_URL and GROUPDESK_API_KEY in the environment.", plain);
+        sheet.text(
+            "Or without any file: GROUPDESK_BASE_URL and GROUPDESK_API_KEY in the environment.",
+            plain,
+        );
         sheet.draw(buffer, inner, 0);
         None
     }

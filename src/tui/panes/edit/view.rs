@@ -7,12 +7,7 @@ use ratatui::{
 
 use super::{Edit, Section};
 use crate::tui::{
-    changes,
-    desk::Desk,
-    frame::boxed,
-    messages::Severity,
-    sheet::Sheet,
-    theme::Theme,
+    changes, desk::Desk, frame::boxed, messages::Severity, sheet::Sheet, theme::Theme,
     widgets::mapping_table::PastedRows,
 };
 
@@ -54,14 +49,24 @@ pub(super) fn draw(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
         "Mapping: not known here; left out unless you add rows, which then replace the whole"
     };
     let inner = field_box(buffer, mapping, mapping_title, on(Section::Mapping), theme);
-    let mapping_at = edit.mapping.draw(buffer, inner, theme, on(Section::Mapping));
+    let mapping_at = edit
+        .mapping
+        .draw(buffer, inner, theme, on(Section::Mapping));
     let properties_title = if edit.creating || edit.base.properties.is_some() {
         "Properties: a JSON object"
     } else {
         "Properties: not known here; left out unless you type some, which then replace the whole"
     };
-    let inner = field_box(buffer, properties, properties_title, on(Section::Properties), theme);
-    let properties_at = edit.properties.draw(buffer, inner, theme, on(Section::Properties));
+    let inner = field_box(
+        buffer,
+        properties,
+        properties_title,
+        on(Section::Properties),
+        theme,
+    );
+    let properties_at = edit
+        .properties
+        .draw(buffer, inner, theme, on(Section::Properties));
     if area.width >= BESIDE {
         let beside = Rect {
             x: form.right(),

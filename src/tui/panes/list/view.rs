@@ -28,12 +28,7 @@ const BARE: (u16, u16) = (60, 12);
 /// Rows of the detail box below the list, edges included.
 const DETAIL_ROWS: u16 = 9;
 
-pub(super) fn draw(
-    list: &List,
-    buffer: &mut Buffer,
-    area: Rect,
-    desk: &Desk,
-) -> Option<Position> {
+pub(super) fn draw(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
     let mut area = area;
     let mut cursor = None;
     if list.filtering || !list.filter.is_empty() {
@@ -113,7 +108,13 @@ fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
     layout.draw_header(buffer, paint::row(text, 0), desk.theme);
     if rows.is_empty() {
         let hint = empty_hint(list, desk);
-        paint::line(buffer, paint::row(text, 1), hint, desk.theme.dim(), desk.theme);
+        paint::line(
+            buffer,
+            paint::row(text, 1),
+            hint,
+            desk.theme.dim(),
+            desk.theme,
+        );
     }
     for (index, group) in rows.iter().enumerate() {
         let here = first + index == list.cursor.at;
@@ -128,7 +129,13 @@ fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
             paint::text(buffer, line.x, line.y, 1, ">", style);
         }
         let cells = cells(group, desk, here);
-        layout.draw_row(buffer, paint::row(text, index as u16 + 1), &cells, style, desk.theme);
+        layout.draw_row(
+            buffer,
+            paint::row(text, index as u16 + 1),
+            &cells,
+            style,
+            desk.theme,
+        );
     }
 }
 
@@ -162,7 +169,10 @@ fn cells(group: &KnownGroup, desk: &Desk, here: bool) -> Vec<Cell<'static>> {
         .environment_tag
         .as_ref()
         .map_or_else(unknown, |known| known.value.to_string());
-    let wrong_tag = match (desk.profile().and_then(|p| p.environment.as_ref()), &group.environment_tag) {
+    let wrong_tag = match (
+        desk.profile().and_then(|p| p.environment.as_ref()),
+        &group.environment_tag,
+    ) {
         (Some(expected), Some(known)) => *expected != known.value,
         _ => false,
     };

@@ -14,9 +14,7 @@ use ratatui::{
 
 use super::View;
 use crate::{
-    domain::{
-        group::UserGroupId, history::Ending, known::KnownGroup, text::visible, token::Token,
-    },
+    domain::{group::UserGroupId, history::Ending, known::KnownGroup, text::visible, token::Token},
     operations::Done,
     tui::{
         desk::{Ask, Desk},
@@ -40,10 +38,15 @@ enum Stage {
     Reading(Ticket),
     Current(Done),
     /// What will happen, the reason, the confirmation.
-    Check { on_reason: bool },
+    Check {
+        on_reason: bool,
+    },
     Rotating(Ticket),
     /// Rotated; `confirming` while it is read back.
-    Rotated { done: Done, confirming: Option<Ticket> },
+    Rotated {
+        done: Done,
+        confirming: Option<Ticket>,
+    },
     /// It could not be read, or the rotation did not end well.
     Failed(Trouble),
 }
@@ -107,7 +110,13 @@ impl TokenPane {
             .id
             .as_str()
             .chars()
-            .map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' })
+            .map(|c| {
+                if c.is_ascii_alphanumeric() || c == '-' {
+                    c
+                } else {
+                    '_'
+                }
+            })
             .take(60)
             .collect();
         let fingerprint = done
@@ -139,7 +148,10 @@ impl TokenPane {
 
     fn take(&mut self, done: &Done, desk: &mut Desk) {
         for warning in &done.warnings {
-            desk.say(super::group::severity_of(warning.is_alarm()), warning.to_string());
+            desk.say(
+                super::group::severity_of(warning.is_alarm()),
+                warning.to_string(),
+            );
         }
         self.stage = match &self.stage {
             Stage::Rotating(_) => {
@@ -201,7 +213,9 @@ impl View for TokenPane {
 
     fn title(&self, _desk: &Desk) -> String {
         match &self.stage {
-            Stage::Check { .. } | Stage::Rotating(_) => format!("Rotate {}", visible(self.id.as_str())),
+            Stage::Check { .. } | Stage::Rotating(_) => {
+                format!("Rotate {}", visible(self.id.as_str()))
+            }
             Stage::Reading(_) | Stage::Current(_) | Stage::Rotated { .. } | Stage::Failed(_) => {
                 format!("Token of {}", visible(self.id.as_str()))
             }
@@ -214,7 +228,8 @@ impl View for TokenPane {
             Stage::Check { .. } => "nothing is sent yet".into(),
             Stage::Rotating(_) => "rotating".into(),
             Stage::Rotated {
-                confirming: Some(_), ..
+                confirming: Some(_),
+                ..
             } => "reading it back".into(),
             Stage::Current(_) | Stage::Rotated { .. } | Stage::Failed(_) => String::new(),
         }
@@ -247,7 +262,10 @@ impl View for TokenPane {
             }
             Action::Back | Action::Enter => match &self.stage {
                 Stage::Rotating(_) => {
-                    desk.say(Severity::Info, format!("the rotation of {} goes on", self.id));
+                    desk.say(
+                        Severity::Info,
+                        format!("the rotation of {} goes on", self.id),
+                    );
                     desk.ask(Ask::Pop);
                 }
                 Stage::Reading(ticket) => {
@@ -329,7 +347,10 @@ impl View for TokenPane {
             Outcome::TokenWritten(path) => {
                 self.writing = None;
                 self.path = None;
-                desk.say(Severity::Done, format!("token written to {} (only you can read it)", path.display()));
+                desk.say(
+                    Severity::Done,
+                    format!("token written to {} (only you can read it)", path.display()),
+                );
             }
             Outcome::Failed(trouble) if self.writing.is_some() => {
                 self.writing = None;
@@ -382,7 +403,9 @@ impl TokenPane {
         }
         match self.stage {
             Stage::Check { on_reason: true } => Some(&mut self.reason),
-            Stage::Check { on_reason: false } if !self.typed.hint.is_empty() => Some(&mut self.typed),
+            Stage::Check { on_reason: false } if !self.typed.hint.is_empty() => {
+                Some(&mut self.typed)
+            }
             _ => None,
         }
     }

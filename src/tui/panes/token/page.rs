@@ -37,8 +37,13 @@ pub(super) fn draw(
             secret(&mut sheet, pane, done, desk);
             sheet.blank();
             match desk.read_only_reason() {
-                Some(why) => sheet.text(&format!("T would rotate it, but {why}."), desk.theme.dim()),
-                None => sheet.text("T rotates it: asks first, and shows what will happen.", desk.theme.dim()),
+                Some(why) => {
+                    sheet.text(&format!("T would rotate it, but {why}."), desk.theme.dim())
+                }
+                None => sheet.text(
+                    "T rotates it: asks first, and shows what will happen.",
+                    desk.theme.dim(),
+                ),
             }
         }
         Stage::Check { on_reason } => {
@@ -63,13 +68,18 @@ pub(super) fn draw(
             );
         }
         Stage::Failed(trouble) => {
-            let style = trouble.ending.map_or(desk.theme.error(), |ending| ending_style(ending, desk.theme));
+            let style = trouble.ending.map_or(desk.theme.error(), |ending| {
+                ending_style(ending, desk.theme)
+            });
             if trouble.ending == Some(Ending::Unknown) {
                 sheet.text("UNKNOWN", style);
             }
             sheet.text(&trouble.text, style);
             sheet.blank();
-            sheet.text("r reads the group: only that tells which token is current.", desk.theme.dim());
+            sheet.text(
+                "r reads the group: only that tells which token is current.",
+                desk.theme.dim(),
+            );
         }
     }
     sheet.draw(buffer, inner, 0);
@@ -85,7 +95,12 @@ fn facts(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
     sheet.field("group", group.title(), desk.theme.title(), "");
     sheet.field("user group id", group.id.as_str(), plain, "");
     match &group.environment_tag {
-        Some(known) => sheet.field("tag", known.value.as_str(), plain, &crate::tui::facts::origin(known, desk)),
+        Some(known) => sheet.field(
+            "tag",
+            known.value.as_str(),
+            plain,
+            &crate::tui::facts::origin(known, desk),
+        ),
         None => sheet.field("tag", "?", plain, "comes back from update and rotate only"),
     }
 }
@@ -94,7 +109,10 @@ fn rotated_ago(group: &KnownGroup, desk: &Desk) -> String {
     match &group.last_rotated {
         Some(last) => {
             let by = last.by.as_deref().unwrap_or("somebody elsewhere");
-            format!("{} ago by {by}, as far as this desk knows", desk.age(last.at))
+            format!(
+                "{} ago by {by}, as far as this desk knows",
+                desk.age(last.at)
+            )
         }
         None => "not known here".into(),
     }
@@ -110,7 +128,12 @@ fn current(sheet: &mut Sheet, done: &Done, desk: &Desk) {
         sheet.text(&format!("! {warning}"), style);
     }
     facts(sheet, &done.group, desk);
-    sheet.field("last rotated~", &rotated_ago(&done.group, desk), Style::new(), "");
+    sheet.field(
+        "last rotated~",
+        &rotated_ago(&done.group, desk),
+        Style::new(),
+        "",
+    );
     fingerprint(sheet, &done.group);
 }
 
@@ -142,7 +165,11 @@ fn secret(sheet: &mut Sheet, pane: &TokenPane, done: &Done, desk: &Desk) {
 fn rotated(sheet: &mut Sheet, done: &Done, confirming: bool, desk: &Desk) {
     let theme = desk.theme;
     let word = done.ending.as_str().replace('_', " ").to_uppercase();
-    let answer = format!("answered {} in {} ms", done.status, done.latency.as_millis());
+    let answer = format!(
+        "answered {} in {} ms",
+        done.status,
+        done.latency.as_millis()
+    );
     sheet.field("result", &word, ending_style(done.ending, theme), &answer);
     let confirmation = match (done.ending, confirming) {
         (_, true) => "being read back",
@@ -151,7 +178,9 @@ fn rotated(sheet: &mut Sheet, done: &Done, confirming: bool, desk: &Desk) {
             "the answer was lost; reading the group shows a new token: rotated by this call or by someone else. \
              If the old one leaked, rotate again"
         }
-        (Ending::Superseded, false) => "rotated, and someone rotated again after this: the token below is theirs",
+        (Ending::Superseded, false) => {
+            "rotated, and someone rotated again after this: the token below is theirs"
+        }
         (_, false) => "not confirmed",
     };
     sheet.field("confirmation", confirmation, Style::new(), "");
@@ -161,16 +190,28 @@ fn rotated(sheet: &mut Sheet, done: &Done, confirming: bool, desk: &Desk) {
     sheet.blank();
     facts(sheet, &done.group, desk);
     if let Some(before) = done.previous_fingerprint {
-        sheet.field("old token", &format!("fingerprint {before}"), theme.dim(), "dead since the rotation");
+        sheet.field(
+            "old token",
+            &format!("fingerprint {before}"),
+            theme.dim(),
+            "dead since the rotation",
+        );
     }
     if let Some(known) = &done.group.fingerprint {
-        sheet.field("new token", &format!("fingerprint {}", known.value), Style::new(), "");
+        sheet.field(
+            "new token",
+            &format!("fingerprint {}", known.value),
+            Style::new(),
+            "",
+        );
     }
 }
 
 fn check(sheet: &mut Sheet, pane: &TokenPane, desk: &Desk) {
     let plain = Style::new();
-    let Some(profile) = desk.profile() else { return };
+    let Some(profile) = desk.profile() else {
+        return;
+    };
     let word = profile.environment_word();
     let style = if profile.production {
         desk.theme.production()
@@ -188,9 +229,18 @@ fn check(sheet: &mut Sheet, pane: &TokenPane, desk: &Desk) {
         fingerprint(sheet, group);
     }
     sheet.blank();
-    sheet.text("1  The group is read; anything unexpected stops here.", plain);
-    sheet.text("2  One rotate request is sent, once. The old token dies: dashboards that use it stop.", plain);
-    sheet.text("3  The new token is shown here, masked; hand it to where dashboards are rendered.", plain);
+    sheet.text(
+        "1  The group is read; anything unexpected stops here.",
+        plain,
+    );
+    sheet.text(
+        "2  One rotate request is sent, once. The old token dies: dashboards that use it stop.",
+        plain,
+    );
+    sheet.text(
+        "3  The new token is shown here, masked; hand it to where dashboards are rendered.",
+        plain,
+    );
     sheet.blank();
 }
 
@@ -215,7 +265,9 @@ fn draw_fields(
         height: 2.min(area.height.saturating_sub(top + index)),
         ..paint::row(area, top + index)
     };
-    let reason_at = pane.reason.draw(buffer, paint::row(area, top), desk.theme, on_reason);
+    let reason_at = pane
+        .reason
+        .draw(buffer, paint::row(area, top), desk.theme, on_reason);
     if typed {
         let typed_at = pane.typed.draw(buffer, line(1), desk.theme, !on_reason);
         if on_reason { reason_at } else { typed_at }
