@@ -191,7 +191,7 @@ impl Operations {
                 status,
                 latency,
             }) => Ok(self.take_apart(group, status, latency)),
-            Ok(reply) => Err(No::Answered(reply)),
+            Ok(reply) => Err(No::Answered(Box::new(reply))),
             Err(error) => Err(No::Failed(error)),
         }
     }
@@ -283,7 +283,7 @@ impl Operations {
 
 /// Anything but a good answer.
 pub(super) enum No {
-    Answered(Reply),
+    Answered(Box<Reply>),
     Failed(CallError),
 }
 

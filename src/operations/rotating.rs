@@ -183,7 +183,7 @@ impl Operations {
             .advance(&mut under_way, event, Some(lesson), Some(entry), None)
             .await
             .map_err(|error| unknown(format!("the answer could not be written down: {error}")))?;
-        Ok(self.done(&under_way, Ending::Rotated, group, read))
+        Ok(done(&under_way, Ending::Rotated, group, read))
     }
 
     /// The get that decides what the answer did not (rotation.md, rule 2).
@@ -323,30 +323,24 @@ impl Operations {
             ..self.entry(Operation::Rotate, under_way.id, ending)
         }
     }
+}
 
-    fn done(
-        &self,
-        under_way: &UnderWay<'_>,
-        ending: Ending,
-        group: Option<KnownGroup>,
-        read: Read,
-    ) -> Done {
-        let Read {
-            token,
-            status,
-            latency,
-            ..
-        } = read;
-        Done {
-            ending,
-            group: group.unwrap_or_else(|| KnownGroup::new(under_way.id.clone())),
-            token: Some(token),
-            previous_fingerprint: Some(under_way.rotation.previous),
-            warnings: Vec::new(),
-            status,
-            latency,
-            rotation: Some(under_way.row),
-        }
+fn done(under_way: &UnderWay<'_>, ending: Ending, group: Option<KnownGroup>, read: Read) -> Done {
+    let Read {
+        token,
+        status,
+        latency,
+        ..
+    } = read;
+    Done {
+        ending,
+        group: group.unwrap_or_else(|| KnownGroup::new(under_way.id.clone())),
+        token: Some(token),
+        previous_fingerprint: Some(under_way.rotation.previous),
+        warnings: Vec::new(),
+        status,
+        latency,
+        rotation: Some(under_way.row),
     }
 }
 

@@ -117,7 +117,8 @@ impl Desk {
                 since: self.now,
             },
         );
-        self.effects.push(Effect::Start(ticket, self.current, job));
+        self.effects
+            .push(Effect::Start(ticket, self.current, Box::new(job)));
         ticket
     }
 

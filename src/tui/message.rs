@@ -43,7 +43,7 @@ pub enum Msg {
 /// Something to be done by the runner.
 #[derive(Debug, PartialEq)]
 pub enum Effect {
-    Start(Ticket, ProfileIndex, Job),
+    Start(Ticket, ProfileIndex, Box<Job>),
     /// Drops a read; a write is never cancelled.
     Cancel(Ticket),
     /// To the clipboard of the person's terminal (OSC 52).

@@ -16,7 +16,8 @@ use super::{
     Farewell,
     app::App,
     frame,
-    message::{Effect, Msg, ProfileIndex, Ticket},
+    message::{Effect, Job, Msg, ProfileIndex, Ticket},
+    terminal::{self, Signal, Signals},
     work::Works,
 };
 use crate::{domain::token::Token, operations::Clock};
@@ -29,6 +30,8 @@ pub trait Screen {
     fn copy(&mut self, text: &Token) -> io::Result<()>;
     /// Leaves the screen, stops the process, and comes back when it is continued.
     fn suspend(&mut self) -> io::Result<()>;
+    /// After SIGCONT: the shell may have changed the terminal.
+    fn continued(&mut self) -> io::Result<()>;
     /// Draws everything anew at the next draw.
     fn redraw(&mut self) -> io::Result<()>;
 }
@@ -76,22 +79,29 @@ impl<S: Screen> Runner<S> {
     pub async fn run(
         &mut self,
         mut events: impl Stream<Item = io::Result<Event>> + Unpin,
-        mut signals: impl Stream<Item = ()> + Unpin,
+        mut signals: Option<Signals>,
     ) -> io::Result<Farewell> {
         let mut terminal_lives = true;
         let mut deadline: Option<Instant> = None;
         self.draw()?;
         loop {
             let msg = tokio::select! {
-                event = events.next(), if terminal_lives => match event {
-                    Some(Ok(event)) => message(event),
-                    Some(Err(_)) | None => {
+                event = events.next(), if terminal_lives => {
+                    if let Some(Ok(event)) = event {
+                        message(event)
+                    } else {
                         terminal_lives = false;
                         Some(Msg::Leave)
                     }
                 },
                 Some(msg) = self.receiver.recv() => Some(msg),
-                Some(()) = signals.next() => Some(Msg::Leave),
+                signal = next_signal(&mut signals) => match signal {
+                    Signal::Terminate | Signal::Hangup | Signal::Interrupt => Some(Msg::Leave),
+                    Signal::Continued => {
+                        self.screen.continued()?;
+                        None
+                    }
+                },
                 () = sleep(TICK), if self.app.ticks() => Some(Msg::Tick),
                 () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
                     return Ok(Farewell::Signal);
@@ -206,15 +216,10 @@ impl<S: Screen> Runner<S> {
         self.reads.retain(|_, read| !read.is_finished());
     }
 
-    fn start(
-        &self,
-        ticket: Ticket,
-        profile: ProfileIndex,
-        job: super::message::Job,
-    ) -> AbortHandle {
+    fn start(&self, ticket: Ticket, profile: ProfileIndex, job: Box<Job>) -> AbortHandle {
         let works = self.works.clone();
         let sender = self.sender.clone();
-        let work = tokio::spawn(async move { works.run(profile, job).await });
+        let work = tokio::spawn(async move { works.run(profile, *job).await });
         let handle = work.abort_handle();
         tokio::spawn(async move {
             let msg = match work.await {
@@ -226,6 +231,36 @@ impl<S: Screen> Runner<S> {
             let _ = sender.send(msg).await;
         });
         handle
+    }
+}
+
+impl Screen for terminal::Screen {
+    fn draw(&mut self, render: &mut dyn FnMut(&mut Frame<'_>)) -> io::Result<()> {
+        self.draw(render)
+    }
+
+    fn copy(&mut self, text: &Token) -> io::Result<()> {
+        self.copy(text.expose())
+    }
+
+    fn suspend(&mut self) -> io::Result<()> {
+        self.suspend()
+    }
+
+    fn continued(&mut self) -> io::Result<()> {
+        self.continued()
+    }
+
+    fn redraw(&mut self) -> io::Result<()> {
+        self.redraw()
+    }
+}
+
+/// Never comes where nobody listens to signals.
+async fn next_signal(signals: &mut Option<Signals>) -> Signal {
+    match signals {
+        Some(signals) => signals.next().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -156,7 +156,7 @@ impl Edit {
         }
     }
 
-    fn to_review(&mut self, desk: &mut Desk) {
+    fn review(&mut self, desk: &mut Desk) {
         self.mapping.commit();
         match self.wanted() {
             Err((text, field)) => {
@@ -226,7 +226,7 @@ impl View for Edit {
                 self.section = self.section.previous();
             }
             Action::NextProblem => self.go_to_problem(),
-            Action::Review => self.to_review(desk),
+            Action::Review => self.review(desk),
             Action::Back => {
                 self.mapping.commit();
                 self.keep_draft(desk);

@@ -200,7 +200,8 @@ impl View for List {
             Action::Filter => self.filtering = true,
             Action::Enter if self.filtering => self.filtering = false,
             Action::Back => {
-                if !self.clear_filter() {
+                let cleared = self.clear_filter();
+                if !cleared {
                     desk.messages.dismiss();
                 }
             }

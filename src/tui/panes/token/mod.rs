@@ -15,7 +15,7 @@ use ratatui::{
 use super::View;
 use crate::{
     domain::{group::UserGroupId, history::Ending, known::KnownGroup, text::visible, token::Token},
-    operations::Done,
+    operations::{Done, Warning},
     tui::{
         desk::{Ask, Desk},
         keymap::{Action, Focus},
@@ -317,7 +317,7 @@ impl View for TokenPane {
     fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
         match action {
             Action::Rotate => match &self.stage {
-                Stage::Current(done) if done.warnings.iter().any(|w| w.is_alarm()) => {
+                Stage::Current(done) if done.warnings.iter().any(Warning::is_alarm) => {
                     Some("there is an alarm: look first".into())
                 }
                 Stage::Current(_) => desk.read_only_reason().map(str::to_owned),

@@ -38,7 +38,7 @@ pub(super) fn draw(
             sheet.blank();
             match desk.read_only_reason() {
                 Some(why) => {
-                    sheet.text(&format!("T would rotate it, but {why}."), desk.theme.dim())
+                    sheet.text(&format!("T would rotate it, but {why}."), desk.theme.dim());
                 }
                 None => sheet.text(
                     "T rotates it: asks first, and shows what will happen.",
@@ -149,16 +149,13 @@ fn secret(sheet: &mut Sheet, pane: &TokenPane, done: &Done, desk: &Desk) {
         sheet.field("token", "not returned", desk.theme.error(), "");
         return;
     };
-    match pane.revealed_until {
-        Some(until) => {
-            let left = until.duration_since(desk.now).as_secs().max(0);
-            let note = format!("hidden again in {left}s");
-            sheet.field("token", token.expose(), desk.theme.warning(), &note);
-        }
-        None => {
-            let mask = desk.theme.mask().repeat(16);
-            sheet.field("token", &mask, Style::new(), "v reveals it for 20 s");
-        }
+    if let Some(until) = pane.revealed_until {
+        let left = until.duration_since(desk.now).as_secs().max(0);
+        let note = format!("hidden again in {left}s");
+        sheet.field("token", token.expose(), desk.theme.warning(), &note);
+    } else {
+        let mask = desk.theme.mask().repeat(16);
+        sheet.field("token", &mask, Style::new(), "v reveals it for 20 s");
     }
 }
 
