@@ -38,7 +38,7 @@ pub fn boxed(buffer: &mut Buffer, area: Rect, title: &str, theme: Theme) -> Rect
             theme.title(),
         );
     }
-    area.inner(Margin::new(1, 1))
+    area.inner(Margin::new(2, 1))
 }
 
 /// A box in the middle of an area, emptied; returns the room inside.

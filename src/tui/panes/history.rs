@@ -191,6 +191,11 @@ impl View for History {
         };
         let entries = self.shown();
         let inner = boxed(buffer, rows, &title, desk.theme);
+        let inner = Rect {
+            x: inner.x - 1,
+            width: inner.width + 2,
+            ..inner
+        };
         self.draw_rows(buffer, inner, &entries, desk);
         if let Some(entry) = entries.get(self.cursor.at) {
             let place = Rect {
@@ -224,11 +229,11 @@ impl History {
         let ids = widest(window.iter().map(|entry| entry.user_group_id.as_str()), 40).max(8);
         let who = widest(window.iter().map(|entry| entry.by.as_str()), 24).max(5);
         let columns = vec![
-            Column::new("WHEN", 8, 8, 0),
+            Column::new("AGO", 4, 5, 0).right(),
             Column::new("WHAT", 6, 6, 0),
             Column::new("GROUP", 8, ids, 0),
             Column::new("RESULT", 11, 14, 1),
-            Column::new("BY", 5, who, 2),
+            Column::new("BY", 12, who.max(12), 2),
             Column::new("TOKEN", 20, 20, 3),
         ];
         let layout = Layout::fit(columns, text.width, 2);
@@ -262,7 +267,7 @@ impl History {
                 ending.styled(ending_style(entry.ending, desk.theme))
             };
             let cells = [
-                Cell::new(format!("{} ago", desk.age(entry.at))),
+                Cell::new(desk.age(entry.at)),
                 Cell::new(entry.operation.as_str()),
                 Cell::new(entry.user_group_id.as_str()),
                 ending,

@@ -1,4 +1,5 @@
 //! What the stories share: the world they play in.
 
+pub(crate) mod console;
 pub(crate) mod faults;
 pub(crate) mod service;

@@ -26,7 +26,7 @@ const BESIDE: u16 = 100;
 /// Under this size there are no boxes and no details.
 const BARE: (u16, u16) = (60, 12);
 /// Rows of the detail box below the list, edges included.
-const DETAIL_ROWS: u16 = 9;
+const DETAIL_ROWS: u16 = 8;
 
 pub(super) fn draw(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
     let mut area = area;
@@ -42,7 +42,13 @@ pub(super) fn draw(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
     let inner = if bare {
         rows
     } else {
-        boxed(buffer, rows, "Groups", desk.theme)
+        // The gutter with the cursor stands at the edge itself.
+        let inner = boxed(buffer, rows, "Groups", desk.theme);
+        Rect {
+            x: inner.x - 1,
+            width: inner.width + 2,
+            ..inner
+        }
     };
     draw_rows(list, buffer, inner, desk);
     if let (Some(detail), Some(group)) = (detail, list.group(desk)) {

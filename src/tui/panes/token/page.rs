@@ -161,7 +161,10 @@ fn secret(sheet: &mut Sheet, pane: &TokenPane, done: &Done, desk: &Desk) {
 
 fn rotated(sheet: &mut Sheet, done: &Done, confirming: bool, desk: &Desk) {
     let theme = desk.theme;
-    let word = done.ending.as_str().replace('_', " ").to_uppercase();
+    let word = match done.ending {
+        Ending::Confirmed | Ending::Superseded => "ROTATED".to_owned(),
+        ending => ending.as_str().replace('_', " ").to_uppercase(),
+    };
     let answer = format!(
         "answered {} in {} ms",
         done.status,
