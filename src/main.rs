@@ -1,1 +1,3 @@
+//! The binary: hands over to the command line and nothing else.
+
 fn main() {}

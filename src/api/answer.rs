@@ -1,1 +1,356 @@
-//! (to be written)
+//! Judging an answer (hazard 9 of service.md): success, refusal, or unclear and why. Pure: bytes in, verdict out. It
+//! is tolerant where a field does not matter and strict where one does: `success`, the token, the id.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::domain::{
+    group::{EnvironmentTag, Properties, UserGroupId},
+    token::Token,
+};
+
+use super::{
+    unclear::{self, Unclear},
+    words::{Scrub, Words},
+};
+
+/// What the request asked for, so that an answer about something else is noticed.
+#[derive(Debug, Clone, Copy)]
+pub enum Asked<'a> {
+    /// Get-or-create or update of this group.
+    Group(&'a UserGroupId),
+    /// Rotation of the token `old`, of the group `expected` where it is known.
+    Rotation {
+        expected: Option<&'a UserGroupId>,
+        old: &'a Token,
+    },
+}
+
+/// A user group as an answer describes it. `None`: the field was absent, null, or of a type that makes no sense.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// The id that was asked; `None` only for a rotation without an expected id, whose answer names none.
+    pub provided_id: Option<UserGroupId>,
+    pub token: Token,
+    pub team_id: Option<i64>,
+    pub name: Option<String>,
+    pub properties: Option<Properties>,
+    pub environment_tag: Option<EnvironmentTag>,
+    pub new_user_group: Option<bool>,
+}
+
+/// What an answer means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    Success(Group),
+    /// A rotation that reports success, but whose token is the old one.
+    SameToken(Group),
+    /// The call was turned down.
+    Refused {
+        status: u16,
+        /// The service itself said so, in JSON; else it may have been a proxy.
+        stated: bool,
+        code: Option<String>,
+        /// The service's own words: clean, at most 300 characters.
+        words: Option<String>,
+        retry_after: Option<Duration>,
+    },
+    Unclear(Unclear),
+}
+
+impl Verdict {
+    /// What happened and what to do next; `None` for a success.
+    pub fn explain(&self) -> Option<String> {
+        match self {
+            Self::Success(_) => None,
+            Self::SameToken(_) => Some(
+                "the service reports success but returned the old token: nothing was rotated as far as can be seen; \
+                 read the group, and ask those who run the service"
+                    .to_owned(),
+            ),
+            Self::Refused {
+                status,
+                stated,
+                code,
+                words,
+                retry_after,
+            } => {
+                let who = if *stated { "the service" } else { "the service or a proxy" };
+                let code = code.as_ref().map_or_else(String::new, |code| format!(", {code}"));
+                let words = words.as_ref().map_or_else(String::new, |words| format!(": {words}"));
+                let next = advice(*status, *stated, *retry_after);
+                Some(format!("{who} refused (HTTP {status}{code}){words}; {next}"))
+            }
+            Self::Unclear(unclear) => Some(unclear.to_string()),
+        }
+    }
+}
+
+fn advice(status: u16, stated: bool, retry_after: Option<Duration>) -> String {
+    match status {
+        401 => "check the profile's `api_key`: it is missing, wrong or revoked".into(),
+        403 => "this API key may not do that; use a read-write key of this environment".into(),
+        404 if !stated => "check the profile's `base_url` and `path`".into(),
+        404 => "check the profile and the group: this environment does not know it".into(),
+        405 | 415 => "check the profile's `path`, and whether a proxy changes requests".into(),
+        407 => "the proxy wants a password; see `proxy_from_environment` of the profile".into(),
+        409 => "read the group again: it is not as it was thought to be".into(),
+        413 => "send less: make the properties or the mapping smaller".into(),
+        429 => match retry_after {
+            Some(wait) => format!("wait {} s, then try again", wait.as_secs()),
+            None => "wait a while, then try again".into(),
+        },
+        400 | 422 => "correct what it names, then send again".into(),
+        _ => "read the group before trying again".into(),
+    }
+}
+
+/// The parts of an answer that are judged.
+#[derive(Debug, Clone, Copy)]
+pub struct Exchange<'a> {
+    pub status: u16,
+    /// The address the request went to.
+    pub url: &'a str,
+    pub content_type: Option<&'a str>,
+    pub location: Option<&'a str>,
+    pub retry_after: Option<Duration>,
+    /// The whole body, decompressed.
+    pub body: &'a [u8],
+}
+
+/// Success = 2xx ∧ JSON ∧ `success` is 1 ∧ a `user_group` with a token ∧ the id that was asked.
+///
+/// `secrets` are what must not come back out in any text, in the first place the API key; the old token of a rotation
+/// and the token of the answer are hidden anyway.
+pub fn judge(exchange: &Exchange<'_>, asked: &Asked<'_>, secrets: &[&str]) -> Verdict {
+    let mut scrub = Scrub::of(secrets);
+    if let Asked::Rotation { old, .. } = asked {
+        scrub.add(old.expose());
+    }
+    let status = exchange.status;
+    if (300..400).contains(&status) {
+        let redirect = unclear::redirect(status, exchange.url, exchange.location, &scrub);
+        return Verdict::Unclear(redirect);
+    }
+    let body = parse(exchange);
+    if let Some(token) = body.as_ref().ok().and_then(token_text) {
+        scrub.add(token);
+    }
+    let Words { code, words } = body
+        .as_ref()
+        .map(|body| Words::of(body, &scrub))
+        .unwrap_or_default();
+    let retry_after = exchange.retry_after;
+    match status {
+        200..300 => match &body {
+            Ok(body) => judge_success(status, body, asked, &scrub, (code, words)),
+            Err(unclear) => Verdict::Unclear(unclear.clone()),
+        },
+        400..500 => {
+            let object = body.as_ref().ok().and_then(Value::as_object);
+            if object.is_some_and(|map| success(map) == Success::Yes) {
+                return Verdict::Unclear(Unclear::SuccessDenied { status });
+            }
+            Verdict::Refused {
+                status,
+                stated: object.is_some() && says_no(status),
+                code,
+                words,
+                retry_after,
+            }
+        }
+        500..600 => Verdict::Unclear(Unclear::ServerError {
+            status,
+            words,
+            retry_after,
+        }),
+        _ => Verdict::Unclear(Unclear::OddStatus { status }),
+    }
+}
+
+/// The statuses by which a service says that it did not do it. A 408 or a 410 may come from anywhere.
+fn says_no(status: u16) -> bool {
+    matches!(
+        status,
+        400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429
+    )
+}
+
+fn parse(exchange: &Exchange<'_>) -> Result<Value, Unclear> {
+    let status = exchange.status;
+    // RFC 8259, section 8.1: a parser may ignore a byte order mark.
+    let body = exchange
+        .body
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(exchange.body)
+        .trim_ascii();
+    if body.is_empty() {
+        return Err(Unclear::Empty { status });
+    }
+    serde_json::from_slice(body).map_err(|error| {
+        let page = exchange.content_type.is_some_and(|kind| {
+            kind.trim_start()
+                .to_ascii_lowercase()
+                .starts_with("text/html")
+        });
+        if page || body.starts_with(b"<") {
+            return Unclear::WebPage { status };
+        }
+        // The position only: serde's texts quote values (trap 9).
+        Unclear::NotJson {
+            status,
+            line: error.line(),
+            column: error.column(),
+            early: error.is_eof(),
+        }
+    })
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Success {
+    Yes,
+    No,
+    Missing,
+    Odd(&'static str),
+}
+
+/// 1, 1.0, true and "1" are yes; their counterparts are no.
+fn success(map: &Map<String, Value>) -> Success {
+    match map.get("success") {
+        None => Success::Missing,
+        Some(Value::Null) => Success::Odd("null"),
+        Some(Value::Array(_)) => Success::Odd("a list"),
+        Some(Value::Object(_)) => Success::Odd("an object"),
+        Some(value @ (Value::Number(_) | Value::String(_) | Value::Bool(_))) => {
+            match (flag(value), value.is_string()) {
+                (Some(true), _) => Success::Yes,
+                (Some(false), _) => Success::No,
+                (None, true) => Success::Odd("a text"),
+                (None, false) => Success::Odd("another number"),
+            }
+        }
+    }
+}
+
+fn flag(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(flag) => Some(*flag),
+        Value::String(text) if text == "1" => Some(true),
+        Value::String(text) if text == "0" => Some(false),
+        Value::Number(number) => match number.as_f64() {
+            Some(1.0) => Some(true),
+            Some(0.0) => Some(false),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn judge_success(
+    status: u16,
+    body: &Value,
+    asked: &Asked<'_>,
+    scrub: &Scrub<'_>,
+    (code, words): (Option<String>, Option<String>),
+) -> Verdict {
+    let Some(map) = body.as_object() else {
+        return Verdict::Unclear(Unclear::NotAnAnswer { status, words });
+    };
+    match success(map) {
+        Success::Yes => {}
+        Success::No => {
+            return Verdict::Refused {
+                status,
+                stated: true,
+                code,
+                words,
+                retry_after: None,
+            };
+        }
+        Success::Missing => return Verdict::Unclear(Unclear::SuccessMissing { status, words }),
+        Success::Odd(was) => return Verdict::Unclear(Unclear::SuccessOdd { status, was }),
+    }
+    match group(status, map, asked, scrub) {
+        Ok(group) => match asked {
+            Asked::Rotation { old, .. } if group.token == **old => Verdict::SameToken(group),
+            _ => Verdict::Success(group),
+        },
+        Err(unclear) => Verdict::Unclear(unclear),
+    }
+}
+
+fn group(
+    status: u16,
+    answer: &Map<String, Value>,
+    asked: &Asked<'_>,
+    scrub: &Scrub<'_>,
+) -> Result<Group, Unclear> {
+    let Some(map) = answer.get("user_group").and_then(Value::as_object) else {
+        return Err(Unclear::NoGroup { status });
+    };
+    let given = map.get("provided_id").and_then(id_text);
+    let (expected, rotation) = match asked {
+        Asked::Group(id) => (Some(*id), false),
+        Asked::Rotation { expected, .. } => (*expected, true),
+    };
+    let provided_id = match (expected, given) {
+        (Some(asked), Some(given)) if asked.as_str() == given => Some(asked.clone()),
+        (Some(asked), Some(given)) => {
+            return Err(Unclear::OtherGroup {
+                status,
+                asked: scrub.clean(asked.as_str()),
+                got: scrub.clean(&given),
+                rotation,
+            });
+        }
+        (Some(_), None) => return Err(Unclear::NoId { status }),
+        (None, given) => given.and_then(|given| UserGroupId::parse(given).ok()),
+    };
+    let token = map
+        .get("token")
+        .and_then(Value::as_str)
+        .filter(|token| !token.trim().is_empty())
+        .ok_or(Unclear::NoToken { status })?;
+    let text = |key: &str| map.get(key).and_then(Value::as_str);
+    Ok(Group {
+        provided_id,
+        token: Token::new(token.to_owned()),
+        team_id: map.get("team_id").and_then(whole_number),
+        name: text("name").map(str::to_owned),
+        properties: map.get("properties").and_then(Value::as_object).cloned(),
+        environment_tag: text("api_environment_tag")
+            .filter(|tag| !tag.is_empty())
+            .map(EnvironmentTag::parse),
+        new_user_group: answer.get("new_user_group").and_then(|new| match new {
+            Value::String(text) if text == "true" => Some(true),
+            Value::String(text) if text == "false" => Some(false),
+            other => flag(other),
+        }),
+    })
+}
+
+/// A service may turn the id "42" into the number 42; it is the same id.
+fn id_text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn whole_number(value: &Value) -> Option<i64> {
+    match value {
+        Value::Number(number) => number.as_i64().or_else(|| {
+            let float = number.as_f64()?;
+            // Beyond 2^53 a float is not the number that was meant.
+            (float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_992.0).then_some(float as i64)
+        }),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+fn token_text(body: &Value) -> Option<&str> {
+    body.get("user_group")?.get("token")?.as_str()
+}

@@ -1,1 +1,261 @@
-//! (to be written)
+//! The three operations over HTTP: one request each, never repeated, never redirected (hazards 5, 6, 7). It sends and
+//! reads; what an answer means is `answer`'s business.
+
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
+
+use reqwest::{
+    Method,
+    header::{self, HeaderMap, HeaderValue},
+    redirect,
+};
+use secrecy::{ExposeSecret, SecretString};
+use serde::Serialize;
+use zeroize::Zeroizing;
+
+use crate::{
+    config::profile::Profile,
+    domain::{group::UserGroupId, token::Token},
+};
+
+use super::{
+    address::Address,
+    answer::{Asked, Exchange, Verdict, judge},
+    failure::{Call, CallError, ClientError, Sending},
+    unclear::Unclear,
+    wire::{GroupRequest, RotateRequest},
+    words::Scrub,
+};
+
+/// Largest body that is read, in bytes, counted after decompression.
+pub const LARGEST_BODY: usize = 8 * 1024 * 1024;
+/// Pooled connections are given up early: a server that closes one under a request makes its outcome unclear (trap 8).
+const IDLE: Duration = Duration::from_secs(15);
+const LONGEST_RETRY_AFTER: Duration = Duration::from_hours(24);
+
+/// Calls one environment of the service. Cheap to clone.
+#[derive(Clone)]
+pub struct Client {
+    address: Address,
+    key: SecretString,
+    authorization: HeaderValue,
+    /// Reads, over pooled connections.
+    reads: reqwest::Client,
+    /// Writes, each over a connection of its own (rotation.md, rule 1).
+    writes: reqwest::Client,
+    timeout: Duration,
+    connect_timeout: Duration,
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Client({})", self.address.host)
+    }
+}
+
+/// A whole answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    pub verdict: Verdict,
+    pub status: u16,
+    /// From the first byte of the request to the last byte of the answer.
+    pub latency: Duration,
+}
+
+impl Client {
+    /// For https this reads the certificates of authorities, about 10 ms.
+    pub fn new(profile: &Profile, key: SecretString) -> Result<Self, ClientError> {
+        let address = Address::of(profile)?;
+        let name = || profile.name.clone();
+        if key.expose_secret().trim().is_empty() {
+            return Err(ClientError::NoKey(name()));
+        }
+        let text = Zeroizing::new(format!("Token {}", key.expose_secret()));
+        let mut authorization =
+            HeaderValue::from_str(&text).map_err(|_| ClientError::Key(name()))?;
+        authorization.set_sensitive(true);
+        // Shorter than the whole, so that "never connected" is told apart from "never answered".
+        let connect_timeout = profile.connect_timeout.min(profile.timeout * 9 / 10);
+        let build = |builder: reqwest::ClientBuilder| {
+            builder
+                .timeout(profile.timeout)
+                .connect_timeout(connect_timeout)
+                .build()
+                .map_err(|_| match address.url.scheme() {
+                    "https" => ClientError::Tls,
+                    _ => ClientError::Build,
+                })
+        };
+        let base = || base(profile, &address);
+        Ok(Self {
+            reads: build(base().pool_idle_timeout(IDLE))?,
+            writes: build(base().pool_max_idle_per_host(0).http1_only())?,
+            timeout: profile.timeout,
+            connect_timeout,
+            address,
+            key,
+            authorization,
+        })
+    }
+
+    /// Gets the group, and creates it when the service does not know it (hazard 1).
+    pub async fn get_or_create(
+        &self,
+        request: &GroupRequest,
+        id: &UserGroupId,
+    ) -> Result<Reply, CallError> {
+        self.send(Call::GetOrCreate, request, &Asked::Group(id))
+            .await
+    }
+
+    /// Updates the group; may replace or merge (hazard 4).
+    pub async fn update(
+        &self,
+        request: &GroupRequest,
+        id: &UserGroupId,
+    ) -> Result<Reply, CallError> {
+        self.send(Call::Update, request, &Asked::Group(id)).await
+    }
+
+    /// Rotates the token, once, over a fresh connection. What is unclear afterwards only a get may settle.
+    pub async fn rotate(
+        &self,
+        current: &Token,
+        expected: Option<&UserGroupId>,
+    ) -> Result<Reply, CallError> {
+        let request = RotateRequest {
+            current_token: SecretString::from(current.expose()),
+        };
+        let asked = Asked::Rotation {
+            expected,
+            old: current,
+        };
+        self.send(Call::Rotate, &request, &asked).await
+    }
+
+    async fn send(
+        &self,
+        call: Call,
+        request: &impl Serialize,
+        asked: &Asked<'_>,
+    ) -> Result<Reply, CallError> {
+        let (client, method) = match call {
+            Call::GetOrCreate => (&self.reads, Method::GET),
+            Call::Update => (&self.writes, Method::PUT),
+            Call::Rotate => (&self.writes, Method::POST),
+        };
+        let body = serde_json::to_vec(request).expect("a request of strings and JSON serialises");
+        let sending = Sending {
+            call,
+            host: &self.address.host,
+            timeout: self.timeout,
+            connect_timeout: self.connect_timeout,
+        };
+        let secrets = [self.key.expose_secret()];
+        let scrub = Scrub::of(&secrets);
+        let begun = Instant::now();
+        let mut response = client
+            .request(method, self.address.url.clone())
+            .header(header::AUTHORIZATION, self.authorization.clone())
+            .body(body)
+            .send()
+            .await
+            .map_err(|error| sending.failed(&error, None, &scrub))?;
+        let status = response.status().as_u16();
+        let verdict = match read(&mut response).await {
+            Ok(Some(body)) => {
+                let headers = response.headers();
+                let exchange = Exchange {
+                    status,
+                    url: self.address.url.as_str(),
+                    content_type: text(headers, &header::CONTENT_TYPE),
+                    location: text(headers, &header::LOCATION),
+                    retry_after: text(headers, &header::RETRY_AFTER)
+                        .and_then(|text| retry_after(text, jiff::Timestamp::now())),
+                    body: &body,
+                };
+                judge(&exchange, asked, &secrets)
+            }
+            Ok(None) => Verdict::Unclear(Unclear::TooLarge {
+                status,
+                limit: LARGEST_BODY,
+            }),
+            Err(error) => return Err(sending.failed(&error, Some(status), &scrub)),
+        };
+        Ok(Reply {
+            verdict,
+            status,
+            latency: begun.elapsed(),
+        })
+    }
+}
+
+fn base(profile: &Profile, address: &Address) -> reqwest::ClientBuilder {
+    let json = HeaderValue::from_static("application/json");
+    let headers =
+        HeaderMap::from_iter([(header::CONTENT_TYPE, json.clone()), (header::ACCEPT, json)]);
+    let mut builder = reqwest::Client::builder()
+        .redirect(redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .user_agent(concat!("groupdesk/", env!("CARGO_PKG_VERSION")))
+        .default_headers(headers);
+    // A proxy cannot reach our loopback, but would see the key.
+    if !profile.proxy_from_environment || address.loopback {
+        builder = builder.no_proxy();
+    }
+    // Without this, even plain http needs the certificates of authorities (trap 7).
+    if address.url.scheme() == "http" {
+        builder = builder.tls_certs_only([]);
+    }
+    builder
+}
+
+/// The body, or `None` when it is too large. A redirect's body is not waited for.
+async fn read(response: &mut reqwest::Response) -> Result<Option<Vec<u8>>, reqwest::Error> {
+    let mut body = Vec::new();
+    if response.status().is_redirection() {
+        return Ok(Some(body));
+    }
+    while let Some(chunk) = response.chunk().await? {
+        if body.len() + chunk.len() > LARGEST_BODY {
+            return Ok(None);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Some(body))
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// Seconds or a date (RFC 9110, section 10.2.3); at most a day.
+fn retry_after(text: &str, now: jiff::Timestamp) -> Option<Duration> {
+    let text = text.trim();
+    let wait = if text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
+        Duration::from_secs(text.parse().unwrap_or(u64::MAX))
+    } else {
+        let at = jiff::fmt::rfc2822::parse(text).ok()?.timestamp();
+        Duration::try_from(at.duration_since(now)).unwrap_or(Duration::ZERO)
+    };
+    Some(wait.min(LONGEST_RETRY_AFTER))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retry_after_is_read_as_seconds_and_as_a_date() {
+        let now = "2026-11-01T10:00:00Z".parse().expect("a time");
+        let read = |text| retry_after(text, now).map(|wait| wait.as_secs());
+        assert_eq!(read("7"), Some(7));
+        assert_eq!(read("99999999999999999999999"), Some(86_400));
+        assert_eq!(read("Sun, 01 Nov 2026 10:02:00 GMT"), Some(120));
+        assert_eq!(read("Sun, 01 Nov 2026 09:00:00 GMT"), Some(0));
+        assert_eq!(read("soon"), None);
+        assert_eq!(read(""), None);
+    }
+}

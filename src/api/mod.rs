@@ -1,6 +1,12 @@
 //! The User Group Service as its callers see it: its JSON, the three operations over HTTP, and the judging of
 //! answers. It remembers nothing and decides nothing for the operator.
 
+pub mod address;
 pub mod answer;
 pub mod client;
+pub mod failure;
+pub mod inspect;
+pub mod rotation;
+pub mod unclear;
 pub mod wire;
+pub mod words;

@@ -1,4 +1,26 @@
-//! What this desk is told: profiles, where API keys come from, and the care of private files.
+//! What this desk is told: profiles, where API keys come from, and the care of private files. It reads, checks and
+//! answers; it holds no API key itself and speaks to no service.
 
+pub mod address;
+mod document;
+pub mod duration;
+mod environment;
+mod error;
+mod file;
 pub mod files;
+mod key;
+mod key_command;
+mod key_source;
+mod name;
+pub mod paths;
 pub mod profile;
+mod schema;
+pub mod scrub;
+mod settings;
+mod variables;
+
+pub use environment::Environment;
+pub use error::{ConfigError, Problem};
+pub use key::KeyError;
+pub use profile::{KeySource, Profile};
+pub use settings::{Overrides, Settings};

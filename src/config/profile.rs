@@ -1,11 +1,12 @@
 //! A profile: one environment of one service, and how careful to be there.
 
-use std::{path::PathBuf, time::Duration};
+use std::{fmt, path::PathBuf, time::Duration};
 
+use super::scrub::shown;
 use crate::domain::group::EnvironmentTag;
 
 /// Where an API key comes from. The key itself is never part of a configuration.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum KeySource {
     /// An environment variable.
     Env(String),
@@ -13,6 +14,26 @@ pub enum KeySource {
     File(PathBuf),
     /// A command that prints the key; argv, run without a shell.
     Command(Vec<String>),
+}
+
+/// The source in words. Arguments of a command are left out: some hold secrets.
+impl fmt::Display for KeySource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Env(name) => write!(f, "environment variable {}", shown(name)),
+            Self::File(path) => write!(f, "file {}", shown(&path.to_string_lossy())),
+            Self::Command(argv) => match argv.first() {
+                Some(program) => write!(f, "command {}", shown(program)),
+                None => f.write_str("empty command"),
+            },
+        }
+    }
+}
+
+impl fmt::Debug for KeySource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeySource({self})")
+    }
 }
 
 /// One environment of one service.
@@ -46,6 +67,17 @@ impl Profile {
     /// The full address of the interface.
     pub fn url(&self) -> String {
         format!("{}{}", self.base_url.trim_end_matches('/'), self.path)
+    }
+
+    /// Host, and port where it is not the usual one.
+    pub fn host(&self) -> &str {
+        let address = self
+            .base_url
+            .split_once("://")
+            .map_or(self.base_url.as_str(), |(_, address)| address);
+        address
+            .split_once('/')
+            .map_or(address, |(host, _path)| host)
     }
 
     /// The word that says where one is (console.md, line 1).

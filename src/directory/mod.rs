@@ -1,73 +1,203 @@
 //! What this desk remembers: the groups of every profile with where each value came from, the append-only history,
 //! and the journal of rotations. Fingerprints, never tokens. One story; SQLite tells it today.
 
-use std::path::Path;
+mod columns;
+mod error;
+mod replay;
+mod request;
+mod sql;
+mod sqlite;
+mod values;
 
-use jiff::Timestamp;
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::{Arc, mpsc},
+    thread::JoinHandle,
+};
+
+use tokio::sync::oneshot;
 
 use crate::domain::{
     group::UserGroupId,
     history::Entry,
-    known::{KnownGroup, Lesson, Noticed},
-    rotation::{Event, Rotation, State},
+    known::KnownGroup,
     token::{Fingerprint, Fingerprinter},
 };
+pub use error::DirectoryError;
+pub use replay::replay;
+use request::{Groups, Reply, Request};
+pub use values::{
+    Begun, Damaged, Happening, HistoryFilter, Intent, JournalRow, Numbered, Owner, Record,
+    Recorded, RotationFilter, RotationId, RotationStep, What,
+};
 
-/// Number of a rotation in the journal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct RotationId(pub i64);
+/// A handle to one directory file; clones share it. Requests are done one after another, in the order of asking.
+///
+/// A write whose caller has gone is still done. Dropping the last handle waits for what is under way.
+#[derive(Clone)]
+pub struct Directory(Arc<Desk>);
 
-/// What one exchange leaves behind; written in one transaction, all or nothing.
-#[derive(Debug, Clone, Default)]
-pub struct Record {
-    /// What was learnt of a group; adds the group when it is new to the profile.
-    pub lesson: Option<Lesson>,
-    pub entry: Option<Entry>,
-    pub rotation: Option<RotationStep>,
+struct Desk {
+    path: PathBuf,
+    fingerprinter: Fingerprinter,
+    requests: Option<mpsc::Sender<Request>>,
+    thread: Option<JoinHandle<()>>,
 }
 
-/// One step of a rotation; refused when another process has moved the rotation on.
-#[derive(Debug, Clone)]
-pub struct RotationStep {
-    pub id: RotationId,
-    /// The state the step starts from.
-    pub from: State,
-    pub event: Event,
-    /// The rotation after the step.
-    pub after: Rotation,
-    pub at: Timestamp,
-    /// What was seen, in words.
-    pub note: Option<String>,
+impl Directory {
+    /// Opens a directory file, or makes it: 0600, its folder 0700. Blocks, briefly; takes a thread of its own.
+    ///
+    /// A file of something else, of a newer version or of another user is refused and left as it is.
+    pub fn open(path: &Path) -> Result<Self, DirectoryError> {
+        let unusable = |source| DirectoryError::Unusable {
+            path: path.to_owned(),
+            source,
+        };
+        // Absolute: SQLite gives names like ":memory:" a meaning of their own.
+        let path = std::path::absolute(path).map_err(unusable)?;
+        let (store, fingerprinter) = sqlite::Store::open(&path)?;
+        let (sender, receiver) = mpsc::channel();
+        let thread = std::thread::Builder::new()
+            .name("directory".into())
+            .spawn(move || sqlite::serve(store, &receiver))
+            .map_err(unusable)?;
+        Ok(Self(Arc::new(Desk {
+            path,
+            fingerprinter,
+            requests: Some(sender),
+            thread: Some(thread),
+        })))
+    }
+
+    /// Makes fingerprints with this directory's key; a directory keeps its key for ever.
+    pub fn fingerprinter(&self) -> &Fingerprinter {
+        &self.0.fingerprinter
+    }
+
+    /// All groups of a profile, ordered by the bytes of their ids.
+    ///
+    /// A field that cannot be read counts as unknown, so that one damaged row hides no other; [`Self::damaged`] names it.
+    pub async fn groups(&self, profile: &str) -> Result<Vec<KnownGroup>, DirectoryError> {
+        Ok(self.all_groups(profile).await?.groups)
+    }
+
+    /// The group rows of a profile that [`Self::groups`] could not read in full.
+    pub async fn damaged(&self, profile: &str) -> Result<Vec<Damaged>, DirectoryError> {
+        Ok(self.all_groups(profile).await?.damaged)
+    }
+
+    async fn all_groups(&self, profile: &str) -> Result<Groups, DirectoryError> {
+        let profile = profile.to_owned();
+        self.ask(|reply| Request::Groups { profile, reply }).await
+    }
+
+    /// One group, if it is known.
+    pub async fn group(
+        &self,
+        profile: &str,
+        id: &UserGroupId,
+    ) -> Result<Option<KnownGroup>, DirectoryError> {
+        let (profile, id) = (profile.to_owned(), id.clone());
+        self.ask(|reply| Request::Group { profile, id, reply })
+            .await
+    }
+
+    /// Writes what one exchange leaves behind: the group, the history and the journal, in one transaction.
+    ///
+    /// Times are kept in whole microseconds. A line of history keeps the profile it names itself.
+    /// [`DirectoryError::MovedOn`] refuses all of it.
+    pub async fn record(&self, profile: &str, record: Record) -> Result<Recorded, DirectoryError> {
+        let mut recorded = self.record_all(profile, vec![record]).await?;
+        Ok(recorded.pop().unwrap_or_default())
+    }
+
+    /// Writes many records in one transaction, all or nothing; the answers are in the same order.
+    pub async fn record_all(
+        &self,
+        profile: &str,
+        records: Vec<Record>,
+    ) -> Result<Vec<Recorded>, DirectoryError> {
+        let profile = profile.to_owned();
+        self.ask(|reply| Request::Record {
+            profile,
+            records,
+            reply,
+        })
+        .await
+    }
+
+    /// Lines of the history, the last written first.
+    pub async fn history(
+        &self,
+        filter: HistoryFilter,
+    ) -> Result<Vec<Numbered<Entry>>, DirectoryError> {
+        self.ask(|reply| Request::History { filter, reply }).await
+    }
+
+    /// Makes the intent to rotate durable, unless another rotation holds the same token (rotation.md).
+    pub async fn begin_rotation(
+        &self,
+        profile: &str,
+        intent: Intent,
+    ) -> Result<Begun, DirectoryError> {
+        let profile = profile.to_owned();
+        self.ask(|reply| Request::Begin {
+            profile,
+            intent,
+            reply,
+        })
+        .await
+    }
+
+    /// One rotation as it stands.
+    pub async fn rotation(&self, id: RotationId) -> Result<Option<JournalRow>, DirectoryError> {
+        self.ask(|reply| Request::Rotation { id, reply }).await
+    }
+
+    /// Rotations as they stand, the last begun first.
+    pub async fn rotations(
+        &self,
+        filter: RotationFilter,
+    ) -> Result<Vec<JournalRow>, DirectoryError> {
+        self.ask(|reply| Request::Rotations { filter, reply }).await
+    }
+
+    /// What happened to a rotation, in order; empty when there is none. [`replay`] makes the rotation of it.
+    pub async fn happenings(&self, id: RotationId) -> Result<Vec<Happening>, DirectoryError> {
+        self.ask(|reply| Request::Happenings { id, reply }).await
+    }
+
+    /// Every group of every profile that has or had the token, current ones first.
+    pub async fn owners(&self, fingerprint: Fingerprint) -> Result<Vec<Owner>, DirectoryError> {
+        self.ask(|reply| Request::Owners { fingerprint, reply })
+            .await
+    }
+
+    async fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, DirectoryError> {
+        let stopped = || DirectoryError::Stopped {
+            path: self.0.path.clone(),
+        };
+        let (reply, answer) = oneshot::channel();
+        let requests = self.0.requests.as_ref().ok_or_else(stopped)?;
+        requests.send(request(reply)).map_err(|_| stopped())?;
+        answer.await.map_err(|_| stopped())?
+    }
 }
 
-/// What the directory holds after a record.
-#[derive(Debug, Clone, Default)]
-pub struct Recorded {
-    pub group: Option<KnownGroup>,
-    pub noticed: Noticed,
+impl fmt::Debug for Directory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Directory").finish_non_exhaustive()
+    }
 }
 
-/// A rotation to begin.
-#[derive(Debug, Clone)]
-pub struct Intent {
-    pub user_group_id: UserGroupId,
-    /// Fingerprint of the token the preflight read (T0).
-    pub previous: Fingerprint,
-    pub by: String,
-    pub reason: Option<String>,
-    pub at: Timestamp,
-}
-
-/// A rotation as journalled.
-#[derive(Debug, Clone)]
-pub struct JournalRow {
-    pub id: RotationId,
-    pub profile: String,
-    pub user_group_id: UserGroupId,
-    pub rotation: Rotation,
-    pub by: String,
-    pub reason: Option<String>,
-    pub started_at: Timestamp,
-    pub sent_at: Option<Timestamp>,
-    pub note: Option<String>,
+impl Drop for Desk {
+    /// Hangs up and waits, so that every write asked for is durable and the file is closed.
+    fn drop(&mut self) {
+        drop(self.requests.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic over there was already answered with `Stopped`.
+            drop(thread.join());
+        }
+    }
 }

@@ -236,31 +236,36 @@ impl Foreign {
 ///
 /// Only name and properties can be compared; the mapping is never returned.
 pub fn foreign_changes(base: &Wanted, now: &Wanted, mine: &Wanted) -> Vec<Foreign> {
-    let texts = |wanted: &Wanted| {
-        [
-            wanted.name.clone(),
-            wanted
-                .properties
-                .clone()
-                .map(|map| Value::Object(map).to_string()),
-        ]
-    };
-    let [base, now, mine] = [base, now, mine].map(texts);
-    ["name", "properties"]
+    let json = |map: &Properties| Value::Object(map.clone()).to_string();
+    let name = foreign("name", [&base.name, &now.name, &mine.name], String::clone);
+    let properties = foreign(
+        "properties",
+        [&base.properties, &now.properties, &mine.properties],
+        json,
+    );
+    name.into_iter().chain(properties).collect()
+}
+
+/// What an answer holds other than was asked for (hazard 2); a field that was left out cannot differ.
+pub fn differences(asked: &Wanted, answered: &Wanted) -> Vec<Foreign> {
+    foreign_changes(asked, answered, asked)
         .into_iter()
-        .zip(base)
-        .zip(now)
-        .zip(mine)
-        .filter_map(|(((field, base), now), mine)| {
-            let theirs = now?;
-            (base.as_ref() != Some(&theirs)).then_some(Foreign {
-                field,
-                base,
-                theirs,
-                mine,
-            })
-        })
+        .filter(|foreign| foreign.mine.is_some())
         .collect()
+}
+
+fn foreign<T: PartialEq>(
+    field: &'static str,
+    [base, now, mine]: [&Option<T>; 3],
+    text: impl Fn(&T) -> String,
+) -> Option<Foreign> {
+    let theirs = now.as_ref()?;
+    (base.as_ref() != Some(theirs)).then(|| Foreign {
+        field,
+        base: base.as_ref().map(&text),
+        theirs: text(theirs),
+        mine: mine.as_ref().map(&text),
+    })
 }
 
 #[cfg(test)]

@@ -123,8 +123,7 @@ impl KnownGroup {
         } = &lesson.sent;
         let mut noticed = Noticed::default();
         let known = |source| (source, lesson.at, lesson.by.as_str());
-        let before = self.name.take();
-        self.name = before.clone();
+        let before = self.name.clone();
         put(&mut self.name, name.as_ref(), known(Source::Sent));
         put(&mut self.mapping, mapping.as_ref(), known(Source::Sent));
         put(

@@ -5,6 +5,7 @@ pub mod change;
 pub mod group;
 pub mod history;
 pub mod known;
+pub mod near;
 pub mod rotation;
 pub mod text;
 pub mod token;

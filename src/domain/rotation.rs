@@ -144,7 +144,7 @@ pub struct OutOfOrder {
 
 /// Settle horizon H: how long a late request may still arrive (rotation.md).
 pub fn settle_horizon(request_timeout: Duration) -> Duration {
-    Duration::from_secs(60).max(request_timeout * 2)
+    Duration::from_mins(1).max(request_timeout * 2)
 }
 
 impl Rotation {
@@ -238,7 +238,7 @@ impl Rotation {
 mod tests {
     use super::*;
 
-    const H: Duration = Duration::from_secs(60);
+    const H: Duration = Duration::from_mins(1);
     const EARLY: Duration = Duration::from_secs(1);
     const OLD: Fingerprint = fp(0);
     const NEW: Fingerprint = fp(1);

@@ -1,1 +1,188 @@
-//! (to be written)
+//! What an operator can do. The only place where the service and the directory meet: every operation is the call,
+//! then one transaction that writes directory, history and journal together, then the answer.
+
+mod failure;
+mod groups;
+mod outcome;
+mod recording;
+mod rotating;
+mod settling;
+
+use std::{sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+use tokio::sync::OnceCell;
+
+pub use failure::Failure;
+pub use groups::request;
+pub use outcome::{Done, Warning};
+
+/// What callers see of the layers below comes through here.
+pub use crate::{
+    api::inspect::{Method, as_curl, request_json},
+    directory::{DirectoryError, JournalRow, Numbered},
+};
+
+use crate::{
+    api::client::Client,
+    config::{Environment, profile::Profile},
+    directory::{Directory, HistoryFilter, RotationFilter},
+    domain::{
+        group::UserGroupId, history::Entry, known::KnownGroup, near::near, rotation::settle_horizon,
+    },
+};
+
+/// Where the time comes from; tests and pictures stand still.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum Clock {
+    #[default]
+    System,
+    Fixed(Timestamp),
+}
+
+impl Clock {
+    pub fn now(self) -> Timestamp {
+        match self {
+            Self::System => Timestamp::now(),
+            Self::Fixed(at) => at,
+        }
+    }
+}
+
+/// Whether an id may be read that the directory does not know (hazard 1: a read can create).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Assurance {
+    /// Only ids the directory knows; anything else is refused with nothing sent.
+    KnownOnly,
+    /// A person says that the group exists (`--exists`).
+    Exists,
+}
+
+/// All operations of one operator on one profile. A cheap handle.
+#[derive(Clone)]
+pub struct Operations(Arc<Inner>);
+
+struct Inner {
+    profile: Profile,
+    /// Made at first use: reading the key can take a command, building TLS takes 11 ms.
+    client: OnceCell<Client>,
+    environment: Environment,
+    directory: Directory,
+    operator: String,
+    clock: Clock,
+}
+
+impl Operations {
+    pub fn new(
+        profile: Profile,
+        environment: Environment,
+        directory: Directory,
+        operator: String,
+        clock: Clock,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            profile,
+            client: OnceCell::new(),
+            environment,
+            directory,
+            operator,
+            clock,
+        }))
+    }
+
+    pub fn profile(&self) -> &Profile {
+        &self.0.profile
+    }
+
+    pub fn directory(&self) -> &Directory {
+        &self.0.directory
+    }
+
+    pub fn operator(&self) -> &str {
+        &self.0.operator
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.0.clock.now()
+    }
+
+    /// Every group the directory knows in this profile, by id.
+    pub async fn list(&self) -> Result<Vec<KnownGroup>, DirectoryError> {
+        self.0.directory.groups(&self.profile().name).await
+    }
+
+    /// What the directory knows of one group; nothing is sent.
+    pub async fn show(&self, id: &UserGroupId) -> Result<Option<KnownGroup>, DirectoryError> {
+        self.0.directory.group(&self.profile().name, id).await
+    }
+
+    /// Newest first; of this profile, and of one group where an id is given.
+    pub async fn history(
+        &self,
+        id: Option<UserGroupId>,
+        limit: Option<usize>,
+    ) -> Result<Vec<Numbered<Entry>>, DirectoryError> {
+        let filter = HistoryFilter {
+            profile: Some(self.profile().name.clone()),
+            user_group_id: id,
+            limit,
+            ..HistoryFilter::default()
+        };
+        self.0.directory.history(filter).await
+    }
+
+    /// Rotations of this profile whose outcome is still to be found out.
+    pub async fn open_rotations(&self) -> Result<Vec<JournalRow>, DirectoryError> {
+        let filter = RotationFilter {
+            profile: Some(self.profile().name.clone()),
+            open_only: true,
+            ..RotationFilter::default()
+        };
+        self.0.directory.rotations(filter).await
+    }
+
+    fn horizon(&self) -> Duration {
+        settle_horizon(self.profile().timeout)
+    }
+
+    async fn client(&self) -> Result<&Client, Failure> {
+        let inner = &self.0;
+        inner
+            .client
+            .get_or_try_init(|| async {
+                let key = inner.profile.api_key.read(&inner.environment).await?;
+                Ok(Client::new(&inner.profile, key)?)
+            })
+            .await
+    }
+
+    /// Refuses mutations of a read-only profile before anything is read or sent.
+    fn writable(&self) -> Result<(), Failure> {
+        if self.profile().read_only {
+            return Err(Failure::ReadOnly {
+                profile: self.profile().name.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Refuses an id that the directory does not know, and names the nearest ones it does.
+    async fn known(
+        &self,
+        id: &UserGroupId,
+        assurance: Assurance,
+    ) -> Result<Option<KnownGroup>, Failure> {
+        let known = self.show(id).await.map_err(Failure::NothingSent)?;
+        if known.is_none() && assurance == Assurance::KnownOnly {
+            let groups = self.list().await.map_err(Failure::NothingSent)?;
+            return Err(Failure::NotKnown {
+                id: id.clone(),
+                near: near(id.as_str(), groups.iter().map(|group| &group.id), 3)
+                    .into_iter()
+                    .cloned()
+                    .collect(),
+            });
+        }
+        Ok(known)
+    }
+}

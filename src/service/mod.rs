@@ -1,1 +1,125 @@
-//! (to be written)
+//! The embedded User Group Service: what `demo` and `serve` run. It implements the interface of service.md durably
+//! and shares nothing with the client but the shapes of the JSON.
+
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+
+use tokio::{net::TcpListener, sync::Semaphore, task::JoinHandle};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+mod body;
+mod connections;
+mod exchange;
+mod json;
+pub mod keys;
+mod refusal;
+mod request;
+mod rules;
+mod secret;
+pub mod seed;
+pub mod store;
+
+use store::Store;
+
+/// What the service takes on at once, and how long it waits.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Requests under way; more are answered 503.
+    pub in_flight: usize,
+    /// Open connections; more wait to be accepted.
+    pub connections: usize,
+    /// For the head of a request, and for an idle connection.
+    pub head_time: Duration,
+    /// For the body of a request; after it 408.
+    pub body_time: Duration,
+    /// For what is in flight at the stop.
+    pub grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            in_flight: 512,
+            connections: 1_024,
+            head_time: Duration::from_mins(1),
+            body_time: Duration::from_secs(30),
+            grace: Duration::from_secs(10),
+        }
+    }
+}
+
+/// The User Group Service.
+#[derive(Debug)]
+pub struct Service;
+
+impl Service {
+    /// Listens and serves the interface at `path`, until the returned [`Running`] is stopped or dropped.
+    pub async fn start(listen: SocketAddr, store: Store, path: &str) -> io::Result<Running> {
+        Self::start_with(listen, store, path, Limits::default()).await
+    }
+
+    /// [`Service::start`] with other limits.
+    pub async fn start_with(
+        listen: SocketAddr,
+        store: Store,
+        path: &str,
+        limits: Limits,
+    ) -> io::Result<Running> {
+        check_path(path)?;
+        let listener = TcpListener::bind(listen).await?;
+        let address = listener.local_addr()?;
+        let room = Arc::new(Semaphore::new(limits.in_flight));
+        let shared = exchange::Shared {
+            store,
+            room: Arc::clone(&room),
+            body_time: limits.body_time,
+        };
+        let router = exchange::router(path, shared);
+        let stop = CancellationToken::new();
+        let task = tokio::spawn(connections::serve(listener, router, limits, stop.clone()));
+        Ok(Running {
+            address,
+            room,
+            in_flight: limits.in_flight,
+            task,
+            stop: stop.drop_guard(),
+        })
+    }
+}
+
+/// A service that runs. Dropping it stops it too, without waiting.
+#[derive(Debug)]
+pub struct Running {
+    /// Where it listens; the port is the real one, also when 0 was asked for.
+    pub address: SocketAddr,
+    room: Arc<Semaphore>,
+    in_flight: usize,
+    task: JoinHandle<()>,
+    stop: DropGuard,
+}
+
+impl Running {
+    /// Requests under way now.
+    pub fn in_flight(&self) -> usize {
+        self.in_flight.saturating_sub(self.room.available_permits())
+    }
+
+    /// Takes no new requests, finishes what is in flight within [`Limits::grace`], and returns.
+    pub async fn stop(self) {
+        drop(self.stop);
+        // An error means that the task panicked: it has ended, which is what was asked.
+        drop(self.task.await);
+    }
+}
+
+/// The router gives some characters a meaning of their own and panics on what it cannot read.
+fn check_path(path: &str) -> io::Result<()> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
+    if path.starts_with('/') && path.bytes().all(plain) {
+        Ok(())
+    } else {
+        Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "the path of the interface must begin with / and have only letters, digits and -._~/",
+        ))
+    }
+}

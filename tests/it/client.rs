@@ -1,1 +1,253 @@
-//! (to be written)
+//! The client on the wire: what it sends, that it sends it once, follows nothing, and what it says.
+
+mod bodies;
+mod lost;
+
+use std::time::Duration;
+
+use groupdesk::{
+    api::{
+        answer::Verdict,
+        client::{Client, Reply},
+        failure::{Call, CallError, ClientError},
+        rotation::rotation_answer,
+        unclear::{RedirectHint, Unclear},
+        wire::GroupRequest,
+    },
+    config::profile::{KeySource, Profile},
+    domain::{
+        group::UserGroupId,
+        rotation::Answer,
+        token::{Fingerprinter, Token},
+    },
+};
+use serde_json::json;
+
+use crate::support::faults::{self, Fault, Faults, http};
+
+const KEY: &str = "canary-key-5c1";
+const OLD: &str = "canary-token-old";
+const NEW: &str = "canary-token-new";
+/// Long enough for a busy machine.
+const LONG: Duration = Duration::from_secs(20);
+const CALLS: [Call; 3] = [Call::GetOrCreate, Call::Update, Call::Rotate];
+
+fn profile(base_url: String, timeout: Duration) -> Profile {
+    Profile {
+        name: "eu".into(),
+        base_url,
+        path: "/api/user".into(),
+        api_key: KeySource::Env("KEY".into()),
+        environment: None,
+        production: false,
+        read_only: false,
+        timeout,
+        connect_timeout: timeout,
+        allow_plain_http: false,
+        proxy_from_environment: false,
+        read_properties: false,
+    }
+}
+
+fn client_of(profile: &Profile) -> Client {
+    Client::new(profile, KEY.into()).expect("a client")
+}
+
+fn client(server: &Faults, timeout: Duration) -> Client {
+    client_of(&profile(server.base_url(), timeout))
+}
+
+fn id() -> UserGroupId {
+    UserGroupId::parse("acme-eu").expect("a valid id")
+}
+
+fn request() -> GroupRequest {
+    GroupRequest {
+        name: Some("Acme".into()),
+        user_group_id: "acme-eu".into(),
+        ..GroupRequest::default()
+    }
+}
+
+/// Calls, and makes sure of what holds for every outcome: no secret in any text.
+async fn call(client: &Client, call: Call) -> Result<Reply, CallError> {
+    let result = match call {
+        Call::GetOrCreate => client.get_or_create(&request(), &id()).await,
+        Call::Update => client.update(&request(), &id()).await,
+        Call::Rotate => client.rotate(&Token::new(OLD.into()), Some(&id())).await,
+    };
+    let said = match &result {
+        Ok(reply) => format!("{:?}", reply.verdict.explain()),
+        Err(error) => error.to_string(),
+    };
+    let said = format!("{said} {result:?} {client:?}");
+    assert!(!said.contains("canary"), "{said}");
+    assert!(!said.contains("Token can"), "{said}");
+    result
+}
+
+fn good() -> Fault {
+    faults::json(
+        "200 OK",
+        &json!({"success": 1, "user_group": {"token": NEW, "provided_id": "acme-eu"}}),
+    )
+}
+
+fn answer(result: &Result<Reply, CallError>) -> Answer {
+    rotation_answer(result, &Fingerprinter::new(&[1; 32]))
+}
+
+#[tokio::test]
+async fn every_operation_sends_its_method_headers_and_body() {
+    let server = Faults::always(good()).await;
+    let client = client(&server, LONG);
+    for one in CALLS {
+        let reply = call(&client, one).await.expect("an answer");
+        assert!(matches!(reply.verdict, Verdict::Success(_)), "{reply:?}");
+        assert_eq!(reply.status, 200);
+        assert!(reply.latency > Duration::ZERO);
+    }
+    let group = r#"{"name":"Acme","user_group_id":"acme-eu"}"#;
+    let token = format!(r#"{{"current_token":"{OLD}"}}"#);
+    let expected = [("GET", group), ("PUT", group), ("POST", token.as_str())];
+    let requests = server.requests();
+    assert_eq!(requests.len(), 3);
+    for (request, (method, body)) in requests.iter().zip(expected) {
+        let head = request.head();
+        assert!(
+            head.starts_with(&format!("{method} /api/user HTTP/1.1\r\n")),
+            "{head}"
+        );
+        assert_eq!(request.body(), body.as_bytes());
+        for (name, value) in [
+            ("authorization", format!("Token {KEY}")),
+            ("content-type", "application/json".into()),
+            ("accept", "application/json".into()),
+            (
+                "user-agent",
+                format!("groupdesk/{}", env!("CARGO_PKG_VERSION")),
+            ),
+            ("accept-encoding", "gzip".into()),
+            ("content-length", body.len().to_string()),
+            ("host", server.address.to_string()),
+        ] {
+            assert_eq!(request.header(name), [value], "{method} {name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn writes_never_share_a_connection() {
+    let server = Faults::always(good()).await;
+    let client = client(&server, LONG);
+    let calls = [
+        Call::GetOrCreate,
+        Call::Rotate,
+        Call::Rotate,
+        Call::Update,
+        Call::GetOrCreate,
+        Call::Rotate,
+    ];
+    for one in calls {
+        call(&client, one).await.expect("an answer");
+    }
+    let requests = server.requests();
+    assert_eq!(requests.len(), calls.len());
+    for (index, request) in requests.iter().enumerate() {
+        if calls[index] == Call::GetOrCreate {
+            continue;
+        }
+        let sharing = requests
+            .iter()
+            .filter(|other| other.connection == request.connection)
+            .count();
+        assert_eq!(sharing, 1, "{:?} shares its connection", calls[index]);
+    }
+}
+
+#[tokio::test]
+async fn redirects_are_shown_and_never_followed() {
+    for status in [301, 302, 303, 307, 308] {
+        for one in CALLS {
+            let other = Faults::always(good()).await;
+            let sent = if one == Call::Rotate { OLD } else { KEY };
+            let elsewhere = format!(
+                "http://user:canary@{}/{sent}?key={KEY}#canary",
+                other.address
+            );
+            for location in ["/api/user/", "/elsewhere", elsewhere.as_str()] {
+                let header = format!("Location: {location}");
+                let server = Faults::always(Fault::Answer(http(
+                    &format!("{status} Moved"),
+                    &[&header],
+                    "",
+                )))
+                .await;
+                let result = call(&client(&server, LONG), one).await;
+                assert_eq!(answer(&result), Answer::Unclear);
+                let verdict = result.expect("an answer").verdict;
+                let Verdict::Unclear(Unclear::Redirect { to, hint, .. }) = &verdict else {
+                    panic!("{verdict:?}");
+                };
+                let to = to.as_deref().expect("a place");
+                if location == elsewhere {
+                    assert_eq!(to, format!("http://{}/[hidden]", other.address));
+                } else {
+                    assert_eq!(to, format!("{}{location}", server.base_url()));
+                }
+                let slash = location == "/api/user/";
+                assert_eq!(*hint == RedirectHint::AddSlash, slash);
+                assert_eq!(server.requests().len(), 1, "{status} {one:?} {location}");
+                assert_eq!(other.connections(), 0, "{status} {one:?} {location}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_words_of_the_service_come_through_without_what_was_sent() {
+    let body =
+        json!({"error": {"code": "retired", "message": format!("{OLD} is not {KEY}\u{202e}")}});
+    let bytes = http("429 Slow", &["Retry-After: 7"], body.to_string());
+    let server = Faults::always(Fault::Answer(bytes)).await;
+    let reply = call(&client(&server, LONG), Call::Rotate)
+        .await
+        .expect("an answer");
+    let expected = Verdict::Refused {
+        status: 429,
+        stated: true,
+        code: Some("retired".into()),
+        words: Some("[hidden] is not [hidden]\\u{202e}".into()),
+        retry_after: Some(Duration::from_secs(7)),
+    };
+    assert_eq!(reply.verdict, expected);
+    let said = reply.verdict.explain().expect("a text");
+    assert!(said.ends_with("wait 7 s, then try again"), "{said}");
+}
+
+#[tokio::test]
+async fn a_refusal_by_a_proxy_is_no_refusal_by_the_service() {
+    let page = http(
+        "403 Forbidden",
+        &["Content-Type: text/html"],
+        "<html>no</html>",
+    );
+    let server = Faults::start([
+        Fault::Answer(page),
+        faults::json("403 Forbidden", &json!({"message": "no"})),
+    ])
+    .await;
+    let client = client(&server, LONG);
+    assert_eq!(answer(&call(&client, Call::Rotate).await), Answer::Unclear);
+    assert_eq!(answer(&call(&client, Call::Rotate).await), Answer::Refused);
+}
+
+#[test]
+fn a_key_that_cannot_be_sent_is_refused_without_quoting_it() {
+    let profile = profile("http://127.0.0.1:9".into(), LONG);
+    let refused = |key: &str| Client::new(&profile, key.into()).expect_err("refused");
+    assert_eq!(refused(" \n"), ClientError::NoKey("eu".into()));
+    let error = refused("canary\n");
+    assert_eq!(error, ClientError::Key("eu".into()));
+    assert!(!format!("{error} {error:?}").contains("canary"));
+}

@@ -1,1 +1,162 @@
-//! (to be written)
+//! What the configuration file may say, and the home folder that these stories share.
+
+mod errors;
+mod keys;
+mod precedence;
+
+use std::{fs::Permissions, os::unix::fs::PermissionsExt, path::PathBuf, time::Duration};
+
+use groupdesk::{
+    config::{ConfigError, Environment, KeySource, Overrides, Problem, Profile, Settings},
+    domain::group::EnvironmentTag,
+};
+use tempfile::TempDir;
+
+/// Stands for every secret that a person may put into the wrong place.
+const CANARY: &str = "canary-5up3r53cr3t";
+
+/// A home folder with a configuration file in the default place.
+struct Home {
+    folder: TempDir,
+    variables: Vec<(String, String)>,
+}
+
+impl Home {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().to_str().expect("UTF-8").to_owned();
+        let variables = vec![("HOME".into(), home), ("USER".into(), "ana".into())];
+        Self { folder, variables }
+    }
+
+    fn with_file(text: &str) -> Self {
+        let home = Self::new();
+        home.write("config.toml", text);
+        home
+    }
+
+    fn set(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.into(), value.into()));
+        self
+    }
+
+    /// A file in the folder of the configuration file.
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let folder = self.folder.path().join(".config/groupdesk");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let file = folder.join(name);
+        std::fs::write(&file, text).expect("written");
+        std::fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("set");
+        file
+    }
+
+    fn env(&self) -> Environment {
+        self.variables.iter().cloned().collect()
+    }
+
+    fn overrides(&self) -> Overrides {
+        Overrides {
+            env: self.env(),
+            ..Overrides::default()
+        }
+    }
+
+    fn load(&self) -> Result<Settings, ConfigError> {
+        Settings::load(&self.overrides())
+    }
+}
+
+/// The problems of a file that must have some; none of their texts may hold the canary.
+fn problems(text: &str) -> Vec<Problem> {
+    let error = Home::with_file(text).load().expect_err("the file is wrong");
+    let shown = format!("{error} {error:?}");
+    assert!(!shown.contains(CANARY), "{shown}");
+    match error {
+        ConfigError::Wrong { problems, .. } => problems,
+        other => panic!("no problem of the file: {other}"),
+    }
+}
+
+/// A good profile, from line 1 to 3, and then `lines`, from line 4.
+fn profile_and(lines: &str) -> String {
+    format!(
+        "[profiles.eu-live]\nbase_url = \"https://api.example.com\"\napi_key = {{ env = \"EU_KEY\" }}\n{lines}"
+    )
+}
+
+#[test]
+fn a_short_profile_gets_careful_defaults() {
+    let settings = Home::with_file(&profile_and(""))
+        .load()
+        .expect("a good file");
+    assert_eq!(
+        settings.profile(None).expect("the only one"),
+        &Profile {
+            name: "eu-live".into(),
+            base_url: "https://api.example.com".into(),
+            path: "/api/user".into(),
+            api_key: KeySource::Env("EU_KEY".into()),
+            environment: None,
+            production: true,
+            read_only: false,
+            timeout: Duration::from_secs(30),
+            connect_timeout: Duration::from_secs(5),
+            allow_plain_http: false,
+            proxy_from_environment: false,
+            read_properties: false,
+        }
+    );
+}
+
+#[test]
+fn only_the_testing_tag_makes_a_profile_not_production() {
+    for (lines, production) in [
+        ("", true),
+        ("environment = \"Customer\"", true),
+        ("environment = \"Testing\"", false),
+        ("environment = \"Testing\"\nproduction = true", true),
+        ("production = false", false),
+    ] {
+        let settings = Home::with_file(&profile_and(lines))
+            .load()
+            .expect("a good file");
+        assert_eq!(settings.profiles[0].production, production, "{lines}");
+    }
+}
+
+#[test]
+fn every_key_is_read() {
+    let lines = "path = \"/v2/user/\"\nenvironment = \"Testing\"\nread_only = true\ntimeout = \"2m\"\n\
+                 connect_timeout = \"1500ms\"\nproxy_from_environment = true\nread_properties = true\nallow_plain_http = true";
+    let text = profile_and(lines).replace("https://api.example.com", "http://api.example.com/");
+    let settings = Home::with_file(&text).load().expect("a good file");
+    let profile = &settings.profiles[0];
+    assert_eq!(profile.url(), "http://api.example.com/v2/user/");
+    assert_eq!(profile.host(), "api.example.com");
+    assert_eq!(profile.environment, Some(EnvironmentTag::Testing));
+    assert_eq!(profile.timeout, Duration::from_mins(2));
+    assert_eq!(profile.connect_timeout, Duration::from_millis(1500));
+    assert!(profile.read_only && profile.allow_plain_http);
+    assert!(profile.proxy_from_environment && profile.read_properties);
+}
+
+#[test]
+fn the_example_is_a_good_file_with_every_key_in_it() {
+    let text = include_str!("../../assets/config.example.toml");
+    let settings = Home::with_file(text).load().expect("a good file");
+    assert_eq!(settings.profiles.len(), 2);
+    assert_eq!(settings.default_profile.as_deref(), Some("eu-testing"));
+    assert!(settings.profiles[0].production && !settings.profiles[1].production);
+    let refused = problems("nonsense = 1\n[profiles.a]\nnonsense = 1");
+    let known = refused
+        .iter()
+        .filter_map(|problem| problem.what.split_once("keys here are "));
+    let keys: Vec<_> = known.flat_map(|(_, keys)| keys.split(", ")).collect();
+    assert_eq!(keys.len(), 14, "{keys:?}");
+    for key in keys {
+        let is_shown = text.lines().any(|line| {
+            line.starts_with(&format!("{key} =")) || line.starts_with(&format!("[{key}."))
+        });
+        assert!(is_shown, "{key} is missing in the example");
+    }
+}

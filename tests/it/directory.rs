@@ -1,1 +1,185 @@
-//! (to be written)
+//! What this desk remembers: learnt in one transaction, kept for ever, shared by several processes, never a token.
+
+mod care;
+mod journal;
+mod memory;
+
+use std::{
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use futures_util::future::join_all;
+use groupdesk::{
+    directory::{
+        Begun, Directory, DirectoryError, HistoryFilter, Intent, Record, RotationFilter,
+        RotationId, RotationStep, replay,
+    },
+    domain::{
+        group::{EnvironmentTag, UserGroupId},
+        history::{Ending, Entry, Operation},
+        known::{Lesson, Returned, Sent, Source},
+        rotation::{Answer, Event, Rotation, State},
+        token::{Fingerprint, Token},
+    },
+};
+use jiff::Timestamp;
+use proptest::prelude::*;
+use rusqlite::Connection;
+use serde_json::json;
+
+const OLD: Fingerprint = fp(1);
+const NEW: Fingerprint = fp(2);
+const HORIZON: Duration = Duration::from_mins(1);
+
+const fn fp(n: u8) -> Fingerprint {
+    Fingerprint::from_bytes([n; 32])
+}
+
+fn id(text: &str) -> UserGroupId {
+    UserGroupId::parse(text).expect("a valid id")
+}
+
+fn second(n: i64) -> Timestamp {
+    Timestamp::from_second(1_767_225_600 + n).expect("in range")
+}
+
+/// A directory in a folder of its own.
+struct Desk {
+    folder: tempfile::TempDir,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        Self { folder }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("groupdesk/directory.db")
+    }
+
+    fn open(&self) -> Directory {
+        Directory::open(&self.path()).expect("it opens")
+    }
+
+    fn raw(&self) -> Connection {
+        Connection::open(self.path()).expect("a second connection")
+    }
+}
+
+fn lesson(group: &str, fingerprint: Fingerprint, at: i64) -> Lesson {
+    Lesson {
+        id: id(group),
+        sent: Sent::default(),
+        returned: Some(Returned {
+            name: None,
+            team_id: None,
+            properties: None,
+            environment_tag: None,
+            fingerprint,
+        }),
+        rotated: false,
+        at: second(at),
+        by: "ana@bastion2".into(),
+    }
+}
+
+fn entry(profile: &str, group: &str, at: i64) -> Entry {
+    Entry {
+        at: second(at),
+        by: "ana@bastion2".into(),
+        profile: profile.into(),
+        user_group_id: id(group),
+        operation: Operation::Update,
+        ending: Ending::Updated,
+        previous_fingerprint: Some(OLD),
+        fingerprint: Some(NEW),
+        reason: Some("leaked in a ticket".into()),
+        changes: Some(json!({"name": ["Acme", "Acme Europe"], "mapping": {"7": ["40", "213"]}})),
+        note: Some("a note".into()),
+    }
+}
+
+fn learnt(lesson: Lesson) -> Record {
+    Record {
+        lesson: Some(lesson),
+        ..Record::default()
+    }
+}
+
+fn told(entry: Entry) -> Record {
+    Record {
+        entry: Some(entry),
+        ..Record::default()
+    }
+}
+
+fn intent(group: &str, previous: Fingerprint) -> Intent {
+    Intent {
+        user_group_id: id(group),
+        previous,
+        by: "ana@bastion2".into(),
+        reason: Some("leaked".into()),
+        at: second(0),
+    }
+}
+
+async fn start(directory: &Directory, intent: Intent) -> RotationId {
+    match directory
+        .begin_rotation("eu", intent)
+        .await
+        .expect("written")
+    {
+        Begun::Started(id) => id,
+        Begun::TakenBy(row) => panic!("taken by {row:?}"),
+    }
+}
+
+fn step(id: RotationId, before: Rotation, event: Event, at: i64) -> RotationStep {
+    RotationStep {
+        id,
+        from: before.state,
+        event,
+        after: before.step(event, HORIZON).expect("in order"),
+        at: second(at),
+        note: None,
+    }
+}
+
+fn stepped(step: RotationStep) -> Record {
+    Record {
+        rotation: Some(step),
+        ..Record::default()
+    }
+}
+
+fn mode(path: &Path) -> u32 {
+    let metadata = std::fs::metadata(path).expect("it exists");
+    metadata.permissions().mode() & 0o777
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Everything a group can have.
+fn full_lesson() -> Lesson {
+    let mut full = lesson("acme", OLD, 0);
+    full.sent = Sent {
+        name: Some("Acme".into()),
+        mapping: Some([("40".into(), "213".into()), ("7".into(), "é\"".into())].into()),
+        properties: serde_json::from_str(r#"{"z": 12345678901234567890.10, "a": [null]}"#).ok(),
+    };
+    full.returned = Some(Returned {
+        name: Some("Acme".into()),
+        team_id: Some(-7),
+        properties: None,
+        environment_tag: Some(EnvironmentTag::Other("Staging".into())),
+        fingerprint: OLD,
+    });
+    full
+}

@@ -1,1 +1,229 @@
-//! (to be written)
+//! The rules of the house, checked by reading the sources: who may use whom, how long a file may be, what may not
+//! stand in one. The checker itself is fed bad lines and must complain.
+
+mod rules;
+mod source;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use rules::complaints;
+
+/// Every Rust file below `src` and `tests`, by its path inside the crate.
+fn files() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut open: Vec<PathBuf> = ["src", "tests"].map(|folder| root.join(folder)).into();
+    let mut files = Vec::new();
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let name = path.strip_prefix(root).expect("below the root");
+                let text = fs::read_to_string(&path).expect("UTF-8");
+                files.push((name.to_string_lossy().into_owned(), text));
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn every_file_keeps_the_rules() {
+    let files = files();
+    assert!(
+        files.iter().any(|(file, _)| file == "src/lib.rs"),
+        "the sources were found"
+    );
+    let complaints: Vec<_> = files
+        .iter()
+        .flat_map(|(file, text)| complaints(file, text))
+        .collect();
+    assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+}
+
+#[test]
+fn the_checker_sees_the_arrows_that_are_there() {
+    let arrows: Vec<_> = files()
+        .iter()
+        .flat_map(|(file, text)| rules::arrows(file, text))
+        .collect();
+    for arrow in ["config -> domain", "directory -> domain"] {
+        assert!(
+            arrows.iter().any(|seen| seen == arrow),
+            "{arrow} is not among {arrows:?}"
+        );
+    }
+}
+
+#[test]
+fn a_forbidden_arrow_is_found_however_it_is_written() {
+    for (file, line) in [
+        ("src/domain/group.rs", "use crate::config::Profile;"),
+        ("src/domain/group.rs", "use super::super::api::wire;"),
+        ("src/domain/mod.rs", "use super::config;"),
+        (
+            "src/domain/group.rs",
+            "fn f() { crate::config::files::private_file(p) }",
+        ),
+        (
+            "src/domain/group.rs",
+            "use crate::{domain::{text, token::Token}, operations::Desk};",
+        ),
+        (
+            "src/domain/group.rs",
+            "use crate::{\n    domain,\n    api as wires,\n};",
+        ),
+        ("src/domain/group.rs", "use crate::*;"),
+        ("src/domain/mod.rs", "use super::*;"),
+        (
+            "src/domain/group.rs",
+            "mod tests { use super::super::super::tui::App; }",
+        ),
+        (
+            "src/domain/group.rs",
+            "#[cfg(test)] mod tests { use crate::service; }",
+        ),
+        ("src/domain/group.rs", "let x: Vec<crate::api::Client> = y;"),
+        ("src/domain/group.rs", "use groupdesk::api;"),
+        ("src/main.rs", "groupdesk::tui::run();"),
+        ("src/tui/panes/list.rs", "use crate::api::client::Client;"),
+        ("src/tui/work.rs", "use crate::directory;"),
+        ("src/operations/mod.rs", "use crate::service;"),
+        ("src/api/client.rs", "use crate::directory::Record;"),
+        ("src/directory/sqlite.rs", "use crate::config::Settings;"),
+        ("src/directory/sqlite.rs", "use crate::config::*;"),
+        ("src/directory/sqlite.rs", "use crate::config;"),
+        ("src/service/mod.rs", "use crate::api::answer::judge;"),
+        ("src/service/mod.rs", "use crate::api::{wire, client};"),
+        (
+            "src/service/mod.rs",
+            "use crate::domain::group::UserGroupId;",
+        ),
+        ("src/config/file.rs", "use crate::api::wire::DEFAULT_PATH;"),
+        ("src/cli/mod.rs", "use crate::cellar::Wine;"),
+        ("src/attic/mod.rs", "use crate::domain;"),
+    ] {
+        assert_complains(file, line, "must not use");
+    }
+}
+
+#[test]
+fn a_crate_in_the_wrong_room_is_found() {
+    for (file, line) in [
+        ("src/operations/mod.rs", "use rusqlite::Connection;"),
+        ("src/cli/mod.rs", "fn f(c: ::rusqlite::Connection) {}"),
+        ("src/cli/mod.rs", "use {ratatui::text::Line, std::io};"),
+        ("src/cli/mod.rs", "extern crate crossterm;"),
+        ("src/operations/mod.rs", "use crossterm as c;"),
+        ("src/operations/mod.rs", "use ratatui_textarea::TextArea;"),
+        ("src/operations/mod.rs", "use tui_input::Input;"),
+        ("src/service/mod.rs", "reqwest::Client::new();"),
+        ("src/api/client.rs", "use axum::Router;"),
+        ("src/domain/known.rs", "#[tokio::test] async fn f() {}"),
+        ("src/domain/known.rs", "use std::{fs, fmt};"),
+        (
+            "src/domain/known.rs",
+            "let now = std::time::Instant::now();",
+        ),
+        ("src/domain/known.rs", "let now = Timestamp::now();"),
+    ] {
+        assert_complains(file, line, "must not use");
+    }
+}
+
+#[test]
+fn what_is_allowed_passes() {
+    for (file, line) in [
+        ("src/main.rs", "fn main() { groupdesk::cli::main() }"),
+        (
+            "src/cli/mod.rs",
+            "use crate::{api, config::Settings, directory, domain, operations, service, tui};",
+        ),
+        (
+            "src/tui/mod.rs",
+            "use ratatui::{Frame, text::Line}; use crate::operations::Desk; use super::config;",
+        ),
+        (
+            "src/service/mod.rs",
+            "use crate::{api::wire::{self, Answer}, config::files}; use rusqlite::Connection;",
+        ),
+        (
+            "src/service/storage.rs",
+            "use super::keys; pub(crate) fn f() {} use self::rows::*; use axum::Json;",
+        ),
+        (
+            "src/directory/mod.rs",
+            "use crate::config::files::private_file; use crate::domain::*;",
+        ),
+        (
+            "src/domain/mod.rs",
+            "mod tests { use super::*; } use std::{fmt, time::Duration}; use jiff::Timestamp;",
+        ),
+        (
+            "src/domain/text.rs",
+            "// use crate::api;\n/* crate::tui /* nested */ crate::cli */ fn f<'a>(x: &'a str) {}",
+        ),
+        (
+            "src/domain/text.rs",
+            r##"let x = ("crate::api", r#"use "crate::tui"#, b"\"crate::cli", '"', '\'', "rusqlite::x");"##,
+        ),
+        (
+            "tests/it/world.rs",
+            "use groupdesk::{api, service}; use rusqlite::Connection; tokio::time::sleep(d);",
+        ),
+    ] {
+        let text = format!("//! Head.\n{line}\n");
+        assert_eq!(complaints(file, &text), Vec::<String>::new(), "{line}");
+    }
+}
+
+#[test]
+fn what_may_not_stand_in_a_file_is_found() {
+    for (line, words) in [
+        ("fn f() { todo!() }", "todo"),
+        ("fn f() { std::unimplemented ! (\"x\") }", "unimplemented"),
+        ("#[test]\n#[ignore]\nfn f() {}", "ignore"),
+        ("#[ignore = \"slow\"]", "ignore"),
+        ("#[cfg_attr(unix, ignore)]", "ignore"),
+        ("std::thread::sleep(d);", "sleep"),
+        ("use std::thread::{self, sleep};", "sleep"),
+        ("thread::sleep(d);", "sleep"),
+    ] {
+        assert_complains("src/tui/mod.rs", line, words);
+        assert_complains("tests/it/pty.rs", line, words);
+    }
+    let fine =
+        "//! Head.\n// todo!()\nfn ignore(todo: bool) { ignore(todo) } let x = (a, ignore);\n";
+    assert_eq!(complaints("src/tui/mod.rs", fine), Vec::<String>::new());
+}
+
+#[test]
+fn heads_and_lengths_are_checked() {
+    assert_eq!(complaints("src/tui/app.rs", "use std::fmt;\n").len(), 1);
+    assert_eq!(complaints("tests/it/pty.rs", "// Head.\n").len(), 1);
+    let line = "const X: u8 = 1;\n";
+    let file = |lines: usize| format!("//! Head.\n{}", line.repeat(lines - 1));
+    assert!(complaints("src/tui/app.rs", &file(400)).is_empty());
+    assert_eq!(complaints("src/tui/app.rs", &file(401)).len(), 1);
+}
+
+#[test]
+fn a_complaint_names_file_and_line() {
+    let text = "//! Head.\n\nuse std::fmt;\nuse crate::{\n    tui,\n};\n";
+    let expected = "src/domain/a.rs:5: domain must not use crate::tui";
+    assert_eq!(complaints("src/domain/a.rs", text), [expected]);
+}
+
+#[track_caller]
+fn assert_complains(file: &str, line: &str, words: &str) {
+    let found = complaints(file, &format!("//! Head.\n{line}\n"));
+    assert!(
+        found.iter().any(|complaint| complaint.contains(words)),
+        "{file}: {line}: {found:?}"
+    );
+}

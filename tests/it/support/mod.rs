@@ -1,1 +1,4 @@
 //! What the stories share: the world they play in.
+
+pub(crate) mod faults;
+pub(crate) mod service;

@@ -1,0 +1,137 @@
+//! The address of a profile, checked before a key is sent to it.
+
+use std::net::IpAddr;
+
+use reqwest::Url;
+
+use crate::config::profile::Profile;
+
+use super::failure::ClientError;
+
+/// Where requests of a profile go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    pub url: Url,
+    /// Host, and port where it is not the usual one; the form people see.
+    pub host: String,
+    pub loopback: bool,
+}
+
+impl Address {
+    /// Refuses what would send the key astray: users and passwords in the address, a path that continues the host
+    /// name, plain http to other machines.
+    pub fn of(profile: &Profile) -> Result<Self, ClientError> {
+        let name = || profile.name.clone();
+        if !profile.path.starts_with('/') {
+            return Err(ClientError::Path(name()));
+        }
+        let base = Url::parse(&profile.base_url).map_err(|_| ClientError::NotAnAddress(name()))?;
+        let url = Url::parse(&profile.url()).map_err(|_| ClientError::NotAnAddress(name()))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(ClientError::Scheme(name()));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(ClientError::UserInfo(name()));
+        }
+        if base.query().is_some() || base.fragment().is_some() || url.fragment().is_some() {
+            return Err(ClientError::Query(name()));
+        }
+        let host = url
+            .host_str()
+            .ok_or_else(|| ClientError::NotAnAddress(name()))?;
+        let host = url
+            .port()
+            .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        let loopback = is_loopback(&url);
+        if url.scheme() == "http" && !loopback && !profile.allow_plain_http {
+            return Err(ClientError::PlainHttp {
+                profile: name(),
+                host,
+            });
+        }
+        Ok(Self {
+            url,
+            host,
+            loopback,
+        })
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let Some(host) = url.host_str() else {
+        return false;
+    };
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    match bare.parse::<IpAddr>() {
+        Ok(ip) => ip.to_canonical().is_loopback(),
+        Err(_) => bare == "localhost" || bare.ends_with(".localhost"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::config::profile::KeySource;
+
+    fn profile(base_url: &str, path: &str) -> Profile {
+        Profile {
+            name: "eu".into(),
+            base_url: base_url.into(),
+            path: path.into(),
+            api_key: KeySource::Env("KEY".into()),
+            environment: None,
+            production: false,
+            read_only: false,
+            timeout: Duration::from_secs(1),
+            connect_timeout: Duration::from_secs(1),
+            allow_plain_http: false,
+            proxy_from_environment: false,
+            read_properties: false,
+        }
+    }
+
+    #[test]
+    fn a_good_address_is_taken_and_its_host_named() {
+        let address = |base| Address::of(&profile(base, "/api/user")).expect("good");
+        assert_eq!(address("https://api.example.com").host, "api.example.com");
+        assert_eq!(
+            address("https://api.example.com/v2/").url.as_str(),
+            "https://api.example.com/v2/api/user"
+        );
+        for loopback in [
+            "http://127.0.0.1:8474",
+            "http://[::1]:8474",
+            "http://localhost",
+            "http://127.9.9.9",
+        ] {
+            assert!(address(loopback).loopback, "{loopback}");
+        }
+    }
+
+    #[test]
+    fn an_address_that_would_lead_the_key_astray_is_refused_without_quoting_it() {
+        use ClientError::{NotAnAddress, Path, PlainHttp, Query, Scheme, UserInfo};
+        let refused = |base, path| {
+            let error = Address::of(&profile(base, path)).expect_err("refused");
+            assert!(!error.to_string().contains("canary"), "{error}");
+            error
+        };
+        let eu = || "eu".to_owned();
+        assert_eq!(refused("nonsense canary", "/"), NotAnAddress(eu()));
+        assert_eq!(refused("ftp://example.com", "/"), Scheme(eu()));
+        assert_eq!(refused("https://u:canary@example.com", "/"), UserInfo(eu()));
+        assert_eq!(refused("https://example.com?k=canary", "/"), Query(eu()));
+        assert_eq!(refused("https://example.com", ".evil.example/"), Path(eu()));
+        assert_eq!(refused("https://example.com", "@evil.example/"), Path(eu()));
+        for plain in ["http://10.0.0.1", "http://localhost.example.com"] {
+            assert!(matches!(refused(plain, "/"), PlainHttp { .. }), "{plain}");
+        }
+        let allowed = Profile {
+            allow_plain_http: true,
+            ..profile("http://10.0.0.1", "/")
+        };
+        assert!(Address::of(&allowed).is_ok());
+    }
+}

@@ -1,0 +1,222 @@
+//! Why there is no answer: a client that cannot be built, a call that never left, a call whose answer was lost. The
+//! texts name the host, never the whole address, and never quote what was sent.
+
+use std::{error::Error as _, io, time::Duration};
+
+use super::words::Scrub;
+
+/// Why a profile cannot be called at all. Nothing was sent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ClientError {
+    #[error(
+        "`base_url` of profile {0} is not an address; write for example https://api.example.com"
+    )]
+    NotAnAddress(String),
+    #[error("`base_url` of profile {0} begins with neither https:// nor http://; use https://")]
+    Scheme(String),
+    #[error(
+        "`base_url` of profile {0} contains a user or a password; take them out, the API key has its own setting"
+    )]
+    UserInfo(String),
+    #[error("`base_url` of profile {0} has a query or a fragment; take it out")]
+    Query(String),
+    #[error("`path` of profile {0} does not begin with a slash; write for example /api/user")]
+    Path(String),
+    #[error(
+        "profile {profile} would send the API key unencrypted to {host}; use https://, or set allow_plain_http = true"
+    )]
+    PlainHttp { profile: String, host: String },
+    #[error("the API key of profile {0} is empty; check where its `api_key` comes from")]
+    NoKey(String),
+    #[error(
+        "the API key of profile {0} contains characters that cannot be sent, such as a line end; \
+         check where its `api_key` comes from"
+    )]
+    Key(String),
+    #[error(
+        "https cannot be used because no certificates of authorities were found; \
+         install your system's ca-certificates package, or set SSL_CERT_FILE"
+    )]
+    Tls,
+    #[error("the HTTP client cannot be built; check the proxy settings of the environment")]
+    Build,
+}
+
+/// Which operation was called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Call {
+    GetOrCreate,
+    Update,
+    Rotate,
+}
+
+/// Why a call has no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    /// No connection was made: certainly nothing reached the service.
+    #[error("{why}; nothing was sent; {}", .why.next())]
+    NotSent { host: String, why: NotSent },
+    /// The request, or part of it, may have reached the service.
+    #[error("{why}{}; {}", after(*.status), next(*.call))]
+    Lost {
+        call: Call,
+        /// Of the answer that began and broke off.
+        status: Option<u16>,
+        why: Lost,
+    },
+}
+
+/// Why no connection was made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotSent {
+    #[error("{0} refused the connection")]
+    Refused(String),
+    #[error("the name {0} was not found")]
+    Name(String),
+    #[error("no connection to {host} within {}", seconds(*.after))]
+    TimedOut { host: String, after: Duration },
+    #[error("no secure connection to {host}: {words}")]
+    Tls { host: String, words: String },
+    #[error("no connection to {host}: {words}")]
+    Other { host: String, words: String },
+}
+
+impl NotSent {
+    fn next(&self) -> &'static str {
+        match self {
+            Self::Refused(_) => "check `base_url`, and whether the service runs",
+            Self::Name(_) => "check `base_url`, the network and the name service",
+            Self::TimedOut { .. } | Self::Other { .. } => {
+                "check the network, the firewall and `base_url`"
+            }
+            Self::Tls { .. } => "check `base_url`, the certificate of the service and the clock",
+        }
+    }
+}
+
+/// How an answer was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Lost {
+    #[error("no whole answer came within {}", seconds(*.0))]
+    TimedOut(Duration),
+    #[error("the connection broke before the answer was whole")]
+    Broken,
+    #[error("the answer was damaged on its way")]
+    Damaged,
+}
+
+fn seconds(time: Duration) -> String {
+    if time.subsec_millis() == 0 {
+        format!("{} s", time.as_secs())
+    } else {
+        format!("{:.1} s", time.as_secs_f64())
+    }
+}
+
+fn after(status: Option<u16>) -> String {
+    status.map_or_else(String::new, |status| {
+        format!(" (it began with HTTP {status})")
+    })
+}
+
+fn next(call: Call) -> &'static str {
+    match call {
+        Call::GetOrCreate => {
+            "the request was sent, and a group that did not exist may exist now; ask again, that changes nothing more"
+        }
+        Call::Update => {
+            "the update was sent and may have taken effect; read the group before sending it again"
+        }
+        Call::Rotate => {
+            "the rotation was sent and may have taken effect; read the group, do not rotate again"
+        }
+    }
+}
+
+/// What the classification of an error has to know.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sending<'a> {
+    pub(super) call: Call,
+    pub(super) host: &'a str,
+    pub(super) timeout: Duration,
+    pub(super) connect_timeout: Duration,
+}
+
+impl Sending<'_> {
+    /// Only an error of making the connection, or of building the request, proves that nothing was sent.
+    pub(super) fn failed(
+        &self,
+        error: &reqwest::Error,
+        status: Option<u16>,
+        scrub: &Scrub<'_>,
+    ) -> CallError {
+        let why = if error.is_connect() {
+            self.not_connected(error, scrub)
+        } else if error.is_builder() {
+            NotSent::Other {
+                host: self.host.to_owned(),
+                words: "the request cannot be built".to_owned(),
+            }
+        } else {
+            return CallError::Lost {
+                call: self.call,
+                status,
+                why: self.lost(error),
+            };
+        };
+        CallError::NotSent {
+            host: self.host.to_owned(),
+            why,
+        }
+    }
+
+    fn not_connected(&self, error: &reqwest::Error, scrub: &Scrub<'_>) -> NotSent {
+        let host = self.host.to_owned();
+        let kind = io_error(error).map(io::Error::kind);
+        if error.is_timeout() {
+            return NotSent::TimedOut {
+                host,
+                after: self.connect_timeout,
+            };
+        }
+        if kind == Some(io::ErrorKind::ConnectionRefused) {
+            return NotSent::Refused(host);
+        }
+        if chain(error).any(|cause| cause.to_string().starts_with("dns error")) {
+            return NotSent::Name(host);
+        }
+        // The innermost cause; the outer ones repeat the address.
+        let words = chain(error)
+            .last()
+            .map_or_else(String::new, |cause| scrub.clean(&cause.to_string()));
+        // What the system reports has a number; what TLS reports has not.
+        let system = io_error(error).is_some_and(|io| io.raw_os_error().is_some());
+        if system || kind.is_none() {
+            NotSent::Other { host, words }
+        } else {
+            NotSent::Tls { host, words }
+        }
+    }
+
+    fn lost(&self, error: &reqwest::Error) -> Lost {
+        if error.is_timeout() {
+            Lost::TimedOut(self.timeout)
+        } else if error.is_decode()
+            && !chain(error).any(<dyn std::error::Error>::is::<hyper::Error>)
+        {
+            Lost::Damaged
+        } else {
+            Lost::Broken
+        }
+    }
+}
+
+fn chain<'a>(
+    error: &'a reqwest::Error,
+) -> impl Iterator<Item = &'a (dyn std::error::Error + 'static)> {
+    std::iter::successors(error.source(), |&cause| cause.source())
+}
+
+fn io_error(error: &reqwest::Error) -> Option<&io::Error> {
+    chain(error).find_map(|cause| cause.downcast_ref())
+}

@@ -1,0 +1,164 @@
+//! Requests as a person reviews and copies them. Hidden characters are written as JSON escapes, which mean the same
+//! and can be seen. Credentials are left out.
+
+use std::fmt::Write;
+
+use crate::{config::profile::Profile, domain::text};
+
+use super::{address::Address, wire::GroupRequest};
+
+/// The operations whose body is a group; a rotation, whose body is a token, is never written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Get or create.
+    Get,
+    /// Update.
+    Put,
+}
+
+impl Method {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Put => "PUT",
+        }
+    }
+}
+
+/// What is sent, as indented JSON.
+pub fn request_json(request: &GroupRequest) -> String {
+    escape_hidden(&serde_json::to_string_pretty(request).expect("strings and JSON serialise"))
+}
+
+/// The same request as a command for a POSIX shell. The API key is read from `$GROUPDESK_API_KEY` and handed to curl
+/// on its standard input, because arguments can be seen by every user of a machine.
+pub fn as_curl(profile: &Profile, method: Method, request: &GroupRequest) -> String {
+    let body = serde_json::to_string(request).expect("strings and JSON serialise");
+    // A profile that cannot be called can still be reviewed, but its address may hold a password.
+    let url = Address::of(profile).map_or_else(
+        |_| "https://BASE_URL".to_owned(),
+        |address| address.url.into(),
+    );
+    let mut command = format!(
+        "printf 'Authorization: Token %s\\n' \"$GROUPDESK_API_KEY\" | curl --globoff --header @- \
+         --header 'Content-Type: application/json' --header 'Accept: application/json' --request {}",
+        method.as_str()
+    );
+    if !profile.proxy_from_environment {
+        command.push_str(" --noproxy '*'");
+    }
+    command.push_str(" --data-raw ");
+    command.push_str(&quoted(&escape_hidden(&body)));
+    command.push(' ');
+    command.push_str(&quoted(&url));
+    command
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// In JSON, characters that hide can only stand inside of strings, where an escape is the same character.
+fn escape_hidden(json: &str) -> String {
+    let mut shown = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c != '\n' && text::is_hidden(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                write!(shown, "\\u{unit:04x}").expect("a String takes it");
+            }
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{process::Command, time::Duration};
+
+    use super::*;
+    use crate::config::profile::KeySource;
+
+    fn request() -> GroupRequest {
+        GroupRequest {
+            name: Some("O'Brien \u{202e}$(id) `id` \\ \"\n\u{7f}\u{e0041}!".into()),
+            user_group_id: "a'b".into(),
+            mapping: Some([("40".to_owned(), "213".to_owned())].into_iter().collect()),
+            properties: None,
+        }
+    }
+
+    fn profile() -> Profile {
+        Profile {
+            name: "eu".into(),
+            base_url: "https://api.example.com".into(),
+            path: "/api/user'$(id)".into(),
+            api_key: KeySource::Env("OTHER".into()),
+            environment: None,
+            production: false,
+            read_only: false,
+            timeout: Duration::from_secs(1),
+            connect_timeout: Duration::from_secs(1),
+            allow_plain_http: false,
+            proxy_from_environment: false,
+            read_properties: false,
+        }
+    }
+
+    #[test]
+    fn the_review_text_means_what_is_sent_and_hides_nothing() {
+        let shown = request_json(&request());
+        assert_eq!(
+            serde_json::from_str::<GroupRequest>(&shown).expect("JSON"),
+            request()
+        );
+        assert!(shown.contains("\\u202e") && shown.contains("\\u007f"));
+        assert!(shown.contains("\\udb40\\udc41"), "{shown}");
+        assert!(!shown.chars().any(|c| c != '\n' && text::is_hidden(c)));
+    }
+
+    #[test]
+    fn a_real_shell_hands_curl_exactly_the_request_and_no_key_in_an_argument() {
+        let folder = tempfile::tempdir().expect("a folder");
+        // A stand-in for curl that writes its arguments and its standard input.
+        let curl = "curl() { for a; do printf '%s\\037' \"$a\"; done > args; cat > input; }";
+        let script = format!("{curl}\n{}", as_curl(&profile(), Method::Put, &request()));
+        let status = Command::new("sh")
+            .arg("-c")
+            .arg(script)
+            .current_dir(folder.path())
+            .env("GROUPDESK_API_KEY", "canary")
+            .status()
+            .expect("sh runs");
+        assert!(status.success());
+        let read = |name| std::fs::read_to_string(folder.path().join(name)).expect("written");
+        assert_eq!(read("input"), "Authorization: Token canary\n");
+        let args = read("args");
+        let args: Vec<&str> = args.split_terminator('\u{1f}').collect();
+        assert!(!args.iter().any(|arg| arg.contains("canary")));
+        let body = args
+            .iter()
+            .position(|arg| *arg == "--data-raw")
+            .expect("a body")
+            + 1;
+        assert_eq!(
+            serde_json::from_str::<GroupRequest>(args[body]).expect("JSON"),
+            request()
+        );
+        assert_eq!(
+            args.last().copied(),
+            Some("https://api.example.com/api/user'$(id)")
+        );
+        assert!(args.contains(&"PUT"));
+    }
+
+    #[test]
+    fn a_password_in_the_address_is_not_copied() {
+        let profile = Profile {
+            base_url: "https://u:canary@api.example.com".into(),
+            ..profile()
+        };
+        assert!(!as_curl(&profile, Method::Get, &request()).contains("canary"));
+    }
+}

@@ -1,0 +1,142 @@
+//! Addresses a request may go to: what a base URL and a path must look like. Messages never quote the address, which
+//! may hold a password.
+
+use url::{Host, Url};
+
+use crate::domain::text::is_hidden;
+
+/// The path of the interface where a profile names none (service.md, "The interface").
+pub const DEFAULT_PATH: &str = "/api/user";
+
+/// Why a text cannot be a `base_url` or a `path`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidAddress {
+    #[error("is not a URL; write for example \"https://api.example.com\"")]
+    NotAUrl,
+    #[error("must begin with https:// (or http:// for this machine)")]
+    Scheme,
+    #[error("holds a user name or password; take it out, the API key is named by api_key")]
+    Credentials,
+    #[error("holds a query (from \"?\"); take it out")]
+    Query,
+    #[error("holds a fragment (from \"#\"); take it out")]
+    Fragment,
+    #[error(
+        "would send the API key unprotected over http:// to another machine; use https://, or set allow_plain_http = true in the profile"
+    )]
+    PlainHttp,
+    #[error("must begin with \"/\"")]
+    PathWithoutSlash,
+    #[error("holds a character that a path cannot have; use letters, digits and -._~/%")]
+    PathCharacter,
+}
+
+/// The normal form of a base URL: lower-case host, no slash at the end. Plain http is for loopback unless allowed.
+pub fn base_url(text: &str, allow_plain_http: bool) -> Result<String, InvalidAddress> {
+    // The URL standard drops tabs and line ends silently; a person should see them.
+    if text.chars().any(|c| is_hidden(c) || c.is_whitespace()) {
+        return Err(InvalidAddress::NotAUrl);
+    }
+    if !text.contains("://") {
+        return Err(InvalidAddress::Scheme);
+    }
+    let url = Url::parse(text).map_err(|_| InvalidAddress::NotAUrl)?;
+    if !matches!(url.scheme(), "https" | "http") {
+        return Err(InvalidAddress::Scheme);
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(InvalidAddress::Credentials);
+    }
+    if url.query().is_some() {
+        return Err(InvalidAddress::Query);
+    }
+    if url.fragment().is_some() {
+        return Err(InvalidAddress::Fragment);
+    }
+    if url.scheme() == "http" && !allow_plain_http && !is_loopback(&url) {
+        return Err(InvalidAddress::PlainHttp);
+    }
+    Ok(url.as_str().trim_end_matches('/').to_owned())
+}
+
+/// A path below the base URL. A slash at its end stays: some services insist on one.
+pub fn path(text: &str) -> Result<String, InvalidAddress> {
+    if !text.starts_with('/') {
+        return Err(InvalidAddress::PathWithoutSlash);
+    }
+    match text.bytes().find(|b| !is_of_a_path(*b)) {
+        None => Ok(text.to_owned()),
+        Some(b'?') => Err(InvalidAddress::Query),
+        Some(b'#') => Err(InvalidAddress::Fragment),
+        Some(_) => Err(InvalidAddress::PathCharacter),
+    }
+}
+
+fn is_of_a_path(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~/%!$&'()*+,;=:@".contains(&byte)
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_base_url_gets_its_normal_form() {
+        for (written, normal) in [
+            ("https://API.example.com/", "https://api.example.com"),
+            (
+                "https://api.example.com:443/v2//",
+                "https://api.example.com/v2",
+            ),
+            ("http://127.9.9.9:8474", "http://127.9.9.9:8474"),
+            ("http://[::1]:1/", "http://[::1]:1"),
+            ("http://localhost", "http://localhost"),
+        ] {
+            assert_eq!(base_url(written, false).as_deref(), Ok(normal));
+        }
+    }
+
+    #[test]
+    fn other_addresses_are_refused_without_quoting_them() {
+        for (written, why) in [
+            ("api.example.com", InvalidAddress::Scheme),
+            ("localhost:8474", InvalidAddress::Scheme),
+            ("ftp://api.example.com", InvalidAddress::Scheme),
+            ("https://", InvalidAddress::NotAUrl),
+            ("https://api.\texample.com", InvalidAddress::NotAUrl),
+            (
+                "https://ana:canary@api.example.com",
+                InvalidAddress::Credentials,
+            ),
+            ("https://api.example.com?key=canary", InvalidAddress::Query),
+            ("https://api.example.com#canary", InvalidAddress::Fragment),
+            ("http://api.example.com", InvalidAddress::PlainHttp),
+            ("http://127.0.0.1.example.com", InvalidAddress::PlainHttp),
+            ("http://localhost.example.com", InvalidAddress::PlainHttp),
+            ("http://0.0.0.0", InvalidAddress::PlainHttp),
+        ] {
+            assert_eq!(base_url(written, false), Err(why), "{written}");
+            assert!(!why.to_string().contains("canary"));
+        }
+        assert!(base_url("http://api.example.com", true).is_ok());
+    }
+
+    #[test]
+    fn a_path_begins_with_a_slash_and_keeps_the_one_at_its_end() {
+        assert_eq!(path("/api/user/").as_deref(), Ok("/api/user/"));
+        assert_eq!(path("api/user"), Err(InvalidAddress::PathWithoutSlash));
+        assert_eq!(path("/a?b"), Err(InvalidAddress::Query));
+        assert_eq!(path("/a#b"), Err(InvalidAddress::Fragment));
+        assert_eq!(path("/a b"), Err(InvalidAddress::PathCharacter));
+        assert_eq!(path("/é"), Err(InvalidAddress::PathCharacter));
+    }
+}

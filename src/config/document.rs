@@ -1,0 +1,195 @@
+//! TOML with places: tables whose known keys are asked for one by one, and a list of what was wrong, by line and
+//! column. It knows nothing of profiles.
+
+use toml::de::{DeArray, DeTable, DeValue};
+
+use super::{
+    error::{Problem, meant},
+    name::nearest,
+    scrub::shown,
+};
+
+/// A file full of errors helps nobody.
+const MOST_PROBLEMS: usize = 20;
+
+/// Everything found wrong so far, with byte offsets that become lines at the end.
+pub(super) struct Problems<'t> {
+    text: &'t str,
+    found: Vec<(usize, String)>,
+}
+
+impl<'t> Problems<'t> {
+    pub(super) fn of(text: &'t str) -> Self {
+        Self {
+            text,
+            found: Vec::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, at: usize, what: impl Into<String>) {
+        self.found.push((at, what.into()));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// In the order of the file.
+    pub(super) fn into_list(mut self) -> Vec<Problem> {
+        self.found.sort();
+        self.found.truncate(MOST_PROBLEMS);
+        self.found
+            .into_iter()
+            .map(|(at, what)| place(self.text, at, what))
+            .collect()
+    }
+}
+
+/// A problem at a byte offset of a text.
+pub(super) fn place(text: &str, at: usize, what: String) -> Problem {
+    let before = &text[..text.floor_char_boundary(at)];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    Problem {
+        line: before.matches('\n').count() + 1,
+        column: before[line_start..].chars().count() + 1,
+        what,
+    }
+}
+
+/// A value and where it stands.
+#[derive(Clone, Copy)]
+pub(super) struct Placed<T> {
+    pub(super) at: usize,
+    pub(super) value: T,
+}
+
+/// One key of a table.
+pub(super) struct Entry<'d> {
+    pub(super) key: &'d str,
+    pub(super) key_at: usize,
+    pub(super) value: &'d DeValue<'d>,
+    value_at: usize,
+    asked: bool,
+}
+
+/// A table whose keys are taken out one by one; what is left at the end is unknown.
+pub(super) struct Section<'d> {
+    /// In the order of the file.
+    entries: Vec<Entry<'d>>,
+    known: Vec<&'static str>,
+}
+
+impl<'d> Section<'d> {
+    pub(super) fn of(table: &'d DeTable<'d>) -> Self {
+        let mut entries: Vec<_> = table
+            .iter()
+            .map(|(key, value)| Entry {
+                key: key.get_ref(),
+                key_at: key.span().start,
+                value: value.get_ref(),
+                value_at: value.span().start,
+                asked: false,
+            })
+            .collect();
+        entries.sort_by_key(|entry| entry.key_at);
+        Self {
+            entries,
+            known: Vec::new(),
+        }
+    }
+
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry<'d>> {
+        self.entries.iter()
+    }
+
+    /// The value of a key, of whatever type.
+    pub(super) fn value(&mut self, key: &'static str) -> Option<Placed<&'d DeValue<'d>>> {
+        self.known.push(key);
+        let entry = self.entries.iter_mut().find(|entry| entry.key == key)?;
+        entry.asked = true;
+        Some(Placed {
+            at: entry.value_at,
+            value: entry.value,
+        })
+    }
+
+    /// A text; `example` shows in the message what one looks like.
+    pub(super) fn text(
+        &mut self,
+        key: &'static str,
+        example: &str,
+        problems: &mut Problems,
+    ) -> Option<Placed<&'d str>> {
+        let Placed { at, value } = self.value(key)?;
+        if let DeValue::String(text) = value {
+            return Some(Placed { at, value: text });
+        }
+        let kind = value.type_str();
+        problems.add(
+            at,
+            format!("{key} must be a text such as \"{example}\", and is of type {kind}"),
+        );
+        None
+    }
+
+    pub(super) fn flag(
+        &mut self,
+        key: &'static str,
+        default: bool,
+        problems: &mut Problems,
+    ) -> bool {
+        let Some(Placed { at, value }) = self.value(key) else {
+            return default;
+        };
+        value.as_bool().unwrap_or_else(|| {
+            let kind = value.type_str();
+            problems.add(
+                at,
+                format!("{key} must be true or false without quotes, and is of type {kind}"),
+            );
+            default
+        })
+    }
+
+    /// Names every key that was not asked for; `special` may have better words for one than "unknown key".
+    pub(super) fn finish(
+        self,
+        problems: &mut Problems,
+        special: impl Fn(&Entry<'d>, Option<&str>) -> Option<String>,
+    ) {
+        for entry in self.entries.iter().filter(|entry| !entry.asked) {
+            let near = nearest(entry.key, self.known.iter().copied());
+            let what = special(entry, near).unwrap_or_else(|| {
+                let choice = match near {
+                    Some(_) => meant(near),
+                    None => format!("; the known keys here are {}", self.known.join(", ")),
+                };
+                format!("unknown key \"{}\"{choice}", shown(entry.key))
+            });
+            problems.add(entry.key_at, what);
+        }
+    }
+}
+
+/// The texts of a non-empty array of texts.
+pub(super) fn texts(array: &DeArray<'_>) -> Option<Vec<String>> {
+    let texts: Option<Vec<String>> = array
+        .iter()
+        .map(|item| item.get_ref().as_str().map(str::to_owned))
+        .collect();
+    texts.filter(|texts| !texts.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_counted_in_lines_and_characters() {
+        let text = "a\nböse x";
+        let Problem { line, column, .. } =
+            place(text, text.find('x').expect("it is there"), String::new());
+        assert_eq!((line, column), (2, 6));
+        assert_eq!(place(text, 999, String::new()).line, 2, "beyond the end");
+    }
+}

@@ -1,0 +1,71 @@
+//! Durations as a person writes them: `1500ms`, `30s`, `2m`.
+
+use std::time::Duration;
+
+/// Nobody waits longer for one answer.
+pub const LONGEST: Duration = Duration::from_mins(10);
+
+/// Why a text is no duration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidDuration {
+    #[error("is not a duration; write a whole number and its unit: \"1500ms\", \"30s\" or \"2m\"")]
+    Unreadable,
+    #[error("is zero, which would never let an answer arrive; write for example \"30s\"")]
+    Zero,
+    #[error("is too long; at most \"10m\" is allowed")]
+    TooLong,
+}
+
+/// Reads a whole number with `ms`, `s` or `m`; more than zero and at most [`LONGEST`].
+pub fn parse(text: &str) -> Result<Duration, InvalidDuration> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let milliseconds_each = match unit {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        _ => return Err(InvalidDuration::Unreadable),
+    };
+    if number.is_empty() {
+        return Err(InvalidDuration::Unreadable);
+    }
+    // The number is all digits, so it can only be too big.
+    let duration = number
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(milliseconds_each))
+        .map(Duration::from_millis)
+        .ok_or(InvalidDuration::TooLong)?;
+    if duration.is_zero() {
+        Err(InvalidDuration::Zero)
+    } else if duration > LONGEST {
+        Err(InvalidDuration::TooLong)
+    } else {
+        Ok(duration)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_three_units_are_read() {
+        assert_eq!(parse("1500ms"), Ok(Duration::from_millis(1500)));
+        assert_eq!(parse("30s"), Ok(Duration::from_secs(30)));
+        assert_eq!(parse("10m"), Ok(LONGEST));
+    }
+
+    #[test]
+    fn everything_else_is_refused() {
+        for text in ["", "30", "s", "-1s", "1.5s", "30 s", "1h", "٣s", "30S"] {
+            assert_eq!(parse(text), Err(InvalidDuration::Unreadable), "{text}");
+        }
+        assert_eq!(parse("0ms"), Err(InvalidDuration::Zero));
+        assert_eq!(parse("601s"), Err(InvalidDuration::TooLong));
+        assert_eq!(
+            parse("99999999999999999999s"),
+            Err(InvalidDuration::TooLong)
+        );
+    }
+}

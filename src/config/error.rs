@@ -1,0 +1,101 @@
+//! What can be wrong with the configuration, said so that it can be put right. Values are not quoted: any of them
+//! may be an API key in the wrong place.
+
+use std::{fmt, io, path::PathBuf};
+
+use super::scrub::shown;
+
+/// One thing wrong in the configuration file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Counted from 1.
+    pub line: usize,
+    /// In characters, counted from 1.
+    pub column: usize,
+    /// What is wrong and what to do.
+    pub what: String,
+}
+
+/// Why there is no usable configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file says something wrong; all that was found, in the order of the file.
+    #[error("{}", Located(file, problems))]
+    Wrong {
+        file: PathBuf,
+        problems: Vec<Problem>,
+    },
+    #[error("the configuration file {} cannot be read: {why}{}", shown(&file.to_string_lossy()), named_by.map(|name| format!("; it is named by {name}")).unwrap_or_default())]
+    Unreadable {
+        file: PathBuf,
+        /// The flag or variable that named it; `None` for the default place.
+        named_by: Option<&'static str>,
+        why: io::Error,
+    },
+    #[error("the environment variable {name} {what}")]
+    Variable { name: &'static str, what: String },
+    #[error("there is no profile \"{}\"{}{}{}", shown(name), by(*named_by), meant(nearest.as_deref()), listed(known))]
+    UnknownProfile {
+        name: String,
+        named_by: Option<&'static str>,
+        nearest: Option<String>,
+        known: Vec<String>,
+    },
+    #[error(
+        "no profile is configured; write one to {}, or set GROUPDESK_BASE_URL and GROUPDESK_API_KEY",
+        file.as_ref().map_or("a file named by --config".into(), |file| shown(&file.to_string_lossy()))
+    )]
+    NoProfile { file: Option<PathBuf> },
+    #[error(
+        "several profiles are configured and none is the default; choose one with --profile, or set default_profile{}",
+        listed(known)
+    )]
+    NoDefault { known: Vec<String> },
+    #[error("there is no home folder to put {0} in; set HOME or {1}")]
+    NoHome(&'static str, &'static str),
+}
+
+impl ConfigError {
+    pub(super) fn variable(name: &'static str, what: impl Into<String>) -> Self {
+        Self::Variable {
+            name,
+            what: what.into(),
+        }
+    }
+}
+
+struct Located<'a>(&'a PathBuf, &'a [Problem]);
+
+impl fmt::Display for Located<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let file = shown(&self.0.to_string_lossy());
+        for (index, Problem { line, column, what }) in self.1.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            write!(f, "{file}:{line}:{column}: {what}")?;
+        }
+        Ok(())
+    }
+}
+
+fn by(named_by: Option<&str>) -> String {
+    named_by
+        .map(|by| format!(", named by {by}"))
+        .unwrap_or_default()
+}
+
+/// `; did you mean "…"?`, or nothing.
+pub(super) fn meant(nearest: Option<&str>) -> String {
+    nearest
+        .map(|nearest| format!("; did you mean \"{}\"?", shown(nearest)))
+        .unwrap_or_default()
+}
+
+fn listed(known: &[String]) -> String {
+    if known.is_empty() {
+        return "; no profile is configured".into();
+    }
+    let names: Vec<_> = known.iter().map(|name| shown(name)).collect();
+    format!(" (there are: {})", names.join(", "))
+}

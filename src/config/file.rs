@@ -1,0 +1,70 @@
+//! Reads the configuration file from the disk; refuses one that anybody could have written.
+
+use std::{
+    fs::File,
+    io::{self, Read},
+    os::unix::fs::MetadataExt,
+    path::Path,
+};
+
+use super::{
+    document::place,
+    environment::Environment,
+    error::ConfigError,
+    schema::{self, Surroundings, Written},
+};
+
+const LARGEST: u64 = 1024 * 1024;
+
+/// What the file says. `named_by`: the flag or variable that named it; a missing file in the default place is none.
+pub(super) fn read(
+    file: &Path,
+    named_by: Option<&'static str>,
+    env: &Environment,
+) -> Result<Option<Written>, ConfigError> {
+    let unreadable = |why| ConfigError::Unreadable {
+        file: file.to_owned(),
+        named_by,
+        why,
+    };
+    let bytes = match bytes(file) {
+        Ok(bytes) => bytes,
+        Err(why) if why.kind() == io::ErrorKind::NotFound && named_by.is_none() => return Ok(None),
+        Err(why) => return Err(unreadable(why)),
+    };
+    let wrong = |problems| ConfigError::Wrong {
+        file: file.to_owned(),
+        problems,
+    };
+    let text = std::str::from_utf8(&bytes).map_err(|error| {
+        let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+        wrong(vec![place(
+            &valid,
+            valid.len(),
+            "is not UTF-8 text; save the file as UTF-8".into(),
+        )])
+    })?;
+    let folder = file.parent().unwrap_or(Path::new(""));
+    schema::read(text, Surroundings { folder, env })
+        .map(Some)
+        .map_err(wrong)
+}
+
+fn bytes(file: &Path) -> io::Result<Vec<u8>> {
+    let file = File::open(file)?;
+    let metadata = file.metadata()?;
+    // Who can write here can send the API key to another host, or run a command as us.
+    if metadata.is_file() && metadata.mode() & 0o002 != 0 {
+        return Err(io::Error::other(
+            "every user can write to it; take that right away with chmod o-w",
+        ));
+    }
+    let mut bytes = Vec::new();
+    file.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(io::Error::other(
+            "it is larger than 1 MiB; name another file",
+        ));
+    }
+    Ok(bytes)
+}

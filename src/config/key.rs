@@ -1,0 +1,138 @@
+//! Fetches an API key from where a profile says it is. The key leaves as a secret and is in no error text.
+
+use std::{
+    fs::OpenOptions,
+    io::{self, Read},
+    os::unix::fs::{MetadataExt, OpenOptionsExt},
+    path::Path,
+    time::Duration,
+};
+
+use rustix::fs::OFlags;
+use secrecy::SecretString;
+use zeroize::Zeroizing;
+
+use super::{environment::Environment, key_command, profile::KeySource};
+
+/// Far more than any key; a file this long is another file.
+pub(super) const LARGEST: usize = 64 * 1024;
+const LONGEST_KEY: usize = 4 * 1024;
+const COMMAND_LIMIT: Duration = Duration::from_secs(10);
+
+/// Why there is no API key. Names the source, never what was found there.
+#[derive(Debug, thiserror::Error)]
+#[error("no API key from {from}: {why}")]
+pub struct KeyError {
+    /// The source in words.
+    from: String,
+    why: Missing,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Missing {
+    #[error("it is not set; export it, or name another source as api_key of the profile")]
+    NotSet,
+    #[error("it cannot be read: {0}")]
+    Unreadable(io::Error),
+    #[error("it is not a regular file; name another one")]
+    NotAFile,
+    #[error("other users can read or change it (mode {0:04o}); run chmod 600 on it")]
+    TooOpen(u32),
+    #[error("it holds more than 64 KiB, which is no API key; name another source")]
+    TooMuch,
+    #[error("it cannot be started: {0}")]
+    NotStarted(io::Error),
+    #[error("it did not end within {} ms and was stopped; run it by hand to see what it waits for", .0.as_millis())]
+    TimedOut(Duration),
+    #[error("it ended with {ending}{last_words}")]
+    Failed { ending: String, last_words: String },
+    #[error("it is empty; put the key on its first line")]
+    Empty,
+    #[error(
+        "it holds a space or a character that no key has; give the key alone, without the word Token"
+    )]
+    NotAKey,
+    #[error("it holds more than 4 KiB on its first line, which is no API key")]
+    TooLong,
+    #[error("the task that read it was lost; try again")]
+    Lost,
+}
+
+impl KeySource {
+    /// The API key. A command may take ten seconds; it runs without a shell, its first line is the key.
+    pub async fn read(&self, env: &Environment) -> Result<SecretString, KeyError> {
+        self.read_within(env, COMMAND_LIMIT).await
+    }
+
+    /// As [`KeySource::read`], with another limit for a command.
+    pub async fn read_within(
+        &self,
+        env: &Environment,
+        limit: Duration,
+    ) -> Result<SecretString, KeyError> {
+        let found = match self {
+            Self::Env(name) => match env.get(name) {
+                Some(value) => Ok(Zeroizing::new(value.as_encoded_bytes().to_vec())),
+                None => Err(Missing::NotSet),
+            },
+            Self::File(path) => {
+                let path = path.clone();
+                // A file system can hang; the console must not.
+                tokio::task::spawn_blocking(move || file(&path))
+                    .await
+                    .unwrap_or(Err(Missing::Lost))
+            }
+            Self::Command(argv) => key_command::run(argv, env, limit).await,
+        };
+        found.and_then(|bytes| key(&bytes)).map_err(|why| KeyError {
+            from: self.to_string(),
+            why,
+        })
+    }
+}
+
+/// The mode of a key file is what ssh asks of its keys.
+fn file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Missing> {
+    let file = OpenOptions::new()
+        .read(true)
+        // A FIFO must not keep us waiting before it is refused.
+        .custom_flags(OFlags::NONBLOCK.bits() as i32)
+        .open(path)
+        .map_err(Missing::Unreadable)?;
+    let metadata = file.metadata().map_err(Missing::Unreadable)?;
+    if !metadata.is_file() {
+        return Err(Missing::NotAFile);
+    }
+    if metadata.mode() & 0o077 != 0 {
+        return Err(Missing::TooOpen(metadata.mode() & 0o7777));
+    }
+    let mut bytes = Zeroizing::new(Vec::with_capacity(LARGEST + 1));
+    file.take(LARGEST as u64 + 1)
+        .read_to_end(&mut bytes)
+        .map_err(Missing::Unreadable)?;
+    if bytes.len() > LARGEST {
+        return Err(Missing::TooMuch);
+    }
+    Ok(bytes)
+}
+
+/// The first line, trimmed; it goes into a header, so it is printable ASCII without spaces.
+fn key(bytes: &[u8]) -> Result<SecretString, Missing> {
+    let line = bytes
+        .split(|b| *b == b'\n')
+        .next()
+        .unwrap_or_default()
+        .trim_ascii();
+    if line.is_empty() {
+        return Err(Missing::Empty);
+    }
+    if line.len() > LONGEST_KEY {
+        return Err(Missing::TooLong);
+    }
+    if !line.iter().all(u8::is_ascii_graphic) {
+        return Err(Missing::NotAKey);
+    }
+    std::str::from_utf8(line)
+        .map(SecretString::from)
+        .map_err(|_| Missing::NotAKey)
+}

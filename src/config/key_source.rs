@@ -1,0 +1,120 @@
+//! `api_key` in the configuration file: one source, never the key itself. Nothing that stands there is quoted, not
+//! even names: people paste the key into any place of it.
+
+use toml::de::{DeTable, DeValue};
+
+use super::{
+    document::{Entry, Placed, Problems, Section, texts},
+    error::meant,
+    name::nearest,
+    paths,
+    profile::KeySource,
+    schema::Surroundings,
+    scrub::looks_like_a_key,
+};
+
+const KEY_SOURCES: &str =
+    "{ env = \"EU_KEY\" }, { file = \"~/eu.key\" } or { command = [\"pass\", \"show\", \"eu\"] }";
+
+pub(super) fn api_key(
+    section: &mut Section,
+    entry: &Entry,
+    around: Surroundings,
+    problems: &mut Problems,
+) -> Option<KeySource> {
+    let Some(Placed { at, value }) = section.value("api_key") else {
+        problems.add(
+            entry.key_at,
+            format!("the profile has no api_key; add api_key = with one of {KEY_SOURCES}"),
+        );
+        return None;
+    };
+    let source = match value {
+        DeValue::Table(table) => source(table, around),
+        DeValue::String(_) => Err(format!(
+            "api_key must not hold the key itself; take it out of the file (and replace the key if others could read it), then name its source: {KEY_SOURCES}"
+        )),
+        _ => Err(format!("api_key must name its source: {KEY_SOURCES}")),
+    };
+    source.map_err(|what| problems.add(at, what)).ok()
+}
+
+fn source(table: &DeTable, around: Surroundings) -> Result<KeySource, String> {
+    let mut entries = table.iter();
+    let (Some((key, value)), None) = (entries.next(), entries.next()) else {
+        return Err(format!(
+            "api_key must name exactly one source: {KEY_SOURCES}"
+        ));
+    };
+    match (key.get_ref().as_ref(), value.get_ref()) {
+        ("env", DeValue::String(name)) => env_source(name),
+        ("file", DeValue::String(file)) => file_source(file, around),
+        ("command", DeValue::Array(array)) => texts(array)
+            .and_then(|argv| command_source(argv, around))
+            .ok_or_else(|| "api_key.command must be a list of texts that begins with a program: [\"pass\", \"show\", \"eu\"]".into()),
+        ("command", DeValue::String(_)) => Err("api_key.command runs without a shell; write it as a list: [\"pass\", \"show\", \"eu\"]".into()),
+        ("env" | "file" | "command", value) => Err(format!("api_key has a source of type {}; write {KEY_SOURCES}", value.type_str())),
+        (unknown, _) => {
+            let near = nearest(unknown, ["env", "file", "command"]);
+            Err(format!("api_key has an unknown source{}; write {KEY_SOURCES}", meant(near)))
+        }
+    }
+}
+
+fn env_source(name: &str) -> Result<KeySource, String> {
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if !is_name || looks_like_a_key(name) {
+        return Err("api_key.env must be the name of an environment variable, for example \"EU_KEY\", not the key itself".into());
+    }
+    Ok(KeySource::Env(name.to_owned()))
+}
+
+fn file_source(file: &str, around: Surroundings) -> Result<KeySource, String> {
+    if file.is_empty() || looks_like_a_key(file) && !file.contains('/') {
+        return Err(
+            "api_key.file must be the name of a file, for example \"~/eu.key\", not the key itself"
+                .into(),
+        );
+    }
+    paths::resolve(file, around.folder, around.env)
+        .map(KeySource::File)
+        .ok_or_else(|| {
+            "api_key.file begins with \"~\", but the home folder is not known; write the whole path"
+                .into()
+        })
+}
+
+/// A program with a slash in its name stands where a key file would: relative to the configuration file.
+fn command_source(mut argv: Vec<String>, around: Surroundings) -> Option<KeySource> {
+    let program = argv.first_mut()?;
+    if program.is_empty() || looks_like_a_key(program) && !program.contains('/') {
+        return None;
+    }
+    if program.contains('/') {
+        *program = paths::resolve(program, around.folder, around.env)?
+            .into_os_string()
+            .into_string()
+            .ok()?;
+    }
+    Some(KeySource::Command(argv))
+}
+
+/// The words for a key of the file that holds, or looks as if it held, an API key.
+pub(super) fn key_in_the_file(entry: &Entry, near: Option<&str>) -> Option<String> {
+    let plain = entry.key.to_lowercase();
+    let is_secret = [
+        "key",
+        "token",
+        "secret",
+        "password",
+        "authorization",
+        "bearer",
+        "credential",
+    ]
+    .iter()
+    .any(|word| plain.contains(word));
+    (entry.value.is_str() && (is_secret || near == Some("api_key")) || looks_like_a_key(entry.key)).then(|| {
+        format!("an API key or token must not stand in this file; take it out, then write api_key = with one of {KEY_SOURCES}")
+    })
+}

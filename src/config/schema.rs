@@ -1,0 +1,259 @@
+//! What may stand in `config.toml`: its keys, their defaults, and the words for what is wrong with them. Pure: the
+//! text comes in, profiles or problems come out.
+
+use std::{path::Path, time::Duration};
+
+use toml::de::{DeTable, DeValue};
+
+use super::{
+    address,
+    document::{Entry, Placed, Problems, Section},
+    duration,
+    environment::Environment,
+    error::{Problem, meant},
+    key_source::{api_key, key_in_the_file},
+    name::{nearest, objection},
+    profile::Profile,
+    scrub::shown,
+};
+use crate::domain::group::EnvironmentTag;
+
+pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What the file says.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    pub(super) default_profile: Option<String>,
+    pub(super) operator: Option<String>,
+    /// In the order of the file.
+    pub(super) profiles: Vec<Profile>,
+}
+
+/// Where relative files and `~` lead.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings<'e> {
+    /// The folder of the configuration file.
+    pub(super) folder: &'e Path,
+    pub(super) env: &'e Environment,
+}
+
+/// Reads the text of a configuration file; all problems are reported together.
+pub(super) fn read(text: &str, around: Surroundings) -> Result<Written, Vec<Problem>> {
+    let mut problems = Problems::of(text);
+    let (document, errors) = DeTable::parse_recoverable(text);
+    for error in &errors {
+        // Only the parser's own words: its `Display` quotes the line, which may hold an API key.
+        let at = error.span().map_or(text.len(), |span| span.start);
+        problems.add(at, format!("not TOML: {}", error.message()));
+    }
+    if !problems.is_empty() {
+        return Err(problems.into_list());
+    }
+    let mut top = Section::of(document.get_ref());
+    let default_profile = top.text("default_profile", "eu-live", &mut problems);
+    let operator = operator(&mut top, &mut problems);
+    let mut names = Vec::new();
+    let mut profiles = Vec::new();
+    match top.value("profiles") {
+        None => {}
+        Some(Placed {
+            value: DeValue::Table(table),
+            ..
+        }) => {
+            for entry in Section::of(table).entries() {
+                names.push(entry.key);
+                profiles.extend(profile(entry, around, &mut problems));
+            }
+        }
+        Some(Placed { at, .. }) => problems.add(
+            at,
+            "profiles must be a table; write [profiles.NAME] on a line of its own",
+        ),
+    }
+    if let Some(Placed { at, value: name }) = default_profile
+        && !names.contains(&name)
+    {
+        let near = meant(nearest(name, names.iter().copied()));
+        problems.add(
+            at,
+            format!(
+                "default_profile: there is no profile \"{}\"{near}",
+                shown(name)
+            ),
+        );
+    }
+    top.finish(&mut problems, misplaced);
+    if problems.is_empty() {
+        Ok(Written {
+            default_profile: default_profile.map(|name| name.value.to_owned()),
+            operator,
+            profiles,
+        })
+    } else {
+        Err(problems.into_list())
+    }
+}
+
+fn operator(top: &mut Section, problems: &mut Problems) -> Option<String> {
+    let Placed { at, value } = top.text("operator", "ana", problems)?;
+    if let Some(objection) = objection(value) {
+        problems.add(at, format!("operator {objection}"));
+    }
+    Some(value.to_owned())
+}
+
+fn profile(entry: &Entry, around: Surroundings, problems: &mut Problems) -> Option<Profile> {
+    if let Some(objection) = objection(entry.key) {
+        problems.add(entry.key_at, format!("the name of the profile {objection}"));
+    }
+    let DeValue::Table(table) = entry.value else {
+        problems.add(
+            entry.key_at,
+            "a profile is a table; write [profiles.NAME] on a line of its own",
+        );
+        return None;
+    };
+    let mut section = Section::of(table);
+    let allow_plain_http = section.flag("allow_plain_http", false, problems);
+    let base_url = base_url(&mut section, entry, allow_plain_http, problems);
+    let path = path(&mut section, base_url.as_ref(), problems);
+    let api_key = api_key(&mut section, entry, around, problems);
+    let environment = environment(&mut section, problems);
+    let production = section.flag(
+        "production",
+        environment != Some(EnvironmentTag::Testing),
+        problems,
+    );
+    let read_only = section.flag("read_only", false, problems);
+    let (timeout, connect_timeout) = timeouts(&mut section, problems);
+    let proxy_from_environment = section.flag("proxy_from_environment", false, problems);
+    let read_properties = section.flag("read_properties", false, problems);
+    section.finish(problems, |entry, near| key_in_the_file(entry, near));
+    Some(Profile {
+        name: entry.key.to_owned(),
+        base_url: base_url?.value,
+        path,
+        api_key: api_key?,
+        environment,
+        production,
+        read_only,
+        timeout,
+        connect_timeout,
+        allow_plain_http,
+        proxy_from_environment,
+        read_properties,
+    })
+}
+
+fn base_url(
+    section: &mut Section,
+    entry: &Entry,
+    allow_plain_http: bool,
+    problems: &mut Problems,
+) -> Option<Placed<String>> {
+    let Some(_) = section.value("base_url") else {
+        problems.add(
+            entry.key_at,
+            "the profile has no base_url; add for example base_url = \"https://api.example.com\"",
+        );
+        return None;
+    };
+    let Placed { at, value } = section.text("base_url", "https://api.example.com", problems)?;
+    match address::base_url(value, allow_plain_http) {
+        Ok(value) => Some(Placed { at, value }),
+        Err(error) => {
+            problems.add(at, format!("base_url {error}"));
+            None
+        }
+    }
+}
+
+fn path(
+    section: &mut Section,
+    base_url: Option<&Placed<String>>,
+    problems: &mut Problems,
+) -> String {
+    let path = match section.text("path", address::DEFAULT_PATH, problems) {
+        None => address::DEFAULT_PATH.to_owned(),
+        Some(Placed { at, value }) => address::path(value).unwrap_or_else(|error| {
+            problems.add(at, format!("path {error}"));
+            address::DEFAULT_PATH.to_owned()
+        }),
+    };
+    let end = path.trim_end_matches('/');
+    if let Some(Placed { at, value }) = base_url
+        && !end.is_empty()
+        && value.ends_with(end)
+    {
+        problems.add(
+            *at,
+            format!("base_url already ends with the path; take \"{end}\" out of it"),
+        );
+    }
+    path
+}
+
+fn environment(section: &mut Section, problems: &mut Problems) -> Option<EnvironmentTag> {
+    let Placed { at, value } = section.text("environment", "Customer", problems)?;
+    tag(value)
+        .map_err(|what| problems.add(at, format!("environment {what}")))
+        .ok()
+}
+
+/// One of the two documented tags; a person who writes another has mistyped it.
+pub(super) fn tag(text: &str) -> Result<EnvironmentTag, String> {
+    match EnvironmentTag::parse(text) {
+        EnvironmentTag::Other(other) => {
+            let near = nearest(&other, ["Customer", "Testing"]);
+            Err(format!(
+                "must be \"Customer\" or \"Testing\"{}",
+                meant(near)
+            ))
+        }
+        known => Ok(known),
+    }
+}
+
+fn timeouts(section: &mut Section, problems: &mut Problems) -> (Duration, Duration) {
+    let mut read = |key, example| {
+        let Placed { at, value } = section.text(key, example, problems)?;
+        duration::parse(value)
+            .map(|value| Placed { at, value })
+            .map_err(|error| problems.add(at, format!("{key} {error}")))
+            .ok()
+    };
+    let timeout = read("timeout", "30s").map_or(TIMEOUT, |placed| placed.value);
+    let connect = read("connect_timeout", "5s");
+    if let Some(Placed { at, value }) = connect
+        && value > timeout
+    {
+        problems.add(
+            at,
+            "connect_timeout is longer than timeout, which is for the whole exchange; shorten it",
+        );
+    }
+    let connect = connect.map_or(CONNECT_TIMEOUT, |placed| placed.value);
+    (timeout, connect.min(timeout))
+}
+
+/// Better words for a key at the top that belongs into a profile.
+fn misplaced(entry: &Entry, near: Option<&str>) -> Option<String> {
+    const OF_A_PROFILE: [&str; 8] = [
+        "base_url",
+        "path",
+        "api_key",
+        "environment",
+        "production",
+        "read_only",
+        "timeout",
+        "connect_timeout",
+    ];
+    if OF_A_PROFILE.contains(&entry.key) {
+        return Some(format!(
+            "\"{}\" belongs into a profile; write it below a line [profiles.NAME]",
+            entry.key
+        ));
+    }
+    key_in_the_file(entry, near)
+}

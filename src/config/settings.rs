@@ -1,0 +1,167 @@
+//! The settings in force: the file, over it the environment variables, over these the flags.
+
+use std::path::PathBuf;
+
+use super::{
+    environment::Environment,
+    error::ConfigError,
+    file,
+    name::{nearest, objection},
+    paths,
+    profile::Profile,
+    schema::Written,
+    variables,
+};
+
+/// What flags say, and the environment; both stronger than the file, flags strongest.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    /// `--config`
+    pub config: Option<PathBuf>,
+    /// `--profile`
+    pub profile: Option<String>,
+    /// `--directory`: the directory's database file.
+    pub directory: Option<PathBuf>,
+    /// `--read-only`: makes every profile read-only.
+    pub read_only: bool,
+    pub env: Environment,
+}
+
+/// All that this desk is told.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub profiles: Vec<Profile>,
+    /// The name of the profile to use when none is asked for. One of `profiles`.
+    pub default_profile: Option<String>,
+    /// Who works here, for the history; for example `ana@bastion2`.
+    pub operator: String,
+    /// The directory's database file.
+    pub directory: PathBuf,
+    /// The configuration file that was read, or the default place of one that does not exist.
+    pub file: Option<PathBuf>,
+}
+
+impl Settings {
+    /// Reads the file and the variables. A file that somebody named must exist; the default one may be missing.
+    ///
+    /// The default profile is, in this order: `--profile`, `GROUPDESK_PROFILE`, the profile made from
+    /// `GROUPDESK_BASE_URL`, the file's `default_profile`, the only profile there is.
+    pub fn load(overrides: &Overrides) -> Result<Self, ConfigError> {
+        let env = &overrides.env;
+        let named = first([
+            ("--config", overrides.config.clone()),
+            ("GROUPDESK_CONFIG", path_of(env, "GROUPDESK_CONFIG")),
+        ]);
+        let (file, named_by) = match named {
+            Some((by, file)) => (Some(file), Some(by)),
+            None => (paths::config_file(env), None),
+        };
+        let written = match &file {
+            Some(file) => file::read(file, named_by, env)?.unwrap_or_default(),
+            None => Written::default(),
+        };
+        let Written {
+            default_profile,
+            operator,
+            mut profiles,
+        } = written;
+        let from_variables = variables::profile(env, &profiles)?;
+        let named = first([
+            ("--profile", overrides.profile.clone()),
+            (
+                "GROUPDESK_PROFILE",
+                env.text("GROUPDESK_PROFILE")?.map(str::to_owned),
+            ),
+        ]);
+        let mut default_profile = from_variables
+            .as_ref()
+            .map(|profile| profile.name.clone())
+            .or(default_profile);
+        profiles.extend(from_variables);
+        if let Some((by, name)) = named {
+            find(&profiles, &name, Some(by))?;
+            default_profile = Some(name);
+        } else if let (None, [only]) = (&default_profile, profiles.as_slice()) {
+            default_profile = Some(only.name.clone());
+        }
+        for profile in &mut profiles {
+            profile.read_only |= overrides.read_only;
+        }
+        let directory = overrides
+            .directory
+            .clone()
+            .or_else(|| path_of(env, "GROUPDESK_DIRECTORY"));
+        Ok(Self {
+            profiles,
+            default_profile,
+            operator: operator.unwrap_or_else(|| operator_of(env)),
+            directory: directory.map_or_else(|| paths::directory(env), Ok)?,
+            file,
+        })
+    }
+
+    /// The profile of that name, or the default one.
+    pub fn profile(&self, name: Option<&str>) -> Result<&Profile, ConfigError> {
+        match name.or(self.default_profile.as_deref()) {
+            Some(name) => find(&self.profiles, name, None),
+            None if self.profiles.is_empty() => Err(ConfigError::NoProfile {
+                file: self.file.clone(),
+            }),
+            None => Err(ConfigError::NoDefault {
+                known: names(&self.profiles),
+            }),
+        }
+    }
+}
+
+fn first<T, const N: usize>(places: [(&'static str, Option<T>); N]) -> Option<(&'static str, T)> {
+    places
+        .into_iter()
+        .find_map(|(by, value)| value.map(|value| (by, value)))
+}
+
+fn path_of(env: &Environment, variable: &str) -> Option<PathBuf> {
+    env.get(variable).map(PathBuf::from)
+}
+
+fn names(profiles: &[Profile]) -> Vec<String> {
+    profiles
+        .iter()
+        .map(|profile| profile.name.clone())
+        .collect()
+}
+
+fn find<'p>(
+    profiles: &'p [Profile],
+    name: &str,
+    named_by: Option<&'static str>,
+) -> Result<&'p Profile, ConfigError> {
+    profiles
+        .iter()
+        .find(|profile| profile.name == name)
+        .ok_or_else(|| ConfigError::UnknownProfile {
+            name: name.to_owned(),
+            named_by,
+            nearest: nearest(name, profiles.iter().map(|profile| profile.name.as_str()))
+                .map(str::to_owned),
+            known: names(profiles),
+        })
+}
+
+/// `USER@host`; the number of the user where the environment has no usable name.
+fn operator_of(env: &Environment) -> String {
+    let user = ["USER", "LOGNAME"]
+        .into_iter()
+        .filter_map(|name| env.get(name)?.to_str())
+        .find(|name| objection(name).is_none())
+        .map_or_else(
+            || format!("uid{}", rustix::process::getuid().as_raw()),
+            str::to_owned,
+        );
+    let system = rustix::system::uname();
+    let host = system.nodename().to_string_lossy();
+    match host.split('.').next().filter(|host| !host.is_empty()) {
+        Some(host) => format!("{user}@{host}"),
+        None => user,
+    }
+}

@@ -1,0 +1,91 @@
+//! The profile made from `GROUPDESK_BASE_URL` and its companions, without any file.
+
+use super::{
+    address,
+    environment::Environment,
+    error::ConfigError,
+    profile::{KeySource, Profile},
+    schema::{self, CONNECT_TIMEOUT, TIMEOUT},
+};
+use crate::domain::group::EnvironmentTag;
+
+const BASE_URL: &str = "GROUPDESK_BASE_URL";
+const API_KEY: &str = "GROUPDESK_API_KEY";
+const TAG: &str = "GROUPDESK_ENVIRONMENT";
+const PATH: &str = "GROUPDESK_PATH";
+
+/// The profile that needs no file. Its name carries host and tag: what the directory remembers of one service must
+/// not pass for known at another (hazard 1 of service.md).
+pub(super) fn profile(
+    env: &Environment,
+    others: &[Profile],
+) -> Result<Option<Profile>, ConfigError> {
+    let Some(base_url) = env.text(BASE_URL)? else {
+        return match [API_KEY, TAG, PATH]
+            .into_iter()
+            .find(|name| env.get(name).is_some())
+        {
+            // A profile of the file may name this very variable.
+            Some(API_KEY)
+                if others
+                    .iter()
+                    .any(|profile| profile.api_key == KeySource::Env(API_KEY.into())) =>
+            {
+                Ok(None)
+            }
+            Some(name) => Err(ConfigError::variable(
+                name,
+                format!("is set, but {BASE_URL} is not; set both or neither"),
+            )),
+            None => Ok(None),
+        };
+    };
+    if env.get(API_KEY).is_none() {
+        return Err(ConfigError::variable(
+            BASE_URL,
+            format!("is set, but {API_KEY} is not; set both or neither"),
+        ));
+    }
+    let base_url = address::base_url(base_url, false)
+        .map_err(|error| ConfigError::variable(BASE_URL, error.to_string()))?;
+    let path = match env.text(PATH)? {
+        Some(path) => {
+            address::path(path).map_err(|error| ConfigError::variable(PATH, error.to_string()))?
+        }
+        None => address::DEFAULT_PATH.to_owned(),
+    };
+    let environment = env
+        .text(TAG)?
+        .map(schema::tag)
+        .transpose()
+        .map_err(|what| ConfigError::variable(TAG, what))?;
+    let mut profile = Profile {
+        name: String::new(),
+        base_url,
+        path,
+        api_key: KeySource::Env(API_KEY.into()),
+        production: environment != Some(EnvironmentTag::Testing),
+        environment,
+        read_only: false,
+        timeout: TIMEOUT,
+        connect_timeout: CONNECT_TIMEOUT,
+        allow_plain_http: false,
+        proxy_from_environment: false,
+        read_properties: false,
+    };
+    let tag = profile
+        .environment
+        .as_ref()
+        .map(|tag| format!("-{}", tag.as_str().to_lowercase()));
+    profile.name = format!("env-{}{}", profile.host(), tag.unwrap_or_default());
+    if others.iter().any(|other| other.name == profile.name) {
+        return Err(ConfigError::variable(
+            BASE_URL,
+            format!(
+                "makes a profile \"{}\", which the configuration file has too; rename that one",
+                profile.name
+            ),
+        ));
+    }
+    Ok(Some(profile))
+}

@@ -1,0 +1,227 @@
+//! How values are written into columns and read back: times, origins, events. The same for every database.
+
+use std::{borrow::Cow, time::Duration};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::What;
+use crate::domain::{
+    known::{Known, KnownGroup, Source},
+    rotation::{Answer, Event},
+    token::Fingerprint,
+};
+
+/// A time as whole microseconds since 1970; what is finer is cut off.
+pub(super) fn micros(at: Timestamp) -> i64 {
+    at.as_microsecond()
+}
+
+pub(super) fn timestamp(micros: i64) -> Option<Timestamp> {
+    Timestamp::from_microsecond(micros).ok()
+}
+
+/// A time as it will be read back.
+pub(super) fn as_kept(at: Timestamp) -> Timestamp {
+    timestamp(micros(at)).unwrap_or(at)
+}
+
+/// The column `origin`: of each known value, where it came from.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Origins<'a> {
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub(super) name: Option<Origin<'a>>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub(super) team_id: Option<Origin<'a>>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub(super) mapping: Option<Origin<'a>>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub(super) properties: Option<Origin<'a>>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub(super) environment_tag: Option<Origin<'a>>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub(super) fingerprint: Option<Origin<'a>>,
+}
+
+/// Source, time in microseconds, operator.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Origin<'a>(Word, i64, #[serde(borrow)] Cow<'a, str>);
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Word {
+    Sent,
+    Returned,
+}
+
+impl<'a> Origin<'a> {
+    fn of<T>(known: Option<&'a Known<T>>) -> Option<Self> {
+        known.map(|known| {
+            let word = match known.source {
+                Source::Sent => Word::Sent,
+                Source::Returned => Word::Returned,
+            };
+            Self(word, micros(known.at), Cow::Borrowed(&known.by))
+        })
+    }
+
+    /// The value with its origin; `None` where the time is out of range.
+    pub(super) fn known<T>(self, value: T) -> Option<Known<T>> {
+        Some(Known {
+            value,
+            source: match self.0 {
+                Word::Sent => Source::Sent,
+                Word::Returned => Source::Returned,
+            },
+            at: timestamp(self.1)?,
+            by: self.2.into_owned(),
+        })
+    }
+}
+
+impl<'a> Origins<'a> {
+    pub(super) fn of(group: &'a KnownGroup) -> Self {
+        Self {
+            name: Origin::of(group.name.as_ref()),
+            team_id: Origin::of(group.team_id.as_ref()),
+            mapping: Origin::of(group.mapping.as_ref()),
+            properties: Origin::of(group.properties.as_ref()),
+            environment_tag: Origin::of(group.environment_tag.as_ref()),
+            fingerprint: Origin::of(group.fingerprint.as_ref()),
+        }
+    }
+}
+
+/// The columns of one row of `rotation_events` that say what happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct EventColumns<'a> {
+    pub(super) event: &'a str,
+    pub(super) fingerprint: Option<Fingerprint>,
+    /// Milliseconds.
+    pub(super) since_sent: Option<i64>,
+    pub(super) horizon_passed: bool,
+}
+
+impl From<What> for EventColumns<'static> {
+    fn from(what: What) -> Self {
+        let (event, horizon_passed) = match what {
+            What::Intended { previous } => {
+                return Self {
+                    event: "intended",
+                    fingerprint: Some(previous),
+                    since_sent: None,
+                    horizon_passed: false,
+                };
+            }
+            What::Stepped {
+                event,
+                horizon_passed,
+            } => (event, horizon_passed),
+        };
+        let (word, fingerprint, since_sent) = match event {
+            Event::Sending => ("sending", None, None),
+            Event::Answered(answer) => match answer {
+                Answer::NewToken(fingerprint) => ("answered_new_token", Some(fingerprint), None),
+                Answer::SameToken => ("answered_same_token", None, None),
+                Answer::WrongGroup => ("answered_wrong_group", None, None),
+                Answer::Refused => ("answered_refused", None, None),
+                Answer::NotSent => ("answered_not_sent", None, None),
+                Answer::Unclear => ("answered_unclear", None, None),
+            },
+            Event::Read {
+                fingerprint,
+                since_sent,
+            } => ("read", Some(fingerprint), Some(since_sent)),
+            Event::ReadContradicts => ("read_contradicts", None, None),
+            Event::FoundAtStart => ("found_at_start", None, None),
+            Event::Abandon => ("abandon", None, None),
+        };
+        Self {
+            event: word,
+            fingerprint,
+            since_sent: since_sent.map(|d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX)),
+            horizon_passed,
+        }
+    }
+}
+
+impl EventColumns<'_> {
+    /// What happened; `None` where the columns make no sense together.
+    pub(super) fn what(self) -> Option<What> {
+        let event = match self.event {
+            "intended" => {
+                let previous = self.fingerprint?;
+                return Some(What::Intended { previous });
+            }
+            "sending" => Event::Sending,
+            "answered_new_token" => Event::Answered(Answer::NewToken(self.fingerprint?)),
+            "answered_same_token" => Event::Answered(Answer::SameToken),
+            "answered_wrong_group" => Event::Answered(Answer::WrongGroup),
+            "answered_refused" => Event::Answered(Answer::Refused),
+            "answered_not_sent" => Event::Answered(Answer::NotSent),
+            "answered_unclear" => Event::Answered(Answer::Unclear),
+            "read" => Event::Read {
+                fingerprint: self.fingerprint?,
+                since_sent: Duration::from_millis(u64::try_from(self.since_sent?).ok()?),
+            },
+            "read_contradicts" => Event::ReadContradicts,
+            "found_at_start" => Event::FoundAtStart,
+            "abandon" => Event::Abandon,
+            _ => return None,
+        };
+        Some(What::Stepped {
+            event,
+            horizon_passed: self.horizon_passed,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_event_reads_back() {
+        let fingerprint = Fingerprint::from_bytes([7; 32]);
+        let since_sent = Duration::from_millis(61_500);
+        let events = [
+            Event::Sending,
+            Event::Answered(Answer::NewToken(fingerprint)),
+            Event::Answered(Answer::SameToken),
+            Event::Answered(Answer::WrongGroup),
+            Event::Answered(Answer::Refused),
+            Event::Answered(Answer::NotSent),
+            Event::Answered(Answer::Unclear),
+            Event::Read {
+                fingerprint,
+                since_sent,
+            },
+            Event::ReadContradicts,
+            Event::FoundAtStart,
+            Event::Abandon,
+        ];
+        let stepped = events.into_iter().flat_map(|event| {
+            [true, false].map(|horizon_passed| What::Stepped {
+                event,
+                horizon_passed,
+            })
+        });
+        let intended = What::Intended {
+            previous: fingerprint,
+        };
+        for what in stepped.chain([intended]) {
+            assert_eq!(EventColumns::from(what).what(), Some(what));
+        }
+    }
+
+    #[test]
+    fn times_are_kept_in_whole_microseconds() {
+        let fine: Timestamp = "2026-11-03T09:00:00.123456789Z".parse().expect("a time");
+        assert_eq!(
+            as_kept(fine).to_string(),
+            "2026-11-03T09:00:00.123456Z",
+            "finer than a microsecond is cut"
+        );
+        assert_eq!(as_kept(as_kept(fine)), as_kept(fine));
+    }
+}

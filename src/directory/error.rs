@@ -1,0 +1,88 @@
+//! What can go wrong with the directory, in words that say what to do next. Values of rows never stand in a message.
+
+use std::{io, path::PathBuf};
+
+use super::RotationId;
+use crate::domain::rotation::State;
+
+/// Why the directory did not do what was asked. Nothing was recorded, unless [`DirectoryError::Failed`] says otherwise.
+#[derive(Debug, thiserror::Error)]
+pub enum DirectoryError {
+    /// The file or its folder cannot be made, opened or kept private.
+    #[error("cannot use the directory {}: {source}; name another file with GROUPDESK_DIRECTORY", path.display())]
+    Unusable { path: PathBuf, source: io::Error },
+    #[error(
+        "{} is not a groupdesk directory or is damaged; move it away and start again, a new one is made",
+        path.display()
+    )]
+    NotADirectory { path: PathBuf },
+    #[error(
+        "{} was written by a newer groupdesk (version {found}, this one knows {known}); update groupdesk, or name \
+         another file with GROUPDESK_DIRECTORY",
+        path.display()
+    )]
+    Newer {
+        path: PathBuf,
+        found: i64,
+        known: i64,
+    },
+    /// Somebody held the write lock for longer than 5 s.
+    #[error(
+        "{} is locked by another program; close what has it open (a backup, a database tool) and try again",
+        path.display()
+    )]
+    Locked { path: PathBuf },
+    #[error("no room left on the disk of {}; make room and try again", path.display())]
+    Full { path: PathBuf },
+    #[error(
+        "{} cannot be written; make the file and its folder writable for you, or name another with GROUPDESK_DIRECTORY",
+        path.display()
+    )]
+    ReadOnly { path: PathBuf },
+    #[error(
+        "{} stands where SQLite cannot share it (no write-ahead log); put it on a local disk, or name another file \
+         with GROUPDESK_DIRECTORY",
+        path.display()
+    )]
+    NotShareable { path: PathBuf },
+    #[error("{} was moved or deleted while in use; put it back, or start groupdesk again", path.display())]
+    Gone { path: PathBuf },
+    /// An I/O error while writing or committing. The only failure after which the write may still be there.
+    #[error(
+        "the disk failed while writing {}; whether the last change was recorded is not known; check the disk, then \
+         look at the history and the rotations",
+        path.display()
+    )]
+    Failed { path: PathBuf },
+    /// A row holds what this version cannot understand.
+    #[error(
+        "{} has a row in {table} that cannot be read; restore it from a backup, or move it away and start again",
+        path.display()
+    )]
+    DamagedRow { path: PathBuf, table: &'static str },
+    /// Another process, or another task, was faster; nothing of the record was written.
+    #[error(
+        "rotation {} has moved on: expected it {}, found it {}; read it again before deciding",
+        id.0, from.as_str(), now.as_str()
+    )]
+    MovedOn {
+        id: RotationId,
+        from: State,
+        now: State,
+    },
+    #[error("there is no rotation {} in this profile; list them with `groupdesk rotations`", id.0)]
+    NoRotation { id: RotationId },
+    #[error("the system gave no random numbers for the directory's key; try again")]
+    NoRandomness,
+    #[error("the directory {} has stopped working; start groupdesk again", path.display())]
+    Stopped { path: PathBuf },
+    #[error(
+        "SQLite reports \"{what}\" (code {code}) for {}; check that the file is in order, then try again",
+        path.display()
+    )]
+    Other {
+        path: PathBuf,
+        code: i32,
+        what: &'static str,
+    },
+}

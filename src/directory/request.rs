@@ -1,0 +1,61 @@
+//! What can be asked of a backend. A second database is a second receiver of these requests.
+
+use tokio::sync::oneshot;
+
+use super::{
+    Begun, Damaged, DirectoryError, Happening, HistoryFilter, Intent, JournalRow, Numbered, Owner,
+    Record, Recorded, RotationFilter, RotationId,
+};
+use crate::domain::{group::UserGroupId, history::Entry, known::KnownGroup, token::Fingerprint};
+
+/// Where an answer goes. Its other end may be gone: a write is done all the same.
+pub(super) type Reply<T> = oneshot::Sender<Result<T, DirectoryError>>;
+
+/// All groups of a profile, and what could not be read of them.
+#[derive(Debug, Default)]
+pub(super) struct Groups {
+    pub(super) groups: Vec<KnownGroup>,
+    pub(super) damaged: Vec<Damaged>,
+}
+
+pub(super) enum Request {
+    Groups {
+        profile: String,
+        reply: Reply<Groups>,
+    },
+    Group {
+        profile: String,
+        id: UserGroupId,
+        reply: Reply<Option<KnownGroup>>,
+    },
+    Record {
+        profile: String,
+        records: Vec<Record>,
+        reply: Reply<Vec<Recorded>>,
+    },
+    History {
+        filter: HistoryFilter,
+        reply: Reply<Vec<Numbered<Entry>>>,
+    },
+    Begin {
+        profile: String,
+        intent: Intent,
+        reply: Reply<Begun>,
+    },
+    Rotation {
+        id: RotationId,
+        reply: Reply<Option<JournalRow>>,
+    },
+    Rotations {
+        filter: RotationFilter,
+        reply: Reply<Vec<JournalRow>>,
+    },
+    Happenings {
+        id: RotationId,
+        reply: Reply<Vec<Happening>>,
+    },
+    Owners {
+        fingerprint: Fingerprint,
+        reply: Reply<Vec<Owner>>,
+    },
+}

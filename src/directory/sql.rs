@@ -1,0 +1,263 @@
+//! The SQL texts, in the part of the language that SQLite and PostgreSQL share. They touch no database themselves.
+//!
+//! Parameters are `$1`, `$2`, … and first appear in that order: SQLite numbers them by first appearance.
+
+use super::{HistoryFilter, RotationFilter};
+
+macro_rules! group_columns {
+    () => {
+        "user_group_id, name, team_id, mapping, properties, environment_tag, fingerprint, origin, \
+         last_rotated_at, last_rotated_by, last_seen"
+    };
+}
+
+macro_rules! rotation_columns {
+    () => {
+        "id, profile, user_group_id, state, previous, fingerprint, refused, read_unchanged, by, reason, \
+         started_at, sent_at, note"
+    };
+}
+
+pub(super) const GROUPS: &str = concat!(
+    "SELECT ",
+    group_columns!(),
+    " FROM user_groups WHERE profile = $1 ORDER BY user_group_id"
+);
+
+pub(super) const GROUP: &str = concat!(
+    "SELECT ",
+    group_columns!(),
+    " FROM user_groups WHERE profile = $1 AND user_group_id = $2"
+);
+
+/// A value that is not known never erases a stored one, not even one that could not be read.
+pub(super) const SAVE_GROUP: &str = "\
+INSERT INTO user_groups (profile, user_group_id, name, team_id, mapping, properties, environment_tag, fingerprint, \
+ origin, last_rotated_at, last_rotated_by, last_seen) \
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
+ON CONFLICT (profile, user_group_id) DO UPDATE SET \
+ name = COALESCE(excluded.name, user_groups.name), \
+ team_id = COALESCE(excluded.team_id, user_groups.team_id), \
+ mapping = COALESCE(excluded.mapping, user_groups.mapping), \
+ properties = COALESCE(excluded.properties, user_groups.properties), \
+ environment_tag = COALESCE(excluded.environment_tag, user_groups.environment_tag), \
+ fingerprint = COALESCE(excluded.fingerprint, user_groups.fingerprint), \
+ origin = excluded.origin, \
+ last_rotated_at = excluded.last_rotated_at, \
+ last_rotated_by = excluded.last_rotated_by, \
+ last_seen = excluded.last_seen";
+
+pub(super) const KEEP_FINGERPRINT: &str = "\
+INSERT INTO fingerprints (fingerprint, profile, user_group_id, first_seen, last_seen) \
+VALUES ($1, $2, $3, $4, $4) \
+ON CONFLICT (fingerprint, profile, user_group_id) DO UPDATE SET last_seen = excluded.last_seen \
+WHERE fingerprints.last_seen < excluded.last_seen";
+
+pub(super) const OWNERS: &str = "\
+SELECT f.profile, f.user_group_id, COALESCE(g.fingerprint = f.fingerprint, FALSE) AS is_current, f.last_seen \
+FROM fingerprints f \
+LEFT JOIN user_groups g ON g.profile = f.profile AND g.user_group_id = f.user_group_id \
+WHERE f.fingerprint = $1 \
+ORDER BY is_current DESC, f.last_seen DESC, f.profile, f.user_group_id";
+
+pub(super) const ADD_ENTRY: &str = "\
+INSERT INTO history (at, by, profile, user_group_id, operation, ending, previous_fingerprint, fingerprint, reason, \
+ changes, note) \
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+
+const HISTORY: &str = "\
+SELECT number, at, by, profile, user_group_id, operation, ending, previous_fingerprint, fingerprint, reason, \
+ changes, note FROM history";
+
+/// Nothing is returned where another rotation holds the token.
+pub(super) const BEGIN_ROTATION: &str = "\
+INSERT INTO rotations (profile, user_group_id, state, previous, refused, read_unchanged, by, reason, started_at) \
+VALUES ($1, $2, 'intended', $3, 0, 0, $4, $5, $6) \
+ON CONFLICT DO NOTHING RETURNING id";
+
+pub(super) const HOLDER: &str = concat!(
+    "SELECT ",
+    rotation_columns!(),
+    " FROM rotations WHERE profile = $1 AND user_group_id = $2 AND previous = $3 \
+     AND state NOT IN ('not_applied', 'abandoned')"
+);
+
+pub(super) const ROTATION: &str = concat!(
+    "SELECT ",
+    rotation_columns!(),
+    " FROM rotations WHERE id = $1"
+);
+
+const ROTATIONS: &str = concat!("SELECT ", rotation_columns!(), " FROM rotations");
+
+/// Compare and set: changes nothing where the state is not the expected one.
+pub(super) const STEP_ROTATION: &str = "\
+UPDATE rotations SET state = $1, fingerprint = $2, refused = $3, read_unchanged = $4, \
+ sent_at = COALESCE(sent_at, $5), note = COALESCE($6, note) \
+WHERE id = $7 AND state = $8";
+
+pub(super) const ADD_HAPPENING: &str = "\
+INSERT INTO rotation_events (rotation_id, seq, at, event, fingerprint, since_sent, horizon_passed, state, note) \
+SELECT $1, COALESCE(MAX(seq), 0) + 1, $2, $3, $4, $5, $6, $7, $8 FROM rotation_events WHERE rotation_id = $1";
+
+pub(super) const HAPPENINGS: &str = "\
+SELECT at, event, fingerprint, since_sent, horizon_passed, state, note \
+FROM rotation_events WHERE rotation_id = $1 ORDER BY seq";
+
+pub(super) const META: &str = "SELECT value FROM meta WHERE key = $1";
+
+pub(super) const ADD_META: &str = "INSERT INTO meta (key, value) VALUES ($1, $2)";
+
+/// The open states, as the index `rotations_open` lists them.
+const OPEN: &str = "state IN ('intended', 'sent', 'rotated', 'unknown')";
+
+/// A parameter of a text that is put together from a filter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Parameter {
+    Text(String),
+    Integer(i64),
+}
+
+pub(super) fn history(filter: HistoryFilter) -> (String, Vec<Parameter>) {
+    let mut select = Select::new(HISTORY);
+    select.and_text("profile =", filter.profile);
+    select.and_text(
+        "user_group_id =",
+        filter.user_group_id.map(|id| id.as_str().to_owned()),
+    );
+    if let Some(before) = filter.before {
+        select.and("number <", Parameter::Integer(before));
+    }
+    select.newest_first("number", filter.limit)
+}
+
+pub(super) fn rotations(filter: RotationFilter) -> (String, Vec<Parameter>) {
+    let mut select = Select::new(ROTATIONS);
+    select.and_text("profile =", filter.profile);
+    select.and_text(
+        "user_group_id =",
+        filter.user_group_id.map(|id| id.as_str().to_owned()),
+    );
+    if filter.open_only {
+        select.condition(OPEN);
+    }
+    select.newest_first("id", filter.limit)
+}
+
+struct Select {
+    text: String,
+    joint: &'static str,
+    parameters: Vec<Parameter>,
+}
+
+impl Select {
+    fn new(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            joint: " WHERE ",
+            parameters: Vec::new(),
+        }
+    }
+
+    fn condition(&mut self, condition: &str) {
+        self.text.push_str(self.joint);
+        self.text.push_str(condition);
+        self.joint = " AND ";
+    }
+
+    fn and(&mut self, comparison: &str, parameter: Parameter) {
+        self.parameters.push(parameter);
+        self.condition(&format!("{comparison} ${}", self.parameters.len()));
+    }
+
+    fn and_text(&mut self, comparison: &str, text: Option<String>) {
+        if let Some(text) = text {
+            self.and(comparison, Parameter::Text(text));
+        }
+    }
+
+    fn newest_first(mut self, column: &str, limit: Option<usize>) -> (String, Vec<Parameter>) {
+        let limit = limit.map_or(i64::MAX, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
+        self.parameters.push(Parameter::Integer(limit));
+        let text = format!(
+            "{} ORDER BY {column} DESC LIMIT ${}",
+            self.text,
+            self.parameters.len()
+        );
+        (text, self.parameters)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::rotation::State;
+
+    #[test]
+    fn parameters_first_appear_in_order() {
+        for text in [
+            GROUPS,
+            GROUP,
+            SAVE_GROUP,
+            KEEP_FINGERPRINT,
+            OWNERS,
+            ADD_ENTRY,
+            BEGIN_ROTATION,
+            HOLDER,
+            ROTATION,
+            STEP_ROTATION,
+            ADD_HAPPENING,
+            HAPPENINGS,
+            META,
+            ADD_META,
+        ] {
+            let mut highest = 0;
+            for piece in text.split('$').skip(1) {
+                let digits: String = piece.chars().take_while(char::is_ascii_digit).collect();
+                let number: usize = digits.parse().expect("a number follows the sign");
+                assert!(number <= highest + 1, "${number} is early in {text}");
+                highest = highest.max(number);
+            }
+            assert!(highest > 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_open_states_are_those_of_the_domain_and_of_the_index() {
+        let words: Vec<_> = State::ALL
+            .into_iter()
+            .filter(|state| state.is_open())
+            .map(|state| format!("'{}'", state.as_str()))
+            .collect();
+        assert_eq!(OPEN, format!("state IN ({})", words.join(", ")));
+        let schema = include_str!("../../assets/migrations/directory/0001_begin.sql");
+        assert!(schema.contains(&format!("WHERE {OPEN};")));
+    }
+
+    #[test]
+    fn filters_become_conditions() {
+        let (text, parameters) = history(HistoryFilter {
+            profile: Some("eu".into()),
+            before: Some(7),
+            limit: Some(2),
+            ..HistoryFilter::default()
+        });
+        assert!(
+            text.ends_with(
+                "FROM history WHERE profile = $1 AND number < $2 ORDER BY number DESC LIMIT $3"
+            ),
+            "{text}"
+        );
+        let expected = [
+            Parameter::Text("eu".into()),
+            Parameter::Integer(7),
+            Parameter::Integer(2),
+        ];
+        assert_eq!(parameters, expected);
+        let (text, _) = rotations(RotationFilter::default());
+        assert!(
+            text.ends_with("FROM rotations ORDER BY id DESC LIMIT $1"),
+            "{text}"
+        );
+    }
+}

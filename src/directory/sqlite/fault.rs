@@ -1,0 +1,121 @@
+//! What SQLite says when it fails, put into the words of [`DirectoryError`]. Nothing of rusqlite leaves this backend.
+
+use std::path::Path;
+
+use rusqlite::{ErrorCode, ffi};
+
+use crate::directory::DirectoryError;
+
+/// Why a piece of work on a connection did not succeed.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// Before the commit: nothing was written.
+    Sqlite(rusqlite::Error),
+    /// In the commit: it may have been written.
+    Commit(rusqlite::Error),
+    /// A row of this table cannot be understood.
+    Row(&'static str),
+    /// By a rule of ours.
+    Refused(DirectoryError),
+    /// The file now has a schema this version does not know.
+    Newer {
+        found: i64,
+        known: i64,
+    },
+    NotADirectory,
+    /// The file system gives no write-ahead log.
+    NotShareable,
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<DirectoryError> for Fault {
+    fn from(error: DirectoryError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl Fault {
+    /// Whether the connection must be dropped and opened again.
+    pub(super) fn ends_the_connection(&self) -> bool {
+        match self {
+            Self::Commit(error) => !is_busy(error),
+            Self::Sqlite(error) => matches!(
+                error.sqlite_error_code(),
+                Some(
+                    ErrorCode::SystemIoFailure
+                        | ErrorCode::DiskFull
+                        | ErrorCode::DatabaseCorrupt
+                        | ErrorCode::NotADatabase
+                        | ErrorCode::CannotOpen
+                )
+            ),
+            Self::Row(_)
+            | Self::Refused(_)
+            | Self::Newer { .. }
+            | Self::NotADirectory
+            | Self::NotShareable => false,
+        }
+    }
+
+    pub(super) fn explain(self, path: &Path) -> DirectoryError {
+        let path = path.to_owned();
+        match self {
+            Self::Refused(error) => error,
+            Self::Row(table) => DirectoryError::DamagedRow { path, table },
+            Self::Newer { found, known } => DirectoryError::Newer { path, found, known },
+            Self::NotADirectory => DirectoryError::NotADirectory { path },
+            Self::NotShareable => DirectoryError::NotShareable { path },
+            Self::Commit(error) if !is_busy(&error) => DirectoryError::Failed { path },
+            Self::Commit(error) | Self::Sqlite(error) => match error.sqlite_error_code() {
+                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                    DirectoryError::Locked { path }
+                }
+                Some(ErrorCode::DiskFull) => DirectoryError::Full { path },
+                Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+                    DirectoryError::ReadOnly { path }
+                }
+                Some(ErrorCode::SystemIoFailure) => DirectoryError::Failed { path },
+                Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+                    DirectoryError::NotADirectory { path }
+                }
+                None if is_conversion(&error) => DirectoryError::NotADirectory { path },
+                _ => other(path, &error),
+            },
+        }
+    }
+}
+
+/// Only the code is told: SQLite's own message can quote what stands in a statement.
+fn other(path: std::path::PathBuf, error: &rusqlite::Error) -> DirectoryError {
+    let code = error
+        .sqlite_error()
+        .map_or(ffi::SQLITE_MISMATCH, |error| error.extended_code);
+    DirectoryError::Other {
+        path,
+        code,
+        what: ffi::code_to_str(code),
+    }
+}
+
+/// A column holds another type than the schema says.
+fn is_conversion(error: &rusqlite::Error) -> bool {
+    matches!(
+        error,
+        rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::Utf8Error(..)
+    )
+}
+
+pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+    )
+}

@@ -1,0 +1,144 @@
+//! The groups of a profile, and every fingerprint they ever had.
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+
+use super::{fault::Fault, rows};
+use crate::{
+    directory::{
+        Damaged, Owner, Recorded,
+        columns::{self, Origins},
+        request::Groups,
+        sql,
+    },
+    domain::{
+        group::UserGroupId,
+        known::{Known, KnownGroup, Lesson},
+        token::Fingerprint,
+    },
+};
+
+const TABLE: &str = "user_groups";
+
+pub(super) fn all(connection: &Connection, profile: &str) -> Result<Groups, Fault> {
+    let mut statement = connection.prepare_cached(sql::GROUPS)?;
+    let mut found = statement.query([profile])?;
+    let mut all = Groups::default();
+    while let Some(row) = found.next()? {
+        let rows::Group {
+            group,
+            unreadable: fields,
+        } = rows::group(row)?;
+        if !fields.is_empty() {
+            let user_group_id = row.get(0)?;
+            all.damaged.push(Damaged {
+                user_group_id,
+                fields,
+            });
+        }
+        all.groups.extend(group);
+    }
+    Ok(all)
+}
+
+pub(super) fn one(
+    connection: &Connection,
+    profile: &str,
+    id: &UserGroupId,
+) -> Result<Option<KnownGroup>, Fault> {
+    let row = connection
+        .prepare_cached(sql::GROUP)?
+        .query_row([profile, id.as_str()], rows::group)
+        .optional()?;
+    Ok(row.and_then(|row| row.group))
+}
+
+/// Reads the group, lets it learn, writes it back.
+pub(super) fn learn(
+    tx: &Transaction<'_>,
+    profile: &str,
+    mut lesson: Lesson,
+) -> Result<Recorded, Fault> {
+    lesson.at = columns::as_kept(lesson.at);
+    let mut group =
+        one(tx, profile, &lesson.id)?.unwrap_or_else(|| KnownGroup::new(lesson.id.clone()));
+    let noticed = group.learn(&lesson);
+    save(tx, profile, &group)?;
+    if let Some(returned) = &lesson.returned {
+        let at = columns::micros(lesson.at);
+        keep_fingerprint(tx, profile, &lesson.id, returned.fingerprint, at)?;
+    }
+    Ok(Recorded {
+        group: Some(group),
+        noticed,
+    })
+}
+
+fn save(tx: &Transaction<'_>, profile: &str, group: &KnownGroup) -> Result<(), Fault> {
+    let unwritable = |_| Fault::Row(TABLE);
+    let origin = serde_json::to_string(&Origins::of(group)).map_err(unwritable)?;
+    let mapping = json(group.mapping.as_ref()).map_err(unwritable)?;
+    let properties = json(group.properties.as_ref()).map_err(unwritable)?;
+    tx.prepare_cached(sql::SAVE_GROUP)?.execute(params![
+        profile,
+        group.id.as_str(),
+        group.name.as_ref().map(|known| &known.value),
+        group.team_id.as_ref().map(|known| known.value),
+        mapping,
+        properties,
+        group
+            .environment_tag
+            .as_ref()
+            .map(|known| known.value.as_str()),
+        group
+            .fingerprint
+            .as_ref()
+            .map(|known| known.value.as_bytes()),
+        origin,
+        group
+            .last_rotated
+            .as_ref()
+            .map(|last| columns::micros(last.at)),
+        group
+            .last_rotated
+            .as_ref()
+            .and_then(|last| last.by.as_ref()),
+        group.last_seen.map(columns::micros),
+    ])?;
+    Ok(())
+}
+
+fn json<T: serde::Serialize>(known: Option<&Known<T>>) -> serde_json::Result<Option<String>> {
+    known
+        .map(|known| serde_json::to_string(&known.value))
+        .transpose()
+}
+
+/// Remembers for ever that a group had this token.
+pub(super) fn keep_fingerprint(
+    tx: &Transaction<'_>,
+    profile: &str,
+    id: &UserGroupId,
+    fingerprint: Fingerprint,
+    at: i64,
+) -> Result<(), Fault> {
+    tx.prepare_cached(sql::KEEP_FINGERPRINT)?.execute(params![
+        fingerprint.as_bytes(),
+        profile,
+        id.as_str(),
+        at
+    ])?;
+    Ok(())
+}
+
+pub(super) fn owners(
+    connection: &Connection,
+    fingerprint: Fingerprint,
+) -> Result<Vec<Owner>, Fault> {
+    let mut statement = connection.prepare_cached(sql::OWNERS)?;
+    let mut found = statement.query([fingerprint.as_bytes()])?;
+    let mut owners = Vec::new();
+    while let Some(row) = found.next()? {
+        owners.push(rows::owner(row)?.ok_or(Fault::Row("fingerprints"))?);
+    }
+    Ok(owners)
+}

@@ -1,0 +1,158 @@
+//! The journal of rotations (rotation.md): intents, steps, and every event for ever.
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params, params_from_iter};
+
+use super::{fault::Fault, groups, rows};
+use crate::{
+    directory::{
+        Begun, DirectoryError, Happening, Intent, JournalRow, RotationFilter, RotationId,
+        RotationStep, What,
+        columns::{self, EventColumns},
+        replay, sql,
+    },
+    domain::{
+        rotation::{Event, State},
+        token::Fingerprint,
+    },
+};
+
+const TABLE: &str = "rotations";
+
+/// Inserts the intent, unless another rotation holds the token; the index decides, not a look beforehand.
+pub(super) fn begin(tx: &Transaction<'_>, profile: &str, intent: &Intent) -> Result<Begun, Fault> {
+    let group = intent.user_group_id.as_str();
+    let at = columns::micros(intent.at);
+    let started: Option<i64> = tx
+        .prepare_cached(sql::BEGIN_ROTATION)?
+        .query_row(
+            params![
+                profile,
+                group,
+                intent.previous.as_bytes(),
+                intent.by,
+                intent.reason,
+                at
+            ],
+            |row| row.get(0),
+        )
+        .optional()?;
+    let Some(id) = started.map(RotationId) else {
+        let holder = tx
+            .prepare_cached(sql::HOLDER)?
+            .query_row(
+                params![profile, group, intent.previous.as_bytes()],
+                rows::rotation,
+            )?
+            .ok_or(Fault::Row(TABLE))?;
+        return Ok(Begun::TakenBy(holder));
+    };
+    let what = What::Intended {
+        previous: intent.previous,
+    };
+    add(tx, id, at, what, State::Intended, None)?;
+    groups::keep_fingerprint(tx, profile, &intent.user_group_id, intent.previous, at)?;
+    Ok(Begun::Started(id))
+}
+
+/// Takes one step, if the rotation still is where the step starts from and the step follows from there.
+pub(super) fn step(tx: &Transaction<'_>, profile: &str, step: &RotationStep) -> Result<(), Fault> {
+    let RotationStep {
+        id,
+        from,
+        event,
+        after,
+        ..
+    } = *step;
+    let before = one(tx, id)?
+        .filter(|row| row.profile == profile)
+        .ok_or(DirectoryError::NoRotation { id })?;
+    let moved_on = || DirectoryError::MovedOn {
+        id,
+        from,
+        now: before.rotation.state,
+    };
+    if before.rotation.state != from {
+        return Err(moved_on().into());
+    }
+    // The same state can hide another step (an unchanged read): the whole rotation is compared.
+    let horizon_passed =
+        replay::horizon_passed(before.rotation, event, after).ok_or_else(moved_on)?;
+    let at = columns::micros(step.at);
+    let changed = tx.prepare_cached(sql::STEP_ROTATION)?.execute(params![
+        after.state.as_str(),
+        after.fingerprint.as_ref().map(Fingerprint::as_bytes),
+        after.refused,
+        after.read_unchanged,
+        matches!(event, Event::Sending).then_some(at),
+        step.note,
+        id.0,
+        from.as_str(),
+    ])?;
+    if changed != 1 {
+        return Err(moved_on().into());
+    }
+    let what = What::Stepped {
+        event,
+        horizon_passed,
+    };
+    add(tx, id, at, what, after.state, step.note.as_deref())?;
+    if let Some(fingerprint) = after.fingerprint {
+        groups::keep_fingerprint(tx, profile, &before.user_group_id, fingerprint, at)?;
+    }
+    Ok(())
+}
+
+fn add(
+    tx: &Transaction<'_>,
+    id: RotationId,
+    at: i64,
+    what: What,
+    state: State,
+    note: Option<&str>,
+) -> Result<(), Fault> {
+    let columns = EventColumns::from(what);
+    tx.prepare_cached(sql::ADD_HAPPENING)?.execute(params![
+        id.0,
+        at,
+        columns.event,
+        columns.fingerprint.as_ref().map(Fingerprint::as_bytes),
+        columns.since_sent,
+        columns.horizon_passed,
+        state.as_str(),
+        note,
+    ])?;
+    Ok(())
+}
+
+pub(super) fn one(connection: &Connection, id: RotationId) -> Result<Option<JournalRow>, Fault> {
+    connection
+        .prepare_cached(sql::ROTATION)?
+        .query_row([id.0], rows::rotation)
+        .optional()?
+        .map(|row| row.ok_or(Fault::Row(TABLE)))
+        .transpose()
+}
+
+pub(super) fn list(
+    connection: &Connection,
+    filter: RotationFilter,
+) -> Result<Vec<JournalRow>, Fault> {
+    let (text, parameters) = sql::rotations(filter);
+    let mut statement = connection.prepare_cached(&text)?;
+    let mut found = statement.query(params_from_iter(parameters))?;
+    let mut rotations = Vec::new();
+    while let Some(row) = found.next()? {
+        rotations.push(rows::rotation(row)?.ok_or(Fault::Row(TABLE))?);
+    }
+    Ok(rotations)
+}
+
+pub(super) fn happenings(connection: &Connection, id: RotationId) -> Result<Vec<Happening>, Fault> {
+    let mut statement = connection.prepare_cached(sql::HAPPENINGS)?;
+    let mut found = statement.query([id.0])?;
+    let mut happenings = Vec::new();
+    while let Some(row) = found.next()? {
+        happenings.push(rows::happening(row)?.ok_or(Fault::Row("rotation_events"))?);
+    }
+    Ok(happenings)
+}

@@ -1,0 +1,202 @@
+//! Opens a directory file: private before SQLite sees it, recognised before anything is written, brought to the
+//! newest schema, and with its key for fingerprints. A foreign file is left as it is.
+
+use std::{
+    fs::{File, Metadata},
+    io::{self, Read},
+    os::unix::fs::{MetadataExt, PermissionsExt},
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
+use zeroize::Zeroizing;
+
+use super::fault::{Fault, is_busy};
+use crate::{
+    config::files,
+    directory::{DirectoryError, sql},
+    domain::token::Fingerprinter,
+};
+
+/// Marks the file as ours: "gdsk" in ASCII.
+const APPLICATION_ID: i64 = 0x6764_736b;
+
+/// Only ever added to; the place in the list is the `user_version` it starts from.
+const MIGRATIONS: &[&str] = &[include_str!(
+    "../../../assets/migrations/directory/0001_begin.sql"
+)];
+
+const NEWEST: i64 = MIGRATIONS.len() as i64;
+
+const KEY: &str = "fingerprint_key";
+
+/// Bytes of the smallest page, and so of the smallest database.
+const SMALLEST: u64 = 512;
+
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Closing any descriptor of a file drops this process's locks on it, SQLite's too. So the care of a file and its
+/// opening are one step, and an existing private file is not opened by us at all.
+static OPENING: Mutex<()> = Mutex::new(());
+
+pub(super) fn open(path: &Path) -> Result<(Connection, Fingerprinter), DirectoryError> {
+    let _alone = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+    take_care(path)?;
+    connect(path).map_err(|fault| fault.explain(path))
+}
+
+/// Makes the file, or narrows it to its owner, before SQLite opens it by name.
+fn take_care(path: &Path) -> Result<(), DirectoryError> {
+    let unusable = |source| DirectoryError::Unusable {
+        path: path.to_owned(),
+        source,
+    };
+    let foreign = || DirectoryError::NotADirectory {
+        path: path.to_owned(),
+    };
+    match std::fs::symlink_metadata(path) {
+        // SQLite takes a file of a few bytes for an empty database, and would write over it.
+        Ok(found) if found.is_file() && (1..SMALLEST).contains(&found.len()) => {
+            return Err(foreign());
+        }
+        Ok(found) if is_private(&found) => {}
+        Ok(found) => {
+            if found.is_file() && is_foreign(path).map_err(unusable)? {
+                return Err(foreign());
+            }
+            files::private_file(path).map_err(unusable)?;
+        }
+        Err(_) => files::private_file(path).map_err(unusable)?,
+    }
+    narrow(path, "-wal").map_err(unusable)?;
+    narrow(path, "-shm").map_err(unusable)
+}
+
+fn is_private(found: &Metadata) -> bool {
+    found.is_file() && !is_wide(found) && found.uid() == rustix::process::geteuid().as_raw()
+}
+
+fn is_wide(found: &Metadata) -> bool {
+    found.mode() & 0o077 != 0
+}
+
+/// Whether a file is something else than SQLite's; looked at before its mode is touched.
+fn is_foreign(path: &Path) -> io::Result<bool> {
+    let mut start = Vec::with_capacity(16);
+    File::open(path)?.take(16).read_to_end(&mut start)?;
+    Ok(!start.is_empty() && start != b"SQLite format 3\0")
+}
+
+/// SQLite gives these files the mode of the database, unless they were left over from a wider one.
+fn narrow(path: &Path, suffix: &str) -> io::Result<()> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    let name = PathBuf::from(name);
+    match std::fs::symlink_metadata(&name) {
+        Ok(found) if found.is_file() && is_wide(&found) => {
+            std::fs::set_permissions(&name, std::fs::Permissions::from_mode(0o600))
+        }
+        Ok(found) if !found.is_file() => Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!("{} is not a regular file; remove it", name.display()),
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn connect(path: &Path) -> Result<(Connection, Fingerprinter), Fault> {
+    // No CREATE: the file is there. No URI: a path is a path.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;")?;
+    connection.set_prepared_statement_cache_capacity(32);
+    if version(&connection)? < NEWEST {
+        // Before the write-ahead log, so that the mark reaches the file itself with the first transaction.
+        migrate(&mut connection)?;
+    }
+    share(&connection)?;
+    let fingerprinter = key(&connection)?;
+    Ok((connection, fingerprinter))
+}
+
+/// The version of the schema, 0 for a new file. Refuses what is not ours or too new.
+fn version(connection: &Connection) -> Result<i64, Fault> {
+    let (mark, version, tables): (i64, i64, i64) = connection
+        .prepare_cached(
+            "SELECT (SELECT application_id FROM pragma_application_id), \
+             (SELECT user_version FROM pragma_user_version), \
+             (SELECT count(*) FROM sqlite_schema)",
+        )?
+        .query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    match (mark, version, tables) {
+        (0, 0, 0) => Ok(0),
+        (APPLICATION_ID, 1..=NEWEST, _) => Ok(version),
+        (APPLICATION_ID, NEWEST.., _) => Err(Fault::Newer {
+            found: version,
+            known: NEWEST,
+        }),
+        _ => Err(Fault::NotADirectory),
+    }
+}
+
+/// A newer groupdesk may have migrated the file since it was opened here.
+pub(super) fn still_ours(tx: &Transaction<'_>) -> Result<(), Fault> {
+    let found: i64 = tx
+        .prepare_cached("PRAGMA user_version")?
+        .query_row([], |row| row.get(0))?;
+    if found == NEWEST {
+        Ok(())
+    } else {
+        Err(Fault::Newer {
+            found,
+            known: NEWEST,
+        })
+    }
+}
+
+fn migrate(connection: &mut Connection) -> Result<(), Fault> {
+    let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Asked again under the lock: another process may have been faster.
+    let from = version(&tx)?;
+    for migration in &MIGRATIONS[from as usize..] {
+        tx.execute_batch(migration)?;
+    }
+    if from == 0 {
+        let mut key = Zeroizing::new([0; 32]);
+        getrandom::fill(key.as_mut()).map_err(|_| DirectoryError::NoRandomness)?;
+        tx.execute(sql::ADD_META, rusqlite::params![KEY, key.as_slice()])?;
+        tx.pragma_update(None, "application_id", APPLICATION_ID)?;
+    }
+    tx.pragma_update(None, "user_version", NEWEST)?;
+    tx.commit().map_err(Fault::Commit)
+}
+
+/// Turns the write-ahead log on. SQLite does not wait for this lock by itself, so we do.
+fn share(connection: &Connection) -> Result<(), Fault> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let mode = connection.query_row("PRAGMA journal_mode = WAL", [], |row| {
+            row.get::<_, String>(0)
+        });
+        match mode {
+            Ok(mode) if mode == "wal" => return Ok(()),
+            Ok(_) => return Err(Fault::NotShareable),
+            Err(error) if is_busy(&error) && Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn key(connection: &Connection) -> Result<Fingerprinter, Fault> {
+    let key = connection
+        .prepare_cached(sql::META)?
+        .query_row([KEY], |row| row.get::<_, [u8; 32]>(0).map(Zeroizing::new))
+        .optional()?
+        .ok_or(Fault::NotADirectory)?;
+    Ok(Fingerprinter::new(&key))
+}

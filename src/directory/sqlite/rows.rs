@@ -1,0 +1,247 @@
+//! From rows to values, column by column as [`sql`](crate::directory::sql) names them. `None` is a row that makes
+//! no sense; of a group, only the field that makes none is left out.
+
+use jiff::Timestamp;
+use rusqlite::{
+    Result, Row, ToSql,
+    types::{ToSqlOutput, ValueRef},
+};
+use serde::de::DeserializeOwned;
+
+use crate::{
+    directory::{
+        Happening, JournalRow, Numbered, Owner, RotationId,
+        columns::{self, EventColumns, Origin, Origins},
+        sql::Parameter,
+    },
+    domain::{
+        group::{EnvironmentTag, UserGroupId},
+        history::{Ending, Entry, Operation},
+        known::{Known, KnownGroup, LastRotated},
+        rotation::{Rotation, State},
+        token::Fingerprint,
+    },
+};
+
+impl ToSql for Parameter {
+    fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
+        match self {
+            Self::Text(text) => text.to_sql(),
+            Self::Integer(number) => number.to_sql(),
+        }
+    }
+}
+
+/// A group as far as its row can be read.
+pub(super) struct Group {
+    /// `None` where not even the id can be.
+    pub(super) group: Option<KnownGroup>,
+    pub(super) unreadable: Vec<&'static str>,
+}
+
+pub(super) fn group(row: &Row<'_>) -> Result<Group> {
+    let mut unreadable = Vec::new();
+    let Ok(id) = UserGroupId::parse(text(row, 0)?) else {
+        return Ok(Group {
+            group: None,
+            unreadable: vec!["user_group_id"],
+        });
+    };
+    let origins = serde_json::from_str::<Origins<'_>>(text(row, 7)?).unwrap_or_else(|_| {
+        unreadable.push("origin");
+        Origins::default()
+    });
+    let mut fields = Fields { row, unreadable };
+    let mut group = KnownGroup::new(id);
+    group.name = fields.known("name", 1, origins.name, string)?;
+    group.team_id = fields.known("team_id", 2, origins.team_id, |value| value.as_i64().ok())?;
+    group.mapping = fields.known("mapping", 3, origins.mapping, json)?;
+    group.properties = fields.known("properties", 4, origins.properties, json)?;
+    group.environment_tag = fields.known("environment_tag", 5, origins.environment_tag, |tag| {
+        tag.as_str().ok().map(EnvironmentTag::parse)
+    })?;
+    group.fingerprint = fields.known("fingerprint", 6, origins.fingerprint, to_fingerprint)?;
+    let by = row.get(9)?;
+    group.last_rotated = fields
+        .time("last_rotated_at", 8)?
+        .map(|at| LastRotated { at, by });
+    group.last_seen = fields.time("last_seen", 10)?;
+    Ok(Group {
+        group: Some(group),
+        unreadable: fields.unreadable,
+    })
+}
+
+/// One group row, and which of its fields could not be read so far.
+struct Fields<'a> {
+    row: &'a Row<'a>,
+    unreadable: Vec<&'static str>,
+}
+
+impl Fields<'_> {
+    /// A value is known only together with its origin.
+    fn known<T>(
+        &mut self,
+        name: &'static str,
+        index: usize,
+        origin: Option<Origin<'_>>,
+        read: impl FnOnce(ValueRef<'_>) -> Option<T>,
+    ) -> Result<Option<Known<T>>> {
+        let value = self.row.get_ref(index)?;
+        if value == ValueRef::Null && origin.is_none() {
+            return Ok(None);
+        }
+        let known = origin.and_then(|origin| origin.known(read(value)?));
+        if known.is_none() {
+            self.unreadable.push(name);
+        }
+        Ok(known)
+    }
+
+    fn time(&mut self, name: &'static str, index: usize) -> Result<Option<Timestamp>> {
+        let Some(micros) = self.row.get(index)? else {
+            return Ok(None);
+        };
+        let time = columns::timestamp(micros);
+        if time.is_none() {
+            self.unreadable.push(name);
+        }
+        Ok(time)
+    }
+}
+
+pub(super) fn owner(row: &Row<'_>) -> Result<Option<Owner>> {
+    let (id, last_seen) = (id(row, 1)?, time(row, 3)?);
+    let (profile, current) = (row.get(0)?, row.get(2)?);
+    Ok(id.zip(last_seen).map(|(user_group_id, last_seen)| Owner {
+        profile,
+        user_group_id,
+        current,
+        last_seen,
+    }))
+}
+
+pub(super) fn entry(row: &Row<'_>) -> Result<Option<Numbered<Entry>>> {
+    let changes = row.get_ref(10)?;
+    let parts = (
+        time(row, 1)?,
+        id(row, 4)?,
+        Operation::parse(text(row, 5)?),
+        Ending::parse(text(row, 6)?),
+        json_or_null(changes),
+    );
+    let (Some(at), Some(user_group_id), Some(operation), Some(ending), Some(changes)) = parts
+    else {
+        return Ok(None);
+    };
+    let value = Entry {
+        at,
+        by: row.get(2)?,
+        profile: row.get(3)?,
+        user_group_id,
+        operation,
+        ending,
+        previous_fingerprint: fingerprint(row, 7)?,
+        fingerprint: fingerprint(row, 8)?,
+        reason: row.get(9)?,
+        changes,
+        note: row.get(11)?,
+    };
+    let number = row.get(0)?;
+    Ok(Some(Numbered { number, value }))
+}
+
+pub(super) fn rotation(row: &Row<'_>) -> Result<Option<JournalRow>> {
+    let sent: Option<i64> = row.get(11)?;
+    let sent_at = sent.map(columns::timestamp);
+    let parts = (
+        id(row, 2)?,
+        State::parse(text(row, 3)?),
+        fingerprint(row, 4)?,
+        time(row, 10)?,
+    );
+    let (Some(user_group_id), Some(state), Some(previous), Some(started_at)) = parts else {
+        return Ok(None);
+    };
+    if sent_at == Some(None) {
+        return Ok(None);
+    }
+    Ok(Some(JournalRow {
+        id: RotationId(row.get(0)?),
+        profile: row.get(1)?,
+        user_group_id,
+        rotation: Rotation {
+            state,
+            previous,
+            fingerprint: fingerprint(row, 5)?,
+            refused: row.get(6)?,
+            read_unchanged: row.get(7)?,
+        },
+        by: row.get(8)?,
+        reason: row.get(9)?,
+        started_at,
+        sent_at: sent_at.flatten(),
+        note: row.get(12)?,
+    }))
+}
+
+pub(super) fn happening(row: &Row<'_>) -> Result<Option<Happening>> {
+    let what = EventColumns {
+        event: text(row, 1)?,
+        fingerprint: fingerprint(row, 2)?,
+        since_sent: row.get(3)?,
+        horizon_passed: row.get(4)?,
+    }
+    .what();
+    let (Some(at), Some(what), Some(state)) = (time(row, 0)?, what, State::parse(text(row, 5)?))
+    else {
+        return Ok(None);
+    };
+    let note = row.get(6)?;
+    Ok(Some(Happening {
+        at,
+        what,
+        state,
+        note,
+    }))
+}
+
+/// Borrowed, so that a long list copies each text once.
+fn text<'a>(row: &'a Row<'_>, index: usize) -> Result<&'a str> {
+    Ok(row.get_ref(index)?.as_str()?)
+}
+
+fn id(row: &Row<'_>, index: usize) -> Result<Option<UserGroupId>> {
+    Ok(UserGroupId::parse(text(row, index)?).ok())
+}
+
+fn time(row: &Row<'_>, index: usize) -> Result<Option<Timestamp>> {
+    Ok(columns::timestamp(row.get(index)?))
+}
+
+fn fingerprint(row: &Row<'_>, index: usize) -> Result<Option<Fingerprint>> {
+    let bytes: Option<[u8; 32]> = row.get(index)?;
+    Ok(bytes.map(Fingerprint::from_bytes))
+}
+
+fn to_fingerprint(value: ValueRef<'_>) -> Option<Fingerprint> {
+    let bytes = value.as_blob().ok()?.try_into().ok()?;
+    Some(Fingerprint::from_bytes(bytes))
+}
+
+fn string(value: ValueRef<'_>) -> Option<String> {
+    value.as_str().ok().map(str::to_owned)
+}
+
+fn json<T: DeserializeOwned>(value: ValueRef<'_>) -> Option<T> {
+    serde_json::from_str(value.as_str().ok()?).ok()
+}
+
+/// The outer `None`: neither JSON nor null.
+#[expect(clippy::option_option, reason = "absent and unreadable differ")]
+fn json_or_null<T: DeserializeOwned>(value: ValueRef<'_>) -> Option<Option<T>> {
+    match value {
+        ValueRef::Null => Some(None),
+        value => json(value).map(Some),
+    }
+}

@@ -1,0 +1,183 @@
+use jiff::Timestamp;
+use rusqlite::ffi;
+
+use super::*;
+use crate::{
+    directory::{Begun, HistoryFilter, Intent, RotationId},
+    domain::{group::UserGroupId, rotation::State, token::Fingerprint},
+};
+
+struct Scene {
+    _folder: tempfile::TempDir,
+    path: PathBuf,
+    store: Store,
+}
+
+fn scene() -> Scene {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("directory.db");
+    let (store, _) = Store::open(&path).expect("a directory");
+    Scene {
+        _folder: folder,
+        path,
+        store,
+    }
+}
+
+fn intent(group: &str) -> Intent {
+    Intent {
+        user_group_id: UserGroupId::parse(group).expect("a valid id"),
+        previous: Fingerprint::from_bytes([1; 32]),
+        by: "ana".into(),
+        reason: None,
+        at: Timestamp::UNIX_EPOCH,
+    }
+}
+
+fn begin(store: &mut Store) -> Result<Begun, DirectoryError> {
+    store.write(|tx| journal::begin(tx, "eu", &intent("acme")))
+}
+
+fn io_error() -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_IOERR_FSYNC), None)
+}
+
+#[test]
+fn a_commit_that_fails_is_reported_and_its_connection_is_never_used_again() {
+    let mut scene = scene();
+    scene.store.commit = |tx| {
+        drop(tx);
+        Err(io_error())
+    };
+    let lost = begin(&mut scene.store);
+    assert!(
+        matches!(lost, Err(DirectoryError::Failed { .. })),
+        "{lost:?}"
+    );
+    assert!(scene.store.connection.is_none());
+
+    scene.store.commit = |tx| tx.commit();
+    let again = begin(&mut scene.store).expect("opened again");
+    assert!(matches!(again, Begun::Started(_)), "{again:?}");
+    assert!(scene.store.connection.is_some());
+}
+
+#[test]
+fn a_commit_that_fails_late_is_an_error_too_and_the_next_look_tells() {
+    let mut scene = scene();
+    scene.store.commit = |tx| tx.commit().and(Err(io_error()));
+    let kept = begin(&mut scene.store);
+    assert!(
+        matches!(kept, Err(DirectoryError::Failed { .. })),
+        "{kept:?}"
+    );
+    scene.store.commit = |tx| tx.commit();
+    let again = begin(&mut scene.store).expect("opened again");
+    assert!(matches!(again, Begun::TakenBy(_)), "{again:?}");
+}
+
+#[test]
+fn the_index_knows_which_states_hold_a_token() {
+    for state in State::ALL {
+        let mut scene = scene();
+        let Begun::Started(RotationId(first)) = begin(&mut scene.store).expect("written") else {
+            panic!("the first one starts");
+        };
+        let raw = Connection::open(&scene.path).expect("a second connection");
+        raw.execute(
+            "UPDATE rotations SET state = ?1 WHERE id = ?2",
+            (state.as_str(), first),
+        )
+        .expect("set");
+        match begin(&mut scene.store).expect("written") {
+            Begun::Started(_) => assert!(!state.holds_token(), "{state:?}"),
+            Begun::TakenBy(row) => {
+                assert!(state.holds_token(), "{state:?}");
+                assert_eq!((row.id.0, row.rotation.state), (first, state));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_that_a_newer_version_took_over_is_not_written_any_more() {
+    let mut scene = scene();
+    let raw = Connection::open(&scene.path).expect("a second connection");
+    raw.pragma_update(None, "user_version", 99).expect("set");
+    let refused = begin(&mut scene.store);
+    assert!(
+        matches!(refused, Err(DirectoryError::Newer { found: 99, .. })),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn a_file_that_was_moved_is_not_written_any_more() {
+    let mut scene = scene();
+    std::fs::rename(&scene.path, scene.path.with_extension("old")).expect("moved");
+    let refused = begin(&mut scene.store);
+    assert!(
+        matches!(refused, Err(DirectoryError::Gone { .. })),
+        "{refused:?}"
+    );
+    std::fs::write(&scene.path, "another").expect("written");
+    let refused = begin(&mut scene.store);
+    assert!(
+        matches!(refused, Err(DirectoryError::Gone { .. })),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn a_row_that_makes_no_sense_is_an_error_with_its_table() {
+    let mut scene = scene();
+    let raw = Connection::open(&scene.path).expect("a second connection");
+    raw.execute(
+        "INSERT INTO history (at, by, profile, user_group_id, operation, ending) \
+         VALUES (0, 'ana', 'eu', 'acme', 'explode', 'found')",
+        [],
+    )
+    .expect("inserted");
+    let listed = scene
+        .store
+        .read(|c| history::list(c, HistoryFilter::default()));
+    assert!(
+        matches!(
+            listed,
+            Err(DirectoryError::DamagedRow {
+                table: "history",
+                ..
+            })
+        ),
+        "{listed:?}"
+    );
+}
+
+#[test]
+fn every_failure_says_what_to_do() {
+    for (code, part) in [
+        (ffi::SQLITE_BUSY, "is locked by another program"),
+        (ffi::SQLITE_FULL, "make room"),
+        (
+            ffi::SQLITE_READONLY,
+            "make the file and its folder writable",
+        ),
+        (
+            ffi::SQLITE_CANTOPEN,
+            "make the file and its folder writable",
+        ),
+        (ffi::SQLITE_IOERR_WRITE, "check the disk"),
+        (ffi::SQLITE_CORRUPT, "move it away"),
+        (ffi::SQLITE_NOTADB, "move it away"),
+        (ffi::SQLITE_CONSTRAINT_TRIGGER, "code 1811"),
+    ] {
+        let quoting = Some("a row that says secret".to_owned());
+        let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), quoting);
+        let text = Fault::from(error)
+            .explain(Path::new("/x/directory.db"))
+            .to_string();
+        assert!(text.contains(part), "{text}");
+        assert!(text.contains("/x/directory.db"), "{text}");
+        assert!(!text.contains("secret"), "{text}");
+    }
+}

@@ -1,0 +1,155 @@
+//! The values that go into the directory and come out of it. No database shows through them.
+
+use jiff::Timestamp;
+
+use crate::domain::{
+    group::UserGroupId,
+    history::Entry,
+    known::{KnownGroup, Lesson, Noticed},
+    rotation::{Event, Rotation, State},
+    token::Fingerprint,
+};
+
+/// Number of a rotation in the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RotationId(pub i64);
+
+/// What one exchange leaves behind; written in one transaction, all or nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Record {
+    /// What was learnt of a group; adds the group when it is new to the profile.
+    pub lesson: Option<Lesson>,
+    pub entry: Option<Entry>,
+    pub rotation: Option<RotationStep>,
+}
+
+/// One step of a rotation; refused when another process has moved the rotation on.
+#[derive(Debug, Clone)]
+pub struct RotationStep {
+    pub id: RotationId,
+    /// The state the step starts from.
+    pub from: State,
+    pub event: Event,
+    /// The rotation after the step.
+    pub after: Rotation,
+    pub at: Timestamp,
+    /// What was seen, in words.
+    pub note: Option<String>,
+}
+
+/// What the directory holds after a record.
+#[derive(Debug, Clone, Default)]
+pub struct Recorded {
+    pub group: Option<KnownGroup>,
+    pub noticed: Noticed,
+}
+
+/// A rotation to begin.
+#[derive(Debug, Clone)]
+pub struct Intent {
+    pub user_group_id: UserGroupId,
+    /// Fingerprint of the token the preflight read (T0).
+    pub previous: Fingerprint,
+    pub by: String,
+    pub reason: Option<String>,
+    pub at: Timestamp,
+}
+
+/// Whether a rotation may go ahead (rotation.md, "One rotation per seen token").
+#[derive(Debug, Clone)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one value per rotation, matched at once"
+)]
+pub enum Begun {
+    /// The intent is durable; this caller may send.
+    Started(RotationId),
+    /// Another rotation already holds this token; nothing may be sent.
+    TakenBy(JournalRow),
+}
+
+/// A rotation as journalled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JournalRow {
+    pub id: RotationId,
+    pub profile: String,
+    pub user_group_id: UserGroupId,
+    pub rotation: Rotation,
+    pub by: String,
+    pub reason: Option<String>,
+    pub started_at: Timestamp,
+    pub sent_at: Option<Timestamp>,
+    /// The last thing that was seen, in words.
+    pub note: Option<String>,
+}
+
+/// One row of the append-only journal of a rotation, the intent first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Happening {
+    pub at: Timestamp,
+    pub what: What,
+    /// The state after it.
+    pub state: State,
+    pub note: Option<String>,
+}
+
+/// What happened to a rotation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// The intent became durable.
+    Intended { previous: Fingerprint },
+    Stepped {
+        event: Event,
+        /// The step needed the settle horizon to be over; false also where that made no difference.
+        horizon_passed: bool,
+    },
+}
+
+/// A line of the history and its place in it; numbers only grow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Numbered<T> {
+    pub number: i64,
+    pub value: T,
+}
+
+/// Which lines of the history; `None` asks for all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HistoryFilter {
+    pub profile: Option<String>,
+    pub user_group_id: Option<UserGroupId>,
+    /// At most this many, the newest ones.
+    pub limit: Option<usize>,
+    /// Only lines with a smaller number: the next page.
+    pub before: Option<i64>,
+}
+
+/// Which rotations; `None` asks for all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RotationFilter {
+    pub profile: Option<String>,
+    pub user_group_id: Option<UserGroupId>,
+    /// Only those of which something is still to be found out.
+    pub open_only: bool,
+    /// At most this many, the newest ones.
+    pub limit: Option<usize>,
+}
+
+/// A group that has or had a token: the answer to "whose token is this?".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    pub profile: String,
+    pub user_group_id: UserGroupId,
+    /// It is the last token this desk saw of the group; otherwise a former one.
+    pub current: bool,
+    /// When this token was last seen to be the group's.
+    pub last_seen: Timestamp,
+}
+
+/// A group row with fields that cannot be read. They count as unknown; what is stored stays until a lesson replaces it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damaged {
+    /// As stored; it may itself be what is damaged.
+    pub user_group_id: String,
+    /// Column names.
+    pub fields: Vec<&'static str>,
+}

@@ -1,0 +1,133 @@
+//! Why an operation did not end as asked; each says what happened, whether anything was sent, and what to do.
+
+use crate::{
+    api::failure::{CallError, ClientError},
+    config::KeyError,
+    directory::DirectoryError,
+    domain::{
+        group::{EnvironmentTag, UserGroupId},
+        history::Ending,
+        rotation::State,
+        text::visible,
+    },
+};
+
+/// An operation that did not end as asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// Hazard 1: a read of an unknown id could create it.
+    #[error(
+        "\"{id}\" is not in the directory of this profile; nothing was sent{}",
+        nearest(near)
+    )]
+    NotKnown {
+        id: UserGroupId,
+        near: Vec<UserGroupId>,
+    },
+    #[error("profile {profile} is read-only; nothing was sent")]
+    ReadOnly { profile: String },
+    /// Hazard 1: the group had to be read first, and reading created it.
+    #[error(
+        "ALARM: reading \"{id}\" CREATED it: it had vanished, or this is another environment; \
+         nothing further was sent. Check the profile and the id"
+    )]
+    CreatedByGet { id: UserGroupId },
+    /// Hazard 11.
+    #[error(
+        "ALARM: \"{id}\" is tagged {got}, this profile expects {expected}; nothing further was sent. \
+         Check base_url and API key of the profile"
+    )]
+    WrongEnvironment {
+        id: UserGroupId,
+        expected: EnvironmentTag,
+        got: EnvironmentTag,
+    },
+    /// One rotation per seen token (rotation.md).
+    #[error(
+        "this token of \"{id}\" is already being rotated: {}, begun by {by}; nothing was sent. {}",
+        state.as_str().replace('_', " "),
+        what_next(*state)
+    )]
+    RotationTaken {
+        id: UserGroupId,
+        state: State,
+        by: String,
+    },
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    #[error("the service does not accept the API key{}; check api_key of the profile", said(words.as_ref()))]
+    KeyRefused { words: Option<String> },
+    #[error("the service refused ({status}){}; nothing was changed", said(words.as_ref()))]
+    Refused { status: u16, words: Option<String> },
+    /// Certainly nothing reached the service.
+    #[error("{0}")]
+    Unreachable(CallError),
+    /// A read whose answer is of no use; nothing was changed by it.
+    #[error("{0}")]
+    Unreadable(String),
+    /// A mutation that may or may not have taken effect.
+    #[error("UNKNOWN whether the {operation} took effect: {why}. {next}")]
+    Unknown {
+        operation: &'static str,
+        why: String,
+        next: &'static str,
+    },
+    /// The token is the old one; it is safe to try again.
+    #[error("the token was not rotated and is still the old one: {why}. It is safe to try again")]
+    NotApplied { why: String },
+    #[error("CONFLICT: {why}. Do not rotate again before a person has looked")]
+    Conflict { why: String },
+    #[error("{0}; nothing was sent")]
+    NothingSent(DirectoryError),
+    #[error("the service answered, but this desk could not write it down: {0}")]
+    NotWritten(DirectoryError),
+}
+
+impl Failure {
+    /// The word of the JSON output and of the history, where the operation got so far.
+    pub fn ending(&self) -> Option<Ending> {
+        match self {
+            Self::CreatedByGet { .. } => Some(Ending::CreatedByGet),
+            Self::KeyRefused { .. } | Self::Refused { .. } => Some(Ending::Refused),
+            Self::Unreachable(_) => Some(Ending::Unreachable),
+            Self::Unknown { .. } => Some(Ending::Unknown),
+            Self::NotApplied { .. } => Some(Ending::NotApplied),
+            Self::Conflict { .. } => Some(Ending::Conflict),
+            Self::NotKnown { .. }
+            | Self::ReadOnly { .. }
+            | Self::WrongEnvironment { .. }
+            | Self::RotationTaken { .. }
+            | Self::Key(_)
+            | Self::Client(_)
+            | Self::Unreadable(_)
+            | Self::NothingSent(_)
+            | Self::NotWritten(_) => None,
+        }
+    }
+}
+
+fn nearest(near: &[UserGroupId]) -> String {
+    if near.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = near.iter().map(|id| format!("\"{id}\"")).collect();
+    format!("; did you mean {}?", names.join(", "))
+}
+
+fn said(words: Option<&String>) -> String {
+    words.map_or_else(String::new, |words| format!(": {}", visible(words)))
+}
+
+fn what_next(state: State) -> &'static str {
+    match state {
+        State::Intended | State::Sent => "Wait for it, then read the group",
+        State::Unknown => "Read the group to settle it; never rotate to find out",
+        State::Rotated | State::Confirmed | State::Recovered | State::Superseded => {
+            "Read the group: its token is a newer one"
+        }
+        State::Conflict => "A person must look: the answers contradict each other",
+        State::NotApplied | State::Abandoned => "Try again",
+    }
+}

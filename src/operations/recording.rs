@@ -1,0 +1,88 @@
+//! How operations write things down.
+
+use serde_json::{Map, Value, json};
+
+use super::{Failure, Operations};
+use crate::{
+    directory::{Record, Recorded},
+    domain::{
+        change::{Change, Field, Mark},
+        group::UserGroupId,
+        history::{Ending, Entry, Operation},
+    },
+};
+
+impl Operations {
+    pub(super) async fn write(&self, record: Record) -> Result<Recorded, Failure> {
+        self.directory()
+            .record(&self.profile().name, record)
+            .await
+            .map_err(Failure::NotWritten)
+    }
+
+    pub(super) fn entry(&self, operation: Operation, id: &UserGroupId, ending: Ending) -> Entry {
+        Entry {
+            at: self.now(),
+            by: self.operator().to_owned(),
+            profile: self.profile().name.clone(),
+            user_group_id: id.clone(),
+            operation,
+            ending,
+            previous_fingerprint: None,
+            fingerprint: None,
+            reason: None,
+            changes: None,
+            note: None,
+        }
+    }
+
+    /// Writes a mutation that failed into the history, and hands the failure back.
+    pub(super) async fn note_failure(
+        &self,
+        operation: Operation,
+        id: &UserGroupId,
+        failure: Failure,
+    ) -> Failure {
+        let Some(ending) = failure.ending() else {
+            return failure;
+        };
+        let mut entry = self.entry(operation, id, ending);
+        entry.note = Some(failure.to_string());
+        let record = Record {
+            entry: Some(entry),
+            ..Record::default()
+        };
+        match self.write(record).await {
+            Ok(_) => failure,
+            // What happened to the request matters more than that it could not be noted.
+            Err(_) if ending == Ending::Unknown => failure,
+            Err(not_written) => not_written,
+        }
+    }
+}
+
+/// The changed rows for the history: `{"name": ["old", "new"], "mapping": {"7": ["40", "213"]}}`.
+pub(super) fn changes_json(change: &Change) -> Option<Value> {
+    let mut changes = Map::new();
+    for (name, field) in change.fields() {
+        let rows: Map<String, Value> = changed_rows(field);
+        if rows.is_empty() {
+            continue;
+        }
+        let value = match rows.get("name") {
+            Some(pair) if name == "name" => pair.clone(),
+            _ => Value::Object(rows),
+        };
+        changes.insert(name.to_owned(), value);
+    }
+    (!changes.is_empty()).then_some(Value::Object(changes))
+}
+
+fn changed_rows(field: &Field) -> Map<String, Value> {
+    field
+        .rows()
+        .iter()
+        .filter(|row| row.mark() != Mark::Same)
+        .map(|row| (row.key.clone(), json!([row.before, row.after])))
+        .collect()
+}

@@ -1,0 +1,112 @@
+//! Request bodies: at most 1 MiB, in bounded time, of the one media type; and the remainder of refused ones, which
+//! is read and thrown away so that the refusal reaches a client that is still sending.
+
+use std::time::Duration;
+
+use axum::{
+    body::{Body, Bytes},
+    http::{HeaderMap, HeaderValue, header},
+};
+use http_body_util::BodyExt;
+use tokio::time::timeout;
+
+use super::refusal::Refusal;
+
+/// Largest body, in bytes: 1 MiB.
+pub(super) const LARGEST: usize = 1 << 20;
+/// How much of a refused body is read before the connection is given up.
+const LARGEST_REMAINDER: usize = 16 << 20;
+const REMAINDER_TIME: Duration = Duration::from_secs(5);
+
+/// Reads a whole body.
+pub(super) async fn read(body: &mut Body, time: Duration) -> Result<Vec<u8>, Refusal> {
+    let collect = async {
+        let mut bytes = Vec::new();
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|_| Refusal::BrokenBody)?;
+            let Ok(data) = frame.into_data() else {
+                continue;
+            };
+            if bytes.len() + data.len() > LARGEST {
+                return Err(Refusal::TooLarge);
+            }
+            bytes.extend_from_slice(&data);
+        }
+        Ok(bytes)
+    };
+    timeout(time, collect)
+        .await
+        .unwrap_or(Err(Refusal::SlowBody))
+}
+
+/// Throws the rest of a body away. False: there was too much of it, and the connection must be closed.
+pub(super) async fn discard(body: &mut Body) -> bool {
+    let rest = async {
+        let mut room = LARGEST_REMAINDER;
+        while let Some(frame) = body.frame().await {
+            let Ok(frame) = frame else { return false };
+            let length = frame.data_ref().map_or(0, Bytes::len);
+            match room.checked_sub(length) {
+                Some(left) => room = left,
+                None => return false,
+            }
+        }
+        true
+    };
+    timeout(REMAINDER_TIME, rest).await.unwrap_or(false)
+}
+
+/// Accepts `application/json`, with `charset=utf-8` or no charset, and no content coding.
+pub(super) fn check_type(headers: &HeaderMap) -> Result<(), Refusal> {
+    const WANTED: &str = "the Content-Type must be application/json";
+    let mut types = headers.get_all(header::CONTENT_TYPE).iter();
+    let (Some(media_type), None) = (types.next(), types.next()) else {
+        return Err(Refusal::MediaType(WANTED));
+    };
+    if !is_json(media_type) {
+        return Err(Refusal::MediaType(WANTED));
+    }
+    let coded = |coding: &HeaderValue| !coding.as_bytes().eq_ignore_ascii_case(b"identity");
+    if headers.get_all(header::CONTENT_ENCODING).iter().any(coded) {
+        return Err(Refusal::MediaType(
+            "the body must not have a Content-Encoding",
+        ));
+    }
+    Ok(())
+}
+
+fn is_json(media_type: &HeaderValue) -> bool {
+    let Ok(text) = media_type.to_str() else {
+        return false;
+    };
+    let mut parts = text.split(';').map(str::trim);
+    let essence = parts.next().unwrap_or_default();
+    essence.eq_ignore_ascii_case("application/json")
+        && parts.all(|parameter| {
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            !name.trim().eq_ignore_ascii_case("charset")
+                || value.trim().trim_matches('"').eq_ignore_ascii_case("utf-8")
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_with_or_without_its_charset_and_nothing_else() {
+        for (text, good) in [
+            ("application/json", true),
+            ("Application/JSON; charset=UTF-8", true),
+            ("application/json;charset=\"utf-8\"", true),
+            ("application/json; charset=latin1", false),
+            ("application/jsonx", false),
+            ("application/x-www-form-urlencoded", false),
+            ("text/plain", false),
+            ("", false),
+        ] {
+            let value = HeaderValue::from_str(text).expect("a header");
+            assert_eq!(is_json(&value), good, "{text}");
+        }
+    }
+}

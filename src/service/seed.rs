@@ -1,0 +1,100 @@
+//! Many groups in one transaction, for the demo and for tests. The rules of a request hold here too.
+
+use indexmap::IndexMap;
+use rusqlite::{Connection, OptionalExtension};
+use secrecy::SecretString;
+use serde_json::{Map, Value};
+
+use super::{
+    keys::Caller,
+    request::{self, GroupFields},
+    rules, secret,
+    store::{Access, Store, StoreError},
+};
+
+/// A group to put into an environment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeedGroup {
+    pub user_group_id: String,
+    pub name: String,
+    pub mapping: IndexMap<String, String>,
+    pub properties: Map<String, Value>,
+}
+
+/// A group as it stands after seeding.
+#[derive(Debug, Clone)]
+pub struct Seeded {
+    pub team_id: i64,
+    pub token: SecretString,
+    /// False: the id was there before, and the group is unchanged.
+    pub created: bool,
+}
+
+impl Store {
+    /// Adds groups to an environment in one transaction, all or none; ids that exist are skipped. Returns one entry
+    /// per given group, in order. The environment must have a key. Blocks.
+    pub fn seed(
+        &self,
+        environment: &str,
+        groups: Vec<SeedGroup>,
+    ) -> Result<Vec<Seeded>, StoreError> {
+        let environment = environment.to_owned();
+        self.ask_blocking(Access::Write, move |connection| {
+            let caller = environment_of(connection, &environment)?
+                .ok_or(StoreError::UnknownEnvironment(environment))?;
+            let seeded = groups.into_iter().enumerate();
+            seeded
+                .map(|(index, group)| add(connection, &caller, index + 1, group))
+                .collect()
+        })
+    }
+}
+
+fn environment_of(connection: &Connection, name: &str) -> Result<Option<Caller>, StoreError> {
+    let caller = connection.query_row(
+        "SELECT id, tag FROM environments WHERE name = ?1",
+        [name],
+        |row| {
+            Ok(Caller {
+                environment: row.get(0)?,
+                tag: row.get(1)?,
+                read_only: false,
+            })
+        },
+    );
+    Ok(caller.optional()?)
+}
+
+fn add(
+    connection: &Connection,
+    caller: &Caller,
+    number: usize,
+    group: SeedGroup,
+) -> Result<Seeded, StoreError> {
+    let refused = |why: String| StoreError::Seed { number, why };
+    let wanted = GroupFields {
+        user_group_id: group.user_group_id,
+        name: Some(group.name),
+        mapping: Some(group.mapping),
+        properties: Some(group.properties),
+    };
+    request::within_limits(&wanted).map_err(refused)?;
+    if let Some(row) = rules::find(connection, caller.environment, &wanted.user_group_id)? {
+        return Ok(Seeded {
+            team_id: row.team_id,
+            token: row.token,
+            created: false,
+        });
+    }
+    if !rules::may_exist(connection, caller, &wanted.user_group_id)? {
+        let why =
+            "its id exists in another environment, and the two are not tagged Customer and Testing";
+        return Err(refused(why.into()));
+    }
+    let row = rules::insert(connection, caller.environment, wanted, secret::random()?)?;
+    Ok(Seeded {
+        team_id: row.team_id,
+        token: row.token,
+        created: true,
+    })
+}

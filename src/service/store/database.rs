@@ -1,0 +1,99 @@
+//! Opening the database file: private modes, durable settings, migrations. It knows no tables but its version.
+
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+use super::StoreError;
+use crate::config::files;
+
+/// One text per version; files are only ever added.
+const MIGRATIONS: &[&str] = &[include_str!(
+    "../../../assets/migrations/service/0001_service.sql"
+)];
+
+/// Set by the first migration; tells our file from any other SQLite file.
+const APPLICATION_ID: i64 = 0x6764_6753;
+
+/// Makes the file if there is none, opens it and brings it up to date.
+pub(super) fn open_or_create(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
+    files::private_file(path).map_err(|error| StoreError::File(error.to_string()))?;
+    open(path, busy)
+}
+
+/// Opens an existing file. Never creates one: SQLite would do so with wider modes.
+pub(super) fn open(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
+    let deadline = Instant::now() + busy;
+    loop {
+        match try_open(path, busy) {
+            // Changing to WAL does not wait for a lock by itself, and two processes may start at once.
+            Err(StoreError::Busy) if Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            result => return result,
+        }
+    }
+}
+
+fn try_open(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(busy)?;
+    // Before anything is changed: the file may be somebody else's.
+    let version = version(&connection, path)?;
+    let mode: String =
+        connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+    if mode != "wal" {
+        return Err(StoreError::Failed(format!(
+            "journal mode is {mode}, not WAL"
+        )));
+    }
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    if version < MIGRATIONS.len() {
+        migrate(&mut connection, path)?;
+    }
+    Ok(connection)
+}
+
+fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Again, now that we hold the lock: another process may have been faster.
+    let version = version(&transaction, path)?;
+    for migration in &MIGRATIONS[version..] {
+        transaction.execute_batch(migration)?;
+    }
+    transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
+    Ok(transaction.commit()?)
+}
+
+/// How many migrations the file has seen; an error if it is not ours or newer than we know.
+fn version(connection: &Connection, path: &Path) -> Result<usize, StoreError> {
+    let foreign = || StoreError::Foreign(path.display().to_string());
+    let number = |pragma: &str| {
+        connection
+            .pragma_query_value(None, pragma, |row| row.get::<_, i64>(0))
+            .map_err(|error| match error.sqlite_error_code() {
+                Some(rusqlite::ErrorCode::NotADatabase) => foreign(),
+                _ => error.into(),
+            })
+    };
+    let found = number("user_version")?;
+    let tables: i64 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    let ours = number("application_id")? == APPLICATION_ID;
+    if !ours && (found != 0 || tables != 0) {
+        return Err(foreign());
+    }
+    usize::try_from(found)
+        .ok()
+        .filter(|version| *version <= MIGRATIONS.len())
+        .ok_or(StoreError::Newer {
+            found,
+            known: MIGRATIONS.len() as i64,
+        })
+}

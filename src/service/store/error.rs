@@ -1,0 +1,67 @@
+//! What can go wrong in the service's storage, in words that say what to do. Values of the database are never in it.
+
+/// An error of the storage.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// The file or its folder; the text names it.
+    #[error("{0}")]
+    File(String),
+    #[error(
+        "the database has version {found}, and this program knows versions up to {known}; use a newer groupdesk"
+    )]
+    Newer { found: i64, known: i64 },
+    #[error("{0} is not a database of the User Group Service; name another file")]
+    Foreign(String),
+    /// Another process holds the write lock for longer than the time-out.
+    #[error("the database is held by another process; try again")]
+    Busy,
+    /// The queue is full.
+    #[error("too much work is waiting for the database; try again")]
+    Overloaded,
+    /// SQLite or the disk failed. The transaction was given up and the database is opened anew.
+    #[error("the database failed ({0}); check the disk and try again")]
+    Failed(String),
+    /// One piece of work failed; others of its transaction are not touched.
+    #[error("the database refused a statement ({0})")]
+    Unexpected(String),
+    #[error("the storage has stopped")]
+    Stopped,
+    #[error("the operating system gave no random bytes; try again")]
+    NoRandomness,
+    #[error("there is no API key {0}; see the list of keys")]
+    UnknownKey(i64),
+    #[error("there is no environment named {0:?}; create a key for it first")]
+    UnknownEnvironment(String),
+    #[error("the environment name must have 1 to 100 characters, none of them a control character")]
+    InvalidEnvironment,
+    #[error("the tag must be Customer or Testing")]
+    InvalidTag,
+    #[error(
+        "the environment {environment:?} is already tagged {tag}, and a tag cannot be changed; leave the tag out or name another environment"
+    )]
+    TagDiffers { environment: String, tag: String },
+    /// A group to seed that a request could not have made; the text says which and why.
+    #[error("group {number} cannot be seeded: {why}")]
+    Seed { number: usize, why: String },
+}
+
+impl StoreError {
+    /// The whole transaction is spoilt, not only the work that met the error.
+    pub(super) fn spoils_all(&self) -> bool {
+        matches!(self, Self::Failed(_) | Self::Busy)
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode::{ConstraintViolation, DatabaseBusy, DatabaseLocked};
+        match &error {
+            rusqlite::Error::SqliteFailure(failure, _) => match failure.code {
+                DatabaseBusy | DatabaseLocked => Self::Busy,
+                ConstraintViolation => Self::Unexpected(error.to_string()),
+                _ => Self::Failed(error.to_string()),
+            },
+            _ => Self::Unexpected(error.to_string()),
+        }
+    }
+}

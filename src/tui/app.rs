@@ -1,0 +1,399 @@
+//! The console as a state: messages in, effects out. Pure: no I/O, no await, no clock; the time comes with the message.
+
+use crossterm::event::{KeyEvent, KeyEventKind};
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    Farewell,
+    desk::{Ask, Desk},
+    keymap::{self, Action},
+    message::{Effect, Job, Msg, Outcome, ProfileIndex, Ticket},
+    messages::Severity,
+    panes::{
+        Pane, View, help::Help, history::History, list::List, messages::MessagesPane, open::Open,
+        profiles::Profiles, token, welcome::Welcome,
+    },
+};
+use crate::domain::history::Ending;
+
+#[derive(Debug)]
+pub struct App {
+    pub desk: Desk,
+    /// The top one has the keys; the bottom one is the list, or the welcome.
+    pub stack: Vec<Pane>,
+    /// The last Ctrl-C or `q` that was answered with "again to quit".
+    warned_at: Option<Timestamp>,
+    /// Leaving once the writes are done.
+    leaving: Option<Farewell>,
+}
+
+/// Within this time a second Ctrl-C or `q` is meant.
+const AGAIN: SignedDuration = SignedDuration::from_secs(5);
+
+impl App {
+    /// Opens on the list of the current profile, or on the welcome where there is none.
+    pub fn new(mut desk: Desk, config_file: String) -> Self {
+        let bottom = if desk.profile().is_some() {
+            desk.start(Job::OpenRotations);
+            Pane::List(List::start(&mut desk))
+        } else {
+            Pane::Welcome(Welcome { config_file })
+        };
+        Self {
+            desk,
+            stack: vec![bottom],
+            warned_at: None,
+            leaving: None,
+        }
+    }
+
+    /// The pane that has the keys.
+    pub fn top(&self) -> &dyn View {
+        self.stack.last().expect("the bottom pane stays").view()
+    }
+
+    fn top_mut(&mut self) -> &mut Pane {
+        self.stack.last_mut().expect("the bottom pane stays")
+    }
+
+    /// Whether something on the screen changes with time alone.
+    pub fn ticks(&self) -> bool {
+        self.top().ticks()
+    }
+
+    /// Effects that the construction asked for.
+    pub fn take_effects(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.desk.effects)
+    }
+
+    /// Takes in what happened at `now`, and says what is to be done.
+    pub fn update(&mut self, now: Timestamp, msg: Msg) -> Vec<Effect> {
+        self.desk.now = now;
+        match msg {
+            Msg::Key(key) => self.key(key),
+            Msg::Paste(text) => self.paste(&text),
+            Msg::Resize(columns, rows) => self.desk.size = (columns, rows),
+            Msg::Done(ticket, outcome) => self.done(ticket, &outcome),
+            Msg::Lost(ticket) => self.lost(ticket),
+            Msg::Tick => {}
+            Msg::Leave => self.leave(Farewell::Signal),
+        }
+        self.navigate();
+        for pane in &mut self.stack {
+            pane.view_mut().sync(&self.desk);
+        }
+        self.farewell();
+        self.take_effects()
+    }
+
+    fn key(&mut self, key: KeyEvent) {
+        if key.kind == KeyEventKind::Release {
+            return;
+        }
+        let focus = self.top().focus();
+        match keymap::action(focus, key) {
+            Some(Action::InField) => self.input(key),
+            Some(action) => self.press(action),
+            None if focus.takes_text() => self.input(key),
+            None => {}
+        }
+    }
+
+    fn input(&mut self, key: KeyEvent) {
+        let pane = self.stack.last_mut().expect("the bottom pane stays");
+        pane.view_mut().input(key, &mut self.desk);
+    }
+
+    fn paste(&mut self, text: &str) {
+        let pane = self.stack.last_mut().expect("the bottom pane stays");
+        if !pane.view_mut().paste(text, &mut self.desk) {
+            self.desk.say(
+                Severity::Info,
+                "pasted text goes into fields only; there is none here",
+            );
+        }
+    }
+
+    fn press(&mut self, action: Action) {
+        if let Some(why) = self.top().disabled(action, &self.desk) {
+            self.desk
+                .say(Severity::Warning, format!("not possible here: {why}"));
+            return;
+        }
+        let is_welcome = matches!(self.top_mut(), Pane::Welcome(_));
+        let desk = &mut self.desk;
+        match action {
+            Action::Help => {
+                if !matches!(self.stack.last(), Some(Pane::Help(_))) {
+                    let help = Help::about(self.top(), &self.desk);
+                    self.stack.push(Pane::Help(help));
+                }
+            }
+            Action::Suspend => desk.effects.push(Effect::Suspend),
+            Action::Redraw => desk.effects.push(Effect::Redraw),
+            Action::Cancel => self.cancel(),
+            Action::Quit if self.stack.len() == 1 => self.quit(),
+            Action::Quit => self.act(Action::Back),
+            Action::Profiles | Action::Messages | Action::OpenOrCreate | Action::Groups
+                if is_welcome => {}
+            Action::Profiles if !matches!(self.top_mut(), Pane::Profiles(_)) => {
+                let pane = Profiles::new(&self.desk);
+                self.stack.push(Pane::Profiles(pane));
+            }
+            Action::Messages if !matches!(self.top_mut(), Pane::Messages(_)) => {
+                self.stack.push(Pane::Messages(MessagesPane::default()));
+            }
+            Action::OpenOrCreate => self.stack.push(Pane::Open(Open::default())),
+            Action::Groups => self.act_home(),
+            Action::History if !matches!(self.top_mut(), Pane::Group(_)) && !is_welcome => {
+                if !matches!(self.top_mut(), Pane::History(_)) {
+                    let pane = History::of(None, &mut self.desk);
+                    self.stack.push(Pane::History(pane));
+                }
+            }
+            action => self.act(action),
+        }
+    }
+
+    fn act(&mut self, action: Action) {
+        let pane = self.stack.last_mut().expect("the bottom pane stays");
+        pane.view_mut().act(action, &mut self.desk);
+    }
+
+    /// Leaves pane by pane, so that each can keep what it holds.
+    fn act_home(&mut self) {
+        for _ in 1..self.stack.len() {
+            self.act(Action::Back);
+            self.navigate();
+        }
+    }
+
+    /// The first Ctrl-C goes back or says how to quit; the second quits.
+    fn cancel(&mut self) {
+        if self.leaving.is_some() {
+            self.desk.effects.push(Effect::Quit(Farewell::Signal));
+        } else if self.is_again() {
+            self.leave(Farewell::Asked);
+        } else {
+            self.warned_at = Some(self.desk.now);
+            if self.stack.len() > 1 {
+                self.act(Action::Back);
+            }
+            self.desk.say(Severity::Info, "Ctrl-C again quits");
+        }
+    }
+
+    fn quit(&mut self) {
+        let drafts = self.desk.drafts.len();
+        if drafts > 0 && !self.is_again() {
+            self.warned_at = Some(self.desk.now);
+            let drafts = if drafts == 1 {
+                "1 unsent draft goes".to_owned()
+            } else {
+                format!("{drafts} unsent drafts go")
+            };
+            self.desk.say(
+                Severity::Warning,
+                format!("{drafts} with the console: q again quits"),
+            );
+        } else {
+            self.leave(Farewell::Asked);
+        }
+    }
+
+    fn is_again(&self) -> bool {
+        self.warned_at
+            .is_some_and(|at| self.desk.now.duration_since(at) <= AGAIN)
+    }
+
+    fn leave(&mut self, farewell: Farewell) {
+        self.leaving = Some(farewell);
+        let writes = self.desk.writes_under_way();
+        if writes > 0 {
+            self.desk.say(
+                Severity::Warning,
+                format!("{writes} under way: leaving when it has ended; Ctrl-C leaves now"),
+            );
+        }
+    }
+
+    fn farewell(&mut self) {
+        if let Some(farewell) = self.leaving
+            && self.desk.writes_under_way() == 0
+        {
+            self.desk.effects.push(Effect::Quit(farewell));
+        }
+    }
+
+    fn navigate(&mut self) {
+        while !self.desk.asks.is_empty() {
+            for ask in std::mem::take(&mut self.desk.asks) {
+                self.grant(ask);
+            }
+        }
+    }
+
+    fn grant(&mut self, ask: Ask) {
+        match ask {
+            Ask::Push(pane) => self.stack.push(pane),
+            Ask::Replace(pane) => {
+                if self.stack.len() > 1 {
+                    self.stack.pop();
+                }
+                self.stack.push(pane);
+            }
+            Ask::Pop => {
+                if self.stack.len() > 1 {
+                    self.stack.pop();
+                }
+            }
+            Ask::Home => self.stack.truncate(1),
+            Ask::SwitchTo(profile) => self.switch(profile),
+            Ask::Leave(farewell) => self.leave(farewell),
+            Ask::Press(action) => self.press(action),
+        }
+    }
+
+    /// Another profile: everything of the old one leaves the screen; what it has under way goes on.
+    fn switch(&mut self, profile: ProfileIndex) {
+        if profile == self.desk.current || self.desk.profiles.get(profile.0).is_none() {
+            return;
+        }
+        self.act_home();
+        self.desk.current = profile;
+        self.desk.groups = super::groups::Groups::default();
+        self.desk.last_answer = None;
+        let list = List::start(&mut self.desk);
+        self.desk.start(Job::OpenRotations);
+        self.stack = vec![Pane::List(list)];
+        if let Some(profile) = self.desk.profile() {
+            let text = format!("now in {} ({})", profile.name, profile.environment_word());
+            self.desk.say(Severity::Info, text);
+        }
+    }
+
+    fn done(&mut self, ticket: Ticket, outcome: &Outcome) {
+        // An answer to a ticket that was cancelled comes too late and means nothing.
+        let Some(running) = self.desk.running.remove(&ticket) else {
+            return;
+        };
+        let is_here = running.profile == self.desk.current;
+        self.take_in(outcome, is_here);
+        let waiting = self
+            .stack
+            .iter_mut()
+            .rev()
+            .find(|pane| pane.view().waits_for(ticket));
+        match waiting {
+            Some(pane) => pane.view_mut().answer(outcome, &mut self.desk),
+            None => self.notice(outcome, running.profile),
+        }
+    }
+
+    /// What an outcome tells about the groups, whoever asked for it.
+    fn take_in(&mut self, outcome: &Outcome, is_here: bool) {
+        match outcome {
+            Outcome::Done(done) if is_here => {
+                self.desk.last_answer = Some((done.status, done.latency));
+                self.desk.groups.upsert(done.group.clone());
+            }
+            Outcome::Listed(groups) if is_here => {
+                let now = self.desk.now;
+                self.desk.groups.replace(groups.clone(), now);
+            }
+            Outcome::OpenRotations(rows) if is_here && !rows.is_empty() => {
+                let ids: Vec<String> = rows
+                    .iter()
+                    .take(3)
+                    .map(|row| row.user_group_id.to_string())
+                    .collect();
+                let text = format!(
+                    "{} with an open outcome: {}. Opening the group settles it",
+                    if rows.len() == 1 {
+                        "a rotation".into()
+                    } else {
+                        format!("{} rotations", rows.len())
+                    },
+                    ids.join(", ")
+                );
+                self.desk.say(Severity::Unknown, text);
+            }
+            Outcome::Done(_)
+            | Outcome::Listed(_)
+            | Outcome::OpenRotations(_)
+            | Outcome::History(_)
+            | Outcome::TokenWritten(_)
+            | Outcome::Failed(_) => {}
+        }
+    }
+
+    /// An outcome whose pane has been left.
+    fn notice(&mut self, outcome: &Outcome, profile: ProfileIndex) {
+        let place = match self.desk.profiles.get(profile.0) {
+            Some(other) if profile != self.desk.current => format!(" in {}", other.name),
+            _ => String::new(),
+        };
+        match outcome {
+            Outcome::Done(done) => match done.ending {
+                Ending::Found => {}
+                Ending::Rotated | Ending::Recovered => {
+                    let text = format!(
+                        "{}{place}; t on the group shows the new token",
+                        token::describe(done)
+                    );
+                    self.desk.say(Severity::Done, text);
+                    if profile == self.desk.current {
+                        self.desk.start(Job::Confirm(done.clone()));
+                    }
+                }
+                _ => {
+                    let text = format!("{}{place}", token::describe(done));
+                    self.desk.say(Severity::Done, text);
+                    for warning in done.warnings.iter().filter(|warning| warning.is_alarm()) {
+                        self.desk.say(Severity::Error, warning.to_string());
+                    }
+                }
+            },
+            Outcome::TokenWritten(path) => {
+                self.desk.say(
+                    Severity::Done,
+                    format!("token written to {}", path.display()),
+                );
+            }
+            Outcome::Failed(trouble) => {
+                let severity = match trouble.ending {
+                    Some(Ending::Unknown) => Severity::Unknown,
+                    _ => Severity::Error,
+                };
+                self.desk.say(severity, format!("{}{place}", trouble.text));
+            }
+            Outcome::Listed(_) | Outcome::OpenRotations(_) | Outcome::History(_) => {}
+        }
+    }
+
+    fn lost(&mut self, ticket: Ticket) {
+        let Some(running) = self.desk.running.remove(&ticket) else {
+            return;
+        };
+        let (severity, text) = if running.is_write {
+            let text = format!(
+                "UNKNOWN how {} ended: the job broke off inside groupdesk. Read the group",
+                running.label
+            );
+            (Severity::Unknown, text)
+        } else {
+            (
+                Severity::Error,
+                format!("{} broke off inside groupdesk; try again", running.label),
+            )
+        };
+        self.desk.say(severity, text);
+        let waiting = self
+            .stack
+            .iter_mut()
+            .find(|pane| pane.view().waits_for(ticket));
+        if let Some(pane) = waiting {
+            pane.view_mut().lost(&mut self.desk);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! A change on a page: field by field, before and after, with the signs `~ + -` (console.md, "Review").
+
+use ratatui::style::Style;
+
+use super::{sheet::Sheet, theme::Theme, widgets::paint::columns};
+use crate::domain::{
+    change::{Change, Field, Mark, Row},
+    text::visible,
+};
+
+/// Widest key before its values move to a line of their own.
+const KEY: usize = 24;
+
+pub fn write(sheet: &mut Sheet, change: &Change, unchanged_too: bool, theme: Theme) {
+    for (name, field) in change.fields() {
+        match field {
+            Field::LeftOut => {
+                if unchanged_too {
+                    sheet.heading(name);
+                    sheet.indented(
+                        2,
+                        "left out of the request; the service keeps what it has",
+                        theme.dim(),
+                    );
+                }
+            }
+            Field::Replaced(rows) => {
+                sheet.heading(name);
+                sheet.indented(
+                    2,
+                    "! what the service holds now is not known here: it is REPLACED as a whole",
+                    theme.warning(),
+                );
+                write_rows(sheet, rows, true, theme);
+            }
+            Field::Compared(rows) => {
+                if field.is_changed() || unchanged_too {
+                    sheet.heading(name);
+                    write_rows(sheet, rows, unchanged_too, theme);
+                }
+            }
+        }
+    }
+}
+
+fn write_rows(sheet: &mut Sheet, rows: &[Row], unchanged_too: bool, theme: Theme) {
+    let shown: Vec<&Row> = rows
+        .iter()
+        .filter(|row| unchanged_too || row.mark() != Mark::Same)
+        .collect();
+    if shown.is_empty() && rows.is_empty() {
+        sheet.indented(2, "empty", theme.dim());
+    }
+    let key_width = shown
+        .iter()
+        .map(|row| columns(&row.key))
+        .max()
+        .unwrap_or(0)
+        .min(KEY);
+    for row in shown {
+        let mark = row.mark();
+        let style = style(mark, theme);
+        let key = visible(&row.key);
+        let gap = key_width.saturating_sub(columns(&key));
+        let value = |text: &Option<String>| {
+            text.as_deref()
+                .map(|text| visible(text).into_owned())
+                .unwrap_or_default()
+        };
+        let text = match mark {
+            Mark::Same | Mark::Added => value(&row.after),
+            Mark::Removed => format!("{}  will be removed", value(&row.before)),
+            Mark::Changed => format!(
+                "{} {} {}",
+                value(&row.before),
+                theme.arrow(),
+                value(&row.after)
+            ),
+        };
+        let line = format!("{} {key}{:gap$}  {text}", mark.sign(), "");
+        sheet.indented(2, &line, style);
+    }
+}
+
+fn style(mark: Mark, theme: Theme) -> Style {
+    match mark {
+        Mark::Same => theme.dim(),
+        Mark::Added => theme.added(),
+        Mark::Removed => theme.removed(),
+        Mark::Changed => theme.changed(),
+    }
+}

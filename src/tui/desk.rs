@@ -1,0 +1,184 @@
+//! What all panes share: where one is, what is known, what is under way, what was said. Panes ask it for work and for a
+//! change of view; it never does either itself.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    time::Duration,
+};
+
+use jiff::Timestamp;
+
+use super::{
+    Farewell,
+    groups::Groups,
+    message::{Effect, Job, ProfileIndex, Ticket},
+    messages::{Messages, Severity},
+    panes::{Pane, edit::Edit},
+    theme::Theme,
+};
+use crate::{
+    config::profile::Profile,
+    domain::{
+        group::UserGroupId,
+        token::{Fingerprinter, Token},
+    },
+};
+
+/// A wish of a pane about the stack of panes.
+#[derive(Debug)]
+pub enum Ask {
+    /// On top of the asking pane.
+    Push(Pane),
+    /// In the place of the asking pane.
+    Replace(Pane),
+    /// Close the asking pane.
+    Pop,
+    /// Close all but the list.
+    Home,
+    SwitchTo(ProfileIndex),
+    Leave(Farewell),
+    /// Press an action as if by key; from the help.
+    Press(super::keymap::Action),
+}
+
+/// A job under way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Running {
+    pub profile: ProfileIndex,
+    pub label: String,
+    pub is_write: bool,
+    pub since: Timestamp,
+}
+
+#[derive(Debug)]
+pub struct Desk {
+    pub profiles: Vec<Profile>,
+    pub current: ProfileIndex,
+    pub operator: String,
+    pub fingerprinter: Option<Fingerprinter>,
+    pub theme: Theme,
+    pub now: Timestamp,
+    /// Columns and rows of the terminal.
+    pub size: (u16, u16),
+    pub groups: Groups,
+    pub messages: Messages,
+    pub running: BTreeMap<Ticket, Running>,
+    /// Status and latency of the last answer.
+    pub last_answer: Option<(u16, Duration)>,
+    /// Unsent forms, kept while the console is open.
+    pub drafts: HashMap<(ProfileIndex, UserGroupId), Edit>,
+    next_ticket: u64,
+    pub asks: Vec<Ask>,
+    pub effects: Vec<Effect>,
+}
+
+impl Desk {
+    pub fn new(
+        profiles: Vec<Profile>,
+        current: ProfileIndex,
+        operator: String,
+        theme: Theme,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            profiles,
+            current,
+            operator,
+            fingerprinter: None,
+            theme,
+            now,
+            size: (80, 24),
+            groups: Groups::default(),
+            messages: Messages::default(),
+            running: BTreeMap::new(),
+            last_answer: None,
+            drafts: HashMap::new(),
+            next_ticket: 1,
+            asks: Vec::new(),
+            effects: Vec::new(),
+        }
+    }
+
+    /// The profile one is in; `None` only on the welcome screen.
+    pub fn profile(&self) -> Option<&Profile> {
+        self.profiles.get(self.current.0)
+    }
+
+    /// Starts a job in the current profile.
+    pub fn start(&mut self, job: Job) -> Ticket {
+        let ticket = Ticket(self.next_ticket);
+        self.next_ticket += 1;
+        self.running.insert(
+            ticket,
+            Running {
+                profile: self.current,
+                label: job.label(),
+                is_write: job.is_write(),
+                since: self.now,
+            },
+        );
+        self.effects.push(Effect::Start(ticket, self.current, job));
+        ticket
+    }
+
+    /// Gives up a read; a write goes on.
+    pub fn cancel(&mut self, ticket: Ticket) {
+        if self.running.get(&ticket).is_some_and(|job| !job.is_write) {
+            self.running.remove(&ticket);
+            self.effects.push(Effect::Cancel(ticket));
+        }
+    }
+
+    pub fn writes_under_way(&self) -> usize {
+        self.running.values().filter(|job| job.is_write).count()
+    }
+
+    pub fn say(&mut self, severity: Severity, text: impl Into<String>) {
+        self.messages.say(self.now, severity, text.into());
+    }
+
+    /// Copies a text that is no secret.
+    pub fn copy(&mut self, what: &str, text: &str) {
+        self.copy_secret(what, Token::new(text.to_owned()));
+    }
+
+    /// Hands a text to the person's terminal, and says honestly that nobody confirms it.
+    pub fn copy_secret(&mut self, what: &str, text: Token) {
+        self.effects.push(Effect::Copy(text));
+        self.say(
+            Severity::Info,
+            format!(
+                "{what} sent to your terminal (OSC 52); it does not confirm. In tmux: set -g set-clipboard on"
+            ),
+        );
+    }
+
+    pub fn ask(&mut self, ask: Ask) {
+        self.asks.push(ask);
+    }
+
+    /// Why nothing may be changed in this profile, if so.
+    pub fn read_only_reason(&self) -> Option<&'static str> {
+        match self.profile() {
+            Some(profile) if profile.read_only => Some("this profile is read-only"),
+            Some(_) => None,
+            None => Some("no profile is chosen"),
+        }
+    }
+
+    /// How long ago, in words: `12s`, `3m`, `5h`, `388d`.
+    pub fn age(&self, at: Timestamp) -> String {
+        age(self.now, at)
+    }
+}
+
+/// How long `at` lies back from `now`, in one unit.
+pub fn age(now: Timestamp, at: Timestamp) -> String {
+    let seconds = now.duration_since(at).as_secs().max(0);
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m", seconds / 60),
+        3_600..86_400 => format!("{}h", seconds / 3_600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}

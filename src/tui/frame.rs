@@ -1,0 +1,258 @@
+//! What surrounds every pane: two lines that say where one is, two that say what happened and which keys matter.
+
+use ratatui::{
+    buffer::Buffer,
+    layout::{Margin, Rect},
+    style::Style,
+    widgets::{Block, Borders, Clear, Widget},
+};
+
+use super::{
+    app::App,
+    desk::Desk,
+    keymap::{self, Action, Focus},
+    messages::Severity,
+    panes::View,
+    theme::Theme,
+    widgets::paint::{self, columns, cut},
+};
+
+/// Smaller than this, one line says so (console.md).
+const SMALLEST: (u16, u16) = (40, 8);
+
+/// Draws a box with a title and returns the room inside.
+pub fn boxed(buffer: &mut Buffer, area: Rect, title: &str, theme: Theme) -> Rect {
+    Block::new()
+        .borders(Borders::ALL)
+        .border_set(theme.border())
+        .border_style(theme.dim())
+        .render(area, buffer);
+    if area.width > 6 && area.height > 0 {
+        let title = format!(" {} ", cut(title, usize::from(area.width) - 6, theme));
+        paint::text(
+            buffer,
+            area.x + 2,
+            area.y,
+            area.width - 4,
+            &title,
+            theme.title(),
+        );
+    }
+    area.inner(Margin::new(1, 1))
+}
+
+/// A box in the middle of an area, emptied; returns the room inside.
+pub fn popup(
+    buffer: &mut Buffer,
+    area: Rect,
+    (width, height): (u16, u16),
+    title: &str,
+    theme: Theme,
+) -> Rect {
+    let width = width.min(area.width);
+    let height = height.min(area.height);
+    let place = Rect {
+        x: area.x + (area.width - width) / 2,
+        y: area.y + (area.height - height) / 2,
+        width,
+        height,
+    };
+    Clear.render(place, buffer);
+    boxed(buffer, place, title, theme)
+}
+
+/// Draws the whole console; returns where the cursor of the terminal belongs.
+pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layout::Position> {
+    let desk = &app.desk;
+    if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
+        let text = format!("too small: {}x{}, needs 40x8", area.width, area.height);
+        paint::line(buffer, area, &text, Style::new(), desk.theme);
+        return None;
+    }
+    draw_place(buffer, paint::row(area, 0), desk);
+    draw_breadcrumb(buffer, paint::row(area, 1), app);
+    let body = Rect {
+        y: area.y + 2,
+        height: area.height - 4,
+        ..area
+    };
+    let first = app.stack.iter().rposition(|pane| !pane.view().is_overlay());
+    let mut cursor = None;
+    for pane in &app.stack[first.unwrap_or(0)..] {
+        cursor = pane.view().draw(buffer, body, desk);
+    }
+    draw_message(buffer, paint::row(area, area.height - 2), desk);
+    let top = app.top();
+    draw_keys(
+        buffer,
+        paint::row(area, area.height - 1),
+        top.focus(),
+        top,
+        desk,
+    );
+    cursor
+}
+
+/// Line 1: which environment, where, with what rights, who; the last answer and what is under way.
+fn draw_place(buffer: &mut Buffer, line: Rect, desk: &Desk) {
+    let theme = desk.theme;
+    let Some(profile) = desk.profile() else {
+        paint::text(
+            buffer,
+            line.x,
+            line.y,
+            line.width,
+            " groupdesk",
+            theme.title(),
+        );
+        return;
+    };
+    let word = format!(" {} ", profile.environment_word());
+    let style = if profile.production {
+        theme.production()
+    } else {
+        theme.testing()
+    };
+    let mut x = paint::text(buffer, line.x, line.y, line.width, &word, style) + 1;
+    let right = right_of_place(desk);
+    let right_width = columns(&right) as u16;
+    let end = line.right().saturating_sub(right_width + 1);
+    let host = profile
+        .base_url
+        .split_once("://")
+        .map_or(profile.base_url.as_str(), |(_, host)| host);
+    let rights = if profile.read_only {
+        "READ-ONLY"
+    } else {
+        "read-write"
+    };
+    let parts = [
+        (profile.name.as_str(), theme.title()),
+        (host, Style::new()),
+        (
+            rights,
+            if profile.read_only {
+                theme.warning()
+            } else {
+                Style::new()
+            },
+        ),
+        (desk.operator.as_str(), theme.dim()),
+    ];
+    for (text, style) in parts {
+        // A part that does not fit is left out whole, not cut into something else.
+        if x + columns(text) as u16 > end {
+            continue;
+        }
+        x = paint::text(buffer, x, line.y, end - x, text, style) + 2;
+    }
+    let at = line.right().saturating_sub(right_width);
+    if at >= x {
+        paint::text(buffer, at, line.y, right_width, &right, theme.dim());
+    }
+}
+
+fn right_of_place(desk: &Desk) -> String {
+    let mut parts = Vec::new();
+    match desk.running.len() {
+        0 => {}
+        1 => parts.extend(desk.running.values().map(|job| job.label.clone())),
+        more => parts.push(format!("{more} under way")),
+    }
+    if let Some((status, latency)) = desk.last_answer {
+        parts.push(format!("{status} {}ms", latency.as_millis()));
+    }
+    parts.join("  ")
+}
+
+/// Line 2: the way here, and what this pane says of itself.
+fn draw_breadcrumb(buffer: &mut Buffer, line: Rect, app: &App) {
+    let theme = app.desk.theme;
+    let titles: Vec<String> = app
+        .stack
+        .iter()
+        .map(|pane| pane.view().title(&app.desk))
+        .collect();
+    let path = format!(" {}", titles.join(" > "));
+    let status = app.top().status(&app.desk);
+    let status_width = columns(&status) as u16;
+    let room = line.width.saturating_sub(if status.is_empty() {
+        0
+    } else {
+        status_width + 2
+    });
+    let fits = room >= 16;
+    let path_room = if fits { room } else { line.width };
+    let path = cut(&path, usize::from(path_room), theme);
+    paint::text(buffer, line.x, line.y, path_room, &path, theme.title());
+    if fits {
+        let at = line.right() - status_width;
+        paint::text(buffer, at, line.y, status_width, &status, Style::new());
+    }
+}
+
+/// Last line but one: the newest message; errors stay.
+fn draw_message(buffer: &mut Buffer, line: Rect, desk: &Desk) {
+    let Some(message) = desk.messages.current() else {
+        return;
+    };
+    let style = severity_style(message.severity, desk.theme);
+    let sign = format!(" {} ", message.severity.sign());
+    let x = paint::text(buffer, line.x, line.y, line.width, &sign, style);
+    let hint = "  m messages";
+    let room = line.right().saturating_sub(x);
+    let cut_off = columns(&message.text) > usize::from(room);
+    let room = if cut_off {
+        room.saturating_sub(hint.len() as u16)
+    } else {
+        room
+    };
+    let x = paint::text(buffer, x, line.y, room, &message.text, style);
+    if cut_off {
+        paint::text(buffer, x, line.y, hint.len() as u16, hint, desk.theme.dim());
+    }
+}
+
+pub fn severity_style(severity: Severity, theme: Theme) -> Style {
+    match severity {
+        Severity::Info => Style::new(),
+        Severity::Done => theme.ok(),
+        Severity::Warning => theme.warning(),
+        Severity::Error => theme.error(),
+        Severity::Unknown => theme.unknown(),
+    }
+}
+
+/// Last line: the keys that matter here, most used first; the help is always last and never cut.
+fn draw_keys(buffer: &mut Buffer, line: Rect, focus: Focus, top: &dyn View, desk: &Desk) {
+    let theme = desk.theme;
+    let help = if focus.takes_text() {
+        "F1 help"
+    } else {
+        "? help"
+    };
+    let end = line.right().saturating_sub(help.len() as u16 + 2);
+    let mut x = line.x + 1;
+    for binding in keymap::bindings(focus).filter(|binding| !binding.hint.is_empty()) {
+        if binding.action == Action::Help {
+            continue;
+        }
+        let key = keymap::shown(binding.keys[0]);
+        let width = (columns(&key) + 1 + columns(binding.hint)) as u16;
+        if x + width > end {
+            break;
+        }
+        let off = top.disabled(binding.action, desk).is_some();
+        let (key_style, hint_style) = if off {
+            (theme.dim(), theme.dim())
+        } else {
+            (theme.key_hint(), Style::new())
+        };
+        x = paint::text(buffer, x, line.y, width, &key, key_style) + 1;
+        x = paint::text(buffer, x, line.y, width, binding.hint, hint_style) + 2;
+    }
+    let at = line.right().saturating_sub(help.len() as u16 + 1);
+    let (key, word) = help.split_once(' ').unwrap_or((help, ""));
+    let x = paint::text(buffer, at, line.y, line.width, key, theme.key_hint()) + 1;
+    paint::text(buffer, x, line.y, line.width, word, Style::new());
+}

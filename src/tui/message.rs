@@ -1,0 +1,132 @@
+//! What travels between the screen and the work: messages in, effects out, jobs with a ticket, outcomes. Plain data.
+
+use std::path::PathBuf;
+
+use crossterm::event::KeyEvent;
+
+use super::Farewell;
+use crate::{
+    domain::{
+        change::Wanted,
+        group::UserGroupId,
+        history::{Ending, Entry},
+        known::KnownGroup,
+        token::Token,
+    },
+    operations::{Done, Failure, JournalRow, Numbered},
+};
+
+/// The address of a job; given before it starts, so that late answers are harmless.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ticket(pub u64);
+
+/// Which profile a job belongs to: its place in the configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ProfileIndex(pub usize);
+
+/// Something that happened.
+#[derive(Debug)]
+pub enum Msg {
+    Key(KeyEvent),
+    /// Bracketed paste: text for the focused field, never keys.
+    Paste(String),
+    Resize(u16, u16),
+    Done(Ticket, Outcome),
+    /// The job panicked; what it did is unclear.
+    Lost(Ticket),
+    /// Only while something on the screen depends on time.
+    Tick,
+    /// SIGTERM or SIGHUP.
+    Leave,
+}
+
+/// Something to be done by the runner.
+#[derive(Debug, PartialEq)]
+pub enum Effect {
+    Start(Ticket, ProfileIndex, Job),
+    /// Drops a read; a write is never cancelled.
+    Cancel(Ticket),
+    /// To the clipboard of the person's terminal (OSC 52).
+    Copy(Token),
+    Suspend,
+    Redraw,
+    Quit(Farewell),
+}
+
+/// Work for `operations`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Job {
+    List,
+    OpenRotations,
+    LookUp(UserGroupId),
+    Create(UserGroupId, Wanted),
+    Update {
+        id: UserGroupId,
+        base: Wanted,
+        wanted: Wanted,
+    },
+    Rotate(UserGroupId, Option<String>),
+    Confirm(Box<Done>),
+    History(Option<UserGroupId>),
+    WriteToken(Token, PathBuf),
+}
+
+impl Job {
+    /// Writes are never cancelled or dropped; leaving waits for them.
+    pub fn is_write(&self) -> bool {
+        match self {
+            Self::Create(..) | Self::Update { .. } | Self::Rotate(..) | Self::WriteToken(..) => {
+                true
+            }
+            Self::List
+            | Self::OpenRotations
+            | Self::LookUp(_)
+            | Self::Confirm(_)
+            | Self::History(_) => false,
+        }
+    }
+
+    /// What is under way, for line 1.
+    pub fn label(&self) -> String {
+        match self {
+            Self::List => "reading the directory".into(),
+            Self::OpenRotations => "reading the journal".into(),
+            Self::LookUp(id) => format!("getting {id}"),
+            Self::Create(id, _) => format!("creating {id}"),
+            Self::Update { id, .. } => format!("updating {id}"),
+            Self::Rotate(id, _) => format!("rotating {id}"),
+            Self::Confirm(done) => format!("reading back {}", done.group.id),
+            Self::History(_) => "reading the history".into(),
+            Self::WriteToken(..) => "writing the token".into(),
+        }
+    }
+}
+
+/// What became of a job.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    Listed(Vec<KnownGroup>),
+    OpenRotations(Vec<JournalRow>),
+    /// Look-up, create, update, rotate and confirm.
+    Done(Box<Done>),
+    History(Vec<Numbered<Entry>>),
+    TokenWritten(PathBuf),
+    Failed(Trouble),
+}
+
+/// A failure as the screen shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    /// What happened, whether anything was sent, what to do.
+    pub text: String,
+    pub ending: Option<Ending>,
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        Self {
+            text: failure.to_string(),
+            ending: failure.ending(),
+        }
+    }
+}

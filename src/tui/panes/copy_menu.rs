@@ -1,0 +1,101 @@
+//! What of a group can be copied; nothing here is secret.
+
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+    style::Style,
+};
+use serde_json::Value;
+
+use super::View;
+use crate::{
+    domain::known::KnownGroup,
+    tui::{
+        desk::{Ask, Desk},
+        frame::popup,
+        keymap::{Action, Focus},
+        scroll::Cursor,
+        widgets::paint,
+    },
+};
+
+#[derive(Debug)]
+pub struct CopyMenu {
+    items: Vec<(&'static str, String)>,
+    cursor: Cursor,
+}
+
+impl CopyMenu {
+    pub fn of(group: &KnownGroup) -> Self {
+        let mut items = vec![("user group id", group.id.as_str().to_owned())];
+        if let Some(known) = &group.name {
+            items.push(("name", known.value.clone()));
+        }
+        if let Some(known) = &group.fingerprint {
+            items.push(("token fingerprint", known.value.to_string()));
+        }
+        if let Some(known) = &group.mapping {
+            let map: serde_json::Map<String, Value> = known
+                .value
+                .iter()
+                .map(|(key, value)| (key.clone(), Value::String(value.clone())))
+                .collect();
+            items.push(("mapping as JSON", Value::Object(map).to_string()));
+        }
+        if let Some(known) = &group.properties {
+            let text = Value::Object(known.value.clone()).to_string();
+            items.push(("properties as JSON", text));
+        }
+        Self {
+            items,
+            cursor: Cursor::default(),
+        }
+    }
+}
+
+impl View for CopyMenu {
+    fn focus(&self) -> Focus {
+        Focus::CopyMenu
+    }
+
+    fn title(&self, _desk: &Desk) -> String {
+        "Copy".into()
+    }
+
+    fn act(&mut self, action: Action, desk: &mut Desk) {
+        if self.cursor.act(action, self.items.len(), 0) {
+            return;
+        }
+        match action {
+            Action::Enter => {
+                let (what, text) = &self.items[self.cursor.at];
+                desk.copy(what, text);
+                desk.ask(Ask::Pop);
+            }
+            Action::Back | Action::CopyMenu => desk.ask(Ask::Pop),
+            _ => {}
+        }
+    }
+
+    fn is_overlay(&self) -> bool {
+        true
+    }
+
+    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
+        let size = (60, self.items.len() as u16 + 2);
+        let inner = popup(buffer, area, size, "Copy", desk.theme);
+        for (index, (what, text)) in self.items.iter().enumerate() {
+            let here = index == self.cursor.at;
+            let line = format!("{} {what:<20}{text}", if here { '>' } else { ' ' });
+            let style = if here {
+                desk.theme.cursor_row()
+            } else {
+                Style::new()
+            };
+            let row = paint::row(inner, index as u16);
+            buffer.set_style(row, style);
+            paint::line(buffer, row, &line, style, desk.theme);
+        }
+        None
+    }
+}

@@ -1,0 +1,185 @@
+//! One group, whole: what is known, where from, and what the service says of it now.
+
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+};
+
+use super::{Pane, View, copy_menu::CopyMenu, edit::Edit, history::History, token::TokenPane};
+use crate::{
+    domain::{group::UserGroupId, known::KnownGroup},
+    tui::{
+        desk::{Ask, Desk},
+        facts,
+        frame::boxed,
+        keymap::{Action, Focus},
+        message::{Job, Outcome, Ticket},
+        messages::Severity,
+        scroll::Cursor,
+        sheet::Sheet,
+    },
+};
+
+#[derive(Debug)]
+pub struct Group {
+    id: UserGroupId,
+    ticket: Option<Ticket>,
+    /// Why the last look-up did not answer.
+    trouble: Option<String>,
+    /// What the last look-up warned of.
+    warnings: Vec<String>,
+    scroll: Cursor,
+}
+
+/// More lines than any group has; the page itself ends the scrolling.
+const LINES: usize = 100_000;
+
+impl Group {
+    /// Opens a known group and reads it from the service.
+    pub fn open(id: UserGroupId, desk: &mut Desk) -> Self {
+        let ticket = desk.start(Job::LookUp(id.clone()));
+        Self {
+            id,
+            ticket: Some(ticket),
+            trouble: None,
+            warnings: Vec::new(),
+            scroll: Cursor::default(),
+        }
+    }
+
+    fn known<'a>(&self, desk: &'a Desk) -> Option<&'a KnownGroup> {
+        desk.groups.get(&self.id)
+    }
+
+    fn page(&self, width: u16, desk: &Desk) -> Sheet {
+        let mut sheet = Sheet::new(width, desk.theme);
+        if let Some(trouble) = &self.trouble {
+            sheet.text(trouble, desk.theme.error());
+            sheet.text("below: what this desk knows from before", desk.theme.dim());
+            sheet.blank();
+        }
+        for warning in &self.warnings {
+            sheet.text(warning, desk.theme.warning());
+        }
+        if !self.warnings.is_empty() {
+            sheet.blank();
+        }
+        match self.known(desk) {
+            Some(group) => facts::whole(&mut sheet, group, desk),
+            None => sheet.text("nothing is known of this group yet", desk.theme.dim()),
+        }
+        sheet
+    }
+}
+
+impl View for Group {
+    fn focus(&self) -> Focus {
+        Focus::Group
+    }
+
+    fn title(&self, desk: &Desk) -> String {
+        let title = self.known(desk).map_or(self.id.as_str(), KnownGroup::title);
+        crate::domain::text::visible(title).into_owned()
+    }
+
+    fn status(&self, _desk: &Desk) -> String {
+        if self.ticket.is_some() {
+            "reading it from the service".into()
+        } else {
+            String::new()
+        }
+    }
+
+    fn act(&mut self, action: Action, desk: &mut Desk) {
+        let page = usize::from(desk.size.1 / 2);
+        if self.scroll.act(action, LINES, page) {
+            let width = desk.size.0.saturating_sub(2);
+            let rows = desk.size.1.saturating_sub(6);
+            self.scroll.at = self.scroll.at.min(self.page(width, desk).last_scroll(rows));
+            return;
+        }
+        match action {
+            Action::Back => {
+                if let Some(ticket) = self.ticket {
+                    desk.cancel(ticket);
+                }
+                desk.ask(Ask::Pop);
+            }
+            Action::Refresh => {
+                if let Some(ticket) = self.ticket {
+                    desk.cancel(ticket);
+                }
+                self.ticket = Some(desk.start(Job::LookUp(self.id.clone())));
+            }
+            Action::History => {
+                let pane = History::of(Some(self.id.clone()), desk);
+                desk.ask(Ask::Push(Pane::History(pane)));
+            }
+            Action::Edit | Action::Token | Action::CopyMenu => {
+                let Some(group) = self.known(desk).cloned() else {
+                    return;
+                };
+                let pane = match action {
+                    Action::Edit => Pane::Edit(Box::new(Edit::of(&group, desk))),
+                    Action::Token => Pane::Token(Box::new(TokenPane::open(&group, desk))),
+                    _ => Pane::CopyMenu(CopyMenu::of(&group)),
+                };
+                desk.ask(Ask::Push(pane));
+            }
+            _ => {}
+        }
+    }
+
+    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
+        match action {
+            Action::Edit => desk.read_only_reason().map(str::to_owned),
+            _ => None,
+        }
+    }
+
+    fn waits_for(&self, ticket: Ticket) -> bool {
+        self.ticket == Some(ticket)
+    }
+
+    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
+        self.ticket = None;
+        match outcome {
+            Outcome::Done(done) => {
+                self.trouble = None;
+                self.warnings = done.warnings.iter().map(ToString::to_string).collect();
+                for warning in &done.warnings {
+                    desk.say(severity_of(warning.is_alarm()), warning.to_string());
+                }
+            }
+            Outcome::Failed(trouble) => {
+                self.trouble = Some(trouble.text.clone());
+                desk.say(Severity::Error, trouble.text.clone());
+            }
+            Outcome::Listed(_)
+            | Outcome::OpenRotations(_)
+            | Outcome::History(_)
+            | Outcome::TokenWritten(_) => {}
+        }
+    }
+
+    fn lost(&mut self, _desk: &mut Desk) {
+        self.ticket = None;
+        self.trouble = Some("the look-up broke off inside groupdesk; r reads again".into());
+    }
+
+    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
+        let title = self.known(desk).map_or(self.id.as_str(), KnownGroup::title);
+        let inner = boxed(buffer, area, title, desk.theme);
+        self.page(inner.width, desk)
+            .draw(buffer, inner, self.scroll.at);
+        None
+    }
+}
+
+pub(super) fn severity_of(alarm: bool) -> Severity {
+    if alarm {
+        Severity::Error
+    } else {
+        Severity::Warning
+    }
+}

@@ -1,0 +1,332 @@
+//! Who did what to which group, and how it ended; append-only, newest first.
+
+use crossterm::event::KeyEvent;
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+    style::Style,
+};
+
+use super::{Pane, View, group::Group};
+use crate::{
+    domain::{
+        group::UserGroupId,
+        history::{Ending, Entry},
+    },
+    operations::Numbered,
+    tui::{
+        desk::{Ask, Desk},
+        frame::boxed,
+        keymap::{Action, Focus},
+        message::{Job, Outcome, Ticket},
+        messages::Severity,
+        scroll::Cursor,
+        sheet::Sheet,
+        theme::Theme,
+        widgets::{
+            columns::{Cell, Column, Layout, widest},
+            paint,
+            text_field::TextField,
+        },
+    },
+};
+
+#[derive(Debug)]
+pub struct History {
+    /// Of one group, or of the whole profile.
+    id: Option<UserGroupId>,
+    entries: Vec<Numbered<Entry>>,
+    ticket: Option<Ticket>,
+    filter: TextField,
+    filtering: bool,
+    cursor: Cursor,
+}
+
+/// Rows of the box with the whole entry.
+const DETAIL_ROWS: u16 = 8;
+
+impl History {
+    pub fn of(id: Option<UserGroupId>, desk: &mut Desk) -> Self {
+        let ticket = desk.start(Job::History(id.clone()));
+        Self {
+            id,
+            entries: Vec::new(),
+            ticket: Some(ticket),
+            filter: TextField::new("filter", ""),
+            filtering: false,
+            cursor: Cursor::default(),
+        }
+    }
+
+    fn shown(&self) -> Vec<&Entry> {
+        let words = self.filter.text().to_lowercase();
+        let words: Vec<&str> = words.split_whitespace().collect();
+        self.entries
+            .iter()
+            .map(|numbered| &numbered.value)
+            .filter(|entry| {
+                let text = format!(
+                    "{} {} {} {} {}",
+                    entry.by,
+                    entry.operation.as_str(),
+                    entry.user_group_id.as_str(),
+                    entry.ending.as_str(),
+                    entry.reason.as_deref().unwrap_or_default()
+                )
+                .to_lowercase();
+                words.iter().all(|word| text.contains(word))
+            })
+            .collect()
+    }
+}
+
+impl View for History {
+    fn focus(&self) -> Focus {
+        if self.filtering {
+            Focus::Filter
+        } else {
+            Focus::History
+        }
+    }
+
+    fn title(&self, _desk: &Desk) -> String {
+        "History".into()
+    }
+
+    fn status(&self, _desk: &Desk) -> String {
+        if self.ticket.is_some() {
+            "reading".into()
+        } else {
+            format!("{} of {}", self.shown().len(), self.entries.len())
+        }
+    }
+
+    fn act(&mut self, action: Action, desk: &mut Desk) {
+        let rows = self.shown().len();
+        if self.cursor.act(action, rows, usize::from(desk.size.1 / 2)) {
+            return;
+        }
+        match action {
+            Action::Filter => self.filtering = true,
+            Action::Enter if self.filtering => self.filtering = false,
+            Action::Back if self.filtering || !self.filter.is_empty() => {
+                self.filtering = false;
+                self.filter.set_text("");
+            }
+            Action::Back => desk.ask(Ask::Pop),
+            Action::Refresh => self.ticket = Some(desk.start(Job::History(self.id.clone()))),
+            Action::Enter => {
+                let id = self
+                    .shown()
+                    .get(self.cursor.at)
+                    .map(|entry| entry.user_group_id.clone());
+                match id {
+                    Some(id) if desk.groups.get(&id).is_some() => {
+                        let pane = Group::open(id, desk);
+                        desk.ask(Ask::Push(Pane::Group(pane)));
+                    }
+                    Some(id) => desk.say(
+                        Severity::Info,
+                        format!("\"{id}\" is not in the directory: reading it could create it"),
+                    ),
+                    None => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn input(&mut self, key: KeyEvent, _desk: &mut Desk) {
+        if self.filtering {
+            self.filter.key(key);
+            self.cursor.at = 0;
+        }
+    }
+
+    fn paste(&mut self, text: &str, _desk: &mut Desk) -> bool {
+        if self.filtering {
+            self.filter.paste(text);
+        }
+        self.filtering
+    }
+
+    fn waits_for(&self, ticket: Ticket) -> bool {
+        self.ticket == Some(ticket)
+    }
+
+    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
+        self.ticket = None;
+        match outcome {
+            Outcome::History(entries) => self.entries.clone_from(entries),
+            Outcome::Failed(trouble) => desk.say(Severity::Error, trouble.text.clone()),
+            Outcome::Listed(_)
+            | Outcome::OpenRotations(_)
+            | Outcome::Done(_)
+            | Outcome::TokenWritten(_) => {}
+        }
+    }
+
+    fn lost(&mut self, _desk: &mut Desk) {
+        self.ticket = None;
+    }
+
+    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
+        let mut area = area;
+        let mut cursor = None;
+        if self.filtering || !self.filter.is_empty() {
+            cursor = self
+                .filter
+                .draw(buffer, paint::row(area, 0), desk.theme, self.filtering);
+            area.y += 1;
+            area.height = area.height.saturating_sub(1);
+        }
+        let below = DETAIL_ROWS.min(area.height / 2);
+        let rows = Rect {
+            height: area.height - below,
+            ..area
+        };
+        let title = match &self.id {
+            Some(id) => format!("History of {id}"),
+            None => "History".into(),
+        };
+        let entries = self.shown();
+        let inner = boxed(buffer, rows, &title, desk.theme);
+        self.draw_rows(buffer, inner, &entries, desk);
+        if let Some(entry) = entries.get(self.cursor.at) {
+            let place = Rect {
+                y: rows.bottom(),
+                height: below,
+                ..area
+            };
+            let title = format!("{} {}", entry.operation.as_str(), entry.user_group_id);
+            let inner = boxed(buffer, place, &title, desk.theme);
+            let mut sheet = Sheet::new(inner.width, desk.theme);
+            describe(&mut sheet, entry, desk);
+            sheet.draw(buffer, inner, 0);
+        }
+        cursor.filter(|_| self.filtering)
+    }
+}
+
+impl History {
+    fn draw_rows(&self, buffer: &mut Buffer, area: Rect, entries: &[&Entry], desk: &Desk) {
+        if area.height < 2 {
+            return;
+        }
+        let height = usize::from(area.height) - 1;
+        let first = self.cursor.first(entries.len(), height);
+        let window = &entries[first.min(entries.len())..(first + height).min(entries.len())];
+        let text = Rect {
+            x: area.x + 2,
+            width: area.width.saturating_sub(3),
+            ..area
+        };
+        let ids = widest(window.iter().map(|entry| entry.user_group_id.as_str()), 40).max(8);
+        let who = widest(window.iter().map(|entry| entry.by.as_str()), 24).max(5);
+        let columns = vec![
+            Column::new("WHEN", 8, 8, 0),
+            Column::new("WHAT", 6, 6, 0),
+            Column::new("GROUP", 8, ids, 0),
+            Column::new("RESULT", 11, 14, 1),
+            Column::new("BY", 5, who, 2),
+            Column::new("TOKEN", 20, 20, 3),
+        ];
+        let layout = Layout::fit(columns, text.width, 2);
+        layout.draw_header(buffer, paint::row(text, 0), desk.theme);
+        if entries.is_empty() && self.ticket.is_none() {
+            let hint = "nothing yet: every create, update and rotate is written down here";
+            paint::line(
+                buffer,
+                paint::row(text, 1),
+                hint,
+                desk.theme.dim(),
+                desk.theme,
+            );
+        }
+        for (index, entry) in window.iter().enumerate() {
+            let here = first + index == self.cursor.at;
+            let style = if here {
+                desk.theme.cursor_row()
+            } else {
+                Style::new()
+            };
+            let line = paint::row(area, index as u16 + 1);
+            if here {
+                buffer.set_style(line, style);
+                paint::text(buffer, line.x, line.y, 1, ">", style);
+            }
+            let ending = Cell::new(entry.ending.as_str().replace('_', " "));
+            let ending = if here {
+                ending
+            } else {
+                ending.styled(ending_style(entry.ending, desk.theme))
+            };
+            let cells = [
+                Cell::new(format!("{} ago", desk.age(entry.at))),
+                Cell::new(entry.operation.as_str()),
+                Cell::new(entry.user_group_id.as_str()),
+                ending,
+                Cell::new(entry.by.as_str()),
+                Cell::new(tokens(entry, desk.theme)),
+            ];
+            layout.draw_row(
+                buffer,
+                paint::row(text, index as u16 + 1),
+                &cells,
+                style,
+                desk.theme,
+            );
+        }
+    }
+}
+
+fn tokens(entry: &Entry, theme: Theme) -> String {
+    match (entry.previous_fingerprint, entry.fingerprint) {
+        (Some(before), Some(after)) if before != after => {
+            format!("{before} {} {after}", theme.arrow())
+        }
+        (_, Some(fingerprint)) | (Some(fingerprint), None) => fingerprint.to_string(),
+        (None, None) => String::new(),
+    }
+}
+
+fn describe(sheet: &mut Sheet, entry: &Entry, desk: &Desk) {
+    let ending = entry.ending.as_str().replace('_', " ");
+    let at = entry.at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
+    sheet.field(
+        "result",
+        &ending,
+        ending_style(entry.ending, desk.theme),
+        &at,
+    );
+    if let Some(changes) = &entry.changes {
+        sheet.field("changes", &changes.to_string(), Style::new(), "");
+    }
+    let tokens = tokens(entry, desk.theme);
+    if !tokens.is_empty() {
+        sheet.field("token", &tokens, Style::new(), "fingerprints");
+    }
+    if let Some(reason) = &entry.reason {
+        sheet.field("reason", reason, Style::new(), "");
+    }
+    if let Some(note) = &entry.note {
+        sheet.field("note", note, Style::new(), "");
+    }
+    sheet.field("by", &entry.by, Style::new(), "");
+}
+
+pub(super) fn ending_style(ending: Ending, theme: Theme) -> Style {
+    match ending {
+        Ending::Found | Ending::Existed => Style::new(),
+        Ending::Created
+        | Ending::Updated
+        | Ending::Rotated
+        | Ending::Confirmed
+        | Ending::Recovered => theme.ok(),
+        Ending::NotApplied | Ending::Superseded => theme.warning(),
+        Ending::Conflict | Ending::Refused | Ending::Unreachable | Ending::CreatedByGet => {
+            theme.error()
+        }
+        Ending::Unknown => theme.unknown(),
+    }
+}

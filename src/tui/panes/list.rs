@@ -1,0 +1,266 @@
+//! The groups of a profile: find one, and go on from there. State and actions; `view` draws.
+
+mod view;
+
+use crossterm::event::KeyEvent;
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+};
+
+use super::{Pane, View, copy_menu::CopyMenu, edit::Edit, group::Group, token::TokenPane};
+use crate::{
+    domain::{group::UserGroupId, known::KnownGroup},
+    tui::{
+        desk::{Ask, Desk},
+        groups::Listed,
+        keymap::{Action, Focus},
+        message::{Job, Outcome, Ticket},
+        messages::Severity,
+        scroll::Cursor,
+        widgets::text_field::TextField,
+    },
+};
+
+/// What the list is ordered by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SortBy {
+    Name,
+    Id,
+    Tag,
+    Rotated,
+    Seen,
+}
+
+impl SortBy {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Name => "name",
+            Self::Id => "id",
+            Self::Tag => "tag",
+            Self::Rotated => "rotated",
+            Self::Seen => "seen",
+        }
+    }
+
+    fn next(self) -> Self {
+        match self {
+            Self::Name => Self::Id,
+            Self::Id => Self::Tag,
+            Self::Tag => Self::Rotated,
+            Self::Rotated => Self::Seen,
+            Self::Seen => Self::Name,
+        }
+    }
+
+    fn sort(self, rows: &[Listed], order: &mut [usize]) {
+        let group = |at: &usize| &rows[*at].group;
+        match self {
+            Self::Name => order.sort_by_cached_key(|at| group(at).title().to_lowercase()),
+            // The rows are in the order of their ids already.
+            Self::Id => order.sort_unstable(),
+            Self::Tag => order.sort_by_key(|at| {
+                let tag = group(at).environment_tag.as_ref();
+                tag.map(|known| known.value.as_str())
+            }),
+            Self::Rotated => {
+                order.sort_by_key(|at| group(at).last_rotated.as_ref().map(|last| last.at));
+            }
+            Self::Seen => order.sort_by_key(|at| group(at).last_seen),
+        }
+    }
+}
+
+/// What a view was made from; it is made anew when this differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Basis {
+    generation: u64,
+    words: String,
+    sort: SortBy,
+    reverse: bool,
+}
+
+#[derive(Debug)]
+pub struct List {
+    filter: TextField,
+    filtering: bool,
+    sort: SortBy,
+    reverse: bool,
+    detail: bool,
+    cursor: Cursor,
+    /// The group of the cursor; the cursor follows it when the rows change.
+    on: Option<UserGroupId>,
+    /// Places in `desk.groups.rows()`, filtered and sorted.
+    shown: Vec<usize>,
+    basis: Option<Basis>,
+    ticket: Option<Ticket>,
+}
+
+impl Default for List {
+    fn default() -> Self {
+        Self {
+            filter: TextField::new("filter", ""),
+            filtering: false,
+            sort: SortBy::Name,
+            reverse: false,
+            detail: true,
+            cursor: Cursor::default(),
+            on: None,
+            shown: Vec::new(),
+            basis: None,
+            ticket: None,
+        }
+    }
+}
+
+impl List {
+    /// The list of the current profile, reading the directory.
+    pub fn start(desk: &mut Desk) -> Self {
+        let ticket = desk.start(Job::List);
+        Self {
+            ticket: Some(ticket),
+            ..Self::default()
+        }
+    }
+
+    fn group<'a>(&self, desk: &'a Desk) -> Option<&'a KnownGroup> {
+        let at = *self.shown.get(self.cursor.at)?;
+        Some(&desk.groups.rows().get(at)?.group)
+    }
+
+    fn look_again(&mut self, desk: &Desk) {
+        let basis = Basis {
+            generation: desk.groups.generation,
+            words: self.filter.text().to_lowercase(),
+            sort: self.sort,
+            reverse: self.reverse,
+        };
+        if self.basis.as_ref() == Some(&basis) {
+            return;
+        }
+        let words: Vec<String> = basis.words.split_whitespace().map(str::to_owned).collect();
+        let rows = desk.groups.rows();
+        self.shown = (0..rows.len())
+            .filter(|at| rows[*at].holds(&words))
+            .collect();
+        self.sort.sort(rows, &mut self.shown);
+        if self.reverse {
+            self.shown.reverse();
+        }
+        let same = |at: &usize| Some(&rows[*at].group.id) == self.on.as_ref();
+        let found = self.shown.iter().position(same);
+        self.cursor.at = found
+            .unwrap_or(self.cursor.at)
+            .min(self.shown.len().saturating_sub(1));
+        self.basis = Some(basis);
+    }
+
+    fn clear_filter(&mut self) -> bool {
+        let was = self.filtering || !self.filter.text().is_empty();
+        self.filter = TextField::new("filter", "");
+        self.filtering = false;
+        was
+    }
+}
+
+impl View for List {
+    fn focus(&self) -> Focus {
+        if self.filtering {
+            Focus::Filter
+        } else {
+            Focus::List
+        }
+    }
+
+    fn title(&self, _desk: &Desk) -> String {
+        "Groups".into()
+    }
+
+    fn status(&self, desk: &Desk) -> String {
+        let order = if self.reverse { "v" } else { "^" };
+        let age = desk
+            .groups
+            .read_at
+            .map_or_else(|| "reading…".into(), |at| format!("{} ago", desk.age(at)));
+        format!(
+            "{} of {}   sort: {} {order}   {age}",
+            self.shown.len(),
+            desk.groups.rows().len(),
+            self.sort.as_str()
+        )
+    }
+
+    fn act(&mut self, action: Action, desk: &mut Desk) {
+        let page = usize::from(desk.size.1 / 2);
+        if self.cursor.act(action, self.shown.len(), page) {
+            self.on = self.group(desk).map(|group| group.id.clone());
+            return;
+        }
+        match action {
+            Action::Filter => self.filtering = true,
+            Action::Enter if self.filtering => self.filtering = false,
+            Action::Back => {
+                if !self.clear_filter() {
+                    desk.messages.dismiss();
+                }
+            }
+            Action::Detail => self.detail = !self.detail,
+            Action::Sort => self.sort = self.sort.next(),
+            Action::SortReverse => self.reverse = !self.reverse,
+            Action::Refresh => self.ticket = Some(desk.start(Job::List)),
+            Action::Enter | Action::Edit | Action::Token | Action::CopyMenu => {
+                let Some(group) = self.group(desk).cloned() else {
+                    desk.say(Severity::Info, "no group here; o opens or creates one");
+                    return;
+                };
+                let pane = match action {
+                    Action::Edit => Pane::Edit(Box::new(Edit::of(&group, desk))),
+                    Action::Token => Pane::Token(Box::new(TokenPane::open(&group, desk))),
+                    Action::CopyMenu => Pane::CopyMenu(CopyMenu::of(&group)),
+                    _ => Pane::Group(Group::open(group.id, desk)),
+                };
+                desk.ask(Ask::Push(pane));
+            }
+            _ => {}
+        }
+    }
+
+    fn input(&mut self, key: KeyEvent, _desk: &mut Desk) {
+        if self.filtering {
+            self.filter.key(key);
+        }
+    }
+
+    fn paste(&mut self, text: &str, _desk: &mut Desk) -> bool {
+        if self.filtering {
+            self.filter.paste(text);
+        }
+        self.filtering
+    }
+
+    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
+        match action {
+            Action::Edit => desk.read_only_reason().map(str::to_owned),
+            _ => None,
+        }
+    }
+
+    fn waits_for(&self, ticket: Ticket) -> bool {
+        self.ticket == Some(ticket)
+    }
+
+    fn answer(&mut self, _outcome: &Outcome, _desk: &mut Desk) {
+        self.ticket = None;
+    }
+
+    fn sync(&mut self, desk: &Desk) {
+        self.look_again(desk);
+        if self.on.is_none() || self.cursor.at >= self.shown.len() {
+            self.on = self.group(desk).map(|group| group.id.clone());
+        }
+    }
+
+    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
+        view::draw(self, buffer, area, desk)
+    }
+}

@@ -1,0 +1,205 @@
+//! How the list looks: the rows that fit, and the details of the row of the cursor below or beside them.
+
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+    style::Style,
+};
+
+use super::List;
+use crate::{
+    domain::{group::EnvironmentTag, known::KnownGroup},
+    tui::{
+        desk::Desk,
+        facts,
+        frame::boxed,
+        sheet::Sheet,
+        widgets::{
+            columns::{Cell, Column, Layout, widest},
+            paint,
+        },
+    },
+};
+
+/// From this width on the details stand beside the list, not below it (console.md).
+const BESIDE: u16 = 100;
+/// Under this size there are no boxes and no details.
+const BARE: (u16, u16) = (60, 12);
+/// Rows of the detail box below the list, edges included.
+const DETAIL_ROWS: u16 = 9;
+
+pub(super) fn draw(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
+    let mut area = area;
+    let mut cursor = None;
+    if list.filtering || !list.filter.is_empty() {
+        let line = paint::row(area, 0);
+        cursor = list.filter.draw(buffer, line, desk.theme, list.filtering);
+        area.y += 1;
+        area.height = area.height.saturating_sub(1);
+    }
+    let bare = area.width < BARE.0 || area.height < BARE.1;
+    let (rows, detail) = split(area, list.detail && !bare);
+    let inner = if bare {
+        rows
+    } else {
+        boxed(buffer, rows, "Groups", desk.theme)
+    };
+    draw_rows(list, buffer, inner, desk);
+    if let (Some(detail), Some(group)) = (detail, list.group(desk)) {
+        let inner = boxed(buffer, detail, group.title(), desk.theme);
+        let mut sheet = Sheet::new(inner.width, desk.theme);
+        facts::brief(&mut sheet, group, desk);
+        sheet.draw(buffer, inner, 0);
+    }
+    cursor.filter(|_| list.filtering)
+}
+
+fn split(area: Rect, detail: bool) -> (Rect, Option<Rect>) {
+    if !detail {
+        return (area, None);
+    }
+    if area.width >= BESIDE {
+        let beside = (area.width * 2 / 5).min(70);
+        let rows = Rect {
+            width: area.width - beside,
+            ..area
+        };
+        let detail = Rect {
+            x: rows.right(),
+            width: beside,
+            ..area
+        };
+        (rows, Some(detail))
+    } else {
+        let below = DETAIL_ROWS.min(area.height / 2);
+        let rows = Rect {
+            height: area.height - below,
+            ..area
+        };
+        let detail = Rect {
+            y: rows.bottom(),
+            height: below,
+            ..area
+        };
+        (rows, Some(detail))
+    }
+}
+
+fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
+    if area.height < 2 {
+        return;
+    }
+    let height = usize::from(area.height) - 1;
+    let first = list.cursor.first(list.shown.len(), height);
+    let rows: Vec<&KnownGroup> = list
+        .shown
+        .iter()
+        .skip(first)
+        .take(height)
+        .map(|at| &desk.groups.rows()[*at].group)
+        .collect();
+    let gutter = 2;
+    let text = Rect {
+        x: area.x + gutter.min(area.width),
+        width: area.width.saturating_sub(gutter + 1),
+        ..area
+    };
+    let layout = Layout::fit(columns(&rows), text.width, 2);
+    layout.draw_header(buffer, paint::row(text, 0), desk.theme);
+    if rows.is_empty() {
+        let hint = empty_hint(list, desk);
+        paint::line(
+            buffer,
+            paint::row(text, 1),
+            hint,
+            desk.theme.dim(),
+            desk.theme,
+        );
+    }
+    for (index, group) in rows.iter().enumerate() {
+        let here = first + index == list.cursor.at;
+        let style = if here {
+            desk.theme.cursor_row()
+        } else {
+            Style::new()
+        };
+        let line = paint::row(area, index as u16 + 1);
+        if here {
+            buffer.set_style(line, style);
+            paint::text(buffer, line.x, line.y, 1, ">", style);
+        }
+        let cells = cells(group, desk, here);
+        layout.draw_row(
+            buffer,
+            paint::row(text, index as u16 + 1),
+            &cells,
+            style,
+            desk.theme,
+        );
+    }
+}
+
+fn empty_hint(list: &List, desk: &Desk) -> &'static str {
+    if desk.groups.read_at.is_none() {
+        "reading the directory"
+    } else if list.filter.is_empty() {
+        "no groups known here yet: o opens or creates one by its id"
+    } else {
+        "nothing matches the filter: Esc clears it"
+    }
+}
+
+fn columns(rows: &[&KnownGroup]) -> Vec<Column> {
+    let names = widest(rows.iter().map(|group| group.title()), 40).max(12);
+    let ids = widest(rows.iter().map(|group| group.id.as_str()), 40).max(8);
+    vec![
+        Column::new("NAME", 12, names, 1),
+        Column::new("ID", 8, ids, 0),
+        Column::new("TAG", 8, 8, 4),
+        Column::new("MAP~", 4, 4, 5).right(),
+        Column::new("PROPS", 5, 5, 6).right(),
+        Column::new("TOKEN", 8, 8, 2),
+        Column::new("ROTATED~", 8, 8, 3).right(),
+    ]
+}
+
+fn cells(group: &KnownGroup, desk: &Desk, here: bool) -> Vec<Cell<'static>> {
+    let unknown = || "?".to_owned();
+    let tag = group
+        .environment_tag
+        .as_ref()
+        .map_or_else(unknown, |known| known.value.to_string());
+    let wrong_tag = match (
+        desk.profile().and_then(|p| p.environment.as_ref()),
+        &group.environment_tag,
+    ) {
+        (Some(expected), Some(known)) => *expected != known.value,
+        _ => false,
+    };
+    let tag_style = match &group.environment_tag {
+        _ if here => Style::new(),
+        _ if wrong_tag => desk.theme.error(),
+        Some(known) if known.value == EnvironmentTag::Customer => Style::new(),
+        _ => desk.theme.dim(),
+    };
+    let count = |count: Option<usize>| count.map_or_else(unknown, |count| count.to_string());
+    let mapping = count(group.mapping.as_ref().map(|known| known.value.len()));
+    let properties = count(group.properties.as_ref().map(|known| known.value.len()));
+    let token = group
+        .fingerprint
+        .as_ref()
+        .map_or_else(unknown, |known| known.value.to_string());
+    let rotated = group
+        .last_rotated
+        .as_ref()
+        .map_or_else(unknown, |last| desk.age(last.at));
+    vec![
+        Cell::new(group.title().to_owned()),
+        Cell::new(group.id.as_str().to_owned()),
+        Cell::new(tag).styled(tag_style),
+        Cell::new(mapping),
+        Cell::new(properties),
+        Cell::new(token),
+        Cell::new(rotated),
+    ]
+}

@@ -1,0 +1,124 @@
+//! The panes: a closed set, so that the compiler lists what a new one touches. Each holds its own state, answers actions,
+//! takes the outcome it waits for, and draws itself purely.
+
+pub mod copy_menu;
+pub mod edit;
+pub mod group;
+pub mod help;
+pub mod history;
+pub mod list;
+pub mod messages;
+pub mod open;
+pub mod profiles;
+pub mod result;
+pub mod review;
+pub mod token;
+pub mod welcome;
+
+use crossterm::event::KeyEvent;
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+};
+
+use super::{
+    desk::Desk,
+    keymap::{Action, Focus},
+    message::{Outcome, Ticket},
+};
+
+/// What every pane can do; the defaults are those of a pane that only shows something.
+pub trait View {
+    /// Where keys go.
+    fn focus(&self) -> Focus;
+    /// Its part of the breadcrumb.
+    fn title(&self, desk: &Desk) -> String;
+    /// The rest of line 2: filter, counts, age.
+    fn status(&self, _desk: &Desk) -> String {
+        String::new()
+    }
+    fn act(&mut self, action: Action, desk: &mut Desk);
+    /// A key for the focused widget.
+    fn input(&mut self, _key: KeyEvent, _desk: &mut Desk) {}
+    /// Pasted text for the focused field; whether there was one.
+    fn paste(&mut self, _text: &str, _desk: &mut Desk) -> bool {
+        false
+    }
+    /// Why an action is not possible now; it is shown dimmed, with this.
+    fn disabled(&self, _action: Action, _desk: &Desk) -> Option<String> {
+        None
+    }
+    fn waits_for(&self, _ticket: Ticket) -> bool {
+        false
+    }
+    fn answer(&mut self, _outcome: &Outcome, _desk: &mut Desk) {}
+    /// The job it waits for panicked.
+    fn lost(&mut self, _desk: &mut Desk) {}
+    /// Brings what it derives from the desk up to date; after every message.
+    fn sync(&mut self, _desk: &Desk) {}
+    /// Something on it changes with time alone.
+    fn ticks(&self) -> bool {
+        false
+    }
+    /// Drawn in a box above the pane below.
+    fn is_overlay(&self) -> bool {
+        false
+    }
+    /// Returns where the terminal's cursor belongs, if anywhere.
+    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position>;
+}
+
+#[derive(Debug)]
+pub enum Pane {
+    Welcome(welcome::Welcome),
+    List(list::List),
+    Group(group::Group),
+    Edit(Box<edit::Edit>),
+    Review(Box<review::Review>),
+    Result(Box<result::ResultPane>),
+    Token(Box<token::TokenPane>),
+    History(history::History),
+    Open(open::Open),
+    Help(help::Help),
+    Profiles(profiles::Profiles),
+    Messages(messages::MessagesPane),
+    CopyMenu(copy_menu::CopyMenu),
+}
+
+impl Pane {
+    pub fn view(&self) -> &dyn View {
+        match self {
+            Self::Welcome(pane) => pane,
+            Self::List(pane) => pane,
+            Self::Group(pane) => pane,
+            Self::Edit(pane) => pane.as_ref(),
+            Self::Review(pane) => pane.as_ref(),
+            Self::Result(pane) => pane.as_ref(),
+            Self::Token(pane) => pane.as_ref(),
+            Self::History(pane) => pane,
+            Self::Open(pane) => pane,
+            Self::Help(pane) => pane,
+            Self::Profiles(pane) => pane,
+            Self::Messages(pane) => pane,
+            Self::CopyMenu(pane) => pane,
+        }
+    }
+
+    pub fn view_mut(&mut self) -> &mut dyn View {
+        match self {
+            Self::Welcome(pane) => pane,
+            Self::List(pane) => pane,
+            Self::Group(pane) => pane,
+            Self::Edit(pane) => pane.as_mut(),
+            Self::Review(pane) => pane.as_mut(),
+            Self::Result(pane) => pane.as_mut(),
+            Self::Token(pane) => pane.as_mut(),
+            Self::History(pane) => pane,
+            Self::Open(pane) => pane,
+            Self::Help(pane) => pane,
+            Self::Profiles(pane) => pane,
+            Self::Messages(pane) => pane,
+            Self::CopyMenu(pane) => pane,
+        }
+    }
+}

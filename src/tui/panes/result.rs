@@ -1,0 +1,108 @@
+//! What came back after a create or an update: the returned name, properties, token fingerprint and tag.
+
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+};
+
+use super::{Pane, View, edit::Edit, history::ending_style, token::TokenPane};
+use crate::{
+    domain::change::Wanted,
+    operations::Done,
+    tui::{
+        desk::{Ask, Desk},
+        facts,
+        frame::boxed,
+        keymap::{Action, Focus},
+        scroll::Cursor,
+        sheet::Sheet,
+    },
+};
+
+#[derive(Debug)]
+pub struct ResultPane {
+    done: Done,
+    sent_mapping: bool,
+    scroll: Cursor,
+}
+
+impl ResultPane {
+    pub fn of(done: Done, wanted: &Wanted) -> Self {
+        Self {
+            sent_mapping: wanted.mapping.is_some(),
+            done,
+            scroll: Cursor::default(),
+        }
+    }
+
+    fn page(&self, width: u16, desk: &Desk) -> Sheet {
+        let theme = desk.theme;
+        let done = &self.done;
+        let mut sheet = Sheet::new(width, theme);
+        let word = done.ending.as_str().replace('_', " ").to_uppercase();
+        let answer = format!(
+            "answered {} in {} ms",
+            done.status,
+            done.latency.as_millis()
+        );
+        sheet.field("result", &word, ending_style(done.ending, theme), &answer);
+        for warning in &done.warnings {
+            let style = if warning.is_alarm() {
+                theme.error()
+            } else {
+                theme.warning()
+            };
+            sheet.text(&format!("! {warning}"), style);
+        }
+        sheet.blank();
+        sheet.heading("What came back, and what is known now");
+        facts::whole(&mut sheet, &done.group, desk);
+        if self.sent_mapping {
+            sheet.blank();
+            sheet.text(
+                "~ the service accepted the mapping but never returns it",
+                theme.dim(),
+            );
+        }
+        sheet
+    }
+}
+
+impl View for ResultPane {
+    fn focus(&self) -> Focus {
+        Focus::Result
+    }
+
+    fn title(&self, _desk: &Desk) -> String {
+        self.done.group.id.to_string()
+    }
+
+    fn act(&mut self, action: Action, desk: &mut Desk) {
+        let rows = desk.size.1.saturating_sub(6);
+        let last = self
+            .page(desk.size.0.saturating_sub(2), desk)
+            .last_scroll(rows);
+        if self.scroll.act(action, last + 1, usize::from(rows)) {
+            return;
+        }
+        match action {
+            Action::Enter | Action::Back => desk.ask(Ask::Home),
+            Action::Edit => {
+                let pane = Edit::of(&self.done.group, desk);
+                desk.ask(Ask::Replace(Pane::Edit(Box::new(pane))));
+            }
+            Action::Token => {
+                let pane = TokenPane::open(&self.done.group, desk);
+                desk.ask(Ask::Replace(Pane::Token(Box::new(pane))));
+            }
+            _ => {}
+        }
+    }
+
+    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
+        let inner = boxed(buffer, area, self.done.group.title(), desk.theme);
+        self.page(inner.width, desk)
+            .draw(buffer, inner, self.scroll.at);
+        None
+    }
+}

@@ -1,0 +1,412 @@
+//! The token of a group: what it is now, and rotating it (rotation.md). Nothing is sent before the check; leaving never
+//! stops what is under way; the token is masked and in memory only.
+
+mod page;
+
+use std::path::PathBuf;
+
+use crossterm::event::KeyEvent;
+use jiff::{SignedDuration, Timestamp};
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+};
+
+use super::View;
+use crate::{
+    domain::{group::UserGroupId, history::Ending, known::KnownGroup, text::visible, token::Token},
+    operations::Done,
+    tui::{
+        desk::{Ask, Desk},
+        keymap::{Action, Focus},
+        level::{Level, of_rotation},
+        message::{Job, Outcome, Ticket, Trouble},
+        messages::Severity,
+        widgets::text_field::TextField,
+    },
+};
+
+/// How long a token stays readable on the screen.
+const REVEALED: SignedDuration = SignedDuration::from_secs(20);
+
+/// Longest reason, in characters.
+const LONGEST_REASON: usize = 200;
+
+#[derive(Debug)]
+enum Stage {
+    /// The token the service holds now.
+    Reading(Ticket),
+    Current(Done),
+    /// What will happen, the reason, the confirmation.
+    Check {
+        on_reason: bool,
+    },
+    Rotating(Ticket),
+    /// Rotated; `confirming` while it is read back.
+    Rotated {
+        done: Done,
+        confirming: Option<Ticket>,
+    },
+    /// It could not be read, or the rotation did not end well.
+    Failed(Trouble),
+}
+
+#[derive(Debug)]
+pub struct TokenPane {
+    id: UserGroupId,
+    stage: Stage,
+    reason: TextField,
+    /// The group id, typed (level 3).
+    typed: TextField,
+    revealed_until: Option<Timestamp>,
+    /// Where to write the token, while that is asked.
+    path: Option<TextField>,
+    writing: Option<Ticket>,
+}
+
+impl TokenPane {
+    /// Reads the group; nothing is rotated from here without the check.
+    pub fn open(group: &KnownGroup, desk: &mut Desk) -> Self {
+        let ticket = desk.start(Job::LookUp(group.id.clone()));
+        Self {
+            stage: Stage::Reading(ticket),
+            reason: TextField::new("reason (optional)", "").with_longest(LONGEST_REASON),
+            typed: TextField::new("type the id to rotate", ""),
+            id: group.id.clone(),
+            revealed_until: None,
+            path: None,
+            writing: None,
+        }
+    }
+
+    fn done(&self) -> Option<&Done> {
+        match &self.stage {
+            Stage::Current(done) | Stage::Rotated { done, .. } => Some(done),
+            Stage::Reading(_) | Stage::Check { .. } | Stage::Rotating(_) | Stage::Failed(_) => None,
+        }
+    }
+
+    fn token(&self) -> Option<&Token> {
+        self.done()?.token.as_ref()
+    }
+
+    fn rotate(&mut self, desk: &mut Desk) {
+        let reason = self.reason.text().trim();
+        let reason = (!reason.is_empty()).then(|| reason.to_owned());
+        self.stage = Stage::Rotating(desk.start(Job::Rotate(self.id.clone(), reason)));
+    }
+
+    fn read(&mut self, desk: &mut Desk) {
+        if let Stage::Reading(ticket) = self.stage {
+            desk.cancel(ticket);
+        }
+        self.revealed_until = None;
+        self.stage = Stage::Reading(desk.start(Job::LookUp(self.id.clone())));
+    }
+
+    fn ask_path(&mut self) {
+        let Some(done) = self.done() else { return };
+        let safe: String = self
+            .id
+            .as_str()
+            .chars()
+            .map(|c| {
+                if c.is_ascii_alphanumeric() || c == '-' {
+                    c
+                } else {
+                    '_'
+                }
+            })
+            .take(60)
+            .collect();
+        let fingerprint = done
+            .group
+            .fingerprint
+            .as_ref()
+            .map_or_else(String::new, |known| format!("-{}", known.value));
+        let name = format!("~/{safe}{fingerprint}.token");
+        self.path = Some(TextField::new("new file", name));
+    }
+
+    fn write(&mut self, desk: &mut Desk) {
+        let (Some(field), Some(token)) = (&self.path, self.token().cloned()) else {
+            return;
+        };
+        let path = with_home(field.text());
+        self.writing = Some(desk.start(Job::WriteToken(token, path)));
+    }
+
+    fn failed(&mut self, trouble: &Trouble, desk: &mut Desk) {
+        let severity = if trouble.ending == Some(Ending::Unknown) {
+            Severity::Unknown
+        } else {
+            Severity::Error
+        };
+        desk.say(severity, trouble.text.clone());
+        self.stage = Stage::Failed(trouble.clone());
+    }
+
+    fn take(&mut self, done: &Done, desk: &mut Desk) {
+        for warning in &done.warnings {
+            desk.say(
+                super::group::severity_of(warning.is_alarm()),
+                warning.to_string(),
+            );
+        }
+        self.stage = match &self.stage {
+            Stage::Rotating(_) => {
+                desk.say(Severity::Done, describe(done));
+                let confirming = (done.ending == Ending::Rotated)
+                    .then(|| desk.start(Job::Confirm(Box::new(done.clone()))));
+                Stage::Rotated {
+                    done: done.clone(),
+                    confirming,
+                }
+            }
+            Stage::Rotated { .. } => Stage::Rotated {
+                done: done.clone(),
+                confirming: None,
+            },
+            Stage::Reading(_) | Stage::Current(_) | Stage::Check { .. } | Stage::Failed(_) => {
+                Stage::Current(done.clone())
+            }
+        };
+    }
+}
+
+/// How strongly a rotation asks here.
+fn level(desk: &Desk) -> Level {
+    desk.profile().map_or(Level::Typed, of_rotation)
+}
+
+/// One line for a rotation that ended well.
+pub(in crate::tui) fn describe(done: &Done) -> String {
+    let arrow = match (&done.previous_fingerprint, &done.group.fingerprint) {
+        (Some(before), Some(after)) => format!(", token {before} is now {}", after.value),
+        _ => String::new(),
+    };
+    format!("{} {}{arrow}", done.group.id, done.ending.as_str())
+}
+
+fn with_home(path: &str) -> PathBuf {
+    match (path.strip_prefix("~/"), std::env::home_dir()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(path),
+    }
+}
+
+impl View for TokenPane {
+    fn focus(&self) -> Focus {
+        if self.path.is_some() {
+            return Focus::WritePath;
+        }
+        match &self.stage {
+            Stage::Reading(_) | Stage::Current(_) | Stage::Failed(_) => Focus::Token,
+            Stage::Check { on_reason: true } => Focus::RotateReason,
+            // The level is not known here; the typed field ignores itself where it is not asked for.
+            Stage::Check { on_reason: false } if self.typed.hint.is_empty() => Focus::RotateCheck,
+            Stage::Check { on_reason: false } => Focus::RotateTyped,
+            Stage::Rotating(_) => Focus::RotateRunning,
+            Stage::Rotated { .. } => Focus::RotateResult,
+        }
+    }
+
+    fn title(&self, _desk: &Desk) -> String {
+        match &self.stage {
+            Stage::Check { .. } | Stage::Rotating(_) => {
+                format!("Rotate {}", visible(self.id.as_str()))
+            }
+            Stage::Reading(_) | Stage::Current(_) | Stage::Rotated { .. } | Stage::Failed(_) => {
+                format!("Token of {}", visible(self.id.as_str()))
+            }
+        }
+    }
+
+    fn status(&self, _desk: &Desk) -> String {
+        match &self.stage {
+            Stage::Reading(_) => "reading it".into(),
+            Stage::Check { .. } => "nothing is sent yet".into(),
+            Stage::Rotating(_) => "rotating".into(),
+            Stage::Rotated {
+                confirming: Some(_),
+                ..
+            } => "reading it back".into(),
+            Stage::Current(_) | Stage::Rotated { .. } | Stage::Failed(_) => String::new(),
+        }
+    }
+
+    fn act(&mut self, action: Action, desk: &mut Desk) {
+        match action {
+            Action::Back if self.path.is_some() => self.path = None,
+            Action::Enter if self.path.is_some() => self.write(desk),
+            Action::Rotate => {
+                self.revealed_until = None;
+                self.typed.hint = match level(desk) {
+                    Level::Typed => "exactly as shown above; then Enter".into(),
+                    Level::Button | Level::Key => String::new(),
+                };
+                self.stage = Stage::Check { on_reason: true };
+            }
+            Action::NextField | Action::PreviousField => {
+                if let Stage::Check { on_reason } = &mut self.stage {
+                    *on_reason = !*on_reason;
+                }
+            }
+            Action::Confirm => self.rotate(desk),
+            Action::Enter if matches!(self.stage, Stage::Check { .. }) => {
+                if self.typed.text() == self.id.as_str() {
+                    self.rotate(desk);
+                } else {
+                    self.typed.error = Some("that is not the id; nothing was sent".into());
+                }
+            }
+            Action::Back | Action::Enter => match &self.stage {
+                Stage::Rotating(_) => {
+                    desk.say(
+                        Severity::Info,
+                        format!("the rotation of {} goes on", self.id),
+                    );
+                    desk.ask(Ask::Pop);
+                }
+                Stage::Reading(ticket) => {
+                    desk.cancel(*ticket);
+                    desk.ask(Ask::Pop);
+                }
+                Stage::Check { .. } => {
+                    desk.say(Severity::Info, "nothing was sent");
+                    self.typed.set_text("");
+                    self.read(desk);
+                }
+                Stage::Current(_) | Stage::Rotated { .. } | Stage::Failed(_) => desk.ask(Ask::Pop),
+            },
+            Action::Refresh => match &self.stage {
+                Stage::Reading(_) | Stage::Current(_) | Stage::Failed(_) => self.read(desk),
+                Stage::Check { .. } | Stage::Rotating(_) | Stage::Rotated { .. } => {}
+            },
+            Action::Reveal => {
+                self.revealed_until = match self.revealed_until {
+                    None if self.token().is_some() => Some(desk.now + REVEALED),
+                    _ => None,
+                };
+            }
+            Action::CopyMenu => {
+                if let Some(token) = self.token().cloned() {
+                    desk.copy_secret("token", token);
+                }
+            }
+            Action::WriteFile => self.ask_path(),
+            _ => {}
+        }
+    }
+
+    fn input(&mut self, key: KeyEvent, _desk: &mut Desk) {
+        if let Some(field) = self.field() {
+            field.key(key);
+            field.error = None;
+        }
+    }
+
+    fn paste(&mut self, text: &str, _desk: &mut Desk) -> bool {
+        let Some(field) = self.field() else {
+            return false;
+        };
+        field.paste(text);
+        true
+    }
+
+    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
+        match action {
+            Action::Rotate => match &self.stage {
+                Stage::Current(done) if done.warnings.iter().any(|w| w.is_alarm()) => {
+                    Some("there is an alarm: look first".into())
+                }
+                Stage::Current(_) => desk.read_only_reason().map(str::to_owned),
+                _ => Some("the token must be read first; r reads it".into()),
+            },
+            Action::Reveal | Action::CopyMenu | Action::WriteFile if self.token().is_none() => {
+                Some("no token has been read".into())
+            }
+            _ => None,
+        }
+    }
+
+    fn waits_for(&self, ticket: Ticket) -> bool {
+        if self.writing == Some(ticket) {
+            return true;
+        }
+        match &self.stage {
+            Stage::Reading(mine) | Stage::Rotating(mine) => *mine == ticket,
+            Stage::Rotated { confirming, .. } => *confirming == Some(ticket),
+            Stage::Current(_) | Stage::Check { .. } | Stage::Failed(_) => false,
+        }
+    }
+
+    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
+        match outcome {
+            Outcome::Done(done) => self.take(done, desk),
+            Outcome::TokenWritten(path) => {
+                self.writing = None;
+                self.path = None;
+                desk.say(
+                    Severity::Done,
+                    format!("token written to {} (only you can read it)", path.display()),
+                );
+            }
+            Outcome::Failed(trouble) if self.writing.is_some() => {
+                self.writing = None;
+                if let Some(field) = &mut self.path {
+                    field.error = Some(trouble.text.clone());
+                }
+                desk.say(Severity::Error, trouble.text.clone());
+            }
+            Outcome::Failed(trouble) => self.failed(trouble, desk),
+            Outcome::Listed(_) | Outcome::OpenRotations(_) | Outcome::History(_) => {}
+        }
+    }
+
+    fn lost(&mut self, desk: &mut Desk) {
+        let rotating = matches!(self.stage, Stage::Rotating(_));
+        self.writing = None;
+        let trouble = if rotating {
+            Trouble {
+                text: "UNKNOWN whether the token was rotated: the job broke off inside groupdesk. r reads the group; never rotate to find out".into(),
+                ending: Some(Ending::Unknown),
+            }
+        } else {
+            Trouble {
+                text: "the job broke off inside groupdesk; r reads again".into(),
+                ending: None,
+            }
+        };
+        self.failed(&trouble, desk);
+    }
+
+    fn sync(&mut self, desk: &Desk) {
+        if self.revealed_until.is_some_and(|until| desk.now >= until) {
+            self.revealed_until = None;
+        }
+    }
+
+    fn ticks(&self) -> bool {
+        self.revealed_until.is_some()
+    }
+
+    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
+        page::draw(self, buffer, area, desk)
+    }
+}
+
+impl TokenPane {
+    fn field(&mut self) -> Option<&mut TextField> {
+        if self.path.is_some() {
+            return self.path.as_mut();
+        }
+        match self.stage {
+            Stage::Check { on_reason: true } => Some(&mut self.reason),
+            Stage::Check { on_reason: false } if !self.typed.hint.is_empty() => {
+                Some(&mut self.typed)
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The loop: events and finished jobs in, effects out, one draw when the queue is empty. No clock drives it; an idle
+//! console wakes for nothing and writes nothing.
+
+use std::{collections::HashMap, io, time::Duration};
+
+use crossterm::event::Event;
+use futures_util::{FutureExt, Stream, StreamExt};
+use ratatui::Frame;
+use tokio::{
+    sync::mpsc,
+    task::AbortHandle,
+    time::{Instant, sleep, sleep_until},
+};
+
+use super::{
+    Farewell,
+    app::App,
+    frame,
+    message::{Effect, Msg, ProfileIndex, Ticket},
+    work::Works,
+};
+use crate::{domain::token::Token, operations::Clock};
+
+/// What the runner needs of a terminal besides drawing; tests bring their own.
+pub trait Screen {
+    /// Draws what the closure renders, as far as it differs from the last drawing.
+    fn draw(&mut self, render: &mut dyn FnMut(&mut Frame<'_>)) -> io::Result<()>;
+    /// Hands a text to the person's clipboard (OSC 52).
+    fn copy(&mut self, text: &Token) -> io::Result<()>;
+    /// Leaves the screen, stops the process, and comes back when it is continued.
+    fn suspend(&mut self) -> io::Result<()>;
+    /// Draws everything anew at the next draw.
+    fn redraw(&mut self) -> io::Result<()>;
+}
+
+pub struct Runner<S: Screen> {
+    pub app: App,
+    pub screen: S,
+    works: Works,
+    clock: Clock,
+    sender: mpsc::Sender<Msg>,
+    receiver: mpsc::Receiver<Msg>,
+    /// Reads under way; a write has no handle here and cannot be dropped.
+    reads: HashMap<Ticket, AbortHandle>,
+    farewell: Option<Farewell>,
+}
+
+/// Finished jobs that wait for the loop.
+const QUEUE: usize = 64;
+/// How often the screen is brought up to date while something on it depends on time.
+const TICK: Duration = Duration::from_secs(1);
+/// How long a leaving console waits for what is in flight.
+const PATIENCE: Duration = Duration::from_secs(35);
+/// Messages taken in before the screen is drawn again, at the most.
+const BATCH: usize = 4_096;
+
+impl<S: Screen> Runner<S> {
+    pub fn new(app: App, screen: S, works: Works, clock: Clock) -> Self {
+        let (sender, receiver) = mpsc::channel(QUEUE);
+        let mut runner = Self {
+            app,
+            screen,
+            works,
+            clock,
+            sender,
+            receiver,
+            reads: HashMap::new(),
+            farewell: None,
+        };
+        let effects = runner.app.take_effects();
+        runner.perform(effects);
+        runner
+    }
+
+    /// Runs until the person leaves, a signal comes, or the terminal is gone.
+    pub async fn run(
+        &mut self,
+        mut events: impl Stream<Item = io::Result<Event>> + Unpin,
+        mut signals: impl Stream<Item = ()> + Unpin,
+    ) -> io::Result<Farewell> {
+        let mut terminal_lives = true;
+        let mut deadline: Option<Instant> = None;
+        self.draw()?;
+        loop {
+            let msg = tokio::select! {
+                event = events.next(), if terminal_lives => match event {
+                    Some(Ok(event)) => message(event),
+                    Some(Err(_)) | None => {
+                        terminal_lives = false;
+                        Some(Msg::Leave)
+                    }
+                },
+                Some(msg) = self.receiver.recv() => Some(msg),
+                Some(()) = signals.next() => Some(Msg::Leave),
+                () = sleep(TICK), if self.app.ticks() => Some(Msg::Tick),
+                () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
+                    return Ok(Farewell::Signal);
+                }
+            };
+            if matches!(msg, Some(Msg::Leave)) {
+                deadline.get_or_insert_with(|| Instant::now() + PATIENCE);
+            }
+            if let Some(msg) = msg {
+                self.take(msg);
+            }
+            for _ in 0..BATCH {
+                let next = match self.receiver.try_recv() {
+                    Ok(msg) => Some(msg),
+                    Err(_) if terminal_lives => match events.next().now_or_never() {
+                        Some(Some(Ok(event))) => message(event),
+                        Some(Some(Err(_)) | None) => {
+                            terminal_lives = false;
+                            deadline.get_or_insert_with(|| Instant::now() + PATIENCE);
+                            Some(Msg::Leave)
+                        }
+                        None => break,
+                    },
+                    Err(_) => break,
+                };
+                if let Some(msg) = next {
+                    self.take(msg);
+                }
+                if self.farewell.is_some() {
+                    break;
+                }
+            }
+            if let Some(farewell) = self.farewell {
+                return Ok(farewell);
+            }
+            if terminal_lives && self.draw().is_err() {
+                terminal_lives = false;
+                deadline.get_or_insert_with(|| Instant::now() + PATIENCE);
+                self.take(Msg::Leave);
+                if let Some(farewell) = self.farewell {
+                    return Ok(farewell);
+                }
+            }
+        }
+    }
+
+    /// Takes in one message and does what follows from it; draws nothing.
+    pub fn take(&mut self, msg: Msg) {
+        let effects = self.app.update(self.clock.now(), msg);
+        self.perform(effects);
+    }
+
+    /// Waits until nothing is under way, then draws; for tests and pictures.
+    ///
+    /// # Errors
+    /// When the screen cannot be drawn.
+    pub async fn settle(&mut self) -> io::Result<()> {
+        while !self.app.desk.running.is_empty() {
+            let Some(msg) = self.receiver.recv().await else {
+                break;
+            };
+            self.take(msg);
+        }
+        self.draw()
+    }
+
+    /// Why it wants to end, once it does.
+    pub fn farewell(&self) -> Option<Farewell> {
+        self.farewell
+    }
+
+    pub fn draw(&mut self) -> io::Result<()> {
+        let app = &self.app;
+        self.screen.draw(&mut |drawn| {
+            let area = drawn.area();
+            if let Some(cursor) = frame::draw(app, drawn.buffer_mut(), area) {
+                drawn.set_cursor_position(cursor);
+            }
+        })
+    }
+
+    fn perform(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            let result = match effect {
+                Effect::Start(ticket, profile, job) => {
+                    let is_write = job.is_write();
+                    let handle = self.start(ticket, profile, job);
+                    if !is_write {
+                        self.reads.insert(ticket, handle);
+                    }
+                    Ok(())
+                }
+                Effect::Cancel(ticket) => {
+                    if let Some(read) = self.reads.remove(&ticket) {
+                        read.abort();
+                    }
+                    Ok(())
+                }
+                Effect::Copy(text) => self.screen.copy(&text),
+                Effect::Suspend => self.screen.suspend(),
+                Effect::Redraw => self.screen.redraw(),
+                Effect::Quit(farewell) => {
+                    self.farewell = Some(farewell);
+                    Ok(())
+                }
+            };
+            if let Err(error) = result {
+                let text = format!("the terminal did not take it: {error}");
+                self.app.desk.say(super::messages::Severity::Error, text);
+            }
+        }
+        self.reads.retain(|_, read| !read.is_finished());
+    }
+
+    fn start(
+        &self,
+        ticket: Ticket,
+        profile: ProfileIndex,
+        job: super::message::Job,
+    ) -> AbortHandle {
+        let works = self.works.clone();
+        let sender = self.sender.clone();
+        let work = tokio::spawn(async move { works.run(profile, job).await });
+        let handle = work.abort_handle();
+        tokio::spawn(async move {
+            let msg = match work.await {
+                Ok(outcome) => Msg::Done(ticket, outcome),
+                Err(error) if error.is_cancelled() => return,
+                Err(_) => Msg::Lost(ticket),
+            };
+            // The loop has ended where this fails; what was done is in the journal.
+            let _ = sender.send(msg).await;
+        });
+        handle
+    }
+}
+
+fn message(event: Event) -> Option<Msg> {
+    match event {
+        Event::Key(key) => Some(Msg::Key(key)),
+        Event::Paste(text) => Some(Msg::Paste(text)),
+        Event::Resize(columns, rows) => Some(Msg::Resize(columns, rows)),
+        Event::FocusGained | Event::FocusLost | Event::Mouse(_) => None,
+    }
+}

@@ -1,0 +1,123 @@
+//! A page of lines that is built for a width and drawn from a scroll position: details, review, results, help.
+
+use ratatui::{buffer::Buffer, layout::Rect, style::Style};
+
+use super::{
+    theme::Theme,
+    widgets::paint::{self, columns},
+};
+use crate::domain::text::{visible, wrap};
+
+/// Columns of the labels of fields.
+const LABEL: usize = 15;
+
+#[derive(Debug, Clone)]
+pub struct Sheet {
+    width: usize,
+    theme: Theme,
+    lines: Vec<Vec<(String, Style)>>,
+}
+
+impl Sheet {
+    /// For an area of so many columns.
+    pub fn new(width: u16, theme: Theme) -> Self {
+        Self {
+            width: usize::from(width).max(1),
+            theme,
+            lines: Vec::new(),
+        }
+    }
+
+    pub fn height(&self) -> usize {
+        self.lines.len()
+    }
+
+    pub fn blank(&mut self) {
+        self.lines.push(Vec::new());
+    }
+
+    /// Wrapped; hidden characters become escapes.
+    pub fn text(&mut self, text: &str, style: Style) {
+        self.indented(0, text, style);
+    }
+
+    /// Wrapped, every line from the same column on.
+    pub fn indented(&mut self, indent: usize, text: &str, style: Style) {
+        for line in wrap(&visible(text), self.width.saturating_sub(indent)) {
+            self.lines
+                .push(vec![(" ".repeat(indent), Style::new()), (line, style)]);
+        }
+    }
+
+    pub fn heading(&mut self, text: &str) {
+        let style = self.theme.title();
+        self.text(text, style);
+    }
+
+    /// A label, a value with a hanging indent, and where the value came from.
+    pub fn field(&mut self, label: &str, value: &str, style: Style, origin: &str) {
+        let room = self.width.saturating_sub(LABEL).max(1);
+        let mut lines = wrap(&visible(value), room);
+        let last = lines.pop().unwrap_or_default();
+        let gap = room.saturating_sub(columns(&last) + columns(origin));
+        let dim = self.theme.dim();
+        let mut head = format!("{label:<LABEL$}");
+        let mut indent = || std::mem::replace(&mut head, " ".repeat(LABEL));
+        for line in lines {
+            self.lines.push(vec![(indent(), dim), (line, style)]);
+        }
+        let label = indent();
+        if origin.is_empty() || gap >= 2 {
+            self.lines.push(vec![
+                (label, dim),
+                (last, style),
+                (format!("{:gap$}{origin}", ""), dim),
+            ]);
+        } else {
+            self.lines.push(vec![(label, dim), (last, style)]);
+            self.indented(LABEL, origin, dim);
+        }
+    }
+
+    /// One line of pieces, cut at the edge.
+    pub fn pieces(&mut self, pieces: Vec<(String, Style)>) {
+        self.lines.push(pieces);
+    }
+
+    /// How far down one can scroll in an area of so many rows.
+    pub fn last_scroll(&self, rows: u16) -> usize {
+        self.height().saturating_sub(usize::from(rows))
+    }
+
+    pub fn draw(&self, buffer: &mut Buffer, area: Rect, scroll: usize) {
+        let scroll = scroll.min(self.last_scroll(area.height));
+        for (index, line) in self
+            .lines
+            .iter()
+            .skip(scroll)
+            .take(usize::from(area.height))
+            .enumerate()
+        {
+            let row = paint::row(area, index as u16);
+            let mut x = row.x;
+            for (text, style) in line {
+                let room = row.right().saturating_sub(x);
+                x = paint::text(buffer, x, row.y, room, text, *style);
+            }
+        }
+        let below = self.last_scroll(area.height) - scroll;
+        if below > 0 && area.height > 1 && area.width > 12 {
+            let note = format!(" {below} more ");
+            let width = note.len() as u16;
+            let row = paint::row(area, area.height - 1);
+            paint::text(
+                buffer,
+                row.right() - width,
+                row.y,
+                width,
+                &note,
+                self.theme.cursor_row(),
+            );
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! What is said about a wrong configuration file: the place, what to do, and never a secret.
+
+use groupdesk::config::Problem;
+
+use super::{CANARY, Home, problems, profile_and};
+
+#[test]
+fn each_error_names_its_place_and_what_to_do() {
+    // What follows the three lines of a good profile; line and column of the problem; a part of its words.
+    let cases = [
+        (
+            "timout = \"1s\"",
+            (4, 1),
+            "unknown key \"timout\"; did you mean \"timeout\"?",
+        ),
+        ("  url = \"x\"", (4, 3), "did you mean \"base_url\"?"),
+        (
+            "colour = \"red\"",
+            (4, 1),
+            "unknown key \"colour\"; the known keys here are",
+        ),
+        (
+            "timeout = 30",
+            (4, 11),
+            "timeout must be a text such as \"30s\", and is of type integer",
+        ),
+        ("timeout = \"30\"", (4, 11), "timeout is not a duration"),
+        ("timeout = \"0s\"", (4, 11), "timeout is zero"),
+        (
+            "timeout = \"11m\"",
+            (4, 11),
+            "timeout is too long; at most \"10m\"",
+        ),
+        (
+            "connect_timeout = \"31s\"",
+            (4, 19),
+            "connect_timeout is longer than timeout",
+        ),
+        (
+            "environment = \"Costumer\"",
+            (4, 15),
+            "did you mean \"Customer\"?",
+        ),
+        (
+            "environment = \"testing\"",
+            (4, 15),
+            "did you mean \"Testing\"?",
+        ),
+        (
+            "production = \"yes\"",
+            (4, 14),
+            "production must be true or false without quotes",
+        ),
+        ("read_only = 1", (4, 13), "read_only must be true or false"),
+        ("path = \"api/user\"", (4, 8), "path must begin with \"/\""),
+        ("path = \"/a?b\"", (4, 8), "path holds a query"),
+        (
+            "read_only = true\nread_only = true",
+            (5, 1),
+            "duplicate key",
+        ),
+        ("timeout = ", (4, 11), "not TOML"),
+        ("[profiles.eu-live]", (4, 11), "duplicate key"),
+        (
+            "[profiles.\"\"]",
+            (4, 11),
+            "the name of the profile is empty",
+        ),
+        ("[profiles.\"eu \"]", (4, 11), "odd character at position 3"),
+        ("[profiles.us]", (4, 11), "has no base_url"),
+        (
+            "[profile.us]",
+            (4, 2),
+            "unknown key \"profile\"; did you mean \"profiles\"?",
+        ),
+    ];
+    for (lines, place, words) in cases {
+        let found = problems(&profile_and(lines));
+        let fits = |problem: &Problem| {
+            (problem.line, problem.column) == place && problem.what.contains(words)
+        };
+        assert!(found.iter().any(fits), "{lines}: {found:?}");
+    }
+}
+
+#[test]
+fn keys_at_the_top_are_checked_too() {
+    for (line, column, words) in [
+        (
+            "default_profile = \"eu-life\"",
+            19,
+            "there is no profile \"eu-life\"; did you mean \"eu-live\"?",
+        ),
+        (
+            "default_profil = \"eu-live\"",
+            1,
+            "did you mean \"default_profile\"?",
+        ),
+        ("operator = \"\"", 12, "operator is empty"),
+        ("base_url = \"https://x\"", 1, "belongs into a profile"),
+    ] {
+        let found = problems(&format!("{line}\n{}", profile_and("")));
+        assert_eq!(
+            (found.len(), found[0].line, found[0].column),
+            (1, 1, column),
+            "{found:?}"
+        );
+        assert!(found[0].what.contains(words), "{found:?}");
+    }
+    assert!(problems("profiles = 3")[0].what.contains("[profiles.NAME]"));
+    assert!(
+        problems("profiles.eu = 3")[0]
+            .what
+            .contains("[profiles.NAME]")
+    );
+}
+
+#[test]
+fn a_key_in_the_file_is_refused_and_not_repeated() {
+    let places = [
+        format!("api_key = \"{CANARY}\""),
+        format!("api_key = {{ env = \"{CANARY}\" }}"),
+        format!("api_key = {{ \"{CANARY}\" = \"env\" }}"),
+        format!("api_key = {{ key = \"{CANARY}\" }}"),
+        format!("api_key = {{ value = [\"{CANARY}\"] }}"),
+        format!("api_key = {{ env = [\"{CANARY}\"] }}"),
+        format!("api_key = {{ command = \"echo {CANARY}\" }}"),
+        format!("api_key = {{ command = [\"echo\", \"{CANARY}\", 1] }}"),
+        format!("api_key = {{ env = \"A\", file = \"{CANARY}\" }}"),
+        format!("api_key = {CANARY}"),
+        format!("api_key = \"{CANARY}"),
+        format!("api_key = [\"{CANARY}\"]"),
+        "api_key = { file = \"9f86d081884c7d659a2feaa0c55ad015\" }".into(),
+        "api_key = { env = \"sk_live_4eC39HqLyjWDarjtT1zdP7dc\" }".into(),
+        "api_key = { command = [\"sk_live_4eC39HqLyjWDarjtT1zdP7dc\"] }".into(),
+    ];
+    for line in places {
+        let found = problems(&format!(
+            "[profiles.eu]\nbase_url = \"https://a.example\"\n{line}\n"
+        ));
+        assert_eq!(found[0].line, 3, "{line}: {found:?}");
+        assert!(
+            !format!("{found:?}").contains("4eC39Hq"),
+            "{line}: {found:?}"
+        );
+    }
+    for name in [
+        "token",
+        "api_key_value",
+        "apikey",
+        "api_kye",
+        "API_TOKEN",
+        "password",
+    ] {
+        let found = problems(&profile_and(&format!("{name} = \"{CANARY}\"")));
+        assert_eq!(found[0].line, 4);
+        assert!(
+            found[0].what.contains("must not stand in this file"),
+            "{name}: {found:?}"
+        );
+        assert!(
+            found[0].what.contains("{ env = \"EU_KEY\" }"),
+            "{name}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn an_address_is_checked_and_a_password_in_it_is_not_repeated() {
+    for (address, words) in [
+        (
+            format!("https://ana:{CANARY}@a.example"),
+            "user name or password",
+        ),
+        (
+            format!("https://{CANARY}@a.example"),
+            "user name or password",
+        ),
+        (format!("https://a.example?key={CANARY}"), "query"),
+        (format!("https://a.example#{CANARY}"), "fragment"),
+        (format!("{CANARY}://a.example"), "must begin with https://"),
+        (format!("https://a b/{CANARY}"), "is not a URL"),
+        ("http://a.example".into(), "allow_plain_http = true"),
+        (
+            "https://a.example/api/user".into(),
+            "take \"/api/user\" out of it",
+        ),
+    ] {
+        let found = problems(&format!(
+            "[profiles.eu]\nbase_url = \"{address}\"\napi_key = {{ env = \"A\" }}"
+        ));
+        assert_eq!(
+            (found.len(), found[0].line, found[0].column),
+            (1, 2, 12),
+            "{found:?}"
+        );
+        assert!(found[0].what.contains(words), "{address}: {found:?}");
+    }
+}
+
+#[test]
+fn several_errors_are_reported_together_in_the_order_of_the_file() {
+    let home = Home::with_file(
+        "operater = \"x\"\n[profiles.b]\ntimeout = 1\n[profiles.a]\npath = \"x\"\n",
+    );
+    let text = home.load().expect_err("wrong").to_string();
+    let file = home.folder.path().join(".config/groupdesk/config.toml");
+    let lines: Vec<_> = text.lines().collect();
+    for (line, place) in lines
+        .iter()
+        .zip(["1:1", "2:11", "2:11", "3:11", "4:11", "4:11", "5:8"])
+    {
+        let start = format!("{}:{place}: ", file.display());
+        assert!(line.starts_with(&start), "{text}");
+    }
+    assert_eq!(lines.len(), 7, "{text}");
+}
+
+#[test]
+fn hostile_text_in_the_file_is_shown_escaped() {
+    let found = problems(&profile_and("\"a\\u001b[2Jb\" = 1"));
+    assert!(found[0].what.contains("a\\u{1b}[2Jb"), "{found:?}");
+}
+
+#[test]
+fn a_file_that_is_not_text_is_named_with_its_place() {
+    let home = Home::with_file("");
+    let file = home.folder.path().join(".config/groupdesk/config.toml");
+    std::fs::write(&file, b"# ok\n# \xff").expect("written");
+    let text = home.load().expect_err("wrong").to_string();
+    assert!(
+        text.ends_with(":2:3: is not UTF-8 text; save the file as UTF-8"),
+        "{text}"
+    );
+}

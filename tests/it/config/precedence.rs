@@ -1,0 +1,285 @@
+//! Flags over variables over the file; the profile that needs no file.
+
+use std::path::Path;
+
+use groupdesk::{
+    config::{ConfigError, Environment, KeySource, Overrides, Settings, paths},
+    domain::group::EnvironmentTag,
+};
+
+use super::{CANARY, Home, profile_and};
+
+const TWO: &str = "default_profile = \"b\"\noperator = \"li\"\n\
+    [profiles.b]\nbase_url = \"https://b.example\"\napi_key = { env = \"B\" }\n\
+    [profiles.a]\nbase_url = \"https://a.example\"\napi_key = { env = \"A\" }\n";
+
+fn without_file() -> Home {
+    Home::new()
+        .set("GROUPDESK_BASE_URL", "https://api.example.com/")
+        .set("GROUPDESK_API_KEY", CANARY)
+}
+
+fn refusal(home: &Home) -> String {
+    let error = home.load().expect_err("refused");
+    assert!(!format!("{error} {error:?}").contains(CANARY));
+    error.to_string()
+}
+
+#[test]
+fn profiles_stand_in_the_order_of_the_file() {
+    let settings = Home::with_file(TWO).load().expect("good");
+    let names: Vec<_> = settings.profiles.iter().map(|p| p.name.as_str()).collect();
+    assert_eq!(names, ["b", "a"]);
+    assert_eq!(settings.operator, "li");
+}
+
+#[test]
+fn a_flag_beats_a_variable_and_a_variable_beats_the_file() {
+    let home = Home::with_file(TWO);
+    assert_eq!(
+        home.load().expect("good").profile(None).expect("one").name,
+        "b"
+    );
+    let home = home.set("GROUPDESK_PROFILE", "a");
+    assert_eq!(
+        home.load().expect("good").profile(None).expect("one").name,
+        "a"
+    );
+    let flags = Overrides {
+        profile: Some("b".into()),
+        ..home.overrides()
+    };
+    let settings = Settings::load(&flags).expect("good");
+    assert_eq!(settings.profile(None).expect("one").name, "b");
+    assert_eq!(settings.profile(Some("a")).expect("one").name, "a");
+}
+
+#[test]
+fn the_same_for_the_files() {
+    let home = Home::with_file(TWO);
+    let (one, other) = (
+        home.write("one.toml", &profile_and("")),
+        home.write("other.toml", TWO),
+    );
+    let home = home
+        .set("GROUPDESK_CONFIG", one.to_str().expect("UTF-8"))
+        .set("GROUPDESK_DIRECTORY", "/from/variable.db");
+    let settings = home.load().expect("good");
+    assert_eq!(settings.profiles[0].name, "eu-live");
+    assert_eq!(settings.file, Some(one));
+    assert_eq!(settings.directory, Path::new("/from/variable.db"));
+    let flags = Overrides {
+        config: Some(other.clone()),
+        directory: Some("/from/flag.db".into()),
+        ..home.overrides()
+    };
+    let settings = Settings::load(&flags).expect("good");
+    assert_eq!((settings.file, settings.profiles.len()), (Some(other), 2));
+    assert_eq!(settings.directory, Path::new("/from/flag.db"));
+}
+
+#[test]
+fn nothing_at_all_is_no_error_until_a_profile_is_needed() {
+    let home = Home::new();
+    let settings = home.load().expect("nothing is wrong");
+    assert!(settings.profiles.is_empty() && settings.default_profile.is_none());
+    let data = home.folder.path().join(".local/share/groupdesk");
+    assert_eq!(settings.directory, data.join("directory.db"));
+    assert_eq!(
+        paths::service_database(&home.env()).expect("a home"),
+        data.join("service.db")
+    );
+    assert!(
+        settings.operator.starts_with("ana@"),
+        "{}",
+        settings.operator
+    );
+    let error = settings.profile(None).expect_err("none").to_string();
+    assert!(
+        error.contains("config.toml") && error.contains("GROUPDESK_BASE_URL"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_file_that_somebody_named_must_exist() {
+    let home = Home::new().set("GROUPDESK_CONFIG", "/nowhere/config.toml");
+    let text = refusal(&home);
+    assert!(
+        text.contains("/nowhere/config.toml") && text.contains("GROUPDESK_CONFIG"),
+        "{text}"
+    );
+    let flags = Overrides {
+        config: Some("/nowhere/else.toml".into()),
+        ..home.overrides()
+    };
+    let text = Settings::load(&flags).expect_err("refused").to_string();
+    assert!(
+        text.contains("else.toml") && text.contains("--config"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_file_that_everybody_can_write_to_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::with_file(TWO);
+    let file = home.folder.path().join(".config/groupdesk/config.toml");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666)).expect("set");
+    assert!(refusal(&home).contains("chmod o-w"));
+}
+
+#[test]
+fn an_unknown_profile_names_the_nearest_and_all() {
+    let home = Home::with_file(&TWO.replace("profiles.a", "profiles.eu-live"));
+    let settings = home.load().expect("good");
+    let text = settings
+        .profile(Some("eu-lvie"))
+        .expect_err("unknown")
+        .to_string();
+    assert_eq!(
+        text,
+        "there is no profile \"eu-lvie\"; did you mean \"eu-live\"? (there are: b, eu-live)"
+    );
+    let text = refusal(&home.set("GROUPDESK_PROFILE", "eu-lvie"));
+    assert!(
+        text.contains("named by GROUPDESK_PROFILE; did you mean \"eu-live\"?"),
+        "{text}"
+    );
+}
+
+#[test]
+fn several_profiles_without_a_default_ask_for_a_choice() {
+    let text = TWO.replace("default_profile = \"b\"\n", "");
+    let settings = Home::with_file(&text).load().expect("good");
+    let error = settings.profile(None).expect_err("no default");
+    assert!(
+        matches!(&error, ConfigError::NoDefault { known } if *known == ["b", "a"]),
+        "{error}"
+    );
+}
+
+#[test]
+fn two_variables_make_a_profile_without_any_file() {
+    let settings = without_file().load().expect("good");
+    let profile = settings.profile(None).expect("the one");
+    assert_eq!(profile.name, "env-api.example.com");
+    assert_eq!(profile.url(), "https://api.example.com/api/user");
+    assert_eq!(profile.api_key, KeySource::Env("GROUPDESK_API_KEY".into()));
+    assert!(profile.production);
+    assert!(!format!("{settings:?}").contains(CANARY));
+
+    let home = without_file()
+        .set("GROUPDESK_ENVIRONMENT", "Testing")
+        .set("GROUPDESK_PATH", "/v2/");
+    let settings = home.load().expect("good");
+    let profile = settings.profile(None).expect("the one");
+    assert_eq!(profile.name, "env-api.example.com-testing");
+    assert_eq!(profile.environment, Some(EnvironmentTag::Testing));
+    assert_eq!((profile.production, profile.path.as_str()), (false, "/v2/"));
+}
+
+#[test]
+fn the_profile_of_the_variables_is_the_default_beside_a_file() {
+    let home = without_file();
+    home.write("config.toml", TWO);
+    let settings = home.load().expect("good");
+    assert_eq!(settings.profiles.len(), 3);
+    assert_eq!(
+        settings.profile(None).expect("one").name,
+        "env-api.example.com"
+    );
+    let settings = home.set("GROUPDESK_PROFILE", "a").load().expect("good");
+    assert_eq!(settings.profile(None).expect("one").name, "a");
+}
+
+#[test]
+fn half_a_profile_of_variables_says_what_is_missing() {
+    let url = |home: Home| home.set("GROUPDESK_BASE_URL", "https://api.example.com");
+    let text = refusal(&url(Home::new()));
+    assert!(text.contains("GROUPDESK_API_KEY is not"), "{text}");
+    let text = refusal(&url(Home::new()).set("GROUPDESK_API_KEY", ""));
+    assert!(text.contains("GROUPDESK_API_KEY is not"), "{text}");
+    for other in [
+        "GROUPDESK_API_KEY",
+        "GROUPDESK_ENVIRONMENT",
+        "GROUPDESK_PATH",
+    ] {
+        let text = refusal(&Home::new().set(other, CANARY));
+        assert!(
+            text.contains(other) && text.contains("GROUPDESK_BASE_URL is not"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_profile_of_the_file_may_use_the_same_variable_for_its_key() {
+    let text = profile_and("").replace("EU_KEY", "GROUPDESK_API_KEY");
+    let home = Home::with_file(&text).set("GROUPDESK_API_KEY", CANARY);
+    assert_eq!(home.load().expect("good").profiles.len(), 1);
+}
+
+#[test]
+fn wrong_variables_are_named_and_not_quoted() {
+    for (name, value, words) in [
+        (
+            "GROUPDESK_ENVIRONMENT",
+            "Costumer",
+            "did you mean \"Customer\"?",
+        ),
+        (
+            "GROUPDESK_PATH",
+            "api",
+            "GROUPDESK_PATH must begin with \"/\"",
+        ),
+        (
+            "GROUPDESK_BASE_URL",
+            "http://api.example.com",
+            "GROUPDESK_BASE_URL would send the API key unprotected",
+        ),
+        (
+            "GROUPDESK_BASE_URL",
+            "https://x:canary-5up3r53cr3t@api.example.com",
+            "user name or password",
+        ),
+    ] {
+        let text = refusal(&without_file().set(name, value));
+        assert!(text.contains(name) && text.contains(words), "{text}");
+    }
+}
+
+#[test]
+fn read_only_from_the_flag_holds_for_every_profile() {
+    let home = Home::with_file(TWO);
+    let settings = Settings::load(&Overrides {
+        read_only: true,
+        ..home.overrides()
+    })
+    .expect("good");
+    assert!(settings.profiles.iter().all(|profile| profile.read_only));
+}
+
+#[test]
+fn variables_without_a_home_are_enough_when_the_directory_is_named() {
+    let env: Environment = [
+        ("GROUPDESK_BASE_URL", "https://api.example.com"),
+        ("GROUPDESK_API_KEY", CANARY),
+    ]
+    .into_iter()
+    .collect();
+    let overrides = Overrides {
+        env,
+        ..Overrides::default()
+    };
+    let text = Settings::load(&overrides).expect_err("no home").to_string();
+    assert!(text.contains("GROUPDESK_DIRECTORY"), "{text}");
+    let overrides = Overrides {
+        directory: Some("/d.db".into()),
+        ..overrides
+    };
+    let settings = Settings::load(&overrides).expect("good");
+    assert_eq!(settings.file, None);
+    assert!(settings.profile(None).is_ok());
+    assert!(!format!("{overrides:?}").contains(CANARY));
+}

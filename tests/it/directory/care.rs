@@ -1,0 +1,142 @@
+//! The care of the file: who may read it, what is refused, what survives, what never gets in.
+
+use super::*;
+
+#[tokio::test]
+async fn files_are_private_while_open_and_narrowed_when_found_wide() {
+    let desk = Desk::new();
+    let (path, folder) = (desk.path(), desk.folder.path().join("groupdesk"));
+    let directory = desk.open();
+    directory
+        .record("eu", told(entry("eu", "acme", 0)))
+        .await
+        .expect("written");
+    assert_eq!(mode(&folder), 0o700);
+    let files = [path.clone(), beside(&path, "-wal"), beside(&path, "-shm")];
+    for file in &files {
+        assert_eq!(mode(file), 0o600, "{}", file.display());
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o644)).expect("widened");
+    }
+    let _second = Directory::open(&path).expect("it opens");
+    for file in &files {
+        assert_eq!(mode(file), 0o600, "{}", file.display());
+    }
+}
+
+#[tokio::test]
+async fn reopening_keeps_the_key_and_everything() {
+    let desk = Desk::new();
+    let token = Token::new("one".into());
+    let directory = desk.open();
+    let fingerprint = directory.fingerprinter().of(&token);
+    let rotation = start(&directory, intent("acme", OLD)).await;
+    let record = Record {
+        lesson: Some(full_lesson()),
+        entry: Some(entry("eu", "acme", 1)),
+        rotation: None,
+    };
+    let group = directory.record("eu", record).await.expect("written").group;
+    drop(directory);
+    assert!(
+        !beside(&desk.path(), "-wal").exists(),
+        "the last handle closes the file"
+    );
+
+    let directory = desk.open();
+    assert_eq!(directory.fingerprinter().of(&token), fingerprint);
+    assert_eq!(
+        directory.group("eu", &id("acme")).await.expect("read"),
+        group
+    );
+    let history = directory.history(HistoryFilter::default()).await;
+    assert_eq!(history.expect("read")[0].value, entry("eu", "acme", 1));
+    let row = directory.rotation(rotation).await.expect("read");
+    assert_eq!(row.expect("there").rotation, Rotation::intended(OLD));
+    let other = Desk::new().open();
+    assert_ne!(other.fingerprinter().of(&token), fingerprint);
+}
+
+#[test]
+fn a_newer_version_is_refused_with_what_to_do() {
+    let desk = Desk::new();
+    drop(desk.open());
+    let raw = desk.raw();
+    raw.pragma_update(None, "user_version", 99).expect("set");
+    drop(raw);
+    let refused = Directory::open(&desk.path()).expect_err("refused");
+    assert!(matches!(refused, DirectoryError::Newer { found: 99, .. }));
+    assert!(refused.to_string().contains("update groupdesk"));
+}
+
+#[test]
+fn a_file_of_something_else_is_refused_and_left_untouched() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = folder.path().join("notes.txt");
+    std::fs::write(&text, "my notes\n".repeat(1000)).expect("written");
+    let short = folder.path().join("short.txt");
+    std::fs::write(&short, "x").expect("written");
+    let foreign = folder.path().join("bookmarks.db");
+    let raw = Connection::open(&foreign).expect("a database");
+    raw.execute_batch("CREATE TABLE bookmarks (url TEXT); PRAGMA user_version = 1;")
+        .expect("made");
+    drop(raw);
+    for mode_before in [0o644, 0o600] {
+        for path in [&text, &short, &foreign] {
+            let permissions = std::fs::Permissions::from_mode(mode_before);
+            std::fs::set_permissions(path, permissions).expect("set");
+            let before = std::fs::read(path).expect("readable");
+            let refused = Directory::open(path).expect_err("refused");
+            assert!(
+                matches!(refused, DirectoryError::NotADirectory { .. }),
+                "{refused:?}"
+            );
+            let message = refused.to_string();
+            assert!(message.contains("move it away"), "{message}");
+            assert!(
+                message.contains(&*path.to_string_lossy()),
+                "the path is named: {message}"
+            );
+            assert_eq!(std::fs::read(path).expect("readable"), before);
+            if path != &foreign {
+                assert_eq!(mode(path), mode_before);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_token_is_in_any_file() {
+    let desk = Desk::new();
+    let directory = desk.open();
+    let canary = "canary-5e1f0c77-token";
+    let token = Token::new(canary.into());
+    let fingerprint = directory.fingerprinter().of(&token);
+    let rotation = start(&directory, intent("acme", fingerprint)).await;
+    let mut told = entry("eu", "acme", 1);
+    told.previous_fingerprint = Some(fingerprint);
+    let record = Record {
+        lesson: Some(lesson("acme", fingerprint, 1)),
+        entry: Some(told),
+        rotation: Some(step(
+            rotation,
+            Rotation::intended(fingerprint),
+            Event::Sending,
+            1,
+        )),
+    };
+    directory.record("eu", record).await.expect("written");
+    assert_eq!(format!("{directory:?}"), "Directory { .. }");
+
+    let scan = |needle: &[u8]| {
+        std::fs::read_dir(desk.path().parent().expect("a folder"))
+            .expect("readable")
+            .map(|file| std::fs::read(file.expect("a file").path()).expect("readable"))
+            .filter(|bytes| bytes.windows(needle.len()).any(|window| window == needle))
+            .count()
+    };
+    assert!(scan(fingerprint.as_bytes()) > 0, "the scan finds things");
+    assert_eq!(scan(canary.as_bytes()), 0);
+    drop(directory);
+    assert!(scan(fingerprint.as_bytes()) > 0, "the scan finds things");
+    assert_eq!(scan(canary.as_bytes()), 0);
+}

@@ -1,0 +1,225 @@
+//! The journal of rotations: one rotation per seen token, no step from a stale state, all of it replayable.
+
+use super::*;
+
+#[tokio::test]
+async fn a_step_that_comes_too_late_takes_everything_with_it() {
+    let desk = Desk::new();
+    let directory = desk.open();
+    let rotation = start(&directory, intent("acme", OLD)).await;
+    let intended = Rotation::intended(OLD);
+    let sending = step(rotation, intended, Event::Sending, 1);
+    directory
+        .record("eu", stepped(sending.clone()))
+        .await
+        .expect("written");
+    let late = Record {
+        lesson: Some(lesson("acme", NEW, 2)),
+        entry: Some(entry("eu", "acme", 2)),
+        rotation: Some(sending),
+    };
+    let refused = directory.record("eu", late).await;
+    assert!(
+        matches!(
+            refused,
+            Err(DirectoryError::MovedOn {
+                from: State::Intended,
+                now: State::Sent,
+                ..
+            })
+        ),
+        "{refused:?}"
+    );
+    assert!(
+        directory
+            .history(HistoryFilter::default())
+            .await
+            .expect("read")
+            .is_empty()
+    );
+    assert!(directory.groups("eu").await.expect("read").is_empty());
+    assert!(directory.owners(NEW).await.expect("read").is_empty());
+    assert_eq!(
+        directory.happenings(rotation).await.expect("read").len(),
+        2,
+        "the intent and the sending"
+    );
+}
+
+#[tokio::test]
+async fn a_step_that_does_not_follow_from_the_stored_rotation_is_refused() {
+    let desk = Desk::new();
+    let directory = desk.open();
+    let rotation = start(&directory, intent("acme", OLD)).await;
+    let intended = Rotation::intended(OLD);
+    let mut forged = step(rotation, intended, Event::Sending, 1);
+    forged.after.state = State::Confirmed;
+    let refused = directory.record("eu", stepped(forged)).await;
+    assert!(
+        matches!(refused, Err(DirectoryError::MovedOn { .. })),
+        "{refused:?}"
+    );
+    let other_profile = step(rotation, intended, Event::Sending, 1);
+    let refused = directory.record("us", stepped(other_profile)).await;
+    assert!(
+        matches!(refused, Err(DirectoryError::NoRotation { .. })),
+        "{refused:?}"
+    );
+}
+
+#[tokio::test]
+async fn of_fifty_at_once_over_two_handles_exactly_one_begins() {
+    let desk = Desk::new();
+    let handles = [desk.open(), desk.open()];
+    let begun = join_all((0..50).map(|n| {
+        let directory = handles[n % 2].clone();
+        async move { directory.begin_rotation("eu", intent("acme", OLD)).await }
+    }))
+    .await;
+    let (mut started, mut taken) = (Vec::new(), Vec::new());
+    for one in begun {
+        match one.expect("written") {
+            Begun::Started(id) => started.push(id),
+            Begun::TakenBy(row) => taken.push(row.id),
+        }
+    }
+    assert_eq!((started.len(), taken.len()), (1, 49));
+    assert!(taken.iter().all(|id| *id == started[0]));
+    // The rule is per token, group and profile.
+    start(&handles[0], intent("acme", NEW)).await;
+    start(&handles[1], intent("globex", OLD)).await;
+}
+
+#[tokio::test]
+async fn a_token_is_free_again_after_a_rotation_that_was_not_applied() {
+    let desk = Desk::new();
+    let directory = desk.open();
+    let first = start(&directory, intent("acme", OLD)).await;
+    let ended = step(first, Rotation::intended(OLD), Event::FoundAtStart, 1);
+    assert_eq!(ended.after.state, State::NotApplied);
+    directory
+        .record("eu", stepped(ended))
+        .await
+        .expect("written");
+    assert_ne!(start(&directory, intent("acme", OLD)).await, first);
+}
+
+#[tokio::test]
+async fn rotations_are_listed_newest_first_and_filtered() {
+    let desk = Desk::new();
+    let directory = desk.open();
+    let acme = start(&directory, intent("acme", OLD)).await;
+    let globex = start(&directory, intent("globex", OLD)).await;
+    let intended = Rotation::intended(OLD);
+    let mut sending = step(acme, intended, Event::Sending, 3);
+    sending.note = Some("sending".into());
+    let sent = sending.after;
+    directory
+        .record("eu", stepped(sending))
+        .await
+        .expect("written");
+    let row = directory
+        .rotation(acme)
+        .await
+        .expect("read")
+        .expect("there");
+    assert_eq!((row.rotation, row.sent_at), (sent, Some(second(3))));
+    assert_eq!(row.note.as_deref(), Some("sending"));
+    assert_eq!(row.reason.as_deref(), Some("leaked"));
+    let conflict = step(acme, sent, Event::Answered(Answer::WrongGroup), 4);
+    directory
+        .record("eu", stepped(conflict))
+        .await
+        .expect("written");
+
+    let list = async |filter| -> Vec<RotationId> {
+        let rows = directory.rotations(filter).await.expect("read");
+        rows.into_iter().map(|row| row.id).collect()
+    };
+    let all = RotationFilter::default();
+    assert_eq!(list(all.clone()).await, [globex, acme]);
+    let open = RotationFilter {
+        open_only: true,
+        profile: Some("eu".into()),
+        ..all.clone()
+    };
+    assert_eq!(list(open).await, [globex]);
+    let of_acme = RotationFilter {
+        user_group_id: Some(id("acme")),
+        ..all.clone()
+    };
+    assert_eq!(list(of_acme).await, [acme]);
+    let elsewhere = RotationFilter {
+        profile: Some("us".into()),
+        ..all.clone()
+    };
+    assert!(list(elsewhere).await.is_empty());
+    let newest = RotationFilter {
+        limit: Some(1),
+        ..all
+    };
+    assert_eq!(list(newest).await, [globex]);
+    assert_eq!(
+        directory.rotation(RotationId(99)).await.expect("read"),
+        None
+    );
+}
+
+fn any_event() -> impl Strategy<Value = Event> {
+    let fingerprint = prop_oneof![Just(OLD), Just(NEW), Just(fp(3))];
+    let since = prop_oneof![Just(1_u64), Just(60), Just(61)];
+    let read = (fingerprint, since).prop_map(|(fingerprint, since)| Event::Read {
+        fingerprint,
+        since_sent: Duration::from_secs(since),
+    });
+    prop_oneof![
+        4 => Just(Event::Sending),
+        1 => Just(Event::Answered(Answer::NewToken(OLD))),
+        2 => Just(Event::Answered(Answer::NewToken(NEW))),
+        1 => Just(Event::Answered(Answer::SameToken)),
+        1 => Just(Event::Answered(Answer::WrongGroup)),
+        2 => Just(Event::Answered(Answer::Refused)),
+        1 => Just(Event::Answered(Answer::NotSent)),
+        3 => Just(Event::Answered(Answer::Unclear)),
+        8 => read,
+        1 => Just(Event::ReadContradicts),
+        1 => Just(Event::FoundAtStart),
+        1 => Just(Event::Abandon),
+    ]
+}
+
+#[test]
+fn replaying_the_journal_gives_the_stored_rotation() {
+    let desk = Desk::new();
+    let directory = desk.open();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .expect("a runtime");
+    let number = std::cell::Cell::new(0);
+    let config = ProptestConfig {
+        cases: 64,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    proptest!(config, |(events in prop::collection::vec(any_event(), 0..24))| {
+        number.set(number.get() + 1);
+        let group = format!("group-{}", number.get());
+        let (steps, row, happenings) = runtime.block_on(async {
+            let rotation = start(&directory, intent(&group, OLD)).await;
+            let (mut now, mut steps) = (Rotation::intended(OLD), 0);
+            for event in events {
+                if now.step(event, HORIZON).is_ok() {
+                    let step = step(rotation, now, event, steps);
+                    now = step.after;
+                    steps += 1;
+                    directory.record("eu", stepped(step)).await.expect("written");
+                }
+            }
+            let row = directory.rotation(rotation).await.expect("read").expect("there");
+            assert_eq!(row.rotation, now);
+            (steps, row, directory.happenings(rotation).await.expect("read"))
+        });
+        prop_assert_eq!(happenings.len() as i64, steps + 1);
+        prop_assert_eq!(replay(&happenings), Some(row.rotation));
+    });
+}

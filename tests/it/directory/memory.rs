@@ -1,0 +1,234 @@
+//! Groups, history, owners: what is learnt, what stays, in which order it comes back.
+
+use super::*;
+
+#[tokio::test]
+async fn what_an_answer_is_silent_about_stays() {
+    let desk = Desk::new();
+    let directory = desk.open();
+    let first = directory
+        .record("eu", learnt(full_lesson()))
+        .await
+        .expect("written")
+        .group
+        .expect("a group");
+    let silent = directory
+        .record("eu", learnt(lesson("acme", NEW, 5)))
+        .await
+        .expect("written");
+    assert!(silent.noticed.token_changed_elsewhere);
+    let group = silent.group.expect("a group");
+    assert_eq!(
+        (&group.name, &group.mapping, &group.properties),
+        (&first.name, &first.mapping, &first.properties)
+    );
+    assert_eq!(group.environment_tag, first.environment_tag);
+    let mapping = group.mapping.clone().expect("known");
+    assert_eq!((mapping.source, mapping.at), (Source::Sent, second(0)));
+    assert_eq!(group.last_seen, Some(second(5)));
+
+    let read = directory.group("eu", &id("acme")).await.expect("read");
+    assert_eq!(
+        read.as_ref(),
+        Some(&group),
+        "what is answered is what is kept"
+    );
+    let keys: Vec<_> = mapping.value.keys().cloned().collect();
+    assert_eq!(keys, ["40", "7"], "in the order given");
+    let properties = group.properties.expect("known").value;
+    assert_eq!(properties["z"].to_string(), "12345678901234567890.10");
+    assert_eq!(
+        directory.group("us", &id("acme")).await.expect("read"),
+        None
+    );
+}
+
+#[tokio::test]
+async fn groups_come_ordered_by_id_and_many_records_are_one_transaction() {
+    let desk = Desk::new();
+    let directory = desk.open();
+    let ids = ["b", "é", "a", "B", "aa"];
+    let records = ids.map(|id| learnt(lesson(id, OLD, 0))).to_vec();
+    let recorded = directory.record_all("eu", records).await.expect("written");
+    let answered: Vec<_> = recorded
+        .into_iter()
+        .map(|r| r.group.expect("a group").id.as_str().to_owned())
+        .collect();
+    assert_eq!(answered, ids);
+    let listed: Vec<_> = directory.groups("eu").await.expect("read");
+    let listed: Vec<_> = listed.iter().map(|group| group.id.as_str()).collect();
+    assert_eq!(listed, ["B", "a", "aa", "b", "é"]);
+
+    let mut records = vec![learnt(lesson("new", OLD, 1))];
+    let rotation = Rotation::intended(OLD);
+    records.push(stepped(step(RotationId(99), rotation, Event::Sending, 1)));
+    let refused = directory.record_all("eu", records).await;
+    assert!(
+        matches!(refused, Err(DirectoryError::NoRotation { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(directory.groups("eu").await.expect("read").len(), 5);
+}
+
+#[tokio::test]
+async fn a_damaged_group_hides_no_other_and_is_named() {
+    let desk = Desk::new();
+    let directory = desk.open();
+    let records = vec![learnt(full_lesson()), learnt(lesson("globex", NEW, 0))];
+    directory.record_all("eu", records).await.expect("written");
+    assert!(directory.damaged("eu").await.expect("read").is_empty());
+    let raw = desk.raw();
+    raw.execute(
+        "UPDATE user_groups SET mapping = '[1]' WHERE user_group_id = 'acme'",
+        [],
+    )
+    .expect("damaged");
+
+    let groups = directory.groups("eu").await.expect("read");
+    assert_eq!(groups.len(), 2);
+    assert_eq!(groups[0].mapping, None);
+    assert!(groups[0].properties.is_some());
+    let damaged = directory.damaged("eu").await.expect("read");
+    assert_eq!(damaged.len(), 1);
+    assert_eq!(
+        (damaged[0].user_group_id.as_str(), &damaged[0].fields[..]),
+        ("acme", &["mapping"][..])
+    );
+
+    // A lesson about something else leaves the damage to be looked at; one about the mapping ends it.
+    directory
+        .record("eu", learnt(lesson("acme", OLD, 1)))
+        .await
+        .expect("written");
+    assert_eq!(directory.damaged("eu").await.expect("read"), damaged);
+    let stored: String = raw
+        .query_row(
+            "SELECT mapping FROM user_groups WHERE user_group_id = 'acme'",
+            [],
+            |row| row.get(0),
+        )
+        .expect("read");
+    assert_eq!(stored, "[1]");
+    directory
+        .record("eu", learnt(full_lesson()))
+        .await
+        .expect("written");
+    assert!(directory.damaged("eu").await.expect("read").is_empty());
+}
+
+#[tokio::test]
+async fn owners_are_found_by_current_and_former_tokens() {
+    let desk = Desk::new();
+    let directory = desk.open();
+    for (profile, group, fingerprint, at) in [
+        ("eu", "acme", OLD, 0),
+        ("eu", "acme", OLD, 1),
+        ("eu", "acme", NEW, 2),
+        ("us", "acme", OLD, 3),
+    ] {
+        let record = learnt(lesson(group, fingerprint, at));
+        directory.record(profile, record).await.expect("written");
+    }
+    let told: Vec<_> = directory
+        .owners(OLD)
+        .await
+        .expect("read")
+        .into_iter()
+        .map(|owner| (owner.profile, owner.current, owner.last_seen))
+        .collect();
+    let expected = [
+        ("us".to_owned(), true, second(3)),
+        ("eu".to_owned(), false, second(1)),
+    ];
+    assert_eq!(told, expected);
+    let current = directory.owners(NEW).await.expect("read");
+    assert_eq!((current.len(), current[0].current), (1, true));
+    assert!(directory.owners(fp(9)).await.expect("read").is_empty());
+}
+
+#[tokio::test]
+async fn history_is_listed_newest_first_and_filtered() {
+    let desk = Desk::new();
+    let directory = desk.open();
+    // The clock goes back; the order of writing counts.
+    for (profile, group, at) in [
+        ("eu", "a", 9),
+        ("us", "a", 8),
+        ("eu", "b", 7),
+        ("eu", "a", 6),
+    ] {
+        let record = told(entry(profile, group, at));
+        directory.record(profile, record).await.expect("written");
+    }
+    let list = async |filter| -> Vec<i64> {
+        let lines = directory.history(filter).await.expect("read");
+        lines.into_iter().map(|line| line.number).collect()
+    };
+    let all = HistoryFilter::default();
+    assert_eq!(list(all.clone()).await, [4, 3, 2, 1]);
+    let eu = HistoryFilter {
+        profile: Some("eu".into()),
+        ..all.clone()
+    };
+    assert_eq!(list(eu.clone()).await, [4, 3, 1]);
+    let group = HistoryFilter {
+        user_group_id: Some(id("a")),
+        ..all.clone()
+    };
+    assert_eq!(list(group.clone()).await, [4, 2, 1]);
+    let both = HistoryFilter {
+        user_group_id: group.user_group_id,
+        before: Some(4),
+        ..eu
+    };
+    assert_eq!(list(both).await, [1]);
+    let page = HistoryFilter {
+        limit: Some(2),
+        before: Some(4),
+        ..all
+    };
+    assert_eq!(list(page).await, [3, 2]);
+}
+
+#[tokio::test]
+async fn history_and_events_refuse_update_delete_and_replace() {
+    let desk = Desk::new();
+    let directory = desk.open();
+    directory
+        .record("eu", told(entry("eu", "acme", 0)))
+        .await
+        .expect("written");
+    start(&directory, intent("acme", OLD)).await;
+    let raw = desk.raw();
+    for statement in [
+        "UPDATE history SET by = 'nobody'",
+        "DELETE FROM history",
+        "INSERT OR REPLACE INTO history (number, at, by, profile, user_group_id, operation, ending) \
+         SELECT number, at, 'nobody', profile, user_group_id, operation, ending FROM history",
+        "UPDATE rotation_events SET at = 0",
+        "DELETE FROM rotation_events",
+        "INSERT OR REPLACE INTO rotation_events SELECT rotation_id, seq, 5, event, fingerprint, since_sent, \
+         horizon_passed, state, note FROM rotation_events",
+    ] {
+        let refused = raw.execute(statement, []).expect_err(statement);
+        assert!(refused.to_string().contains("append-only"), "{refused}");
+    }
+    let lines = directory
+        .history(HistoryFilter::default())
+        .await
+        .expect("read");
+    assert_eq!(lines[0].value, entry("eu", "acme", 0));
+}
+
+#[tokio::test]
+async fn a_write_whose_caller_has_gone_is_still_done() {
+    let desk = Desk::new();
+    let directory = desk.open();
+    {
+        let mut write = Box::pin(directory.record("eu", told(entry("eu", "acme", 0))));
+        let polled = futures_util::poll!(write.as_mut());
+        drop(polled);
+    }
+    let lines = directory.history(HistoryFilter::default()).await;
+    assert_eq!(lines.expect("read").len(), 1);
+}

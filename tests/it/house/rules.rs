@@ -1,0 +1,223 @@
+//! The rules themselves: the arrows of `src/lib.rs`, the crates of each room, and what no file may hold.
+
+use super::source::{Path, Token, paths, tokens};
+
+const LONGEST_FILE: usize = 400;
+
+/// Who may use whom. `api::wire` grants one module of a room and nothing beside it.
+const ARROWS: [(&str, &[&str]); 9] = [
+    ("main", &["cli"]),
+    (
+        "cli",
+        &[
+            "tui",
+            "operations",
+            "service",
+            "config",
+            "directory",
+            "domain",
+            "api",
+        ],
+    ),
+    ("tui", &["operations", "config", "domain"]),
+    ("operations", &["api", "directory", "config", "domain"]),
+    ("api", &["domain", "config"]),
+    ("directory", &["domain", "config::files"]),
+    ("service", &["api::wire", "config::files"]),
+    ("config", &["domain"]),
+    ("domain", &[]),
+];
+
+/// Crates that only some rooms may use.
+const CRATES: [(&str, &[&str]); 8] = [
+    ("rusqlite", &["directory", "service"]),
+    ("ratatui", &["tui"]),
+    ("ratatui_textarea", &["tui"]),
+    ("tui_input", &["tui"]),
+    ("crossterm", &["tui"]),
+    ("reqwest", &["api"]),
+    ("axum", &["service"]),
+    (
+        "tokio",
+        &[
+            "main",
+            "cli",
+            "tui",
+            "operations",
+            "api",
+            "directory",
+            "service",
+            "config",
+        ],
+    ),
+];
+
+/// I/O and clocks, which are not for the domain.
+const NOT_IN_DOMAIN: [&str; 11] = [
+    "std::fs",
+    "std::io",
+    "std::net",
+    "std::env",
+    "std::process",
+    "std::thread",
+    "std::time::Instant",
+    "std::time::SystemTime",
+    "tokio_util",
+    "Timestamp::now",
+    "Zoned::now",
+];
+
+/// Everything wrong with a file, as `file:line: what`.
+pub(super) fn complaints(file: &str, text: &str) -> Vec<String> {
+    let tokens = tokens(text);
+    let paths = paths(&tokens);
+    let mut found = Vec::new();
+    if !text.starts_with("//!") {
+        found.push((1, "must begin with //! and what it is for".to_owned()));
+    }
+    let lines = text.lines().count();
+    if lines > LONGEST_FILE {
+        found.push((
+            lines,
+            format!("has {lines} lines; at most {LONGEST_FILE} are allowed"),
+        ));
+    }
+    found.extend(forbidden_words(&tokens));
+    found.extend(
+        paths
+            .iter()
+            .filter(|path| {
+                path.segments
+                    .windows(2)
+                    .any(|pair| pair == ["thread", "sleep"])
+            })
+            .map(|path| {
+                (
+                    path.line,
+                    "must not sleep a thread; wait for a condition".to_owned(),
+                )
+            }),
+    );
+    if let Some(room) = room_of(file) {
+        found.extend(paths.iter().filter_map(|path| {
+            let used = forbidden_use(file, &room, path)?;
+            Some((path.line, format!("{room} must not use {used}")))
+        }));
+    }
+    found.sort();
+    found.dedup();
+    found
+        .into_iter()
+        .map(|(line, what)| format!("{file}:{line}: {what}"))
+        .collect()
+}
+
+/// The arrows a file draws to other rooms, as `from -> to`.
+pub(super) fn arrows(file: &str, text: &str) -> Vec<String> {
+    let Some(room) = room_of(file) else {
+        return Vec::new();
+    };
+    let inner = paths(&tokens(text));
+    let targets = inner.iter().filter_map(|path| inside_the_crate(file, path));
+    targets
+        .filter_map(|target| target.into_iter().next())
+        .filter(|target| *target != room)
+        .map(|target| format!("{room} -> {target}"))
+        .collect()
+}
+
+/// The room a source file belongs to; `None` for tests and for `lib.rs`, which owns the rooms.
+fn room_of(file: &str) -> Option<String> {
+    let inner = file.strip_prefix("src/")?;
+    let room = inner.split('/').next()?.trim_end_matches(".rs");
+    (room != "lib").then(|| room.to_owned())
+}
+
+fn forbidden_words(tokens: &[Token]) -> Vec<(usize, String)> {
+    let word = |token: &Token| token.text.clone();
+    tokens
+        .windows(3)
+        .filter_map(|three| {
+            let [a, b, c] = [&three[0], &three[1], &three[2]];
+            let unfinished = matches!(b.text.as_str(), "todo" | "unimplemented") && c.text == "!";
+            let is_left_out = b.text == "ignore"
+                && (a.text == "[" && matches!(c.text.as_str(), "]" | "=")
+                    || a.text == "," && c.text == ")" && closes_an_attribute(tokens, c));
+            (unfinished || is_left_out).then(|| (b.line, format!("must not hold {}", word(b))))
+        })
+        .collect()
+}
+
+/// Whether the closing bracket right after `last` ends an attribute.
+fn closes_an_attribute(tokens: &[Token], last: &Token) -> bool {
+    tokens
+        .iter()
+        .position(|token| std::ptr::eq(token, last))
+        .and_then(|at| tokens.get(at + 1))
+        .is_some_and(|next| next.text == "]")
+}
+
+fn forbidden_use(file: &str, room: &str, path: &Path) -> Option<String> {
+    if let Some(target) = inside_the_crate(file, path) {
+        let is_own = target.first().is_none_or(|first| first == room);
+        let granted = ARROWS
+            .iter()
+            .find(|(from, _)| *from == room)
+            .map_or(&[][..], |(_, to)| *to);
+        let is_granted = granted.iter().any(|grant| {
+            let grant: Vec<_> = grant.split("::").collect();
+            target.len() >= grant.len() && target.iter().zip(grant).all(|(a, b)| a == b)
+        });
+        return (!is_own && !is_granted).then(|| format!("crate::{}", target.join("::")));
+    }
+    let first = path.segments.first()?;
+    let is_guarded = CRATES
+        .iter()
+        .any(|(name, rooms)| name == first && !rooms.contains(&room));
+    let is_effect =
+        room == "domain" && NOT_IN_DOMAIN.iter().any(|name| holds(&path.segments, name));
+    (is_guarded && !path.is_word || is_effect).then(|| path.segments.join("::"))
+}
+
+fn holds(segments: &[String], name: &str) -> bool {
+    let name: Vec<_> = name.split("::").collect();
+    segments.windows(name.len()).any(|part| part == name)
+}
+
+/// Where a path leads inside this crate, from its root; `None` when it does not begin like one.
+fn inside_the_crate(file: &str, path: &Path) -> Option<Vec<String>> {
+    let mut here = module_of(file);
+    here.extend(path.inside.iter().cloned());
+    let mut rest = path.segments.as_slice();
+    match rest.first()?.as_str() {
+        "crate" | "groupdesk" if rest.len() > 1 => {
+            here.clear();
+            rest = &rest[1..];
+        }
+        "self" | "super" => {
+            while let Some((first, after)) = rest.split_first() {
+                match first.as_str() {
+                    "self" => {}
+                    "super" => drop(here.pop()),
+                    _ => break,
+                }
+                rest = after;
+            }
+        }
+        _ => return None,
+    }
+    here.extend(rest.iter().filter(|segment| *segment != "self").cloned());
+    Some(here)
+}
+
+fn module_of(file: &str) -> Vec<String> {
+    let inner = file.trim_start_matches("src/").trim_end_matches(".rs");
+    let mut module: Vec<_> = inner.split('/').map(str::to_owned).collect();
+    if matches!(
+        module.last().map(String::as_str),
+        Some("mod" | "lib" | "main")
+    ) {
+        module.pop();
+    }
+    module
+}
