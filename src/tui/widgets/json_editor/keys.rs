@@ -1,6 +1,6 @@
 //! The keys of the editor: those of the one-line field, and lines. Tab and Esc are left to the form.
 
-use super::{JsonEditor, LONGEST, lines::Motion};
+use super::{JsonEditor, LONGEST, motion::Motion};
 use crate::tui::widgets::{Reaction, is_plain};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 

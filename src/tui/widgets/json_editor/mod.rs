@@ -5,6 +5,7 @@ mod draw;
 mod keys;
 mod lex;
 mod lines;
+mod motion;
 mod parse;
 #[cfg(test)]
 mod tests;
