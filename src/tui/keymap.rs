@@ -147,11 +147,12 @@ pub struct Binding {
 /// The bindings of a place, most used first, then the ones that hold everywhere.
 pub fn bindings(focus: Focus) -> impl Iterator<Item = &'static Binding> {
     let here = tables::here(focus);
-    let everywhere = tables::EVERYWHERE.iter().filter(move |binding| {
-        !here.iter().any(|own| own.action == binding.action)
+    let own = here.clone();
+    let everywhere = tables::everywhere().filter(move |binding| {
+        !own.clone().any(|own| own.action == binding.action)
             && (!focus.takes_text() || binding.keys.iter().any(|key| !is_text(key)))
     });
-    here.iter().chain(everywhere)
+    here.chain(everywhere)
 }
 
 /// What a key press means in a place.

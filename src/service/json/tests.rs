@@ -1,3 +1,5 @@
+//! The strict JSON reader against the library and against hostile texts.
+
 use proptest::prelude::*;
 
 use super::*;

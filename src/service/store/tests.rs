@@ -1,3 +1,5 @@
+//! The storage thread: durability, group commit, failures.
+
 use std::{
     os::unix::fs::MetadataExt,
     sync::Mutex,

@@ -2,8 +2,7 @@
 //! stops what is under way; the token is masked and in memory only.
 
 mod page;
-
-use std::path::PathBuf;
+mod steps;
 
 use crossterm::event::KeyEvent;
 use jiff::{SignedDuration, Timestamp};
@@ -11,6 +10,8 @@ use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
 };
+
+pub(in crate::tui) use steps::describe;
 
 use super::View;
 use crate::{
@@ -89,110 +90,11 @@ impl TokenPane {
     fn token(&self) -> Option<&Token> {
         self.done()?.token.as_ref()
     }
-
-    fn rotate(&mut self, desk: &mut Desk) {
-        let reason = self.reason.text().trim();
-        let reason = (!reason.is_empty()).then(|| reason.to_owned());
-        self.stage = Stage::Rotating(desk.start(Job::Rotate(self.id.clone(), reason)));
-    }
-
-    fn read(&mut self, desk: &mut Desk) {
-        if let Stage::Reading(ticket) = self.stage {
-            desk.cancel(ticket);
-        }
-        self.revealed_until = None;
-        self.stage = Stage::Reading(desk.start(Job::LookUp(self.id.clone())));
-    }
-
-    fn ask_path(&mut self) {
-        let Some(done) = self.done() else { return };
-        let safe: String = self
-            .id
-            .as_str()
-            .chars()
-            .map(|c| {
-                if c.is_ascii_alphanumeric() || c == '-' {
-                    c
-                } else {
-                    '_'
-                }
-            })
-            .take(60)
-            .collect();
-        let fingerprint = done
-            .group
-            .fingerprint
-            .as_ref()
-            .map_or_else(String::new, |known| format!("-{}", known.value));
-        let name = format!("~/{safe}{fingerprint}.token");
-        self.path = Some(TextField::new("new file", name));
-    }
-
-    fn write(&mut self, desk: &mut Desk) {
-        let (Some(field), Some(token)) = (&self.path, self.token().cloned()) else {
-            return;
-        };
-        let path = with_home(field.text());
-        self.writing = Some(desk.start(Job::WriteToken(token, path)));
-    }
-
-    fn failed(&mut self, trouble: &Trouble, desk: &mut Desk) {
-        let severity = if trouble.ending == Some(Ending::Unknown) {
-            Severity::Unknown
-        } else {
-            Severity::Error
-        };
-        desk.say(severity, trouble.text.clone());
-        self.stage = Stage::Failed(trouble.clone());
-    }
-
-    fn take(&mut self, done: &Done, desk: &mut Desk) {
-        for warning in &done.warnings {
-            desk.say(
-                super::group::severity_of(warning.is_alarm()),
-                warning.to_string(),
-            );
-        }
-        self.stage = match &self.stage {
-            Stage::Rotating(_) => {
-                desk.say(Severity::Done, describe(done));
-                let confirming = (done.ending == Ending::Rotated)
-                    .then(|| desk.start(Job::Confirm(Box::new(done.clone()))));
-                Stage::Rotated {
-                    done: done.clone(),
-                    confirming,
-                }
-            }
-            Stage::Rotated { .. } => Stage::Rotated {
-                done: done.clone(),
-                confirming: None,
-            },
-            Stage::Reading(_) | Stage::Current(_) | Stage::Check { .. } | Stage::Failed(_) => {
-                Stage::Current(done.clone())
-            }
-        };
-    }
 }
 
 /// How strongly a rotation asks here.
 fn level(desk: &Desk) -> Level {
     desk.profile().map_or(Level::Typed, of_rotation)
-}
-
-/// One line for a rotation that ended well.
-pub(in crate::tui) fn describe(done: &Done) -> String {
-    let arrow = match (&done.previous_fingerprint, &done.group.fingerprint) {
-        (Some(before), Some(after)) => format!(", token {before} is now {}", after.value),
-        _ => String::new(),
-    };
-    format!("{} {}{arrow}", done.group.id, done.ending.as_str())
-}
-
-fn with_home(path: &str) -> PathBuf {
-    match (path.strip_prefix("~/"), std::env::home_dir()) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => PathBuf::from(path),
-    }
 }
 
 impl View for TokenPane {
@@ -283,12 +185,7 @@ impl View for TokenPane {
                 Stage::Reading(_) | Stage::Current(_) | Stage::Failed(_) => self.read(desk),
                 Stage::Check { .. } | Stage::Rotating(_) | Stage::Rotated { .. } => {}
             },
-            Action::Reveal => {
-                self.revealed_until = match self.revealed_until {
-                    None if self.token().is_some() => Some(desk.now + REVEALED),
-                    _ => None,
-                };
-            }
+            Action::Reveal => self.reveal(desk),
             Action::CopyMenu => {
                 if let Some(token) = self.token().cloned() {
                     desk.copy_secret("token", token);
@@ -393,20 +290,5 @@ impl View for TokenPane {
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
         page::draw(self, buffer, area, desk)
-    }
-}
-
-impl TokenPane {
-    fn field(&mut self) -> Option<&mut TextField> {
-        if self.path.is_some() {
-            return self.path.as_mut();
-        }
-        match self.stage {
-            Stage::Check { on_reason: true } => Some(&mut self.reason),
-            Stage::Check { on_reason: false } if !self.typed.hint.is_empty() => {
-                Some(&mut self.typed)
-            }
-            _ => None,
-        }
     }
 }

@@ -1,3 +1,5 @@
+//! How dialogs look and what they take for an answer.
+
 use ratatui::crossterm::event::KeyCode;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! The mapping table against keys, pastes and a model.
+
 use proptest::prelude::*;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 

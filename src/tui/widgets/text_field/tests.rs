@@ -1,3 +1,5 @@
+//! The text field against a model of graphemes.
+
 use proptest::prelude::*;
 use ratatui::{crossterm::event::KeyCode, layout::Position};
 
