@@ -1,4 +1,5 @@
 //! What the stories share: the world they play in.
 
 pub(crate) mod faults;
+pub(crate) mod pty;
 pub(crate) mod service;

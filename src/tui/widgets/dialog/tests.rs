@@ -1,3 +1,5 @@
+//! What a dialog promises: the safe button first, and nothing by accident.
+
 use ratatui::crossterm::event::KeyCode;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! What the editor promises: the text stays, and what is wrong has a place.
+
 use proptest::prelude::*;
 use ratatui::{
     crossterm::event::{KeyCode, KeyEvent, KeyModifiers},

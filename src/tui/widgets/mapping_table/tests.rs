@@ -1,3 +1,5 @@
+//! What the table promises: every row in sight, every step undone.
+
 use proptest::prelude::*;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 

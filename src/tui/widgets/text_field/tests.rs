@@ -1,3 +1,5 @@
+//! What the field promises, against a model of graphemes.
+
 use proptest::prelude::*;
 use ratatui::{crossterm::event::KeyCode, layout::Position};
 
