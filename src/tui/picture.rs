@@ -50,7 +50,7 @@ fn frame(svg: &mut String, width: u32, height: u32, title: &str) {
 <rect x="0.5" y="0.5" width="{}" height="{}" rx="8" fill="{BACKGROUND}" stroke="#3a404a"/>
 <circle cx="18" cy="16" r="5.5" fill="#f2635c"/><circle cx="36" cy="16" r="5.5" fill="#e9b64a"/><circle cx="54" cy="16" r="5.5" fill="#62c554"/>
 <text x="{middle}" y="{bar}" fill="#8b93a1" font-family="sans-serif" font-size="13" text-anchor="middle">{title}</text>
-<g font-family="'DejaVu Sans Mono','Liberation Mono',Menlo,Consolas,monospace" font-size="{FONT_SIZE}" xml:space="preserve">
+<g font-family="'DejaVu Sans Mono','Liberation Mono',Menlo,Consolas,monospace" font-size="{FONT_SIZE}">
 "##,
         width - 1,
         height - 1
@@ -91,7 +91,7 @@ impl Look {
     }
 }
 
-/// One row cut into pieces. A character that is not ASCII stands alone, so that no font can push its neighbours.
+/// One row cut into pieces. A letter that is not ASCII stands alone, so that no font can push its neighbours.
 fn pieces(buffer: &Buffer, y: u16) -> Vec<Piece> {
     let area = buffer.area;
     let mut pieces: Vec<Piece> = Vec::new();
@@ -103,7 +103,7 @@ fn pieces(buffer: &Buffer, y: u16) -> Vec<Piece> {
         let look = Look::of(cell);
         let column = x - area.left();
         match pieces.last_mut() {
-            Some(last) if last.look == look && last.text.is_ascii() && symbol.is_ascii() => {
+            Some(last) if last.look == look && last.takes(symbol) => {
                 last.text.push_str(symbol);
                 last.cells += cells;
             }
@@ -120,6 +120,39 @@ fn pieces(buffer: &Buffer, y: u16) -> Vec<Piece> {
 }
 
 impl Piece {
+    /// Whether a neighbour may join: ASCII joins ASCII, and a line goes on as a line.
+    fn takes(&self, symbol: &str) -> bool {
+        let is_text = self.text.is_ascii() && symbol.is_ascii();
+        is_text || (symbol == "─" && self.text.ends_with(symbol) && self.text.starts_with(symbol))
+    }
+
+    /// Box signs are drawn as lines: those of a font leave gaps between the rows.
+    fn draw_box(&self, svg: &mut String, top: u32, arms: Arms) {
+        let (x, width) = (self.x(), self.width());
+        let (middle_x, middle_y) = (x + width / 2, top + CELL_HEIGHT / 2);
+        let from_x = if arms.left { x } else { middle_x };
+        let to_x = if arms.right { x + width } else { middle_x + 1 };
+        let from_y = if arms.up { top } else { middle_y };
+        let to_y = if arms.down {
+            top + CELL_HEIGHT
+        } else {
+            middle_y + 1
+        };
+        let colour = self.look.foreground;
+        let mut line = |x: u32, y: u32, width: u32, height: u32| {
+            let _ = writeln!(
+                svg,
+                r#"<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{colour}"/>"#
+            );
+        };
+        if arms.left || arms.right {
+            line(from_x, middle_y, to_x - from_x, 1);
+        }
+        if arms.up || arms.down {
+            line(middle_x, from_y, 1, to_y - from_y);
+        }
+    }
+
     fn x(&self) -> u32 {
         PADDING + u32::from(self.column) * CELL_WIDTH
     }
@@ -158,15 +191,24 @@ impl Piece {
             style.push_str(r#" opacity="0.6""#);
         }
         let colour = self.look.foreground;
-        if !is_blank {
-            let _ = writeln!(
-                svg,
-                r#"<text x="{}" y="{}" fill="{colour}" textLength="{}" lengthAdjust="spacingAndGlyphs"{style}>{}</text>"#,
-                self.x(),
-                top + BASELINE,
-                self.width(),
-                escaped(&self.text)
-            );
+        if let Some(arms) = self.text.chars().next().and_then(arms) {
+            self.draw_box(svg, top, arms);
+        } else {
+            for (at, words) in phrases(&self.text) {
+                let cells = if words.is_ascii() {
+                    words.len() as u32
+                } else {
+                    u32::from(self.cells)
+                };
+                let _ = writeln!(
+                    svg,
+                    r#"<text x="{}" y="{}" fill="{colour}" textLength="{}" lengthAdjust="spacingAndGlyphs"{style}>{}</text>"#,
+                    self.x() + at as u32 * CELL_WIDTH,
+                    top + BASELINE,
+                    cells * CELL_WIDTH,
+                    escaped(words)
+                );
+            }
         }
         // Lines of our own: the ones of `text-decoration` end where the letters end.
         for (line, below) in [(Modifier::UNDERLINED, 16), (Modifier::CROSSED_OUT, 9)] {
@@ -181,6 +223,52 @@ impl Piece {
             }
         }
     }
+}
+
+/// Where a box sign has lines.
+#[derive(Debug, Clone, Copy)]
+struct Arms {
+    left: bool,
+    right: bool,
+    up: bool,
+    down: bool,
+}
+
+fn arms(sign: char) -> Option<Arms> {
+    let (left, right, up, down) = match sign {
+        '─' => (true, true, false, false),
+        '│' => (false, false, true, true),
+        '┌' => (false, true, false, true),
+        '┐' => (true, false, false, true),
+        '└' => (false, true, true, false),
+        '┘' => (true, false, true, false),
+        '├' => (false, true, true, true),
+        '┤' => (true, false, true, true),
+        '┬' => (true, true, false, true),
+        '┴' => (true, true, true, false),
+        '┼' => (true, true, true, true),
+        _ => return None,
+    };
+    Some(Arms {
+        left,
+        right,
+        up,
+        down,
+    })
+}
+
+/// The parts of a text between runs of spaces, with the byte each begins at: no viewer agrees on what to do with runs.
+fn phrases(text: &str) -> Vec<(usize, &str)> {
+    let mut phrases = Vec::new();
+    let mut at = 0;
+    for part in text.split("  ") {
+        let phrase = part.trim_start_matches(' ');
+        if !phrase.trim().is_empty() {
+            phrases.push((at + part.len() - phrase.len(), phrase.trim_end_matches(' ')));
+        }
+        at += part.len() + 2;
+    }
+    phrases
 }
 
 /// The 16 named colours; anything else is drawn in the default, for the console uses nothing else.
@@ -263,6 +351,26 @@ mod tests {
         assert!(text.contains(r##"fill="#14171c""##), "{text}");
         assert!(text.contains("bold") && text.contains("opacity"), "{text}");
         assert!(svg.contains(r#"height="1""#));
+    }
+
+    #[test]
+    fn runs_of_spaces_are_places_not_text() {
+        assert_eq!(phrases("  a b   c "), [(2, "a b"), (8, "c")]);
+        let svg = picture("a   b", Style::new());
+        assert!(line_with(&svg, ">a<").contains(r#"textLength="9""#));
+        assert!(line_with(&svg, ">b<").contains(r#"x="50""#));
+    }
+
+    #[test]
+    fn boxes_are_lines_without_gaps() {
+        let svg = picture("┌──┐", Style::new());
+        assert!(!svg.contains('─') && !svg.contains('┌'));
+        assert!(
+            svg.contains(r#"<rect x="18" y="43" width="5" height="1""#),
+            "{svg}"
+        );
+        assert!(svg.contains(r#"<rect x="23" y="43" width="18" height="1""#));
+        assert!(svg.contains(r#"<rect x="18" y="43" width="1" height="10""#));
     }
 
     #[test]

@@ -3,5 +3,6 @@
 pub(crate) mod console;
 pub(crate) mod faults;
 pub(crate) mod meddler;
+pub(crate) mod pty;
 pub(crate) mod service;
 pub(crate) mod world;

@@ -1,4 +1,4 @@
-//! How dialogs look and what they take for an answer.
+//! What a dialog promises: the safe button first, and nothing by accident.
 
 use ratatui::crossterm::event::KeyCode;
 

@@ -1,4 +1,4 @@
-//! The JSON editor against keys, pastes and a model.
+//! What the editor promises: the text stays, and what is wrong has a place.
 
 use proptest::prelude::*;
 use ratatui::{

@@ -1,4 +1,4 @@
-//! The mapping table against keys, pastes and a model.
+//! What the table promises: every row in sight, every step undone.
 
 use proptest::prelude::*;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};

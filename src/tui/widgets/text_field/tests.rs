@@ -1,4 +1,4 @@
-//! The text field against a model of graphemes.
+//! What the field promises, against a model of graphemes.
 
 use proptest::prelude::*;
 use ratatui::{crossterm::event::KeyCode, layout::Position};
