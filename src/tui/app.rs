@@ -73,7 +73,7 @@ impl App {
             Msg::Key(key) => self.key(key),
             Msg::Paste(text) => self.paste(&text),
             Msg::Resize(columns, rows) => self.desk.size = (columns, rows),
-            Msg::Done(ticket, outcome) => self.done(ticket, &outcome),
+            Msg::Done(ticket, outcome) => self.done(ticket, outcome),
             Msg::Lost(ticket) => self.lost(ticket),
             Msg::Tick => {}
             Msg::Leave => self.leave(Farewell::Signal),
@@ -272,26 +272,26 @@ impl App {
         }
     }
 
-    fn done(&mut self, ticket: Ticket, outcome: &Outcome) {
+    fn done(&mut self, ticket: Ticket, mut outcome: Outcome) {
         // An answer to a ticket that was cancelled comes too late and means nothing.
         let Some(running) = self.desk.running.remove(&ticket) else {
             return;
         };
         let is_here = running.profile == self.desk.current;
-        self.take_in(outcome, is_here);
+        self.take_in(&mut outcome, is_here);
         let waiting = self
             .stack
             .iter_mut()
             .rev()
             .find(|pane| pane.view().waits_for(ticket));
         match waiting {
-            Some(pane) => pane.view_mut().answer(outcome, &mut self.desk),
-            None => self.notice(outcome, running.profile),
+            Some(pane) => pane.view_mut().answer(&outcome, &mut self.desk),
+            None => self.notice(&outcome, running.profile),
         }
     }
 
     /// What an outcome tells about the groups, whoever asked for it.
-    fn take_in(&mut self, outcome: &Outcome, is_here: bool) {
+    fn take_in(&mut self, outcome: &mut Outcome, is_here: bool) {
         match outcome {
             Outcome::Done(done) if is_here => {
                 self.desk.last_answer = Some((done.status, done.latency));
@@ -299,7 +299,8 @@ impl App {
             }
             Outcome::Listed(groups) if is_here => {
                 let now = self.desk.now;
-                self.desk.groups.replace(groups.clone(), now);
+                // Nobody else wants the rows: a list of a million is not copied.
+                self.desk.groups.replace(std::mem::take(groups), now);
             }
             Outcome::OpenRotations(rows) if is_here && !rows.is_empty() => {
                 let ids: Vec<String> = rows

@@ -17,6 +17,7 @@ use super::{
     app::App,
     frame,
     message::{Effect, Job, Msg, ProfileIndex, Ticket},
+    messages::Severity,
     terminal::{self, Signal, Signals},
     work::Works,
 };
@@ -150,7 +151,13 @@ impl<S: Screen> Runner<S> {
 
     /// Takes in one message and does what follows from it; draws nothing.
     pub fn take(&mut self, msg: Msg) {
+        let lost = matches!(msg, Msg::Lost(_));
         let effects = self.app.update(self.clock.now(), msg);
+        if lost {
+            for panic in terminal::missed_panics() {
+                self.app.desk.say(Severity::Error, panic);
+            }
+        }
         self.perform(effects);
     }
 
@@ -210,7 +217,7 @@ impl<S: Screen> Runner<S> {
             };
             if let Err(error) = result {
                 let text = format!("the terminal did not take it: {error}");
-                self.app.desk.say(super::messages::Severity::Error, text);
+                self.app.desk.say(Severity::Error, text);
             }
         }
         self.reads.retain(|_, read| !read.is_finished());
