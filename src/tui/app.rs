@@ -362,11 +362,8 @@ impl App {
                 );
             }
             Outcome::Failed(trouble) => {
-                let severity = match trouble.ending {
-                    Some(Ending::Unknown) => Severity::Unknown,
-                    _ => Severity::Error,
-                };
-                self.desk.say(severity, format!("{}{place}", trouble.text));
+                self.desk
+                    .say(trouble.severity(), format!("{}{place}", trouble.text));
             }
             Outcome::Listed(_) | Outcome::OpenRotations(_) | Outcome::History(_) => {}
         }

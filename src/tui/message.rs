@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crossterm::event::KeyEvent;
 
-use super::Farewell;
+use super::{Farewell, messages::Severity};
 use crate::{
     domain::{
         change::Wanted,
@@ -120,6 +120,15 @@ pub struct Trouble {
     /// What happened, whether anything was sent, what to do.
     pub text: String,
     pub ending: Option<Ending>,
+}
+
+impl Trouble {
+    pub fn severity(&self) -> Severity {
+        match self.ending {
+            Some(Ending::Unknown) => Severity::Unknown,
+            _ => Severity::Error,
+        }
+    }
 }
 
 impl From<Failure> for Trouble {

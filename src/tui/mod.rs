@@ -15,6 +15,7 @@ pub mod picture;
 pub mod runner;
 pub mod scroll;
 pub mod sheet;
+pub mod table;
 pub mod terminal;
 pub mod theme;
 pub mod widgets;

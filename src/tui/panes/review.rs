@@ -222,12 +222,7 @@ impl View for Review {
             Outcome::Done(done) if sending => self.finish(done, desk),
             Outcome::Done(done) => self.take_copy(done, desk),
             Outcome::Failed(trouble) if sending => {
-                let severity = if trouble.ending == Some(Ending::Unknown) {
-                    Severity::Unknown
-                } else {
-                    Severity::Error
-                };
-                desk.say(severity, trouble.text.clone());
+                desk.say(trouble.severity(), trouble.text.clone());
                 self.stage = Stage::Failed(trouble.clone());
                 self.scroll.at = 0;
             }

@@ -14,8 +14,9 @@ use crate::{
         facts,
         frame::boxed,
         sheet::Sheet,
+        table,
         widgets::{
-            columns::{Cell, Column, Layout, widest},
+            columns::{Cell, Column, widest},
             paint,
         },
     },
@@ -92,57 +93,16 @@ fn split(area: Rect, detail: bool) -> (Rect, Option<Rect>) {
 }
 
 fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
-    if area.height < 2 {
-        return;
-    }
-    let height = usize::from(area.height) - 1;
-    let first = list.cursor.first(list.shown.len(), height);
-    let rows: Vec<&KnownGroup> = list
-        .shown
-        .iter()
-        .skip(first)
-        .take(height)
-        .map(|at| &desk.groups.rows()[*at].group)
-        .collect();
-    let gutter = 2;
-    let text = Rect {
-        x: area.x + gutter.min(area.width),
-        width: area.width.saturating_sub(gutter + 1),
-        ..area
-    };
-    let layout = Layout::fit(columns(&rows), text.width, 2);
-    layout.draw_header(buffer, paint::row(text, 0), desk.theme);
-    if rows.is_empty() {
-        let hint = empty_hint(list, desk);
-        paint::line(
-            buffer,
-            paint::row(text, 1),
-            hint,
-            desk.theme.dim(),
-            desk.theme,
-        );
-    }
-    for (index, group) in rows.iter().enumerate() {
-        let here = first + index == list.cursor.at;
-        let style = if here {
-            desk.theme.cursor_row()
-        } else {
-            Style::new()
-        };
-        let line = paint::row(area, index as u16 + 1);
-        if here {
-            buffer.set_style(line, style);
-            paint::text(buffer, line.x, line.y, 1, ">", style);
-        }
-        let cells = cells(group, desk, here);
-        layout.draw_row(
-            buffer,
-            paint::row(text, index as u16 + 1),
-            &cells,
-            style,
-            desk.theme,
-        );
-    }
+    let groups = desk.groups.rows();
+    table::draw(
+        buffer,
+        area,
+        (&list.shown, list.cursor),
+        |window| columns(window.iter().map(|at| &groups[*at].group)),
+        |at, here| cells(&groups[*at].group, desk, here),
+        empty_hint(list, desk),
+        desk.theme,
+    );
 }
 
 fn empty_hint(list: &List, desk: &Desk) -> &'static str {
@@ -155,9 +115,9 @@ fn empty_hint(list: &List, desk: &Desk) -> &'static str {
     }
 }
 
-fn columns(rows: &[&KnownGroup]) -> Vec<Column> {
-    let names = widest(rows.iter().map(|group| group.title()), 40).max(12);
-    let ids = widest(rows.iter().map(|group| group.id.as_str()), 40).max(8);
+fn columns<'a>(groups: impl Iterator<Item = &'a KnownGroup> + Clone) -> Vec<Column> {
+    let names = widest(groups.clone().map(KnownGroup::title), 40).max(12);
+    let ids = widest(groups.map(|group| group.id.as_str()), 40).max(8);
     vec![
         Column::new("NAME", 12, names, 1),
         Column::new("ID", 8, ids, 0),

@@ -63,12 +63,7 @@ impl TokenPane {
     }
 
     pub(super) fn failed(&mut self, trouble: &Trouble, desk: &mut Desk) {
-        let severity = if trouble.ending == Some(Ending::Unknown) {
-            Severity::Unknown
-        } else {
-            Severity::Error
-        };
-        desk.say(severity, trouble.text.clone());
+        desk.say(trouble.severity(), trouble.text.clone());
         self.stage = Stage::Failed(trouble.clone());
     }
 
