@@ -20,8 +20,14 @@ use super::{
 /// Smaller than this, one line says so (console.md).
 const SMALLEST: (u16, u16) = (40, 8);
 
-/// Draws a box with a title and returns the room inside.
+/// Rows below which a box would take more than it gives.
+const LEAST_BOX: u16 = 5;
+
+/// Draws a box with a title and returns the room inside; where there are few rows, only the room.
 pub fn boxed(buffer: &mut Buffer, area: Rect, title: &str, theme: Theme) -> Rect {
+    if area.height < LEAST_BOX {
+        return area.inner(Margin::new(1, 0));
+    }
     Block::new()
         .borders(Borders::ALL)
         .border_set(theme.border())

@@ -13,6 +13,8 @@ use crate::tui::{
 
 /// From this width on the changes stand beside the form.
 const BESIDE: u16 = 100;
+/// Rows from which mapping and properties are shown both.
+const BOTH: u16 = 10;
 
 pub(super) fn draw(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
     let theme = desk.theme;
@@ -33,7 +35,12 @@ pub(super) fn draw(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
     let rest = form.height.saturating_sub(1);
     let mapping = Rect {
         y: name.bottom(),
-        height: rest / 2,
+        height: match edit.section {
+            // A low window has room for one of the two.
+            Section::Properties if rest < BOTH => 0,
+            _ if rest < BOTH => rest,
+            _ => rest / 2,
+        },
         ..form
     };
     let properties = Rect {

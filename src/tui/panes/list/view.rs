@@ -25,7 +25,7 @@ use crate::{
 /// From this width on the details stand beside the list, not below it (console.md).
 const BESIDE: u16 = 100;
 /// Under this size there are no boxes and no details.
-const BARE: (u16, u16) = (60, 12);
+const BARE: (u16, u16) = (60, 11);
 /// Rows of the detail box below the list, edges included.
 const DETAIL_ROWS: u16 = 8;
 
