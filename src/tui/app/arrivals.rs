@@ -1,7 +1,10 @@
 //! What jobs came to: the pane that waits takes it, what a left pane asked for becomes a notice.
 
-use super::{App, Outcome, ProfileIndex, Severity, Ticket, token};
-use crate::{domain::history::Ending, tui::message::Job};
+use super::{App, Outcome, Pane, ProfileIndex, Severity, Ticket, token};
+use crate::{
+    domain::{change::Wanted, group::UserGroupId, history::Ending},
+    tui::message::Job,
+};
 
 impl App {
     pub(super) fn done(&mut self, ticket: Ticket, mut outcome: Outcome) {
@@ -18,7 +21,39 @@ impl App {
             .find(|pane| pane.view().waits_for(ticket));
         match waiting {
             Some(pane) => pane.view_mut().answer(&outcome, &mut self.desk),
-            None => self.notice(&outcome, running.profile),
+            None => {
+                if let Some((id, wanted)) = &running.sends {
+                    self.settle_draft(running.profile, id, wanted, &outcome);
+                }
+                self.notice(&outcome, running.profile);
+            }
+        }
+    }
+
+    /// A change that was sent and taken is no draft any more, nor news in a form that is still open.
+    fn settle_draft(
+        &mut self,
+        profile: ProfileIndex,
+        id: &UserGroupId,
+        sent: &Wanted,
+        outcome: &Outcome,
+    ) {
+        let is_taken = matches!(outcome, Outcome::Done(done) if matches!(done.ending, Ending::Updated | Ending::Created));
+        if !is_taken {
+            return;
+        }
+        let key = (profile, id.clone());
+        let is_draft = self.desk.drafts.get(&key);
+        if is_draft.is_some_and(|draft| draft.wanted().as_ref() == Ok(sent)) {
+            self.desk.drafts.remove(&key);
+        }
+        for pane in &mut self.stack {
+            if let Pane::Edit(edit) = pane
+                && profile == self.desk.current
+                && edit.id == *id
+            {
+                edit.is_sent(sent);
+            }
         }
     }
 
