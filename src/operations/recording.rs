@@ -62,7 +62,7 @@ impl Operations {
 }
 
 /// The changed rows for the history: `{"name": ["old", "new"], "mapping": {"7": ["40", "213"]}}`.
-pub(super) fn changes_json(change: &Change) -> Option<Value> {
+pub fn changes_json(change: &Change) -> Option<Value> {
     let mut changes = Map::new();
     for (name, field) in change.fields() {
         let rows: Map<String, Value> = changed_rows(field);
