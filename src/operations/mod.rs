@@ -3,9 +3,11 @@
 
 mod failure;
 mod groups;
+mod learning;
 mod outcome;
 mod recording;
 mod rotating;
+mod rotation_answer;
 mod settling;
 
 use std::{sync::Arc, time::Duration};
