@@ -1,5 +1,7 @@
 //! The console as a state: messages in, effects out. Pure: no I/O, no await, no clock; the time comes with the message.
 
+mod arrivals;
+
 use crossterm::event::{KeyEvent, KeyEventKind};
 use jiff::{SignedDuration, Timestamp};
 
@@ -14,15 +16,14 @@ use super::{
         profiles::Profiles, token, welcome::Welcome,
     },
 };
-use crate::domain::history::Ending;
 
 #[derive(Debug)]
 pub struct App {
     pub desk: Desk,
     /// The top one has the keys; the bottom one is the list, or the welcome.
     pub stack: Vec<Pane>,
-    /// The last Ctrl-C or `q` that was answered with "again to quit".
-    warned_at: Option<Timestamp>,
+    /// The last Ctrl-C or `q` that was answered with "again to quit"; only the same again is meant.
+    warned: Option<(Action, Timestamp)>,
     /// Leaving once the writes are done.
     leaving: Option<Farewell>,
 }
@@ -42,7 +43,7 @@ impl App {
         Self {
             desk,
             stack: vec![bottom],
-            warned_at: None,
+            warned: None,
             leaving: None,
         }
     }
@@ -58,7 +59,7 @@ impl App {
 
     /// Whether something on the screen changes with time alone.
     pub fn ticks(&self) -> bool {
-        self.top().ticks()
+        self.stack.iter().any(|pane| pane.view().ticks())
     }
 
     /// Effects that the construction asked for.
@@ -120,11 +121,12 @@ impl App {
                 .say(Severity::Warning, format!("not possible here: {why}"));
             return;
         }
-        let is_welcome = matches!(self.top_mut(), Pane::Welcome(_));
         let desk = &mut self.desk;
         match action {
             Action::Help => {
-                if !matches!(self.stack.last(), Some(Pane::Help(_))) {
+                if matches!(self.stack.last(), Some(Pane::Help(_))) {
+                    self.act(Action::Help);
+                } else {
                     let help = Help::about(self.top(), &self.desk);
                     self.stack.push(Pane::Help(help));
                 }
@@ -134,8 +136,6 @@ impl App {
             Action::Cancel => self.cancel(),
             Action::Quit if self.stack.len() == 1 => self.quit(),
             Action::Quit => self.act(Action::Back),
-            Action::Profiles | Action::Messages | Action::OpenOrCreate | Action::Groups
-                if is_welcome => {}
             Action::Profiles if !matches!(self.top_mut(), Pane::Profiles(_)) => {
                 let pane = Profiles::new(&self.desk);
                 self.stack.push(Pane::Profiles(pane));
@@ -144,8 +144,8 @@ impl App {
                 self.stack.push(Pane::Messages(MessagesPane::default()));
             }
             Action::OpenOrCreate => self.stack.push(Pane::Open(Open::default())),
-            Action::Groups => self.act_home(),
-            Action::History if !matches!(self.top_mut(), Pane::Group(_)) && !is_welcome => {
+            Action::Groups => self.go_home(),
+            Action::History if !matches!(self.top_mut(), Pane::Group(_)) => {
                 if !matches!(self.top_mut(), Pane::History(_)) {
                     let pane = History::of(None, &mut self.desk);
                     self.stack.push(Pane::History(pane));
@@ -161,10 +161,11 @@ impl App {
     }
 
     /// Leaves pane by pane, so that each can keep what it holds.
-    fn act_home(&mut self) {
-        for _ in 1..self.stack.len() {
-            self.act(Action::Back);
-            self.navigate();
+    fn go_home(&mut self) {
+        while self.stack.len() > 1 {
+            if let Some(mut pane) = self.stack.pop() {
+                pane.view_mut().leave(&mut self.desk);
+            }
         }
     }
 
@@ -172,21 +173,21 @@ impl App {
     fn cancel(&mut self) {
         if self.leaving.is_some() {
             self.desk.effects.push(Effect::Quit(Farewell::Signal));
-        } else if self.is_again() {
+        } else if self.is_again(Action::Cancel) {
             self.leave(Farewell::Asked);
         } else {
-            self.warned_at = Some(self.desk.now);
+            self.warned = Some((Action::Cancel, self.desk.now));
             if self.stack.len() > 1 {
                 self.act(Action::Back);
             }
-            self.desk.say(Severity::Info, "Ctrl-C again quits");
+            self.desk.say(Severity::Warning, "Ctrl-C again quits");
         }
     }
 
     fn quit(&mut self) {
         let drafts = self.desk.drafts.len();
-        if drafts > 0 && !self.is_again() {
-            self.warned_at = Some(self.desk.now);
+        if drafts > 0 && !self.is_again(Action::Quit) {
+            self.warned = Some((Action::Quit, self.desk.now));
             let drafts = if drafts == 1 {
                 "1 unsent draft goes".to_owned()
             } else {
@@ -201,19 +202,27 @@ impl App {
         }
     }
 
-    fn is_again(&self) -> bool {
-        self.warned_at
-            .is_some_and(|at| self.desk.now.duration_since(at) <= AGAIN)
+    fn is_again(&self, action: Action) -> bool {
+        self.warned.is_some_and(|(warned, at)| {
+            warned == action && self.desk.now.duration_since(at) <= AGAIN
+        })
     }
 
     fn leave(&mut self, farewell: Farewell) {
         self.leaving = Some(farewell);
-        let writes = self.desk.writes_under_way();
-        if writes > 0 {
-            self.desk.say(
-                Severity::Warning,
-                format!("{writes} under way: leaving when it has ended; Ctrl-C leaves now"),
+        let writes: Vec<&str> = self
+            .desk
+            .running
+            .values()
+            .filter(|job| job.is_write)
+            .map(|job| job.label.as_str())
+            .collect();
+        if !writes.is_empty() {
+            let text = format!(
+                "waiting for {} before leaving; Ctrl-C leaves at once, and the outcome stays unknown",
+                writes.join(", ")
             );
+            self.desk.say(Severity::Warning, text);
         }
     }
 
@@ -247,11 +256,24 @@ impl App {
                     self.stack.pop();
                 }
             }
-            Ask::Home => self.stack.truncate(1),
+            Ask::Home => self.go_home(),
+            Ask::Finish(ticket, pane) => self.finish(ticket, pane),
             Ask::SwitchTo(profile) => self.switch(profile),
             Ask::Leave(farewell) => self.leave(farewell),
             Ask::Press(action) => self.press(action),
         }
+    }
+
+    /// The result stands where the review and its form stood; what was opened above them stays.
+    fn finish(&mut self, ticket: Ticket, result: Pane) {
+        let waiting = self
+            .stack
+            .iter()
+            .rposition(|pane| pane.view().waits_for(ticket));
+        let Some(review) = waiting else { return };
+        let has_form = matches!(self.stack[review - 1], Pane::Edit(_));
+        let from = if has_form { review - 1 } else { review };
+        self.stack.splice(from..=review, [result]);
     }
 
     /// Another profile: everything of the old one leaves the screen; what it has under way goes on.
@@ -259,7 +281,7 @@ impl App {
         if profile == self.desk.current || self.desk.profiles.get(profile.0).is_none() {
             return;
         }
-        self.act_home();
+        self.go_home();
         self.desk.current = profile;
         self.desk.groups = super::groups::Groups::default();
         self.desk.last_answer = None;
@@ -269,129 +291,6 @@ impl App {
         if let Some(profile) = self.desk.profile() {
             let text = format!("now in {} ({})", profile.name, profile.environment_word());
             self.desk.say(Severity::Info, text);
-        }
-    }
-
-    fn done(&mut self, ticket: Ticket, mut outcome: Outcome) {
-        // An answer to a ticket that was cancelled comes too late and means nothing.
-        let Some(running) = self.desk.running.remove(&ticket) else {
-            return;
-        };
-        let is_here = running.profile == self.desk.current;
-        self.take_in(&mut outcome, is_here);
-        let waiting = self
-            .stack
-            .iter_mut()
-            .rev()
-            .find(|pane| pane.view().waits_for(ticket));
-        match waiting {
-            Some(pane) => pane.view_mut().answer(&outcome, &mut self.desk),
-            None => self.notice(&outcome, running.profile),
-        }
-    }
-
-    /// What an outcome tells about the groups, whoever asked for it.
-    fn take_in(&mut self, outcome: &mut Outcome, is_here: bool) {
-        match outcome {
-            Outcome::Done(done) if is_here => {
-                self.desk.last_answer = Some((done.status, done.latency));
-                self.desk.groups.upsert(done.group.clone());
-            }
-            Outcome::Listed(groups) if is_here => {
-                let now = self.desk.now;
-                // Nobody else wants the rows: a list of a million is not copied.
-                self.desk.groups.replace(std::mem::take(groups), now);
-            }
-            Outcome::OpenRotations(rows) if is_here && !rows.is_empty() => {
-                let ids: Vec<String> = rows
-                    .iter()
-                    .take(3)
-                    .map(|row| row.user_group_id.to_string())
-                    .collect();
-                let text = format!(
-                    "{} with an open outcome: {}. Opening the group settles it",
-                    if rows.len() == 1 {
-                        "a rotation".into()
-                    } else {
-                        format!("{} rotations", rows.len())
-                    },
-                    ids.join(", ")
-                );
-                self.desk.say(Severity::Unknown, text);
-            }
-            Outcome::Done(_)
-            | Outcome::Listed(_)
-            | Outcome::OpenRotations(_)
-            | Outcome::History(_)
-            | Outcome::TokenWritten(_)
-            | Outcome::Failed(_) => {}
-        }
-    }
-
-    /// An outcome whose pane has been left.
-    fn notice(&mut self, outcome: &Outcome, profile: ProfileIndex) {
-        let place = match self.desk.profiles.get(profile.0) {
-            Some(other) if profile != self.desk.current => format!(" in {}", other.name),
-            _ => String::new(),
-        };
-        match outcome {
-            Outcome::Done(done) => match done.ending {
-                Ending::Found => {}
-                Ending::Rotated | Ending::Recovered => {
-                    let text = format!(
-                        "{}{place}; t on the group shows the new token",
-                        token::describe(done)
-                    );
-                    self.desk.say(Severity::Done, text);
-                    if profile == self.desk.current {
-                        self.desk.start(Job::Confirm(done.clone()));
-                    }
-                }
-                _ => {
-                    let text = format!("{}{place}", token::describe(done));
-                    self.desk.say(Severity::Done, text);
-                    for warning in done.warnings.iter().filter(|warning| warning.is_alarm()) {
-                        self.desk.say(Severity::Error, warning.to_string());
-                    }
-                }
-            },
-            Outcome::TokenWritten(path) => {
-                self.desk.say(
-                    Severity::Done,
-                    format!("token written to {}", path.display()),
-                );
-            }
-            Outcome::Failed(trouble) => {
-                self.desk
-                    .say(trouble.severity(), format!("{}{place}", trouble.text));
-            }
-            Outcome::Listed(_) | Outcome::OpenRotations(_) | Outcome::History(_) => {}
-        }
-    }
-
-    fn lost(&mut self, ticket: Ticket) {
-        let Some(running) = self.desk.running.remove(&ticket) else {
-            return;
-        };
-        let (severity, text) = if running.is_write {
-            let text = format!(
-                "UNKNOWN how {} ended: the job broke off inside groupdesk. Read the group",
-                running.label
-            );
-            (Severity::Unknown, text)
-        } else {
-            (
-                Severity::Error,
-                format!("{} broke off inside groupdesk; try again", running.label),
-            )
-        };
-        self.desk.say(severity, text);
-        let waiting = self
-            .stack
-            .iter_mut()
-            .find(|pane| pane.view().waits_for(ticket));
-        if let Some(pane) = waiting {
-            pane.view_mut().lost(&mut self.desk);
         }
     }
 }

@@ -19,6 +19,7 @@ use super::{
 use crate::{
     config::profile::Profile,
     domain::{
+        change::Wanted,
         group::UserGroupId,
         token::{Fingerprinter, Token},
     },
@@ -35,6 +36,8 @@ pub enum Ask {
     Pop,
     /// Close all but the list.
     Home,
+    /// What was asked for has come: in the place of the review that waits for the ticket, and of its form.
+    Finish(Ticket, Pane),
     SwitchTo(ProfileIndex),
     Leave(Farewell),
     /// Press an action as if by key; from the help.
@@ -47,6 +50,8 @@ pub struct Running {
     pub profile: ProfileIndex,
     pub label: String,
     pub is_write: bool,
+    /// What a create or an update sends; a draft of the same is then no draft any more.
+    pub sends: Option<(UserGroupId, Wanted)>,
     pub since: Timestamp,
 }
 
@@ -114,6 +119,7 @@ impl Desk {
                 profile: self.current,
                 label: job.label(),
                 is_write: job.is_write(),
+                sends: job.sends(),
                 since: self.now,
             },
         );

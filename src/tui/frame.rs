@@ -205,17 +205,44 @@ fn draw_message(buffer: &mut Buffer, line: Rect, desk: &Desk) {
     let style = severity_style(message.severity, desk.theme);
     let sign = format!(" {} ", message.severity.sign());
     let x = paint::text(buffer, line.x, line.y, line.width, &sign, style);
-    let hint = "  m messages";
-    let room = line.right().saturating_sub(x);
-    let cut_off = columns(&message.text) > usize::from(room);
-    let room = if cut_off {
-        room.saturating_sub(hint.len() as u16)
-    } else {
-        room
+    let room = usize::from(line.right().saturating_sub(x + 1));
+    let waiting = desk.messages.waiting();
+    let hint = match waiting {
+        0 => "m messages".to_owned(),
+        1 => "x 1 error  m messages".to_owned(),
+        more => format!("x {more} errors  m messages"),
     };
-    let x = paint::text(buffer, x, line.y, room, &message.text, style);
-    if cut_off {
-        paint::text(buffer, x, line.y, hint.len() as u16, hint, desk.theme.dim());
+    if waiting == 0 && columns(&message.text) <= room {
+        paint::text(buffer, x, line.y, room as u16, &message.text, style);
+        return;
+    }
+    let left = room.saturating_sub(hint.len() + 2);
+    let text = words_that_fit(&message.text, left, desk.theme);
+    paint::text(buffer, x, line.y, left as u16, &text, style);
+    let at = line.right().saturating_sub(hint.len() as u16 + 1).max(x);
+    let hint_style = if waiting == 0 {
+        desk.theme.dim()
+    } else {
+        desk.theme.error()
+    };
+    paint::text(buffer, at, line.y, line.right() - at, &hint, hint_style);
+}
+
+/// As many whole words as there is room for, and a sign that there are more.
+fn words_that_fit(text: &str, room: usize, theme: Theme) -> String {
+    let text = paint::shown(text);
+    if columns(&text) <= room {
+        return text.into_owned();
+    }
+    let mark = theme.ellipsis();
+    let whole = text
+        .match_indices(' ')
+        .map(|(at, _)| &text[..at])
+        .take_while(|words| columns(words) + 1 + columns(mark) <= room)
+        .last();
+    match whole {
+        Some(words) => format!("{words} {mark}"),
+        None => cut(&text, room, theme),
     }
 }
 

@@ -17,6 +17,8 @@ pub enum Focus {
     EditCell,
     EditProperties,
     Review,
+    /// A review that asks for the key `y`.
+    ReviewKey,
     Result,
     Token,
     RotateReason,
@@ -34,7 +36,7 @@ pub enum Focus {
 }
 
 impl Focus {
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::Welcome,
         Self::List,
         Self::Filter,
@@ -44,6 +46,7 @@ impl Focus {
         Self::EditCell,
         Self::EditProperties,
         Self::Review,
+        Self::ReviewKey,
         Self::Result,
         Self::Token,
         Self::RotateReason,
@@ -77,6 +80,7 @@ impl Focus {
             | Self::Group
             | Self::EditMapping
             | Self::Review
+            | Self::ReviewKey
             | Self::Result
             | Self::Token
             | Self::RotateCheck
@@ -150,7 +154,7 @@ pub fn bindings(focus: Focus) -> impl Iterator<Item = &'static Binding> {
     let own = here.clone();
     let everywhere = tables::everywhere().filter(move |binding| {
         !own.clone().any(|own| own.action == binding.action)
-            && (!focus.takes_text() || binding.keys.iter().any(|key| !is_text(key)))
+            && binding.keys.iter().any(|key| is_key(focus, key))
     });
     here.chain(everywhere)
 }
@@ -162,10 +166,15 @@ pub fn action(focus: Focus, event: KeyEvent) -> Option<Action> {
             binding
                 .keys
                 .iter()
-                .filter(|key| !(focus.takes_text() && is_text(key)))
+                .filter(|key| is_key(focus, key))
                 .any(|key| matches(key, event))
         })
         .map(|binding| binding.action)
+}
+
+/// Whether a key is a command in a place; where text is taken, a character is none.
+pub fn is_key(focus: Focus, key: &str) -> bool {
+    !(focus.takes_text() && is_text(key))
 }
 
 /// A key that a text field would take as a character.

@@ -86,6 +86,22 @@ impl Job {
         }
     }
 
+    /// The group of a create or an update, and what is wanted of it.
+    pub fn sends(&self) -> Option<(UserGroupId, Wanted)> {
+        match self {
+            Self::Create(id, wanted) | Self::Update { id, wanted, .. } => {
+                Some((id.clone(), wanted.clone()))
+            }
+            Self::List
+            | Self::OpenRotations
+            | Self::LookUp(_)
+            | Self::Rotate(..)
+            | Self::Confirm(_)
+            | Self::History(_)
+            | Self::WriteToken(..) => None,
+        }
+    }
+
     /// What is under way, for line 1.
     pub fn label(&self) -> String {
         match self {

@@ -107,15 +107,25 @@ tables! {
         NextProblem ["f8"] "" "to the next problem";
     }
 
-    REVIEW_KEYS {
+    REVIEW {
         Enter ["enter"] "press button" "press the focused button";
         NextField ["tab" "right"] "other button" "to the other button";
         PreviousField ["shift-tab" "left"] "" "to the other button";
-        Confirm ["y"] "" "apply, where Enter does nothing (production)";
         Unchanged ["u"] "unchanged too" "show what stays the same, too";
         CopyMenu ["c"] "copy as curl" "copy the request as curl; the key is left out";
         Refresh ["r" "f5" "ctrl-r"] "" "read the service's copy again";
         Back ["esc"] "back" "back to the form; nothing is lost";
+    } + MOVE
+
+    REVIEW_KEY {
+        Confirm ["y"] "SEND" "send it; Enter does nothing in production";
+        Back ["esc"] "back" "back to the form; nothing is lost";
+        Unchanged ["u"] "unchanged too" "show what stays the same, too";
+        CopyMenu ["c"] "copy as curl" "copy the request as curl; the key is left out";
+        Enter ["enter"] "" "press the focused button, where it is Back";
+        NextField ["tab" "right"] "" "to the other button";
+        PreviousField ["shift-tab" "left"] "" "to the other button";
+        Refresh ["r" "f5" "ctrl-r"] "" "read the service's copy again";
     } + MOVE
 
     RESULT {
@@ -216,7 +226,8 @@ pub(super) fn here(focus: Focus) -> impl Iterator<Item = &'static Binding> + Clo
         Focus::EditMapping => EDIT_MAPPING,
         Focus::EditCell => EDIT_CELL,
         Focus::EditProperties => EDIT_PROPERTIES,
-        Focus::Review => REVIEW_KEYS,
+        Focus::Review => REVIEW,
+        Focus::ReviewKey => REVIEW_KEY,
         Focus::Result => RESULT,
         Focus::Token => TOKEN,
         Focus::RotateReason => ROTATE_REASON,

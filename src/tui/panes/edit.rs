@@ -82,6 +82,12 @@ impl Edit {
 
     fn draft_or(id: UserGroupId, base: Wanted, creating: bool, desk: &mut Desk) -> Self {
         if let Some(draft) = desk.drafts.get(&(desk.current, id.clone())).cloned() {
+            let mut draft = draft;
+            if draft.creating && !creating {
+                // It exists by now: what was typed for its creation becomes an update.
+                draft.creating = false;
+                draft.base = base;
+            }
             let age = desk.age(draft.opened_at);
             desk.say(
                 Severity::Info,
@@ -156,6 +162,12 @@ impl Edit {
         }
     }
 
+    /// What the form held has been sent and taken.
+    pub fn is_sent(&mut self, wanted: &Wanted) {
+        self.base = wanted.clone();
+        self.creating = false;
+    }
+
     fn review(&mut self, desk: &mut Desk) {
         self.mapping.commit();
         match self.wanted() {
@@ -228,12 +240,16 @@ impl View for Edit {
             Action::NextProblem => self.go_to_problem(),
             Action::Review => self.review(desk),
             Action::Back => {
-                self.mapping.commit();
-                self.keep_draft(desk);
+                self.leave(desk);
                 desk.ask(Ask::Pop);
             }
             _ => {}
         }
+    }
+
+    fn leave(&mut self, desk: &mut Desk) {
+        self.mapping.commit();
+        self.keep_draft(desk);
     }
 
     fn input(&mut self, key: KeyEvent, _desk: &mut Desk) {

@@ -100,15 +100,11 @@ impl View for Group {
         }
         match action {
             Action::Back => {
-                if let Some(ticket) = self.ticket {
-                    desk.cancel(ticket);
-                }
+                self.leave(desk);
                 desk.ask(Ask::Pop);
             }
             Action::Refresh => {
-                if let Some(ticket) = self.ticket {
-                    desk.cancel(ticket);
-                }
+                self.leave(desk);
                 self.ticket = Some(desk.start(Job::LookUp(self.id.clone())));
             }
             Action::History => {
@@ -134,6 +130,12 @@ impl View for Group {
         match action {
             Action::Edit => desk.read_only_reason().map(str::to_owned),
             _ => None,
+        }
+    }
+
+    fn leave(&mut self, desk: &mut Desk) {
+        if let Some(ticket) = self.ticket.take() {
+            desk.cancel(ticket);
         }
     }
 

@@ -13,6 +13,7 @@ use crate::tui::{
     desk::{Ask, Desk},
     frame::popup,
     keymap::{self, Action, Focus},
+    messages::Severity,
     scroll::Cursor,
     widgets::{paint, text_field::TextField},
 };
@@ -37,12 +38,14 @@ pub struct Help {
 
 impl Help {
     pub fn about(view: &dyn View, desk: &Desk) -> Self {
-        let lines = keymap::bindings(view.focus())
+        let focus = view.focus();
+        let lines = keymap::bindings(focus)
             .map(|binding| Line {
                 action: binding.action,
                 keys: binding
                     .keys
                     .iter()
+                    .filter(|key| keymap::is_key(focus, key))
                     .map(|key| keymap::shown(key))
                     .collect::<Vec<_>>()
                     .join(" "),
@@ -89,8 +92,17 @@ impl View for Help {
             Action::Enter => {
                 let chosen = self.found().get(self.cursor.at).map(|line| line.action);
                 desk.ask(Ask::Pop);
-                if let Some(action) = chosen.filter(|action| *action != Action::InField) {
-                    desk.ask(Ask::Press(action));
+                match chosen {
+                    // A confirmation is asked for by its key alone; Enter in a list must never be one.
+                    Some(Action::Confirm) => desk.say(
+                        Severity::Info,
+                        "nothing was done: press the key itself to confirm",
+                    ),
+                    Some(Action::InField) => {
+                        desk.say(Severity::Info, "press the key itself, in the field");
+                    }
+                    Some(action) => desk.ask(Ask::Press(action)),
+                    None => {}
                 }
             }
             Action::Back | Action::Help => desk.ask(Ask::Pop),

@@ -114,8 +114,14 @@ impl View for History {
                 self.filtering = false;
                 self.filter.set_text("");
             }
-            Action::Back => desk.ask(Ask::Pop),
-            Action::Refresh => self.ticket = Some(desk.start(Job::History(self.id.clone()))),
+            Action::Back => {
+                self.leave(desk);
+                desk.ask(Ask::Pop);
+            }
+            Action::Refresh => {
+                self.leave(desk);
+                self.ticket = Some(desk.start(Job::History(self.id.clone())));
+            }
             Action::Enter => {
                 let id = self
                     .shown()
@@ -149,6 +155,12 @@ impl View for History {
             self.filter.paste(text);
         }
         self.filtering
+    }
+
+    fn leave(&mut self, desk: &mut Desk) {
+        if let Some(ticket) = self.ticket.take() {
+            desk.cancel(ticket);
+        }
     }
 
     fn waits_for(&self, ticket: Ticket) -> bool {

@@ -208,7 +208,13 @@ impl View for List {
             Action::Detail => self.detail = !self.detail,
             Action::Sort => self.sort = self.sort.next(),
             Action::SortReverse => self.reverse = !self.reverse,
-            Action::Refresh => self.ticket = Some(desk.start(Job::List)),
+            Action::Refresh => {
+                // The newest wins: an older answer must not come after it.
+                if let Some(ticket) = self.ticket {
+                    desk.cancel(ticket);
+                }
+                self.ticket = Some(desk.start(Job::List));
+            }
             Action::Enter | Action::Edit | Action::Token | Action::CopyMenu => {
                 let Some(group) = self.group(desk).cloned() else {
                     desk.say(Severity::Info, "no group here; o opens or creates one");

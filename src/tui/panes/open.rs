@@ -71,6 +71,10 @@ impl Open {
             },
         };
         let Some(id) = id else { return };
+        if desk.groups.read_at.is_none() {
+            self.typed.error = Some("the directory is still being read; try again".into());
+            return;
+        }
         if desk.groups.get(&id).is_some() {
             let pane = Group::open(id, desk);
             desk.ask(Ask::Replace(Pane::Group(pane)));

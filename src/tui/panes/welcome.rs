@@ -46,6 +46,18 @@ impl View for Welcome {
         }
     }
 
+    fn disabled(&self, action: Action, _desk: &Desk) -> Option<String> {
+        match action {
+            Action::Profiles
+            | Action::Groups
+            | Action::History
+            | Action::Messages
+            | Action::OpenOrCreate
+            | Action::Refresh => Some("no profile is configured yet".into()),
+            _ => None,
+        }
+    }
+
     fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
         let inner = boxed(buffer, area, "groupdesk", desk.theme);
         let mut sheet = Sheet::new(inner.width, desk.theme);

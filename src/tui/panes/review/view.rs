@@ -133,7 +133,7 @@ fn draw_buttons(review: &Review, buffer: &mut Buffer, line: Rect, desk: &Desk) {
     );
     let word = review.apply_word();
     let blocked = review.disabled(Action::Confirm, desk);
-    let apply = match Review::level(desk) {
+    let apply = match review.level {
         Level::Button => format!("[ {word} ]"),
         Level::Key | Level::Typed => format!("[ {word}: press y ]"),
     };

@@ -154,33 +154,29 @@ impl View for TokenPane {
                     *on_reason = !*on_reason;
                 }
             }
-            Action::Confirm => self.rotate(desk),
+            Action::Confirm => {
+                if matches!(self.stage, Stage::Check { .. }) && level(desk) == Level::Key {
+                    self.rotate(desk);
+                }
+            }
             Action::Enter if matches!(self.stage, Stage::Check { .. }) => {
-                if self.typed.text() == self.id.as_str() {
+                if level(desk) == Level::Typed && self.typed.text() == self.id.as_str() {
                     self.rotate(desk);
                 } else {
                     self.typed.error = Some("that is not the id; nothing was sent".into());
                 }
             }
-            Action::Back | Action::Enter => match &self.stage {
-                Stage::Rotating(_) => {
-                    desk.say(
-                        Severity::Info,
-                        format!("the rotation of {} goes on", self.id),
-                    );
-                    desk.ask(Ask::Pop);
-                }
-                Stage::Reading(ticket) => {
-                    desk.cancel(*ticket);
-                    desk.ask(Ask::Pop);
-                }
-                Stage::Check { .. } => {
+            Action::Back | Action::Enter => {
+                if matches!(self.stage, Stage::Check { .. }) {
                     desk.say(Severity::Info, "nothing was sent");
                     self.typed.set_text("");
                     self.read(desk);
+                } else {
+                    self.leave(desk);
+                    desk.ask(Ask::Pop);
                 }
-                Stage::Current(_) | Stage::Rotated { .. } | Stage::Failed(_) => desk.ask(Ask::Pop),
-            },
+            }
+            Action::Refresh if self.path.is_some() => {}
             Action::Refresh => match &self.stage {
                 Stage::Reading(_) | Stage::Current(_) | Stage::Failed(_) => self.read(desk),
                 Stage::Check { .. } | Stage::Rotating(_) | Stage::Rotated { .. } => {}
@@ -227,6 +223,20 @@ impl View for TokenPane {
         }
     }
 
+    fn leave(&mut self, desk: &mut Desk) {
+        match &self.stage {
+            Stage::Rotating(_) => desk.say(
+                Severity::Info,
+                format!(
+                    "the rotation of {} goes on; a message says how it ended",
+                    self.id
+                ),
+            ),
+            Stage::Reading(ticket) => desk.cancel(*ticket),
+            Stage::Current(_) | Stage::Check { .. } | Stage::Rotated { .. } | Stage::Failed(_) => {}
+        }
+    }
+
     fn waits_for(&self, ticket: Ticket) -> bool {
         if self.writing == Some(ticket) {
             return true;
@@ -262,8 +272,18 @@ impl View for TokenPane {
     }
 
     fn lost(&mut self, desk: &mut Desk) {
+        // What is known stays on the screen: a new token is not given up because something beside it broke.
+        if self.writing.take().is_some() {
+            if let Some(field) = &mut self.path {
+                field.error = Some("the writing broke off; look whether the file is there".into());
+            }
+            return;
+        }
+        if let Stage::Rotated { confirming, .. } = &mut self.stage {
+            *confirming = None;
+            return;
+        }
         let rotating = matches!(self.stage, Stage::Rotating(_));
-        self.writing = None;
         let trouble = if rotating {
             Trouble {
                 text: "UNKNOWN whether the token was rotated: the job broke off inside groupdesk. r reads the group; never rotate to find out".into(),

@@ -55,7 +55,8 @@ impl TokenPane {
     }
 
     pub(super) fn write(&mut self, desk: &mut Desk) {
-        let (Some(field), Some(token)) = (&self.path, self.token().cloned()) else {
+        let (Some(field), Some(token), None) = (&self.path, self.token().cloned(), self.writing)
+        else {
             return;
         };
         let path = with_home(field.text());
