@@ -1,3 +1,7 @@
 //! The binary: hands over to the command line and nothing else.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    groupdesk::cli::main()
+}

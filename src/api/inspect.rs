@@ -59,7 +59,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// In JSON, characters that hide can only stand inside of strings, where an escape is the same character.
-fn escape_hidden(json: &str) -> String {
+pub fn escape_hidden(json: &str) -> String {
     let mut shown = String::with_capacity(json.len());
     for c in json.chars() {
         if c != '\n' && text::is_hidden(c) {

@@ -1,1 +1,137 @@
-//! (to be written)
+//! The command line: every command is a caller of `operations`, prints one result and ends with one exit code. It
+//! judges no answers and writes no directory.
+
+mod args;
+mod ask;
+mod console;
+pub mod demo;
+mod exit;
+mod fields;
+mod groups;
+mod hold;
+mod human;
+mod json;
+mod keys;
+mod mutations;
+mod print;
+mod review;
+mod secrets;
+mod serve;
+mod session;
+mod signals;
+mod stop;
+mod strict_json;
+mod token_out;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command, Global};
+use exit::Exit;
+use session::{InFlight, Session};
+use signals::Signals;
+use stop::Stop;
+
+/// Runs what the arguments of this process say.
+pub fn main() -> ExitCode {
+    let hooks = color_eyre::config::HookBuilder::new()
+        // The default theme colours pipes and ignores NO_COLOR (trap 12).
+        .theme(color_eyre::config::Theme::new())
+        .display_env_section(false)
+        .install();
+    // A second hook in one process is no reason not to run.
+    drop(hooks);
+    if let Err(stop) = secrets::refuse(std::env::args_os().skip(1)) {
+        print::say(&format!("error: {stop}"));
+        return Exit::of_stop(&stop).into();
+    }
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let exit = if error.use_stderr() {
+                Exit::Usage
+            } else {
+                Exit::Done
+            };
+            // A reader that has gone needs no help text.
+            let _ = error.print();
+            return exit.into();
+        }
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            print::say(&format!("error: cannot start: {error}"));
+            return Exit::Usage.into();
+        }
+    };
+    let json = cli.global.json;
+    let ended = runtime.block_on(run(cli));
+    // A question that waits for standard input must not keep the process.
+    runtime.shutdown_background();
+    ended.unwrap_or_else(|stop| report(&stop, json)).into()
+}
+
+async fn run(cli: Cli) -> Result<Exit, Stop> {
+    let Cli { global, command } = cli;
+    match command {
+        None => console::run(&global).await,
+        Some(Command::Demo(demo)) if demo.hold => hold::run(demo.groups).await,
+        Some(Command::Demo(demo)) => console::demo(demo.groups, global.ascii).await,
+        Some(Command::Serve(serve)) => serve::run(serve, &global).await,
+        Some(command) => interruptible(&global, command).await,
+    }
+}
+
+/// Runs a command; the first signal ends it, unless a change is in flight: then only the second does.
+async fn interruptible(global: &Global, command: Command) -> Result<Exit, Stop> {
+    let mut signals = Signals::new()?;
+    let in_flight = InFlight::default();
+    let mut work = std::pin::pin!(async {
+        let session = Session::open(global, in_flight.clone())?;
+        one(&session, command).await
+    });
+    let mut warned = false;
+    loop {
+        tokio::select! {
+            biased;
+            ended = &mut work => return ended,
+            () = signals.next() => {
+                let in_flight = in_flight.is_on();
+                if !in_flight || warned {
+                    return Err(Stop::Interrupted { in_flight });
+                }
+                warned = true;
+                print::say("finishing what is in flight; Ctrl-C again leaves");
+            }
+        }
+    }
+}
+
+async fn one(session: &Session, command: Command) -> Result<Exit, Stop> {
+    match command {
+        Command::List => groups::list(session).await,
+        Command::Show { id } => groups::show(session, &id).await,
+        Command::Get(get) => groups::get(session, get).await,
+        Command::History { id, limit } => groups::history(session, id, limit).await,
+        Command::Create(create) => mutations::create(session, create).await,
+        Command::Update(update) => mutations::update(session, update).await,
+        Command::Rotate(rotate) => mutations::rotate(session, rotate).await,
+        Command::Demo(_) | Command::Serve(_) => Ok(Exit::Done),
+    }
+}
+
+/// Says why it ended so, to the person and, where asked for, to the program that reads the output.
+fn report(stop: &Stop, as_json: bool) -> Exit {
+    let text = stop.to_string();
+    print::say(&format!("error: {text}"));
+    if as_json {
+        // Standard output may be what is broken; the exit code says enough.
+        drop(print::json(&json::failure(stop.ending(), &text)));
+    }
+    Exit::of_stop(stop)
+}

@@ -8,6 +8,7 @@ pub fn near<'a>(
     known: impl IntoIterator<Item = &'a UserGroupId>,
     limit: usize,
 ) -> Vec<&'a UserGroupId> {
+    let typed_length = typed.trim().chars().count();
     let wanted = skeleton(typed.trim());
     if wanted.is_empty() {
         return Vec::new();
@@ -15,7 +16,7 @@ pub fn near<'a>(
     let mut found: Vec<(usize, &UserGroupId)> = known
         .into_iter()
         .filter(|id| id.as_str() != typed)
-        .filter_map(|id| Some((distance(&wanted, id.as_str())?, id)))
+        .filter_map(|id| Some((distance(&wanted, typed_length, id.as_str())?, id)))
         .collect();
     found.sort();
     found.truncate(limit);
@@ -23,17 +24,19 @@ pub fn near<'a>(
 }
 
 /// 0 looks the same; 1 contains or begins alike; from 2 the number of typing mistakes; `None` is too far away.
-fn distance(wanted: &str, id: &str) -> Option<usize> {
+///
+/// A skeleton can be longer than the text: an "m" counts as "rn". So the length of the text is given.
+fn distance(wanted: &str, typed_length: usize, id: &str) -> Option<usize> {
     let candidate = skeleton(id);
     if candidate == wanted {
         return Some(0);
     }
     let length = wanted.chars().count();
-    if length >= 3 && (candidate.contains(wanted) || wanted.contains(&candidate)) {
+    if typed_length >= 3 && (candidate.contains(wanted) || wanted.contains(&candidate)) {
         return Some(1);
     }
     // A difference in length alone already is that many mistakes.
-    let allowed = (length / 4).clamp(1, 4);
+    let allowed = (typed_length / 4).clamp(1, 4);
     if candidate.chars().count().abs_diff(length) > allowed {
         return None;
     }
@@ -63,8 +66,12 @@ mod tests {
                 .map(UserGroupId::as_str)
                 .collect()
         };
-        assert_eq!(found("acme-ue"), ["\u{0430}cme-ue", "acme-eu"]);
-        assert_eq!(found("acme-eu"), ["acme-eu-old"]);
+        assert_eq!(
+            found("acme-ue"),
+            ["\u{0430}cme-ue", "acme-eu", "acme-us"],
+            "what looks the same, then one mistake each"
+        );
+        assert_eq!(found("acme-eu"), ["acme-eu-old", "\u{0430}cme-ue"]);
         assert_eq!(found("globx"), ["globex"]);
         assert!(found("zz").is_empty());
         assert!(found("").is_empty());

@@ -3,9 +3,11 @@
 
 mod failure;
 mod groups;
+mod learning;
 mod outcome;
 mod recording;
 mod rotating;
+mod rotation_answer;
 mod settling;
 
 use std::{sync::Arc, time::Duration};
@@ -16,6 +18,7 @@ use tokio::sync::OnceCell;
 pub use failure::Failure;
 pub use groups::request;
 pub use outcome::{Done, Warning};
+pub use recording::changes_json;
 
 /// What callers see of the layers below comes through here.
 pub use crate::{
@@ -157,7 +160,7 @@ impl Operations {
     }
 
     /// Refuses mutations of a read-only profile before anything is read or sent.
-    fn writable(&self) -> Result<(), Failure> {
+    pub fn writable(&self) -> Result<(), Failure> {
         if self.profile().read_only {
             return Err(Failure::ReadOnly {
                 profile: self.profile().name.clone(),
@@ -167,7 +170,7 @@ impl Operations {
     }
 
     /// Refuses an id that the directory does not know, and names the nearest ones it does.
-    async fn known(
+    pub async fn known(
         &self,
         id: &UserGroupId,
         assurance: Assurance,

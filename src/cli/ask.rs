@@ -1,0 +1,62 @@
+//! Asking before a change (console.md, "Confirmation"): on a terminal, or by `--yes`. Where nobody can be asked,
+//! nothing is sent.
+
+use std::io::{self, IsTerminal};
+
+use super::{print, session::Session, stop::Stop};
+use crate::domain::group::UserGroupId;
+
+/// What the person has to answer.
+pub(super) enum Question<'a> {
+    YesOrNo,
+    /// Level 3: the exact id.
+    TypeId(&'a UserGroupId),
+}
+
+/// Refuses right away where a question could not be asked: nothing at all is sent then.
+pub(super) fn can_be_asked(session: &Session, yes: bool) -> Result<(), Stop> {
+    let has_person = io::stdin().is_terminal() && io::stderr().is_terminal();
+    if yes || has_person && !session.no_input {
+        return Ok(());
+    }
+    let why = if session.no_input {
+        "--no-input was said"
+    } else {
+        "there is no terminal"
+    };
+    Err(Stop::Guarded(format!(
+        "this has to be confirmed, and {why}; nothing was sent. Look with --dry-run, then say --yes"
+    )))
+}
+
+/// Asks, unless `--yes` was said.
+pub(super) async fn confirm(yes: bool, what: &str, question: Question<'_>) -> Result<(), Stop> {
+    if yes {
+        return Ok(());
+    }
+    match question {
+        Question::YesOrNo => print::ask(&format!("{what} [y/N]")),
+        Question::TypeId(id) => print::ask(&format!("{what} Type the id ({id}) to go on:")),
+    }
+    let line = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        io::stdin().read_line(&mut line).map(|_| line)
+    })
+    .await
+    .map_err(|_| Stop::Guarded("the question was not answered; nothing was changed".into()))?
+    .map_err(|error| {
+        Stop::Guarded(format!(
+            "the answer cannot be read ({error}); nothing was changed"
+        ))
+    })?;
+    let answer = line.trim_end_matches(['\n', '\r']);
+    let agreed = match question {
+        Question::YesOrNo => matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"),
+        Question::TypeId(id) => answer == id.as_str(),
+    };
+    if agreed {
+        Ok(())
+    } else {
+        Err(Stop::Guarded("not confirmed; nothing was changed".into()))
+    }
+}

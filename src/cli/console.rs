@@ -1,0 +1,106 @@
+//! Opening the console: on the configured profiles, or on the demo's world.
+
+use std::io::{self, IsTerminal};
+
+use super::{args::Global, demo::World, exit::Exit, session, signals::Signals, stop::Stop};
+use crate::{
+    config::{Environment, Settings},
+    directory::Directory,
+    operations::{Clock, Operations},
+    tui::{self, Farewell, Start},
+};
+
+/// `groupdesk`
+pub(super) async fn run(global: &Global) -> Result<Exit, Stop> {
+    a_terminal()?;
+    let overrides = session::overrides(global);
+    let settings = Settings::load(&overrides)?;
+    let current = if settings.profiles.is_empty() {
+        0
+    } else {
+        let name = &settings.profile(None)?.name;
+        settings
+            .profiles
+            .iter()
+            .position(|profile| profile.name == *name)
+            .unwrap_or(0)
+    };
+    let operations = if settings.profiles.is_empty() {
+        Vec::new()
+    } else {
+        let directory = Directory::open(&settings.directory)?;
+        let of = |profile| {
+            Operations::new(
+                profile,
+                overrides.env.clone(),
+                directory.clone(),
+                settings.operator.clone(),
+                Clock::System,
+            )
+        };
+        settings.profiles.into_iter().map(of).collect()
+    };
+    let start = Start {
+        operations,
+        current,
+        operator: settings.operator,
+        config_file: settings.file,
+        ascii: global.ascii,
+        environment: overrides.env,
+        greeting: None,
+    };
+    match open(start).await? {
+        Farewell::Asked => Ok(Exit::Done),
+        Farewell::Signal => Ok(Exit::Interrupted),
+        Farewell::Demo => demo(None, global.ascii).await,
+    }
+}
+
+/// `groupdesk demo`
+pub(super) async fn demo(groups: Option<u32>, ascii: bool) -> Result<Exit, Stop> {
+    a_terminal()?;
+    let world = begin(groups).await?;
+    let start = Start {
+        operations: vec![world.production.clone(), world.testing.clone()],
+        current: 1,
+        operator: world.operator.clone(),
+        config_file: None,
+        ascii,
+        environment: Environment::of_process(),
+        greeting: Some(
+            "This is a demo: on this machine only, thrown away at the end. P switches to production.".into(),
+        ),
+    };
+    let farewell = open(start).await;
+    world.end().await;
+    match farewell? {
+        Farewell::Asked | Farewell::Demo => Ok(Exit::Done),
+        Farewell::Signal => Ok(Exit::Interrupted),
+    }
+}
+
+/// Makes the demo's world; a signal meanwhile takes it away again.
+pub(super) async fn begin(groups: Option<u32>) -> Result<World, Stop> {
+    let mut signals = Signals::new()?;
+    tokio::select! {
+        world = World::start(groups.map(|groups| groups as usize)) => {
+            world.map_err(|error| Stop::Usage(error.to_string()))
+        }
+        () = signals.next() => Err(Stop::Interrupted { in_flight: false }),
+    }
+}
+
+async fn open(start: Start) -> Result<Farewell, Stop> {
+    tui::run(start)
+        .await
+        .map_err(|error| Stop::Usage(format!("the console cannot be opened: {error}")))
+}
+
+fn a_terminal() -> Result<(), Stop> {
+    if io::stdin().is_terminal() && io::stdout().is_terminal() {
+        return Ok(());
+    }
+    Err(Stop::Usage(
+        "the console needs a terminal on standard input and output; for scripts there are commands: groupdesk --help".into(),
+    ))
+}

@@ -1,0 +1,326 @@
+//! The past of the demo: what the directory learnt of the groups and when, and a short history. Times lie before now;
+//! fingerprints are those of the service's real tokens.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+
+use super::{
+    DemoError,
+    samples::{Place, Planned},
+    sow::{Sown, Tokens},
+};
+use crate::{
+    directory::{Directory, Record},
+    domain::{
+        group::UserGroupId,
+        history::{Ending, Entry, Operation},
+        known::{Lesson, Returned, Sent},
+        token::{Fingerprint, Token},
+    },
+};
+
+/// Writes what was learnt, and with the samples their history.
+pub(super) async fn remember(
+    directory: &Directory,
+    plan: &[Planned],
+    tokens: &Tokens,
+    now: Timestamp,
+    with_history: bool,
+) -> Result<(), DemoError> {
+    for place in Place::ALL {
+        let mut records = Vec::new();
+        for (number, group) in plan
+            .iter()
+            .enumerate()
+            .filter(|(_, group)| group.is_in(place))
+        {
+            let Some(sown) = tokens.get(&(place, number)) else {
+                continue;
+            };
+            let fingerprint = directory.fingerprinter().of(&sown.token);
+            records.extend(lessons(group, place, sown, fingerprint, now)?.map(learnt));
+        }
+        directory.record_all(place.environment(), records).await?;
+    }
+    if with_history {
+        let entries = history(directory, plan, tokens, now)?;
+        directory
+            .record_all(Place::Testing.environment(), entries)
+            .await?;
+    }
+    Ok(())
+}
+
+fn learnt(lesson: Lesson) -> Record {
+    Record {
+        lesson: Some(lesson),
+        ..Record::default()
+    }
+}
+
+/// At most two: the rotation, and the last time the whole was sent; or one reading.
+fn lessons(
+    group: &Planned,
+    place: Place,
+    sown: &Sown,
+    fingerprint: Fingerprint,
+    now: Timestamp,
+) -> Result<impl Iterator<Item = Lesson>, DemoError> {
+    let id = user_group_id(&group.user_group_id)?;
+    let returned = Returned {
+        name: Some(group.name_in(place)),
+        team_id: Some(sown.team_id),
+        properties: None,
+        environment_tag: Some(place.tag()),
+        fingerprint,
+    };
+    let lesson = |at, rotated, sent, returned: Returned| Lesson {
+        id: id.clone(),
+        sent,
+        returned: Some(returned),
+        rotated,
+        at,
+        by: group.by.clone(),
+    };
+    let rotation = group.rotated_days_ago.map(|days| {
+        lesson(
+            before(now, days * 24 + 5),
+            true,
+            Sent::default(),
+            returned.clone(),
+        )
+    });
+    let rest = match group.sent_hours_ago {
+        Some(hours) => {
+            let sent = Sent {
+                name: Some(group.name_in(place)),
+                mapping: Some(group.mapping.clone()),
+                properties: Some(group.properties.clone()),
+            };
+            let returned = Returned {
+                properties: Some(group.properties.clone()),
+                ..returned
+            };
+            lesson(before(now, hours), false, sent, returned)
+        }
+        // A get returns no tag.
+        None => lesson(
+            before(now, 30),
+            false,
+            Sent::default(),
+            Returned {
+                environment_tag: None,
+                ..returned
+            },
+        ),
+    };
+    Ok(rotation.into_iter().chain([rest]))
+}
+
+fn history(
+    directory: &Directory,
+    plan: &[Planned],
+    tokens: &Tokens,
+    now: Timestamp,
+) -> Result<Vec<Record>, DemoError> {
+    let mut entries = Vec::new();
+    let former = |id: &str| {
+        directory
+            .fingerprinter()
+            .of(&Token::new(format!("former token of {id}")))
+    };
+    let current = |place, id: &str| {
+        let number = plan.iter().position(|group| group.user_group_id == id)?;
+        Some(
+            directory
+                .fingerprinter()
+                .of(&tokens.get(&(place, number))?.token),
+        )
+    };
+    for told in STORIES {
+        let group = plan.iter().find(|group| group.user_group_id == told.id);
+        let Some(group) = group.filter(|group| group.is_in(told.place)) else {
+            continue;
+        };
+        let rotated = told.operation == Operation::Rotate;
+        let at = match (rotated, group.rotated_days_ago) {
+            (true, Some(days)) => before(now, days * 24 + 5),
+            _ => before(now, told.hours_ago),
+        };
+        let fingerprint = current(told.place, told.id);
+        entries.push(Entry {
+            at,
+            by: told.by.into(),
+            profile: told.place.environment().into(),
+            user_group_id: user_group_id(told.id)?,
+            operation: told.operation,
+            ending: told.ending,
+            previous_fingerprint: if rotated {
+                Some(former(told.id))
+            } else {
+                fingerprint
+            },
+            fingerprint: fingerprint.filter(|_| told.ending != Ending::Unreachable),
+            reason: told.reason.map(Into::into),
+            changes: told.changes.then(|| changes(group)),
+            note: told.note.map(Into::into),
+        });
+    }
+    entries.sort_by_key(|entry| entry.at);
+    let record = |entry| Record {
+        entry: Some(entry),
+        ..Record::default()
+    };
+    Ok(entries.into_iter().map(record).collect())
+}
+
+/// The last row of the mapping, as if it had been another data source before.
+fn changes(group: &Planned) -> serde_json::Value {
+    let row = group
+        .mapping
+        .last()
+        .map(|(schema, source)| (schema.clone(), json!(["17", source])));
+    json!({ "mapping": row.into_iter().collect::<serde_json::Map<_, _>>() })
+}
+
+struct Story {
+    id: &'static str,
+    place: Place,
+    operation: Operation,
+    ending: Ending,
+    by: &'static str,
+    /// For everything but a rotation, whose time the sample tells.
+    hours_ago: i64,
+    reason: Option<&'static str>,
+    changes: bool,
+    note: Option<&'static str>,
+}
+
+const ANA: &str = "ana@bastion2";
+const LI: &str = "li@desk";
+
+const fn story(
+    id: &'static str,
+    place: Place,
+    operation: Operation,
+    ending: Ending,
+    by: &'static str,
+) -> Story {
+    Story {
+        id,
+        place,
+        operation,
+        ending,
+        by,
+        hours_ago: 0,
+        reason: None,
+        changes: false,
+        note: None,
+    }
+}
+
+const STORIES: [Story; 9] = [
+    Story {
+        hours_ago: 260,
+        ..story(
+            "larkspur-hotels",
+            Place::Production,
+            Operation::Create,
+            Ending::Created,
+            LI,
+        )
+    },
+    Story {
+        hours_ago: 55,
+        changes: true,
+        ..story(
+            "acme-eu",
+            Place::Testing,
+            Operation::Update,
+            Ending::Updated,
+            ANA,
+        )
+    },
+    Story {
+        hours_ago: 3,
+        changes: true,
+        ..story(
+            "acme-eu",
+            Place::Production,
+            Operation::Update,
+            Ending::Updated,
+            ANA,
+        )
+    },
+    Story {
+        reason: Some("token stood in a support ticket"),
+        ..story(
+            "acme-us",
+            Place::Testing,
+            Operation::Rotate,
+            Ending::Confirmed,
+            LI,
+        )
+    },
+    Story {
+        reason: Some("yearly rotation"),
+        ..story(
+            "nordlicht",
+            Place::Production,
+            Operation::Rotate,
+            Ending::Confirmed,
+            ANA,
+        )
+    },
+    Story {
+        reason: Some("left in a public repository"),
+        ..story(
+            "globex-retail",
+            Place::Production,
+            Operation::Rotate,
+            Ending::Confirmed,
+            LI,
+        )
+    },
+    Story {
+        reason: Some("contractor left"),
+        ..story(
+            "brasserie-zoe",
+            Place::Testing,
+            Operation::Rotate,
+            Ending::Confirmed,
+            ANA,
+        )
+    },
+    Story {
+        hours_ago: 29,
+        note: Some("127.0.0.1 refused the connection; nothing was sent"),
+        ..story(
+            "wayfarer",
+            Place::Testing,
+            Operation::Update,
+            Ending::Unreachable,
+            LI,
+        )
+    },
+    Story {
+        hours_ago: 28,
+        changes: true,
+        ..story(
+            "wayfarer",
+            Place::Testing,
+            Operation::Update,
+            Ending::Updated,
+            LI,
+        )
+    },
+];
+
+fn user_group_id(text: &str) -> Result<UserGroupId, DemoError> {
+    UserGroupId::parse(text).map_err(|error| DemoError::Samples(error.to_string()))
+}
+
+fn before(now: Timestamp, hours: i64) -> Timestamp {
+    now.checked_sub(SignedDuration::from_hours(hours))
+        .unwrap_or(now)
+}

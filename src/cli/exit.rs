@@ -1,0 +1,78 @@
+//! The exit codes of console.md, and the one place that decides which of them an end has.
+
+use std::process::ExitCode;
+
+use super::stop::Stop;
+use crate::domain::history::Ending;
+use crate::{
+    api::failure::ClientError,
+    operations::{Done, Failure, Warning},
+};
+
+/// How the command ended, for whoever called it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Exit {
+    Done = 0,
+    /// Refused by the service, not applied, or an answer of no use: nothing was changed.
+    Refused = 1,
+    /// Usage, configuration, or this desk's own files; nothing was sent.
+    Usage = 2,
+    /// Not confirmed, or guarded.
+    Guarded = 3,
+    /// API key missing or refused.
+    Key = 4,
+    Unreachable = 5,
+    /// It may or may not have taken effect.
+    Unknown = 7,
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+impl Exit {
+    /// An answer is an end as asked, unless it raises an alarm (hazards 1 and 11 of service.md).
+    pub(super) fn of_done(done: &Done) -> Self {
+        let alarm =
+            done.ending == Ending::CreatedByGet || done.warnings.iter().any(Warning::is_alarm);
+        if alarm { Self::Guarded } else { Self::Done }
+    }
+
+    pub(super) fn of_stop(stop: &Stop) -> Self {
+        match stop {
+            Stop::Failed { failure } => Self::of_failure(failure),
+            Stop::AfterSending(_) => Self::Unknown,
+            Stop::Config(_)
+            | Stop::Directory(_)
+            | Stop::Store(_)
+            | Stop::Usage(_)
+            | Stop::Output(_) => Self::Usage,
+            Stop::Guarded(_) => Self::Guarded,
+            Stop::Interrupted { .. } => Self::Interrupted,
+        }
+    }
+
+    fn of_failure(failure: &Failure) -> Self {
+        match failure {
+            Failure::Refused { .. } | Failure::Unreadable(_) | Failure::NotApplied { .. } => {
+                Self::Refused
+            }
+            Failure::NothingSent(_) | Failure::NotWritten(_) => Self::Usage,
+            Failure::NotKnown { .. }
+            | Failure::ReadOnly { .. }
+            | Failure::CreatedByGet { .. }
+            | Failure::WrongEnvironment { .. }
+            | Failure::RotationTaken { .. }
+            | Failure::TokenChanged { .. } => Self::Guarded,
+            Failure::Key(_)
+            | Failure::KeyRefused { .. }
+            | Failure::Client(ClientError::NoKey(_) | ClientError::Key(_)) => Self::Key,
+            Failure::Client(_) => Self::Usage,
+            Failure::Unreachable(_) => Self::Unreachable,
+            Failure::Unknown { .. } | Failure::Conflict { .. } => Self::Unknown,
+        }
+    }
+}

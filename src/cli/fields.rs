@@ -1,0 +1,286 @@
+//! `--name`, `--map`, `--property` and their kin: read and checked before anything is sent, then laid over what is known.
+
+use std::{collections::HashSet, io::Read, path::Path};
+
+use serde_json::Value;
+
+use super::{args::Fields, stop::Stop, strict_json};
+use crate::domain::{
+    change::Wanted,
+    group::{Mapping, Properties},
+    text::visible,
+};
+
+/// More than any service takes; a longer file is another file.
+const LARGEST: u64 = 8 * 1024 * 1024;
+
+/// What a person wants to be different.
+#[derive(Debug, Default)]
+pub(super) struct Edits {
+    name: Option<String>,
+    mapping: Option<Mapping>,
+    map: Vec<(String, String)>,
+    unmap: Vec<String>,
+    properties: Option<Properties>,
+    property: Vec<(String, Value)>,
+    remove_property: Vec<String>,
+}
+
+/// What stands for a field of which nothing is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unknown {
+    /// A new group: there is nothing yet.
+    IsEmpty,
+    /// The service may hold something: single rows cannot be laid over it (hazard 4 of service.md).
+    IsUnknown,
+}
+
+impl Edits {
+    /// Reads the options and the files they name.
+    pub(super) fn read(
+        fields: &Fields,
+        unmap: Vec<String>,
+        remove_property: Vec<String>,
+    ) -> Result<Self, Stop> {
+        let is_input = |path: &Option<std::path::PathBuf>| path.as_deref() == Some(Path::new("-"));
+        if is_input(&fields.mapping) && is_input(&fields.properties) {
+            return Err(usage(
+                "--mapping and --properties cannot both read standard input",
+            ));
+        }
+        let map = fields
+            .map
+            .iter()
+            .map(|row| map_row(row))
+            .collect::<Result<Vec<_>, _>>()?;
+        let property = fields
+            .property
+            .iter()
+            .map(|text| property(text))
+            .collect::<Result<Vec<_>, _>>()?;
+        once("--map", map.iter().map(|(key, _)| key).chain(&unmap))?;
+        once(
+            "--property",
+            property.iter().map(|(key, _)| key).chain(&remove_property),
+        )?;
+        Ok(Self {
+            name: fields.name.clone(),
+            mapping: file("--mapping", fields.mapping.as_deref(), strict_json::mapping)?,
+            map,
+            unmap,
+            properties: file(
+                "--properties",
+                fields.properties.as_deref(),
+                strict_json::properties,
+            )?,
+            property,
+            remove_property,
+        })
+    }
+
+    /// What is wanted in all, starting from what is known.
+    pub(super) fn apply(&self, base: &Wanted, unknown: Unknown) -> Result<Wanted, Stop> {
+        let mut wanted = base.clone();
+        if let Some(name) = &self.name {
+            wanted.name = Some(name.clone());
+        }
+        if let Some(mapping) = &self.mapping {
+            wanted.mapping = Some(mapping.clone());
+        }
+        if let Some(properties) = &self.properties {
+            wanted.properties = Some(properties.clone());
+        }
+        if !(self.map.is_empty() && self.unmap.is_empty()) {
+            let mapping = opened(&mut wanted.mapping, unknown, "mapping")?;
+            for key in &self.unmap {
+                mapping.shift_remove(key).ok_or_else(|| {
+                    usage(&format!(
+                        "--unmap: the mapping has no row \"{}\"",
+                        visible(key)
+                    ))
+                })?;
+            }
+            mapping.extend(self.map.iter().cloned());
+        }
+        if !(self.property.is_empty() && self.remove_property.is_empty()) {
+            let properties = opened(&mut wanted.properties, unknown, "properties")?;
+            for key in &self.remove_property {
+                properties.shift_remove(key).ok_or_else(|| {
+                    usage(&format!(
+                        "--remove-property: the properties have no key \"{}\"",
+                        visible(key)
+                    ))
+                })?;
+            }
+            properties.extend(self.property.iter().cloned());
+        }
+        Ok(wanted)
+    }
+}
+
+fn opened<'w, T: Default>(
+    field: &'w mut Option<T>,
+    unknown: Unknown,
+    name: &str,
+) -> Result<&'w mut T, Stop> {
+    if field.is_none() && unknown == Unknown::IsUnknown {
+        return Err(Stop::Guarded(format!(
+            "the {name} of this group is not known here, and the service does not tell: single changes would replace \
+             all of it; nothing was changed. Give the whole with --{name} FILE"
+        )));
+    }
+    Ok(field.get_or_insert_default())
+}
+
+fn map_row(text: &str) -> Result<(String, String), Stop> {
+    match text.split_once('=') {
+        Some((schema, source)) if !schema.is_empty() && !source.is_empty() => {
+            Ok((schema.to_owned(), source.to_owned()))
+        }
+        _ => Err(usage(
+            "--map is a schema id, =, and a data source id: --map 40=213",
+        )),
+    }
+}
+
+fn property(text: &str) -> Result<(String, Value), Stop> {
+    let (key, value) = text
+        .split_once('=')
+        .filter(|(key, _)| !key.is_empty())
+        .ok_or_else(|| usage("--property is a key, =, and a JSON value: --property 'seats=25'"))?;
+    let value = strict_json::value(value).map_err(|error| {
+        usage(&format!(
+            "--property {}: {error}; a text needs its quotes: --property '{}=\"gold\"'",
+            visible(key),
+            visible(key)
+        ))
+    })?;
+    Ok((key.to_owned(), value))
+}
+
+fn once<'a>(option: &str, keys: impl Iterator<Item = &'a String>) -> Result<(), Stop> {
+    let mut seen = HashSet::new();
+    for key in keys {
+        if !seen.insert(key) {
+            return Err(usage(&format!(
+                "{option}: \"{}\" is given twice",
+                visible(key)
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn file<T>(
+    option: &str,
+    path: Option<&Path>,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<Option<T>, Stop> {
+    let Some(path) = path else { return Ok(None) };
+    let (name, text) = if path == Path::new("-") {
+        (
+            "standard input".to_owned(),
+            text_of(std::io::stdin().lock()),
+        )
+    } else {
+        let text = std::fs::File::open(path)
+            .map_err(|error| error.to_string())
+            .and_then(text_of);
+        (path.display().to_string(), text)
+    };
+    let failed = |why: String| usage(&format!("{option}: {name}: {why}"));
+    let text = text.map_err(failed)?;
+    parse(&text).map(Some).map_err(failed)
+}
+
+fn text_of(reader: impl Read) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    reader
+        .take(LARGEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > LARGEST {
+        return Err("holds more than 8 MiB; name another file".into());
+    }
+    String::from_utf8(bytes).map_err(|_| "is not UTF-8 text; save it as UTF-8".into())
+}
+
+fn usage(text: &str) -> Stop {
+    Stop::Usage(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edits(fields: &Fields) -> Result<Edits, Stop> {
+        Edits::read(fields, Vec::new(), Vec::new())
+    }
+
+    #[test]
+    fn single_changes_are_laid_over_what_is_known() {
+        let base = Wanted {
+            name: Some("Acme".into()),
+            mapping: Some(strict_json::mapping(r#"{"40":"213","7":"1"}"#).expect("a mapping")),
+            properties: Some(
+                strict_json::properties(r#"{"tier":"gold","x":1}"#).expect("properties"),
+            ),
+        };
+        let fields = Fields {
+            map: vec!["40=9=9".into(), "8=2".into()],
+            property: vec!["seats=25".into()],
+            ..Fields::default()
+        };
+        let edits = Edits::read(&fields, vec!["7".into()], vec!["x".into()]).expect("read");
+        let wanted = edits.apply(&base, Unknown::IsUnknown).expect("applied");
+        assert_eq!(wanted.name.as_deref(), Some("Acme"));
+        let mapping = serde_json::to_string(&wanted.mapping).expect("JSON");
+        assert_eq!(mapping, r#"{"40":"9=9","8":"2"}"#);
+        let properties = serde_json::to_string(&wanted.properties).expect("JSON");
+        assert_eq!(properties, r#"{"tier":"gold","seats":25}"#);
+    }
+
+    #[test]
+    fn a_row_cannot_be_laid_over_an_unknown_mapping() {
+        let fields = Fields {
+            map: vec!["40=1".into()],
+            ..Fields::default()
+        };
+        let edits = edits(&fields).expect("read");
+        let base = Wanted::default();
+        assert!(matches!(
+            edits.apply(&base, Unknown::IsUnknown),
+            Err(Stop::Guarded(_))
+        ));
+        assert!(edits.apply(&base, Unknown::IsEmpty).is_ok());
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused() {
+        for (map, property) in [
+            (&["40"][..], &[][..]),
+            (&["=1"], &[]),
+            (&["40="], &[]),
+            (&["40=1", "40=2"], &[]),
+            (&[], &["tier"]),
+            (&[], &["tier=gold"]),
+            (&[], &["a=1", "a=2"]),
+        ] {
+            let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
+            let fields = Fields {
+                map: texts(map),
+                property: texts(property),
+                ..Fields::default()
+            };
+            assert!(
+                matches!(edits(&fields), Err(Stop::Usage(_))),
+                "{map:?} {property:?}"
+            );
+        }
+        let nothing = Edits {
+            unmap: vec!["1".into()],
+            ..Edits::default()
+        };
+        assert!(nothing.apply(&Wanted::default(), Unknown::IsEmpty).is_err());
+    }
+}

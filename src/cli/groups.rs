@@ -1,0 +1,70 @@
+//! `list`, `show`, `get` and `history`: what is known, and one read.
+
+use super::{args::Get, exit::Exit, human, json, mutations, print, session::Session, stop::Stop};
+use crate::{domain::group::UserGroupId, operations::Failure};
+
+pub(super) async fn list(session: &Session) -> Result<Exit, Stop> {
+    let groups = session.operations.list().await?;
+    if session.json {
+        let groups: Vec<_> = groups.iter().map(json::Group::of).collect();
+        print::json(&groups)?;
+    } else if groups.is_empty() {
+        print::say(&format!(
+            "the directory knows no group of profile {} yet; read one with `groupdesk get ID --exists`, or make one with `groupdesk create ID`",
+            session.operations.profile().name
+        ));
+    } else {
+        print::result(&human::list(&groups, session.operations.now()))?;
+    }
+    Ok(Exit::Done)
+}
+
+pub(super) async fn show(session: &Session, id: &UserGroupId) -> Result<Exit, Stop> {
+    let known = session
+        .operations
+        .known(id, mutations::assurance(false))
+        .await?;
+    let group = known.ok_or_else(|| Failure::NotKnown {
+        id: id.clone(),
+        near: Vec::new(),
+    })?;
+    if session.json {
+        print::json(&json::Group::of(&group))?;
+    } else {
+        print::result(&human::group(&group, session.operations.now()))?;
+    }
+    Ok(Exit::Done)
+}
+
+pub(super) async fn get(session: &Session, arguments: Get) -> Result<Exit, Stop> {
+    let Get {
+        id,
+        assurance: exists,
+        token,
+    } = arguments;
+    let assurance = mutations::assurance(exists.exists);
+    session.operations.known(&id, assurance).await?;
+    if exists.exists {
+        // This read could create (hazard 1).
+        session.say_where();
+    }
+    let mut file = mutations::token_file(&token)?;
+    let done = session.operations.look_up(&id, assurance).await?;
+    mutations::answer(session, &done, false, &token, file.as_mut())
+}
+
+pub(super) async fn history(
+    session: &Session,
+    id: Option<UserGroupId>,
+    limit: Option<usize>,
+) -> Result<Exit, Stop> {
+    let lines = session.operations.history(id, limit).await?;
+    if session.json {
+        print::json(&lines.iter().map(json::entry).collect::<Vec<_>>())?;
+    } else if lines.is_empty() {
+        print::say("nothing has been done yet");
+    } else {
+        print::result(&human::history(&lines, session.operations.now()))?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,118 @@
+//! The JSON of the command line: what other programs rely on. Times are RFC 3339; what is not known is null; a token is
+//! there only when it was asked for.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::{
+    directory::Numbered,
+    domain::{
+        group::{Mapping, Properties},
+        history::{Ending, Entry},
+        known::KnownGroup,
+        token::Token,
+    },
+    operations::Done,
+};
+
+/// A group as `list` and `show` print it.
+#[derive(Serialize)]
+pub(super) struct Group<'a> {
+    user_group_id: &'a str,
+    name: Option<&'a str>,
+    team_id: Option<i64>,
+    environment_tag: Option<&'a str>,
+    /// The 8 digits that people see.
+    fingerprint: Option<String>,
+    mapping: Option<&'a Mapping>,
+    properties: Option<&'a Properties>,
+    last_rotated: Option<String>,
+    last_seen: Option<String>,
+}
+
+impl<'a> Group<'a> {
+    pub(super) fn of(group: &'a KnownGroup) -> Self {
+        Self {
+            user_group_id: group.id.as_str(),
+            name: group.name.as_ref().map(|known| known.value.as_str()),
+            team_id: group.team_id.as_ref().map(|known| known.value),
+            environment_tag: group
+                .environment_tag
+                .as_ref()
+                .map(|known| known.value.as_str()),
+            fingerprint: group
+                .fingerprint
+                .as_ref()
+                .map(|known| known.value.to_string()),
+            mapping: group.mapping.as_ref().map(|known| &known.value),
+            properties: group.properties.as_ref().map(|known| &known.value),
+            last_rotated: group.last_rotated.as_ref().map(|last| last.at.to_string()),
+            last_seen: group.last_seen.map(|at| at.to_string()),
+        }
+    }
+}
+
+/// What `get`, `create`, `update` and `rotate` print.
+#[derive(Serialize)]
+pub(super) struct Answered<'a> {
+    #[serde(flatten)]
+    group: Group<'a>,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous_fingerprint: Option<Option<String>>,
+    warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token: Option<&'a str>,
+}
+
+impl<'a> Answered<'a> {
+    /// `previous`: the operation is a rotation. `token`: it was asked for.
+    pub(super) fn of(done: &'a Done, previous: bool, token: Option<&'a Token>) -> Self {
+        Self {
+            group: Group::of(&done.group),
+            outcome: done.ending.as_str(),
+            previous_fingerprint: previous.then(|| {
+                done.previous_fingerprint
+                    .map(|fingerprint| fingerprint.to_string())
+            }),
+            warnings: done.warnings.iter().map(ToString::to_string).collect(),
+            token: token.map(Token::expose),
+        }
+    }
+}
+
+/// A line of the history.
+pub(super) fn entry(line: &Numbered<Entry>) -> Value {
+    let Entry {
+        at,
+        by,
+        profile,
+        user_group_id,
+        operation,
+        ending,
+        previous_fingerprint,
+        fingerprint,
+        reason,
+        changes,
+        note,
+    } = &line.value;
+    json!({
+        "number": line.number,
+        "at": at.to_string(),
+        "by": by,
+        "profile": profile,
+        "user_group_id": user_group_id.as_str(),
+        "operation": operation.as_str(),
+        "outcome": ending.as_str(),
+        "previous_fingerprint": previous_fingerprint.map(|fingerprint| fingerprint.to_string()),
+        "fingerprint": fingerprint.map(|fingerprint| fingerprint.to_string()),
+        "reason": reason,
+        "changes": changes,
+        "note": note,
+    })
+}
+
+/// What is printed when a command fails.
+pub(super) fn failure(ending: Option<Ending>, error: &str) -> Value {
+    json!({ "outcome": ending.map(Ending::as_str), "error": error })
+}

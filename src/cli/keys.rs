@@ -1,0 +1,88 @@
+//! `groupdesk serve keys`: makes, lists and revokes API keys. A key is printed once, when it is made.
+
+use std::path::Path;
+
+use secrecy::ExposeSecret;
+use serde_json::{Value, json};
+
+use super::{
+    args::{Global, Keys},
+    exit::Exit,
+    human, print,
+    stop::Stop,
+};
+use crate::{
+    domain::text::visible,
+    service::{keys::KeyInfo, store::Store},
+};
+
+pub(super) fn run(command: Keys, database: &Path, global: &Global) -> Result<Exit, Stop> {
+    let store = Store::open(database)?;
+    match command {
+        Keys::Create { environment, tag } => {
+            let (info, key) = store.create_key(&environment, tag.as_deref(), global.read_only)?;
+            print::say(&format!(
+                "API key {} of environment {}; it is shown this once. Keep it in a file with mode 600 and name that as \
+                 api_key = {{ file = \"...\" }} of a profile",
+                info.id,
+                visible(&info.environment)
+            ));
+            if global.json {
+                let mut object = object(&info);
+                object["key"] = key.expose_secret().into();
+                print::json(&object)?;
+            } else {
+                print::result(key.expose_secret())?;
+            }
+        }
+        Keys::List => {
+            let keys = store.list_keys()?;
+            if global.json {
+                print::json(&keys.iter().map(object).collect::<Vec<_>>())?;
+            } else if keys.is_empty() {
+                print::say("there is no API key yet");
+            } else {
+                print::result(&list(&keys))?;
+            }
+        }
+        Keys::Revoke { id } => {
+            let info = store.revoke_key(id)?;
+            if global.json {
+                print::json(&object(&info))?;
+            } else {
+                print::result(&format!(
+                    "revoked API key {id} of environment {}",
+                    visible(&info.environment)
+                ))?;
+            }
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn object(info: &KeyInfo) -> Value {
+    json!({
+        "id": info.id,
+        "environment": info.environment,
+        "tag": info.tag,
+        "read_only": info.read_only,
+        "created_at": info.created_at.to_string(),
+        "revoked_at": info.revoked_at.map(|at| at.to_string()),
+    })
+}
+
+fn list(keys: &[KeyInfo]) -> String {
+    let mut table = human::table(&["ID", "ENVIRONMENT", "TAG", "MAY", "CREATED", "REVOKED"]);
+    for key in keys {
+        let second = |at: jiff::Timestamp| at.strftime("%Y-%m-%d %H:%M:%SZ").to_string();
+        table.add_row([
+            key.id.to_string(),
+            visible(&key.environment).into_owned(),
+            key.tag.clone().unwrap_or_default(),
+            if key.read_only { "read" } else { "read, write" }.to_owned(),
+            second(key.created_at),
+            key.revoked_at.map(second).unwrap_or_default(),
+        ]);
+    }
+    human::done(&table)
+}

@@ -1,0 +1,75 @@
+//! `groupdesk serve`: runs the User Group Service until a signal, and lets what is in flight end.
+
+use std::{path::PathBuf, sync::Arc};
+
+use super::{
+    args::{Global, Serve, ServeCommand},
+    exit::Exit,
+    keys, print,
+    signals::Signals,
+    stop::Stop,
+};
+use crate::{
+    api::wire::DEFAULT_PATH,
+    config::{Environment, paths},
+    service::{
+        Service,
+        store::{Options, Store},
+    },
+};
+
+pub(super) async fn run(arguments: Serve, global: &Global) -> Result<Exit, Stop> {
+    let Serve {
+        listen,
+        database,
+        command,
+    } = arguments;
+    let database =
+        database.map_or_else(|| paths::service_database(&Environment::of_process()), Ok)?;
+    match command {
+        Some(ServeCommand::Keys(command)) => keys::run(command, &database, global),
+        None => serve(listen, database).await,
+    }
+}
+
+async fn serve(listen: std::net::SocketAddr, database: PathBuf) -> Result<Exit, Stop> {
+    let mut signals = Signals::new()?;
+    let options = Options {
+        report: Some(Arc::new(|error| print::say(&format!("! {error}")))),
+        ..Options::default()
+    };
+    let store = Store::open_with(&database, options)?;
+    if store
+        .list_keys()?
+        .iter()
+        .all(|key| key.revoked_at.is_some())
+    {
+        print::say(&format!(
+            "there is no API key yet; make one with: groupdesk serve keys create --environment NAME --database {}",
+            database.display()
+        ));
+    }
+    let running = Service::start(listen, store.clone(), DEFAULT_PATH)
+        .await
+        .map_err(|error| {
+            Stop::Usage(format!(
+                "cannot listen on {listen}: {error}; name another address with --listen"
+            ))
+        })?;
+    let address = running.address;
+    if !address.ip().is_loopback() {
+        print::say(&format!(
+            "! {address} can be reached from other machines, and http protects neither API keys nor tokens: put TLS before it"
+        ));
+    }
+    print::result(&format!("listening on http://{address}{DEFAULT_PATH}"))?;
+    signals.next().await;
+    print::say("finishing what is in flight; Ctrl-C again leaves");
+    let exit = tokio::select! {
+        () = running.stop() => Exit::Done,
+        () = signals.next() => return Err(Stop::Interrupted { in_flight: true }),
+    };
+    // The last handle waits until everything queued is durable.
+    drop(store);
+    Ok(exit)
+}

@@ -1,0 +1,82 @@
+//! What a command works with: the operations of the chosen profile, how to print, and whether a change is in flight.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use super::{args::Global, print, stop::Stop};
+use crate::{
+    config::{Environment, Overrides, Settings},
+    directory::Directory,
+    operations::{Clock, Operations},
+};
+
+/// A change was sent, or is about to be, and its outcome is not known yet.
+#[derive(Debug, Clone, Default)]
+pub(super) struct InFlight(Arc<AtomicBool>);
+
+impl InFlight {
+    pub(super) fn is_on(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    /// On while `work` runs.
+    pub(super) async fn during<T>(&self, work: impl Future<Output = T>) -> T {
+        self.0.store(true, Ordering::SeqCst);
+        let done = work.await;
+        self.0.store(false, Ordering::SeqCst);
+        done
+    }
+}
+
+/// One command's surroundings.
+pub(super) struct Session {
+    pub(super) operations: Operations,
+    pub(super) json: bool,
+    pub(super) no_input: bool,
+    pub(super) in_flight: InFlight,
+}
+
+impl Session {
+    pub(super) fn open(global: &Global, in_flight: InFlight) -> Result<Self, Stop> {
+        let overrides = overrides(global);
+        let settings = Settings::load(&overrides)?;
+        let profile = settings.profile(None)?.clone();
+        let directory = Directory::open(&settings.directory)?;
+        Ok(Self {
+            operations: Operations::new(
+                profile,
+                overrides.env,
+                directory,
+                settings.operator,
+                Clock::System,
+            ),
+            json: global.json,
+            no_input: global.no_input,
+            in_flight,
+        })
+    }
+
+    /// Says where a change goes: `PRODUCTION eu-live https://api.example.com/api/user`.
+    pub(super) fn say_where(&self) {
+        let profile = self.operations.profile();
+        print::say(&format!(
+            "{} {} {}",
+            profile.environment_word(),
+            profile.name,
+            profile.url()
+        ));
+    }
+}
+
+/// What the flags say, and the variables of this process.
+pub(super) fn overrides(global: &Global) -> Overrides {
+    Overrides {
+        config: global.config.clone(),
+        profile: global.profile.clone(),
+        directory: global.directory.clone(),
+        read_only: global.read_only,
+        env: Environment::of_process(),
+    }
+}

@@ -1,0 +1,74 @@
+//! Why a command did not end as asked; every text says what to do next.
+
+use std::{borrow::Cow, io};
+
+use crate::{
+    config::ConfigError, directory::DirectoryError, domain::history::Ending, operations::Failure,
+    service::store::StoreError,
+};
+
+/// A command that did not end as asked.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Stop {
+    /// An operation failed; a failure to write an answer down means that the answer was to a read.
+    #[error("{failure}{}", advice(failure))]
+    Failed { failure: Failure },
+    /// A mutation was answered, and the answer could not be written down.
+    #[error("{0}")]
+    AfterSending(Failure),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("{0}")]
+    Usage(String),
+    #[error("{0}")]
+    Guarded(String),
+    #[error("interrupted{}", if *.in_flight { "; a request was under way: `groupdesk get` finds out what came of it" } else { "" })]
+    Interrupted { in_flight: bool },
+    #[error("cannot write the output: {0}")]
+    Output(io::Error),
+}
+
+impl Stop {
+    /// Of an operation that changes something.
+    pub(super) fn of_mutation(failure: Failure) -> Self {
+        match failure {
+            Failure::NotWritten(_) => Self::AfterSending(failure),
+            other => Self::Failed { failure: other },
+        }
+    }
+
+    /// The word of the JSON output, where the operation got so far.
+    pub(super) fn ending(&self) -> Option<Ending> {
+        match self {
+            Self::Failed { failure } => failure.ending(),
+            Self::AfterSending(_) => Some(Ending::Unknown),
+            Self::Config(_)
+            | Self::Directory(_)
+            | Self::Store(_)
+            | Self::Usage(_)
+            | Self::Guarded(_)
+            | Self::Interrupted { .. }
+            | Self::Output(_) => None,
+        }
+    }
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Self::Failed { failure }
+    }
+}
+
+/// What only the command line can advise.
+fn advice(failure: &Failure) -> Cow<'static, str> {
+    match failure {
+        Failure::NotKnown { .. } => {
+            ". A new group is made with `groupdesk create`; if you are sure that it exists, add --exists".into()
+        }
+        _ => "".into(),
+    }
+}

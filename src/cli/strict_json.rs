@@ -1,0 +1,189 @@
+//! JSON from files and arguments, read strictly: a key that stands twice is an error, and errors name line and
+//! column, never what stands there.
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::{Map, Number, Value, error::Category};
+
+use crate::domain::group::{Mapping, Properties};
+
+const TWICE: &str = "a key stands twice";
+/// How serde_json hands over a number that it keeps as written.
+const NUMBER: &str = "$serde_json::private::Number";
+
+/// A JSON object of texts, each key once.
+pub(super) fn mapping(text: &str) -> Result<Mapping, String> {
+    parse::<Rows>(
+        text,
+        "a mapping is an object of texts, for example {\"40\": \"213\"}",
+    )
+    .map(|rows| rows.0)
+}
+
+/// A JSON object, each key once, also inside.
+pub(super) fn properties(text: &str) -> Result<Properties, String> {
+    match parse::<Unique>(
+        text,
+        "the properties are one object, for example {\"tier\": \"gold\"}",
+    )? {
+        Unique(Value::Object(properties)) => Ok(properties),
+        _ => Err("the properties are one object, for example {\"tier\": \"gold\"}".into()),
+    }
+}
+
+/// Any JSON value, each key of its objects once.
+pub(super) fn value(text: &str) -> Result<Value, String> {
+    parse::<Unique>(text, "not a JSON value").map(|value| value.0)
+}
+
+fn parse<T: DeserializeOwned>(text: &str, expected: &str) -> Result<T, String> {
+    serde_json::from_str(text).map_err(|error| {
+        // The error's own text quotes what stands in the file.
+        let what = match error.classify() {
+            Category::Data if error.to_string().starts_with(TWICE) => TWICE,
+            Category::Data => expected,
+            Category::Eof => "not JSON: it ends too early",
+            Category::Syntax | Category::Io => "not JSON",
+        };
+        format!("line {}, column {}: {what}", error.line(), error.column())
+    })
+}
+
+struct Rows(Mapping);
+
+impl<'de> Deserialize<'de> for Rows {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(RowsVisitor).map(Self)
+    }
+}
+
+struct RowsVisitor;
+
+impl<'de> Visitor<'de> for RowsVisitor {
+    type Value = Mapping;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of texts")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Mapping, A::Error> {
+        let mut rows = Mapping::new();
+        while let Some(key) = map.next_key::<String>()? {
+            if rows.contains_key(&key) {
+                return Err(A::Error::custom(TWICE));
+            }
+            rows.insert(key, map.next_value()?);
+        }
+        Ok(rows)
+    }
+}
+
+struct Unique(Value);
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(UniqueVisitor).map(Self)
+    }
+}
+
+struct UniqueVisitor;
+
+impl<'de> Visitor<'de> for UniqueVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(Unique(value)) = seq.next_element()? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(key) = map.next_key::<String>()? {
+            if key == NUMBER {
+                let digits = map.next_value::<String>()?;
+                let number: Number = digits.parse().map_err(|_| A::Error::custom("a number"))?;
+                map.next_key::<IgnoredAny>()?;
+                return Ok(Value::Number(number));
+            }
+            if object.contains_key(&key) {
+                return Err(A::Error::custom(TWICE));
+            }
+            let Unique(value) = map.next_value()?;
+            object.insert(key, value);
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_right_is_kept_as_written() {
+        let text =
+            r#"{"b":123456789012345678901234567890,"a":{"x":[1.50,null,true,"é"]},"n":-0.0}"#;
+        let read = properties(text).expect("properties");
+        assert_eq!(Value::Object(read).to_string(), text);
+        let rows = mapping(r#"{"40":"213","7":"x"}"#).expect("a mapping");
+        assert_eq!(rows.keys().collect::<Vec<_>>(), ["40", "7"]);
+    }
+
+    #[test]
+    fn errors_name_the_place_and_quote_nothing() {
+        for (text, place) in [
+            ("{\"canary\": 1,\n \"canary\": 2}", "line 2, column"),
+            (
+                "{\"a\": {\"canary\": 1, \"canary\": 2}}",
+                "a key stands twice",
+            ),
+            ("{\"a\": canary}", "line 1, column"),
+            ("{\"a\":", "it ends too early"),
+            ("[\"canary\"]", "one object"),
+            ("{} canary", "line 1, column 4"),
+        ] {
+            let error = properties(text).expect_err(text);
+            assert!(error.contains(place), "{text}: {error}");
+            assert!(!error.contains("canary"), "{error}");
+        }
+        for text in [r#"{"40": 213}"#, r#"{"40":"1","40":"2"}"#, r#"["canary"]"#] {
+            let error = mapping(text).expect_err(text);
+            assert!(error.contains("line 1, column"), "{text}: {error}");
+        }
+    }
+}
