@@ -2,6 +2,7 @@
 
 mod support;
 
+mod app;
 mod canary;
 mod cli;
 mod client;

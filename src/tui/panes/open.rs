@@ -117,6 +117,14 @@ impl View for Open {
         true
     }
 
+    fn disabled(&self, action: Action, _desk: &Desk) -> Option<String> {
+        match action {
+            Action::Down | Action::Up if self.near.is_empty() => Some("no id is near".into()),
+            Action::Refresh => Some("nothing to read".into()),
+            _ => None,
+        }
+    }
+
     fn is_overlay(&self) -> bool {
         true
     }

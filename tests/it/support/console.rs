@@ -142,24 +142,7 @@ impl Console {
 
     /// The screen as text, one line a row, without trailing blanks.
     pub(crate) fn screen(&self) -> String {
-        let buffer = self.buffer();
-        let mut text = String::new();
-        for y in 0..buffer.area.height {
-            let mut line = String::new();
-            let mut skip = 0;
-            for x in 0..buffer.area.width {
-                let symbol = buffer[(x, y)].symbol();
-                if skip > 0 {
-                    skip -= 1;
-                    continue;
-                }
-                skip = groupdesk::domain::text::width(symbol).saturating_sub(1);
-                line.push_str(symbol);
-            }
-            text.push_str(line.trim_end());
-            text.push('\n');
-        }
-        text
+        text_of(self.buffer())
     }
 
     #[track_caller]
@@ -183,8 +166,29 @@ impl Console {
     }
 }
 
+/// A screen as text, one line a row, without trailing blanks.
+pub(crate) fn text_of(buffer: &Buffer) -> String {
+    let mut text = String::new();
+    for y in 0..buffer.area.height {
+        let mut line = String::new();
+        let mut skip = 0;
+        for x in 0..buffer.area.width {
+            let symbol = buffer[(x, y)].symbol();
+            if skip > 0 {
+                skip -= 1;
+                continue;
+            }
+            skip = groupdesk::domain::text::width(symbol).saturating_sub(1);
+            line.push_str(symbol);
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
 /// `abc<enter><ctrl-s><f2>` as key presses; `<lt>` is `<`.
-fn parse(script: &str) -> Vec<KeyEvent> {
+pub(crate) fn parse(script: &str) -> Vec<KeyEvent> {
     let mut keys = Vec::new();
     let mut rest = script;
     while let Some(c) = rest.chars().next() {

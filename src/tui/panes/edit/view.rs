@@ -53,7 +53,7 @@ pub(super) fn draw(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
     let mapping_title = if edit.creating || edit.mapping.is_known() {
         "Mapping: schema id to data source id"
     } else {
-        "Mapping: not known here; left out unless you add rows, which then replace the whole"
+        "Mapping: not known here; rows you add replace the whole"
     };
     let inner = field_box(buffer, mapping, mapping_title, on(Section::Mapping), theme);
     let mapping_at = edit
@@ -62,7 +62,7 @@ pub(super) fn draw(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
     let properties_title = if edit.creating || edit.base.properties.is_some() {
         "Properties: a JSON object"
     } else {
-        "Properties: not known here; left out unless you type some, which then replace the whole"
+        "Properties: not known here; what you type replaces the whole"
     };
     let inner = field_box(
         buffer,

@@ -122,15 +122,22 @@ fn copy(review: &Review, sheet: &mut Sheet, desk: &Desk) {
 fn draw_buttons(review: &Review, buffer: &mut Buffer, line: Rect, desk: &Desk) {
     let theme = desk.theme;
     let style = |on: bool| if on { theme.cursor_row() } else { Style::new() };
+    let gutter = |on: bool| if on { "> " } else { "  " };
     let sending = matches!(review.stage, Stage::Sending(_));
-    let mut x = paint::text(
-        buffer,
-        line.x + 1,
-        line.y,
-        line.width,
-        "[ Back ]",
-        style(!review.on_apply),
-    );
+    let mut x = line.x;
+    let mut put = |text: &str, style: Style| {
+        x = paint::text(
+            buffer,
+            x,
+            line.y,
+            line.right().saturating_sub(x),
+            text,
+            style,
+        );
+        x
+    };
+    put(gutter(!review.on_apply), Style::new());
+    put("[ Back ]", style(!review.on_apply));
     let word = review.apply_word();
     let blocked = review.disabled(Action::Confirm, desk);
     let apply = match review.level {
@@ -141,14 +148,8 @@ fn draw_buttons(review: &Review, buffer: &mut Buffer, line: Rect, desk: &Desk) {
         (Some(_), false) => theme.dim(),
         (_, on) => style(on),
     };
-    x = paint::text(
-        buffer,
-        x + 2,
-        line.y,
-        line.right().saturating_sub(x),
-        &apply,
-        apply_style,
-    );
+    put(gutter(review.on_apply), Style::new());
+    let x = put(&apply, apply_style);
     let note = match blocked {
         Some(_) if sending => "sending; leaving does not stop it".to_owned(),
         Some(why) => why,
