@@ -47,7 +47,7 @@ pub(super) async fn run(global: &Global) -> Result<Exit, Stop> {
         config_file: settings.file,
         ascii: global.ascii,
         environment: overrides.env,
-        greeting: None,
+        greeting: Vec::new(),
     };
     match open(start).await? {
         Farewell::Asked => Ok(Exit::Done),
@@ -67,9 +67,10 @@ pub(super) async fn demo(groups: Option<u32>, ascii: bool) -> Result<Exit, Stop>
         config_file: None,
         ascii,
         environment: Environment::of_process(),
-        greeting: Some(
-            "This is a demo: on this machine only, thrown away at the end. P switches to production.".into(),
-        ),
+        greeting: vec![
+            format!("for another shell: {}", elsewhere.replace('\n', " ").trim_end()),
+            "A demo: on this machine only, thrown away at the end. P: production.".into(),
+        ],
     };
     let farewell = open(start).await;
     world.end().await;
