@@ -60,6 +60,7 @@ pub(super) async fn run(global: &Global) -> Result<Exit, Stop> {
 pub(super) async fn demo(groups: Option<u32>, ascii: bool) -> Result<Exit, Stop> {
     a_terminal()?;
     let world = begin(groups).await?;
+    let elsewhere = super::hold::exports(&world)?;
     let start = Start {
         operations: vec![world.production.clone(), world.testing.clone()],
         current: 1,
@@ -68,7 +69,10 @@ pub(super) async fn demo(groups: Option<u32>, ascii: bool) -> Result<Exit, Stop>
         ascii,
         environment: Environment::of_process(),
         greeting: vec![
-            format!("for another shell: {}", elsewhere.replace('\n', " ").trim_end()),
+            format!(
+                "for another shell: {}",
+                elsewhere.replace('\n', " ").trim_end()
+            ),
             "A demo: on this machine only, thrown away at the end. P: production.".into(),
         ],
     };

@@ -62,7 +62,7 @@ pub(super) async fn create(session: &Session, arguments: Create) -> Result<Exit,
     ask::confirm(mutation.yes, &question, Question::YesOrNo).await?;
     let created = session
         .in_flight
-        .during(session.operations.create(&id, &wanted))
+        .during(Box::pin(session.operations.create(&id, &wanted)))
         .await;
     let done = created.map_err(Stop::of_mutation)?;
     answer(session, &done, false, &token, file.as_mut())
@@ -143,7 +143,9 @@ pub(super) async fn update(session: &Session, arguments: Update) -> Result<Exit,
     .await?;
     let updated = session
         .in_flight
-        .during(session.operations.update(&id, &base, &wanted, assurance))
+        .during(Box::pin(
+            session.operations.update(&id, &base, &wanted, assurance),
+        ))
         .await;
     let mut done = updated.map_err(Stop::of_mutation)?;
     // What the first read noticed was news then; it is still news to whoever asked.
@@ -225,7 +227,7 @@ pub(super) async fn rotate(session: &Session, arguments: Rotate) -> Result<Exit,
     ask::confirm(mutation.yes, &what, question).await?;
     let rotated = session
         .in_flight
-        .during(session.operations.rotate(&id, reason, assurance))
+        .during(Box::pin(session.operations.rotate(&id, reason, assurance)))
         .await
         .map_err(Stop::from)?;
     // Before the confirming get: whatever happens now, the person has the token. A failure is told below.
@@ -233,7 +235,7 @@ pub(super) async fn rotate(session: &Session, arguments: Rotate) -> Result<Exit,
     let done = if rotated.ending == Ending::Rotated {
         session
             .in_flight
-            .during(session.operations.confirm(rotated))
+            .during(Box::pin(session.operations.confirm(rotated)))
             .await
     } else {
         rotated
