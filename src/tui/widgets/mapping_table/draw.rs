@@ -20,6 +20,8 @@ use crate::{
 
 /// Cursor, mark and a space.
 const GUTTER: u16 = 3;
+/// From this width on the columns are as wide as typing needs.
+const ROOMY: u16 = 50;
 /// Room for typing, however short the ids are.
 const LEAST_FIELD: u16 = 12;
 /// No id is worth more cells than this while others wait for room.
@@ -128,16 +130,20 @@ fn after_gutter(line: Rect) -> Rect {
 
 fn layout(rows: &[Row], problems: &[Problem], room: u16, editing: bool) -> Layout {
     // One cell more than the text while typing, for the cursor behind it.
-    // It is kept when nobody types, so that nothing jumps when somebody begins to.
-    let least = if editing { LEAST_FIELD } else { 6 };
-    let keys = columns::widest(rows.iter().map(|row| row.key.as_str()), WIDEST) + 1;
-    let values = columns::widest(rows.iter().map(|row| row.value.as_str()), WIDEST) + 1;
+    // Where there is room, it is kept when nobody types, so that nothing jumps when somebody begins to.
+    let (least, cursor) = if editing || room >= ROOMY {
+        (LEAST_FIELD, 1)
+    } else {
+        (6, 0)
+    };
+    let keys = columns::widest(rows.iter().map(|row| row.key.as_str()), WIDEST) + cursor;
+    let values = columns::widest(rows.iter().map(|row| row.value.as_str()), WIDEST) + cursor;
     let remarks: Vec<String> = rows.iter().filter_map(Row::remark).collect();
     let remarks = remarks.iter().map(String::as_str);
     let texts = problems.iter().map(|problem| problem.text.as_str());
     let remark = columns::widest(remarks.chain(texts), WIDEST);
     let columns = vec![
-        columns::Column::new("SCHEMA ID", least, keys.max(LEAST_FIELD), 0),
+        columns::Column::new("SCHEMA ID", least, keys.max(9), 0),
         columns::Column::new("DATA SOURCE ID", least, values.max(14), 0),
         columns::Column::new("", 8.min(remark.max(1)), remark.max(1), 1),
     ];
