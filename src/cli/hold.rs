@@ -6,8 +6,8 @@ use std::path::Path;
 use super::{console, exit::Exit, print, signals::Signals, stop::Stop};
 
 pub(super) async fn run(groups: Option<u32>) -> Result<Exit, Stop> {
-    let world = console::begin(groups).await?;
     let mut signals = Signals::new()?;
+    let world = console::begin(groups, &mut signals).await?;
     let config = world
         .write_configuration()
         .map_err(|error| Stop::Usage(error.to_string()))?;
