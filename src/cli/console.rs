@@ -59,7 +59,8 @@ pub(super) async fn run(global: &Global) -> Result<Exit, Stop> {
 /// `groupdesk demo`
 pub(super) async fn demo(groups: Option<u32>, ascii: bool) -> Result<Exit, Stop> {
     a_terminal()?;
-    let world = begin(groups).await?;
+    let mut signals = Signals::new()?;
+    let world = begin(groups, &mut signals).await?;
     let elsewhere = super::hold::exports(&world)?;
     let start = Start {
         operations: vec![world.production.clone(), world.testing.clone()],
@@ -85,8 +86,7 @@ pub(super) async fn demo(groups: Option<u32>, ascii: bool) -> Result<Exit, Stop>
 }
 
 /// Makes the demo's world; a signal meanwhile takes it away again.
-pub(super) async fn begin(groups: Option<u32>) -> Result<World, Stop> {
-    let mut signals = Signals::new()?;
+pub(super) async fn begin(groups: Option<u32>, signals: &mut Signals) -> Result<World, Stop> {
     tokio::select! {
         world = World::start(groups.map(|groups| groups as usize)) => {
             world.map_err(|error| Stop::Usage(error.to_string()))

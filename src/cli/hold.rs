@@ -6,8 +6,8 @@ use std::path::Path;
 use super::{console, demo::World, exit::Exit, print, signals::Signals, stop::Stop};
 
 pub(super) async fn run(groups: Option<u32>) -> Result<Exit, Stop> {
-    let world = console::begin(groups).await?;
     let mut signals = Signals::new()?;
+    let world = console::begin(groups, &mut signals).await?;
     print::say(&format!(
         "the demo's service listens on http://{}; on this machine only, thrown away with Ctrl-C",
         world.address()

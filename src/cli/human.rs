@@ -1,6 +1,9 @@
 //! Results for people: tables that fit the terminal. What stands in them is made visible first.
 
-use std::{borrow::Cow, io};
+use std::{
+    borrow::Cow,
+    io::{self, IsTerminal},
+};
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets::NOTHING};
 use jiff::Timestamp;
@@ -215,7 +218,12 @@ pub(super) fn answered(
         None => print::result(&text),
         Some(token) => {
             print::say(&text);
-            print::result(token.expose())
+            // A program gets it as it is; on a terminal nothing in it may act.
+            if io::stdout().is_terminal() {
+                print::result(&visible(token.expose()))
+            } else {
+                print::result(token.expose())
+            }
         }
     }
 }

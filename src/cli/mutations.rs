@@ -45,10 +45,10 @@ pub(super) async fn create(session: &Session, arguments: Create) -> Result<Exit,
     if !mutation.dry_run {
         ask::can_be_asked(session, mutation.yes)?;
     }
-    let edits = Edits::read(&fields, Vec::new(), Vec::new())?;
+    session.say_where();
+    let edits = Edits::read(fields, Vec::new(), Vec::new()).await?;
     let wanted = edits.apply(&Wanted::default(), Unknown::IsEmpty)?;
     let change = Change::between(&Wanted::default(), &wanted);
-    session.say_where();
     say_what_is_odd(session, &id).await?;
     if mutation.dry_run {
         review::dry_run(session, Method::Get, &id, &wanted, &change)?;
@@ -107,8 +107,8 @@ pub(super) async fn update(session: &Session, arguments: Update) -> Result<Exit,
     if !mutation.dry_run {
         ask::can_be_asked(session, mutation.yes)?;
     }
-    let edits = Edits::read(&fields, unmap, remove_property)?;
     session.say_where();
+    let edits = Edits::read(fields, unmap, remove_property).await?;
     let mut file = if mutation.dry_run {
         None
     } else {

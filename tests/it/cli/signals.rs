@@ -4,7 +4,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use super::{
-    desk::{Background, Desk},
+    desk::{Background, Desk, files},
     guards::{acquainted, group, methods},
 };
 use crate::support::faults::{Fault, Faults};
@@ -40,6 +40,45 @@ async fn a_change_in_flight_is_waited_for_until_the_second() {
     rotating.signal(Signal::INT);
     assert_eq!(rotating.code().await, Some(130));
     assert_eq!(methods(&service), ["GET", "GET", "POST"]);
+}
+
+#[tokio::test]
+async fn waiting_for_standard_input_can_be_interrupted() {
+    let mut desk = Desk::new();
+    desk.connect("http://127.0.0.1:9", "key");
+    let mut command = desk.command(&["create", "acme", "--mapping", "-", "--yes"]);
+    command.stdin(std::process::Stdio::piped());
+    let mut waiting = Background::start(command);
+    // Held here: waiting for the end would close it.
+    let _open = waiting.child.stdin.take().expect("standard input");
+    waiting.says("PRODUCTION live").await;
+    waiting.signal(Signal::INT);
+    assert_eq!(waiting.code().await, Some(130));
+}
+
+#[tokio::test]
+async fn a_demo_that_is_interrupted_while_it_is_made_leaves_nothing() {
+    let desk = Desk::new();
+    let mut made = Background::start(desk.command(&["demo", "--hold", "--groups", "200000"]));
+    let begun = async {
+        while !files(desk.folder.path())
+            .iter()
+            .any(|file| file.ends_with("service.db"))
+        {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(super::desk::DEADLINE, begun)
+        .await
+        .expect("it begins");
+    made.signal(Signal::TERM);
+    assert_eq!(made.code().await, Some(130));
+    assert_eq!(
+        std::fs::read_dir(desk.folder.path())
+            .expect("readable")
+            .count(),
+        0
+    );
 }
 
 #[tokio::test]
