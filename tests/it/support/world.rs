@@ -153,6 +153,15 @@ impl World {
         }
     }
 
+    /// Another key, of another environment where it is named so.
+    pub(crate) fn new_key(&self, environment: &str, tag: Option<&str>) -> String {
+        let (_, key) = self
+            .store
+            .create_key(environment, tag, false)
+            .expect("a key");
+        key.expose_secret().to_owned()
+    }
+
     pub(crate) fn key_source(&self, side: Side, read_only: bool) -> KeySource {
         KeySource::File(key_file(self.folder.path(), side, read_only))
     }
