@@ -2,6 +2,12 @@
 
 mod create;
 mod look_up;
+mod lost;
+mod machine;
+mod rotate;
+mod settle;
+mod together;
+mod unwritable;
 mod update;
 
 use groupdesk::{
@@ -81,6 +87,15 @@ impl Scene {
         entries
             .iter()
             .map(|entry| (entry.operation, entry.ending))
+            .collect()
+    }
+
+    /// Notes of the history, the oldest first; empty where there is none.
+    async fn history_notes(&self) -> Vec<String> {
+        let entries = history(&self.ana).await;
+        entries
+            .into_iter()
+            .map(|entry| entry.note.unwrap_or_default())
             .collect()
     }
 

@@ -26,7 +26,6 @@ use secrecy::ExposeSecret;
 use serde_json::Value;
 
 pub(crate) use desk::Desk;
-pub(crate) use stored::Stored;
 
 /// The usual operator.
 pub(crate) const ANA: &str = "ana@bastion2";
