@@ -52,8 +52,8 @@ pub struct Start {
     pub ascii: bool,
     /// Locale, `NO_COLOR`, `TERM`.
     pub environment: Environment,
-    /// What the demo says of itself in the first message.
-    pub greeting: Option<String>,
+    /// What the demo says of itself; the last one stands in the footer.
+    pub greeting: Vec<String>,
 }
 
 /// Why the console ended.
@@ -80,7 +80,7 @@ pub fn prepare(start: Start, theme: Theme, size: (u16, u16), now: Timestamp) -> 
         now,
     );
     desk.size = size;
-    if let Some(greeting) = start.greeting {
+    for greeting in start.greeting {
         desk.say(Severity::Info, greeting);
     }
     let file = start.config_file.map_or_else(

@@ -1,10 +1,10 @@
 //! The loop: events and finished jobs in, effects out, one draw when the queue is empty. No clock drives it; an idle
 //! console wakes for nothing and writes nothing.
 
-use std::{collections::HashMap, io, time::Duration};
+use std::{collections::HashMap, future::poll_fn, io, task::Poll, time::Duration};
 
 use crossterm::event::Event;
-use futures_util::{FutureExt, Stream, StreamExt};
+use futures_util::{Stream, StreamExt};
 use ratatui::Frame;
 use tokio::{
     sync::mpsc,
@@ -117,7 +117,7 @@ impl<S: Screen> Runner<S> {
             for _ in 0..BATCH {
                 let next = match self.receiver.try_recv() {
                     Ok(msg) => Some(msg),
-                    Err(_) if terminal_lives => match events.next().now_or_never() {
+                    Err(_) if terminal_lives => match ready(&mut events).await {
                         Some(Some(Ok(event))) => message(event),
                         Some(Some(Err(_)) | None) => {
                             terminal_lives = false;
@@ -261,6 +261,20 @@ impl Screen for terminal::Screen {
     fn redraw(&mut self) -> io::Result<()> {
         self.redraw()
     }
+}
+
+/// What the stream has now; `None` when one would have to wait.
+///
+/// Polled with this task's own waker: crossterm's stream keeps the first one it was given until an event comes, and a
+/// waker that does nothing would leave the console asleep for ever.
+async fn ready<S: Stream + Unpin>(events: &mut S) -> Option<Option<S::Item>> {
+    poll_fn(|context| {
+        Poll::Ready(match events.poll_next_unpin(context) {
+            Poll::Ready(event) => Some(event),
+            Poll::Pending => None,
+        })
+    })
+    .await
 }
 
 /// Never comes where nobody listens to signals.

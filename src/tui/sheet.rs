@@ -79,6 +79,14 @@ impl Sheet {
         }
     }
 
+    /// A field on one line: the value is cut, where it came from is not.
+    pub fn short_field(&mut self, label: &str, value: &str, origin: &str) {
+        let room = self.width.saturating_sub(LABEL).max(1);
+        let value_room = room.saturating_sub(columns(origin) + 2);
+        let value = paint::cut(value, value_room.max(room / 3), self.theme);
+        self.field(label, &value, Style::new(), origin);
+    }
+
     /// One line of pieces, cut at the edge.
     pub fn pieces(&mut self, pieces: Vec<(String, Style)>) {
         self.lines.push(pieces);
@@ -107,7 +115,7 @@ impl Sheet {
         }
         let below = self.last_scroll(area.height) - scroll;
         if below > 0 && area.height > 1 && area.width > 12 {
-            let note = format!(" {below} more ");
+            let note = format!(" j: {below} more ");
             let width = note.len() as u16;
             let row = paint::row(area, area.height - 1);
             paint::text(

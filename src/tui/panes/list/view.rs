@@ -27,7 +27,7 @@ const BESIDE: u16 = 100;
 /// Under this size there are no boxes and no details.
 const BARE: (u16, u16) = (60, 11);
 /// Rows of the detail box below the list, edges included.
-const DETAIL_ROWS: u16 = 8;
+const DETAIL_ROWS: u16 = 6;
 
 pub(super) fn draw(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
     let mut area = area;
