@@ -6,32 +6,7 @@ use groupdesk::tui::{
 };
 
 use super::scene::{PRODUCTION, Scene, TESTING, TOKEN};
-
-/// A script to every place there is, from the list.
-pub(super) const PLACES: [(&str, Focus); 22] = [
-    ("", Focus::List),
-    ("/", Focus::Filter),
-    ("<enter>", Focus::Group),
-    ("e", Focus::EditName),
-    ("e<tab>", Focus::EditMapping),
-    ("e<tab><enter>", Focus::EditCell),
-    ("e<tab><tab>", Focus::EditProperties),
-    ("e<end> 2<ctrl-s>", Focus::Review),
-    ("e<end> 2<ctrl-s><tab><enter>", Focus::Result),
-    ("t", Focus::Token),
-    ("tT", Focus::RotateReason),
-    ("tT<tab>", Focus::RotateCheck),
-    ("tT<tab>y", Focus::RotateResult),
-    ("tw", Focus::WritePath),
-    ("2", Focus::History),
-    ("o", Focus::Open),
-    ("?", Focus::Help),
-    ("P", Focus::Profiles),
-    ("m", Focus::Messages),
-    ("y", Focus::CopyMenu),
-    ("P<down><enter>tT<tab>", Focus::RotateTyped),
-    ("P<down><enter>e<end> 2<ctrl-s>", Focus::ReviewKey),
-];
+use crate::support::console::PLACES;
 
 #[test]
 fn every_place_can_be_reached_and_left() {

@@ -107,9 +107,9 @@ fn copy(review: &Review, sheet: &mut Sheet, desk: &Desk) {
                 );
                 match &difference.mine {
                     Some(mine) if difference.is_overwritten() => {
-                        let text =
-                            format!("{}: yours    {mine}   OVERWRITES theirs", difference.field);
+                        let text = format!("{}: yours    {mine}", difference.field);
                         sheet.indented(2, &text, theme.warning());
+                        sheet.indented(2, "! sending yours OVERWRITES theirs", theme.error());
                     }
                     Some(_) => sheet.indented(2, "yours is the same", theme.dim()),
                     None => sheet.indented(2, "yours leaves it out", theme.dim()),

@@ -74,9 +74,6 @@ pub(super) fn draw(
             let style = trouble.ending.map_or(desk.theme.error(), |ending| {
                 ending_style(ending, desk.theme)
             });
-            if trouble.ending == Some(Ending::Unknown) {
-                sheet.text("UNKNOWN", style);
-            }
             sheet.text(&trouble.text, style);
             sheet.blank();
             sheet.text(
