@@ -142,7 +142,7 @@ tables! {
         WriteFile ["w"] "write to file" "write the token to a new file only you can read";
         Refresh ["r" "f5" "ctrl-r"] "read again" "read the token again";
         Back ["esc" "enter"] "back" "back";
-    }
+    } + MOVE
 
     ROTATE_REASON {
         NextField ["tab" "enter"] "next" "to the confirmation";
@@ -169,8 +169,8 @@ tables! {
         Reveal ["v"] "reveal 20 s" "show the token for 20 seconds, or hide it";
         CopyMenu ["y"] "copy" "copy the token by way of your terminal (OSC 52)";
         WriteFile ["w"] "write to file" "write the token to a new file only you can read";
-        Back ["esc" "enter"] "to the list" "to the list; the token can be read again by id";
-    }
+        Back ["esc"] "to the list" "to the list; the token can be read again by id";
+    } + MOVE
 
     WRITE_PATH {
         Enter ["enter"] "write" "write the token to this new file";

@@ -13,7 +13,7 @@ use super::{Pane, View, review::Review};
 use crate::{
     domain::{
         change::{Change, Wanted},
-        group::UserGroupId,
+        group::{Mapping, UserGroupId},
         known::KnownGroup,
         text::visible,
     },
@@ -99,7 +99,12 @@ impl Edit {
         let name = base.name.clone().unwrap_or_default();
         Self {
             name: TextField::new("name", name).with_longest(LONGEST_NAME),
-            mapping: MappingTable::new(base.mapping.as_ref()),
+            // What is yet to be has an empty mapping, not an unknown one.
+            mapping: if creating {
+                MappingTable::new(Some(&Mapping::new()))
+            } else {
+                MappingTable::new(base.mapping.as_ref())
+            },
             properties: JsonEditor::new(base.properties.as_ref()),
             section: Section::Name,
             opened_at: desk.now,

@@ -224,7 +224,7 @@ impl View for History {
             let inner = boxed(buffer, place, &title, desk.theme);
             let mut sheet = Sheet::new(inner.width, desk.theme);
             describe(&mut sheet, entry, desk);
-            sheet.draw(buffer, inner, 0);
+            sheet.draw_still(buffer, inner);
         }
         cursor.filter(|_| self.filtering)
     }

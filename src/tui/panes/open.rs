@@ -139,7 +139,7 @@ impl View for Open {
         };
         let mut sheet = Sheet::new(below.width, desk.theme);
         self.page(&mut sheet, desk);
-        sheet.draw(buffer, below, 0);
+        sheet.draw_still(buffer, below);
         // The row of the picked id is drawn like every cursor row.
         cursor.filter(|_| self.pick == 0)
     }

@@ -121,7 +121,7 @@ fn judge(place: Focus, typed: Option<&str>, screen: &str, profile: usize, effect
             (Job::Rotate(..), TESTING, Some("y")) => place == Focus::RotateCheck,
             (Job::Rotate(id, _), PRODUCTION, Some("<enter>")) => {
                 matches!(place, Focus::RotateTyped | Focus::Help)
-                    && screen.contains(&format!("type the id to rotate  {id}"))
+                    && screen.contains(&format!("type the id        {id}"))
             }
             (Job::WriteToken(..), _, Some("<enter>")) => {
                 matches!(place, Focus::WritePath | Focus::Help)

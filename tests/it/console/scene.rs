@@ -99,6 +99,14 @@ pub(crate) async fn a_world() -> World {
             let wanted = wanted(name, mapping, properties);
             creating.create(&id(group), &wanted).await.expect("created");
         }
+        for (group, days) in [("globex-retail", 388), ("acme-eu", 41)] {
+            let rotating = desk().at(ago(24 * days)).operations();
+            let done = rotating
+                .rotate(&id(group), Some("yearly".into()), Assurance::KnownOnly)
+                .await
+                .expect("rotated");
+            rotating.confirm(done).await;
+        }
         for (group, name, mapping, properties) in &GROUPS[..3] {
             let editing = desk().at(ago(3)).operations();
             let wanted = wanted(name, mapping, properties);
@@ -107,14 +115,6 @@ pub(crate) async fn a_world() -> World {
                 .update(&id(group), &base, &wanted, Assurance::KnownOnly)
                 .await
                 .expect("updated");
-        }
-        for (group, days) in [("globex-retail", 388), ("acme-eu", 41)] {
-            let rotating = desk().at(ago(24 * days)).operations();
-            let done = rotating
-                .rotate(&id(group), Some("yearly".into()), Assurance::KnownOnly)
-                .await
-                .expect("rotated");
-            rotating.confirm(done).await;
         }
     }
     world

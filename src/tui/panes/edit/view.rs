@@ -7,7 +7,12 @@ use ratatui::{
 
 use super::{Edit, Section};
 use crate::tui::{
-    changes, desk::Desk, frame::boxed, messages::Severity, sheet::Sheet, theme::Theme,
+    changes::{self, Of},
+    desk::Desk,
+    frame::boxed,
+    messages::Severity,
+    sheet::Sheet,
+    theme::Theme,
     widgets::mapping_table::PastedRows,
 };
 
@@ -50,7 +55,7 @@ pub(super) fn draw(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
     };
     let on = |section| edit.section == section;
     let name_at = edit.name.draw(buffer, name, theme, on(Section::Name));
-    let mapping_title = if edit.creating || edit.mapping.is_known() {
+    let mapping_title = if edit.creating || edit.base.mapping.is_some() {
         "Mapping: schema id to data source id"
     } else {
         "Mapping: not known here; rows you add replace the whole"
@@ -104,9 +109,16 @@ fn draw_changes(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) {
             }
         }
         Some(change) if change.is_empty() => sheet.text("nothing yet", desk.theme.dim()),
-        Some(change) => changes::write(&mut sheet, &change, false, desk.theme),
+        Some(change) => {
+            let of = if edit.creating {
+                Of::Creation
+            } else {
+                Of::Known
+            };
+            changes::write(&mut sheet, &change, of, false, desk.theme);
+        }
     }
-    sheet.draw(buffer, inner, 0);
+    sheet.draw_still(buffer, inner);
 }
 
 /// Says what became of a paste.

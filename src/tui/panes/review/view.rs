@@ -6,7 +6,13 @@ use super::{Copy, Review, Stage};
 use crate::{
     domain::history::Ending,
     tui::{
-        changes, desk::Desk, frame::boxed, keymap::Action, level::Level, panes::View, sheet::Sheet,
+        changes::{self, Of},
+        desk::Desk,
+        frame::page as page_box,
+        keymap::Action,
+        level::Level,
+        panes::View,
+        sheet::Sheet,
         widgets::paint,
     },
 };
@@ -17,7 +23,7 @@ pub(super) fn draw(review: &Review, buffer: &mut Buffer, area: Rect, desk: &Desk
     } else {
         "Review: an update"
     };
-    let inner = boxed(buffer, area, title, desk.theme);
+    let inner = page_box(buffer, area, title, desk.theme);
     let buttons = paint::row(inner, inner.height.saturating_sub(1));
     let body = Rect {
         height: inner.height.saturating_sub(2),
@@ -52,7 +58,12 @@ fn page(review: &Review, width: u16, desk: &Desk) -> Sheet {
     if review.change.is_empty() {
         sheet.text("no field changes", theme.dim());
     }
-    changes::write(&mut sheet, &review.change, review.unchanged_too, theme);
+    let of = if review.creating {
+        Of::Creation
+    } else {
+        Of::Known
+    };
+    changes::write(&mut sheet, &review.change, of, review.unchanged_too, theme);
     sheet.blank();
     let method = if review.creating { "GET" } else { "PUT" };
     let url = desk
