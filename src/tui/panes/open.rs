@@ -167,8 +167,7 @@ impl Open {
             sheet.text("Known here. Enter reads it from the service.", theme.ok());
         } else {
             sheet.text(
-                "Not known here. The service will CREATE it if it does not know it, and nothing can delete it again. \
-                 Enter goes on to the form.",
+                "Not known here: the service would CREATE it, and nothing deletes it. Enter goes on to the form.",
                 theme.warning(),
             );
             sheet.text(&place, theme.title());

@@ -106,7 +106,7 @@ async fn an_unknown_id_becomes_a_group_by_way_of_its_review() {
     let mut console = open(&world, Side::Testing, USUAL).await;
     console.keys("oacme-ue").await;
     console
-        .shows("The service will CREATE it")
+        .shows("the service would CREATE it")
         .shows("acme-eu")
         .shows("Did you mean");
     console.keys("<enter>").await;
