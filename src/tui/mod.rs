@@ -24,7 +24,6 @@ pub mod work;
 use std::{io, path::PathBuf};
 
 use app::App;
-use crossterm::event::EventStream;
 use desk::Desk;
 use jiff::Timestamp;
 use message::ProfileIndex;
@@ -104,5 +103,5 @@ pub async fn run(start: Start) -> io::Result<Farewell> {
     let signals = terminal::Signals::new()?;
     let (app, works) = prepare(start, theme, size, Timestamp::now());
     let mut runner = Runner::new(app, screen, works, Clock::System);
-    runner.run(EventStream::new(), Some(signals)).await
+    runner.run(terminal::Input::open()?, Some(signals)).await
 }

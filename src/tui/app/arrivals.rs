@@ -20,7 +20,7 @@ impl App {
             .rev()
             .find(|pane| pane.view().waits_for(ticket));
         if let Some(pane) = waiting {
-            pane.view_mut().answer(&outcome, &mut self.desk)
+            pane.view_mut().answer(&outcome, &mut self.desk);
         } else {
             if let Some((id, wanted)) = &running.sends {
                 self.settle_draft(running.profile, id, wanted, &outcome);

@@ -99,7 +99,7 @@ async fn applied_and_the_answer_lost_ends_recovered_with_the_new_token() {
 #[tokio::test]
 async fn an_answer_that_never_arrives_ends_with_the_time_out() {
     for applied in [true, false] {
-        let scene = Scene::with(|desk| desk.timeout(Duration::from_millis(500))).await;
+        let scene = Scene::with(|desk| desk.timeout(Duration::from_secs(2))).await;
         let meddling = if applied {
             Meddling::applied
         } else {

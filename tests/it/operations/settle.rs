@@ -127,16 +127,6 @@ async fn a_longer_time_out_makes_a_longer_horizon() {
 }
 
 #[tokio::test]
-async fn a_get_that_left_before_the_horizon_does_not_count_as_after_it() {
-    let scene = unknown_at_noon().await;
-    look_up(&after(&scene, 1)).await.expect("found");
-    let early = after(&scene, HORIZON - 1);
-    // It would be late enough when it arrives; the clock of the desk is what it was when it left.
-    look_up(&early).await.expect("found");
-    assert_eq!(scene.states().await, [State::Unknown]);
-}
-
-#[tokio::test]
 async fn a_rotated_one_is_confirmed_by_whoever_reads_first() {
     let scene = Scene::with(|desk| desk.at(noon())).await;
     rotate(&scene.ana).await.expect("rotated");
