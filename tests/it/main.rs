@@ -12,5 +12,6 @@ mod directory;
 mod golden;
 mod house;
 mod operations;
+mod pictures;
 mod pty;
 mod service;
