@@ -7,4 +7,4 @@ mod story;
 mod strangers;
 mod trouble;
 
-pub(crate) use scene::{NOW, a_world, open};
+pub(crate) use scene::{a_world, open};

@@ -3,13 +3,14 @@
 use groupdesk::{
     domain::text::{is_hidden, width},
     tui::{
+        Farewell,
         keymap::{self, Focus},
         theme::Theme,
     },
 };
 use ratatui::style::Color;
 
-use super::scene::{USUAL, a_world, open};
+use super::scene::{USUAL, a_world, open, open_with};
 use crate::support::{
     console::{Console, PLACES},
     world::Side,
@@ -127,6 +128,26 @@ async fn every_place_fits_every_window_and_every_terminal() {
             judge(&console, script);
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_profile_it_says_how_to_connect_and_offers_the_demo() {
+    let mut console = open_with(Vec::new()).await;
+    console
+        .shows("No profile is configured yet")
+        .shows("/home/ana/.config/groupdesk/config.toml")
+        .shows("d start the demo");
+    for size in SIZES {
+        console.resize(size);
+    }
+    console.resize(USUAL);
+    console.keys("P").await;
+    console.shows("not possible here: no profile is configured yet");
+    console.keys("2o1mre<tab>x").await;
+    console.shows("No profile is configured yet");
+    assert_eq!(console.runner.farewell(), None);
+    console.keys("d").await;
+    assert_eq!(console.runner.farewell(), Some(Farewell::Demo));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -72,7 +72,7 @@ async fn a_production_token_is_rotated_shown_copied_and_written() {
     console.hides(&token).shows("v reveals it");
 
     console.keys("y").await;
-    assert_eq!(console.runner.screen.copied, [token.clone()]);
+    assert_eq!(console.runner.screen.copied, std::slice::from_ref(&token));
     console.shows("it does not confirm");
 
     let file = world.folder().join("new.token");

@@ -107,11 +107,7 @@ pub(crate) struct Console {
 }
 
 impl Console {
-    /// Opens on the first profile and waits until the list is there.
-    pub(crate) async fn open(operations: Vec<Operations>, size: (u16, u16), theme: Theme) -> Self {
-        Self::open_at(operations, 0, size, theme, Clock::System).await
-    }
-
+    /// Opens on one of the profiles and waits until the list is there.
     pub(crate) async fn open_at(
         operations: Vec<Operations>,
         current: usize,
@@ -181,9 +177,8 @@ impl Console {
                 self.runner.step().await.expect("the screen can be drawn");
             }
         };
-        if tokio::time::timeout(DEADLINE, waiting).await.is_err() {
-            panic!("{text:?} did not come:\n{}", self.screen());
-        }
+        let came = tokio::time::timeout(DEADLINE, waiting).await.is_ok();
+        assert!(came, "{text:?} did not come:\n{}", self.screen());
         self
     }
 
