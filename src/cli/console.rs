@@ -54,7 +54,7 @@ pub(super) async fn run(global: &Global) -> Result<Exit, Stop> {
         config_file: settings.file,
         ascii: global.ascii,
         environment: overrides.env,
-        greeting: None,
+        greeting: Vec::new(),
     };
     match open(start).await? {
         Farewell::Asked => Ok(Exit::Done),
@@ -68,6 +68,7 @@ pub(super) async fn demo(groups: Option<u32>, ascii: bool) -> Result<Exit, Stop>
     a_terminal()?;
     let mut signals = Signals::new()?;
     let world = begin(groups, &mut signals).await?;
+    let elsewhere = super::hold::exports(&world)?;
     let start = Start {
         operations: vec![world.production.clone(), world.testing.clone()],
         current: 1,
@@ -75,9 +76,13 @@ pub(super) async fn demo(groups: Option<u32>, ascii: bool) -> Result<Exit, Stop>
         config_file: None,
         ascii,
         environment: Environment::of_process(),
-        greeting: Some(
-            "This is a demo: on this machine only, thrown away at the end. P switches to production.".into(),
-        ),
+        greeting: vec![
+            format!(
+                "for another shell: {}",
+                elsewhere.replace('\n', " ").trim_end()
+            ),
+            "A demo: on this machine only, thrown away at the end. P: production.".into(),
+        ],
     };
     let farewell = open(start).await;
     world.end().await;

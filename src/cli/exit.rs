@@ -64,7 +64,8 @@ impl Exit {
             | Failure::ReadOnly { .. }
             | Failure::CreatedByGet { .. }
             | Failure::WrongEnvironment { .. }
-            | Failure::RotationTaken { .. } => Self::Guarded,
+            | Failure::RotationTaken { .. }
+            | Failure::TokenChanged { .. } => Self::Guarded,
             Failure::Key(_)
             | Failure::KeyRefused { .. }
             | Failure::Client(ClientError::NoKey(_) | ClientError::Key(_)) => Self::Key,

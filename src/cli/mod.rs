@@ -83,7 +83,7 @@ async fn run(cli: Cli) -> Result<Exit, Stop> {
         Some(Command::Demo(demo)) if demo.hold => hold::run(demo.groups).await,
         Some(Command::Demo(demo)) => console::demo(demo.groups, global.ascii).await,
         Some(Command::Serve(serve)) => serve::run(serve, &global).await,
-        Some(command) => interruptible(&global, command).await,
+        Some(command) => Box::pin(interruptible(&global, command)).await,
     }
 }
 

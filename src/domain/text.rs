@@ -175,19 +175,25 @@ pub fn wrap(text: &str, room: usize) -> Vec<String> {
     let room = room.max(1);
     let mut lines = Vec::new();
     for paragraph in text.split('\n') {
-        let mut line = String::new();
-        for word in paragraph.split(' ') {
-            let gap = usize::from(!line.is_empty());
+        let words = paragraph.trim_start_matches(' ');
+        // The indentation of a line is part of it, as long as it leaves room for words.
+        let indent = (paragraph.len() - words.len()).min(room / 2);
+        let mut line = " ".repeat(indent);
+        let mut is_begun = false;
+        for word in words.split(' ') {
+            let gap = usize::from(is_begun);
             if width(&line) + gap + width(word) <= room {
-                if gap == 1 {
+                if is_begun {
                     line.push(' ');
                 }
                 line.push_str(word);
+                is_begun = true;
                 continue;
             }
-            if !line.is_empty() {
+            if is_begun {
                 lines.push(std::mem::take(&mut line));
             }
+            is_begun = true;
             let mut rest = word;
             while width(rest) > room {
                 let piece = take_front(rest, room);
@@ -252,6 +258,15 @@ mod tests {
         assert_eq!(cut_middle("short", 9, "…"), "short");
         assert!(width(&cut_middle("東京都庁舎前", 7, "…")) <= 7);
         assert_eq!(cut_middle("abc", 0, "…"), "");
+    }
+
+    #[test]
+    fn wrapping_keeps_the_indentation_and_runs_of_spaces() {
+        assert_eq!(wrap("  \"a\": 1,", 20), ["  \"a\": 1,"]);
+        assert_eq!(wrap("  a b", 4), ["  a", "b"]);
+        assert_eq!(wrap("a  b", 9), ["a  b"]);
+        assert_eq!(wrap("abcdef", 3), ["abc", "def"]);
+        assert_eq!(wrap("", 3), [""]);
     }
 
     #[test]

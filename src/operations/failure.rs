@@ -53,6 +53,17 @@ pub enum Failure {
         state: State,
         by: String,
     },
+    /// Whoever asked for the rotation had another token in mind, and this one may just have been handed out.
+    #[error(
+        "the token of \"{id}\" is not the one this desk had seen: {}; nothing was rotated. \
+         Look at the group, then rotate it again if that is still wanted",
+        changed_how(settled)
+    )]
+    TokenChanged {
+        id: UserGroupId,
+        /// How earlier rotations of this desk, whose outcome was open, turned out just now.
+        settled: Vec<Ending>,
+    },
     #[error(transparent)]
     Key(#[from] KeyError),
     #[error(transparent)]
@@ -61,7 +72,7 @@ pub enum Failure {
     KeyRefused { words: Option<String> },
     #[error("the service refused ({status}){}; nothing was changed", said(words.as_ref()))]
     Refused { status: u16, words: Option<String> },
-    /// Certainly nothing reached the service.
+    /// No answer. Of a mutation: certainly nothing reached the service.
     #[error("{0}")]
     Unreachable(CallError),
     /// A read whose answer is of no use; nothing was changed by it.
@@ -81,7 +92,10 @@ pub enum Failure {
     Conflict { why: String },
     #[error("{0}; nothing was sent")]
     NothingSent(DirectoryError),
-    #[error("the service answered, but this desk could not write it down: {0}")]
+    /// A create or an update was done; a read changed nothing.
+    #[error(
+        "the service answered, but this desk could not write it down: {0}; then read the group again"
+    )]
     NotWritten(DirectoryError),
 }
 
@@ -99,6 +113,7 @@ impl Failure {
             | Self::ReadOnly { .. }
             | Self::WrongEnvironment { .. }
             | Self::RotationTaken { .. }
+            | Self::TokenChanged { .. }
             | Self::Key(_)
             | Self::Client(_)
             | Self::Unreadable(_)
@@ -118,6 +133,16 @@ fn nearest(near: &[UserGroupId]) -> String {
 
 fn said(words: Option<&String>) -> String {
     words.map_or_else(String::new, |words| format!(": {}", visible(words)))
+}
+
+fn changed_how(settled: &[Ending]) -> String {
+    settled.first().map_or_else(
+        || "it was changed elsewhere".into(),
+        |ending| {
+            let ending = ending.as_str().replace('_', " ");
+            format!("an earlier rotation is settled by this read ({ending})")
+        },
+    )
 }
 
 fn what_next(state: State) -> &'static str {

@@ -1,33 +1,18 @@
 //! Look up, create and update (hazards 1 to 4 and 6 of service.md).
 
-use std::time::Duration;
-
-use super::{Assurance, Done, Failure, Operations, Warning};
+use super::{
+    Assurance, Done, Failure, Operations, Warning,
+    learning::{Learnt, No, Read},
+};
 use crate::{
-    api::{
-        answer::{Group, Verdict},
-        client::Reply,
-        failure::CallError,
-        wire::GroupRequest,
-    },
-    directory::Record,
+    api::wire::GroupRequest,
     domain::{
         change::{Change, Wanted, differences},
         group::UserGroupId,
         history::{Ending, Operation},
-        known::{Lesson, Returned, Sent},
-        token::Token,
+        known::{Returned, Sent},
     },
 };
-
-/// A good answer, taken apart: what the directory learns, and what is only for the person who asked.
-pub(super) struct Read {
-    pub returned: Returned,
-    pub token: Token,
-    pub new_user_group: Option<bool>,
-    pub status: u16,
-    pub latency: Duration,
-}
 
 const TRY_AGAIN_UPDATE: &str = "Read the group; sending the same update again is safe";
 const TRY_AGAIN_CREATE: &str = "Creating it again is safe: an existing group is returned unchanged";
@@ -35,6 +20,8 @@ const TRY_AGAIN_CREATE: &str = "Creating it again is safe: an existing group is 
 impl Operations {
     /// Reads a group. An id that the directory does not know is refused unless a person says that it exists; a get
     /// that created the group ends as [`Ending::CreatedByGet`].
+    ///
+    /// It settles the open rotations of the group (rotation.md, rule 2).
     pub async fn look_up(&self, id: &UserGroupId, assurance: Assurance) -> Result<Done, Failure> {
         let known = self.known(id, assurance).await?;
         let properties = self.profile().read_properties.then(|| {
@@ -48,33 +35,21 @@ impl Operations {
             properties,
             ..GroupRequest::default()
         };
+        let asked = self.asked(id).await.map_err(Failure::NothingSent)?;
         let read = self.read(&request, id).await?;
-        let created = read.new_user_group == Some(true);
-        let ending = if created {
-            Ending::CreatedByGet
-        } else {
-            Ending::Found
+        let ending = match read.new_user_group {
+            Some(true) => Ending::CreatedByGet,
+            Some(false) | None => Ending::Found,
         };
-        let mut done = self
-            .learn(
-                Operation::Get,
-                ending,
-                self.lesson(id, Sent::default(), &read),
-                read,
-                None,
-            )
-            .await?;
-        if created {
-            done.warnings.insert(0, Warning::CreatedByGet);
-        } else if let Some(fingerprint) = &done.group.fingerprint {
-            let settled = self.settle(id, fingerprint.value).await?;
-            done.warnings.extend(
-                settled
-                    .into_iter()
-                    .map(|ending| Warning::RotationSettled { ending }),
-            );
-        }
-        Ok(done)
+        let learnt = Learnt {
+            operation: Operation::Get,
+            ending,
+            sent: Sent::default(),
+            read,
+            changes: None,
+            asked: Some(asked),
+        };
+        self.learn(id, learnt).await
     }
 
     /// Get-or-create with all that is wanted. A group that was there already is returned unchanged, and the
@@ -90,24 +65,26 @@ impl Operations {
                 return Err(self.note_failure(Operation::Create, id, failure).await);
             }
         };
-        let created = read.new_user_group == Some(true);
-        let sent = if created {
-            sent(wanted)
-        } else {
-            Sent::default()
-        };
         let answered = answered(&read.returned);
         let creation_unclear = read.new_user_group.is_none();
-        let ending = if created {
-            Ending::Created
-        } else {
-            Ending::Existed
+        let created = read.new_user_group == Some(true);
+        let learnt = Learnt {
+            operation: Operation::Create,
+            ending: if created {
+                Ending::Created
+            } else {
+                Ending::Existed
+            },
+            sent: if created {
+                sent(wanted)
+            } else {
+                Sent::default()
+            },
+            read,
+            changes: created.then(|| Change::between(&Wanted::default(), wanted)),
+            asked: None,
         };
-        let changes = created.then(|| Change::between(&Wanted::default(), wanted));
-        let lesson = self.lesson(id, sent, &read);
-        let mut done = self
-            .learn(Operation::Create, ending, lesson, read, changes)
-            .await?;
+        let mut done = self.learn(id, learnt).await?;
         if creation_unclear {
             done.warnings.push(Warning::CreationUnclear);
         }
@@ -137,22 +114,23 @@ impl Operations {
                 return Err(self.note_failure(Operation::Update, id, failure).await);
             }
         };
-        let lesson = self.lesson(id, sent(wanted), &read);
         let answered = answered(&read.returned);
-        let changes = Change::between(base, wanted);
-        let mut done = self
-            .learn(
-                Operation::Update,
-                Ending::Updated,
-                lesson,
-                read,
-                Some(changes),
-            )
-            .await?;
+        let learnt = Learnt {
+            operation: Operation::Update,
+            ending: Ending::Updated,
+            sent: sent(wanted),
+            read,
+            changes: Some(Change::between(base, wanted)),
+            asked: None,
+        };
+        let mut done = self.learn(id, learnt).await?;
         let different = differences(wanted, &answered);
         done.warnings
             .extend(different.into_iter().map(Warning::Differs));
-        self.read_back(id, &mut done).await;
+        // An alarm stops everything that would follow.
+        if !done.warnings.iter().any(Warning::is_alarm) {
+            self.read_back(id, &mut done).await;
+        }
         Ok(done)
     }
 
@@ -183,157 +161,6 @@ impl Operations {
         let result = self.client().await?.get_or_create(request, id).await;
         self.judge(result).map_err(No::of_read)
     }
-
-    pub(super) fn judge(&self, result: Result<Reply, CallError>) -> Result<Read, No> {
-        match result {
-            Ok(Reply {
-                verdict: Verdict::Success(group),
-                status,
-                latency,
-            }) => Ok(self.take_apart(group, status, latency)),
-            Ok(reply) => Err(No::Answered(reply)),
-            Err(error) => Err(No::Failed(error)),
-        }
-    }
-
-    pub(super) fn take_apart(&self, group: Group, status: u16, latency: Duration) -> Read {
-        Read {
-            returned: Returned {
-                name: group.name,
-                team_id: group.team_id,
-                properties: group.properties,
-                environment_tag: group.environment_tag,
-                fingerprint: self.directory().fingerprinter().of(&group.token),
-            },
-            token: group.token,
-            new_user_group: group.new_user_group,
-            status,
-            latency,
-        }
-    }
-
-    pub(super) fn lesson(&self, id: &UserGroupId, sent: Sent, read: &Read) -> Lesson {
-        Lesson {
-            id: id.clone(),
-            sent,
-            returned: Some(read.returned.clone()),
-            rotated: false,
-            at: self.now(),
-            by: self.operator().to_owned(),
-        }
-    }
-
-    /// Writes down a good answer and says what it means for the person who asked.
-    async fn learn(
-        &self,
-        operation: Operation,
-        ending: Ending,
-        lesson: Lesson,
-        read: Read,
-        changes: Option<Change>,
-    ) -> Result<Done, Failure> {
-        let id = lesson.id.clone();
-        let before = self.show(&id).await.map_err(Failure::NotWritten)?;
-        let previous = before.and_then(|group| group.fingerprint);
-        let changed = previous
-            .as_ref()
-            .is_some_and(|known| known.value != read.returned.fingerprint);
-        // A get that found what was expected is no history; one that noticed something is.
-        let entry =
-            (operation != Operation::Get || ending != Ending::Found || changed).then(|| {
-                let mut entry = self.entry(operation, &id, ending);
-                entry.previous_fingerprint = previous.as_ref().map(|known| known.value);
-                entry.fingerprint = Some(read.returned.fingerprint);
-                entry.changes = changes.as_ref().and_then(super::recording::changes_json);
-                entry.note = changed.then(|| Warning::TokenChangedElsewhere.to_string());
-                entry
-            });
-        let record = Record {
-            lesson: Some(lesson),
-            entry,
-            rotation: None,
-        };
-        let recorded = self.write(record).await?;
-        let mut warnings = self.tag_alarm(&read.returned);
-        warnings.extend(Warning::of(&recorded.noticed));
-        Ok(Done {
-            ending,
-            group: recorded
-                .group
-                .unwrap_or_else(|| crate::domain::known::KnownGroup::new(id)),
-            token: Some(read.token),
-            previous_fingerprint: previous.map(|known| known.value),
-            warnings,
-            status: read.status,
-            latency: read.latency,
-            rotation: None,
-        })
-    }
-
-    fn tag_alarm(&self, returned: &Returned) -> Vec<Warning> {
-        match (&self.profile().environment, &returned.environment_tag) {
-            (Some(expected), Some(got)) if expected != got => vec![Warning::WrongTag {
-                expected: expected.clone(),
-                got: got.clone(),
-            }],
-            _ => Vec::new(),
-        }
-    }
-}
-
-/// Anything but a good answer.
-pub(super) enum No {
-    Answered(Reply),
-    Failed(CallError),
-}
-
-impl No {
-    fn of_read(self) -> Failure {
-        match self {
-            Self::Answered(reply) => match reply.verdict {
-                Verdict::Refused { words, .. } => refused(reply.status, words),
-                verdict @ (Verdict::Success(_) | Verdict::SameToken(_) | Verdict::Unclear(_)) => {
-                    Failure::Unreadable(explain(&verdict))
-                }
-            },
-            Self::Failed(error) => Failure::Unreachable(error),
-        }
-    }
-
-    fn of_mutation(self, operation: &'static str, next: &'static str) -> Failure {
-        let unknown = |why| Failure::Unknown {
-            operation,
-            why,
-            next,
-        };
-        match self {
-            Self::Answered(reply) => match reply.verdict {
-                Verdict::Refused {
-                    stated: true,
-                    words,
-                    ..
-                } => refused(reply.status, words),
-                verdict => unknown(explain(&verdict)),
-            },
-            Self::Failed(error @ CallError::NotSent { .. }) => Failure::Unreachable(error),
-            Self::Failed(error @ CallError::Lost { .. }) => unknown(error.to_string()),
-        }
-    }
-}
-
-pub(super) fn refused(status: u16, words: Option<String>) -> Failure {
-    if status == 401 {
-        Failure::KeyRefused { words }
-    } else {
-        Failure::Refused { status, words }
-    }
-}
-
-/// What was wrong with an answer, in words.
-pub(super) fn explain(verdict: &Verdict) -> String {
-    verdict
-        .explain()
-        .unwrap_or_else(|| "the answer is a success of another kind than was asked for".into())
 }
 
 /// The whole request for what is wanted; what the review shows is exactly what is sent.

@@ -3,9 +3,11 @@
 
 mod failure;
 mod groups;
+mod learning;
 mod outcome;
 mod recording;
 mod rotating;
+mod rotation_answer;
 mod settling;
 
 use std::{sync::Arc, time::Duration};
@@ -18,10 +20,16 @@ pub use groups::request;
 pub use outcome::{Done, Warning};
 pub use recording::changes_json;
 
+/// What callers see of the layers below comes through here.
+pub use crate::{
+    api::inspect::{Method, as_curl, request_json},
+    directory::{DirectoryError, JournalRow, Numbered},
+};
+
 use crate::{
     api::client::Client,
     config::{Environment, profile::Profile},
-    directory::{Directory, DirectoryError, HistoryFilter, JournalRow, Numbered, RotationFilter},
+    directory::{Directory, HistoryFilter, RotationFilter},
     domain::{
         group::UserGroupId, history::Entry, known::KnownGroup, near::near, rotation::settle_horizon,
     },

@@ -20,7 +20,7 @@ pub struct Done {
     pub ending: Ending,
     /// What the directory knows of the group now.
     pub group: KnownGroup,
-    /// The token that is current as far as the last answer tells; in memory only.
+    /// The token that is current as far as the last answer tells; in memory only. `None` when it told of an older one.
     pub token: Option<Token>,
     pub previous_fingerprint: Option<Fingerprint>,
     pub warnings: Vec<Warning>,
@@ -58,14 +58,22 @@ pub enum Warning {
     RotationSettled {
         ending: Ending,
     },
-    /// The service says it rotated and returned the old token.
-    SameToken,
+    /// The answer carries a token that this desk has seen replaced a short while ago; nothing was learnt from it.
+    StaleAnswer,
 }
 
 impl Warning {
     /// Stops everything that would follow.
     pub fn is_alarm(&self) -> bool {
         matches!(self, Self::CreatedByGet | Self::WrongTag { .. })
+    }
+
+    /// How an earlier rotation ended, if that is the news.
+    pub(super) fn settled(&self) -> Option<Ending> {
+        match self {
+            Self::RotationSettled { ending } => Some(*ending),
+            _ => None,
+        }
     }
 
     /// What the directory noticed while learning.
@@ -115,8 +123,9 @@ impl fmt::Display for Warning {
                 "an earlier rotation with an open outcome is settled: {}",
                 ending.as_str().replace('_', " ")
             ),
-            Self::SameToken => f.write_str(
-                "the service says it rotated, but returned the old token: nothing changed",
+            Self::StaleAnswer => f.write_str(
+                "the service answered with an older token than the one this desk has seen; \
+                 read the group again in a minute",
             ),
         }
     }

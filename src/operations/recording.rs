@@ -52,12 +52,9 @@ impl Operations {
             entry: Some(entry),
             ..Record::default()
         };
-        match self.write(record).await {
-            Ok(_) => failure,
-            // What happened to the request matters more than that it could not be noted.
-            Err(_) if ending == Ending::Unknown => failure,
-            Err(not_written) => not_written,
-        }
+        // What became of the request matters more than that it could not be noted.
+        drop(self.write(record).await);
+        failure
     }
 }
 

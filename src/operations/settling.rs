@@ -1,6 +1,11 @@
-//! Settling rotations whose outcome is open, by what a get returned (rotation.md, rule 2: only a get decides).
+//! Settling rotations whose outcome is open, by what a get returned (rotation.md, rule 2: only a get decides). It says
+//! what to write; the get itself and the writing are `learning`'s.
 
-use super::{Failure, Operations, rotating::since};
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::Operations;
 use crate::{
     directory::{DirectoryError, JournalRow, Record, RotationFilter, RotationStep},
     domain::{
@@ -11,116 +16,131 @@ use crate::{
     },
 };
 
+/// What was open before a get left, and when it left: a get says nothing about what came later.
+pub(super) struct Asked {
+    pub open: Vec<JournalRow>,
+    pub at: Timestamp,
+}
+
+/// What a get found.
+pub(super) enum Evidence {
+    /// The group, with this token.
+    Token(Fingerprint),
+    /// The get created the group, or another environment answered; in words.
+    Contradiction(String),
+}
+
+/// The steps that follow from a get, to be written with what it taught.
+#[derive(Default)]
+pub(super) struct Settled {
+    pub steps: Vec<Record>,
+    /// How rotations ended by these steps.
+    pub endings: Vec<Ending>,
+}
+
 impl Operations {
-    /// Tells every open rotation of the group which token the service holds now. Returns the endings that this
-    /// settled; a rotation that another process moved on meanwhile is left to it.
-    pub(super) async fn settle(
-        &self,
-        id: &UserGroupId,
-        current: Fingerprint,
-    ) -> Result<Vec<Ending>, Failure> {
+    /// To be called before the get leaves.
+    pub(super) async fn asked(&self, id: &UserGroupId) -> Result<Asked, DirectoryError> {
         let filter = RotationFilter {
             profile: Some(self.profile().name.clone()),
             user_group_id: Some(id.clone()),
             open_only: true,
             ..RotationFilter::default()
         };
-        let open = self
-            .directory()
-            .rotations(filter)
-            .await
-            .map_err(Failure::NotWritten)?;
-        let mut settled = Vec::new();
-        for row in open {
-            if let Some(after) = self.settle_one(&row, current).await? {
-                settled.extend(ending(after.state));
-            }
-        }
-        Ok(settled)
+        let at = self.now();
+        let open = self.directory().rotations(filter).await?;
+        Ok(Asked { open, at })
     }
 
-    async fn settle_one(
+    /// Tells every rotation that was open when the get left what it found.
+    pub(super) fn settle(&self, asked: &Asked, evidence: &Evidence) -> Settled {
+        let mut settled = Settled::default();
+        for row in &asked.open {
+            self.settle_one(row, asked.at, evidence, &mut settled);
+        }
+        settled
+    }
+
+    fn settle_one(
         &self,
         row: &JournalRow,
-        current: Fingerprint,
-    ) -> Result<Option<Rotation>, Failure> {
-        let now = self.now();
-        let since_sent = since(row.sent_at.unwrap_or(row.started_at), now);
-        let abandoned_by_its_process = matches!(row.rotation.state, State::Intended | State::Sent)
-            && since_sent >= self.horizon();
+        asked_at: Timestamp,
+        evidence: &Evidence,
+        settled: &mut Settled,
+    ) {
+        let since_sent = since(row.sent_at.unwrap_or(row.started_at), asked_at);
+        let event = match evidence {
+            Evidence::Token(fingerprint) => Event::Read {
+                fingerprint: *fingerprint,
+                since_sent,
+            },
+            Evidence::Contradiction(_) => Event::ReadContradicts,
+        };
         let mut rotation = row.rotation;
-        if abandoned_by_its_process {
-            rotation = match self.step(row, rotation, Event::FoundAtStart).await? {
-                Some(after) => after,
-                None => return Ok(None),
-            };
+        // Younger ones are under way in some process, and its own business.
+        let left_behind = since_sent >= self.horizon();
+        if matches!(rotation.state, State::Intended | State::Sent) && left_behind {
+            rotation = self.step(row, rotation, Event::FoundAtStart, evidence, settled);
         }
         if matches!(rotation.state, State::Rotated | State::Unknown) {
-            let read = Event::Read {
-                fingerprint: current,
-                since_sent,
-            };
-            return self.step(row, rotation, read).await;
+            self.step(row, rotation, event, evidence, settled);
         }
-        Ok((!rotation.state.is_open()).then_some(rotation))
     }
 
-    /// One journalled step; `None` when another process was faster.
-    async fn step(
+    fn step(
         &self,
         row: &JournalRow,
         before: Rotation,
         event: Event,
-    ) -> Result<Option<Rotation>, Failure> {
-        let Ok(after) = before.step(event, self.horizon()) else {
-            return Ok(None);
-        };
+        evidence: &Evidence,
+        settled: &mut Settled,
+    ) -> Rotation {
+        let after = before.step(event, self.horizon()).unwrap_or(before);
         if after == before {
-            return Ok(Some(after));
+            return after;
         }
-        let record = Record {
-            lesson: None,
-            entry: self.settling_entry(row, before, after),
+        let ending = ending(after.state);
+        let note = note(row, after, evidence);
+        let entry = ending.map(|ending| Entry {
+            previous_fingerprint: Some(after.previous),
+            fingerprint: after.fingerprint,
+            reason: row.reason.clone(),
+            note: Some(note.clone()),
+            ..self.entry(Operation::Rotate, &row.user_group_id, ending)
+        });
+        settled.endings.extend(ending);
+        settled.steps.push(Record {
+            entry,
             rotation: Some(RotationStep {
                 id: row.id,
                 from: before.state,
                 event,
                 after,
                 at: self.now(),
-                note: None,
+                note: ending.is_some().then_some(note),
             }),
-        };
-        match self.directory().record(&self.profile().name, record).await {
-            Ok(_) => Ok(Some(after)),
-            Err(DirectoryError::MovedOn { .. }) => Ok(None),
-            Err(error) => Err(Failure::NotWritten(error)),
-        }
+            ..Record::default()
+        });
+        after
     }
+}
 
-    /// A settled outcome is history; that it is still open is not.
-    fn settling_entry(&self, row: &JournalRow, before: Rotation, after: Rotation) -> Option<Entry> {
-        if before.state == after.state {
-            return None;
+fn note(row: &JournalRow, after: Rotation, evidence: &Evidence) -> String {
+    match (after.state, evidence) {
+        (State::Confirmed, _) => "read back: the service holds the new token".to_owned(),
+        (State::Conflict, Evidence::Contradiction(what)) => what.clone(),
+        (State::Conflict, Evidence::Token(_)) => {
+            "the service answered with a new token, but still holds the old one".to_owned()
         }
-        Some(Entry {
-            previous_fingerprint: Some(after.previous),
-            fingerprint: after.fingerprint,
-            reason: row.reason.clone(),
-            note: Some(if after.state == State::Confirmed {
-                "read back: the service holds the new token".to_owned()
-            } else {
-                format!(
-                    "the rotation begun by {} is settled by reading the group",
-                    row.by
-                )
-            }),
-            ..self.entry(Operation::Rotate, &row.user_group_id, ending(after.state)?)
-        })
+        (State::NotApplied, _) if row.rotation.state == State::Intended => {
+            format!("begun by {} and never sent", row.by)
+        }
+        _ => format!("begun by {}, settled by reading the group", row.by),
     }
 }
 
 /// The ending of a state in which nothing is left to be found out; `None` while it is open.
-fn ending(state: State) -> Option<Ending> {
+pub(super) fn ending(state: State) -> Option<Ending> {
     match state {
         State::Confirmed => Some(Ending::Confirmed),
         State::Recovered => Some(Ending::Recovered),
@@ -129,4 +149,9 @@ fn ending(state: State) -> Option<Ending> {
         State::Conflict => Some(Ending::Conflict),
         State::Intended | State::Sent | State::Rotated | State::Unknown | State::Abandoned => None,
     }
+}
+
+/// Time between two moments of the wall clock; zero when the clock went back.
+pub(super) fn since(earlier: Timestamp, now: Timestamp) -> Duration {
+    Duration::try_from(now.duration_since(earlier)).unwrap_or_default()
 }

@@ -55,6 +55,7 @@ pub(super) fn update(connection: &Connection, caller: &Caller, wanted: GroupFiel
     if caller.read_only {
         return Ok(Err(Refusal::ReadOnlyKey));
     }
+    let carried = wanted.properties.is_some();
     let changed = connection
         .prepare_cached(
             "UPDATE groups SET name = coalesce(?3, name), mapping = coalesce(?4, mapping),
@@ -66,7 +67,7 @@ pub(super) fn update(connection: &Connection, caller: &Caller, wanted: GroupFiel
             &wanted.user_group_id,
             &wanted.name,
             wanted.mapping.map(mapping_text),
-            wanted.properties.clone().map(properties_text),
+            wanted.properties.map(properties_text),
             now(),
         ))?;
     let row = find(connection, caller.environment, &wanted.user_group_id)?;
@@ -74,7 +75,7 @@ pub(super) fn update(connection: &Connection, caller: &Caller, wanted: GroupFiel
         return Ok(Err(Refusal::UnknownGroup));
     };
     Ok(Ok(success(UserGroup {
-        properties: row.properties(wanted.properties.is_some())?,
+        properties: row.properties(carried)?,
         api_environment_tag: caller.tag.clone().into(),
         ..row.into_user_group()
     })))

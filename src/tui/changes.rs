@@ -17,7 +17,11 @@ pub fn write(sheet: &mut Sheet, change: &Change, unchanged_too: bool, theme: The
             Field::LeftOut => {
                 if unchanged_too {
                     sheet.heading(name);
-                    sheet.indented(2, "left out of the request; the service keeps what it has", theme.dim());
+                    sheet.indented(
+                        2,
+                        "left out of the request; the service keeps what it has",
+                        theme.dim(),
+                    );
                 }
             }
             Field::Replaced(rows) => {
@@ -47,17 +51,31 @@ fn write_rows(sheet: &mut Sheet, rows: &[Row], unchanged_too: bool, theme: Theme
     if shown.is_empty() && rows.is_empty() {
         sheet.indented(2, "empty", theme.dim());
     }
-    let key_width = shown.iter().map(|row| columns(&row.key)).max().unwrap_or(0).min(KEY);
+    let key_width = shown
+        .iter()
+        .map(|row| columns(&row.key))
+        .max()
+        .unwrap_or(0)
+        .min(KEY);
     for row in shown {
         let mark = row.mark();
         let style = style(mark, theme);
         let key = visible(&row.key);
         let gap = key_width.saturating_sub(columns(&key));
-        let value = |text: &Option<String>| text.as_deref().map(|text| visible(text).into_owned()).unwrap_or_default();
+        let value = |text: &Option<String>| {
+            text.as_deref()
+                .map(|text| visible(text).into_owned())
+                .unwrap_or_default()
+        };
         let text = match mark {
             Mark::Same | Mark::Added => value(&row.after),
             Mark::Removed => format!("{}  will be removed", value(&row.before)),
-            Mark::Changed => format!("{} {} {}", value(&row.before), theme.arrow(), value(&row.after)),
+            Mark::Changed => format!(
+                "{} {} {}",
+                value(&row.before),
+                theme.arrow(),
+                value(&row.after)
+            ),
         };
         let line = format!("{} {key}{:gap$}  {text}", mark.sign(), "");
         sheet.indented(2, &line, style);

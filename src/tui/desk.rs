@@ -9,8 +9,9 @@ use std::{
 use jiff::Timestamp;
 
 use super::{
+    Farewell,
     groups::Groups,
-    message::{Effect, Farewell, Job, ProfileIndex, Ticket},
+    message::{Effect, Job, ProfileIndex, Ticket},
     messages::{Messages, Severity},
     panes::{Pane, edit::Edit},
     theme::Theme,
@@ -18,6 +19,7 @@ use super::{
 use crate::{
     config::profile::Profile,
     domain::{
+        change::Wanted,
         group::UserGroupId,
         token::{Fingerprinter, Token},
     },
@@ -34,6 +36,8 @@ pub enum Ask {
     Pop,
     /// Close all but the list.
     Home,
+    /// What was asked for has come: in the place of the review that waits for the ticket, and of its form.
+    Finish(Ticket, Pane),
     SwitchTo(ProfileIndex),
     Leave(Farewell),
     /// Press an action as if by key; from the help.
@@ -46,6 +50,8 @@ pub struct Running {
     pub profile: ProfileIndex,
     pub label: String,
     pub is_write: bool,
+    /// What a create or an update sends; a draft of the same is then no draft any more.
+    pub sends: Option<(UserGroupId, Wanted)>,
     pub since: Timestamp,
 }
 
@@ -113,10 +119,12 @@ impl Desk {
                 profile: self.current,
                 label: job.label(),
                 is_write: job.is_write(),
+                sends: job.sends(),
                 since: self.now,
             },
         );
-        self.effects.push(Effect::Start(ticket, self.current, job));
+        self.effects
+            .push(Effect::Start(ticket, self.current, Box::new(job)));
         ticket
     }
 

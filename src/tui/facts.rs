@@ -18,39 +18,35 @@ pub fn origin<T>(known: &Known<T>, desk: &Desk) -> String {
     }
 }
 
+/// Rows of a mapping that the line below the list looks at; it is cut to its width anyway.
+const BRIEF_ROWS: usize = 20;
+
 /// The few lines below or beside the list.
 pub fn brief(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
-    let plain = Style::new();
-    sheet.field("id", group.id.as_str(), plain, &seen(group, desk));
+    sheet.short_field("id", group.id.as_str(), &seen(group, desk));
     match &group.mapping {
         Some(known) => {
             let rows: Vec<String> = known
                 .value
                 .iter()
-                .take(4)
+                .take(BRIEF_ROWS)
                 .map(|(schema, source)| format!("{schema} {} {source}", desk.theme.arrow()))
                 .collect();
-            let more = known.value.len().saturating_sub(4);
-            let more = if more > 0 {
-                format!(", {more} more")
-            } else {
-                String::new()
-            };
             let text = if rows.is_empty() {
                 "empty".to_owned()
             } else {
-                rows.join(", ") + &more
+                rows.join(", ")
             };
-            sheet.field("mapping~", &text, plain, &origin(known, desk));
+            sheet.short_field("mapping~", &text, &origin(known, desk));
         }
-        None => sheet.field("mapping~", "?", plain, NEVER_RETURNED),
+        None => sheet.short_field("mapping~", "?", NEVER_RETURNED),
     }
     match &group.properties {
         Some(known) => {
             let text = Value::Object(known.value.clone()).to_string();
-            sheet.field("properties", &text, plain, &origin(known, desk));
+            sheet.short_field("properties", &text, &origin(known, desk));
         }
-        None => sheet.field("properties", "?", plain, "not known here"),
+        None => sheet.short_field("properties", "?", "not known here"),
     }
     token(sheet, group, desk);
 }
@@ -59,16 +55,31 @@ pub fn brief(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
 pub fn whole(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
     let plain = Style::new();
     match &group.name {
-        Some(known) => sheet.field("name", &known.value, desk.theme.title(), &origin(known, desk)),
+        Some(known) => sheet.field(
+            "name",
+            &known.value,
+            desk.theme.title(),
+            &origin(known, desk),
+        ),
         None => sheet.field("name", "?", plain, "not known here"),
     }
-    sheet.field("user group id", group.id.as_str(), plain, &seen(group, desk));
+    sheet.field(
+        "user group id",
+        group.id.as_str(),
+        plain,
+        &seen(group, desk),
+    );
     for oddity in crate::domain::text::oddities(group.id.as_str()) {
         let what = format!("character {}: {}", oddity.position, oddity.what);
         sheet.field("", &what, desk.theme.warning(), "");
     }
     if let Some(known) = &group.team_id {
-        sheet.field("team id", &known.value.to_string(), plain, &origin(known, desk));
+        sheet.field(
+            "team id",
+            &known.value.to_string(),
+            plain,
+            &origin(known, desk),
+        );
     }
     match &group.environment_tag {
         Some(known) => sheet.field("tag", known.value.as_str(), plain, &origin(known, desk)),
@@ -78,7 +89,12 @@ pub fn whole(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
     sheet.blank();
     match &group.mapping {
         Some(known) => {
-            sheet.field("mapping~", &rows(known.value.len()), plain, &origin(known, desk));
+            sheet.field(
+                "mapping~",
+                &rows(known.value.len()),
+                plain,
+                &origin(known, desk),
+            );
             for (schema, source) in &known.value {
                 let line = format!("{schema} {} {source}", desk.theme.arrow());
                 sheet.indented(17, &line, plain);
@@ -89,7 +105,12 @@ pub fn whole(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
     sheet.blank();
     match &group.properties {
         Some(known) => {
-            sheet.field("properties", &rows(known.value.len()), plain, &origin(known, desk));
+            sheet.field(
+                "properties",
+                &rows(known.value.len()),
+                plain,
+                &origin(known, desk),
+            );
             for (key, value) in &known.value {
                 sheet.indented(17, &format!("{key}: {value}"), plain);
             }
@@ -109,26 +130,27 @@ fn rows(count: usize) -> String {
 }
 
 fn seen(group: &KnownGroup, desk: &Desk) -> String {
-    group
-        .last_seen
-        .map_or_else(|| "never read".into(), |at| format!("read {} ago", desk.age(at)))
+    group.last_seen.map_or_else(
+        || "never read".into(),
+        |at| format!("read {} ago", desk.age(at)),
+    )
 }
 
 fn token(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
     let mask = desk.theme.mask().repeat(8);
     let value = match &group.fingerprint {
-        Some(known) => format!("{mask}  fingerprint {}", known.value),
+        Some(known) => format!("{mask} {}", known.value),
         None => "?".to_owned(),
     };
     let rotated = match &group.last_rotated {
         Some(last) => {
             let by = last.by.as_ref().map_or_else(
-                || "elsewhere, noticed".to_owned(),
+                || "elsewhere".to_owned(),
                 |by| format!("by {}", visible(by)),
             );
-            format!("rotated~ {by} {} ago", desk.age(last.at))
+            format!("rotated~ {} ago {by}", desk.age(last.at))
         }
         None => "rotation not known here".to_owned(),
     };
-    sheet.field("token", &value, Style::new(), &rotated);
+    sheet.short_field("token", &value, &rotated);
 }

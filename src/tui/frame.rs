@@ -20,8 +20,14 @@ use super::{
 /// Smaller than this, one line says so (console.md).
 const SMALLEST: (u16, u16) = (40, 8);
 
-/// Draws a box with a title and returns the room inside.
+/// Rows below which a box would take more than it gives.
+const LEAST_BOX: u16 = 5;
+
+/// Draws a box with a title and returns the room inside; where there are few rows, only the room.
 pub fn boxed(buffer: &mut Buffer, area: Rect, title: &str, theme: Theme) -> Rect {
+    if area.height < LEAST_BOX {
+        return area.inner(Margin::new(1, 0));
+    }
     Block::new()
         .borders(Borders::ALL)
         .border_set(theme.border())
@@ -29,9 +35,16 @@ pub fn boxed(buffer: &mut Buffer, area: Rect, title: &str, theme: Theme) -> Rect
         .render(area, buffer);
     if area.width > 6 && area.height > 0 {
         let title = format!(" {} ", cut(title, usize::from(area.width) - 6, theme));
-        paint::text(buffer, area.x + 2, area.y, area.width - 4, &title, theme.title());
+        paint::text(
+            buffer,
+            area.x + 2,
+            area.y,
+            area.width - 4,
+            &title,
+            theme.title(),
+        );
     }
-    area.inner(Margin::new(1, 1))
+    area.inner(Margin::new(2, 1))
 }
 
 /// A box in the middle of an area, emptied; returns the room inside.
@@ -76,7 +89,13 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layou
     }
     draw_message(buffer, paint::row(area, area.height - 2), desk);
     let top = app.top();
-    draw_keys(buffer, paint::row(area, area.height - 1), top.focus(), top, desk);
+    draw_keys(
+        buffer,
+        paint::row(area, area.height - 1),
+        top.focus(),
+        top,
+        desk,
+    );
     cursor
 }
 
@@ -84,7 +103,14 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layou
 fn draw_place(buffer: &mut Buffer, line: Rect, desk: &Desk) {
     let theme = desk.theme;
     let Some(profile) = desk.profile() else {
-        paint::text(buffer, line.x, line.y, line.width, " groupdesk", theme.title());
+        paint::text(
+            buffer,
+            line.x,
+            line.y,
+            line.width,
+            " groupdesk",
+            theme.title(),
+        );
         return;
     };
     let word = format!(" {} ", profile.environment_word());
@@ -94,9 +120,12 @@ fn draw_place(buffer: &mut Buffer, line: Rect, desk: &Desk) {
         theme.testing()
     };
     let mut x = paint::text(buffer, line.x, line.y, line.width, &word, style) + 1;
-    let right = right_of_place(desk);
-    let right_width = columns(&right) as u16;
-    let end = line.right().saturating_sub(right_width + 1);
+    let name = cut(
+        &profile.name,
+        usize::from(line.right().saturating_sub(x + 1)),
+        theme,
+    );
+    x = paint::text(buffer, x, line.y, line.width, &name, theme.title()) + 2;
     let host = profile
         .base_url
         .split_once("://")
@@ -107,11 +136,25 @@ fn draw_place(buffer: &mut Buffer, line: Rect, desk: &Desk) {
         "read-write"
     };
     let parts = [
-        (profile.name.as_str(), theme.title()),
         (host, Style::new()),
-        (rights, if profile.read_only { theme.warning() } else { Style::new() }),
+        (
+            rights,
+            if profile.read_only {
+                theme.warning()
+            } else {
+                Style::new()
+            },
+        ),
         (desk.operator.as_str(), theme.dim()),
     ];
+    let all: usize = parts.iter().map(|(text, _)| columns(text) + 2).sum();
+    let left = usize::from(line.right().saturating_sub(x));
+    let right = right_of_place(
+        desk,
+        left.saturating_sub(all + 1).max(ANSWER.into()).min(left),
+    );
+    let right_width = columns(&right) as u16;
+    let end = line.right().saturating_sub(right_width.max(ANSWER) + 1);
     for (text, style) in parts {
         // A part that does not fit is left out whole, not cut into something else.
         if x + columns(text) as u16 > end {
@@ -125,17 +168,30 @@ fn draw_place(buffer: &mut Buffer, line: Rect, desk: &Desk) {
     }
 }
 
-fn right_of_place(desk: &Desk) -> String {
-    let mut parts = Vec::new();
-    match desk.running.len() {
-        0 => {}
-        1 => parts.extend(desk.running.values().map(|job| job.label.clone())),
-        more => parts.push(format!("{more} under way")),
-    }
-    if let Some((status, latency)) = desk.last_answer {
-        parts.push(format!("{status} {}ms", latency.as_millis()));
-    }
-    parts.join("  ")
+/// Cells kept for the right of line 1, so that it does not move when something is under way.
+const ANSWER: u16 = 11;
+
+/// What is under way and the last answer, as much of it as there is room for.
+fn right_of_place(desk: &Desk, room: usize) -> String {
+    let answer = desk
+        .last_answer
+        .map(|(status, latency)| format!("{status} {}ms", latency.as_millis()));
+    let running = match desk.running.len() {
+        0 => None,
+        1 => desk.running.values().next().map(|job| job.label.clone()),
+        more => Some(format!("{more} under way")),
+    };
+    let Some(running) = running else {
+        return answer
+            .filter(|text| columns(text) <= room)
+            .unwrap_or_default();
+    };
+    let both = answer.map(|answer| format!("{running}  {answer}"));
+    [both, Some(running), Some("working".into())]
+        .into_iter()
+        .flatten()
+        .find(|text| columns(text) <= room)
+        .unwrap_or_default()
 }
 
 /// Line 2: the way here, and what this pane says of itself.
@@ -149,7 +205,11 @@ fn draw_breadcrumb(buffer: &mut Buffer, line: Rect, app: &App) {
     let path = format!(" {}", titles.join(" > "));
     let status = app.top().status(&app.desk);
     let status_width = columns(&status) as u16;
-    let room = line.width.saturating_sub(if status.is_empty() { 0 } else { status_width + 2 });
+    let room = line.width.saturating_sub(if status.is_empty() {
+        0
+    } else {
+        status_width + 2
+    });
     let fits = room >= 16;
     let path_room = if fits { room } else { line.width };
     let path = cut(&path, usize::from(path_room), theme);
@@ -168,17 +228,44 @@ fn draw_message(buffer: &mut Buffer, line: Rect, desk: &Desk) {
     let style = severity_style(message.severity, desk.theme);
     let sign = format!(" {} ", message.severity.sign());
     let x = paint::text(buffer, line.x, line.y, line.width, &sign, style);
-    let hint = "  m messages";
-    let room = line.right().saturating_sub(x);
-    let cut_off = columns(&message.text) > usize::from(room);
-    let room = if cut_off {
-        room.saturating_sub(hint.len() as u16)
-    } else {
-        room
+    let room = usize::from(line.right().saturating_sub(x + 1));
+    let waiting = desk.messages.waiting();
+    let hint = match waiting {
+        0 => "m messages".to_owned(),
+        1 => "x 1 error  m messages".to_owned(),
+        more => format!("x {more} errors  m messages"),
     };
-    let x = paint::text(buffer, x, line.y, room, &message.text, style);
-    if cut_off {
-        paint::text(buffer, x, line.y, hint.len() as u16, hint, desk.theme.dim());
+    if waiting == 0 && columns(&message.text) <= room {
+        paint::text(buffer, x, line.y, room as u16, &message.text, style);
+        return;
+    }
+    let left = room.saturating_sub(hint.len() + 2);
+    let text = words_that_fit(&message.text, left, desk.theme);
+    paint::text(buffer, x, line.y, left as u16, &text, style);
+    let at = line.right().saturating_sub(hint.len() as u16 + 1).max(x);
+    let hint_style = if waiting == 0 {
+        desk.theme.dim()
+    } else {
+        desk.theme.error()
+    };
+    paint::text(buffer, at, line.y, line.right() - at, &hint, hint_style);
+}
+
+/// As many whole words as there is room for, and a sign that there are more.
+fn words_that_fit(text: &str, room: usize, theme: Theme) -> String {
+    let text = paint::shown(text);
+    if columns(&text) <= room {
+        return text.into_owned();
+    }
+    let mark = theme.ellipsis();
+    let whole = text
+        .match_indices(' ')
+        .map(|(at, _)| &text[..at])
+        .take_while(|words| columns(words) + 1 + columns(mark) <= room)
+        .last();
+    match whole {
+        Some(words) => format!("{words} {mark}"),
+        None => cut(&text, room, theme),
     }
 }
 
@@ -195,7 +282,11 @@ pub fn severity_style(severity: Severity, theme: Theme) -> Style {
 /// Last line: the keys that matter here, most used first; the help is always last and never cut.
 fn draw_keys(buffer: &mut Buffer, line: Rect, focus: Focus, top: &dyn View, desk: &Desk) {
     let theme = desk.theme;
-    let help = if focus.takes_text() { "F1 help" } else { "? help" };
+    let help = if focus.takes_text() {
+        "F1 help"
+    } else {
+        "? help"
+    };
     let end = line.right().saturating_sub(help.len() as u16 + 2);
     let mut x = line.x + 1;
     for binding in keymap::bindings(focus).filter(|binding| !binding.hint.is_empty()) {

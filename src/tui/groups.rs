@@ -14,8 +14,14 @@ pub struct Listed {
 impl Listed {
     fn new(group: KnownGroup) -> Self {
         let mut haystack = format!("{} {}", group.title(), group.id.as_str()).to_lowercase();
-        let tag = group.environment_tag.as_ref().map(|known| known.value.to_string());
-        let fingerprint = group.fingerprint.as_ref().map(|known| known.value.to_string());
+        let tag = group
+            .environment_tag
+            .as_ref()
+            .map(|known| known.value.to_string());
+        let fingerprint = group
+            .fingerprint
+            .as_ref()
+            .map(|known| known.value.to_string());
         let team = group.team_id.as_ref().map(|known| known.value.to_string());
         for more in [tag, fingerprint, team].into_iter().flatten() {
             haystack.push(' ');

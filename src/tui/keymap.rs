@@ -17,7 +17,10 @@ pub enum Focus {
     EditCell,
     EditProperties,
     Review,
+    /// A review that asks for the key `y`.
+    ReviewKey,
     Result,
+    Token,
     RotateReason,
     RotateCheck,
     RotateTyped,
@@ -33,7 +36,7 @@ pub enum Focus {
 }
 
 impl Focus {
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 24] = [
         Self::Welcome,
         Self::List,
         Self::Filter,
@@ -43,7 +46,9 @@ impl Focus {
         Self::EditCell,
         Self::EditProperties,
         Self::Review,
+        Self::ReviewKey,
         Self::Result,
+        Self::Token,
         Self::RotateReason,
         Self::RotateCheck,
         Self::RotateTyped,
@@ -75,7 +80,9 @@ impl Focus {
             | Self::Group
             | Self::EditMapping
             | Self::Review
+            | Self::ReviewKey
             | Self::Result
+            | Self::Token
             | Self::RotateCheck
             | Self::RotateRunning
             | Self::RotateResult
@@ -122,6 +129,7 @@ pub enum Action {
     Review,
     Confirm,
     Unchanged,
+    Rotate,
     Reveal,
     WriteFile,
     Demo,
@@ -143,11 +151,12 @@ pub struct Binding {
 /// The bindings of a place, most used first, then the ones that hold everywhere.
 pub fn bindings(focus: Focus) -> impl Iterator<Item = &'static Binding> {
     let here = tables::here(focus);
-    let everywhere = tables::EVERYWHERE.iter().filter(move |binding| {
-        !here.iter().any(|own| own.action == binding.action)
-            && (!focus.takes_text() || binding.keys.iter().any(|key| !is_text(key)))
+    let own = here.clone();
+    let everywhere = tables::everywhere().filter(move |binding| {
+        !own.clone().any(|own| own.action == binding.action)
+            && binding.keys.iter().any(|key| is_key(focus, key))
     });
-    here.iter().chain(everywhere)
+    here.chain(everywhere)
 }
 
 /// What a key press means in a place.
@@ -157,10 +166,15 @@ pub fn action(focus: Focus, event: KeyEvent) -> Option<Action> {
             binding
                 .keys
                 .iter()
-                .filter(|key| !(focus.takes_text() && is_text(key)))
+                .filter(|key| is_key(focus, key))
                 .any(|key| matches(key, event))
         })
         .map(|binding| binding.action)
+}
+
+/// Whether a key is a command in a place; where text is taken, a character is none.
+pub fn is_key(focus: Focus, key: &str) -> bool {
+    !(focus.takes_text() && is_text(key))
 }
 
 /// A key that a text field would take as a character.
@@ -209,9 +223,9 @@ pub fn shown(key: &str) -> String {
             .split('-')
             .map(|part| {
                 let mut letters = part.chars();
-                letters
-                    .next()
-                    .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+                letters.next().map_or_else(String::new, |first| {
+                    first.to_uppercase().chain(letters).collect()
+                })
             })
             .collect::<Vec<String>>()
             .join("-"),

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use crossterm::event::KeyEvent;
 
+use super::{Farewell, messages::Severity};
 use crate::{
-    directory::{JournalRow, Numbered},
     domain::{
         change::Wanted,
         group::UserGroupId,
@@ -13,7 +13,7 @@ use crate::{
         known::KnownGroup,
         token::Token,
     },
-    operations::{Done, Failure},
+    operations::{Done, Failure, JournalRow, Numbered},
 };
 
 /// The address of a job; given before it starts, so that late answers are harmless.
@@ -43,7 +43,7 @@ pub enum Msg {
 /// Something to be done by the runner.
 #[derive(Debug, PartialEq)]
 pub enum Effect {
-    Start(Ticket, ProfileIndex, Job),
+    Start(Ticket, ProfileIndex, Box<Job>),
     /// Drops a read; a write is never cancelled.
     Cancel(Ticket),
     /// To the clipboard of the person's terminal (OSC 52).
@@ -51,16 +51,6 @@ pub enum Effect {
     Suspend,
     Redraw,
     Quit(Farewell),
-}
-
-/// Why the console ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Farewell {
-    Asked,
-    /// The person wants the demo instead.
-    Demo,
-    /// SIGTERM, SIGHUP or a second Ctrl-C while something was in flight.
-    Signal,
 }
 
 /// Work for `operations`.
@@ -93,6 +83,22 @@ impl Job {
             | Self::LookUp(_)
             | Self::Confirm(_)
             | Self::History(_) => false,
+        }
+    }
+
+    /// The group of a create or an update, and what is wanted of it.
+    pub fn sends(&self) -> Option<(UserGroupId, Wanted)> {
+        match self {
+            Self::Create(id, wanted) | Self::Update { id, wanted, .. } => {
+                Some((id.clone(), wanted.clone()))
+            }
+            Self::List
+            | Self::OpenRotations
+            | Self::LookUp(_)
+            | Self::Rotate(..)
+            | Self::Confirm(_)
+            | Self::History(_)
+            | Self::WriteToken(..) => None,
         }
     }
 
@@ -130,6 +136,15 @@ pub struct Trouble {
     /// What happened, whether anything was sent, what to do.
     pub text: String,
     pub ending: Option<Ending>,
+}
+
+impl Trouble {
+    pub fn severity(&self) -> Severity {
+        match self.ending {
+            Some(Ending::Unknown) => Severity::Unknown,
+            _ => Severity::Error,
+        }
+    }
 }
 
 impl From<Failure> for Trouble {

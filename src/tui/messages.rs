@@ -40,6 +40,12 @@ pub struct Message {
     dismissed: bool,
 }
 
+impl Message {
+    fn stands(&self) -> bool {
+        self.severity.stays() && !self.dismissed
+    }
+}
+
 /// Newest last; the oldest go once there are [`KEPT`].
 #[derive(Debug, Clone, Default)]
 pub struct Messages(Vec<Message>);
@@ -59,22 +65,42 @@ impl Messages {
         });
     }
 
-    /// The one for the footer: the newest error that nobody dismissed, else the newest message.
+    /// The one for the footer: the newest error that nobody dismissed, else the newest message. A warning is shown over
+    /// an error as long as nothing was said after it: it asks something of the person, for example "q again quits".
     pub fn current(&self) -> Option<&Message> {
-        let standing = |message: &&Message| message.severity.stays() && !message.dismissed;
-        self.0
-            .iter()
-            .rev()
-            .find(standing)
-            .or_else(|| self.0.last().filter(|message| !message.dismissed))
+        self.0.get(self.current_at()?)
     }
 
-    /// Takes the current one off the footer; whether there was one.
+    /// Errors that nobody dismissed, besides the message for the footer.
+    pub fn waiting(&self) -> usize {
+        let current = self.current_at();
+        let standing = self
+            .0
+            .iter()
+            .enumerate()
+            .filter(|(at, message)| message.stands() && Some(*at) != current);
+        standing.count()
+    }
+
+    fn current_at(&self) -> Option<usize> {
+        let last = self.0.len().checked_sub(1)?;
+        let newest = &self.0[last];
+        if newest.severity == Severity::Warning && !newest.dismissed {
+            return Some(last);
+        }
+        let standing = self.0.iter().rposition(Message::stands);
+        standing.or_else(|| (!newest.dismissed).then_some(last))
+    }
+
+    /// Takes the current one off the footer, when it is more than news; whether there was one.
     pub fn dismiss(&mut self) -> bool {
-        let Some(at) = self.0.iter().rposition(|message| message.severity.stays() && !message.dismissed)
-        else {
+        let Some(at) = self.current_at() else {
             return false;
         };
+        match self.0[at].severity {
+            Severity::Info | Severity::Done => return false,
+            Severity::Warning | Severity::Error | Severity::Unknown => {}
+        }
         self.0[at].dismissed = true;
         true
     }
@@ -105,9 +131,18 @@ mod tests {
         say(&mut messages, Severity::Error, "broken");
         say(&mut messages, Severity::Info, "news");
         assert_eq!(messages.current().map(|m| m.text.as_str()), Some("broken"));
+        say(&mut messages, Severity::Warning, "q again quits");
+        assert_eq!(
+            messages.current().map(|m| m.text.as_str()),
+            Some("q again quits")
+        );
+        assert_eq!(messages.waiting(), 1);
+        say(&mut messages, Severity::Info, "news");
+        assert_eq!(messages.current().map(|m| m.text.as_str()), Some("broken"));
+        assert_eq!(messages.waiting(), 0);
         assert!(messages.dismiss());
         assert_eq!(messages.current().map(|m| m.text.as_str()), Some("news"));
         assert!(!messages.dismiss());
-        assert_eq!(messages.all().len(), 2);
+        assert_eq!(messages.all().len(), 4);
     }
 }

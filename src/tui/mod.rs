@@ -1,8 +1,42 @@
 //! The console. Pure state and drawing around one loop; work goes out as jobs with tickets and comes back as messages.
 
-use std::path::PathBuf;
+pub mod app;
+pub mod changes;
+pub mod desk;
+pub mod facts;
+pub mod frame;
+pub mod groups;
+pub mod keymap;
+pub mod level;
+pub mod message;
+pub mod messages;
+pub mod panes;
+pub mod picture;
+pub mod runner;
+pub mod scroll;
+pub mod sheet;
+pub mod table;
+pub mod terminal;
+pub mod theme;
+pub mod widgets;
+pub mod work;
 
-use crate::{config::Environment, operations::Operations};
+use std::{io, path::PathBuf};
+
+use app::App;
+use crossterm::event::EventStream;
+use desk::Desk;
+use jiff::Timestamp;
+use message::ProfileIndex;
+use messages::Severity;
+use runner::Runner;
+use theme::Theme;
+use work::Works;
+
+use crate::{
+    config::Environment,
+    operations::{Clock, Operations},
+};
 
 /// What the console opens with.
 pub struct Start {
@@ -18,8 +52,8 @@ pub struct Start {
     pub ascii: bool,
     /// Locale, `NO_COLOR`, `TERM`.
     pub environment: Environment,
-    /// What the demo says of itself in the first message.
-    pub greeting: Option<String>,
+    /// What the demo says of itself; the last one stands in the footer.
+    pub greeting: Vec<String>,
 }
 
 /// Why the console ended.
@@ -32,10 +66,43 @@ pub enum Farewell {
     Signal,
 }
 
+/// The console as it opens: its state, and the work behind it.
+pub fn prepare(start: Start, theme: Theme, size: (u16, u16), now: Timestamp) -> (App, Works) {
+    let profiles = start
+        .operations
+        .iter()
+        .map(|operations| operations.profile().clone());
+    let mut desk = Desk::new(
+        profiles.collect(),
+        ProfileIndex(start.current),
+        start.operator,
+        theme,
+        now,
+    );
+    desk.size = size;
+    for greeting in start.greeting {
+        desk.say(Severity::Info, greeting);
+    }
+    let file = start.config_file.map_or_else(
+        || "groupdesk/config.toml".into(),
+        |file| file.display().to_string(),
+    );
+    (App::new(desk, file), Works::new(start.operations))
+}
+
 /// Opens the console and stays until the person leaves.
 ///
 /// # Errors
 /// Where there is no terminal to open it in, or the terminal fails.
-pub async fn run(_start: Start) -> std::io::Result<Farewell> {
-    Err(std::io::Error::other("the console is not there yet"))
+pub async fn run(start: Start) -> io::Result<Farewell> {
+    let theme = Theme::detect(start.ascii, |name| {
+        start.environment.get(name)?.to_str().map(str::to_owned)
+    });
+    terminal::install_panic_hook();
+    let screen = terminal::Screen::enter()?;
+    let size = crossterm::terminal::size()?;
+    let signals = terminal::Signals::new()?;
+    let (app, works) = prepare(start, theme, size, Timestamp::now());
+    let mut runner = Runner::new(app, screen, works, Clock::System);
+    runner.run(EventStream::new(), Some(signals)).await
 }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use super::message::{Job, Outcome, ProfileIndex, Trouble};
 use crate::{
     config::files::write_new_private,
-    directory::DirectoryError,
-    operations::{Assurance, Done, Failure, Operations},
+    operations::{Assurance, DirectoryError, Done, Failure, Operations},
 };
 
 /// The operations of every profile, in the order of the configuration.
@@ -31,9 +30,12 @@ impl Works {
         };
         let result = match job {
             Job::List => listed(operations.list().await.map(Outcome::Listed)),
-            Job::OpenRotations => {
-                listed(operations.open_rotations().await.map(Outcome::OpenRotations))
-            }
+            Job::OpenRotations => listed(
+                operations
+                    .open_rotations()
+                    .await
+                    .map(Outcome::OpenRotations),
+            ),
             Job::History(id) => {
                 let limit = Some(HISTORY_SHOWN);
                 listed(operations.history(id, limit).await.map(Outcome::History))

@@ -10,5 +10,6 @@ mod console;
 mod directory;
 mod golden;
 mod house;
+mod operations;
 mod pty;
 mod service;

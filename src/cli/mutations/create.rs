@@ -51,7 +51,7 @@ pub(in crate::cli) async fn create(session: &Session, arguments: Create) -> Resu
     ask::confirm(mutation.yes, &question, Question::YesOrNo).await?;
     let created = session
         .in_flight
-        .during(session.operations.create(&id, &wanted))
+        .during(Box::pin(session.operations.create(&id, &wanted)))
         .await;
     let done = created.map_err(Stop::of_mutation)?;
     answer(session, &done, false, &token, file.as_mut())

@@ -46,7 +46,7 @@ pub(in crate::cli) async fn rotate(session: &Session, arguments: Rotate) -> Resu
     ask::confirm(mutation.yes, &what, question).await?;
     let rotated = session
         .in_flight
-        .during(session.operations.rotate(&id, reason, assurance))
+        .during(Box::pin(session.operations.rotate(&id, reason, assurance)))
         .await
         .map_err(Stop::from)?;
     // Before the confirming get: whatever happens now, the person has the token. A failure is told below.
@@ -54,7 +54,7 @@ pub(in crate::cli) async fn rotate(session: &Session, arguments: Rotate) -> Resu
     let done = if rotated.ending == Ending::Rotated {
         session
             .in_flight
-            .during(session.operations.confirm(rotated))
+            .during(Box::pin(session.operations.confirm(rotated)))
             .await
     } else {
         rotated

@@ -72,7 +72,9 @@ pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Resu
     .await?;
     let updated = session
         .in_flight
-        .during(session.operations.update(&id, &base, &wanted, assurance))
+        .during(Box::pin(
+            session.operations.update(&id, &base, &wanted, assurance),
+        ))
         .await;
     let mut done = updated.map_err(Stop::of_mutation)?;
     // What the first read noticed was news then; it is still news to whoever asked.

@@ -1,3 +1,5 @@
+//! What SQLite does with the files and statements of the directory.
+
 use jiff::Timestamp;
 use rusqlite::ffi;
 

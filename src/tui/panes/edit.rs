@@ -21,9 +21,7 @@ use crate::{
         desk::{Ask, Desk},
         keymap::{Action, Focus},
         messages::Severity,
-        widgets::{
-            json_editor::JsonEditor, mapping_table::MappingTable, text_field::TextField,
-        },
+        widgets::{json_editor::JsonEditor, mapping_table::MappingTable, text_field::TextField},
     },
 };
 
@@ -84,10 +82,18 @@ impl Edit {
 
     fn draft_or(id: UserGroupId, base: Wanted, creating: bool, desk: &mut Desk) -> Self {
         if let Some(draft) = desk.drafts.get(&(desk.current, id.clone())).cloned() {
+            let mut draft = draft;
+            if draft.creating && !creating {
+                // It exists by now: what was typed for its creation becomes an update.
+                draft.creating = false;
+                draft.base = base;
+            }
             let age = desk.age(draft.opened_at);
             desk.say(
                 Severity::Info,
-                format!("your unsent draft, begun {age} ago; the review reads the service's copy first"),
+                format!(
+                    "your unsent draft, begun {age} ago; the review reads the service's copy first"
+                ),
             );
             return draft;
         }
@@ -119,10 +125,13 @@ impl Edit {
             None
         } else {
             let value = self.properties.value().map_err(|problem| {
-                let text = format!("line {}, column {}: {}", problem.line, problem.column, problem.text);
+                let text = format!(
+                    "line {}, column {}: {}",
+                    problem.line, problem.column, problem.text
+                );
                 (text, "properties")
             })?;
-            Some(value)
+            Some(value.clone())
         };
         Ok(Wanted {
             name,
@@ -144,13 +153,22 @@ impl Edit {
         let key = (desk.current, self.id.clone());
         if self.is_changed() {
             desk.drafts.insert(key, self.clone());
-            desk.say(Severity::Info, format!("draft of {} kept; nothing was sent", self.id));
+            desk.say(
+                Severity::Info,
+                format!("draft of {} kept; nothing was sent", self.id),
+            );
         } else {
             desk.drafts.remove(&key);
         }
     }
 
-    fn to_review(&mut self, desk: &mut Desk) {
+    /// What the form held has been sent and taken.
+    pub fn is_sent(&mut self, wanted: &Wanted) {
+        self.base = wanted.clone();
+        self.creating = false;
+    }
+
+    fn review(&mut self, desk: &mut Desk) {
         self.mapping.commit();
         match self.wanted() {
             Err((text, field)) => {
@@ -158,11 +176,15 @@ impl Edit {
                 desk.say(Severity::Warning, format!("{field}: {text}"));
             }
             Ok(wanted) if !self.creating && Change::between(&self.base, &wanted).is_empty() => {
-                desk.say(Severity::Info, "nothing is changed; there is nothing to review");
+                desk.say(
+                    Severity::Info,
+                    "nothing is changed; there is nothing to review",
+                );
             }
             Ok(wanted) => {
                 // Kept from here on: whatever the review comes to, the text is not lost.
-                desk.drafts.insert((desk.current, self.id.clone()), self.clone());
+                desk.drafts
+                    .insert((desk.current, self.id.clone()), self.clone());
                 let review = Review::of(self, wanted, desk);
                 desk.ask(Ask::Push(Pane::Review(Box::new(review))));
             }
@@ -216,14 +238,18 @@ impl View for Edit {
                 self.section = self.section.previous();
             }
             Action::NextProblem => self.go_to_problem(),
-            Action::Review => self.to_review(desk),
+            Action::Review => self.review(desk),
             Action::Back => {
-                self.mapping.commit();
-                self.keep_draft(desk);
+                self.leave(desk);
                 desk.ask(Ask::Pop);
             }
             _ => {}
         }
+    }
+
+    fn leave(&mut self, desk: &mut Desk) {
+        self.mapping.commit();
+        self.keep_draft(desk);
     }
 
     fn input(&mut self, key: KeyEvent, _desk: &mut Desk) {
@@ -239,7 +265,10 @@ impl View for Edit {
             Section::Name => {
                 let pasted = self.name.paste(text);
                 if pasted.cut > 0 {
-                    desk.say(Severity::Warning, format!("{} characters did not fit", pasted.cut));
+                    desk.say(
+                        Severity::Warning,
+                        format!("{} characters did not fit", pasted.cut),
+                    );
                 }
             }
             Section::Mapping => view::say_pasted(&self.mapping.paste(text), desk),

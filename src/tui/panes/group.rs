@@ -5,7 +5,7 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
-use super::{Pane, View, copy_menu::CopyMenu, edit::Edit, history::History, rotate::Rotate};
+use super::{Pane, View, copy_menu::CopyMenu, edit::Edit, history::History, token::TokenPane};
 use crate::{
     domain::{group::UserGroupId, known::KnownGroup},
     tui::{
@@ -100,15 +100,11 @@ impl View for Group {
         }
         match action {
             Action::Back => {
-                if let Some(ticket) = self.ticket {
-                    desk.cancel(ticket);
-                }
+                self.leave(desk);
                 desk.ask(Ask::Pop);
             }
             Action::Refresh => {
-                if let Some(ticket) = self.ticket {
-                    desk.cancel(ticket);
-                }
+                self.leave(desk);
                 self.ticket = Some(desk.start(Job::LookUp(self.id.clone())));
             }
             Action::History => {
@@ -121,7 +117,7 @@ impl View for Group {
                 };
                 let pane = match action {
                     Action::Edit => Pane::Edit(Box::new(Edit::of(&group, desk))),
-                    Action::Token => Pane::Rotate(Box::new(Rotate::check(&group, desk))),
+                    Action::Token => Pane::Token(Box::new(TokenPane::open(&group, desk))),
                     _ => Pane::CopyMenu(CopyMenu::of(&group)),
                 };
                 desk.ask(Ask::Push(pane));
@@ -132,8 +128,14 @@ impl View for Group {
 
     fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
         match action {
-            Action::Edit | Action::Token => desk.read_only_reason().map(str::to_owned),
+            Action::Edit => desk.read_only_reason().map(str::to_owned),
             _ => None,
+        }
+    }
+
+    fn leave(&mut self, desk: &mut Desk) {
+        if let Some(ticket) = self.ticket.take() {
+            desk.cancel(ticket);
         }
     }
 
@@ -170,7 +172,8 @@ impl View for Group {
     fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
         let title = self.known(desk).map_or(self.id.as_str(), KnownGroup::title);
         let inner = boxed(buffer, area, title, desk.theme);
-        self.page(inner.width, desk).draw(buffer, inner, self.scroll.at);
+        self.page(inner.width, desk)
+            .draw(buffer, inner, self.scroll.at);
         None
     }
 }

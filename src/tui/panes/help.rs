@@ -13,6 +13,7 @@ use crate::tui::{
     desk::{Ask, Desk},
     frame::popup,
     keymap::{self, Action, Focus},
+    messages::Severity,
     scroll::Cursor,
     widgets::{paint, text_field::TextField},
 };
@@ -37,12 +38,14 @@ pub struct Help {
 
 impl Help {
     pub fn about(view: &dyn View, desk: &Desk) -> Self {
-        let lines = keymap::bindings(view.focus())
+        let focus = view.focus();
+        let lines = keymap::bindings(focus)
             .map(|binding| Line {
                 action: binding.action,
                 keys: binding
                     .keys
                     .iter()
+                    .filter(|key| keymap::is_key(focus, key))
                     .map(|key| keymap::shown(key))
                     .collect::<Vec<_>>()
                     .join(" "),
@@ -63,9 +66,9 @@ impl Help {
         self.lines
             .iter()
             .filter(|line| {
-                typed
-                    .split_whitespace()
-                    .all(|word| line.help.to_lowercase().contains(word) || line.keys.to_lowercase() == word)
+                typed.split_whitespace().all(|word| {
+                    line.help.to_lowercase().contains(word) || line.keys.to_lowercase() == word
+                })
             })
             .collect()
     }
@@ -89,8 +92,17 @@ impl View for Help {
             Action::Enter => {
                 let chosen = self.found().get(self.cursor.at).map(|line| line.action);
                 desk.ask(Ask::Pop);
-                if let Some(action) = chosen.filter(|action| *action != Action::InField) {
-                    desk.ask(Ask::Press(action));
+                match chosen {
+                    // A confirmation is asked for by its key alone; Enter in a list must never be one.
+                    Some(Action::Confirm) => desk.say(
+                        Severity::Info,
+                        "nothing was done: press the key itself to confirm",
+                    ),
+                    Some(Action::InField) => {
+                        desk.say(Severity::Info, "press the key itself, in the field");
+                    }
+                    Some(action) => desk.ask(Ask::Press(action)),
+                    None => {}
                 }
             }
             Action::Back | Action::Help => desk.ask(Ask::Pop),
@@ -116,7 +128,9 @@ impl View for Help {
         let size = (76, (self.lines.len() as u16 + 4).min(area.height));
         let title = format!("Keys: {}", self.about);
         let inner = popup(buffer, area, size, &title, desk.theme);
-        let cursor = self.typed.draw(buffer, paint::row(inner, 0), desk.theme, true);
+        let cursor = self
+            .typed
+            .draw(buffer, paint::row(inner, 0), desk.theme, true);
         let rows = Rect {
             y: inner.y + 1,
             height: inner.height.saturating_sub(1),
@@ -124,7 +138,12 @@ impl View for Help {
         };
         let found = self.found();
         let first = self.cursor.first(found.len(), usize::from(rows.height));
-        for (index, line) in found.iter().skip(first).take(usize::from(rows.height)).enumerate() {
+        for (index, line) in found
+            .iter()
+            .skip(first)
+            .take(usize::from(rows.height))
+            .enumerate()
+        {
             let here = first + index == self.cursor.at;
             let style = match (here, &line.off) {
                 (true, _) => desk.theme.cursor_row(),

@@ -9,11 +9,11 @@ use ratatui::{
 
 use super::{Pane, View, group::Group};
 use crate::{
-    directory::Numbered,
     domain::{
         group::UserGroupId,
         history::{Ending, Entry},
     },
+    operations::Numbered,
     tui::{
         desk::{Ask, Desk},
         frame::boxed,
@@ -22,9 +22,10 @@ use crate::{
         messages::Severity,
         scroll::Cursor,
         sheet::Sheet,
+        table,
         theme::Theme,
         widgets::{
-            columns::{Cell, Column, Layout, widest},
+            columns::{Cell, Column, widest},
             paint,
             text_field::TextField,
         },
@@ -113,10 +114,19 @@ impl View for History {
                 self.filtering = false;
                 self.filter.set_text("");
             }
-            Action::Back => desk.ask(Ask::Pop),
-            Action::Refresh => self.ticket = Some(desk.start(Job::History(self.id.clone()))),
+            Action::Back => {
+                self.leave(desk);
+                desk.ask(Ask::Pop);
+            }
+            Action::Refresh => {
+                self.leave(desk);
+                self.ticket = Some(desk.start(Job::History(self.id.clone())));
+            }
             Action::Enter => {
-                let id = self.shown().get(self.cursor.at).map(|entry| entry.user_group_id.clone());
+                let id = self
+                    .shown()
+                    .get(self.cursor.at)
+                    .map(|entry| entry.user_group_id.clone());
                 match id {
                     Some(id) if desk.groups.get(&id).is_some() => {
                         let pane = Group::open(id, desk);
@@ -147,6 +157,12 @@ impl View for History {
         self.filtering
     }
 
+    fn leave(&mut self, desk: &mut Desk) {
+        if let Some(ticket) = self.ticket.take() {
+            desk.cancel(ticket);
+        }
+    }
+
     fn waits_for(&self, ticket: Ticket) -> bool {
         self.ticket == Some(ticket)
     }
@@ -171,7 +187,9 @@ impl View for History {
         let mut area = area;
         let mut cursor = None;
         if self.filtering || !self.filter.is_empty() {
-            cursor = self.filter.draw(buffer, paint::row(area, 0), desk.theme, self.filtering);
+            cursor = self
+                .filter
+                .draw(buffer, paint::row(area, 0), desk.theme, self.filtering);
             area.y += 1;
             area.height = area.height.saturating_sub(1);
         }
@@ -186,6 +204,11 @@ impl View for History {
         };
         let entries = self.shown();
         let inner = boxed(buffer, rows, &title, desk.theme);
+        let inner = Rect {
+            x: inner.x - 1,
+            width: inner.width + 2,
+            ..inner
+        };
         self.draw_rows(buffer, inner, &entries, desk);
         if let Some(entry) = entries.get(self.cursor.at) {
             let place = Rect {
@@ -205,62 +228,50 @@ impl View for History {
 
 impl History {
     fn draw_rows(&self, buffer: &mut Buffer, area: Rect, entries: &[&Entry], desk: &Desk) {
-        if area.height < 2 {
-            return;
-        }
-        let height = usize::from(area.height) - 1;
-        let first = self.cursor.first(entries.len(), height);
-        let window = &entries[first.min(entries.len())..(first + height).min(entries.len())];
-        let text = Rect {
-            x: area.x + 2,
-            width: area.width.saturating_sub(3),
-            ..area
+        let hint = if self.ticket.is_some() {
+            "reading the history"
+        } else {
+            "nothing yet: every create, update and rotate is written down here"
         };
-        let ids = widest(window.iter().map(|entry| entry.user_group_id.as_str()), 40).max(8);
-        let who = widest(window.iter().map(|entry| entry.by.as_str()), 24).max(5);
-        let columns = vec![
-            Column::new("WHEN", 8, 8, 0),
-            Column::new("WHAT", 6, 6, 0),
-            Column::new("GROUP", 8, ids, 0),
-            Column::new("RESULT", 11, 14, 1),
-            Column::new("BY", 5, who, 2),
-            Column::new("TOKEN", 20, 20, 3),
-        ];
-        let layout = Layout::fit(columns, text.width, 2);
-        layout.draw_header(buffer, paint::row(text, 0), desk.theme);
-        if entries.is_empty() && self.ticket.is_none() {
-            let hint = "nothing yet: every create, update and rotate is written down here";
-            paint::line(buffer, paint::row(text, 1), hint, desk.theme.dim(), desk.theme);
-        }
-        for (index, entry) in window.iter().enumerate() {
-            let here = first + index == self.cursor.at;
-            let style = if here {
-                desk.theme.cursor_row()
-            } else {
-                Style::new()
-            };
-            let line = paint::row(area, index as u16 + 1);
-            if here {
-                buffer.set_style(line, style);
-                paint::text(buffer, line.x, line.y, 1, ">", style);
-            }
-            let ending = Cell::new(entry.ending.as_str().replace('_', " "));
-            let ending = if here {
-                ending
-            } else {
-                ending.styled(ending_style(entry.ending, desk.theme))
-            };
-            let cells = [
-                Cell::new(format!("{} ago", desk.age(entry.at))),
-                Cell::new(entry.operation.as_str()),
-                Cell::new(entry.user_group_id.as_str()),
-                ending,
-                Cell::new(entry.by.as_str()),
-                Cell::new(tokens(entry, desk.theme)),
-            ];
-            layout.draw_row(buffer, paint::row(text, index as u16 + 1), &cells, style, desk.theme);
-        }
+        table::draw(
+            buffer,
+            area,
+            (entries, self.cursor),
+            columns,
+            |entry, here| cells(entry, desk, here),
+            hint,
+            desk.theme,
+        );
     }
+}
+
+fn columns(window: &[&Entry]) -> Vec<Column> {
+    let ids = widest(window.iter().map(|entry| entry.user_group_id.as_str()), 40).max(8);
+    let who = widest(window.iter().map(|entry| entry.by.as_str()), 24).max(12);
+    vec![
+        Column::new("AGO", 4, 5, 0).right(),
+        Column::new("WHAT", 6, 6, 0),
+        Column::new("GROUP", 8, ids, 0),
+        Column::new("RESULT", 11, 14, 1),
+        Column::new("BY", 12, who, 2),
+        Column::new("TOKEN", 20, 20, 3),
+    ]
+}
+
+fn cells<'a>(entry: &'a Entry, desk: &Desk, here: bool) -> Vec<Cell<'a>> {
+    let ending = Cell::new(entry.ending.as_str().replace('_', " "));
+    vec![
+        Cell::new(desk.age(entry.at)),
+        Cell::new(entry.operation.as_str()),
+        Cell::new(entry.user_group_id.as_str()),
+        if here {
+            ending
+        } else {
+            ending.styled(ending_style(entry.ending, desk.theme))
+        },
+        Cell::new(entry.by.as_str()),
+        Cell::new(tokens(entry, desk.theme)),
+    ]
 }
 
 fn tokens(entry: &Entry, theme: Theme) -> String {
@@ -276,7 +287,12 @@ fn tokens(entry: &Entry, theme: Theme) -> String {
 fn describe(sheet: &mut Sheet, entry: &Entry, desk: &Desk) {
     let ending = entry.ending.as_str().replace('_', " ");
     let at = entry.at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
-    sheet.field("result", &ending, ending_style(entry.ending, desk.theme), &at);
+    sheet.field(
+        "result",
+        &ending,
+        ending_style(entry.ending, desk.theme),
+        &at,
+    );
     if let Some(changes) = &entry.changes {
         sheet.field("changes", &changes.to_string(), Style::new(), "");
     }
@@ -296,9 +312,15 @@ fn describe(sheet: &mut Sheet, entry: &Entry, desk: &Desk) {
 pub(super) fn ending_style(ending: Ending, theme: Theme) -> Style {
     match ending {
         Ending::Found | Ending::Existed => Style::new(),
-        Ending::Created | Ending::Updated | Ending::Rotated | Ending::Confirmed | Ending::Recovered => theme.ok(),
+        Ending::Created
+        | Ending::Updated
+        | Ending::Rotated
+        | Ending::Confirmed
+        | Ending::Recovered => theme.ok(),
         Ending::NotApplied | Ending::Superseded => theme.warning(),
-        Ending::Conflict | Ending::Refused | Ending::Unreachable | Ending::CreatedByGet => theme.error(),
+        Ending::Conflict | Ending::Refused | Ending::Unreachable | Ending::CreatedByGet => {
+            theme.error()
+        }
         Ending::Unknown => theme.unknown(),
     }
 }

@@ -3,9 +3,12 @@
 mod view;
 
 use crossterm::event::KeyEvent;
-use ratatui::{buffer::Buffer, layout::{Position, Rect}};
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+};
 
-use super::{Pane, View, copy_menu::CopyMenu, edit::Edit, group::Group, rotate::Rotate};
+use super::{Pane, View, copy_menu::CopyMenu, edit::Edit, group::Group, token::TokenPane};
 use crate::{
     domain::{group::UserGroupId, known::KnownGroup},
     tui::{
@@ -146,7 +149,9 @@ impl List {
         }
         let same = |at: &usize| Some(&rows[*at].group.id) == self.on.as_ref();
         let found = self.shown.iter().position(same);
-        self.cursor.at = found.unwrap_or(self.cursor.at).min(self.shown.len().saturating_sub(1));
+        self.cursor.at = found
+            .unwrap_or(self.cursor.at)
+            .min(self.shown.len().saturating_sub(1));
         self.basis = Some(basis);
     }
 
@@ -195,14 +200,21 @@ impl View for List {
             Action::Filter => self.filtering = true,
             Action::Enter if self.filtering => self.filtering = false,
             Action::Back => {
-                if !self.clear_filter() {
+                let cleared = self.clear_filter();
+                if !cleared {
                     desk.messages.dismiss();
                 }
             }
             Action::Detail => self.detail = !self.detail,
             Action::Sort => self.sort = self.sort.next(),
             Action::SortReverse => self.reverse = !self.reverse,
-            Action::Refresh => self.ticket = Some(desk.start(Job::List)),
+            Action::Refresh => {
+                // The newest wins: an older answer must not come after it.
+                if let Some(ticket) = self.ticket {
+                    desk.cancel(ticket);
+                }
+                self.ticket = Some(desk.start(Job::List));
+            }
             Action::Enter | Action::Edit | Action::Token | Action::CopyMenu => {
                 let Some(group) = self.group(desk).cloned() else {
                     desk.say(Severity::Info, "no group here; o opens or creates one");
@@ -210,7 +222,7 @@ impl View for List {
                 };
                 let pane = match action {
                     Action::Edit => Pane::Edit(Box::new(Edit::of(&group, desk))),
-                    Action::Token => Pane::Rotate(Box::new(Rotate::check(&group, desk))),
+                    Action::Token => Pane::Token(Box::new(TokenPane::open(&group, desk))),
                     Action::CopyMenu => Pane::CopyMenu(CopyMenu::of(&group)),
                     _ => Pane::Group(Group::open(group.id, desk)),
                 };
@@ -235,7 +247,7 @@ impl View for List {
 
     fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
         match action {
-            Action::Edit | Action::Token => desk.read_only_reason().map(str::to_owned),
+            Action::Edit => desk.read_only_reason().map(str::to_owned),
             _ => None,
         }
     }

@@ -27,10 +27,17 @@ fn page(width: u16, desk: &Desk) -> Sheet {
     for message in desk.messages.all() {
         let when = format!("{} ago", desk.age(message.at));
         sheet.pieces(vec![
-            (format!("{} ", message.severity.sign()), severity_style(message.severity, desk.theme)),
+            (
+                format!("{} ", message.severity.sign()),
+                severity_style(message.severity, desk.theme),
+            ),
             (when, desk.theme.dim()),
         ]);
-        sheet.indented(2, &message.text, severity_style(message.severity, desk.theme));
+        sheet.indented(
+            2,
+            &message.text,
+            severity_style(message.severity, desk.theme),
+        );
     }
     sheet
 }

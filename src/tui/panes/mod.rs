@@ -12,11 +12,14 @@ pub mod open;
 pub mod profiles;
 pub mod result;
 pub mod review;
-pub mod rotate;
+pub mod token;
 pub mod welcome;
 
 use crossterm::event::KeyEvent;
-use ratatui::{buffer::Buffer, layout::{Position, Rect}};
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+};
 
 use super::{
     desk::Desk,
@@ -53,6 +56,8 @@ pub trait View {
     fn lost(&mut self, _desk: &mut Desk) {}
     /// Brings what it derives from the desk up to date; after every message.
     fn sync(&mut self, _desk: &Desk) {}
+    /// It leaves the stack: keeps what was typed, gives up what is being read. What is being written goes on.
+    fn leave(&mut self, _desk: &mut Desk) {}
     /// Something on it changes with time alone.
     fn ticks(&self) -> bool {
         false
@@ -73,7 +78,7 @@ pub enum Pane {
     Edit(Box<edit::Edit>),
     Review(Box<review::Review>),
     Result(Box<result::ResultPane>),
-    Rotate(Box<rotate::Rotate>),
+    Token(Box<token::TokenPane>),
     History(history::History),
     Open(open::Open),
     Help(help::Help),
@@ -91,7 +96,7 @@ impl Pane {
             Self::Edit(pane) => pane.as_ref(),
             Self::Review(pane) => pane.as_ref(),
             Self::Result(pane) => pane.as_ref(),
-            Self::Rotate(pane) => pane.as_ref(),
+            Self::Token(pane) => pane.as_ref(),
             Self::History(pane) => pane,
             Self::Open(pane) => pane,
             Self::Help(pane) => pane,
@@ -109,7 +114,7 @@ impl Pane {
             Self::Edit(pane) => pane.as_mut(),
             Self::Review(pane) => pane.as_mut(),
             Self::Result(pane) => pane.as_mut(),
-            Self::Rotate(pane) => pane.as_mut(),
+            Self::Token(pane) => pane.as_mut(),
             Self::History(pane) => pane,
             Self::Open(pane) => pane,
             Self::Help(pane) => pane,

@@ -51,7 +51,10 @@ impl Open {
     fn look_around(&mut self, desk: &Desk) {
         let typed = self.typed.text();
         self.known = UserGroupId::parse(typed).is_ok_and(|id| desk.groups.get(&id).is_some());
-        self.near = near(typed, desk.groups.ids(), NEAR).into_iter().cloned().collect();
+        self.near = near(typed, desk.groups.ids(), NEAR)
+            .into_iter()
+            .cloned()
+            .collect();
         self.pick = 0;
         self.typed.error = None;
     }
@@ -68,6 +71,10 @@ impl Open {
             },
         };
         let Some(id) = id else { return };
+        if desk.groups.read_at.is_none() {
+            self.typed.error = Some("the directory is still being read; try again".into());
+            return;
+        }
         if desk.groups.get(&id).is_some() {
             let pane = Group::open(id, desk);
             desk.ask(Ask::Replace(Pane::Group(pane)));
@@ -134,7 +141,10 @@ impl Open {
     fn page(&self, sheet: &mut Sheet, desk: &Desk) {
         let theme = desk.theme;
         if self.typed.is_empty() {
-            sheet.text("Type the id that your own system uses for the group.", theme.dim());
+            sheet.text(
+                "Type the id that your own system uses for the group.",
+                theme.dim(),
+            );
             sheet.text("An id known here is read. Any other id goes to a form first; nothing is sent before its review.", theme.dim());
             return;
         }
@@ -142,9 +152,9 @@ impl Open {
             let text = format!("! character {}: {}", oddity.position, oddity.what);
             sheet.text(&text, theme.warning());
         }
-        let place = desk
-            .profile()
-            .map_or_else(String::new, |p| format!("{} {} {}", p.environment_word(), p.name, p.url()));
+        let place = desk.profile().map_or_else(String::new, |p| {
+            format!("{} {} {}", p.environment_word(), p.name, p.url())
+        });
         if self.known {
             sheet.text("Known here. Enter reads it from the service.", theme.ok());
         } else {
@@ -160,7 +170,11 @@ impl Open {
             sheet.text("Did you mean?  Down picks one.", theme.dim());
             for (index, id) in self.near.iter().enumerate() {
                 let here = self.pick == index + 1;
-                let style = if here { theme.cursor_row() } else { Style::new() };
+                let style = if here {
+                    theme.cursor_row()
+                } else {
+                    Style::new()
+                };
                 let name = desk.groups.get(id).map_or("", |group| group.title());
                 let room = 30;
                 let id = paint::cut(id.as_str(), room, theme);

@@ -24,9 +24,7 @@ pub struct Profiles {
 impl Profiles {
     pub fn new(desk: &Desk) -> Self {
         Self {
-            cursor: Cursor {
-                at: desk.current.0,
-            },
+            cursor: Cursor { at: desk.current.0 },
         }
     }
 }
@@ -63,7 +61,14 @@ impl View for Profiles {
         let inner = popup(buffer, area, size, "Profiles", desk.theme);
         let height = usize::from(inner.height);
         let first = self.cursor.first(desk.profiles.len(), height);
-        for (row, (index, profile)) in desk.profiles.iter().enumerate().skip(first).take(height).enumerate() {
+        for (row, (index, profile)) in desk
+            .profiles
+            .iter()
+            .enumerate()
+            .skip(first)
+            .take(height)
+            .enumerate()
+        {
             let here = index == self.cursor.at;
             let style = if here {
                 desk.theme.cursor_row()

@@ -7,8 +7,8 @@ use ratatui::{
 
 use super::{Pane, View, edit::Edit, history::ending_style, token::TokenPane};
 use crate::{
-    domain::change::Wanted,
-    operations::Done,
+    domain::{change::Wanted, history::Ending},
+    operations::{Done, Warning},
     tui::{
         desk::{Ask, Desk},
         facts,
@@ -40,7 +40,11 @@ impl ResultPane {
         let done = &self.done;
         let mut sheet = Sheet::new(width, theme);
         let word = done.ending.as_str().replace('_', " ").to_uppercase();
-        let answer = format!("answered {} in {} ms", done.status, done.latency.as_millis());
+        let answer = format!(
+            "answered {} in {} ms",
+            done.status,
+            done.latency.as_millis()
+        );
         sheet.field("result", &word, ending_style(done.ending, theme), &answer);
         for warning in &done.warnings {
             let style = if warning.is_alarm() {
@@ -49,6 +53,17 @@ impl ResultPane {
                 theme.warning()
             };
             sheet.text(&format!("! {warning}"), style);
+            if let Warning::Differs(foreign) = warning {
+                let asked = foreign.mine.as_deref().unwrap_or("nothing");
+                sheet.indented(2, &format!("asked    {asked}"), theme.dim());
+                sheet.indented(2, &format!("kept     {}", foreign.theirs), style);
+            }
+        }
+        if done.ending == Ending::Existed {
+            sheet.text(
+                "It was there before and is unchanged. What you typed is kept: e makes an update of it.",
+                theme.warning(),
+            );
         }
         sheet.blank();
         sheet.heading("What came back, and what is known now");
@@ -75,7 +90,9 @@ impl View for ResultPane {
 
     fn act(&mut self, action: Action, desk: &mut Desk) {
         let rows = desk.size.1.saturating_sub(6);
-        let last = self.page(desk.size.0.saturating_sub(2), desk).last_scroll(rows);
+        let last = self
+            .page(desk.size.0.saturating_sub(2), desk)
+            .last_scroll(rows);
         if self.scroll.act(action, last + 1, usize::from(rows)) {
             return;
         }
@@ -95,7 +112,8 @@ impl View for ResultPane {
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
         let inner = boxed(buffer, area, self.done.group.title(), desk.theme);
-        self.page(inner.width, desk).draw(buffer, inner, self.scroll.at);
+        self.page(inner.width, desk)
+            .draw(buffer, inner, self.scroll.at);
         None
     }
 }

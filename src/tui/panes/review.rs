@@ -10,13 +10,12 @@ use ratatui::{
 
 use super::{Pane, View, edit::Edit, result::ResultPane};
 use crate::{
-    api::inspect::{as_curl, request_json},
     domain::{
         change::{Change, Foreign, Wanted, foreign_changes},
-        group::UserGroupId,
+        group::{Mapping, UserGroupId},
         history::Ending,
     },
-    operations::{Done, request},
+    operations::{Done, Method, as_curl, request, request_json},
     tui::{
         desk::{Ask, Desk},
         keymap::{Action, Focus},
@@ -55,6 +54,7 @@ pub struct Review {
     change: Change,
     copy: Copy,
     stage: Stage,
+    level: Level,
     on_apply: bool,
     unchanged_too: bool,
     scroll: Cursor,
@@ -76,14 +76,11 @@ impl Review {
             wanted,
             copy,
             stage: Stage::Deciding,
+            level: desk.profile().map_or(Level::Key, of_change),
             on_apply: false,
             unchanged_too: false,
             scroll: Cursor::default(),
         }
-    }
-
-    fn level(desk: &Desk) -> Level {
-        desk.profile().map_or(Level::Key, of_change)
     }
 
     fn apply_word(&self) -> &'static str {
@@ -100,7 +97,9 @@ impl Review {
             (Stage::Deciding | Stage::Failed(_), copy) => match copy {
                 Copy::Reading(_) => Some("the service's copy is being read first".into()),
                 Copy::Alarm(_) => Some("there is an alarm: see above".into()),
-                Copy::Unreadable(_) => Some("the service's copy could not be read; r tries again".into()),
+                Copy::Unreadable(_) => {
+                    Some("the service's copy could not be read; r tries again".into())
+                }
                 Copy::NotAsked | Copy::Read(_) => None,
             },
         }
@@ -130,20 +129,42 @@ impl Review {
             return;
         }
         let now = Wanted::of(&done.group);
-        self.copy = Copy::Read(foreign_changes(&self.base, &now, &self.wanted));
+        let mut foreign = foreign_changes(&self.base, &now, &self.wanted);
+        foreign.extend(self.foreign_mapping(&now));
+        self.copy = Copy::Read(foreign);
     }
 
-    fn finish(&mut self, done: &Done, desk: &mut Desk) {
-        desk.drafts.remove(&(desk.current, self.id.clone()));
-        desk.ask(Ask::Home);
+    /// The service never returns the mapping, but another operator of this directory may have sent one meanwhile.
+    fn foreign_mapping(&self, now: &Wanted) -> Option<Foreign> {
+        let theirs = now.mapping.as_ref()?;
+        let text = |mapping: &Mapping| {
+            let rows: Vec<String> = mapping.iter().map(|(k, v)| format!("{k}: {v}")).collect();
+            rows.join(", ")
+        };
+        (self.base.mapping.as_ref() != Some(theirs)).then(|| Foreign {
+            field: "mapping",
+            base: self.base.mapping.as_ref().map(text),
+            theirs: text(theirs),
+            mine: self.wanted.mapping.as_ref().map(text),
+        })
+    }
+
+    fn finish(&mut self, ticket: Ticket, done: &Done, desk: &mut Desk) {
+        // A group that existed is unchanged: what was typed is still to be sent.
+        if done.ending != Ending::Existed {
+            desk.drafts.remove(&(desk.current, self.id.clone()));
+        }
         let result = ResultPane::of(done.clone(), &self.wanted);
-        desk.ask(Ask::Push(Pane::Result(Box::new(result))));
+        desk.ask(Ask::Finish(ticket, Pane::Result(Box::new(result))));
     }
 }
 
 impl View for Review {
     fn focus(&self) -> Focus {
-        Focus::Review
+        match self.level {
+            Level::Button => Focus::Review,
+            Level::Key | Level::Typed => Focus::ReviewKey,
+        }
     }
 
     fn title(&self, _desk: &Desk) -> String {
@@ -160,35 +181,38 @@ impl View for Review {
     }
 
     fn act(&mut self, action: Action, desk: &mut Desk) {
-        if self.scroll.act(action, view::lines(self, desk), usize::from(desk.size.1 / 2)) {
+        if self.scroll.act(
+            action,
+            view::lines(self, desk),
+            usize::from(desk.size.1 / 2),
+        ) {
             return;
         }
         match action {
             Action::NextField | Action::PreviousField => self.on_apply = !self.on_apply,
             Action::Unchanged => self.unchanged_too = !self.unchanged_too,
-            Action::Back => desk.ask(Ask::Pop),
-            Action::Enter if !self.on_apply => desk.ask(Ask::Pop),
-            Action::Enter => match Self::level(desk) {
-                Level::Button => self.apply(desk),
-                Level::Key | Level::Typed => {
-                    desk.say(Severity::Info, "this is production: press y to send it");
-                }
-            },
-            Action::Confirm => match Self::level(desk) {
-                Level::Key | Level::Typed => self.apply(desk),
-                Level::Button => desk.say(Severity::Info, "Tab to the button, then Enter"),
-            },
+            Action::Enter if self.on_apply && self.level != Level::Button => {
+                desk.say(Severity::Info, "this is production: press y to send it");
+            }
+            Action::Enter if self.on_apply => self.apply(desk),
+            Action::Back | Action::Enter => {
+                self.leave(desk);
+                desk.ask(Ask::Pop);
+            }
+            Action::Confirm if self.level != Level::Button => self.apply(desk),
             Action::CopyMenu => {
                 if let Some(profile) = desk.profile() {
-                    let method = if self.creating { "GET" } else { "PUT" };
+                    let method = if self.creating {
+                        Method::Get
+                    } else {
+                        Method::Put
+                    };
                     let curl = as_curl(profile, method, &request(&self.id, &self.wanted));
                     desk.copy("curl command", &curl);
                 }
             }
             Action::Refresh if !self.creating && !matches!(self.stage, Stage::Sending(_)) => {
-                if let Copy::Reading(ticket) = self.copy {
-                    desk.cancel(ticket);
-                }
+                self.leave(desk);
                 self.copy = Copy::Reading(desk.start(Job::LookUp(self.id.clone())));
             }
             _ => {}
@@ -198,8 +222,22 @@ impl View for Review {
     fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
         match action {
             Action::Confirm => self.blocked(desk),
+            // A get of a group that a get has just created finds it: that is no all-clear.
+            Action::Refresh if matches!(self.copy, Copy::Alarm(_)) => {
+                Some("there is an alarm; Esc leaves".into())
+            }
             Action::Enter if self.on_apply => self.blocked(desk),
             _ => None,
+        }
+    }
+
+    fn leave(&mut self, desk: &mut Desk) {
+        if let Copy::Reading(ticket) = self.copy {
+            desk.cancel(ticket);
+        }
+        if matches!(self.stage, Stage::Sending(_)) {
+            let text = format!("{} is being sent; a message says how it ended", self.id);
+            desk.say(Severity::Info, text);
         }
     }
 
@@ -208,21 +246,19 @@ impl View for Review {
     }
 
     fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
-        let sending = matches!(self.stage, Stage::Sending(_));
-        match outcome {
-            Outcome::Done(done) if sending => self.finish(done, desk),
-            Outcome::Done(done) => self.take_copy(done, desk),
-            Outcome::Failed(trouble) if sending => {
-                let severity = if trouble.ending == Some(Ending::Unknown) {
-                    Severity::Unknown
-                } else {
-                    Severity::Error
-                };
-                desk.say(severity, trouble.text.clone());
+        let sending = match self.stage {
+            Stage::Sending(ticket) => Some(ticket),
+            Stage::Deciding | Stage::Failed(_) => None,
+        };
+        match (outcome, sending) {
+            (Outcome::Done(done), Some(ticket)) => self.finish(ticket, done, desk),
+            (Outcome::Done(done), None) => self.take_copy(done, desk),
+            (Outcome::Failed(trouble), Some(_)) => {
+                desk.say(trouble.severity(), trouble.text.clone());
                 self.stage = Stage::Failed(trouble.clone());
                 self.scroll.at = 0;
             }
-            Outcome::Failed(trouble) => {
+            (Outcome::Failed(trouble), None) => {
                 desk.say(Severity::Error, trouble.text.clone());
                 self.copy = if trouble.ending == Some(Ending::CreatedByGet) {
                     Copy::Alarm(trouble.text.clone())
@@ -230,10 +266,13 @@ impl View for Review {
                     Copy::Unreadable(trouble.text.clone())
                 };
             }
-            Outcome::Listed(_)
-            | Outcome::OpenRotations(_)
-            | Outcome::History(_)
-            | Outcome::TokenWritten(_) => {}
+            (
+                Outcome::Listed(_)
+                | Outcome::OpenRotations(_)
+                | Outcome::History(_)
+                | Outcome::TokenWritten(_),
+                _,
+            ) => {}
         }
     }
 
@@ -244,7 +283,8 @@ impl View for Review {
                 ending: Some(Ending::Unknown),
             });
         } else {
-            self.copy = Copy::Unreadable("the read broke off inside groupdesk; r tries again".into());
+            self.copy =
+                Copy::Unreadable("the read broke off inside groupdesk; r tries again".into());
         }
     }
 

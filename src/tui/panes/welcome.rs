@@ -8,10 +8,10 @@ use ratatui::{
 
 use super::View;
 use crate::tui::{
+    Farewell,
     desk::{Ask, Desk},
     frame::boxed,
     keymap::{Action, Focus},
-    message::Farewell,
     sheet::Sheet,
 };
 
@@ -46,6 +46,18 @@ impl View for Welcome {
         }
     }
 
+    fn disabled(&self, action: Action, _desk: &Desk) -> Option<String> {
+        match action {
+            Action::Profiles
+            | Action::Groups
+            | Action::History
+            | Action::Messages
+            | Action::OpenOrCreate
+            | Action::Refresh => Some("no profile is configured yet".into()),
+            _ => None,
+        }
+    }
+
     fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
         let inner = boxed(buffer, area, "groupdesk", desk.theme);
         let mut sheet = Sheet::new(inner.width, desk.theme);
@@ -54,13 +66,19 @@ impl View for Welcome {
         sheet.blank();
         sheet.text("Press d for the demo: a service of its own, on this machine only, thrown away at the end.", plain);
         sheet.blank();
-        sheet.text(&format!("To connect to a real service, write {}:", self.config_file), plain);
+        sheet.text(
+            &format!("To connect to a real service, write {}:", self.config_file),
+            plain,
+        );
         sheet.blank();
         for line in EXAMPLE {
             sheet.indented(4, line, desk.theme.key_hint());
         }
         sheet.blank();
-        sheet.text("Or without any file: GROUPDESK_BASE_URL and GROUPDESK_API_KEY in the environment.", plain);
+        sheet.text(
+            "Or without any file: GROUPDESK_BASE_URL and GROUPDESK_API_KEY in the environment.",
+            plain,
+        );
         sheet.draw(buffer, inner, 0);
         None
     }

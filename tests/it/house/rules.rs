@@ -67,6 +67,13 @@ const NOT_IN_DOMAIN: [&str; 11] = [
     "Zoned::now",
 ];
 
+/// SQLite has no call that waits until a database can be switched to its write-ahead log, so these ask again until a
+/// deadline.
+const MAY_WAIT_FOR_A_LOCK: [&str; 2] = [
+    "src/directory/sqlite/open.rs",
+    "src/service/store/database.rs",
+];
+
 /// Everything wrong with a file, as `file:line: what`.
 pub(super) fn complaints(file: &str, text: &str) -> Vec<String> {
     let tokens = tokens(text);
@@ -86,6 +93,7 @@ pub(super) fn complaints(file: &str, text: &str) -> Vec<String> {
     found.extend(
         paths
             .iter()
+            .filter(|_| !MAY_WAIT_FOR_A_LOCK.contains(&file))
             .filter(|path| {
                 path.segments
                     .windows(2)

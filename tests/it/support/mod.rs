@@ -1,3 +1,8 @@
 //! What the stories share: the world they play in.
 
+pub(crate) mod console;
 pub(crate) mod faults;
+pub(crate) mod meddler;
+pub(crate) mod pty;
+pub(crate) mod service;
+pub(crate) mod world;

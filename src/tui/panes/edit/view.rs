@@ -7,17 +7,14 @@ use ratatui::{
 
 use super::{Edit, Section};
 use crate::tui::{
-    changes,
-    desk::Desk,
-    frame::boxed,
-    messages::Severity,
-    sheet::Sheet,
-    theme::Theme,
+    changes, desk::Desk, frame::boxed, messages::Severity, sheet::Sheet, theme::Theme,
     widgets::mapping_table::PastedRows,
 };
 
 /// From this width on the changes stand beside the form.
 const BESIDE: u16 = 100;
+/// Rows from which mapping and properties are shown both.
+const BOTH: u16 = 10;
 
 pub(super) fn draw(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
     let theme = desk.theme;
@@ -38,7 +35,12 @@ pub(super) fn draw(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
     let rest = form.height.saturating_sub(1);
     let mapping = Rect {
         y: name.bottom(),
-        height: rest / 2,
+        height: match edit.section {
+            // A low window has room for one of the two.
+            Section::Properties if rest < BOTH => 0,
+            _ if rest < BOTH => rest,
+            _ => rest / 2,
+        },
         ..form
     };
     let properties = Rect {
@@ -54,14 +56,24 @@ pub(super) fn draw(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
         "Mapping: not known here; left out unless you add rows, which then replace the whole"
     };
     let inner = field_box(buffer, mapping, mapping_title, on(Section::Mapping), theme);
-    let mapping_at = edit.mapping.draw(buffer, inner, theme, on(Section::Mapping));
+    let mapping_at = edit
+        .mapping
+        .draw(buffer, inner, theme, on(Section::Mapping));
     let properties_title = if edit.creating || edit.base.properties.is_some() {
         "Properties: a JSON object"
     } else {
         "Properties: not known here; left out unless you type some, which then replace the whole"
     };
-    let inner = field_box(buffer, properties, properties_title, on(Section::Properties), theme);
-    let properties_at = edit.properties.draw(buffer, inner, theme, on(Section::Properties));
+    let inner = field_box(
+        buffer,
+        properties,
+        properties_title,
+        on(Section::Properties),
+        theme,
+    );
+    let properties_at = edit
+        .properties
+        .draw(buffer, inner, theme, on(Section::Properties));
     if area.width >= BESIDE {
         let beside = Rect {
             x: form.right(),

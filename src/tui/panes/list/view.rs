@@ -14,8 +14,9 @@ use crate::{
         facts,
         frame::boxed,
         sheet::Sheet,
+        table,
         widgets::{
-            columns::{Cell, Column, Layout, widest},
+            columns::{Cell, Column, widest},
             paint,
         },
     },
@@ -24,16 +25,11 @@ use crate::{
 /// From this width on the details stand beside the list, not below it (console.md).
 const BESIDE: u16 = 100;
 /// Under this size there are no boxes and no details.
-const BARE: (u16, u16) = (60, 12);
+const BARE: (u16, u16) = (60, 11);
 /// Rows of the detail box below the list, edges included.
-const DETAIL_ROWS: u16 = 9;
+const DETAIL_ROWS: u16 = 6;
 
-pub(super) fn draw(
-    list: &List,
-    buffer: &mut Buffer,
-    area: Rect,
-    desk: &Desk,
-) -> Option<Position> {
+pub(super) fn draw(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
     let mut area = area;
     let mut cursor = None;
     if list.filtering || !list.filter.is_empty() {
@@ -47,13 +43,24 @@ pub(super) fn draw(
     let inner = if bare {
         rows
     } else {
-        boxed(buffer, rows, "Groups", desk.theme)
+        // The gutter with the cursor stands at the edge itself.
+        let inner = boxed(buffer, rows, "Groups", desk.theme);
+        draw_position(list, buffer, rows, desk);
+        Rect {
+            x: inner.x - 1,
+            width: inner.width + 2,
+            ..inner
+        }
     };
     draw_rows(list, buffer, inner, desk);
     if let (Some(detail), Some(group)) = (detail, list.group(desk)) {
         let inner = boxed(buffer, detail, group.title(), desk.theme);
         let mut sheet = Sheet::new(inner.width, desk.theme);
-        facts::brief(&mut sheet, group, desk);
+        if detail.height > DETAIL_ROWS {
+            facts::whole(&mut sheet, group, desk);
+        } else {
+            facts::brief(&mut sheet, group, desk);
+        }
         sheet.draw(buffer, inner, 0);
     }
     cursor.filter(|_| list.filtering)
@@ -91,45 +98,27 @@ fn split(area: Rect, detail: bool) -> (Rect, Option<Rect>) {
 }
 
 fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
-    if area.height < 2 {
+    let groups = desk.groups.rows();
+    table::draw(
+        buffer,
+        area,
+        (&list.shown, list.cursor),
+        |window| columns(window.iter().map(|at| &groups[*at].group)),
+        |at, here| cells(&groups[*at].group, desk, here),
+        empty_hint(list, desk),
+        desk.theme,
+    );
+}
+
+/// Which row of how many, in the upper edge of the box.
+fn draw_position(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
+    if list.shown.is_empty() {
         return;
     }
-    let height = usize::from(area.height) - 1;
-    let first = list.cursor.first(list.shown.len(), height);
-    let rows: Vec<&KnownGroup> = list
-        .shown
-        .iter()
-        .skip(first)
-        .take(height)
-        .map(|at| &desk.groups.rows()[*at].group)
-        .collect();
-    let gutter = 2;
-    let text = Rect {
-        x: area.x + gutter.min(area.width),
-        width: area.width.saturating_sub(gutter + 1),
-        ..area
-    };
-    let layout = Layout::fit(columns(&rows), text.width, 2);
-    layout.draw_header(buffer, paint::row(text, 0), desk.theme);
-    if rows.is_empty() {
-        let hint = empty_hint(list, desk);
-        paint::line(buffer, paint::row(text, 1), hint, desk.theme.dim(), desk.theme);
-    }
-    for (index, group) in rows.iter().enumerate() {
-        let here = first + index == list.cursor.at;
-        let style = if here {
-            desk.theme.cursor_row()
-        } else {
-            Style::new()
-        };
-        let line = paint::row(area, index as u16 + 1);
-        if here {
-            buffer.set_style(line, style);
-            paint::text(buffer, line.x, line.y, 1, ">", style);
-        }
-        let cells = cells(group, desk, here);
-        layout.draw_row(buffer, paint::row(text, index as u16 + 1), &cells, style, desk.theme);
-    }
+    let text = format!(" {}/{} ", list.cursor.at + 1, list.shown.len());
+    let width = text.len() as u16;
+    let x = area.right().saturating_sub(width + 2);
+    paint::text(buffer, x, area.y, width, &text, desk.theme.dim());
 }
 
 fn empty_hint(list: &List, desk: &Desk) -> &'static str {
@@ -142,9 +131,9 @@ fn empty_hint(list: &List, desk: &Desk) -> &'static str {
     }
 }
 
-fn columns(rows: &[&KnownGroup]) -> Vec<Column> {
-    let names = widest(rows.iter().map(|group| group.title()), 40).max(12);
-    let ids = widest(rows.iter().map(|group| group.id.as_str()), 40).max(8);
+fn columns<'a>(groups: impl Iterator<Item = &'a KnownGroup> + Clone) -> Vec<Column> {
+    let names = widest(groups.clone().map(KnownGroup::title), 40).max(12);
+    let ids = widest(groups.map(|group| group.id.as_str()), 40).max(8);
     vec![
         Column::new("NAME", 12, names, 1),
         Column::new("ID", 8, ids, 0),
@@ -162,7 +151,10 @@ fn cells(group: &KnownGroup, desk: &Desk, here: bool) -> Vec<Cell<'static>> {
         .environment_tag
         .as_ref()
         .map_or_else(unknown, |known| known.value.to_string());
-    let wrong_tag = match (desk.profile().and_then(|p| p.environment.as_ref()), &group.environment_tag) {
+    let wrong_tag = match (
+        desk.profile().and_then(|p| p.environment.as_ref()),
+        &group.environment_tag,
+    ) {
         (Some(expected), Some(known)) => *expected != known.value,
         _ => false,
     };

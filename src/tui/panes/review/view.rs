@@ -55,7 +55,10 @@ fn page(review: &Review, width: u16, desk: &Desk) -> Sheet {
     changes::write(&mut sheet, &review.change, review.unchanged_too, theme);
     sheet.blank();
     let method = if review.creating { "GET" } else { "PUT" };
-    let url = desk.profile().map(crate::config::profile::Profile::url).unwrap_or_default();
+    let url = desk
+        .profile()
+        .map(crate::config::profile::Profile::url)
+        .unwrap_or_default();
     sheet.heading(&format!("The request: {method} {url}"));
     for line in review.request_text().lines() {
         sheet.indented(2, line, Style::new());
@@ -65,7 +68,7 @@ fn page(review: &Review, width: u16, desk: &Desk) -> Sheet {
 
 fn copy(review: &Review, sheet: &mut Sheet, desk: &Desk) {
     let theme = desk.theme;
-    let label = "service's copy";
+    let label = "service copy";
     match &review.copy {
         Copy::NotAsked => sheet.field(
             "! creates",
@@ -84,14 +87,28 @@ fn copy(review: &Review, sheet: &mut Sheet, desk: &Desk) {
             "",
         ),
         Copy::Read(foreign) => {
-            sheet.field(label, "read just now: CHANGED BY SOMEONE", theme.warning(), "");
+            sheet.field(
+                label,
+                "read just now: CHANGED BY SOMEONE",
+                theme.warning(),
+                "",
+            );
             for difference in foreign {
                 let base = difference.base.as_deref().unwrap_or("not known");
-                sheet.indented(2, &format!("{}: it was   {base}", difference.field), theme.dim());
-                sheet.indented(2, &format!("{}: theirs   {}", difference.field, difference.theirs), theme.warning());
+                sheet.indented(
+                    2,
+                    &format!("{}: it was   {base}", difference.field),
+                    theme.dim(),
+                );
+                sheet.indented(
+                    2,
+                    &format!("{}: theirs   {}", difference.field, difference.theirs),
+                    theme.warning(),
+                );
                 match &difference.mine {
                     Some(mine) if difference.is_overwritten() => {
-                        let text = format!("{}: yours    {mine}   OVERWRITES theirs", difference.field);
+                        let text =
+                            format!("{}: yours    {mine}   OVERWRITES theirs", difference.field);
                         sheet.indented(2, &text, theme.warning());
                     }
                     Some(_) => sheet.indented(2, "yours is the same", theme.dim()),
@@ -106,10 +123,17 @@ fn draw_buttons(review: &Review, buffer: &mut Buffer, line: Rect, desk: &Desk) {
     let theme = desk.theme;
     let style = |on: bool| if on { theme.cursor_row() } else { Style::new() };
     let sending = matches!(review.stage, Stage::Sending(_));
-    let mut x = paint::text(buffer, line.x + 1, line.y, line.width, "[ Back ]", style(!review.on_apply));
+    let mut x = paint::text(
+        buffer,
+        line.x + 1,
+        line.y,
+        line.width,
+        "[ Back ]",
+        style(!review.on_apply),
+    );
     let word = review.apply_word();
     let blocked = review.disabled(Action::Confirm, desk);
-    let apply = match Review::level(desk) {
+    let apply = match review.level {
         Level::Button => format!("[ {word} ]"),
         Level::Key | Level::Typed => format!("[ {word}: press y ]"),
     };
@@ -117,7 +141,14 @@ fn draw_buttons(review: &Review, buffer: &mut Buffer, line: Rect, desk: &Desk) {
         (Some(_), false) => theme.dim(),
         (_, on) => style(on),
     };
-    x = paint::text(buffer, x + 2, line.y, line.right().saturating_sub(x), &apply, apply_style);
+    x = paint::text(
+        buffer,
+        x + 2,
+        line.y,
+        line.right().saturating_sub(x),
+        &apply,
+        apply_style,
+    );
     let note = match blocked {
         Some(_) if sending => "sending; leaving does not stop it".to_owned(),
         Some(why) => why,

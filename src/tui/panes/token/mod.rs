@@ -2,8 +2,7 @@
 //! stops what is under way; the token is masked and in memory only.
 
 mod page;
-
-use std::path::PathBuf;
+mod steps;
 
 use crossterm::event::KeyEvent;
 use jiff::{SignedDuration, Timestamp};
@@ -12,12 +11,12 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
+pub(in crate::tui) use steps::describe;
+
 use super::View;
 use crate::{
-    domain::{
-        group::UserGroupId, history::Ending, known::KnownGroup, text::visible, token::Token,
-    },
-    operations::Done,
+    domain::{group::UserGroupId, history::Ending, known::KnownGroup, text::visible, token::Token},
+    operations::{Done, Warning},
     tui::{
         desk::{Ask, Desk},
         keymap::{Action, Focus},
@@ -40,10 +39,15 @@ enum Stage {
     Reading(Ticket),
     Current(Done),
     /// What will happen, the reason, the confirmation.
-    Check { on_reason: bool },
+    Check {
+        on_reason: bool,
+    },
     Rotating(Ticket),
     /// Rotated; `confirming` while it is read back.
-    Rotated { done: Done, confirming: Option<Ticket> },
+    Rotated {
+        done: Done,
+        confirming: Option<Ticket>,
+    },
     /// It could not be read, or the rotation did not end well.
     Failed(Trouble),
 }
@@ -86,100 +90,11 @@ impl TokenPane {
     fn token(&self) -> Option<&Token> {
         self.done()?.token.as_ref()
     }
-
-    fn level(desk: &Desk) -> Level {
-        desk.profile().map_or(Level::Typed, of_rotation)
-    }
-
-    fn rotate(&mut self, desk: &mut Desk) {
-        let reason = self.reason.text().trim();
-        let reason = (!reason.is_empty()).then(|| reason.to_owned());
-        self.stage = Stage::Rotating(desk.start(Job::Rotate(self.id.clone(), reason)));
-    }
-
-    fn read(&mut self, desk: &mut Desk) {
-        if let Stage::Reading(ticket) = self.stage {
-            desk.cancel(ticket);
-        }
-        self.revealed_until = None;
-        self.stage = Stage::Reading(desk.start(Job::LookUp(self.id.clone())));
-    }
-
-    fn ask_path(&mut self) {
-        let Some(done) = self.done() else { return };
-        let safe: String = self
-            .id
-            .as_str()
-            .chars()
-            .map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' })
-            .take(60)
-            .collect();
-        let fingerprint = done
-            .group
-            .fingerprint
-            .as_ref()
-            .map_or_else(String::new, |known| format!("-{}", known.value));
-        let name = format!("~/{safe}{fingerprint}.token");
-        self.path = Some(TextField::new("new file", name));
-    }
-
-    fn write(&mut self, desk: &mut Desk) {
-        let (Some(field), Some(token)) = (&self.path, self.token().cloned()) else {
-            return;
-        };
-        let path = with_home(field.text());
-        self.writing = Some(desk.start(Job::WriteToken(token, path)));
-    }
-
-    fn failed(&mut self, trouble: &Trouble, desk: &mut Desk) {
-        let severity = if trouble.ending == Some(Ending::Unknown) {
-            Severity::Unknown
-        } else {
-            Severity::Error
-        };
-        desk.say(severity, trouble.text.clone());
-        self.stage = Stage::Failed(trouble.clone());
-    }
-
-    fn take(&mut self, done: &Done, desk: &mut Desk) {
-        for warning in &done.warnings {
-            desk.say(super::group::severity_of(warning.is_alarm()), warning.to_string());
-        }
-        self.stage = match &self.stage {
-            Stage::Rotating(_) => {
-                desk.say(Severity::Done, describe(done));
-                let confirming = (done.ending == Ending::Rotated)
-                    .then(|| desk.start(Job::Confirm(Box::new(done.clone()))));
-                Stage::Rotated {
-                    done: done.clone(),
-                    confirming,
-                }
-            }
-            Stage::Rotated { .. } => Stage::Rotated {
-                done: done.clone(),
-                confirming: None,
-            },
-            Stage::Reading(_) | Stage::Current(_) | Stage::Check { .. } | Stage::Failed(_) => {
-                Stage::Current(done.clone())
-            }
-        };
-    }
 }
 
-/// One line for a rotation that ended well.
-pub(in crate::tui) fn describe(done: &Done) -> String {
-    let arrow = match (&done.previous_fingerprint, &done.group.fingerprint) {
-        (Some(before), Some(after)) => format!(", token {before} is now {}", after.value),
-        _ => String::new(),
-    };
-    format!("{} {}{arrow}", done.group.id, done.ending.as_str())
-}
-
-fn with_home(path: &str) -> PathBuf {
-    match (path.strip_prefix("~/"), std::env::home_dir()) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => PathBuf::from(path),
-    }
+/// How strongly a rotation asks here.
+fn level(desk: &Desk) -> Level {
+    desk.profile().map_or(Level::Typed, of_rotation)
 }
 
 impl View for TokenPane {
@@ -200,7 +115,9 @@ impl View for TokenPane {
 
     fn title(&self, _desk: &Desk) -> String {
         match &self.stage {
-            Stage::Check { .. } | Stage::Rotating(_) => format!("Rotate {}", visible(self.id.as_str())),
+            Stage::Check { .. } | Stage::Rotating(_) => {
+                format!("Rotate {}", visible(self.id.as_str()))
+            }
             Stage::Reading(_) | Stage::Current(_) | Stage::Rotated { .. } | Stage::Failed(_) => {
                 format!("Token of {}", visible(self.id.as_str()))
             }
@@ -213,7 +130,8 @@ impl View for TokenPane {
             Stage::Check { .. } => "nothing is sent yet".into(),
             Stage::Rotating(_) => "rotating".into(),
             Stage::Rotated {
-                confirming: Some(_), ..
+                confirming: Some(_),
+                ..
             } => "reading it back".into(),
             Stage::Current(_) | Stage::Rotated { .. } | Stage::Failed(_) => String::new(),
         }
@@ -225,7 +143,7 @@ impl View for TokenPane {
             Action::Enter if self.path.is_some() => self.write(desk),
             Action::Rotate => {
                 self.revealed_until = None;
-                self.typed.hint = match Self::level(desk) {
+                self.typed.hint = match level(desk) {
                     Level::Typed => "exactly as shown above; then Enter".into(),
                     Level::Button | Level::Key => String::new(),
                 };
@@ -236,40 +154,34 @@ impl View for TokenPane {
                     *on_reason = !*on_reason;
                 }
             }
-            Action::Confirm => self.rotate(desk),
+            Action::Confirm
+                if matches!(self.stage, Stage::Check { .. }) && level(desk) == Level::Key =>
+            {
+                self.rotate(desk);
+            }
             Action::Enter if matches!(self.stage, Stage::Check { .. }) => {
-                if self.typed.text() == self.id.as_str() {
+                if level(desk) == Level::Typed && self.typed.text() == self.id.as_str() {
                     self.rotate(desk);
                 } else {
                     self.typed.error = Some("that is not the id; nothing was sent".into());
                 }
             }
-            Action::Back | Action::Enter => match &self.stage {
-                Stage::Rotating(_) => {
-                    desk.say(Severity::Info, format!("the rotation of {} goes on", self.id));
-                    desk.ask(Ask::Pop);
-                }
-                Stage::Reading(ticket) => {
-                    desk.cancel(*ticket);
-                    desk.ask(Ask::Pop);
-                }
-                Stage::Check { .. } => {
+            Action::Back | Action::Enter => {
+                if matches!(self.stage, Stage::Check { .. }) {
                     desk.say(Severity::Info, "nothing was sent");
                     self.typed.set_text("");
                     self.read(desk);
+                } else {
+                    self.leave(desk);
+                    desk.ask(Ask::Pop);
                 }
-                Stage::Current(_) | Stage::Rotated { .. } | Stage::Failed(_) => desk.ask(Ask::Pop),
-            },
+            }
+            Action::Refresh if self.path.is_some() => {}
             Action::Refresh => match &self.stage {
                 Stage::Reading(_) | Stage::Current(_) | Stage::Failed(_) => self.read(desk),
                 Stage::Check { .. } | Stage::Rotating(_) | Stage::Rotated { .. } => {}
             },
-            Action::Reveal => {
-                self.revealed_until = match self.revealed_until {
-                    None if self.token().is_some() => Some(desk.now + REVEALED),
-                    _ => None,
-                };
-            }
+            Action::Reveal => self.reveal(desk),
             Action::CopyMenu => {
                 if let Some(token) = self.token().cloned() {
                     desk.copy_secret("token", token);
@@ -298,7 +210,7 @@ impl View for TokenPane {
     fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
         match action {
             Action::Rotate => match &self.stage {
-                Stage::Current(done) if done.warnings.iter().any(|w| w.is_alarm()) => {
+                Stage::Current(done) if done.warnings.iter().any(Warning::is_alarm) => {
                     Some("there is an alarm: look first".into())
                 }
                 Stage::Current(_) => desk.read_only_reason().map(str::to_owned),
@@ -308,6 +220,20 @@ impl View for TokenPane {
                 Some("no token has been read".into())
             }
             _ => None,
+        }
+    }
+
+    fn leave(&mut self, desk: &mut Desk) {
+        match &self.stage {
+            Stage::Rotating(_) => desk.say(
+                Severity::Info,
+                format!(
+                    "the rotation of {} goes on; a message says how it ended",
+                    self.id
+                ),
+            ),
+            Stage::Reading(ticket) => desk.cancel(*ticket),
+            Stage::Current(_) | Stage::Check { .. } | Stage::Rotated { .. } | Stage::Failed(_) => {}
         }
     }
 
@@ -328,7 +254,10 @@ impl View for TokenPane {
             Outcome::TokenWritten(path) => {
                 self.writing = None;
                 self.path = None;
-                desk.say(Severity::Done, format!("token written to {} (only you can read it)", path.display()));
+                desk.say(
+                    Severity::Done,
+                    format!("token written to {} (only you can read it)", path.display()),
+                );
             }
             Outcome::Failed(trouble) if self.writing.is_some() => {
                 self.writing = None;
@@ -343,8 +272,18 @@ impl View for TokenPane {
     }
 
     fn lost(&mut self, desk: &mut Desk) {
+        // What is known stays on the screen: a new token is not given up because something beside it broke.
+        if self.writing.take().is_some() {
+            if let Some(field) = &mut self.path {
+                field.error = Some("the writing broke off; look whether the file is there".into());
+            }
+            return;
+        }
+        if let Stage::Rotated { confirming, .. } = &mut self.stage {
+            *confirming = None;
+            return;
+        }
         let rotating = matches!(self.stage, Stage::Rotating(_));
-        self.writing = None;
         let trouble = if rotating {
             Trouble {
                 text: "UNKNOWN whether the token was rotated: the job broke off inside groupdesk. r reads the group; never rotate to find out".into(),
@@ -371,18 +310,5 @@ impl View for TokenPane {
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
         page::draw(self, buffer, area, desk)
-    }
-}
-
-impl TokenPane {
-    fn field(&mut self) -> Option<&mut TextField> {
-        if self.path.is_some() {
-            return self.path.as_mut();
-        }
-        match self.stage {
-            Stage::Check { on_reason: true } => Some(&mut self.reason),
-            Stage::Check { on_reason: false } if !self.typed.hint.is_empty() => Some(&mut self.typed),
-            _ => None,
-        }
     }
 }

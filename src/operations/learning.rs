@@ -1,0 +1,269 @@
+//! From an answer to what the directory learns: judged, taken apart, compared with what was known, and written in one
+//! transaction with the history and the rotations it settles.
+
+use std::time::Duration;
+
+use super::{
+    Done, Failure, Operations, Warning,
+    recording::changes_json,
+    settling::{Asked, Evidence, since},
+};
+use crate::{
+    api::{
+        answer::{Group, Verdict},
+        client::Reply,
+        failure::CallError,
+    },
+    directory::{DirectoryError, Record, Upon},
+    domain::{
+        change::Change,
+        group::{EnvironmentTag, UserGroupId},
+        history::{Ending, Operation},
+        known::{KnownGroup, Lesson, Returned, Sent},
+        token::{Fingerprint, Token},
+    },
+};
+
+/// A good answer, taken apart: what the directory learns, and what is only for the person who asked.
+pub(super) struct Read {
+    pub returned: Returned,
+    pub token: Token,
+    pub new_user_group: Option<bool>,
+    pub status: u16,
+    pub latency: Duration,
+}
+
+/// A good answer, and what was asked.
+pub(super) struct Learnt {
+    pub operation: Operation,
+    pub ending: Ending,
+    pub sent: Sent,
+    pub read: Read,
+    pub changes: Option<Change>,
+    /// What was open before a get left; `None` where the answer settles nothing.
+    pub asked: Option<Asked>,
+}
+
+/// How often an answer is compared again because another process was faster.
+const TRIES: u32 = 5;
+
+fn token_of(group: &KnownGroup) -> Option<Fingerprint> {
+    group.fingerprint.as_ref().map(|known| known.value)
+}
+
+fn evidence(alarm: Option<&Warning>, read: &Read) -> Evidence {
+    match alarm {
+        Some(alarm) => Evidence::Contradiction(alarm.to_string()),
+        None => Evidence::Token(read.returned.fingerprint),
+    }
+}
+
+/// Anything but a good answer.
+pub(super) enum No {
+    Answered(Box<Reply>),
+    Failed(CallError),
+}
+
+impl Operations {
+    pub(super) fn judge(&self, result: Result<Reply, CallError>) -> Result<Read, No> {
+        match result {
+            Ok(Reply {
+                verdict: Verdict::Success(group),
+                status,
+                latency,
+            }) => Ok(self.take_apart(group, status, latency)),
+            Ok(reply) => Err(No::Answered(Box::new(reply))),
+            Err(error) => Err(No::Failed(error)),
+        }
+    }
+
+    pub(super) fn take_apart(&self, group: Group, status: u16, latency: Duration) -> Read {
+        Read {
+            returned: Returned {
+                name: group.name,
+                team_id: group.team_id,
+                properties: group.properties,
+                environment_tag: group.environment_tag,
+                fingerprint: self.directory().fingerprinter().of(&group.token),
+            },
+            token: group.token,
+            new_user_group: group.new_user_group,
+            status,
+            latency,
+        }
+    }
+
+    pub(super) fn lesson(&self, id: &UserGroupId, sent: Sent, returned: &Returned) -> Lesson {
+        Lesson {
+            id: id.clone(),
+            sent,
+            returned: Some(returned.clone()),
+            rotated: false,
+            at: self.now(),
+            by: self.operator().to_owned(),
+        }
+    }
+
+    /// Whether the answer carries a token that this desk has seen replaced within the settle horizon: it left the
+    /// service before, or comes from a copy that lags, and nothing in it is news.
+    async fn is_stale(
+        &self,
+        known: Option<&KnownGroup>,
+        returned: &Returned,
+    ) -> Result<bool, DirectoryError> {
+        let Some((group, last)) =
+            known.and_then(|group| Some((group, group.fingerprint.as_ref()?)))
+        else {
+            return Ok(false);
+        };
+        if last.value == returned.fingerprint || since(last.at, self.now()) >= self.horizon() {
+            return Ok(false);
+        }
+        let owners = self.directory().owners(returned.fingerprint).await?;
+        Ok(owners
+            .iter()
+            .any(|owner| owner.profile == self.profile().name && owner.user_group_id == group.id))
+    }
+
+    /// Writes down a good answer and says what it means for the person who asked.
+    pub(super) async fn learn(&self, id: &UserGroupId, learnt: Learnt) -> Result<Done, Failure> {
+        let mut learnt = learnt;
+        let mut tries = TRIES;
+        loop {
+            tries -= 1;
+            match self.learn_once(id, &learnt).await {
+                // Rotations that another process moved on meanwhile are left to it.
+                Err(DirectoryError::MovedOn { .. }) if tries > 0 => learnt.asked = None,
+                Err(DirectoryError::Overtaken) if tries > 0 => {}
+                done => return done.map_err(Failure::NotWritten),
+            }
+        }
+    }
+
+    async fn learn_once(&self, id: &UserGroupId, learnt: &Learnt) -> Result<Done, DirectoryError> {
+        let Learnt {
+            operation,
+            ending,
+            read,
+            ..
+        } = learnt;
+        let before = self.show(id).await?;
+        let stale = self.is_stale(before.as_ref(), &read.returned).await?;
+        let alarm = self.alarm(*ending, &read.returned);
+        let asked = learnt.asked.as_ref().filter(|_| !stale);
+        let settled = asked
+            .map(|asked| self.settle(asked, &evidence(alarm.as_ref(), read)))
+            .unwrap_or_default();
+        let mut lesson = self.lesson(id, learnt.sent.clone(), &read.returned);
+        if stale {
+            lesson.returned = None;
+        }
+        let previous = before.as_ref().and_then(token_of);
+        let mut group = before.unwrap_or_else(|| KnownGroup::new(id.clone()));
+        let mut noticed = group.learn(&lesson);
+        // A rotation of ours explains it.
+        noticed.token_changed_elsewhere &= !settled.endings.contains(&Ending::Recovered);
+        let mut warnings: Vec<_> = alarm.into_iter().collect();
+        warnings.extend(Warning::of(&noticed));
+        // A get that found what was expected is no history; one that noticed something is.
+        let noteworthy = *operation != Operation::Get || !warnings.is_empty();
+        let entry = noteworthy.then(|| {
+            let mut entry = self.entry(*operation, id, *ending);
+            entry.previous_fingerprint = previous;
+            entry.fingerprint = token_of(&group);
+            entry.changes = learnt.changes.as_ref().and_then(changes_json);
+            let notes: Vec<_> = warnings.iter().map(Warning::to_string).collect();
+            entry.note = (!notes.is_empty()).then(|| notes.join("; "));
+            entry
+        });
+        let mut records = settled.steps;
+        records.push(Record {
+            lesson: Some(lesson),
+            entry,
+            upon: Upon::Token(previous),
+            ..Record::default()
+        });
+        let profile = &self.profile().name;
+        let recorded = self.directory().record_all(profile, records).await?.pop();
+        let endings = settled.endings.into_iter();
+        warnings.extend(endings.map(|ending| Warning::RotationSettled { ending }));
+        warnings.extend(stale.then_some(Warning::StaleAnswer));
+        Ok(Done {
+            ending: *ending,
+            group: recorded.and_then(|last| last.group).unwrap_or(group),
+            token: (!stale).then(|| read.token.clone()),
+            previous_fingerprint: previous,
+            warnings,
+            status: read.status,
+            latency: read.latency,
+            rotation: None,
+        })
+    }
+
+    /// What contradicts all that was known: nothing may follow on it.
+    fn alarm(&self, ending: Ending, returned: &Returned) -> Option<Warning> {
+        if ending == Ending::CreatedByGet {
+            return Some(Warning::CreatedByGet);
+        }
+        self.tag_alarm(returned.environment_tag.as_ref())
+    }
+
+    pub(super) fn tag_alarm(&self, got: Option<&EnvironmentTag>) -> Option<Warning> {
+        match (&self.profile().environment, got) {
+            (Some(expected), Some(got)) if expected != got => Some(Warning::WrongTag {
+                expected: expected.clone(),
+                got: got.clone(),
+            }),
+            _ => None,
+        }
+    }
+}
+
+impl No {
+    pub(super) fn of_read(self) -> Failure {
+        match self {
+            Self::Answered(reply) => match reply.verdict {
+                Verdict::Refused { words, .. } => refused(reply.status, words),
+                verdict @ (Verdict::Success(_) | Verdict::SameToken(_) | Verdict::Unclear(_)) => {
+                    Failure::Unreadable(explain(&verdict))
+                }
+            },
+            Self::Failed(error) => Failure::Unreachable(error),
+        }
+    }
+
+    pub(super) fn of_mutation(self, operation: &'static str, next: &'static str) -> Failure {
+        let unknown = |why| Failure::Unknown {
+            operation,
+            why,
+            next,
+        };
+        match self {
+            Self::Answered(reply) => match reply.verdict {
+                Verdict::Refused {
+                    stated: true,
+                    words,
+                    ..
+                } => refused(reply.status, words),
+                verdict => unknown(explain(&verdict)),
+            },
+            Self::Failed(error @ CallError::NotSent { .. }) => Failure::Unreachable(error),
+            Self::Failed(error @ CallError::Lost { .. }) => unknown(error.to_string()),
+        }
+    }
+}
+
+pub(super) fn refused(status: u16, words: Option<String>) -> Failure {
+    if status == 401 {
+        Failure::KeyRefused { words }
+    } else {
+        Failure::Refused { status, words }
+    }
+}
+
+/// What was wrong with an answer, in words.
+pub(super) fn explain(verdict: &Verdict) -> String {
+    verdict
+        .explain()
+        .unwrap_or_else(|| "the answer is a success of another kind than was asked for".into())
+}

@@ -1,0 +1,251 @@
+//! What follows from the answer to a rotation (rotation.md): the outcome is durable before anybody sees it, and
+//! whatever is unclear is settled by one get. It sends no rotation.
+
+use super::{
+    Assurance, Done, Failure, Operations, Warning,
+    learning::{Read, explain, refused},
+    rotating::{Beside, UnderWay},
+    settling::ending,
+};
+use crate::{
+    api::{answer::Verdict, client::Reply, failure::CallError, rotation::rotation_answer},
+    directory::DirectoryError,
+    domain::{
+        history::Ending,
+        known::{KnownGroup, Lesson, Sent},
+        rotation::{Answer, Event, State},
+    },
+};
+
+const NEXT: &str = "Read the group to find out; never rotate again to find out";
+
+impl Operations {
+    pub(super) async fn take_answer(
+        &self,
+        mut under_way: UnderWay<'_>,
+        result: Result<Reply, CallError>,
+    ) -> Result<Done, Failure> {
+        let wrong_tag = self.wrong_tag(&result);
+        let answer = match &wrong_tag {
+            Some(_) => Answer::WrongGroup,
+            None => rotation_answer(&result, self.directory().fingerprinter()),
+        };
+        let event = Event::Answered(answer);
+        match (answer, result) {
+            (
+                Answer::NewToken(_),
+                Ok(Reply {
+                    verdict: Verdict::Success(group),
+                    status,
+                    latency,
+                }),
+            ) => {
+                let read = self.take_apart(group, status, latency);
+                self.rotated(under_way, event, read).await
+            }
+            (Answer::NotSent, Err(error)) => {
+                let why = error.to_string();
+                // Nothing was sent, whether or not that can be written down.
+                drop(
+                    self.end(&mut under_way, event, Ending::Unreachable, &why)
+                        .await,
+                );
+                Err(Failure::Unreachable(error))
+            }
+            (Answer::NewToken(_) | Answer::SameToken | Answer::NotSent, result) => {
+                let why = words(&result);
+                let ended = self.end(&mut under_way, event, Ending::NotApplied, &why);
+                ended.await.map_err(|error| not_written(&why, &error))?;
+                Err(Failure::NotApplied { why })
+            }
+            (Answer::WrongGroup, result) => {
+                let why = wrong_tag.map_or_else(|| words(&result), |alarm| alarm.to_string());
+                let ended = self.end(&mut under_way, event, Ending::Conflict, &why);
+                ended.await.map_err(|error| not_written(&why, &error))?;
+                Err(Failure::Conflict { why })
+            }
+            (Answer::Refused | Answer::Unclear, result) => {
+                let why = words(&result);
+                let ended = self.end(&mut under_way, event, Ending::Unknown, &why);
+                ended.await.map_err(|error| not_written(&why, &error))?;
+                self.find_out(under_way, why, result).await
+            }
+        }
+    }
+
+    /// An answer from another environment than the profile expects is no success (hazard 11).
+    fn wrong_tag(&self, result: &Result<Reply, CallError>) -> Option<Warning> {
+        match result {
+            Ok(Reply {
+                verdict: Verdict::Success(group) | Verdict::SameToken(group),
+                ..
+            }) => self.tag_alarm(group.environment_tag.as_ref()),
+            _ => None,
+        }
+    }
+
+    async fn rotated(
+        &self,
+        mut under_way: UnderWay<'_>,
+        event: Event,
+        read: Read,
+    ) -> Result<Done, Failure> {
+        let Read {
+            returned,
+            token,
+            status,
+            latency,
+            ..
+        } = read;
+        let beside = Beside {
+            lesson: Some(Lesson {
+                rotated: true,
+                ..self.lesson(under_way.id, Sent::default(), &returned)
+            }),
+            entry: Some(self.rotation_entry(
+                &under_way,
+                Ending::Rotated,
+                Some(returned.fingerprint),
+                None,
+            )),
+            note: None,
+        };
+        let recorded = self.advance(&mut under_way, event, beside).await;
+        let recorded = recorded.map_err(|error| {
+            let why = "the service rotated it and answered with a new token, which is not shown";
+            not_written(why, &error)
+        })?;
+        let mut warnings = under_way.warnings;
+        warnings.extend(Warning::of(&recorded.noticed));
+        Ok(Done {
+            ending: Ending::Rotated,
+            group: recorded
+                .group
+                .unwrap_or_else(|| KnownGroup::new(under_way.id.clone())),
+            token: Some(token),
+            previous_fingerprint: Some(under_way.rotation.previous),
+            warnings,
+            status,
+            latency,
+            rotation: Some(under_way.row),
+        })
+    }
+
+    /// The get that decides what the answer did not (rotation.md, rule 2). The look-up settles the journal, and the
+    /// journal says what became of the rotation.
+    async fn find_out(
+        &self,
+        under_way: UnderWay<'_>,
+        why: String,
+        result: Result<Reply, CallError>,
+    ) -> Result<Done, Failure> {
+        let Ok(read) = self.look_up(under_way.id, Assurance::Exists).await else {
+            return Err(unknown(why));
+        };
+        let Ok(Some(row)) = self.directory().rotation(under_way.row).await else {
+            return Err(unknown(why));
+        };
+        match row.rotation.state {
+            State::Recovered => {
+                let mut warnings = under_way.warnings;
+                warnings.extend(read.warnings.into_iter().filter(is_news));
+                Ok(Done {
+                    ending: Ending::Recovered,
+                    previous_fingerprint: Some(under_way.rotation.previous),
+                    rotation: Some(under_way.row),
+                    warnings,
+                    ..read
+                })
+            }
+            State::NotApplied => Err(match result {
+                Ok(Reply {
+                    verdict: Verdict::Refused { words, .. },
+                    status,
+                    ..
+                }) => refused(status, words),
+                _ => Failure::NotApplied { why },
+            }),
+            State::Conflict => Err(Failure::Conflict {
+                why: format!("{why}; then {}", row.note.unwrap_or_default()),
+            }),
+            _ => Err(unknown(why)),
+        }
+    }
+
+    /// The confirming get after a rotation: the ending becomes Confirmed, Superseded or Conflict, or stays Rotated when
+    /// the group cannot be read.
+    pub async fn confirm(&self, rotated: Done) -> Done {
+        let mut done = rotated;
+        let read = match self.look_up(&done.group.id, Assurance::Exists).await {
+            Ok(read) => read,
+            Err(failure) => {
+                let why = failure.to_string();
+                done.warnings.push(Warning::NotReadBack { why });
+                return done;
+            }
+        };
+        let row = match done.rotation {
+            Some(row) => self.directory().rotation(row).await.ok().flatten(),
+            None => None,
+        };
+        let state = row.map(|row| row.rotation.state);
+        done.ending = state.and_then(ending).unwrap_or(done.ending);
+        let news = read.warnings.into_iter().filter(is_news);
+        done.warnings.extend(news);
+        match done.ending {
+            Ending::Confirmed => done.group = read.group,
+            // Not ours any more, but the current one.
+            Ending::Superseded | Ending::Recovered => {
+                done.group = read.group;
+                done.token = read.token;
+            }
+            Ending::Rotated if !done.warnings.contains(&Warning::StaleAnswer) => {
+                let why = "it could not be told from the answer".into();
+                done.warnings.push(Warning::NotReadBack { why });
+            }
+            _ => {}
+        }
+        done
+    }
+
+    async fn end(
+        &self,
+        under_way: &mut UnderWay<'_>,
+        event: Event,
+        ending: Ending,
+        why: &str,
+    ) -> Result<(), DirectoryError> {
+        let why = Some(why.to_owned());
+        let beside = Beside {
+            lesson: None,
+            entry: Some(self.rotation_entry(under_way, ending, None, why.clone())),
+            note: why,
+        };
+        self.advance(under_way, event, beside).await?;
+        Ok(())
+    }
+}
+
+/// The settling is the outcome itself here.
+fn is_news(warning: &Warning) -> bool {
+    warning.settled().is_none()
+}
+
+fn words(result: &Result<Reply, CallError>) -> String {
+    match result {
+        Ok(reply) => explain(&reply.verdict),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn unknown(why: String) -> Failure {
+    Failure::Unknown {
+        operation: "rotation",
+        why,
+        next: NEXT,
+    }
+}
+
+fn not_written(why: &str, error: &DirectoryError) -> Failure {
+    unknown(format!("{why}; this desk could not write it down: {error}"))
+}

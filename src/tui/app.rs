@@ -1,0 +1,296 @@
+//! The console as a state: messages in, effects out. Pure: no I/O, no await, no clock; the time comes with the message.
+
+mod arrivals;
+
+use crossterm::event::{KeyEvent, KeyEventKind};
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    Farewell,
+    desk::{Ask, Desk},
+    keymap::{self, Action},
+    message::{Effect, Job, Msg, Outcome, ProfileIndex, Ticket},
+    messages::Severity,
+    panes::{
+        Pane, View, help::Help, history::History, list::List, messages::MessagesPane, open::Open,
+        profiles::Profiles, token, welcome::Welcome,
+    },
+};
+
+#[derive(Debug)]
+pub struct App {
+    pub desk: Desk,
+    /// The top one has the keys; the bottom one is the list, or the welcome.
+    pub stack: Vec<Pane>,
+    /// The last Ctrl-C or `q` that was answered with "again to quit"; only the same again is meant.
+    warned: Option<(Action, Timestamp)>,
+    /// Leaving once the writes are done.
+    leaving: Option<Farewell>,
+}
+
+/// Within this time a second Ctrl-C or `q` is meant.
+const AGAIN: SignedDuration = SignedDuration::from_secs(5);
+
+impl App {
+    /// Opens on the list of the current profile, or on the welcome where there is none.
+    pub fn new(mut desk: Desk, config_file: String) -> Self {
+        let bottom = if desk.profile().is_some() {
+            desk.start(Job::OpenRotations);
+            Pane::List(List::start(&mut desk))
+        } else {
+            Pane::Welcome(Welcome { config_file })
+        };
+        Self {
+            desk,
+            stack: vec![bottom],
+            warned: None,
+            leaving: None,
+        }
+    }
+
+    /// The pane that has the keys.
+    pub fn top(&self) -> &dyn View {
+        self.stack.last().expect("the bottom pane stays").view()
+    }
+
+    fn top_mut(&mut self) -> &mut Pane {
+        self.stack.last_mut().expect("the bottom pane stays")
+    }
+
+    /// Whether something on the screen changes with time alone.
+    pub fn ticks(&self) -> bool {
+        self.stack.iter().any(|pane| pane.view().ticks())
+    }
+
+    /// Effects that the construction asked for.
+    pub fn take_effects(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.desk.effects)
+    }
+
+    /// Takes in what happened at `now`, and says what is to be done.
+    pub fn update(&mut self, now: Timestamp, msg: Msg) -> Vec<Effect> {
+        self.desk.now = now;
+        match msg {
+            Msg::Key(key) => self.key(key),
+            Msg::Paste(text) => self.paste(&text),
+            Msg::Resize(columns, rows) => self.desk.size = (columns, rows),
+            Msg::Done(ticket, outcome) => self.done(ticket, outcome),
+            Msg::Lost(ticket) => self.lost(ticket),
+            Msg::Tick => {}
+            Msg::Leave => self.leave(Farewell::Signal),
+        }
+        self.navigate();
+        for pane in &mut self.stack {
+            pane.view_mut().sync(&self.desk);
+        }
+        self.farewell();
+        self.take_effects()
+    }
+
+    fn key(&mut self, key: KeyEvent) {
+        if key.kind == KeyEventKind::Release {
+            return;
+        }
+        let focus = self.top().focus();
+        match keymap::action(focus, key) {
+            Some(Action::InField) => self.input(key),
+            Some(action) => self.press(action),
+            None if focus.takes_text() => self.input(key),
+            None => {}
+        }
+    }
+
+    fn input(&mut self, key: KeyEvent) {
+        let pane = self.stack.last_mut().expect("the bottom pane stays");
+        pane.view_mut().input(key, &mut self.desk);
+    }
+
+    fn paste(&mut self, text: &str) {
+        let pane = self.stack.last_mut().expect("the bottom pane stays");
+        if !pane.view_mut().paste(text, &mut self.desk) {
+            self.desk.say(
+                Severity::Info,
+                "pasted text goes into fields only; there is none here",
+            );
+        }
+    }
+
+    fn press(&mut self, action: Action) {
+        if let Some(why) = self.top().disabled(action, &self.desk) {
+            self.desk
+                .say(Severity::Warning, format!("not possible here: {why}"));
+            return;
+        }
+        let desk = &mut self.desk;
+        match action {
+            Action::Help => {
+                if matches!(self.stack.last(), Some(Pane::Help(_))) {
+                    self.act(Action::Help);
+                } else {
+                    let help = Help::about(self.top(), &self.desk);
+                    self.stack.push(Pane::Help(help));
+                }
+            }
+            Action::Suspend => desk.effects.push(Effect::Suspend),
+            Action::Redraw => desk.effects.push(Effect::Redraw),
+            Action::Cancel => self.cancel(),
+            Action::Quit if self.stack.len() == 1 => self.quit(),
+            Action::Quit => self.act(Action::Back),
+            Action::Profiles if !matches!(self.top_mut(), Pane::Profiles(_)) => {
+                let pane = Profiles::new(&self.desk);
+                self.stack.push(Pane::Profiles(pane));
+            }
+            Action::Messages if !matches!(self.top_mut(), Pane::Messages(_)) => {
+                self.stack.push(Pane::Messages(MessagesPane::default()));
+            }
+            Action::OpenOrCreate => self.stack.push(Pane::Open(Open::default())),
+            Action::Groups => self.go_home(),
+            Action::History if !matches!(self.top_mut(), Pane::Group(_)) => {
+                if !matches!(self.top_mut(), Pane::History(_)) {
+                    let pane = History::of(None, &mut self.desk);
+                    self.stack.push(Pane::History(pane));
+                }
+            }
+            action => self.act(action),
+        }
+    }
+
+    fn act(&mut self, action: Action) {
+        let pane = self.stack.last_mut().expect("the bottom pane stays");
+        pane.view_mut().act(action, &mut self.desk);
+    }
+
+    /// Leaves pane by pane, so that each can keep what it holds.
+    fn go_home(&mut self) {
+        while self.stack.len() > 1 {
+            if let Some(mut pane) = self.stack.pop() {
+                pane.view_mut().leave(&mut self.desk);
+            }
+        }
+    }
+
+    /// The first Ctrl-C goes back or says how to quit; the second quits.
+    fn cancel(&mut self) {
+        if self.leaving.is_some() {
+            self.desk.effects.push(Effect::Quit(Farewell::Signal));
+        } else if self.is_again(Action::Cancel) {
+            self.leave(Farewell::Asked);
+        } else {
+            self.warned = Some((Action::Cancel, self.desk.now));
+            if self.stack.len() > 1 {
+                self.act(Action::Back);
+            }
+            self.desk.say(Severity::Warning, "Ctrl-C again quits");
+        }
+    }
+
+    fn quit(&mut self) {
+        let drafts = self.desk.drafts.len();
+        if drafts > 0 && !self.is_again(Action::Quit) {
+            self.warned = Some((Action::Quit, self.desk.now));
+            let drafts = if drafts == 1 {
+                "1 unsent draft goes".to_owned()
+            } else {
+                format!("{drafts} unsent drafts go")
+            };
+            self.desk.say(
+                Severity::Warning,
+                format!("{drafts} with the console: q again quits"),
+            );
+        } else {
+            self.leave(Farewell::Asked);
+        }
+    }
+
+    fn is_again(&self, action: Action) -> bool {
+        self.warned.is_some_and(|(warned, at)| {
+            warned == action && self.desk.now.duration_since(at) <= AGAIN
+        })
+    }
+
+    fn leave(&mut self, farewell: Farewell) {
+        self.leaving = Some(farewell);
+        let writes: Vec<&str> = self
+            .desk
+            .running
+            .values()
+            .filter(|job| job.is_write)
+            .map(|job| job.label.as_str())
+            .collect();
+        if !writes.is_empty() {
+            let text = format!(
+                "waiting for {} before leaving; Ctrl-C leaves at once, and the outcome stays unknown",
+                writes.join(", ")
+            );
+            self.desk.say(Severity::Warning, text);
+        }
+    }
+
+    fn farewell(&mut self) {
+        if let Some(farewell) = self.leaving
+            && self.desk.writes_under_way() == 0
+        {
+            self.desk.effects.push(Effect::Quit(farewell));
+        }
+    }
+
+    fn navigate(&mut self) {
+        while !self.desk.asks.is_empty() {
+            for ask in std::mem::take(&mut self.desk.asks) {
+                self.grant(ask);
+            }
+        }
+    }
+
+    fn grant(&mut self, ask: Ask) {
+        match ask {
+            Ask::Push(pane) => self.stack.push(pane),
+            Ask::Replace(pane) => {
+                if self.stack.len() > 1 {
+                    self.stack.pop();
+                }
+                self.stack.push(pane);
+            }
+            Ask::Pop => {
+                if self.stack.len() > 1 {
+                    self.stack.pop();
+                }
+            }
+            Ask::Home => self.go_home(),
+            Ask::Finish(ticket, pane) => self.finish(ticket, pane),
+            Ask::SwitchTo(profile) => self.switch(profile),
+            Ask::Leave(farewell) => self.leave(farewell),
+            Ask::Press(action) => self.press(action),
+        }
+    }
+
+    /// The result stands where the review and its form stood; what was opened above them stays.
+    fn finish(&mut self, ticket: Ticket, result: Pane) {
+        let waiting = self
+            .stack
+            .iter()
+            .rposition(|pane| pane.view().waits_for(ticket));
+        let Some(review) = waiting else { return };
+        let has_form = matches!(self.stack[review - 1], Pane::Edit(_));
+        let from = if has_form { review - 1 } else { review };
+        self.stack.splice(from..=review, [result]);
+    }
+
+    /// Another profile: everything of the old one leaves the screen; what it has under way goes on.
+    fn switch(&mut self, profile: ProfileIndex) {
+        if profile == self.desk.current || self.desk.profiles.get(profile.0).is_none() {
+            return;
+        }
+        self.go_home();
+        self.desk.current = profile;
+        self.desk.groups = super::groups::Groups::default();
+        self.desk.last_answer = None;
+        let list = List::start(&mut self.desk);
+        self.desk.start(Job::OpenRotations);
+        self.stack = vec![Pane::List(list)];
+        if let Some(profile) = self.desk.profile() {
+            let text = format!("now in {} ({})", profile.name, profile.environment_word());
+            self.desk.say(Severity::Info, text);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What jobs came to: the pane that waits takes it, what a left pane asked for becomes a notice.
+
+use super::{App, Outcome, Pane, ProfileIndex, Severity, Ticket, token};
+use crate::{
+    domain::{change::Wanted, group::UserGroupId, history::Ending},
+    tui::message::Job,
+};
+
+impl App {
+    pub(super) fn done(&mut self, ticket: Ticket, mut outcome: Outcome) {
+        // An answer to a ticket that was cancelled comes too late and means nothing.
+        let Some(running) = self.desk.running.remove(&ticket) else {
+            return;
+        };
+        let is_here = running.profile == self.desk.current;
+        self.take_in(&mut outcome, is_here);
+        let waiting = self
+            .stack
+            .iter_mut()
+            .rev()
+            .find(|pane| pane.view().waits_for(ticket));
+        if let Some(pane) = waiting {
+            pane.view_mut().answer(&outcome, &mut self.desk)
+        } else {
+            if let Some((id, wanted)) = &running.sends {
+                self.settle_draft(running.profile, id, wanted, &outcome);
+            }
+            self.notice(&outcome, running.profile);
+        }
+    }
+
+    /// A change that was sent and taken is no draft any more, nor news in a form that is still open.
+    fn settle_draft(
+        &mut self,
+        profile: ProfileIndex,
+        id: &UserGroupId,
+        sent: &Wanted,
+        outcome: &Outcome,
+    ) {
+        let is_taken = matches!(outcome, Outcome::Done(done) if matches!(done.ending, Ending::Updated | Ending::Created));
+        if !is_taken {
+            return;
+        }
+        let key = (profile, id.clone());
+        let is_draft = self.desk.drafts.get(&key);
+        if is_draft.is_some_and(|draft| draft.wanted().as_ref() == Ok(sent)) {
+            self.desk.drafts.remove(&key);
+        }
+        for pane in &mut self.stack {
+            if let Pane::Edit(edit) = pane
+                && profile == self.desk.current
+                && edit.id == *id
+            {
+                edit.is_sent(sent);
+            }
+        }
+    }
+
+    /// What an outcome tells about the groups, whoever asked for it.
+    fn take_in(&mut self, outcome: &mut Outcome, is_here: bool) {
+        match outcome {
+            Outcome::Done(done) if is_here => {
+                self.desk.last_answer = Some((done.status, done.latency));
+                self.desk.groups.upsert(done.group.clone());
+            }
+            Outcome::Listed(groups) if is_here => {
+                let now = self.desk.now;
+                // Nobody else wants the rows: a list of a million is not copied.
+                self.desk.groups.replace(std::mem::take(groups), now);
+            }
+            Outcome::OpenRotations(rows) if is_here && !rows.is_empty() => {
+                let ids: Vec<String> = rows
+                    .iter()
+                    .take(3)
+                    .map(|row| row.user_group_id.to_string())
+                    .collect();
+                let text = format!(
+                    "{} with an open outcome: {}. Opening the group settles it",
+                    if rows.len() == 1 {
+                        "a rotation".into()
+                    } else {
+                        format!("{} rotations", rows.len())
+                    },
+                    ids.join(", ")
+                );
+                self.desk.say(Severity::Unknown, text);
+            }
+            Outcome::Done(_)
+            | Outcome::Listed(_)
+            | Outcome::OpenRotations(_)
+            | Outcome::History(_)
+            | Outcome::TokenWritten(_)
+            | Outcome::Failed(_) => {}
+        }
+    }
+
+    /// An outcome whose pane has been left.
+    fn notice(&mut self, outcome: &Outcome, profile: ProfileIndex) {
+        let place = match self.desk.profiles.get(profile.0) {
+            Some(other) if profile != self.desk.current => format!(" in {}", other.name),
+            _ => String::new(),
+        };
+        match outcome {
+            Outcome::Done(done) => match done.ending {
+                Ending::Found => {}
+                Ending::Rotated | Ending::Recovered => {
+                    let text = format!(
+                        "{}{place}; t on the group shows the new token",
+                        token::describe(done)
+                    );
+                    self.desk.say(Severity::Done, text);
+                    if profile == self.desk.current {
+                        self.desk.start(Job::Confirm(done.clone()));
+                    }
+                }
+                _ => {
+                    let text = format!("{}{place}", token::describe(done));
+                    self.desk.say(Severity::Done, text);
+                    for warning in done.warnings.iter().filter(|warning| warning.is_alarm()) {
+                        self.desk.say(Severity::Error, warning.to_string());
+                    }
+                }
+            },
+            Outcome::TokenWritten(path) => {
+                self.desk.say(
+                    Severity::Done,
+                    format!("token written to {}", path.display()),
+                );
+            }
+            Outcome::Failed(trouble) => {
+                self.desk
+                    .say(trouble.severity(), format!("{}{place}", trouble.text));
+            }
+            Outcome::Listed(_) | Outcome::OpenRotations(_) | Outcome::History(_) => {}
+        }
+    }
+
+    pub(super) fn lost(&mut self, ticket: Ticket) {
+        let Some(running) = self.desk.running.remove(&ticket) else {
+            return;
+        };
+        let (severity, text) = if running.is_write {
+            let text = format!(
+                "UNKNOWN how {} ended: the job broke off inside groupdesk. Read the group",
+                running.label
+            );
+            (Severity::Unknown, text)
+        } else {
+            (
+                Severity::Error,
+                format!("{} broke off inside groupdesk; try again", running.label),
+            )
+        };
+        self.desk.say(severity, text);
+        let waiting = self
+            .stack
+            .iter_mut()
+            .find(|pane| pane.view().waits_for(ticket));
+        if let Some(pane) = waiting {
+            pane.view_mut().lost(&mut self.desk);
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! How the token pane looks at each stage.
+
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+    style::Style,
+};
+
+use super::{Stage, TokenPane};
+use crate::{
+    domain::{history::Ending, known::KnownGroup},
+    operations::Done,
+    tui::{
+        desk::Desk,
+        frame::boxed,
+        level::Level,
+        panes::{View, history::ending_style},
+        sheet::Sheet,
+        widgets::paint,
+    },
+};
+
+/// Signs that stand for a token, whatever its length.
+const MASKED: usize = 16;
+
+pub(super) fn draw(
+    pane: &TokenPane,
+    buffer: &mut Buffer,
+    area: Rect,
+    desk: &Desk,
+) -> Option<Position> {
+    let inner = boxed(buffer, area, &pane.title(desk), desk.theme);
+    let mut sheet = Sheet::new(inner.width, desk.theme);
+    match &pane.stage {
+        Stage::Reading(_) => {
+            sheet.text("reading the group from the service", desk.theme.dim());
+        }
+        Stage::Current(done) => {
+            current(&mut sheet, done, desk);
+            secret(&mut sheet, pane, done, desk);
+            sheet.blank();
+            match desk.read_only_reason() {
+                Some(why) => {
+                    sheet.text(&format!("T would rotate it, but {why}."), desk.theme.dim());
+                }
+                None => sheet.text(
+                    "T rotates it: asks first, and shows what will happen.",
+                    desk.theme.dim(),
+                ),
+            }
+        }
+        Stage::Check { on_reason } => {
+            check(&mut sheet, pane, desk);
+            return draw_fields(pane, buffer, inner, &sheet, *on_reason, desk);
+        }
+        Stage::Rotating(_) => {
+            sheet.heading("Rotating: one request is on its way.");
+            sheet.text(
+                "It is sent once and never repeated. Leaving this screen does not stop it; a message says how it ended.",
+                desk.theme.dim(),
+            );
+        }
+        Stage::Rotated { done, confirming } => {
+            rotated(&mut sheet, done, confirming.is_some(), desk);
+            secret(&mut sheet, pane, done, desk);
+            sheet.blank();
+            sheet.text(
+                "Dashboards need this token now: hand it to where they are rendered. It is kept nowhere on this machine; \
+                 t on the group reads it again.",
+                desk.theme.dim(),
+            );
+        }
+        Stage::Failed(trouble) => {
+            let style = trouble.ending.map_or(desk.theme.error(), |ending| {
+                ending_style(ending, desk.theme)
+            });
+            if trouble.ending == Some(Ending::Unknown) {
+                sheet.text("UNKNOWN", style);
+            }
+            sheet.text(&trouble.text, style);
+            sheet.blank();
+            sheet.text(
+                "r reads the group: only that tells which token is current.",
+                desk.theme.dim(),
+            );
+        }
+    }
+    sheet.draw(buffer, inner, 0);
+    draw_path(pane, buffer, inner, sheet.height(), desk)
+}
+
+fn known<'a>(pane: &TokenPane, desk: &'a Desk) -> Option<&'a KnownGroup> {
+    desk.groups.get(&pane.id)
+}
+
+fn facts(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
+    let plain = Style::new();
+    sheet.field("group", group.title(), desk.theme.title(), "");
+    sheet.field("user group id", group.id.as_str(), plain, "");
+    match &group.environment_tag {
+        Some(known) => sheet.field(
+            "tag",
+            known.value.as_str(),
+            plain,
+            &crate::tui::facts::origin(known, desk),
+        ),
+        None => sheet.field("tag", "?", plain, "comes back from update and rotate only"),
+    }
+}
+
+fn rotated_ago(group: &KnownGroup, desk: &Desk) -> String {
+    match &group.last_rotated {
+        Some(last) => {
+            let by = last.by.as_deref().unwrap_or("somebody elsewhere");
+            format!(
+                "{} ago by {by}, as far as this desk knows",
+                desk.age(last.at)
+            )
+        }
+        None => "not known here".into(),
+    }
+}
+
+fn current(sheet: &mut Sheet, done: &Done, desk: &Desk) {
+    for warning in &done.warnings {
+        let style = if warning.is_alarm() {
+            desk.theme.error()
+        } else {
+            desk.theme.warning()
+        };
+        sheet.text(&format!("! {warning}"), style);
+    }
+    facts(sheet, &done.group, desk);
+    sheet.field(
+        "last rotated~",
+        &rotated_ago(&done.group, desk),
+        Style::new(),
+        "",
+    );
+    fingerprint(sheet, &done.group);
+}
+
+fn fingerprint(sheet: &mut Sheet, group: &KnownGroup) {
+    if let Some(known) = &group.fingerprint {
+        sheet.field("fingerprint", &known.value.to_string(), Style::new(), "");
+    }
+}
+
+/// The token, masked unless it was asked for.
+fn secret(sheet: &mut Sheet, pane: &TokenPane, done: &Done, desk: &Desk) {
+    let Some(token) = &done.token else {
+        sheet.field("token", "not returned", desk.theme.error(), "");
+        return;
+    };
+    // A line of its own, masked or not: the page must not move, and a token cut in two cannot be copied.
+    if let Some(until) = pane.revealed_until {
+        let left = until.duration_since(desk.now).as_secs().max(0);
+        let note = format!("hidden again in {left}s");
+        sheet.field("token", "", Style::new(), &note);
+        sheet.indented(2, token.expose(), desk.theme.warning());
+    } else {
+        sheet.field("token", "", Style::new(), "v reveals it for 20 s");
+        let mask = desk.theme.mask().repeat(MASKED);
+        sheet.indented(2, &mask, Style::new());
+    }
+}
+
+fn rotated(sheet: &mut Sheet, done: &Done, confirming: bool, desk: &Desk) {
+    let theme = desk.theme;
+    let word = match done.ending {
+        Ending::Confirmed | Ending::Superseded => "ROTATED".to_owned(),
+        ending => ending.as_str().replace('_', " ").to_uppercase(),
+    };
+    let answer = format!(
+        "answered {} in {} ms",
+        done.status,
+        done.latency.as_millis()
+    );
+    sheet.field("result", &word, ending_style(done.ending, theme), &answer);
+    let confirmation = match (done.ending, confirming) {
+        (_, true) => "being read back",
+        (Ending::Confirmed, false) => "confirmed by reading it back",
+        (Ending::Recovered, false) => {
+            "the answer was lost; reading the group shows a new token: rotated by this call or by someone else. \
+             If the old one leaked, rotate again"
+        }
+        (Ending::Superseded, false) => {
+            "rotated, and someone rotated again after this: the token below is theirs"
+        }
+        (_, false) => "not confirmed",
+    };
+    sheet.field("confirmation", confirmation, Style::new(), "");
+    for warning in &done.warnings {
+        sheet.text(&format!("! {warning}"), theme.warning());
+    }
+    sheet.blank();
+    facts(sheet, &done.group, desk);
+    if let Some(before) = done.previous_fingerprint {
+        sheet.field(
+            "old token",
+            &format!("fingerprint {before}"),
+            theme.dim(),
+            "dead since the rotation",
+        );
+    }
+    if let Some(known) = &done.group.fingerprint {
+        sheet.field(
+            "new token",
+            &format!("fingerprint {}", known.value),
+            Style::new(),
+            "",
+        );
+    }
+}
+
+fn check(sheet: &mut Sheet, pane: &TokenPane, desk: &Desk) {
+    let plain = Style::new();
+    let Some(profile) = desk.profile() else {
+        return;
+    };
+    let word = profile.environment_word();
+    let style = if profile.production {
+        desk.theme.production()
+    } else {
+        desk.theme.testing()
+    };
+    sheet.pieces(vec![
+        (format!(" {word} "), style),
+        (format!("  {}  {}", profile.name, profile.url()), plain),
+    ]);
+    sheet.blank();
+    if let Some(group) = known(pane, desk) {
+        facts(sheet, group, desk);
+        sheet.field("last rotated~", &rotated_ago(group, desk), plain, "");
+        fingerprint(sheet, group);
+    }
+    sheet.blank();
+    sheet.text(
+        "1  The group is read; anything unexpected stops here.",
+        plain,
+    );
+    sheet.text(
+        "2  One rotate request is sent, once. The old token dies: dashboards that use it stop.",
+        plain,
+    );
+    sheet.text(
+        "3  The new token is shown here, masked; hand it to where dashboards are rendered.",
+        plain,
+    );
+    sheet.blank();
+}
+
+fn draw_fields(
+    pane: &TokenPane,
+    buffer: &mut Buffer,
+    area: Rect,
+    sheet: &Sheet,
+    on_reason: bool,
+    desk: &Desk,
+) -> Option<Position> {
+    let typed = super::level(desk) == Level::Typed;
+    let rows = if typed { 3 } else { 2 };
+    let top = (sheet.height() as u16).min(area.height.saturating_sub(rows));
+    let page = Rect {
+        height: top,
+        ..area
+    };
+    // In a low window the end of the page, with what will happen, matters most.
+    sheet.draw(buffer, page, sheet.last_scroll(top));
+    let line = |index| Rect {
+        height: 2.min(area.height.saturating_sub(top + index)),
+        ..paint::row(area, top + index)
+    };
+    let reason_at = pane
+        .reason
+        .draw(buffer, paint::row(area, top), desk.theme, on_reason);
+    if typed {
+        let typed_at = pane.typed.draw(buffer, line(1), desk.theme, !on_reason);
+        if on_reason { reason_at } else { typed_at }
+    } else {
+        let style = if on_reason {
+            desk.theme.dim()
+        } else {
+            desk.theme.warning()
+        };
+        let text = if on_reason {
+            "Tab, then y rotates"
+        } else {
+            "Press y to rotate now. Enter does nothing."
+        };
+        paint::line(buffer, line(1), text, style, desk.theme);
+        reason_at.filter(|_| on_reason)
+    }
+}
+
+fn draw_path(
+    pane: &TokenPane,
+    buffer: &mut Buffer,
+    area: Rect,
+    below: usize,
+    desk: &Desk,
+) -> Option<Position> {
+    let field = pane.path.as_ref()?;
+    let top = (below as u16 + 1).min(area.height.saturating_sub(2));
+    let place = Rect {
+        y: area.y + top,
+        height: 2.min(area.height.saturating_sub(top)),
+        ..area
+    };
+    field.draw(buffer, place, desk.theme, true)
+}

@@ -1,0 +1,132 @@
+//! What the token pane does when it is asked to, and when an answer comes.
+
+use std::path::PathBuf;
+
+use super::{REVEALED, Stage, TokenPane};
+use crate::{
+    domain::history::Ending,
+    operations::Done,
+    tui::{
+        desk::Desk,
+        message::{Job, Trouble},
+        messages::Severity,
+        panes::group::severity_of,
+        widgets::text_field::TextField,
+    },
+};
+
+impl TokenPane {
+    pub(super) fn rotate(&mut self, desk: &mut Desk) {
+        let reason = self.reason.text().trim();
+        let reason = (!reason.is_empty()).then(|| reason.to_owned());
+        self.stage = Stage::Rotating(desk.start(Job::Rotate(self.id.clone(), reason)));
+    }
+
+    pub(super) fn read(&mut self, desk: &mut Desk) {
+        if let Stage::Reading(ticket) = self.stage {
+            desk.cancel(ticket);
+        }
+        self.revealed_until = None;
+        self.stage = Stage::Reading(desk.start(Job::LookUp(self.id.clone())));
+    }
+
+    pub(super) fn ask_path(&mut self) {
+        let Some(done) = self.done() else { return };
+        let safe: String = self
+            .id
+            .as_str()
+            .chars()
+            .map(|c| {
+                if c.is_ascii_alphanumeric() || c == '-' {
+                    c
+                } else {
+                    '_'
+                }
+            })
+            .take(60)
+            .collect();
+        let fingerprint = done
+            .group
+            .fingerprint
+            .as_ref()
+            .map_or_else(String::new, |known| format!("-{}", known.value));
+        let name = format!("~/{safe}{fingerprint}.token");
+        self.path = Some(TextField::new("new file", name));
+    }
+
+    pub(super) fn write(&mut self, desk: &mut Desk) {
+        let (Some(field), Some(token), None) = (&self.path, self.token().cloned(), self.writing)
+        else {
+            return;
+        };
+        let path = with_home(field.text());
+        self.writing = Some(desk.start(Job::WriteToken(token, path)));
+    }
+
+    pub(super) fn failed(&mut self, trouble: &Trouble, desk: &mut Desk) {
+        desk.say(trouble.severity(), trouble.text.clone());
+        self.stage = Stage::Failed(trouble.clone());
+    }
+
+    pub(super) fn take(&mut self, done: &Done, desk: &mut Desk) {
+        for warning in &done.warnings {
+            desk.say(severity_of(warning.is_alarm()), warning.to_string());
+        }
+        self.stage = match &self.stage {
+            Stage::Rotating(_) => {
+                desk.say(Severity::Done, describe(done));
+                let confirming = (done.ending == Ending::Rotated)
+                    .then(|| desk.start(Job::Confirm(Box::new(done.clone()))));
+                Stage::Rotated {
+                    done: done.clone(),
+                    confirming,
+                }
+            }
+            Stage::Rotated { .. } => Stage::Rotated {
+                done: done.clone(),
+                confirming: None,
+            },
+            Stage::Reading(_) | Stage::Current(_) | Stage::Check { .. } | Stage::Failed(_) => {
+                Stage::Current(done.clone())
+            }
+        };
+    }
+
+    /// Shows the token for a while, or hides it again.
+    pub(super) fn reveal(&mut self, desk: &Desk) {
+        self.revealed_until = match self.revealed_until {
+            None if self.token().is_some() => Some(desk.now + REVEALED),
+            _ => None,
+        };
+    }
+
+    /// The field that has the keys.
+    pub(super) fn field(&mut self) -> Option<&mut TextField> {
+        if self.path.is_some() {
+            return self.path.as_mut();
+        }
+        match self.stage {
+            Stage::Check { on_reason: true } => Some(&mut self.reason),
+            Stage::Check { on_reason: false } if !self.typed.hint.is_empty() => {
+                Some(&mut self.typed)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// One line for a rotation that ended well.
+pub(in crate::tui) fn describe(done: &Done) -> String {
+    let arrow = match (&done.previous_fingerprint, &done.group.fingerprint) {
+        (Some(before), Some(after)) => format!(", token {before} is now {}", after.value),
+        _ => String::new(),
+    };
+    format!("{} {}{arrow}", done.group.id, done.ending.as_str())
+}
+
+fn with_home(path: &str) -> PathBuf {
+    match (path.strip_prefix("~/"), std::env::home_dir()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(path),
+    }
+}

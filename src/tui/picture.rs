@@ -1,0 +1,381 @@
+//! A screen as an SVG picture, for the README. The same buffer always gives the same text.
+
+use std::fmt::Write;
+
+use ratatui::{
+    buffer::{Buffer, Cell, CellWidth},
+    style::{Color, Modifier},
+};
+
+const CELL_WIDTH: u32 = 9;
+const CELL_HEIGHT: u32 = 19;
+const PADDING: u32 = 14;
+const TITLE_BAR: u32 = 34;
+const FONT_SIZE: u32 = 15;
+/// From the top of a cell to the line the letters stand on.
+const BASELINE: u32 = 14;
+
+const BACKGROUND: &str = "#14171c";
+const FOREGROUND: &str = "#d5d9e0";
+
+/// Draws a window with the title and the buffer in it.
+pub fn svg(buffer: &Buffer, title: &str) -> String {
+    let area = buffer.area;
+    let width = u32::from(area.width) * CELL_WIDTH + 2 * PADDING;
+    let height = u32::from(area.height) * CELL_HEIGHT + TITLE_BAR + PADDING;
+    let mut svg = String::new();
+    frame(&mut svg, width, height, title);
+    for y in 0..area.height {
+        let row: Vec<Piece> = pieces(buffer, area.y + y);
+        let top = TITLE_BAR + u32::from(y) * CELL_HEIGHT;
+        for piece in &row {
+            piece.draw_background(&mut svg, top);
+        }
+        for piece in &row {
+            piece.draw_text(&mut svg, top);
+        }
+    }
+    svg.push_str("</g>\n</svg>\n");
+    svg
+}
+
+fn frame(svg: &mut String, width: u32, height: u32, title: &str) {
+    let middle = width / 2;
+    let title = escaped(title);
+    let bar = TITLE_BAR - 12;
+    let _ = write!(
+        svg,
+        r##"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img">
+<title>{title}</title>
+<rect x="0.5" y="0.5" width="{}" height="{}" rx="8" fill="{BACKGROUND}" stroke="#3a404a"/>
+<circle cx="18" cy="16" r="5.5" fill="#f2635c"/><circle cx="36" cy="16" r="5.5" fill="#e9b64a"/><circle cx="54" cy="16" r="5.5" fill="#62c554"/>
+<text x="{middle}" y="{bar}" fill="#8b93a1" font-family="sans-serif" font-size="13" text-anchor="middle">{title}</text>
+<g font-family="'DejaVu Sans Mono','Liberation Mono',Menlo,Consolas,monospace" font-size="{FONT_SIZE}">
+"##,
+        width - 1,
+        height - 1
+    );
+}
+
+/// Neighbouring cells of one look.
+#[derive(Debug, PartialEq)]
+struct Piece {
+    column: u16,
+    cells: u16,
+    text: String,
+    look: Look,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Look {
+    foreground: &'static str,
+    background: &'static str,
+    modifier: Modifier,
+}
+
+impl Look {
+    fn of(cell: &Cell) -> Self {
+        let modifier = cell.modifier;
+        let foreground = colour(cell.fg, FOREGROUND);
+        let background = colour(cell.bg, BACKGROUND);
+        let (foreground, background) = if modifier.contains(Modifier::REVERSED) {
+            (background, foreground)
+        } else {
+            (foreground, background)
+        };
+        Self {
+            foreground,
+            background,
+            modifier: modifier.difference(Modifier::REVERSED),
+        }
+    }
+}
+
+/// One row cut into pieces. A letter that is not ASCII stands alone, so that no font can push its neighbours.
+fn pieces(buffer: &Buffer, y: u16) -> Vec<Piece> {
+    let area = buffer.area;
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut x = area.left();
+    while x < area.right() {
+        let cell = &buffer[(x, y)];
+        let symbol = cell.symbol();
+        let cells = symbol.cell_width().max(1);
+        let look = Look::of(cell);
+        let column = x - area.left();
+        match pieces.last_mut() {
+            Some(last) if last.look == look && last.takes(symbol) => {
+                last.text.push_str(symbol);
+                last.cells += cells;
+            }
+            _ => pieces.push(Piece {
+                column,
+                cells,
+                text: symbol.to_owned(),
+                look,
+            }),
+        }
+        x += cells;
+    }
+    pieces
+}
+
+impl Piece {
+    /// Whether a neighbour may join: ASCII joins ASCII, and a line goes on as a line.
+    fn takes(&self, symbol: &str) -> bool {
+        let is_text = self.text.is_ascii() && symbol.is_ascii();
+        is_text || (symbol == "─" && self.text.ends_with(symbol) && self.text.starts_with(symbol))
+    }
+
+    /// Box signs are drawn as lines: those of a font leave gaps between the rows.
+    fn draw_box(&self, svg: &mut String, top: u32, arms: Arms) {
+        let (x, width) = (self.x(), self.width());
+        let (middle_x, middle_y) = (x + width / 2, top + CELL_HEIGHT / 2);
+        let from_x = if arms.left { x } else { middle_x };
+        let to_x = if arms.right { x + width } else { middle_x + 1 };
+        let from_y = if arms.up { top } else { middle_y };
+        let to_y = if arms.down {
+            top + CELL_HEIGHT
+        } else {
+            middle_y + 1
+        };
+        let colour = self.look.foreground;
+        let mut line = |x: u32, y: u32, width: u32, height: u32| {
+            let _ = writeln!(
+                svg,
+                r#"<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{colour}"/>"#
+            );
+        };
+        if arms.left || arms.right {
+            line(from_x, middle_y, to_x - from_x, 1);
+        }
+        if arms.up || arms.down {
+            line(middle_x, from_y, 1, to_y - from_y);
+        }
+    }
+
+    fn x(&self) -> u32 {
+        PADDING + u32::from(self.column) * CELL_WIDTH
+    }
+
+    fn width(&self) -> u32 {
+        u32::from(self.cells) * CELL_WIDTH
+    }
+
+    fn draw_background(&self, svg: &mut String, top: u32) {
+        if self.look.background != BACKGROUND {
+            let _ = writeln!(
+                svg,
+                r#"<rect x="{}" y="{top}" width="{}" height="{CELL_HEIGHT}" fill="{}"/>"#,
+                self.x(),
+                self.width(),
+                self.look.background
+            );
+        }
+    }
+
+    fn draw_text(&self, svg: &mut String, top: u32) {
+        let modifier = self.look.modifier;
+        let is_blank = self.text.trim().is_empty();
+        let is_lined = modifier.intersects(Modifier::UNDERLINED | Modifier::CROSSED_OUT);
+        if modifier.contains(Modifier::HIDDEN) || (is_blank && !is_lined) {
+            return;
+        }
+        let mut style = String::new();
+        if modifier.contains(Modifier::BOLD) {
+            style.push_str(r#" font-weight="bold""#);
+        }
+        if modifier.contains(Modifier::ITALIC) {
+            style.push_str(r#" font-style="italic""#);
+        }
+        if modifier.contains(Modifier::DIM) {
+            style.push_str(r#" opacity="0.6""#);
+        }
+        let colour = self.look.foreground;
+        if let Some(arms) = self.text.chars().next().and_then(arms) {
+            self.draw_box(svg, top, arms);
+        } else {
+            for (at, words) in phrases(&self.text) {
+                let cells = if words.is_ascii() {
+                    words.len() as u32
+                } else {
+                    u32::from(self.cells)
+                };
+                let _ = writeln!(
+                    svg,
+                    r#"<text x="{}" y="{}" fill="{colour}" textLength="{}" lengthAdjust="spacingAndGlyphs"{style}>{}</text>"#,
+                    self.x() + at as u32 * CELL_WIDTH,
+                    top + BASELINE,
+                    cells * CELL_WIDTH,
+                    escaped(words)
+                );
+            }
+        }
+        // Lines of our own: the ones of `text-decoration` end where the letters end.
+        for (line, below) in [(Modifier::UNDERLINED, 16), (Modifier::CROSSED_OUT, 9)] {
+            if modifier.contains(line) {
+                let _ = writeln!(
+                    svg,
+                    r#"<rect x="{}" y="{}" width="{}" height="1" fill="{colour}"/>"#,
+                    self.x(),
+                    top + below,
+                    self.width()
+                );
+            }
+        }
+    }
+}
+
+/// Where a box sign has lines.
+#[derive(Debug, Clone, Copy)]
+struct Arms {
+    left: bool,
+    right: bool,
+    up: bool,
+    down: bool,
+}
+
+fn arms(sign: char) -> Option<Arms> {
+    let (left, right, up, down) = match sign {
+        '─' => (true, true, false, false),
+        '│' => (false, false, true, true),
+        '┌' => (false, true, false, true),
+        '┐' => (true, false, false, true),
+        '└' => (false, true, true, false),
+        '┘' => (true, false, true, false),
+        '├' => (false, true, true, true),
+        '┤' => (true, false, true, true),
+        '┬' => (true, true, false, true),
+        '┴' => (true, true, true, false),
+        '┼' => (true, true, true, true),
+        _ => return None,
+    };
+    Some(Arms {
+        left,
+        right,
+        up,
+        down,
+    })
+}
+
+/// The parts of a text between runs of spaces, with the byte each begins at: no viewer agrees on what to do with runs.
+fn phrases(text: &str) -> Vec<(usize, &str)> {
+    let mut phrases = Vec::new();
+    let mut at = 0;
+    for part in text.split("  ") {
+        let phrase = part.trim_start_matches(' ');
+        if !phrase.trim().is_empty() {
+            phrases.push((at + part.len() - phrase.len(), phrase.trim_end_matches(' ')));
+        }
+        at += part.len() + 2;
+    }
+    phrases
+}
+
+/// The 16 named colours; anything else is drawn in the default, for the console uses nothing else.
+fn colour(colour: Color, default: &'static str) -> &'static str {
+    match colour {
+        Color::Black => "#20242b",
+        Color::Red => "#e06c6c",
+        Color::Green => "#8cc570",
+        Color::Yellow => "#e0b860",
+        Color::Blue => "#6aa7ec",
+        Color::Magenta => "#c98be0",
+        Color::Cyan => "#5fc3cf",
+        Color::Gray => "#b9bfc9",
+        Color::DarkGray => "#6b7280",
+        Color::LightRed => "#ff8f8a",
+        Color::LightGreen => "#abe08f",
+        Color::LightYellow => "#f4d58a",
+        Color::LightBlue => "#92c4ff",
+        Color::LightMagenta => "#e0b0f2",
+        Color::LightCyan => "#8be2ea",
+        Color::White => "#f3f5f8",
+        Color::Reset | Color::Rgb(..) | Color::Indexed(_) => default,
+    }
+}
+
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            c if c.is_control() => escaped.push('\u{fffd}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::{layout::Rect, style::Style};
+
+    use super::*;
+
+    fn picture(text: &str, style: Style) -> String {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 12, 1));
+        buffer.set_string(0, 0, text, style);
+        svg(&buffer, "groupdesk <demo>")
+    }
+
+    fn line_with<'a>(svg: &'a str, part: &str) -> &'a str {
+        svg.lines()
+            .find(|line| line.contains(part))
+            .unwrap_or_else(|| panic!("no {part} in {svg}"))
+    }
+
+    #[test]
+    fn text_is_escaped_and_placed_by_cell() {
+        let svg = picture("a<b 東京x", Style::new());
+        assert!(svg.contains("<title>groupdesk &lt;demo&gt;</title>"));
+        assert!(line_with(&svg, "a&lt;b").contains(r#"x="14""#));
+        assert!(
+            line_with(&svg, "東").contains(r##"x="50" y="48" fill="#d5d9e0" textLength="18""##)
+        );
+        assert!(line_with(&svg, "京").contains(r#"x="68""#));
+        assert!(line_with(&svg, ">x").contains(r#"x="86""#));
+    }
+
+    #[test]
+    fn looks_are_honoured() {
+        let style = Style::new().fg(Color::Red).add_modifier(
+            Modifier::REVERSED | Modifier::BOLD | Modifier::UNDERLINED | Modifier::DIM,
+        );
+        let svg = picture("PROD", style);
+        let ground = r##"<rect x="14" y="34" width="36" height="19" fill="#e06c6c"/>"##;
+        assert!(svg.contains(ground), "{svg}");
+        let text = line_with(&svg, "PROD");
+        assert!(text.contains(r##"fill="#14171c""##), "{text}");
+        assert!(text.contains("bold") && text.contains("opacity"), "{text}");
+        assert!(svg.contains(r#"height="1""#));
+    }
+
+    #[test]
+    fn runs_of_spaces_are_places_not_text() {
+        assert_eq!(phrases("  a b   c "), [(2, "a b"), (8, "c")]);
+        let svg = picture("a   b", Style::new());
+        assert!(line_with(&svg, ">a<").contains(r#"textLength="9""#));
+        assert!(line_with(&svg, ">b<").contains(r#"x="50""#));
+    }
+
+    #[test]
+    fn boxes_are_lines_without_gaps() {
+        let svg = picture("┌──┐", Style::new());
+        assert!(!svg.contains('─') && !svg.contains('┌'));
+        assert!(
+            svg.contains(r#"<rect x="18" y="43" width="5" height="1""#),
+            "{svg}"
+        );
+        assert!(svg.contains(r#"<rect x="23" y="43" width="18" height="1""#));
+        assert!(svg.contains(r#"<rect x="18" y="43" width="1" height="10""#));
+    }
+
+    #[test]
+    fn it_is_the_same_every_time() {
+        let style = Style::new().fg(Color::Cyan);
+        assert_eq!(picture("same", style), picture("same", style));
+    }
+}

@@ -1,0 +1,295 @@
+//! The loop: events and finished jobs in, effects out, one draw when the queue is empty. No clock drives it; an idle
+//! console wakes for nothing and writes nothing.
+
+use std::{collections::HashMap, future::poll_fn, io, task::Poll, time::Duration};
+
+use crossterm::event::Event;
+use futures_util::{Stream, StreamExt};
+use ratatui::Frame;
+use tokio::{
+    sync::mpsc,
+    task::AbortHandle,
+    time::{Instant, sleep, sleep_until},
+};
+
+use super::{
+    Farewell,
+    app::App,
+    frame,
+    message::{Effect, Job, Msg, ProfileIndex, Ticket},
+    messages::Severity,
+    terminal::{self, Signal, Signals},
+    work::Works,
+};
+use crate::{domain::token::Token, operations::Clock};
+
+/// What the runner needs of a terminal besides drawing; tests bring their own.
+pub trait Screen {
+    /// Draws what the closure renders, as far as it differs from the last drawing.
+    fn draw(&mut self, render: &mut dyn FnMut(&mut Frame<'_>)) -> io::Result<()>;
+    /// Hands a text to the person's clipboard (OSC 52).
+    fn copy(&mut self, text: &Token) -> io::Result<()>;
+    /// Leaves the screen, stops the process, and comes back when it is continued.
+    fn suspend(&mut self) -> io::Result<()>;
+    /// After SIGCONT: the shell may have changed the terminal.
+    fn continued(&mut self) -> io::Result<()>;
+    /// Draws everything anew at the next draw.
+    fn redraw(&mut self) -> io::Result<()>;
+}
+
+pub struct Runner<S: Screen> {
+    pub app: App,
+    pub screen: S,
+    works: Works,
+    clock: Clock,
+    sender: mpsc::Sender<Msg>,
+    receiver: mpsc::Receiver<Msg>,
+    /// Reads under way; a write has no handle here and cannot be dropped.
+    reads: HashMap<Ticket, AbortHandle>,
+    farewell: Option<Farewell>,
+}
+
+/// Finished jobs that wait for the loop.
+const QUEUE: usize = 64;
+/// How often the screen is brought up to date while something on it depends on time.
+const TICK: Duration = Duration::from_secs(1);
+/// How long a leaving console waits for what is in flight.
+const PATIENCE: Duration = Duration::from_secs(35);
+/// Messages taken in before the screen is drawn again, at the most.
+const BATCH: usize = 4_096;
+
+impl<S: Screen> Runner<S> {
+    pub fn new(app: App, screen: S, works: Works, clock: Clock) -> Self {
+        let (sender, receiver) = mpsc::channel(QUEUE);
+        let mut runner = Self {
+            app,
+            screen,
+            works,
+            clock,
+            sender,
+            receiver,
+            reads: HashMap::new(),
+            farewell: None,
+        };
+        let effects = runner.app.take_effects();
+        runner.perform(effects);
+        runner
+    }
+
+    /// Runs until the person leaves, a signal comes, or the terminal is gone.
+    pub async fn run(
+        &mut self,
+        mut events: impl Stream<Item = io::Result<Event>> + Unpin,
+        mut signals: Option<Signals>,
+    ) -> io::Result<Farewell> {
+        let mut terminal_lives = true;
+        let mut deadline: Option<Instant> = None;
+        self.draw()?;
+        loop {
+            let msg = tokio::select! {
+                event = events.next(), if terminal_lives => {
+                    if let Some(Ok(event)) = event {
+                        message(event)
+                    } else {
+                        terminal_lives = false;
+                        Some(Msg::Leave)
+                    }
+                },
+                Some(msg) = self.receiver.recv() => Some(msg),
+                signal = next_signal(&mut signals) => match signal {
+                    Signal::Terminate | Signal::Hangup | Signal::Interrupt => Some(Msg::Leave),
+                    Signal::Continued => {
+                        self.screen.continued()?;
+                        None
+                    }
+                },
+                () = sleep(TICK), if self.app.ticks() => Some(Msg::Tick),
+                () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
+                    return Ok(Farewell::Signal);
+                }
+            };
+            if matches!(msg, Some(Msg::Leave)) {
+                deadline.get_or_insert_with(|| Instant::now() + PATIENCE);
+            }
+            if let Some(msg) = msg {
+                self.take(msg);
+            }
+            for _ in 0..BATCH {
+                let next = match self.receiver.try_recv() {
+                    Ok(msg) => Some(msg),
+                    Err(_) if terminal_lives => match ready(&mut events).await {
+                        Some(Some(Ok(event))) => message(event),
+                        Some(Some(Err(_)) | None) => {
+                            terminal_lives = false;
+                            deadline.get_or_insert_with(|| Instant::now() + PATIENCE);
+                            Some(Msg::Leave)
+                        }
+                        None => break,
+                    },
+                    Err(_) => break,
+                };
+                if let Some(msg) = next {
+                    self.take(msg);
+                }
+                if self.farewell.is_some() {
+                    break;
+                }
+            }
+            if let Some(farewell) = self.farewell {
+                return Ok(farewell);
+            }
+            if terminal_lives && self.draw().is_err() {
+                terminal_lives = false;
+                deadline.get_or_insert_with(|| Instant::now() + PATIENCE);
+                self.take(Msg::Leave);
+                if let Some(farewell) = self.farewell {
+                    return Ok(farewell);
+                }
+            }
+        }
+    }
+
+    /// Takes in one message and does what follows from it; draws nothing.
+    pub fn take(&mut self, msg: Msg) {
+        let lost = matches!(msg, Msg::Lost(_));
+        let effects = self.app.update(self.clock.now(), msg);
+        if lost {
+            for panic in terminal::missed_panics() {
+                self.app.desk.say(Severity::Error, panic);
+            }
+        }
+        self.perform(effects);
+    }
+
+    /// Waits until nothing is under way, then draws; for tests and pictures.
+    ///
+    /// # Errors
+    /// When the screen cannot be drawn.
+    pub async fn settle(&mut self) -> io::Result<()> {
+        while !self.app.desk.running.is_empty() {
+            let Some(msg) = self.receiver.recv().await else {
+                break;
+            };
+            self.take(msg);
+        }
+        self.draw()
+    }
+
+    /// Why it wants to end, once it does.
+    pub fn farewell(&self) -> Option<Farewell> {
+        self.farewell
+    }
+
+    pub fn draw(&mut self) -> io::Result<()> {
+        let app = &self.app;
+        self.screen.draw(&mut |drawn| {
+            let area = drawn.area();
+            if let Some(cursor) = frame::draw(app, drawn.buffer_mut(), area) {
+                drawn.set_cursor_position(cursor);
+            }
+        })
+    }
+
+    fn perform(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            let result = match effect {
+                Effect::Start(ticket, profile, job) => {
+                    let is_write = job.is_write();
+                    let handle = self.start(ticket, profile, job);
+                    if !is_write {
+                        self.reads.insert(ticket, handle);
+                    }
+                    Ok(())
+                }
+                Effect::Cancel(ticket) => {
+                    if let Some(read) = self.reads.remove(&ticket) {
+                        read.abort();
+                    }
+                    Ok(())
+                }
+                Effect::Copy(text) => self.screen.copy(&text),
+                Effect::Suspend => self.screen.suspend(),
+                Effect::Redraw => self.screen.redraw(),
+                Effect::Quit(farewell) => {
+                    self.farewell = Some(farewell);
+                    Ok(())
+                }
+            };
+            if let Err(error) = result {
+                let text = format!("the terminal did not take it: {error}");
+                self.app.desk.say(Severity::Error, text);
+            }
+        }
+        self.reads.retain(|_, read| !read.is_finished());
+    }
+
+    fn start(&self, ticket: Ticket, profile: ProfileIndex, job: Box<Job>) -> AbortHandle {
+        let works = self.works.clone();
+        let sender = self.sender.clone();
+        let work = tokio::spawn(async move { works.run(profile, *job).await });
+        let handle = work.abort_handle();
+        tokio::spawn(async move {
+            let msg = match work.await {
+                Ok(outcome) => Msg::Done(ticket, outcome),
+                Err(error) if error.is_cancelled() => return,
+                Err(_) => Msg::Lost(ticket),
+            };
+            // The loop has ended where this fails; what was done is in the journal.
+            let _ = sender.send(msg).await;
+        });
+        handle
+    }
+}
+
+impl Screen for terminal::Screen {
+    fn draw(&mut self, render: &mut dyn FnMut(&mut Frame<'_>)) -> io::Result<()> {
+        self.draw(render)
+    }
+
+    fn copy(&mut self, text: &Token) -> io::Result<()> {
+        self.copy(text.expose())
+    }
+
+    fn suspend(&mut self) -> io::Result<()> {
+        self.suspend()
+    }
+
+    fn continued(&mut self) -> io::Result<()> {
+        self.continued()
+    }
+
+    fn redraw(&mut self) -> io::Result<()> {
+        self.redraw()
+    }
+}
+
+/// What the stream has now; `None` when one would have to wait.
+///
+/// Polled with this task's own waker: crossterm's stream keeps the first one it was given until an event comes, and a
+/// waker that does nothing would leave the console asleep for ever.
+async fn ready<S: Stream + Unpin>(events: &mut S) -> Option<Option<S::Item>> {
+    poll_fn(|context| {
+        Poll::Ready(match events.poll_next_unpin(context) {
+            Poll::Ready(event) => Some(event),
+            Poll::Pending => None,
+        })
+    })
+    .await
+}
+
+/// Never comes where nobody listens to signals.
+async fn next_signal(signals: &mut Option<Signals>) -> Signal {
+    match signals {
+        Some(signals) => signals.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+fn message(event: Event) -> Option<Msg> {
+    match event {
+        Event::Key(key) => Some(Msg::Key(key)),
+        Event::Paste(text) => Some(Msg::Paste(text)),
+        Event::Resize(columns, rows) => Some(Msg::Resize(columns, rows)),
+        Event::FocusGained | Event::FocusLost | Event::Mouse(_) => None,
+    }
+}

@@ -1,0 +1,257 @@
+//! The terminal itself: entering, leaving and suspending the full screen, so that whatever happens the person gets the
+//! terminal back as it was. It draws nothing and reads no keys. There is one screen per process.
+
+pub mod panic;
+pub mod signals;
+
+pub use panic::{install_panic_hook, missed_panics};
+pub use signals::{Signal, Signals};
+
+use std::{
+    fs::File,
+    io::{self, BufWriter, IsTerminal, Write},
+    os::fd::AsFd,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::ThreadId,
+};
+
+use crossterm::{
+    cursor, event, queue,
+    style::ResetColor,
+    terminal::{self, disable_raw_mode, enable_raw_mode},
+};
+use ratatui::{Frame, Terminal, backend::CrosstermBackend, layout::Rect};
+
+/// Whether the screen is ours now. One for the process, as the terminal is; the panic hook must know it without a
+/// [`Screen`] at hand.
+static IS_OURS: AtomicBool = AtomicBool::new(false);
+/// The thread that draws; only its panics take the screen down.
+static CONSOLE_THREAD: Mutex<Option<ThreadId>> = Mutex::new(None);
+
+/// A frame is written at once; this holds a large one.
+const BUFFER: usize = 64 * 1024;
+
+/// Why there can be no console here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoTerminal {
+    #[error(
+        "the console needs a terminal, and standard output is not one; use the subcommands in scripts (groupdesk --help)"
+    )]
+    NotATerminal,
+    #[error(
+        "the terminal is \"dumb\" (TERM): it cannot place text; use the subcommands (groupdesk --help)"
+    )]
+    Dumb,
+}
+
+fn check(is_terminal: bool, term: Option<&str>) -> Result<(), NoTerminal> {
+    if !is_terminal {
+        Err(NoTerminal::NotATerminal)
+    } else if term == Some("dumb") {
+        Err(NoTerminal::Dumb)
+    } else {
+        Ok(())
+    }
+}
+
+/// The full screen, in raw mode, with bracketed paste. Left on drop.
+#[derive(Debug)]
+pub struct Screen {
+    terminal: Terminal<CrosstermBackend<Output>>,
+}
+
+impl Screen {
+    /// Takes the screen over. The calling thread counts as the console's from now on.
+    pub fn enter() -> io::Result<Self> {
+        let term = std::env::var("TERM").ok();
+        check(io::stdout().is_terminal(), term.as_deref()).map_err(io::Error::other)?;
+        let backend = CrosstermBackend::new(Output::new()?);
+        *console_thread() = Some(std::thread::current().id());
+        take_over()?;
+        match Terminal::new(backend) {
+            Ok(terminal) => Ok(Self { terminal }),
+            Err(error) => {
+                restore();
+                Err(error)
+            }
+        }
+    }
+
+    /// Draws one frame; only what differs from the one before is written.
+    pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        self.terminal.draw(render).map(drop)
+    }
+
+    /// Forgets what is on the screen and clears it, so that the next frame is written whole.
+    ///
+    /// Not `Terminal::clear`, which asks the terminal for its cursor and fails beside an event stream (trap 2 of
+    /// dependencies.md).
+    pub fn redraw(&mut self) -> io::Result<()> {
+        let size = self.terminal.size()?;
+        self.terminal
+            .resize(Rect::from((ratatui::layout::Position::ORIGIN, size)))
+    }
+
+    /// Gives the terminal back. May be called again; errors of a terminal that is gone are ignored.
+    pub fn leave(&mut self) {
+        restore();
+    }
+
+    /// Takes the screen over again after [`Screen::leave`], for example when an outside editor is done.
+    pub fn enter_again(&mut self) -> io::Result<()> {
+        take_over()?;
+        self.redraw()
+    }
+
+    /// Hands a text to the clipboard of the person's terminal (OSC 52); nobody confirms that it took it.
+    pub fn copy(&mut self, text: &str) -> io::Result<()> {
+        let command = crossterm::clipboard::CopyToClipboard::to_clipboard_from(text);
+        write_commands(|out| queue!(out, command))
+    }
+
+    /// Stops this process as Ctrl-Z does elsewhere, with the terminal given back; returns when it is continued.
+    ///
+    /// Call it on the main thread: the kernel gives the signal to that thread, so it stops before this goes on. Without
+    /// a shell that could continue it, the kernel ignores the signal, and the screen only flickers.
+    pub fn suspend(&mut self) -> io::Result<()> {
+        restore();
+        let stopped = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
+        self.enter_again()?;
+        stopped.map_err(io::Error::from)
+    }
+
+    /// After SIGCONT: a shell may have changed the modes of the terminal and what is on it.
+    pub fn continued(&mut self) -> io::Result<()> {
+        restore();
+        self.enter_again()
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        restore();
+    }
+}
+
+/// Puts the terminal into the state of a full-screen program.
+fn take_over() -> io::Result<()> {
+    enable_raw_mode()?;
+    IS_OURS.store(true, Ordering::SeqCst);
+    let entered = write_commands(|out| {
+        queue!(
+            out,
+            terminal::EnterAlternateScreen,
+            event::EnableBracketedPaste,
+            cursor::Hide
+        )
+    });
+    if entered.is_err() {
+        restore();
+    }
+    entered
+}
+
+/// Gives the terminal back, once. Callable from anywhere, also from a panic hook; never fails, never panics: on a dead
+/// terminal there is nothing to restore (trap 5 of dependencies.md).
+fn restore() {
+    if !IS_OURS.swap(false, Ordering::SeqCst) {
+        return;
+    }
+    let _ = write_commands(|out| {
+        queue!(
+            out,
+            event::DisableBracketedPaste,
+            ResetColor,
+            terminal::LeaveAlternateScreen,
+            cursor::Show
+        )
+    });
+    let _ = disable_raw_mode();
+}
+
+/// Writes commands past every buffer, so that none is lost or comes late.
+fn write_commands(commands: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    commands(&mut bytes)?;
+    let mut out = File::from(rustix::io::dup(io::stdout().as_fd())?);
+    out.write_all(&bytes)
+}
+
+fn console_thread() -> std::sync::MutexGuard<'static, Option<ThreadId>> {
+    CONSOLE_THREAD
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Standard output with a buffer of its own. What is written while the screen is not ours is dropped without an error:
+/// half a frame must not land on the person's shell, and ratatui prints errors from its `Drop`.
+#[derive(Debug)]
+struct Output(BufWriter<Gate>);
+
+impl Output {
+    fn new() -> io::Result<Self> {
+        let file = File::from(rustix::io::dup(io::stdout().as_fd())?);
+        Ok(Self(BufWriter::with_capacity(BUFFER, Gate(file))))
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[derive(Debug)]
+struct Gate(File);
+
+impl Write for Gate {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if IS_OURS.load(Ordering::SeqCst) {
+            self.0.write(bytes)
+        } else {
+            Ok(bytes.len())
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_there_can_be_no_console_it_says_what_to_do() {
+        assert_eq!(check(true, Some("xterm-256color")), Ok(()));
+        assert_eq!(check(true, None), Ok(()));
+        assert_eq!(check(false, Some("xterm")), Err(NoTerminal::NotATerminal));
+        assert_eq!(check(true, Some("dumb")), Err(NoTerminal::Dumb));
+        for error in [NoTerminal::NotATerminal, NoTerminal::Dumb] {
+            assert!(error.to_string().contains("groupdesk --help"));
+        }
+    }
+
+    #[test]
+    fn restoring_what_was_never_taken_does_nothing() {
+        restore();
+        restore();
+    }
+
+    #[test]
+    fn nothing_reaches_a_screen_that_is_not_ours() {
+        let file = tempfile::tempfile().expect("a file");
+        let mut out = Gate(file.try_clone().expect("a second handle"));
+        out.write_all(b"half a frame")
+            .expect("dropped without an error");
+        assert_eq!(file.metadata().expect("readable").len(), 0);
+    }
+}

@@ -1,0 +1,120 @@
+//! What a panic may do to the screen: a panic of the console's own thread gives the terminal back and says where it
+//! happened; one of any other thread leaves a living screen alone and is kept for later. Texts are scrubbed, because a
+//! panic can carry a token in a quoted value.
+
+use std::{
+    io::{self, Write},
+    panic::PanicHookInfo,
+    sync::{Mutex, PoisonError, atomic::Ordering},
+};
+
+use super::{IS_OURS, console_thread, restore};
+use crate::domain::text::{take_front, visible};
+
+/// Panics of other threads that are kept until somebody asks.
+const KEPT: usize = 16;
+/// Longest message, in columns.
+const LONGEST: usize = 300;
+/// A run of token characters this long is taken for a secret.
+const SECRET_RUN: usize = 16;
+
+static MISSED: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Replaces the panic hook of the process. Not ratatui's, which takes the screen down for a panic on any thread.
+pub fn install_panic_hook() {
+    std::panic::set_hook(Box::new(|panic| {
+        let text = describe(panic);
+        let is_console = *console_thread() == Some(std::thread::current().id());
+        if IS_OURS.load(Ordering::SeqCst) && !is_console {
+            let mut missed = MISSED.lock().unwrap_or_else(PoisonError::into_inner);
+            if missed.len() < KEPT {
+                missed.push(text);
+            }
+            return;
+        }
+        restore();
+        // Not eprintln, which panics when nobody is left to read.
+        let _ = writeln!(
+            io::stderr(),
+            "groupdesk stopped by an error of its own: {text}"
+        );
+    }));
+}
+
+/// The panics of other threads since the last call, for the messages of the console.
+pub fn missed_panics() -> Vec<String> {
+    std::mem::take(&mut *MISSED.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn describe(panic: &PanicHookInfo<'_>) -> String {
+    let place = panic.location().map_or_else(
+        || "an unknown place".to_owned(),
+        |place| format!("{}:{}", place.file(), place.line()),
+    );
+    let message = panic.payload_as_str().unwrap_or("no message");
+    format!("{} (at {place})", scrub(message))
+}
+
+/// The first line, without quoted texts and without anything that could be a token.
+fn scrub(message: &str) -> String {
+    let line = message.lines().next().unwrap_or_default();
+    let mut scrubbed = String::new();
+    // What a quote opens stays hidden even if it never closes.
+    for (index, piece) in line.split('"').enumerate() {
+        if index % 2 == 1 {
+            scrubbed.push_str("\"…\"");
+        } else {
+            scrubbed.push_str(&without_runs(piece));
+        }
+    }
+    take_front(&visible(&scrubbed), LONGEST)
+}
+
+fn without_runs(text: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let is_run = is_token_character(first);
+        let end = rest
+            .find(|c| is_token_character(c) != is_run)
+            .unwrap_or(rest.len());
+        let (piece, after) = rest.split_at(end);
+        if is_run && piece.len() >= SECRET_RUN {
+            kept.push('…');
+        } else {
+            kept.push_str(piece);
+        }
+        rest = after;
+    }
+    kept
+}
+
+/// The alphabets of hex, base64, base64url and most key formats. `_` is among them, so long names go, too.
+fn is_token_character(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '-' | '_' | '.' | '~')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_scrubbed_and_the_rest_stays_readable() {
+        let token = "3fa9c1d290b1e772c04d51aa3fa9c1d2";
+        for message in [
+            format!("called `Result::unwrap()` on an `Err` value: Token({token})"),
+            "bad value \"short secret\" here".to_owned(),
+            "open \"quote with a secret".to_owned(),
+            format!("line\n{token}"),
+        ] {
+            let scrubbed = scrub(&message);
+            assert!(
+                !scrubbed.contains("3fa9c1d2") && !scrubbed.contains("secret"),
+                "{scrubbed}"
+            );
+        }
+        let plain = "index out of bounds: the len is 3 but the index is 7";
+        assert_eq!(scrub(plain), plain);
+        assert_eq!(scrub("a\u{1b}[2Jb"), "a\\u{1b}[2Jb");
+    }
+}

@@ -1,0 +1,268 @@
+//! Styles by meaning, and the few signs that differ between a rich and a poor terminal. Only the 16 named colours, so
+//! that the person's own palette decides (console.md); without colour, reverse, bold and underline carry everything.
+
+use ratatui::{
+    style::{Color, Modifier, Style},
+    symbols::border,
+};
+
+const ASCII_BORDER: border::Set<'static> = border::Set {
+    top_left: "+",
+    top_right: "+",
+    bottom_left: "+",
+    bottom_right: "+",
+    vertical_left: "|",
+    vertical_right: "|",
+    horizontal_top: "-",
+    horizontal_bottom: "-",
+};
+
+/// What the terminal can show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Theme {
+    pub colour: bool,
+    /// Boxes, ellipsis and arrows are drawn with ASCII signs.
+    pub ascii: bool,
+}
+
+impl Default for Theme {
+    fn default() -> Self {
+        Self {
+            colour: true,
+            ascii: false,
+        }
+    }
+}
+
+impl Theme {
+    /// Reads `NO_COLOR`, the locale and `TERM` through `variable`; `ascii` is the flag of that name.
+    ///
+    /// The first of `LC_ALL`, `LC_CTYPE` and `LANG` that is not empty names the locale, as in POSIX.
+    pub fn detect(ascii: bool, variable: impl Fn(&str) -> Option<String>) -> Self {
+        let set = |name| variable(name).filter(|value| !value.is_empty());
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
+        let is_utf8 = locale.is_some_and(|locale| {
+            let locale = locale.to_ascii_lowercase();
+            locale.contains("utf-8") || locale.contains("utf8")
+        });
+        let term = set("TERM").unwrap_or_default();
+        let is_poor = term == "linux" || term == "dumb";
+        Self {
+            colour: set("NO_COLOR").is_none() && term != "dumb",
+            ascii: ascii || !is_utf8 || is_poor,
+        }
+    }
+
+    fn styled(self, colour: Color, modifier: Modifier) -> Style {
+        let style = Style::new().add_modifier(modifier);
+        if self.colour { style.fg(colour) } else { style }
+    }
+
+    /// The word `PRODUCTION`, and what only happens there.
+    pub fn production(self) -> Style {
+        self.styled(Color::Red, Modifier::REVERSED | Modifier::BOLD)
+    }
+
+    pub fn testing(self) -> Style {
+        self.styled(Color::Green, Modifier::BOLD)
+    }
+
+    /// The row of the cursor; `>` says the same without any style.
+    pub fn cursor_row(self) -> Style {
+        Style::new().add_modifier(Modifier::REVERSED)
+    }
+
+    /// Less important. The dim attribute rather than dark grey, which light and solarized palettes hide.
+    pub fn dim(self) -> Style {
+        if self.colour {
+            Style::new().add_modifier(Modifier::DIM)
+        } else {
+            Style::new()
+        }
+    }
+
+    pub fn changed(self) -> Style {
+        self.styled(Color::Yellow, Modifier::empty())
+    }
+
+    pub fn added(self) -> Style {
+        self.styled(Color::Green, Modifier::empty())
+    }
+
+    pub fn removed(self) -> Style {
+        self.styled(Color::Red, Modifier::empty())
+    }
+
+    pub fn error(self) -> Style {
+        self.styled(Color::Red, Modifier::BOLD)
+    }
+
+    pub fn warning(self) -> Style {
+        self.styled(Color::Yellow, Modifier::BOLD)
+    }
+
+    pub fn ok(self) -> Style {
+        self.styled(Color::Green, Modifier::empty())
+    }
+
+    /// An outcome that nobody knows yet.
+    pub fn unknown(self) -> Style {
+        self.styled(Color::Magenta, Modifier::BOLD)
+    }
+
+    /// A key in the footer or the help.
+    pub fn key_hint(self) -> Style {
+        self.styled(Color::Cyan, Modifier::BOLD)
+    }
+
+    pub fn title(self) -> Style {
+        Style::new().add_modifier(Modifier::BOLD)
+    }
+
+    /// The part of a text that a filter found.
+    pub fn matched(self) -> Style {
+        self.styled(Color::Yellow, Modifier::BOLD | Modifier::UNDERLINED)
+    }
+
+    /// Keys of a JSON object.
+    pub fn json_key(self) -> Style {
+        self.styled(Color::Cyan, Modifier::empty())
+    }
+
+    pub fn json_string(self) -> Style {
+        self.styled(Color::Green, Modifier::empty())
+    }
+
+    /// Numbers, `true`, `false` and `null`.
+    pub fn json_value(self) -> Style {
+        self.styled(Color::Magenta, Modifier::empty())
+    }
+
+    /// Input that has the focus.
+    pub fn focused(self) -> Style {
+        Style::new().add_modifier(Modifier::UNDERLINED)
+    }
+
+    pub fn border(self) -> border::Set<'static> {
+        if self.ascii {
+            ASCII_BORDER
+        } else {
+            border::PLAIN
+        }
+    }
+
+    pub fn ellipsis(self) -> &'static str {
+        if self.ascii { ".." } else { "…" }
+    }
+
+    /// Stands for one character of a secret.
+    pub fn mask(self) -> &'static str {
+        if self.ascii { "*" } else { "•" }
+    }
+
+    pub fn arrow(self) -> &'static str {
+        if self.ascii { "->" } else { "→" }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn detect(variables: &[(&str, &str)]) -> Theme {
+        Theme::detect(false, |name| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    fn every_style(theme: Theme) -> [Style; 19] {
+        [
+            theme.production(),
+            theme.testing(),
+            theme.cursor_row(),
+            theme.dim(),
+            theme.changed(),
+            theme.added(),
+            theme.removed(),
+            theme.error(),
+            theme.warning(),
+            theme.ok(),
+            theme.unknown(),
+            theme.key_hint(),
+            theme.title(),
+            theme.matched(),
+            theme.json_key(),
+            theme.json_string(),
+            theme.json_value(),
+            theme.focused(),
+            Style::new(),
+        ]
+    }
+
+    #[test]
+    fn the_first_locale_that_is_set_decides() {
+        assert!(!detect(&[("LANG", "en_GB.UTF-8")]).ascii);
+        assert!(!detect(&[("LANG", "C.utf8"), ("LC_ALL", "")]).ascii);
+        assert!(detect(&[("LANG", "en_GB.UTF-8"), ("LC_ALL", "C")]).ascii);
+        assert!(detect(&[]).ascii);
+        assert!(detect(&[("LANG", "en_GB.UTF-8"), ("TERM", "linux")]).ascii);
+        let flagged = Theme::detect(true, |_| Some("en_GB.UTF-8".into()));
+        assert!(flagged.ascii);
+    }
+
+    #[test]
+    fn no_color_counts_only_when_it_is_not_empty() {
+        assert!(detect(&[("NO_COLOR", "")]).colour);
+        assert!(!detect(&[("NO_COLOR", "1")]).colour);
+        assert!(!detect(&[("TERM", "dumb")]).colour);
+    }
+
+    #[test]
+    fn without_colour_only_reverse_bold_and_underline_remain() {
+        let theme = Theme {
+            colour: false,
+            ascii: true,
+        };
+        let allowed = Modifier::REVERSED | Modifier::BOLD | Modifier::UNDERLINED;
+        for style in every_style(theme) {
+            assert_eq!((style.fg, style.bg), (None, None), "{style:?}");
+            assert!(allowed.contains(style.add_modifier), "{style:?}");
+        }
+        assert!(
+            theme
+                .production()
+                .add_modifier
+                .contains(Modifier::REVERSED | Modifier::BOLD)
+        );
+    }
+
+    #[test]
+    fn only_named_colours_are_used() {
+        for style in every_style(Theme::default()) {
+            assert!(!matches!(
+                style.fg,
+                Some(Color::Rgb(..) | Color::Indexed(_))
+            ));
+        }
+    }
+
+    #[test]
+    fn the_ascii_signs_are_ascii() {
+        let theme = Theme {
+            colour: true,
+            ascii: true,
+        };
+        let border = theme.border();
+        for sign in [
+            theme.ellipsis(),
+            theme.mask(),
+            theme.arrow(),
+            border.top_left,
+            border.vertical_right,
+            border.horizontal_bottom,
+        ] {
+            assert!(sign.is_ascii());
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Rows in columns: which columns a width has room for, how wide each is, and which rows a height has room for.
+//! Only the rows of the window are drawn, so a million groups cost what a screenful costs.
+
+use std::{borrow::Cow, ops::Range};
+
+use ratatui::{buffer::Buffer, layout::Rect, style::Style};
+
+use super::paint;
+use crate::tui::theme::Theme;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Align {
+    #[default]
+    Left,
+    Right,
+}
+
+/// What a column asks for, in cells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    pub title: &'static str,
+    pub min: u16,
+    pub max: u16,
+    pub align: Align,
+    /// 0 stays the longest when there is little room. Columns of priority 0 never go.
+    pub priority: u8,
+}
+
+impl Column {
+    pub fn new(title: &'static str, min: u16, max: u16, priority: u8) -> Self {
+        Self {
+            title,
+            min,
+            max: max.max(min),
+            align: Align::Left,
+            priority,
+        }
+    }
+
+    #[must_use]
+    pub fn right(mut self) -> Self {
+        self.align = Align::Right;
+        self
+    }
+}
+
+/// One cell of a row; its style is laid over the style of the row.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Cell<'a> {
+    pub text: Cow<'a, str>,
+    pub style: Style,
+}
+
+impl<'a> Cell<'a> {
+    pub fn new(text: impl Into<Cow<'a, str>>) -> Self {
+        Self {
+            text: text.into(),
+            style: Style::new(),
+        }
+    }
+
+    #[must_use]
+    pub fn styled(mut self, style: Style) -> Self {
+        self.style = style;
+        self
+    }
+}
+
+/// Columns fitted to a width.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    columns: Vec<Column>,
+    /// `None`: no room for this column.
+    widths: Vec<Option<u16>>,
+    gap: u16,
+}
+
+impl Layout {
+    /// Keeps columns by priority while their least widths fit, then lets all of them grow evenly up to their most.
+    pub fn fit(columns: Vec<Column>, room: u16, gap: u16) -> Self {
+        let mut order: Vec<usize> = (0..columns.len()).collect();
+        order.sort_by_key(|&index| columns[index].priority);
+        let mut widths = vec![None; columns.len()];
+        let mut used = 0;
+        for index in order {
+            let column = &columns[index];
+            let before = if used == 0 { 0 } else { gap };
+            let left = room.saturating_sub(used + before);
+            let width = if left >= column.min {
+                column.min
+            } else if column.priority == 0 && left > 0 {
+                left
+            } else {
+                // A less important column must not take the room that a more important one did not find.
+                break;
+            };
+            widths[index] = Some(width);
+            used += before + width;
+        }
+        grow(&columns, &mut widths, room.saturating_sub(used));
+        Self {
+            columns,
+            widths,
+            gap,
+        }
+    }
+
+    pub fn width_of(&self, column: usize) -> Option<u16> {
+        self.widths.get(column).copied().flatten()
+    }
+
+    /// Where a column stands in a row that starts at `area`; empty if it found no room.
+    pub fn cell(&self, area: Rect, column: usize) -> Rect {
+        let mut x = area.x;
+        for (index, width) in self.widths.iter().enumerate() {
+            let Some(width) = *width else {
+                continue;
+            };
+            if index == column {
+                let width = width.min(area.right().saturating_sub(x));
+                return Rect {
+                    x,
+                    width,
+                    height: area.height.min(1),
+                    ..area
+                };
+            }
+            x = x.saturating_add(width + self.gap);
+        }
+        Rect { width: 0, ..area }
+    }
+
+    /// Draws the titles into the first row of an area.
+    pub fn draw_header(&self, buffer: &mut Buffer, area: Rect, theme: Theme) {
+        let titles: Vec<Cell<'_>> = self
+            .columns
+            .iter()
+            .map(|column| Cell::new(column.title))
+            .collect();
+        self.draw_row(buffer, area, &titles, theme.title(), theme);
+    }
+
+    /// Draws one row into the first row of an area; texts that are too long are cut in the middle.
+    pub fn draw_row(
+        &self,
+        buffer: &mut Buffer,
+        area: Rect,
+        cells: &[Cell<'_>],
+        style: Style,
+        theme: Theme,
+    ) {
+        buffer.set_style(paint::row(area, 0), style);
+        for (index, (cell, column)) in cells.iter().zip(&self.columns).enumerate() {
+            let mut place = self.cell(area, index);
+            if place.is_empty() {
+                continue;
+            }
+            let text = paint::cut(&cell.text, usize::from(place.width), theme);
+            if column.align == Align::Right {
+                let free = place.width.saturating_sub(paint::columns(&text) as u16);
+                place.x += free;
+                place.width -= free;
+            }
+            let style = style.patch(cell.style);
+            paint::text(buffer, place.x, place.y, place.width, &text, style);
+        }
+    }
+}
+
+/// One cell at a time in turn, so that no column starves.
+fn grow(columns: &[Column], widths: &mut [Option<u16>], mut left: u16) {
+    loop {
+        let mut grew = false;
+        for (column, width) in columns.iter().zip(widths.iter_mut()) {
+            if let Some(width) = width
+                && left > 0
+                && *width < column.max
+            {
+                *width += 1;
+                left -= 1;
+                grew = true;
+            }
+        }
+        if !grew {
+            return;
+        }
+    }
+}
+
+/// The most cells any of the texts takes, as a column's most; never more than `limit`.
+pub fn widest<'a>(texts: impl Iterator<Item = &'a str>, limit: u16) -> u16 {
+    let widest = texts.map(paint::columns).max().unwrap_or(0);
+    widest.min(usize::from(limit)) as u16
+}
+
+/// The rows to draw: the window that began at `top` last time, moved as little as possible to contain the cursor.
+pub fn window(top: usize, cursor: usize, rows: usize, height: u16) -> Range<usize> {
+    let height = usize::from(height);
+    if height == 0 || rows == 0 {
+        return 0..0;
+    }
+    let cursor = cursor.min(rows - 1);
+    let top = top
+        .min(cursor)
+        .max((cursor + 1).saturating_sub(height))
+        .min(rows.saturating_sub(height));
+    top..(top + height).min(rows)
+}
+
+/// The rows to draw with the cursor in the middle where possible; for widgets that remember no window.
+pub fn centred(cursor: usize, rows: usize, height: u16) -> Range<usize> {
+    window(
+        cursor.saturating_sub(usize::from(height) / 2),
+        cursor,
+        rows,
+        height,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::widgets::testing::{THEME, screen};
+
+    fn columns() -> Vec<Column> {
+        vec![
+            Column::new("NAME", 8, 20, 0),
+            Column::new("ID", 6, 20, 1),
+            Column::new("TAG", 8, 8, 3),
+            Column::new("MAP", 3, 3, 2).right(),
+        ]
+    }
+
+    fn drawn(width: u16) -> String {
+        let layout = Layout::fit(columns(), width, 1);
+        screen(width, 2, |buffer, area| {
+            layout.draw_header(buffer, area, THEME);
+            let cells = ["Globex Retail", "globex\u{202e}", "Customer", "7"].map(Cell::new);
+            layout.draw_row(buffer, paint::row(area, 1), &cells, Style::new(), THEME);
+        })
+    }
+
+    #[test]
+    fn columns_leave_by_priority_and_texts_are_cut_in_the_middle() {
+        insta::assert_snapshot!(drawn(60), @r"
+        NAME                 ID                   TAG      MAP
+        Globex Retail        globex\u{202e}       Customer   7
+        ");
+        insta::assert_snapshot!(drawn(28), @r"
+        NAME     ID     TAG      MAP
+        Glob…ail glo…e} Customer   7
+        ");
+        insta::assert_snapshot!(drawn(27), @r"
+        NAME         ID         MAP
+        Globex…etail globe…02e}   7
+        ");
+        insta::assert_snapshot!(drawn(5), @r"
+        NAME
+        Gl…il
+        ");
+    }
+
+    #[test]
+    fn rows_never_leave_their_width() {
+        for width in 0..40 {
+            let layout = Layout::fit(columns(), width, 2);
+            let used: u16 = (0..4)
+                .map(|c| layout.cell(Rect::new(0, 0, width, 1), c).right())
+                .max()
+                .unwrap_or(0);
+            assert!(used <= width, "{used} of {width}");
+            drawn(width);
+        }
+    }
+
+    #[test]
+    fn the_window_moves_as_little_as_it_can() {
+        assert_eq!(window(0, 3, 10, 5), 0..5);
+        assert_eq!(window(0, 5, 10, 5), 1..6);
+        assert_eq!(window(4, 2, 10, 5), 2..7);
+        assert_eq!(window(9, 9, 10, 5), 5..10);
+        assert_eq!(window(9, 1, 2, 5), 0..2);
+        assert_eq!(window(0, 0, 0, 5), 0..0);
+        assert_eq!(centred(50, 100, 11), 45..56);
+        assert_eq!(centred(0, 100, 11), 0..11);
+    }
+}

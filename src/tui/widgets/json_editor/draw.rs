@@ -1,0 +1,184 @@
+//! How the editor looks: numbered lines in the colours of JSON, and what is wrong under the line it is in.
+
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+    style::Style,
+};
+
+use super::{
+    JsonEditor, JsonProblem,
+    lex::{Kind, Token, tokens},
+};
+use crate::tui::{
+    theme::Theme,
+    widgets::{
+        columns,
+        paint::{self, Glyph},
+    },
+};
+
+impl JsonEditor {
+    /// Returns where the terminal's cursor belongs, if focused.
+    pub fn draw(
+        &self,
+        buffer: &mut Buffer,
+        area: Rect,
+        theme: Theme,
+        focused: bool,
+    ) -> Option<Position> {
+        let lines = self.lines.all();
+        let gutter = lines.len().to_string().len().max(2) as u16 + 1;
+        if area.height == 0 || area.width <= gutter + 1 {
+            return None;
+        }
+        let row = self.lines.cursor().row;
+        let text = Rect {
+            x: area.x + gutter,
+            width: area.width - gutter,
+            ..area
+        };
+        let from = self.first_column(usize::from(text.width));
+        let problem = self.shown_problem();
+        let fault = problem.map_or(usize::MAX, |problem| problem.line - 1);
+        // The problem takes a row of its own below its line.
+        let total = lines.len() + usize::from(problem.is_some());
+        let here = row + usize::from(fault < row);
+        let mut cursor = None;
+        let mut is_told = false;
+        let window = columns::centred(here, total, area.height);
+        for (y, display) in (0..).zip(window) {
+            let place = paint::row(text, y);
+            let index = display - usize::from(display > fault);
+            if let Some(problem) = problem.filter(|_| display == fault.saturating_add(1)) {
+                draw_problem(buffer, place, problem, &lines[fault], from, theme);
+                is_told = true;
+                continue;
+            }
+            let is_here = focused && index == row;
+            let number = paint::row(area, y);
+            draw_number(buffer, number, gutter, index + 1, is_here, theme);
+            draw_line(buffer, place, &lines[index], from, theme);
+            if is_here {
+                let column = self.cursor_column().saturating_sub(from) as u16;
+                let x = place.x + column.min(place.width - 1);
+                cursor = Some(Position::new(x, place.y));
+            }
+        }
+        if let Some(problem) = problem.filter(|_| !is_told) {
+            draw_far_problem(buffer, area, problem, cursor, theme);
+        }
+        cursor
+    }
+
+    /// What is wrong, unless the text is empty and may be.
+    fn shown_problem(&self) -> Option<&JsonProblem> {
+        let problem = self.checked.as_ref().err();
+        problem.filter(|_| self.is_known() || !self.is_blank())
+    }
+
+    /// Cells before the cursor in its line.
+    fn cursor_column(&self) -> usize {
+        paint::columns(self.lines.around().0)
+    }
+
+    fn first_column(&self, room: usize) -> usize {
+        let cursor = self.cursor_column();
+        let ahead = paint::glyphs_until(self.lines.around().1, room);
+        paint::first_column(cursor, cursor + paint::total(&ahead), room)
+    }
+}
+
+/// A problem that is scrolled out of sight takes the last row, or the first when the cursor is in the last.
+fn draw_far_problem(
+    buffer: &mut Buffer,
+    area: Rect,
+    problem: &JsonProblem,
+    cursor: Option<Position>,
+    theme: Theme,
+) {
+    if area.height < 2 {
+        return;
+    }
+    let last = area.height - 1;
+    let is_taken = cursor.is_some_and(|cursor| cursor.y == area.y + last);
+    let row = paint::row(area, if is_taken { 0 } else { last });
+    for x in row.left()..row.right() {
+        buffer[(x, row.y)].reset();
+    }
+    paint::line(buffer, row, &format!("! {problem}"), theme.error(), theme);
+}
+
+fn draw_number(
+    buffer: &mut Buffer,
+    line: Rect,
+    gutter: u16,
+    number: usize,
+    is_here: bool,
+    theme: Theme,
+) {
+    let style = if is_here { theme.title() } else { theme.dim() };
+    let text = format!("{number:>width$}", width = usize::from(gutter) - 1);
+    paint::text(buffer, line.x, line.y, gutter, &text, style);
+}
+
+fn draw_line(buffer: &mut Buffer, place: Rect, line: &str, from: usize, theme: Theme) {
+    let until = from + usize::from(place.width);
+    let glyphs = paint::glyphs_until(line, until + 1);
+    let seen = glyphs.last().map_or(0, |glyph| glyph.byte + 1);
+    let pieces: Vec<Token> = tokens(line).take_while(|token| token.from < seen).collect();
+    let style_of = |glyph: &Glyph<'_>| {
+        if glyph.escaped {
+            return theme.warning();
+        }
+        let piece = pieces.partition_point(|piece| piece.to <= glyph.byte);
+        pieces
+            .get(piece)
+            .filter(|piece| piece.from <= glyph.byte)
+            .map_or(Style::new(), |piece| style(piece.kind, theme))
+    };
+    paint::window(buffer, place, &glyphs, from, style_of);
+    if from > 0 && !glyphs.is_empty() {
+        paint::text(buffer, place.x - 1, place.y, 1, "<", theme.key_hint());
+    }
+    if paint::total(&glyphs) > until {
+        paint::text(buffer, place.right() - 1, place.y, 1, ">", theme.key_hint());
+    }
+}
+
+fn style(kind: Kind, theme: Theme) -> Style {
+    match kind {
+        Kind::Key => theme.json_key(),
+        Kind::Text => theme.json_string(),
+        Kind::Value => theme.json_value(),
+        Kind::Sign => Style::new(),
+    }
+}
+
+/// `^ line 3, column 14: …` with the sign under the column, or beside it where there is more room.
+fn draw_problem(
+    buffer: &mut Buffer,
+    place: Rect,
+    problem: &JsonProblem,
+    line: &str,
+    from: usize,
+    theme: Theme,
+) {
+    let before: String = line.chars().take(problem.column - 1).collect();
+    let column = paint::columns(&before).saturating_sub(from);
+    let (text, room) = (problem.to_string(), usize::from(place.width));
+    let width = paint::columns(&text);
+    let (x, text) = if column + 2 + width <= room {
+        (column, format!("^ {text}"))
+    } else if width < column && column < room {
+        (column - width - 1, format!("{text} ^"))
+    } else {
+        (0, format!("! {text}"))
+    };
+    let place = Rect {
+        x: place.x + x as u16,
+        width: place.width - x as u16,
+        ..place
+    };
+    paint::line(buffer, place, &text, theme.error(), theme);
+}

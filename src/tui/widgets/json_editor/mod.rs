@@ -1,0 +1,153 @@
+//! The properties as JSON text: hidden characters are seen, and a wrong text says where it is wrong. The text is never
+//! lost, however wrong it is.
+
+mod draw;
+mod keys;
+mod lex;
+mod lines;
+mod motion;
+mod parse;
+#[cfg(test)]
+mod tests;
+
+pub use parse::{JsonProblem, parse};
+
+use serde_json::Value;
+
+use self::lines::Lines;
+use crate::domain::group::Properties;
+
+/// Bytes of text beyond which nothing is inserted; twice what a service is likely to take.
+const LONGEST: usize = 2 * 1024 * 1024;
+
+/// A JSON text, always with the judgement of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JsonEditor {
+    lines: Lines,
+    /// What was known when the edit began; `None`: nothing is known of the properties.
+    before: Option<Properties>,
+    checked: Result<Properties, JsonProblem>,
+}
+
+impl JsonEditor {
+    /// Starts with the known properties, or with no text at all.
+    pub fn new(before: Option<&Properties>) -> Self {
+        let text = before.map(pretty).unwrap_or_default();
+        Self {
+            lines: Lines::new(&text),
+            before: before.cloned(),
+            checked: parse(&text),
+        }
+    }
+
+    /// Whether properties were known when the edit began. If not, an empty text means "leave the field out".
+    pub fn is_known(&self) -> bool {
+        self.before.is_some()
+    }
+
+    pub fn text(&self) -> String {
+        self.lines.text()
+    }
+
+    pub fn is_blank(&self) -> bool {
+        self.lines.all().iter().all(|line| line.trim().is_empty())
+    }
+
+    /// The properties as they would be sent, or what is wrong with the text.
+    pub fn value(&self) -> Result<&Properties, &JsonProblem> {
+        self.checked.as_ref()
+    }
+
+    /// Whether the properties differ from what was known. Order and white space are no difference; something wrong is.
+    pub fn is_changed(&self) -> bool {
+        match (&self.before, &self.checked) {
+            (Some(before), Ok(value)) => before != value,
+            (Some(_), Err(_)) => true,
+            (None, _) => !self.is_blank(),
+        }
+    }
+
+    /// Line and column of the cursor, from 1, in characters.
+    pub fn cursor(&self) -> (usize, usize) {
+        let before = self.lines.around().0.chars().count();
+        (self.lines.cursor().row + 1, before + 1)
+    }
+
+    /// Replaces the whole text as one step, as an outside editor does.
+    pub fn set_text(&mut self, text: &str) {
+        let row = self.lines.cursor().row;
+        self.lines.replace_all(&tidy(text));
+        self.lines.go_to(row, 0);
+        self.check();
+    }
+
+    /// Lays the text out anew, two spaces a level. False if it is not valid or is laid out already.
+    pub fn format(&mut self) -> bool {
+        let Ok(properties) = &self.checked else {
+            return false;
+        };
+        let text = pretty(properties);
+        let differs = text != self.text();
+        if differs {
+            self.set_text(&text);
+        }
+        differs
+    }
+
+    /// Moves the cursor to what is wrong. False if nothing is.
+    pub fn go_to_problem(&mut self) -> bool {
+        let Err(problem) = &self.checked else {
+            return false;
+        };
+        let (line, column) = (problem.line, problem.column);
+        self.lines.go_to(line - 1, column - 1);
+        true
+    }
+
+    pub fn undo(&mut self) -> bool {
+        let undone = self.lines.undo();
+        self.check();
+        undone
+    }
+
+    pub fn redo(&mut self) -> bool {
+        let redone = self.lines.redo();
+        self.check();
+        redone
+    }
+
+    /// Inserts a text of any number of lines. Tabs that indent become spaces. False if there is no room for it.
+    pub fn paste(&mut self, text: &str) -> bool {
+        let text = tidy(text);
+        if self.lines.bytes() + text.len() > LONGEST {
+            return false;
+        }
+        self.lines.insert(&text);
+        self.check();
+        true
+    }
+
+    /// After a change: judge the text anew.
+    fn check(&mut self) {
+        self.checked = parse(&self.text());
+    }
+}
+
+fn pretty(properties: &Properties) -> String {
+    let value = Value::Object(properties.clone());
+    serde_json::to_string_pretty(&value).unwrap_or_else(|_| value.to_string())
+}
+
+/// One kind of line break, and two spaces for each tab that indents: it cannot be part of a JSON string.
+fn tidy(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let lines: Vec<String> = text
+        .split('\n')
+        .map(|line| {
+            let rest = line.trim_start_matches([' ', '\t']);
+            let indent = &line[..line.len() - rest.len()];
+            indent.replace('\t', "  ") + rest
+        })
+        .collect();
+    lines.join("\n")
+}

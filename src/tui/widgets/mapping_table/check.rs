@@ -1,0 +1,38 @@
+//! What can be wrong with the rows of a mapping. The service's own rules are not known (service.md, "Unknown"), so only
+//! what cannot be meant is refused.
+
+use std::collections::HashMap;
+
+use super::{Column, Row};
+
+/// Something that keeps the mapping from being sent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("row {}: {text}", row + 1)]
+pub struct Problem {
+    /// Index of the row.
+    pub row: usize,
+    pub column: Column,
+    pub text: String,
+}
+
+pub(super) fn problems(rows: &[Row]) -> Vec<Problem> {
+    let mut first_with: HashMap<&str, usize> = HashMap::new();
+    let mut problems = Vec::new();
+    for (row, content) in rows.iter().enumerate() {
+        if content.is_dropped {
+            continue;
+        }
+        let mut report = |column, text: String| problems.push(Problem { row, column, text });
+        if content.key.is_empty() {
+            report(Column::Key, "schema id is empty".into());
+        } else if let Some(first) = first_with.get(content.key.as_str()) {
+            report(Column::Key, format!("same schema id as row {}", first + 1));
+        } else {
+            first_with.insert(&content.key, row);
+        }
+        if content.value.is_empty() {
+            report(Column::Value, "data source id is empty".into());
+        }
+    }
+    problems
+}

@@ -1,0 +1,131 @@
+//! The keys of the table: in a cell they type, between cells they move and act (console.md, "Keys").
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use super::{Column, MappingTable, Row};
+use crate::tui::widgets::{Reaction, is_plain, text_field::TextField};
+
+/// Rows that PgUp and PgDn go.
+const PAGE: usize = 10;
+
+impl MappingTable {
+    pub fn key(&mut self, key: KeyEvent) -> Reaction {
+        if key.kind == KeyEventKind::Release {
+            Reaction::Ignored
+        } else if self.is_editing() {
+            self.key_in_cell(key)
+        } else {
+            self.key_between_cells(key)
+        }
+    }
+
+    fn key_in_cell(&mut self, key: KeyEvent) -> Reaction {
+        match key.code {
+            KeyCode::Esc => {
+                self.cancel();
+                Reaction::Changed
+            }
+            KeyCode::Enter => {
+                let rows = self.rows.len();
+                self.commit();
+                // A new row is typed in one go: schema id, Enter, data source id, Enter.
+                let row = self
+                    .rows
+                    .get(self.cursor)
+                    .filter(|_| self.rows.len() == rows);
+                if self.column == Column::Key && row.is_some_and(|row| row.value.is_empty()) {
+                    self.column = Column::Value;
+                    self.edit();
+                }
+                Reaction::Changed
+            }
+            KeyCode::Tab if self.column == Column::Key => {
+                let is_new = self
+                    .rows
+                    .get(self.cursor)
+                    .is_some_and(Row::is_new_and_empty);
+                let is_blank = self.editing.as_ref().is_some_and(TextField::is_empty);
+                if is_new && is_blank {
+                    return Reaction::Refused;
+                }
+                self.commit();
+                self.column = Column::Value;
+                self.edit();
+                Reaction::Changed
+            }
+            KeyCode::BackTab if self.column == Column::Value => {
+                self.commit();
+                self.column = Column::Key;
+                self.edit();
+                Reaction::Changed
+            }
+            KeyCode::Tab | KeyCode::BackTab => {
+                self.commit();
+                Reaction::Ignored
+            }
+            KeyCode::Up | KeyCode::Down => {
+                self.commit();
+                self.key_between_cells(key);
+                Reaction::Changed
+            }
+            _ => self
+                .editing
+                .as_mut()
+                .map_or(Reaction::Ignored, |field| field.key(key)),
+        }
+    }
+
+    fn key_between_cells(&mut self, key: KeyEvent) -> Reaction {
+        if key
+            .modifiers
+            .intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
+        {
+            return Reaction::Ignored;
+        }
+        match key.code {
+            KeyCode::Up | KeyCode::Char('k') => self.go(self.cursor.saturating_sub(1)),
+            KeyCode::Down | KeyCode::Char('j') => self.go(self.cursor + 1),
+            KeyCode::PageUp => self.go(self.cursor.saturating_sub(PAGE)),
+            KeyCode::PageDown => self.go(self.cursor + PAGE),
+            KeyCode::Home | KeyCode::Char('g') => self.go(0),
+            KeyCode::End | KeyCode::Char('G') => self.go(usize::MAX),
+            KeyCode::Left | KeyCode::Char('h') | KeyCode::BackTab => self.go_across(Column::Key),
+            KeyCode::Right | KeyCode::Char('l') | KeyCode::Tab => self.go_across(Column::Value),
+            KeyCode::Enter => {
+                if self.rows.is_empty() {
+                    self.add();
+                    return Reaction::Changed;
+                }
+                if self.edit() {
+                    Reaction::Moved
+                } else {
+                    Reaction::Refused
+                }
+            }
+            KeyCode::Char('a') if is_plain(key) => {
+                self.add();
+                Reaction::Changed
+            }
+            KeyCode::Char('D') => Reaction::changed(self.drop_row()),
+            KeyCode::Char('z') => Reaction::changed(self.undo()),
+            KeyCode::Char('Z') => Reaction::changed(self.redo()),
+            _ => Reaction::Ignored,
+        }
+    }
+
+    fn go(&mut self, row: usize) -> Reaction {
+        let row = row.min(self.rows.len().saturating_sub(1));
+        let moved = row != self.cursor;
+        self.cursor = row;
+        Reaction::moved(moved)
+    }
+
+    /// Within a row only: Tab in the last cell is left to the form, so that two presses lead out of any table.
+    fn go_across(&mut self, column: Column) -> Reaction {
+        let moved = column != self.column && !self.rows.is_empty();
+        if moved {
+            self.column = column;
+        }
+        Reaction::moved(moved)
+    }
+}

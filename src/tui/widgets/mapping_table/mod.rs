@@ -1,0 +1,269 @@
+//! The mapping as rows, schema id → data source id, edited in place; every step can be undone until it is sent. Holds
+//! what is wanted and what was known; sends nothing and asks nothing.
+
+mod check;
+mod draw;
+mod keys;
+mod paste;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+pub use check::Problem;
+pub use paste::{NotPairs, PastedRows};
+pub use rows::Row;
+
+use crate::domain::{change::Mark, group::Mapping};
+
+use super::text_field::TextField;
+
+/// Steps that can be undone.
+const UNDO_STEPS: usize = 100;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Column {
+    /// Schema id.
+    Key,
+    /// Data source id.
+    Value,
+}
+
+/// The rows of a mapping and the place of the cursor among them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MappingTable {
+    /// What was known when the edit began; `None`: nothing is known of the mapping.
+    before: Option<Mapping>,
+    rows: Vec<Row>,
+    cursor: usize,
+    column: Column,
+    /// The cell under the cursor while it is typed into.
+    editing: Option<TextField>,
+    /// The last paste that could not be read as rows.
+    refused_paste: Option<NotPairs>,
+    undo: Vec<Step>,
+    redo: Vec<Step>,
+}
+
+/// The table as it was before a step.
+#[derive(Debug, Clone, PartialEq)]
+struct Step {
+    rows: Vec<Row>,
+    cursor: usize,
+    column: Column,
+}
+
+impl MappingTable {
+    pub fn new(before: Option<&Mapping>) -> Self {
+        let rows = before
+            .into_iter()
+            .flatten()
+            .map(|(key, value)| Row::known(key, value));
+        Self {
+            before: before.cloned(),
+            rows: rows.collect(),
+            cursor: 0,
+            column: Column::Key,
+            editing: None,
+            refused_paste: None,
+            undo: Vec::new(),
+            redo: Vec::new(),
+        }
+    }
+
+    /// Whether a mapping was known when the edit began. If not, an untouched table means "leave the field out".
+    pub fn is_known(&self) -> bool {
+        self.before.is_some()
+    }
+
+    /// The rows as they are, with what is being typed; the removed ones too.
+    pub fn rows(&self) -> Vec<Row> {
+        let mut rows = self.rows.clone();
+        if let (Some(field), Some(row)) = (&self.editing, rows.get_mut(self.cursor)) {
+            field.text().clone_into(row.cell_mut(self.column));
+        }
+        rows
+    }
+
+    pub fn is_editing(&self) -> bool {
+        self.editing.is_some()
+    }
+
+    /// The mapping as it would be sent, or the first thing that is wrong with it.
+    pub fn value(&self) -> Result<Mapping, Problem> {
+        match self.problems().into_iter().next() {
+            Some(problem) => Err(problem),
+            None => Ok(self
+                .rows()
+                .into_iter()
+                .filter(|row| !row.is_dropped)
+                .map(|row| (row.key, row.value))
+                .collect()),
+        }
+    }
+
+    /// Whether the mapping differs from what was known. Something wrong is a difference, too.
+    pub fn is_changed(&self) -> bool {
+        match (&self.before, self.value()) {
+            (Some(before), Ok(value)) => *before != value,
+            (None, Ok(value)) => !value.is_empty(),
+            (_, Err(_)) => true,
+        }
+    }
+
+    /// Rows that are added, removed or changed: the number in "3 changes".
+    pub fn count_changes(&self) -> usize {
+        let rows = self.rows();
+        rows.iter().filter(|row| row.mark() != Mark::Same).count()
+    }
+
+    /// What is wrong, from the first row to the last.
+    pub fn problems(&self) -> Vec<Problem> {
+        check::problems(&self.rows())
+    }
+
+    /// Moves the cursor to the next cell with a problem, after the last one to the first. False if there is none.
+    pub fn go_to_next_problem(&mut self) -> bool {
+        let problems = self.problems();
+        let here = (self.cursor, self.column == Column::Value);
+        let next = problems
+            .iter()
+            .find(|problem| (problem.row, problem.column == Column::Value) > here)
+            .or(problems.first());
+        let Some(next) = next else {
+            return false;
+        };
+        let (row, column) = (next.row, next.column);
+        self.commit();
+        self.cursor = row.min(self.rows.len().saturating_sub(1));
+        self.column = column;
+        true
+    }
+
+    /// Takes over what is being typed into a cell, as leaving the table does.
+    pub fn commit(&mut self) {
+        let Some(field) = self.editing.take() else {
+            return;
+        };
+        let text = field.text().to_owned();
+        let column = self.column;
+        let Some(row) = self.rows.get(self.cursor) else {
+            return;
+        };
+        if row.is_new_and_empty() && text.is_empty() {
+            self.take_back_empty_row();
+        } else if *row.cell(column) != text {
+            if !row.is_new_and_empty() {
+                self.remember();
+            }
+            *self.rows[self.cursor].cell_mut(column) = text;
+        }
+    }
+
+    /// Leaves the cell as it was before it was typed into.
+    pub fn cancel(&mut self) {
+        self.editing = None;
+        if self
+            .rows
+            .get(self.cursor)
+            .is_some_and(Row::is_new_and_empty)
+        {
+            self.take_back_empty_row();
+        }
+    }
+
+    /// Adds an empty row at the end and begins to type into it.
+    pub fn add(&mut self) {
+        self.commit();
+        self.remember();
+        self.rows.push(Row::added("", ""));
+        self.cursor = self.rows.len() - 1;
+        self.column = Column::Key;
+        self.edit();
+    }
+
+    /// Marks the row for removal, or brings it back. A row that was added here goes at once.
+    pub fn drop_row(&mut self) -> bool {
+        self.commit();
+        if self.cursor >= self.rows.len() {
+            return false;
+        }
+        self.remember();
+        let row = &mut self.rows[self.cursor];
+        if row.before.is_some() {
+            row.is_dropped = !row.is_dropped;
+        } else {
+            self.rows.remove(self.cursor);
+            self.cursor = self.cursor.min(self.rows.len().saturating_sub(1));
+        }
+        true
+    }
+
+    /// Begins to type into the cell under the cursor; a row marked for removal must be brought back first.
+    pub fn edit(&mut self) -> bool {
+        let Some(row) = self.rows.get(self.cursor) else {
+            return false;
+        };
+        if row.is_dropped {
+            return false;
+        }
+        self.editing = Some(TextField::new("", row.cell(self.column).clone()));
+        true
+    }
+
+    pub fn undo(&mut self) -> bool {
+        self.commit();
+        let Some(step) = self.undo.pop() else {
+            return false;
+        };
+        let now = self.step();
+        self.redo.push(now);
+        self.restore(step);
+        true
+    }
+
+    pub fn redo(&mut self) -> bool {
+        self.commit();
+        let Some(step) = self.redo.pop() else {
+            return false;
+        };
+        let now = self.step();
+        self.undo.push(now);
+        self.restore(step);
+        true
+    }
+
+    fn step(&self) -> Step {
+        Step {
+            rows: self.rows.clone(),
+            cursor: self.cursor,
+            column: self.column,
+        }
+    }
+
+    fn remember(&mut self) {
+        if self.undo.len() == UNDO_STEPS {
+            self.undo.remove(0);
+        }
+        let step = self.step();
+        self.undo.push(step);
+        self.redo.clear();
+        self.refused_paste = None;
+    }
+
+    fn restore(&mut self, step: Step) {
+        self.rows = step.rows;
+        self.column = step.column;
+        self.cursor = step.cursor.min(self.rows.len().saturating_sub(1));
+        self.refused_paste = None;
+    }
+
+    /// A row into which nothing was typed was never there; neither was the step that added it.
+    fn take_back_empty_row(&mut self) {
+        self.rows.remove(self.cursor);
+        self.cursor = self.cursor.min(self.rows.len().saturating_sub(1));
+        let added_it = |step: &Step| step.rows == self.rows;
+        if self.undo.last().is_some_and(added_it) {
+            self.undo.pop();
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Pasted text as rows: one pair per line, or a JSON object. All of a paste is taken, or nothing.
+
+use std::{collections::HashMap, fmt};
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+
+use super::{MappingTable, Row};
+use crate::tui::widgets::{Reaction, text_field::Pasted};
+
+/// What separates the two ids of a line; the first that occurs decides.
+const SEPARATORS: [&str; 6] = ["\t", "=", "->", "→", ",", ";"];
+
+/// What a paste did to the table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PastedRows {
+    /// It went into the cell that is being typed into.
+    Cell(Pasted),
+    /// It was read as rows; a schema id that is there already got the pasted data source id.
+    Rows {
+        added: usize,
+        changed: usize,
+    },
+    Refused(NotPairs),
+}
+
+/// Why a paste cannot be rows. Never quotes what was pasted: it may be a secret on its way to another window.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotPairs {
+    #[error("nothing to paste")]
+    Nothing,
+    #[error("line {0} of the paste is not \"schema id = data source id\"; nothing was added")]
+    Line(usize),
+    #[error("the paste begins like JSON, but is not an object of texts; nothing was added")]
+    Object,
+    #[error("entry {0} of the pasted object is not a text or a number; nothing was added")]
+    Entry(usize),
+    #[error("pasted pairs {0} and {1} name the same schema id; nothing was added")]
+    Twice(usize, usize),
+}
+
+impl NotPairs {
+    /// For telling rows from text: an object that is wrong is still an object.
+    fn is_object(&self) -> bool {
+        matches!(self, Self::Entry(_))
+    }
+}
+
+impl MappingTable {
+    /// In a cell, one line is text for it; anything that can only be rows becomes rows.
+    pub fn paste(&mut self, text: &str) -> PastedRows {
+        let pairs = read(text);
+        if let Some(field) = &mut self.editing {
+            let is_one_line = !text.trim().contains(['\n', '\r']);
+            let is_object = text.trim_start().starts_with('{')
+                && pairs.as_ref().map_or_else(NotPairs::is_object, |_| true);
+            if !is_object && (is_one_line || pairs.is_err()) {
+                return PastedRows::Cell(field.paste(text));
+            }
+        }
+        match pairs {
+            Err(problem) => {
+                self.refused_paste = Some(problem.clone());
+                PastedRows::Refused(problem)
+            }
+            Ok(pairs) => self.take(pairs),
+        }
+    }
+
+    fn take(&mut self, pairs: Vec<(String, String)>) -> PastedRows {
+        self.commit();
+        self.remember();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for (index, row) in self.rows.iter().enumerate() {
+            // A living row is preferred to a removed one of the same schema id.
+            if !row.is_dropped || !places.contains_key(&row.key) {
+                places.insert(row.key.clone(), index);
+            }
+        }
+        let (mut added, mut changed) = (0, 0);
+        for (key, value) in pairs {
+            if let Some(&index) = places.get(&key) {
+                let row = &mut self.rows[index];
+                if row.is_dropped || row.value != value {
+                    changed += 1;
+                }
+                row.is_dropped = false;
+                row.value = value;
+                self.cursor = index;
+            } else {
+                self.rows.push(Row::added(&key, &value));
+                self.cursor = self.rows.len() - 1;
+                added += 1;
+            }
+        }
+        if added + changed == 0 {
+            self.undo.pop();
+        }
+        PastedRows::Rows { added, changed }
+    }
+}
+
+impl PastedRows {
+    /// Whether the content of the table is another one now.
+    pub fn reaction(&self) -> Reaction {
+        match self {
+            Self::Cell(_) => Reaction::Changed,
+            Self::Rows { added, changed } => Reaction::changed(added + changed > 0),
+            Self::Refused(_) => Reaction::Refused,
+        }
+    }
+}
+
+/// For the message line; empty when there is nothing to say.
+impl fmt::Display for PastedRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rows { added, changed } => write!(f, "pasted: {added} added, {changed} changed"),
+            Self::Cell(Pasted {
+                cut: 0,
+                joined_lines: 0,
+            }) => Ok(()),
+            Self::Cell(Pasted { cut: 0, .. }) => f.write_str("pasted as one line"),
+            Self::Cell(Pasted { cut, .. }) => write!(f, "pasted without the last {cut} characters"),
+            Self::Refused(problem) => problem.fmt(f),
+        }
+    }
+}
+
+fn read(text: &str) -> Result<Vec<(String, String)>, NotPairs> {
+    let text = text.trim();
+    let pairs = if text.is_empty() {
+        return Err(NotPairs::Nothing);
+    } else if let Some(object) = read_object(text) {
+        object?
+    } else {
+        read_lines(text)?
+    };
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    for (index, (key, _)) in pairs.iter().enumerate() {
+        if let Some(first) = seen.insert(key, index) {
+            return Err(NotPairs::Twice(first + 1, index + 1));
+        }
+    }
+    Ok(pairs)
+}
+
+/// A JSON object, or lines cut out of one.
+fn read_object(text: &str) -> Option<Result<Vec<(String, String)>, NotPairs>> {
+    let parsed = if text.starts_with(['{', '[']) {
+        serde_json::from_str(text).map_err(|_| NotPairs::Object)
+    } else {
+        Ok(serde_json::from_str(&format!("{{{}}}", text.trim_end_matches(','))).ok()?)
+    };
+    let entries = match parsed {
+        Ok(Entries(entries)) => entries,
+        Err(problem) => return Some(Err(problem)),
+    };
+    let pairs = entries
+        .into_iter()
+        .enumerate()
+        .map(|(index, (key, value))| match value {
+            Value::String(value) => Ok((key, value)),
+            Value::Number(value) => Ok((key, value.to_string())),
+            _ => Err(NotPairs::Entry(index + 1)),
+        });
+    Some(pairs.collect())
+}
+
+fn read_lines(text: &str) -> Result<Vec<(String, String)>, NotPairs> {
+    text.replace("\r\n", "\n")
+        .split(['\n', '\r'])
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(index, line)| read_line(line).ok_or(NotPairs::Line(index + 1)))
+        .collect()
+}
+
+fn read_line(line: &str) -> Option<(String, String)> {
+    let line = line.trim();
+    let separated = SEPARATORS
+        .into_iter()
+        .filter_map(|separator| Some((line.find(separator)?, separator)))
+        .min_by_key(|(at, _)| *at);
+    let (key, value) = match separated {
+        Some((at, separator)) => (&line[..at], &line[at + separator.len()..]),
+        None => line.split_once(char::is_whitespace)?,
+    };
+    let (key, value) = (unquoted(key), unquoted(value));
+    let is_pair = !key.is_empty()
+        && !value.is_empty()
+        && (separated.is_some() || !value.contains(char::is_whitespace));
+    is_pair.then(|| (key.to_owned(), value.to_owned()))
+}
+
+/// Without the quotes of a table that was saved as text.
+fn unquoted(cell: &str) -> &str {
+    let cell = cell.trim();
+    let inner = cell
+        .strip_prefix('"')
+        .and_then(|cell| cell.strip_suffix('"'));
+    inner.unwrap_or(cell)
+}
+
+/// The entries of a JSON object in order; a map would silently keep only the last of two with one key.
+struct Entries(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Entries {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Each;
+        impl<'de> Visitor<'de> for Each {
+            type Value = Entries;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Entries(entries))
+            }
+        }
+        deserializer.deserialize_map(Each)
+    }
+}

@@ -1,0 +1,50 @@
+//! The pieces that panes are made of. Each holds plain state, answers keys, and draws itself purely; none knows an
+//! operation, a profile or the service.
+
+pub mod columns;
+pub mod dialog;
+pub mod json_editor;
+pub mod mapping_table;
+pub mod paint;
+pub mod text_field;
+
+#[cfg(test)]
+mod testing;
+
+use ratatui::crossterm::event::{KeyEvent, KeyEventKind, KeyModifiers};
+
+/// What a key did to a widget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reaction {
+    /// Not a key of this widget, or nowhere to go; the pane may use it.
+    Ignored,
+    /// Cursor or focus moved; the content is the same.
+    Moved,
+    /// The content is another one.
+    Changed,
+    /// A key of this widget that cannot be obeyed, for example because the field is full.
+    Refused,
+}
+
+impl Reaction {
+    pub fn is_handled(self) -> bool {
+        self != Self::Ignored
+    }
+
+    fn moved(moved: bool) -> Self {
+        if moved { Self::Moved } else { Self::Ignored }
+    }
+
+    fn changed(changed: bool) -> Self {
+        if changed {
+            Self::Changed
+        } else {
+            Self::Refused
+        }
+    }
+}
+
+/// Whether the key types a character: no Control, Alt or Super held.
+fn is_plain(key: KeyEvent) -> bool {
+    key.kind != KeyEventKind::Release && key.modifiers.difference(KeyModifiers::SHIFT).is_empty()
+}

@@ -1,0 +1,245 @@
+//! Text onto cells. Hostile characters are shown as escapes and nothing is dropped on the way (trap 3 of
+//! dependencies.md); a text wider than its room is cut or scrolled, never wrapped here.
+
+use std::borrow::Cow;
+
+use ratatui::{
+    buffer::{Buffer, CellWidth},
+    layout::Rect,
+    style::Style,
+};
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::{
+    domain::text::{cut_middle, visible},
+    tui::theme::Theme,
+};
+
+/// The text as it may be drawn: [`visible`], and marks that would take no cell (and so vanish) as escapes.
+pub fn shown(text: &str) -> Cow<'_, str> {
+    let text = visible(text);
+    if text.is_ascii() || text.graphemes(true).all(|g| g.cell_width() > 0) {
+        return text;
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for grapheme in text.graphemes(true) {
+        if grapheme.cell_width() > 0 {
+            shown.push_str(grapheme);
+        } else {
+            shown.extend(
+                grapheme
+                    .chars()
+                    .map(|c| format!("\\u{{{:x}}}", u32::from(c))),
+            );
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Cells the text takes when drawn.
+pub fn columns(text: &str) -> usize {
+    shown(text).graphemes(true).map(cells).sum()
+}
+
+fn cells(grapheme: &str) -> usize {
+    usize::from(grapheme.cell_width())
+}
+
+/// The text as drawn, cut in the middle to `room` cells.
+pub fn cut(text: &str, room: usize, theme: Theme) -> String {
+    cut_middle(&shown(text), room, theme.ellipsis())
+}
+
+/// Draws a text from `(x, y)` on, at most `room` cells, and returns the column after it.
+pub fn text(buffer: &mut Buffer, x: u16, y: u16, room: u16, text: &str, style: Style) -> u16 {
+    let area = buffer.area;
+    if y < area.top() || y >= area.bottom() || x < area.left() || x >= area.right() {
+        return x;
+    }
+    buffer
+        .set_stringn(x, y, shown(text), usize::from(room), style)
+        .0
+}
+
+/// Draws a line of text into the first row of an area, cut in the middle where it is too long.
+pub fn line(buffer: &mut Buffer, area: Rect, content: &str, style: Style, theme: Theme) -> u16 {
+    if area.is_empty() {
+        return area.x;
+    }
+    let content = cut(content, usize::from(area.width), theme);
+    text(buffer, area.x, area.y, area.width, &content, style)
+}
+
+/// The `index`th row of an area; empty when the area is not that high.
+pub fn row(area: Rect, index: u16) -> Rect {
+    Rect {
+        y: area.y.saturating_add(index),
+        height: u16::from(index < area.height),
+        ..area
+    }
+}
+
+/// A piece of text that takes its own cells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Glyph<'a> {
+    pub(super) text: Cow<'a, str>,
+    /// Where it starts, in cells from the beginning of the line.
+    pub(super) column: usize,
+    pub(super) width: usize,
+    /// Byte of the grapheme in the source.
+    pub(super) byte: usize,
+    /// It is part of an escape that stands for something else.
+    pub(super) escaped: bool,
+}
+
+/// A line as glyphs; all glyphs of one escaped grapheme share its byte.
+pub(super) fn glyphs(line: &str) -> Vec<Glyph<'_>> {
+    glyphs_until(line, usize::MAX)
+}
+
+/// Only the glyphs that start before a column, so that a very long line costs no more than what is seen of it.
+pub(super) fn glyphs_until(line: &str, until: usize) -> Vec<Glyph<'_>> {
+    let mut column = 0;
+    let mut glyphs = Vec::new();
+    for (byte, grapheme) in line.grapheme_indices(true) {
+        if column >= until {
+            break;
+        }
+        match shown(grapheme) {
+            Cow::Borrowed(text) => {
+                let width = cells(text);
+                glyphs.push(Glyph {
+                    text: Cow::Borrowed(text),
+                    column,
+                    width,
+                    byte,
+                    escaped: false,
+                });
+                column += width;
+            }
+            Cow::Owned(escape) => {
+                for text in escape.graphemes(true) {
+                    let width = cells(text);
+                    glyphs.push(Glyph {
+                        text: Cow::Owned(text.to_owned()),
+                        column,
+                        width,
+                        byte,
+                        escaped: true,
+                    });
+                    column += width;
+                }
+            }
+        }
+    }
+    glyphs
+}
+
+/// Cells of a whole line.
+pub(super) fn total(glyphs: &[Glyph<'_>]) -> usize {
+    glyphs.last().map_or(0, |last| last.column + last.width)
+}
+
+/// The column of a byte position; the end of the line for its length.
+pub(super) fn column_of(glyphs: &[Glyph<'_>], byte: usize) -> usize {
+    glyphs
+        .iter()
+        .find(|glyph| glyph.byte >= byte)
+        .map_or_else(|| total(glyphs), |glyph| glyph.column)
+}
+
+/// Which columns of a line of `total` cells to show in `room` cells so that the cursor is among them.
+///
+/// Depends on nothing but its arguments, so that drawing stays pure.
+pub(super) fn first_column(cursor: usize, total: usize, room: usize) -> usize {
+    if total < room || room == 0 {
+        return 0;
+    }
+    let ahead = (room / 4).min(total - cursor.min(total));
+    (cursor + 1 + ahead).saturating_sub(room)
+}
+
+/// Draws the columns from `from` on into the first row of an area. A wide character cut by an edge becomes blank.
+pub(super) fn window(
+    buffer: &mut Buffer,
+    area: Rect,
+    glyphs: &[Glyph<'_>],
+    from: usize,
+    style_of: impl Fn(&Glyph<'_>) -> Style,
+) {
+    let area = area.intersection(buffer.area);
+    if area.is_empty() {
+        return;
+    }
+    let until = from + usize::from(area.width);
+    let first = glyphs.partition_point(|glyph| glyph.column < from);
+    for glyph in &glyphs[first..] {
+        if glyph.column + glyph.width > until {
+            break;
+        }
+        let x = area.x + (glyph.column - from) as u16;
+        buffer.set_stringn(x, area.y, &glyph.text, glyph.width, style_of(glyph));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::widgets::testing::{THEME, screen};
+
+    #[test]
+    fn nothing_hostile_is_drawn_and_nothing_is_dropped() {
+        let hostile = "adm\u{1b}in\u{202e}x\u{200b}";
+        let drawn = screen(40, 1, |buffer, area| {
+            text(buffer, 0, 0, area.width, hostile, Style::new());
+        });
+        assert_eq!(drawn, "adm\\u{1b}in\\u{202e}x\\u{200b}");
+        assert_eq!(shown("\u{301}a"), "\\u{301}a");
+        assert_eq!(shown("e\u{301}"), "e\u{301}");
+    }
+
+    #[test]
+    fn drawing_outside_is_harmless() {
+        let drawn = screen(4, 1, |buffer, _| {
+            text(buffer, 9, 0, 5, "abc", Style::new());
+            text(buffer, 0, 9, 5, "abc", Style::new());
+            line(
+                buffer,
+                Rect::new(0, 0, 4, 1),
+                "abcdefgh",
+                Style::new(),
+                THEME,
+            );
+        });
+        assert_eq!(drawn, "ab…h");
+    }
+
+    #[test]
+    fn a_window_blanks_half_characters() {
+        let glyphs = glyphs("a東b東");
+        assert_eq!(total(&glyphs), 6);
+        let draw = |from| {
+            screen(3, 1, |buffer, area| {
+                window(buffer, area, &glyphs, from, |_| Style::new());
+            })
+        };
+        assert_eq!(draw(0), "a東");
+        assert_eq!(draw(2), " b");
+        assert_eq!(draw(3), "b東");
+    }
+
+    #[test]
+    fn the_cursor_is_always_in_the_window() {
+        for total in 0..30 {
+            for cursor in 0..=total {
+                for room in 1..12 {
+                    let from = first_column(cursor, total, room);
+                    assert!(
+                        from <= cursor && cursor < from + room,
+                        "{cursor} of {total} in {room}"
+                    );
+                }
+            }
+        }
+    }
+}

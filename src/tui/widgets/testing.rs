@@ -1,0 +1,60 @@
+//! What the tests of the widgets share: screens as text, keys by name.
+
+use ratatui::{
+    buffer::Buffer,
+    crossterm::event::{KeyCode, KeyEvent, KeyModifiers},
+    layout::Rect,
+};
+
+use crate::tui::theme::Theme;
+
+/// What `draw` paints into an area of this size, one line per row, spaces at the ends cut.
+pub(crate) fn screen(width: u16, height: u16, draw: impl FnOnce(&mut Buffer, Rect)) -> String {
+    let buffer = painted(width, height, draw);
+    lines(&buffer).join("\n")
+}
+
+pub(crate) fn painted(width: u16, height: u16, draw: impl FnOnce(&mut Buffer, Rect)) -> Buffer {
+    let area = Rect::new(0, 0, width, height);
+    let mut buffer = Buffer::empty(area);
+    draw(&mut buffer, area);
+    buffer
+}
+
+pub(crate) fn lines(buffer: &Buffer) -> Vec<String> {
+    use ratatui::buffer::CellWidth;
+    let area = buffer.area;
+    (area.top()..area.bottom())
+        .map(|y| {
+            let mut line = String::new();
+            let mut x = area.left();
+            while x < area.right() {
+                let symbol = buffer[(x, y)].symbol();
+                line.push_str(symbol);
+                x += symbol.cell_width().max(1);
+            }
+            line.trim_end().to_owned()
+        })
+        .collect()
+}
+
+pub(crate) fn key(code: KeyCode) -> KeyEvent {
+    KeyEvent::new(code, KeyModifiers::NONE)
+}
+
+pub(crate) fn ctrl(c: char) -> KeyEvent {
+    KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL)
+}
+
+/// The characters of a text as key presses; `\n` is Enter.
+pub(crate) fn typed(text: &str) -> impl Iterator<Item = KeyEvent> + '_ {
+    text.chars().map(|c| match c {
+        '\n' => key(KeyCode::Enter),
+        c => key(KeyCode::Char(c)),
+    })
+}
+
+pub(crate) const THEME: Theme = Theme {
+    colour: true,
+    ascii: false,
+};

@@ -1,0 +1,301 @@
+//! A field of one line: a thin coat over `tui-input` that keeps the cursor between graphemes, shows hidden characters
+//! as escapes while the real text is kept, and can hold a secret. It does not know what its text means.
+
+mod draw;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use tui_input::{Input, InputRequest};
+use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
+use zeroize::{Zeroize, Zeroizing};
+
+use super::{Reaction, is_plain};
+
+/// Characters a field holds unless it is told otherwise.
+const LONGEST: usize = 4096;
+
+/// What became of a pasted text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pasted {
+    /// Line breaks inside the text that became spaces. One at its end is dropped without being counted.
+    pub joined_lines: usize,
+    /// Characters at the end of the text that found no room.
+    pub cut: usize,
+}
+
+/// One line of text with a cursor.
+pub struct TextField {
+    input: Input,
+    pub label: String,
+    /// Cells kept for the label, so that the fields of a form stand in one column; its own width if that is more.
+    pub label_width: u16,
+    /// Drawn below the text when there is a second row, unless there is an error.
+    pub hint: String,
+    pub error: Option<String>,
+    masked: bool,
+    longest: usize,
+}
+
+impl TextField {
+    pub fn new(label: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            input: Input::new(text.into()),
+            label: label.into(),
+            label_width: 0,
+            hint: String::new(),
+            error: None,
+            masked: false,
+            longest: LONGEST,
+        }
+    }
+
+    /// A field for a secret: masked on screen, silent in `Debug`, wiped on drop.
+    pub fn secret(label: impl Into<String>) -> Self {
+        let mut field = Self::new(label, "");
+        field.masked = true;
+        field.replace_text("", 0);
+        field
+    }
+
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = hint.into();
+        self
+    }
+
+    #[must_use]
+    pub fn with_label_width(mut self, cells: u16) -> Self {
+        self.label_width = cells;
+        self
+    }
+
+    /// Limits what can be typed or pasted, in characters. A text that is there already is never cut.
+    #[must_use]
+    pub fn with_longest(mut self, characters: usize) -> Self {
+        self.longest = characters;
+        if self.masked {
+            let text = Zeroizing::new(self.text().to_owned());
+            self.replace_text(&text, self.input.cursor());
+        }
+        self
+    }
+
+    /// The real text, hidden characters and all.
+    pub fn text(&self) -> &str {
+        self.input.value()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.text().is_empty()
+    }
+
+    pub fn is_masked(&self) -> bool {
+        self.masked
+    }
+
+    /// Replaces the text; the cursor goes to its end.
+    pub fn set_text(&mut self, text: &str) {
+        self.replace_text(text, text.chars().count());
+    }
+
+    /// The cursor, in bytes of the text; always between graphemes.
+    pub fn cursor(&self) -> usize {
+        byte_of(self.text(), self.input.cursor())
+    }
+
+    pub fn key(&mut self, key: KeyEvent) -> Reaction {
+        if key.kind == KeyEventKind::Release {
+            return Reaction::Ignored;
+        }
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        let alt = key.modifiers.contains(KeyModifiers::ALT);
+        match key.code {
+            KeyCode::Char(c) if is_plain(key) => self.insert(c),
+            KeyCode::Left if control || alt => self.go(InputRequest::GoToPrevWord),
+            KeyCode::Right if control || alt => self.go(InputRequest::GoToNextWord),
+            KeyCode::Char('b') if alt => self.go(InputRequest::GoToPrevWord),
+            KeyCode::Char('f') if alt => self.go(InputRequest::GoToNextWord),
+            KeyCode::Left => self.go(InputRequest::GoToPrevChar),
+            KeyCode::Right => self.go(InputRequest::GoToNextChar),
+            KeyCode::Home => self.go(InputRequest::GoToStart),
+            KeyCode::End => self.go(InputRequest::GoToEnd),
+            KeyCode::Char('w') if control => self.delete_to(InputRequest::GoToPrevWord),
+            KeyCode::Backspace if control || alt => self.delete_to(InputRequest::GoToPrevWord),
+            KeyCode::Char('u') if control => self.delete_to(InputRequest::GoToStart),
+            KeyCode::Char('k') if control => self.delete_to(InputRequest::GoToEnd),
+            KeyCode::Char('d') if alt => self.delete_to(InputRequest::GoToNextWord),
+            KeyCode::Delete if control || alt => self.delete_to(InputRequest::GoToNextWord),
+            KeyCode::Backspace => self.delete_to(InputRequest::GoToPrevChar),
+            KeyCode::Delete => self.delete_to(InputRequest::GoToNextChar),
+            _ => Reaction::Ignored,
+        }
+    }
+
+    /// Inserts a pasted text at the cursor, as one line.
+    pub fn paste(&mut self, pasted: &str) -> Pasted {
+        let line = unix_lines(pasted);
+        let line = line.trim_end_matches('\n');
+        let room = self.longest.saturating_sub(self.text().chars().count());
+        let cut = line.chars().count().saturating_sub(room);
+        if room > 0 && !line.is_empty() {
+            let (before, after) = self.text().split_at(self.cursor());
+            let fits = &line[..byte_of(line, room)];
+            let mut text = Zeroizing::new(String::with_capacity(self.text().len() + fits.len()));
+            text.push_str(before);
+            text.extend(fits.chars().map(|c| if c == '\n' { ' ' } else { c }));
+            text.push_str(after);
+            self.replace_text(&text, self.input.cursor() + fits.chars().count());
+        }
+        Pasted {
+            joined_lines: line.matches('\n').count(),
+            cut,
+        }
+    }
+
+    fn insert(&mut self, c: char) -> Reaction {
+        if self.text().chars().count() >= self.longest {
+            return Reaction::Refused;
+        }
+        self.input.handle(InputRequest::InsertChar(c));
+        self.settle();
+        Reaction::Changed
+    }
+
+    fn go(&mut self, request: InputRequest) -> Reaction {
+        let before = self.input.cursor();
+        self.input.handle(request);
+        self.settle();
+        Reaction::moved(self.input.cursor() != before)
+    }
+
+    /// Deletes from the cursor to where a movement leads. Not with the requests of `tui-input`, which keep what they
+    /// delete for a yank: a secret must not stay there.
+    fn delete_to(&mut self, movement: InputRequest) -> Reaction {
+        let from = self.input.cursor();
+        self.input.handle(movement);
+        self.settle();
+        let to = self.input.cursor();
+        if from == to {
+            return Reaction::Refused;
+        }
+        let (first, last) = (from.min(to), from.max(to));
+        let text = self.text();
+        let rest = [&text[..byte_of(text, first)], &text[byte_of(text, last)..]].concat();
+        self.replace_text(&Zeroizing::new(rest), first);
+        Reaction::Changed
+    }
+
+    fn replace_text(&mut self, text: &str, cursor: usize) {
+        let new = if self.masked {
+            secret_room(text, self.longest)
+        } else {
+            text.to_owned()
+        };
+        let old = std::mem::replace(&mut self.input, Input::new(new).with_cursor(cursor));
+        if self.masked {
+            String::from(old).zeroize();
+        }
+        self.settle();
+    }
+
+    /// Moves the cursor out of the middle of a grapheme: what is typed or deleted can join its neighbours.
+    fn settle(&mut self) {
+        let text = self.text();
+        let byte = self.cursor();
+        let mut boundary = GraphemeCursor::new(byte, text.len(), true);
+        if boundary.is_boundary(text, 0) == Ok(true) {
+            return;
+        }
+        let next = boundary.next_boundary(text, 0).ok().flatten();
+        let characters = text[..next.unwrap_or(text.len())].chars().count();
+        self.input.handle(InputRequest::SetCursor(characters));
+    }
+
+    /// User-perceived characters; what the mask counts.
+    fn length(&self) -> usize {
+        self.text().graphemes(true).count()
+    }
+}
+
+/// Room for the longest secret from the beginning: a text that grows leaves copies of itself behind.
+fn secret_room(text: &str, longest: usize) -> String {
+    let mut room = String::with_capacity(text.len().max(longest.min(LONGEST) * 4) + 4);
+    room.push_str(text);
+    room
+}
+
+/// Every kind of line break as `\n`, in one allocation that is wiped afterwards.
+fn unix_lines(text: &str) -> Zeroizing<String> {
+    let mut lines = Zeroizing::new(String::with_capacity(text.len()));
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        if c == '\r' {
+            characters.next_if_eq(&'\n');
+            lines.push('\n');
+        } else {
+            lines.push(c);
+        }
+    }
+    lines
+}
+
+fn byte_of(text: &str, characters: usize) -> usize {
+    text.char_indices()
+        .nth(characters)
+        .map_or(text.len(), |(byte, _)| byte)
+}
+
+impl Clone for TextField {
+    fn clone(&self) -> Self {
+        let text = self.text();
+        let text = if self.masked {
+            secret_room(text, self.longest)
+        } else {
+            text.to_owned()
+        };
+        Self {
+            input: Input::new(text).with_cursor(self.input.cursor()),
+            label: self.label.clone(),
+            label_width: self.label_width,
+            hint: self.hint.clone(),
+            error: self.error.clone(),
+            masked: self.masked,
+            longest: self.longest,
+        }
+    }
+}
+
+impl PartialEq for TextField {
+    fn eq(&self, other: &Self) -> bool {
+        self.text() == other.text()
+            && self.input.cursor() == other.input.cursor()
+            && (&self.label, self.label_width, &self.hint, &self.error)
+                == (&other.label, other.label_width, &other.hint, &other.error)
+            && (self.masked, self.longest) == (other.masked, other.longest)
+    }
+}
+
+/// Says nothing of a secret, not even its length.
+impl fmt::Debug for TextField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shape = f.debug_struct("TextField");
+        shape.field("label", &self.label);
+        if !self.masked {
+            shape
+                .field("text", &self.text())
+                .field("cursor", &self.cursor());
+        }
+        shape.field("error", &self.error).finish_non_exhaustive()
+    }
+}
+
+impl Drop for TextField {
+    fn drop(&mut self) {
+        if self.masked {
+            String::from(std::mem::take(&mut self.input)).zeroize();
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Keys, environments and what a key may do.
+
+use groupdesk::service::store::{Store, StoreError};
+use secrecy::ExposeSecret;
+use serde_json::json;
+
+use crate::support::service::{Caller, PRODUCTION, Reply, TestService};
+
+#[tokio::test]
+async fn no_key_a_wrong_key_and_a_revoked_key_get_the_identical_answer() {
+    let service = TestService::start().await;
+    let (info, key) = service
+        .store
+        .create_key("testing", None, false)
+        .expect("a key");
+    let revoked = Caller::new(&service.base_url(), &key);
+    revoked.token_of("acme").await;
+    service.store.revoke_key(info.id).expect("revoked");
+
+    let good = service.testing();
+    let with = |authorization: Option<&str>| {
+        let request = good
+            .http
+            .get(&good.url)
+            .header("content-type", "application/json");
+        let request = request.body(r#"{"user_group_id":"acme"}"#);
+        match authorization {
+            Some(value) => request.header("authorization", value),
+            None => request,
+        }
+    };
+    let bare = good.authorization.trim_start_matches("Token ");
+    let wrong = format!("Token {}", "0".repeat(64));
+    let mut answers = Vec::new();
+    for authorization in [
+        None,
+        Some(""),
+        Some("Token"),
+        Some("Token "),
+        Some(bare),
+        Some(&format!("Bearer {bare}")),
+        Some(&format!("Token {bare}0")),
+        Some(&wrong),
+        Some(&revoked.authorization),
+    ] {
+        let mut reply = Reply::of(with(authorization)).await;
+        assert_eq!(
+            reply.refused(),
+            (401, "unauthorized".into()),
+            "{authorization:?}"
+        );
+        reply.headers.remove("date");
+        answers.push((reply.headers, reply.text));
+    }
+    assert!(
+        answers.windows(2).all(|pair| pair[0] == pair[1]),
+        "{answers:?}"
+    );
+    for scheme in ["Token", "token", "TOKEN"] {
+        Reply::of(with(Some(&format!("{scheme} {bare}"))))
+            .await
+            .ok();
+    }
+}
+
+#[tokio::test]
+async fn a_read_only_key_may_get_what_exists_and_nothing_else() {
+    let service = TestService::start().await;
+    let reader = service.caller(PRODUCTION, None, true);
+    let token = service.production().token_of("acme").await;
+    assert_eq!(reader.token_of("acme").await, token);
+    let refused = (403, "read_only_key".to_owned());
+    let new = json!({"user_group_id": "new"});
+    assert_eq!(reader.get(&new).await.refused(), refused);
+    assert_eq!(
+        reader
+            .put(&json!({"user_group_id": "acme", "name": "x"}))
+            .await
+            .refused(),
+        refused
+    );
+    assert_eq!(reader.rotate(&token).await.refused(), refused);
+    assert_eq!(service.production().token_of("acme").await, token);
+    assert_eq!(
+        service.production().get(&new).await.ok()["new_user_group"],
+        true
+    );
+}
+
+#[tokio::test]
+async fn revoking_through_another_store_takes_effect_at_once() {
+    let service = TestService::start().await;
+    let caller = service.testing();
+    caller.token_of("acme").await;
+    let other = Store::open(&service.database).expect("open");
+    let keys = other.list_keys().expect("keys");
+    let testing = keys
+        .iter()
+        .find(|key| key.environment == "testing")
+        .expect("a key");
+    let revoked = other.revoke_key(testing.id).expect("revoked");
+    assert!(revoked.revoked_at.is_some());
+    assert_eq!(
+        caller
+            .get(&json!({"user_group_id": "acme"}))
+            .await
+            .refused()
+            .0,
+        401
+    );
+    service.production().token_of("acme").await;
+    // Again: nothing changes.
+    assert_eq!(other.revoke_key(testing.id), Ok(revoked));
+    assert_eq!(other.revoke_key(4711), Err(StoreError::UnknownKey(4711)));
+    // And a key made there works here.
+    let (_, key) = other.create_key("testing", None, false).expect("a key");
+    Caller::new(&service.base_url(), &key)
+        .token_of("acme")
+        .await;
+}
+
+#[tokio::test]
+async fn an_environment_has_at_most_one_tag() {
+    let service = TestService::start().await;
+    let store = &service.store;
+    let tag = |environment, tag| {
+        store
+            .create_key(environment, tag, false)
+            .map(|(info, _)| info.tag)
+    };
+    assert_eq!(tag("plain", None), Ok(None));
+    assert_eq!(tag("plain", Some("Testing")), Ok(Some("Testing".into())));
+    assert_eq!(tag("plain", Some("Testing")), Ok(Some("Testing".into())));
+    assert_eq!(tag("plain", None), Ok(Some("Testing".into())));
+    let keys = store.list_keys().expect("keys").len();
+    let refused = tag("plain", Some("Customer")).expect_err("another tag");
+    assert!(
+        refused.to_string().contains("already tagged Testing"),
+        "{refused}"
+    );
+    assert_eq!(tag("plain", Some("testing")), Err(StoreError::InvalidTag));
+    for name in ["", "a\nb", &"x".repeat(101)] {
+        assert_eq!(tag(name, None), Err(StoreError::InvalidEnvironment));
+    }
+    assert_eq!(store.list_keys().expect("keys").len(), keys);
+}
+
+#[tokio::test]
+async fn the_database_never_holds_a_key() {
+    let service = TestService::start().await;
+    service.testing().token_of("acme").await;
+    for suffix in ["", "-wal"] {
+        let bytes =
+            std::fs::read(format!("{}{suffix}", service.database.display())).expect("a file");
+        for key in [&service.production_key, &service.testing_key] {
+            let key = key.expose_secret().as_bytes();
+            assert!(!bytes.windows(key.len()).any(|window| window == key));
+        }
+    }
+    let listed = format!("{:?}", service.store.list_keys());
+    assert!(!listed.contains(service.testing_key.expose_secret()));
+}

@@ -1,0 +1,7 @@
+//! The embedded User Group Service over real HTTP.
+
+mod keys;
+mod pressure;
+mod refusals;
+mod rules;
+mod storage;

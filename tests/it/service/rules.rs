@@ -1,0 +1,297 @@
+//! What the three operations do (service.md, "Rules of the service").
+
+use std::collections::HashSet;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::service::TestService;
+
+fn fields(group: &Value) -> Vec<&str> {
+    let group = group.as_object().expect("an object");
+    group.keys().map(String::as_str).collect()
+}
+
+#[tokio::test]
+async fn a_new_group_is_answered_as_documented() {
+    let service = TestService::start().await;
+    let body = json!({"name": "Acme", "user_group_id": "acme", "mapping": {"7": "40"}, "properties": {"tier": "gold"}});
+    let answer = service.testing().get(&body).await.ok();
+    assert_eq!(answer["new_user_group"], true);
+    let group = &answer["user_group"];
+    assert_eq!(
+        fields(group),
+        ["team_id", "token", "name", "provided_id", "properties"]
+    );
+    assert_eq!(group["name"], "Acme");
+    assert_eq!(group["provided_id"], "acme");
+    assert_eq!(group["properties"], json!({"tier": "gold"}));
+    assert!(group["team_id"].is_i64());
+    let token = group["token"].as_str().expect("a token");
+    assert_eq!(token.len(), 64);
+    assert!(
+        token
+            .bytes()
+            .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+    );
+}
+
+#[tokio::test]
+async fn an_existing_group_is_returned_unchanged() {
+    let service = TestService::start().await;
+    let caller = service.testing();
+    let first = json!({"name": "Acme", "user_group_id": "acme", "properties": {"tier": "gold"}});
+    let first = caller.get(&first).await.ok();
+    let other = json!({"name": "Other", "user_group_id": "acme", "mapping": {"1": "2"}, "properties": {"x": 1}});
+    let second = caller.get(&other).await.ok();
+    assert_eq!(second["new_user_group"], false);
+    assert_eq!(second["user_group"], first["user_group"]);
+    let bare = caller.get(&json!({"user_group_id": "acme"})).await.ok();
+    assert_eq!(bare["user_group"]["properties"], Value::Null);
+    assert_eq!(bare["user_group"]["token"], first["user_group"]["token"]);
+    let mapping: String = service
+        .other_connection()
+        .query_row("SELECT mapping FROM groups", [], |row| row.get(0))
+        .expect("a group");
+    assert_eq!(mapping, "{}");
+}
+
+#[tokio::test]
+async fn absent_and_null_fields_of_a_new_group_have_defaults() {
+    let service = TestService::start().await;
+    let caller = service.testing();
+    let body = json!({"user_group_id": "acme", "name": null, "mapping": null, "properties": null, "later": [1]});
+    let answer = caller.get(&body).await.ok();
+    assert_eq!(answer["user_group"]["name"], "acme");
+    assert_eq!(answer["user_group"]["properties"], Value::Null);
+    let asked = json!({"user_group_id": "acme", "properties": {"x": 1}});
+    let answer = caller.get(&asked).await.ok();
+    assert_eq!(
+        answer["user_group"]["properties"],
+        json!({}),
+        "the stored ones"
+    );
+}
+
+#[tokio::test]
+async fn update_replaces_what_is_present_and_keeps_the_rest() {
+    let service = TestService::start().await;
+    let caller = service.testing();
+    let body = json!({"name": "Acme", "user_group_id": "acme", "mapping": {"1": "2", "3": "4"}, "properties": {"a": 1, "b": 2}});
+    let before = caller.get(&body).await.ok();
+    let stored = || {
+        service
+            .other_connection()
+            .query_row("SELECT name, mapping, properties FROM groups", [], |row| {
+                Ok([row.get::<_, String>(0)?, row.get(1)?, row.get(2)?])
+            })
+            .expect("a group")
+    };
+
+    let answer = caller
+        .put(&json!({"user_group_id": "acme", "mapping": {"3": "5"}}))
+        .await
+        .ok();
+    let group = &answer["user_group"];
+    assert_eq!(
+        fields(group),
+        [
+            "team_id",
+            "token",
+            "name",
+            "provided_id",
+            "properties",
+            "api_environment_tag"
+        ]
+    );
+    assert!(answer.get("new_user_group").is_none());
+    assert_eq!(group["api_environment_tag"], "Testing");
+    assert_eq!(group["properties"], Value::Null);
+    assert_eq!(group["token"], before["user_group"]["token"]);
+    assert_eq!(stored(), ["Acme", r#"{"3":"5"}"#, r#"{"a":1,"b":2}"#]);
+
+    let properties = json!({"user_group_id": "acme", "properties": {"b": 3}, "name": null});
+    let answer = caller.put(&properties).await.ok();
+    assert_eq!(answer["user_group"]["properties"], json!({"b": 3}));
+    assert_eq!(stored(), ["Acme", r#"{"3":"5"}"#, r#"{"b":3}"#]);
+
+    let emptied = json!({"user_group_id": "acme", "name": "New", "mapping": {}, "properties": {}});
+    let answer = caller.put(&emptied).await.ok();
+    assert_eq!(answer["user_group"]["name"], "New");
+    assert_eq!(stored(), ["New", "{}", "{}"]);
+}
+
+#[tokio::test]
+async fn update_of_an_unknown_id_creates_nothing() {
+    let service = TestService::start().await;
+    service.production().token_of("acme").await;
+    for id in ["nobody", "acme", "Acme"] {
+        let reply = service
+            .testing()
+            .put(&json!({"user_group_id": id, "name": "x"}))
+            .await;
+        assert_eq!(reply.refused(), (404, "unknown_user_group".into()), "{id}");
+    }
+    let groups: i64 = service
+        .other_connection()
+        .query_row("SELECT count(*) FROM groups", [], |row| row.get(0))
+        .expect("a count");
+    assert_eq!(groups, 1);
+}
+
+#[tokio::test]
+async fn a_rotated_token_dies_at_once_and_is_known_as_retired() {
+    let service = TestService::start().await;
+    let caller = service.testing();
+    let old = caller.token_of("acme").await;
+    let answer = caller.rotate(&old).await.ok();
+    let group = &answer["user_group"];
+    assert_eq!(
+        fields(group),
+        [
+            "team_id",
+            "token",
+            "name",
+            "provided_id",
+            "api_environment_tag"
+        ]
+    );
+    assert_eq!(group["api_environment_tag"], "Testing");
+    let new = group["token"].as_str().expect("a token").to_owned();
+    assert_ne!(new, old);
+    assert_eq!(caller.token_of("acme").await, new);
+
+    let retired = caller.rotate(&old).await;
+    assert_eq!(retired.refused(), (409, "token_retired".into()));
+    let unknown = caller.rotate(&"0".repeat(64)).await;
+    assert_eq!(unknown.refused(), (404, "unknown_token".into()));
+    assert!(!retired.text.contains(&old) && !unknown.text.contains("0000"));
+
+    caller.rotate(&new).await.ok();
+    for token in [&old, &new] {
+        assert_eq!(caller.rotate(token).await.refused().0, 409);
+    }
+}
+
+#[tokio::test]
+async fn tokens_of_another_environment_are_unknown_current_or_retired() {
+    let service = TestService::start().await;
+    let (production, testing) = (service.production(), service.testing());
+    let old = production.token_of("acme").await;
+    testing.token_of("acme").await;
+    assert_eq!(
+        testing.rotate(&old).await.refused(),
+        (404, "unknown_token".into())
+    );
+    let answer = production.rotate(&old).await.ok();
+    assert_eq!(answer["user_group"]["api_environment_tag"], "Customer");
+    assert_eq!(
+        testing.rotate(&old).await.refused(),
+        (404, "unknown_token".into())
+    );
+}
+
+#[tokio::test]
+async fn an_untagged_environment_answers_null() {
+    let service = TestService::start().await;
+    let caller = service.caller("plain", None, false);
+    let token = caller.token_of("solo").await;
+    let updated = caller
+        .put(&json!({"user_group_id": "solo", "name": "Solo"}))
+        .await
+        .ok();
+    let rotated = caller.rotate(&token).await.ok();
+    for answer in [updated, rotated] {
+        let tag = answer["user_group"].get("api_environment_tag");
+        assert_eq!(tag, Some(&Value::Null));
+    }
+}
+
+#[tokio::test]
+async fn an_id_may_be_shared_only_by_one_customer_and_one_testing_environment() {
+    let service = TestService::start().await;
+    let plain = service.caller("plain", None, false);
+    let second_testing = service.caller("testing-2", Some("Testing"), false);
+    let required = (409, "environment_tag_required".to_owned());
+    let body = |id: &str| json!({ "user_group_id": id });
+
+    service.production().token_of("shared").await;
+    service.testing().token_of("shared").await;
+    for caller in [&plain, &second_testing] {
+        assert_eq!(caller.get(&body("shared")).await.refused(), required);
+    }
+    plain.token_of("only-plain").await;
+    for caller in [service.production(), service.testing()] {
+        assert_eq!(caller.get(&body("only-plain")).await.refused(), required);
+    }
+    second_testing.token_of("second").await;
+    assert_eq!(
+        service.testing().get(&body("second")).await.refused(),
+        required
+    );
+    service.production().token_of("second").await;
+    // An existing group is not created, so the rule does not concern it.
+    service.testing().token_of("shared").await;
+}
+
+#[tokio::test]
+async fn numbers_text_and_order_come_back_as_they_were_sent() {
+    let service = TestService::start().await;
+    let properties = r#"{"z":123456789012345678901234567890.10,"a":-0,"é😀":"\" \\ \n\t","n":{"y":[1,2.50],"x":null}}"#;
+    let body = format!(r#"{{"user_group_id":"Größe 東京","properties":{properties}}}"#);
+    for method in [Method::GET, Method::PUT, Method::GET] {
+        let reply = service.testing().send(method, body.clone()).await;
+        reply.ok();
+        assert!(reply.text.contains(properties), "{}", reply.text);
+        assert!(reply.text.contains("Größe 東京"));
+    }
+}
+
+#[tokio::test]
+async fn ids_are_compared_exactly() {
+    let service = TestService::start().await;
+    let ids = [
+        "acme", "Acme", " acme", "acme ", "\u{e9}", "e\u{301}", "1", "01",
+    ];
+    let mut tokens = HashSet::new();
+    for id in ids {
+        tokens.insert(service.testing().token_of(id).await);
+    }
+    assert_eq!(tokens.len(), ids.len());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hundred_creations_of_one_id_make_one_group() {
+    let service = TestService::start().await;
+    let caller = service.testing();
+    let calls = (0..100).map(|n| {
+        let caller = caller.clone();
+        async move {
+            let body = json!({"user_group_id": "acme", "name": format!("name {n}")});
+            caller.get(&body).await.ok()
+        }
+    });
+    let answers = futures_util::future::join_all(calls).await;
+    let new = answers
+        .iter()
+        .filter(|answer| answer["new_user_group"] == true);
+    assert_eq!(new.count(), 1);
+    let group = &answers[0]["user_group"];
+    assert!(answers.iter().all(|answer| answer["user_group"] == *group));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hundred_rotations_of_one_token_have_one_winner() {
+    let service = TestService::start().await;
+    let caller = service.testing();
+    let token = caller.token_of("acme").await;
+    let calls = (0..100).map(|_| caller.rotate(&token));
+    let replies = futures_util::future::join_all(calls).await;
+    let (won, lost): (Vec<_>, Vec<_>) = replies.iter().partition(|reply| reply.status == 200);
+    assert_eq!((won.len(), lost.len()), (1, 99));
+    for reply in lost {
+        assert_eq!(reply.refused(), (409, "token_retired".into()));
+    }
+    let new = won[0].ok()["user_group"]["token"].clone();
+    assert_eq!(new, caller.token_of("acme").await);
+}

@@ -1,0 +1,232 @@
+//! The whole console on a screen in memory, against real operations. A key script is typed, and nothing is looked at
+//! before everything under way has ended.
+
+use std::io;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use groupdesk::{
+    config::Environment,
+    domain::token::Token,
+    operations::{Clock, Operations},
+    tui::{
+        Start,
+        message::Msg,
+        prepare,
+        runner::{Runner, Screen},
+        theme::Theme,
+    },
+};
+use ratatui::{Frame, Terminal, backend::TestBackend, buffer::Buffer};
+
+/// A screen that only remembers.
+pub(crate) struct Memory {
+    terminal: Terminal<TestBackend>,
+    /// The last frame; the backend's own buffer keeps stale cells behind wide characters.
+    frame: Buffer,
+    pub(crate) copied: Vec<String>,
+    pub(crate) suspended: usize,
+}
+
+impl Memory {
+    fn new((columns, rows): (u16, u16)) -> Self {
+        Self {
+            terminal: Terminal::new(TestBackend::new(columns, rows)).expect("never fails"),
+            frame: Buffer::default(),
+            copied: Vec::new(),
+            suspended: 0,
+        }
+    }
+}
+
+impl Screen for Memory {
+    fn draw(&mut self, render: &mut dyn FnMut(&mut Frame<'_>)) -> io::Result<()> {
+        let Self {
+            terminal, frame, ..
+        } = self;
+        terminal
+            .draw(|drawn| {
+                render(drawn);
+                frame.clone_from(drawn.buffer_mut());
+            })
+            .map_err(io::Error::other)?;
+        Ok(())
+    }
+
+    fn copy(&mut self, text: &Token) -> io::Result<()> {
+        self.copied.push(text.expose().to_owned());
+        Ok(())
+    }
+
+    fn suspend(&mut self) -> io::Result<()> {
+        self.suspended += 1;
+        Ok(())
+    }
+
+    fn continued(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn redraw(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+pub(crate) struct Console {
+    pub(crate) runner: Runner<Memory>,
+}
+
+impl Console {
+    /// Opens on the first profile and waits until the list is there.
+    pub(crate) async fn open(operations: Vec<Operations>, size: (u16, u16), theme: Theme) -> Self {
+        Self::open_at(operations, 0, size, theme, Clock::System).await
+    }
+
+    pub(crate) async fn open_at(
+        operations: Vec<Operations>,
+        current: usize,
+        size: (u16, u16),
+        theme: Theme,
+        clock: Clock,
+    ) -> Self {
+        let start = Start {
+            operations,
+            current,
+            operator: "ana@bastion2".into(),
+            config_file: Some("/home/ana/.config/groupdesk/config.toml".into()),
+            ascii: theme.ascii,
+            environment: Environment::default(),
+            greeting: Vec::new(),
+        };
+        let (app, works) = prepare(start, theme, size, clock.now());
+        let mut console = Self {
+            runner: Runner::new(app, Memory::new(size), works, clock),
+        };
+        console.settle().await;
+        console
+    }
+
+    pub(crate) async fn settle(&mut self) {
+        let settled = self.runner.settle();
+        tokio::time::timeout(std::time::Duration::from_secs(30), settled)
+            .await
+            .expect("everything under way ends within 30 s")
+            .expect("the screen can be drawn");
+    }
+
+    /// Types a script like `e<tab>abc<ctrl-s>`; everything has ended after every key.
+    pub(crate) async fn keys(&mut self, script: &str) -> &mut Self {
+        for key in parse(script) {
+            self.runner.take(Msg::Key(key));
+            self.settle().await;
+        }
+        self
+    }
+
+    /// Types without waiting for anything.
+    pub(crate) fn burst(&mut self, script: &str) -> &mut Self {
+        for key in parse(script) {
+            self.runner.take(Msg::Key(key));
+        }
+        self
+    }
+
+    pub(crate) async fn paste(&mut self, text: &str) -> &mut Self {
+        self.runner.take(Msg::Paste(text.to_owned()));
+        self.settle().await;
+        self
+    }
+
+    pub(crate) fn buffer(&self) -> &Buffer {
+        &self.runner.screen.frame
+    }
+
+    /// The screen as text, one line a row, without trailing blanks.
+    pub(crate) fn screen(&self) -> String {
+        let buffer = self.buffer();
+        let mut text = String::new();
+        for y in 0..buffer.area.height {
+            let mut line = String::new();
+            let mut skip = 0;
+            for x in 0..buffer.area.width {
+                let symbol = buffer[(x, y)].symbol();
+                if skip > 0 {
+                    skip -= 1;
+                    continue;
+                }
+                skip = groupdesk::domain::text::width(symbol).saturating_sub(1);
+                line.push_str(symbol);
+            }
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+
+    #[track_caller]
+    pub(crate) fn shows(&self, text: &str) -> &Self {
+        let screen = self.screen();
+        assert!(
+            screen.contains(text),
+            "{text:?} is not on the screen:\n{screen}"
+        );
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn hides(&self, text: &str) -> &Self {
+        let screen = self.screen();
+        assert!(
+            !screen.contains(text),
+            "{text:?} is on the screen:\n{screen}"
+        );
+        self
+    }
+}
+
+/// `abc<enter><ctrl-s><f2>` as key presses; `<lt>` is `<`.
+fn parse(script: &str) -> Vec<KeyEvent> {
+    let mut keys = Vec::new();
+    let mut rest = script;
+    while let Some(c) = rest.chars().next() {
+        let named = rest.strip_prefix('<').and_then(|rest| rest.split_once('>'));
+        if let Some((name, after)) = named {
+            keys.push(key(name));
+            rest = after;
+        } else {
+            keys.push(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE));
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+    keys
+}
+
+fn key(name: &str) -> KeyEvent {
+    if let Some(letter) = name.strip_prefix("ctrl-") {
+        let letter = letter.chars().next().expect("a letter after ctrl-");
+        return KeyEvent::new(KeyCode::Char(letter), KeyModifiers::CONTROL);
+    }
+    let code = match name {
+        "enter" => KeyCode::Enter,
+        "esc" => KeyCode::Esc,
+        "tab" => KeyCode::Tab,
+        "shift-tab" => KeyCode::BackTab,
+        "up" => KeyCode::Up,
+        "down" => KeyCode::Down,
+        "left" => KeyCode::Left,
+        "right" => KeyCode::Right,
+        "home" => KeyCode::Home,
+        "end" => KeyCode::End,
+        "backspace" => KeyCode::Backspace,
+        "delete" => KeyCode::Delete,
+        "pgdn" => KeyCode::PageDown,
+        "pgup" => KeyCode::PageUp,
+        "space" => KeyCode::Char(' '),
+        "lt" => KeyCode::Char('<'),
+        name => KeyCode::F(
+            name.strip_prefix('f')
+                .and_then(|n| n.parse().ok())
+                .expect("a known key"),
+        ),
+    };
+    KeyEvent::new(code, KeyModifiers::NONE)
+}

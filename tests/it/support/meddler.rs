@@ -1,0 +1,328 @@
+//! A proxy in front of the real service that meddles to order: what is done is done by the service, what is told of it
+//! is chosen by the test. It keeps every request, and so counts what really left the desk.
+
+use std::{
+    collections::VecDeque,
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard},
+    time::Duration,
+};
+
+use serde_json::Value;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
+    task::{JoinHandle, JoinSet},
+};
+
+use super::faults::{Request, http, read_request};
+
+/// Longest wait for anything that must happen.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+type Change = Arc<dyn Fn(&mut Value) + Send + Sync>;
+
+/// What becomes of the answer.
+#[derive(Clone)]
+pub(crate) enum Then {
+    /// It arrives as the service gave it.
+    Pass,
+    /// The connection is closed without a byte.
+    Drop,
+    /// The connection is reset.
+    Reset,
+    /// Nothing arrives and the connection stays.
+    Hang,
+    /// The head arrives, and half of the body.
+    Half,
+    /// Its JSON is changed.
+    Change(Change),
+    /// These bytes arrive in its place.
+    Instead(Vec<u8>),
+}
+
+/// What is done with one request.
+#[derive(Clone)]
+pub(crate) struct Meddling {
+    /// Whether the service hears of it.
+    forwards: bool,
+    then: Then,
+    /// The answer waits until the gate is opened.
+    gate: Option<Gate>,
+}
+
+impl Meddling {
+    /// The service does it; the answer is as told.
+    pub(crate) fn applied(then: Then) -> Self {
+        Self {
+            forwards: true,
+            then,
+            gate: None,
+        }
+    }
+
+    /// The service never hears of it; [`Then::Pass`], `Half` and `Change` make no sense here.
+    pub(crate) fn swallowed(then: Then) -> Self {
+        Self {
+            forwards: false,
+            then,
+            gate: None,
+        }
+    }
+
+    /// Nothing is meddled with; for [`Meddling::behind`].
+    pub(crate) fn passed() -> Self {
+        Self::applied(Then::Pass)
+    }
+
+    /// Applied, and the JSON of the answer changed.
+    pub(crate) fn change(change: impl Fn(&mut Value) + Send + Sync + 'static) -> Self {
+        Self::applied(Then::Change(Arc::new(change)))
+    }
+
+    /// The answer waits at the gate.
+    pub(crate) fn behind(mut self, gate: &Gate) -> Self {
+        self.gate = Some(gate.clone());
+        self
+    }
+}
+
+/// Holds answers back until a test lets them go.
+#[derive(Clone)]
+pub(crate) struct Gate {
+    arrived: Arc<Semaphore>,
+    open: Arc<Semaphore>,
+}
+
+impl Gate {
+    pub(crate) fn new() -> Self {
+        Self {
+            arrived: Arc::new(Semaphore::new(0)),
+            open: Arc::new(Semaphore::new(0)),
+        }
+    }
+
+    /// Waits until an answer waits here: the service has done its part.
+    pub(crate) async fn reached(&self) {
+        let arrived = tokio::time::timeout(DEADLINE, self.arrived.acquire());
+        arrived
+            .await
+            .expect("an answer reaches the gate")
+            .expect("it is never closed")
+            .forget();
+    }
+
+    /// Lets one answer through.
+    pub(crate) fn open(&self) {
+        self.open.add_permits(1);
+    }
+
+    async fn pass(&self) {
+        self.arrived.add_permits(1);
+        self.open
+            .acquire()
+            .await
+            .expect("it is never closed")
+            .forget();
+    }
+}
+
+#[derive(Default)]
+struct Seen {
+    requests: Vec<Request>,
+    /// What is to be done with the next requests of a method; those without are passed on.
+    orders: Vec<(&'static str, VecDeque<Meddling>)>,
+}
+
+impl Seen {
+    fn order(&mut self, request: &Request) -> Meddling {
+        let method = method(request);
+        self.orders
+            .iter_mut()
+            .find(|(known, _)| *known == method)
+            .and_then(|(_, orders)| orders.pop_front())
+            .unwrap_or_else(Meddling::passed)
+    }
+}
+
+/// The proxy; stops when dropped.
+pub(crate) struct Meddler {
+    address: SocketAddr,
+    seen: Arc<Mutex<Seen>>,
+    accepting: JoinHandle<()>,
+}
+
+impl Meddler {
+    /// Stands in front of the service at `service`.
+    pub(crate) async fn before(service: SocketAddr) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let seen = Arc::<Mutex<Seen>>::default();
+        let accepting = tokio::spawn({
+            let seen = seen.clone();
+            async move {
+                let mut connections = JoinSet::new();
+                while let Ok((stream, _)) = listener.accept().await {
+                    let seen = seen.clone();
+                    connections.spawn(async move { serve(stream, service, &seen).await });
+                }
+            }
+        });
+        Self {
+            address,
+            seen,
+            accepting,
+        }
+    }
+
+    pub(crate) fn base_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Meddles with the next request of this method; orders queue up.
+    pub(crate) fn next(&self, method: &'static str, meddling: Meddling) {
+        let mut seen = lock(&self.seen);
+        if let Some((_, orders)) = seen.orders.iter_mut().find(|(known, _)| *known == method) {
+            orders.push_back(meddling);
+        } else {
+            seen.orders.push((method, [meddling].into()));
+        }
+    }
+
+    /// Methods of all requests so far, in order.
+    pub(crate) fn methods(&self) -> Vec<String> {
+        lock(&self.seen).requests.iter().map(method).collect()
+    }
+
+    /// How many requests of this method came.
+    pub(crate) fn count(&self, method: &str) -> usize {
+        self.bodies(method).len()
+    }
+
+    /// Bodies of the requests of this method.
+    pub(crate) fn bodies(&self, wanted: &str) -> Vec<Value> {
+        lock(&self.seen)
+            .requests
+            .iter()
+            .filter(|request| method(request) == wanted)
+            .map(|request| serde_json::from_slice(request.body()).expect("a JSON body"))
+            .collect()
+    }
+}
+
+impl Drop for Meddler {
+    fn drop(&mut self) {
+        self.accepting.abort();
+    }
+}
+
+fn lock(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {
+    seen.lock().expect("no test thread panics with the lock")
+}
+
+fn method(request: &Request) -> String {
+    let head = request.head();
+    head.split(' ').next().unwrap_or_default().to_owned()
+}
+
+async fn serve(mut stream: TcpStream, service: SocketAddr, seen: &Mutex<Seen>) {
+    while let Some(request) = read_request(&mut stream, 0).await {
+        let meddling = {
+            let mut seen = lock(seen);
+            seen.requests.push(request.clone());
+            seen.order(&request)
+        };
+        let answer = if meddling.forwards {
+            Some(forward(&request, service).await)
+        } else {
+            None
+        };
+        if let Some(gate) = &meddling.gate {
+            gate.pass().await;
+        }
+        let Some(bytes) = told(meddling.then, answer, &mut stream).await else {
+            return;
+        };
+        if stream.write_all(&bytes).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// The bytes of the answer; `None` when the connection is over.
+async fn told(then: Then, answer: Option<Answer>, stream: &mut TcpStream) -> Option<Vec<u8>> {
+    let real = || answer.expect("only an answer can be passed on");
+    match then {
+        Then::Pass => {
+            let answer = real();
+            Some(answer.bytes(&answer.body))
+        }
+        Then::Change(change) => {
+            let answer = real();
+            let mut json = serde_json::from_slice(&answer.body).expect("the service speaks JSON");
+            change(&mut json);
+            Some(answer.bytes(json.to_string().as_bytes()))
+        }
+        Then::Half => {
+            let answer = real();
+            let bytes = answer.bytes(&answer.body);
+            let half = bytes.len() - answer.body.len() / 2;
+            let _ = stream.write_all(&bytes[..half]).await;
+            None
+        }
+        Then::Instead(bytes) => Some(bytes),
+        Then::Drop => None,
+        Then::Reset => {
+            let _ = stream.set_zero_linger();
+            None
+        }
+        Then::Hang => {
+            let mut rest = [0; 64];
+            while matches!(stream.read(&mut rest).await, Ok(read) if read > 0) {}
+            None
+        }
+    }
+}
+
+/// An answer of the service.
+struct Answer {
+    status: String,
+    body: Vec<u8>,
+}
+
+impl Answer {
+    fn bytes(&self, body: &[u8]) -> Vec<u8> {
+        http(&self.status, &["Content-Type: application/json"], body)
+    }
+}
+
+/// Asks the service over a connection of its own.
+async fn forward(request: &Request, service: SocketAddr) -> Answer {
+    let mut stream = TcpStream::connect(service).await.expect("the service runs");
+    let head = request.head();
+    let head = head.strip_suffix("\r\n").expect("a head ends so");
+    let whole = [
+        format!("{head}connection: close\r\n\r\n").as_bytes(),
+        request.body(),
+    ]
+    .concat();
+    stream.write_all(&whole).await.expect("the service reads");
+    let mut raw = Vec::new();
+    let answered = tokio::time::timeout(DEADLINE, stream.read_to_end(&mut raw)).await;
+    answered.expect("an answer in time").expect("an answer");
+    let end = raw
+        .windows(4)
+        .position(|window| window == b"\r\n\r\n")
+        .expect("a head");
+    let head = String::from_utf8_lossy(&raw[..end]);
+    let (_, status) = head
+        .lines()
+        .next()
+        .and_then(|line| line.split_once(' '))
+        .expect("a status line");
+    Answer {
+        status: status.to_owned(),
+        body: raw[end + 4..].to_vec(),
+    }
+}

@@ -1,0 +1,323 @@
+//! A program in a real pseudo terminal, and the screen that a person would see. It waits for what must come, with a
+//! deadline, and never sleeps; whatever still runs is killed when it is dropped.
+
+use std::{
+    fmt::Write as _,
+    io::{Read, Write},
+    num::NonZeroU16,
+    path::{Path, PathBuf},
+    process::{Child, ExitStatus},
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use pty_process::{Size, blocking};
+use rustix::process::{Pid, Signal};
+
+/// Between opening a terminal and marking it close-on-exec, another child could inherit it and keep it alive.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// What to run, and in what terminal.
+#[derive(Debug, Clone)]
+pub(crate) struct Program {
+    path: PathBuf,
+    arguments: Vec<String>,
+    /// All there is: the environment of the test is not passed on.
+    variables: Vec<(String, String)>,
+    folder: Option<PathBuf>,
+    rows: u16,
+    columns: u16,
+}
+
+impl Program {
+    /// The binary that is being tested, in a terminal of 24 rows and 80 columns.
+    pub(crate) fn groupdesk(arguments: &[&str]) -> Self {
+        Self::new(env!("CARGO_BIN_EXE_groupdesk"), arguments)
+    }
+
+    pub(crate) fn new(path: impl Into<PathBuf>, arguments: &[&str]) -> Self {
+        let variables = [
+            ("TERM", "xterm-256color"),
+            ("LANG", "C.UTF-8"),
+            ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+        ];
+        Self {
+            path: path.into(),
+            arguments: arguments.iter().map(|&text| text.to_owned()).collect(),
+            variables: variables
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
+            folder: None,
+            rows: 24,
+            columns: 80,
+        }
+    }
+
+    /// Sets a variable; the last one of a name counts.
+    pub(crate) fn env(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.variables.push((name.to_owned(), value.into()));
+        self
+    }
+
+    pub(crate) fn cwd(mut self, folder: &Path) -> Self {
+        self.folder = Some(folder.to_owned());
+        self
+    }
+
+    pub(crate) fn size(mut self, rows: u16, columns: u16) -> Self {
+        (self.rows, self.columns) = (rows, columns);
+        self
+    }
+
+    /// Starts it as the leader of a session of its own, with the terminal as the controlling one.
+    pub(crate) fn start(self) -> Session {
+        let guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let (terminal, program_side) = blocking::open().expect("a pseudo terminal");
+        terminal
+            .resize(Size::new(self.rows, self.columns))
+            .expect("a size");
+        let mut command = blocking::Command::new(&self.path)
+            .args(&self.arguments)
+            .env_clear()
+            .envs(self.variables);
+        if let Some(folder) = &self.folder {
+            command = command.current_dir(folder);
+        }
+        let child = command.spawn(program_side).expect("the program starts");
+        drop(guard);
+        Session::new(terminal, child, self.rows, self.columns)
+    }
+}
+
+/// What the threads around the program report.
+enum Event {
+    Output(Vec<u8>),
+    /// Nobody has the terminal open any more.
+    Closed,
+    Exited(ExitStatus),
+}
+
+/// A running program and its screen.
+pub(crate) struct Session {
+    terminal: Arc<blocking::Pty>,
+    input: Sender<Vec<u8>>,
+    events: Receiver<Event>,
+    screen: vt100::Parser,
+    raw: Vec<u8>,
+    pid: Pid,
+    status: Option<ExitStatus>,
+    is_closed: bool,
+}
+
+impl Session {
+    fn new(terminal: blocking::Pty, mut child: Child, rows: u16, columns: u16) -> Self {
+        let pid = Pid::from_child(&child);
+        let terminal = Arc::new(terminal);
+        let (report, events) = channel();
+        let (input, written) = channel::<Vec<u8>>();
+        let (reader, writer, reporter) = (terminal.clone(), terminal.clone(), report.clone());
+        thread::spawn(move || {
+            let mut buffer = [0; 16 * 1024];
+            // A terminal whose other side is closed ends with an error, not with 0 bytes.
+            while let Ok(length @ 1..) = (&*reader).read(&mut buffer) {
+                if reporter
+                    .send(Event::Output(buffer[..length].to_vec()))
+                    .is_err()
+                {
+                    return;
+                }
+            }
+            let _ = reporter.send(Event::Closed);
+        });
+        // Of its own, because a program that does not read would block the test.
+        thread::spawn(move || {
+            for bytes in written {
+                if (&*writer).write_all(&bytes).is_err() {
+                    return;
+                }
+            }
+        });
+        thread::spawn(move || {
+            if let Ok(status) = child.wait() {
+                let _ = report.send(Event::Exited(status));
+            }
+        });
+        Self {
+            terminal,
+            input,
+            events,
+            screen: vt100::Parser::new(size(rows), size(columns), 0),
+            raw: Vec::new(),
+            pid,
+            status: None,
+            is_closed: false,
+        }
+    }
+
+    /// Sends bytes as if typed.
+    pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        // An error means that the program is gone; the test sees that where it waits.
+        let _ = self.input.send(bytes.as_ref().to_vec());
+    }
+
+    /// Sends a text as a terminal in bracketed paste mode does.
+    pub(crate) fn paste(&mut self, text: &str) {
+        self.send(format!("\u{1b}[200~{text}\u{1b}[201~"));
+    }
+
+    pub(crate) fn resize(&mut self, rows: u16, columns: u16) {
+        self.terminal
+            .resize(Size::new(rows, columns))
+            .expect("a new size");
+        self.screen.set_size(size(rows), size(columns));
+    }
+
+    /// Sends a signal to the program, as `kill` does.
+    pub(crate) fn signal(&self, signal: Signal) {
+        rustix::process::kill_process(self.pid, signal).expect("the program is there");
+    }
+
+    /// What is on the screen now, lines without their trailing spaces.
+    pub(crate) fn screen(&mut self) -> String {
+        self.take_what_came();
+        self.contents()
+    }
+
+    /// The screen with its modes: cursor, alternate screen, bracketed paste.
+    pub(crate) fn terminal_state(&mut self) -> &vt100::Screen {
+        self.take_what_came();
+        self.screen.screen()
+    }
+
+    /// Every byte the program has written so far.
+    pub(crate) fn raw_output(&mut self) -> &[u8] {
+        self.take_what_came();
+        &self.raw
+    }
+
+    /// Waits until the screen contains a text and returns the screen.
+    #[track_caller]
+    pub(crate) fn wait_for(&mut self, text: &str, deadline: Duration) -> String {
+        self.wait_until(&format!("{text:?} on the screen"), deadline, |screen| {
+            screen.contents().contains(text)
+        })
+    }
+
+    /// Waits until the screen does not contain a text any more and returns the screen.
+    #[track_caller]
+    pub(crate) fn wait_for_no(&mut self, text: &str, deadline: Duration) -> String {
+        self.wait_until(&format!("no {text:?} on the screen"), deadline, |screen| {
+            !screen.contents().contains(text)
+        })
+    }
+
+    /// Waits until something holds of the screen; `what` is for the message of the failure.
+    #[track_caller]
+    pub(crate) fn wait_until(
+        &mut self,
+        what: &str,
+        deadline: Duration,
+        mut holds: impl FnMut(&vt100::Screen) -> bool,
+    ) -> String {
+        let end = Instant::now() + deadline;
+        self.take_what_came();
+        while !holds(self.screen.screen()) {
+            let came = !self.is_closed && self.take_next(end);
+            assert!(came, "{what}: not within {deadline:?}\n{}", self.report());
+        }
+        self.contents()
+    }
+
+    /// Waits until the program has ended and everything it wrote was read.
+    #[track_caller]
+    pub(crate) fn exit_status(&mut self, deadline: Duration) -> ExitStatus {
+        let end = Instant::now() + deadline;
+        loop {
+            if let (Some(status), true) = (self.status, self.is_closed) {
+                return status;
+            }
+            let came = self.take_next(end);
+            assert!(came, "the end: not within {deadline:?}\n{}", self.report());
+        }
+    }
+
+    /// Collects what the program writes for a while; to show that it writes nothing, never to wait for something.
+    pub(crate) fn output_during(&mut self, time: Duration) -> Vec<u8> {
+        let end = Instant::now() + time;
+        self.take_what_came();
+        let before = self.raw.len();
+        while self.take_next(end) {}
+        self.raw[before..].to_vec()
+    }
+
+    /// Takes one event before a point in time; false if none came or none can come.
+    fn take_next(&mut self, end: Instant) -> bool {
+        let left = end.saturating_duration_since(Instant::now());
+        match self.events.recv_timeout(left) {
+            Ok(event) => {
+                self.take(event);
+                true
+            }
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => false,
+        }
+    }
+
+    fn take_what_came(&mut self) {
+        while let Ok(event) = self.events.try_recv() {
+            self.take(event);
+        }
+    }
+
+    fn take(&mut self, event: Event) {
+        match event {
+            Event::Output(bytes) => {
+                self.screen.process(&bytes);
+                self.raw.extend(bytes);
+            }
+            Event::Closed => self.is_closed = true,
+            Event::Exited(status) => self.status = Some(status),
+        }
+    }
+
+    fn contents(&self) -> String {
+        let contents = self.screen.screen().contents();
+        let lines: Vec<&str> = contents.lines().map(str::trim_end).collect();
+        lines.join("\n")
+    }
+
+    fn report(&self) -> String {
+        let mut report = String::new();
+        let _ = writeln!(
+            report,
+            "ended: {:?}, closed: {}",
+            self.status, self.is_closed
+        );
+        let _ = writeln!(
+            report,
+            "---- screen ----\n{}\n----------------",
+            self.contents()
+        );
+        report
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if self.status.is_none() {
+            self.take_what_came();
+        }
+        // Only while nobody has waited for it: afterwards the number may be another process's.
+        if self.status.is_none() {
+            let _ = rustix::process::kill_process_group(self.pid, Signal::KILL);
+            let _ = rustix::process::kill_process(self.pid, Signal::KILL);
+        }
+    }
+}
+
+fn size(cells: u16) -> NonZeroU16 {
+    NonZeroU16::new(cells).expect("a terminal has at least one cell")
+}

@@ -1,0 +1,208 @@
+//! The embedded service in a temporary folder, with two environments that may share ids, and a plain HTTP caller
+//! that shares nothing with our client.
+
+use std::{path::PathBuf, time::Duration};
+
+use groupdesk::{
+    api::wire::DEFAULT_PATH,
+    service::{
+        Limits, Running, Service,
+        store::{Options, Store},
+    },
+};
+use reqwest::{Method, StatusCode, header::HeaderMap};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Value, json};
+
+/// Name of the environment tagged `Customer`.
+pub(crate) const PRODUCTION: &str = "production";
+/// Name of the environment tagged `Testing`.
+pub(crate) const TESTING: &str = "testing";
+
+/// A service that runs; it ends, and its folder goes, with this value.
+pub(crate) struct TestService {
+    pub(crate) store: Store,
+    pub(crate) running: Running,
+    /// Read-write keys.
+    pub(crate) production_key: SecretString,
+    pub(crate) testing_key: SecretString,
+    pub(crate) database: PathBuf,
+    // Last: the database is closed before its folder goes.
+    pub(crate) folder: tempfile::TempDir,
+}
+
+impl TestService {
+    pub(crate) async fn start() -> Self {
+        Self::start_with(Options::default(), Limits::default()).await
+    }
+
+    pub(crate) async fn start_with(options: Options, limits: Limits) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let database = folder.path().join("service/service.db");
+        let store = Store::open_with(&database, options).expect("a new database");
+        let (_, production_key) = store
+            .create_key(PRODUCTION, Some("Customer"), false)
+            .expect("a key");
+        let (_, testing_key) = store
+            .create_key(TESTING, Some("Testing"), false)
+            .expect("a key");
+        let listen = "127.0.0.1:0".parse().expect("an address");
+        let running = Service::start_with(listen, store.clone(), DEFAULT_PATH, limits)
+            .await
+            .expect("a port");
+        Self {
+            store,
+            running,
+            production_key,
+            testing_key,
+            database,
+            folder,
+        }
+    }
+
+    /// Scheme, host and port; what a profile calls its base URL.
+    pub(crate) fn base_url(&self) -> String {
+        format!("http://{}", self.running.address)
+    }
+
+    pub(crate) fn production(&self) -> Caller {
+        Caller::new(&self.base_url(), &self.production_key)
+    }
+
+    pub(crate) fn testing(&self) -> Caller {
+        Caller::new(&self.base_url(), &self.testing_key)
+    }
+
+    /// A caller with a new key.
+    pub(crate) fn caller(&self, environment: &str, tag: Option<&str>, read_only: bool) -> Caller {
+        let made = self.store.create_key(environment, tag, read_only);
+        Caller::new(&self.base_url(), &made.expect("a key").1)
+    }
+
+    /// A second connection to the database, as another process would have one.
+    pub(crate) fn other_connection(&self) -> rusqlite::Connection {
+        let other = rusqlite::Connection::open(&self.database).expect("open");
+        other
+            .busy_timeout(Duration::from_secs(20))
+            .expect("a time-out");
+        other
+    }
+}
+
+/// One environment as seen over plain HTTP.
+#[derive(Clone)]
+pub(crate) struct Caller {
+    pub(crate) http: reqwest::Client,
+    pub(crate) url: String,
+    pub(crate) authorization: String,
+}
+
+/// An answer, read to its end.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Caller {
+    pub(crate) fn new(base_url: &str, key: &SecretString) -> Self {
+        Self {
+            http: plain_client(),
+            url: format!("{base_url}{DEFAULT_PATH}"),
+            authorization: format!("Token {}", key.expose_secret()),
+        }
+    }
+
+    /// A request with key and media type; the body as it is.
+    pub(crate) fn request(
+        &self,
+        method: Method,
+        body: impl Into<reqwest::Body>,
+    ) -> reqwest::RequestBuilder {
+        self.http
+            .request(method, &self.url)
+            .header("authorization", &self.authorization)
+            .header("content-type", "application/json")
+            .body(body)
+    }
+
+    pub(crate) async fn send(&self, method: Method, body: impl Into<reqwest::Body>) -> Reply {
+        Reply::of(self.request(method, body)).await
+    }
+
+    pub(crate) async fn get(&self, body: &Value) -> Reply {
+        self.send(Method::GET, body.to_string()).await
+    }
+
+    pub(crate) async fn put(&self, body: &Value) -> Reply {
+        self.send(Method::PUT, body.to_string()).await
+    }
+
+    pub(crate) async fn rotate(&self, token: &str) -> Reply {
+        let body = json!({ "current_token": token });
+        self.send(Method::POST, body.to_string()).await
+    }
+
+    /// Gets or creates, and returns the token.
+    pub(crate) async fn token_of(&self, user_group_id: &str) -> String {
+        let reply = self.get(&json!({ "user_group_id": user_group_id })).await;
+        reply.ok()["user_group"]["token"]
+            .as_str()
+            .expect("a token")
+            .to_owned()
+    }
+}
+
+impl Reply {
+    pub(crate) async fn of(request: reqwest::RequestBuilder) -> Self {
+        let response = request.send().await.expect("an answer");
+        Self {
+            status: response.status(),
+            headers: response.headers().clone(),
+            text: response.text().await.expect("a whole answer"),
+        }
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).expect("JSON")
+    }
+
+    /// The JSON of a success; anything else fails the test.
+    #[track_caller]
+    pub(crate) fn ok(&self) -> Value {
+        assert_eq!(self.status, StatusCode::OK, "{}", self.text);
+        assert_eq!(self.json()["success"], 1);
+        self.json()
+    }
+
+    /// Status and code of a refusal; anything else fails the test.
+    #[track_caller]
+    pub(crate) fn refused(&self) -> (u16, String) {
+        let body = self.json();
+        assert_eq!(body["success"], 0, "{}", self.text);
+        assert!(body["error"]["message"].is_string(), "{}", self.text);
+        let code = body["error"]["code"].as_str().expect("a code");
+        (self.status.as_u16(), code.to_owned())
+    }
+}
+
+/// No proxy, no redirects, no CA store: loopback only.
+pub(crate) fn plain_client() -> reqwest::Client {
+    reqwest::Client::builder()
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .tls_certs_only([])
+        .timeout(Duration::from_mins(1))
+        .build()
+        .expect("a client")
+}
+
+/// Waits for a condition, at most 20 s.
+pub(crate) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
+    while !holds() {
+        assert!(tokio::time::Instant::now() < deadline, "never: {what}");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}

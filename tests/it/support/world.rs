@@ -1,0 +1,340 @@
+//! The world every story plays in: the real service over loopback with a production and a testing environment, and
+//! the desks of its operators, all in one temporary folder. The one way to build a scene.
+
+mod desk;
+mod stored;
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use groupdesk::{
+    api::wire::DEFAULT_PATH,
+    config::{
+        Overrides, Settings,
+        files::{private_folder, write_new_private},
+        profile::{KeySource, Profile},
+    },
+    directory::Directory,
+    domain::group::{EnvironmentTag, UserGroupId},
+    operations::Operations,
+    service::{Running, Service, seed::SeedGroup, store::Store},
+};
+use secrecy::ExposeSecret;
+use serde_json::Value;
+
+pub(crate) use desk::Desk;
+
+/// The usual operator.
+pub(crate) const ANA: &str = "ana@bastion2";
+/// Another one.
+pub(crate) const LI: &str = "li@desk7";
+
+/// The two environments of the service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Production,
+    Testing,
+}
+
+impl Side {
+    /// The name of the environment, and of the profile.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Production => "production",
+            Self::Testing => "testing",
+        }
+    }
+
+    pub(crate) fn tag(self) -> EnvironmentTag {
+        match self {
+            Self::Production => EnvironmentTag::Customer,
+            Self::Testing => EnvironmentTag::Testing,
+        }
+    }
+}
+
+/// A service, its keys, and the folders of the desks. The folder goes with it.
+pub(crate) struct World {
+    service: Option<Running>,
+    store: Store,
+    base_url: String,
+    /// Every API key there is: production, testing, and the two read-only ones.
+    keys: Vec<String>,
+    directory: Directory,
+    /// Last, so that it is removed last.
+    folder: tempfile::TempDir,
+}
+
+impl World {
+    /// A running service without groups, and one empty directory.
+    pub(crate) async fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(&folder.path().join("service/service.db")).expect("a store");
+        private_folder(&folder.path().join("keys")).expect("a folder");
+        let mut keys = Vec::new();
+        for side in [Side::Production, Side::Testing] {
+            for read_only in [false, true] {
+                let (_, key) = store
+                    .create_key(side.name(), Some(side.tag().as_str()), read_only)
+                    .expect("a key");
+                let file = key_file(folder.path(), side, read_only);
+                write_new_private(&file, key.expose_secret().as_bytes()).expect("a key file");
+                keys.push(key.expose_secret().to_owned());
+            }
+        }
+        let listen = ([127, 0, 0, 1], 0).into();
+        let service = Service::start(listen, store.clone(), DEFAULT_PATH)
+            .await
+            .expect("a service");
+        Self {
+            base_url: format!("http://{}", service.address),
+            service: Some(service),
+            store,
+            keys,
+            directory: open(folder.path(), "groupdesk"),
+            folder,
+        }
+    }
+
+    pub(crate) fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// Where the service listens.
+    pub(crate) fn address(&self) -> std::net::SocketAddr {
+        self.service.as_ref().expect("it runs").address
+    }
+
+    /// Everything of the world lives here.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// What desks write; no secret may ever be in it. Other tests put their files here too.
+    pub(crate) fn desks(&self) -> PathBuf {
+        self.folder.path().join("desks")
+    }
+
+    /// The file of the usual directory.
+    pub(crate) fn directory_file(&self) -> PathBuf {
+        self.desks().join("groupdesk/directory.db")
+    }
+
+    /// The usual directory.
+    pub(crate) fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// Another desk's directory on the same service.
+    pub(crate) fn other_directory(&self, name: &str) -> Directory {
+        open(self.folder.path(), name)
+    }
+
+    /// The profile of one environment; its key stands in a 0600 file.
+    pub(crate) fn profile(&self, side: Side) -> Profile {
+        Profile {
+            name: side.name().into(),
+            base_url: self.base_url.clone(),
+            path: DEFAULT_PATH.into(),
+            api_key: self.key_source(side, false),
+            environment: Some(side.tag()),
+            production: side == Side::Production,
+            read_only: false,
+            // Long enough for a busy machine; tests that wait for it set their own.
+            timeout: Duration::from_secs(20),
+            connect_timeout: Duration::from_secs(20),
+            allow_plain_http: false,
+            proxy_from_environment: false,
+            read_properties: false,
+        }
+    }
+
+    /// Another key, of another environment where it is named so.
+    pub(crate) fn new_key(&self, environment: &str, tag: Option<&str>) -> String {
+        let (_, key) = self
+            .store
+            .create_key(environment, tag, false)
+            .expect("a key");
+        key.expose_secret().to_owned()
+    }
+
+    pub(crate) fn key_source(&self, side: Side, read_only: bool) -> KeySource {
+        KeySource::File(key_file(self.folder.path(), side, read_only))
+    }
+
+    /// What [`ANA`] can do with the usual directory.
+    pub(crate) fn operations(&self, side: Side) -> Operations {
+        self.desk(side).operations()
+    }
+
+    /// Operations of another operator, directory, address, key or time.
+    pub(crate) fn desk(&self, side: Side) -> Desk {
+        Desk::new(self.profile(side), self.directory.clone())
+    }
+
+    /// A configuration file with both profiles, for the shipped binary; testing is the default.
+    pub(crate) fn config_file(&self) -> PathBuf {
+        let profile = |side: Side| {
+            let (name, tag, url) = (side.name(), side.tag(), &self.base_url);
+            let key = key_file(self.folder.path(), side, false);
+            let (key, production) = (key.display(), side == Side::Production);
+            format!(
+                "[profiles.{name}]\nbase_url = \"{url}\"\napi_key = {{ file = \"{key}\" }}\n\
+                 environment = \"{tag}\"\nproduction = {production}\n\n"
+            )
+        };
+        let profiles = [Side::Production, Side::Testing].map(profile).concat();
+        let text = format!("default_profile = \"testing\"\n\n{profiles}");
+        let file = self.folder.path().join("config.toml");
+        fs::write(&file, text).expect("written");
+        file
+    }
+
+    /// Puts a group into the service, as somebody else would; `properties` is a JSON object.
+    pub(crate) fn seed(
+        &self,
+        side: Side,
+        id: &str,
+        name: &str,
+        mapping: &[(&str, &str)],
+        properties: &Value,
+    ) {
+        let group = SeedGroup {
+            user_group_id: id.into(),
+            name: name.into(),
+            mapping: mapping
+                .iter()
+                .map(|(schema, source)| ((*schema).to_owned(), (*source).to_owned()))
+                .collect(),
+            properties: properties.as_object().expect("an object").clone(),
+        };
+        self.store
+            .seed(side.name(), vec![group])
+            .expect("the group is put in");
+    }
+
+    /// Every secret there is now: the API keys, and the tokens the service holds. Collect it before and after a
+    /// rotation to have them all.
+    pub(crate) fn secrets(&self) -> Vec<String> {
+        let tokens = stored::tokens(&self.service_file());
+        self.keys.iter().cloned().chain(tokens).collect()
+    }
+
+    /// Panics when a file of the desks holds one of the secrets.
+    pub(crate) fn scan_desks(&self, secrets: &[String]) {
+        let found = holders(&self.desks(), secrets).expect("readable");
+        assert!(found.is_empty(), "a secret stands in {found:?}");
+    }
+
+    fn service_file(&self) -> PathBuf {
+        self.folder.path().join("service/service.db")
+    }
+
+    /// Stops the service and removes the folder; dropping does so too, without waiting.
+    pub(crate) async fn end(mut self) {
+        if let Some(service) = self.service.take() {
+            service.stop().await;
+        }
+    }
+}
+
+pub(crate) fn id(text: &str) -> UserGroupId {
+    UserGroupId::parse(text).expect("a valid id")
+}
+
+/// Files below a folder, links not followed.
+pub(crate) fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            files.extend(files_below(&entry.path())?);
+        } else {
+            files.push(entry.path());
+        }
+    }
+    Ok(files)
+}
+
+/// Files below a folder that hold one of the texts.
+fn holders(folder: &Path, texts: &[String]) -> io::Result<Vec<PathBuf>> {
+    assert!(texts.iter().all(|text| text.len() >= 8), "no secrets");
+    let mut found = Vec::new();
+    for file in files_below(folder)? {
+        // By another process: closing a file of SQLite's in this one would drop its locks.
+        let bytes = Command::new("cat").arg(&file).output()?.stdout;
+        let holds = |text: &String| {
+            bytes
+                .windows(text.len())
+                .any(|part| part == text.as_bytes())
+        };
+        if texts.iter().any(holds) {
+            found.push(file);
+        }
+    }
+    Ok(found)
+}
+
+fn open(folder: &Path, name: &str) -> Directory {
+    let file = folder.join("desks").join(name).join("directory.db");
+    Directory::open(&file).expect("a directory")
+}
+
+fn key_file(folder: &Path, side: Side, read_only: bool) -> PathBuf {
+    let suffix = if read_only { "-read-only" } else { "" };
+    folder.join("keys").join(format!("{}{suffix}", side.name()))
+}
+
+#[tokio::test]
+async fn the_world_leaves_nothing_behind() {
+    let ended = World::new().await;
+    let dropped = World::new().await;
+    let folders = [ended.folder().to_owned(), dropped.folder().to_owned()];
+    assert!(folders.iter().all(|folder| folder.exists()));
+    ended.end().await;
+    drop(dropped);
+    assert!(!folders.iter().any(|folder| folder.exists()));
+}
+
+#[tokio::test]
+async fn the_configuration_file_says_what_the_profiles_say() {
+    let world = World::new().await;
+    let overrides = Overrides {
+        config: Some(world.config_file()),
+        directory: Some(world.directory_file()),
+        ..Overrides::default()
+    };
+    let settings = Settings::load(&overrides).expect("valid");
+    for side in [Side::Production, Side::Testing] {
+        let (read, built) = (settings.profile(Some(side.name())), world.profile(side));
+        let read = read.expect("it is there");
+        assert_eq!(read.base_url, world.base_url());
+        assert_eq!(read.url(), built.url());
+        assert_eq!(read.api_key, built.api_key);
+        assert_eq!(read.environment, built.environment);
+        assert_eq!(read.production, built.production);
+    }
+    let usual = settings.profile(None).expect("a default");
+    assert_eq!(usual.name, Side::Testing.name());
+    let groups = world.directory().groups(&usual.name).await;
+    assert_eq!(groups.expect("readable"), [], "nothing is known at first");
+}
+
+#[tokio::test]
+async fn the_scan_finds_what_it_looks_for() {
+    let world = World::new().await;
+    let none = serde_json::json!({});
+    world.seed(Side::Testing, "acme-eu", "Acme", &[], &none);
+    let secrets = world.secrets();
+    assert_eq!(secrets.len(), 5, "four keys and a token");
+    world.scan_desks(&secrets);
+    for secret in &secrets {
+        let file = world.desks().join("leak");
+        fs::write(&file, format!("x{secret}x")).expect("written");
+        assert_eq!(holders(&world.desks(), &secrets).expect("readable"), [file]);
+    }
+}
