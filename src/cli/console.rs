@@ -2,7 +2,14 @@
 
 use std::io::{self, IsTerminal};
 
-use super::{args::Global, demo::World, exit::Exit, session, signals::Signals, stop::Stop};
+use super::{
+    args::Global,
+    demo::{DemoError, Empty, World},
+    exit::Exit,
+    session,
+    signals::Signals,
+    stop::Stop,
+};
 use crate::{
     config::{Environment, Settings},
     directory::Directory,
@@ -87,10 +94,11 @@ pub(super) async fn demo(groups: Option<u32>, ascii: bool) -> Result<Exit, Stop>
 
 /// Makes the demo's world; a signal meanwhile takes it away again.
 pub(super) async fn begin(groups: Option<u32>, signals: &mut Signals) -> Result<World, Stop> {
+    let failed = |error: DemoError| Stop::Usage(error.to_string());
+    let empty = Empty::open().await.map_err(failed)?;
+    let groups = groups.map(|groups| groups as usize);
     tokio::select! {
-        world = World::start(groups.map(|groups| groups as usize)) => {
-            world.map_err(|error| Stop::Usage(error.to_string()))
-        }
+        world = empty.fill(groups, Clock::System) => world.map_err(failed),
         () = signals.next() => Err(Stop::Interrupted { in_flight: false }),
     }
 }
