@@ -47,7 +47,7 @@ pub(super) async fn run(global: &Global) -> Result<Exit, Stop> {
         config_file: settings.file,
         ascii: global.ascii,
         environment: overrides.env,
-        greeting: None,
+        greeting: Vec::new(),
     };
     match open(start).await? {
         Farewell::Asked => Ok(Exit::Done),
@@ -59,7 +59,9 @@ pub(super) async fn run(global: &Global) -> Result<Exit, Stop> {
 /// `groupdesk demo`
 pub(super) async fn demo(groups: Option<u32>, ascii: bool) -> Result<Exit, Stop> {
     a_terminal()?;
-    let world = begin(groups).await?;
+    let mut signals = Signals::new()?;
+    let world = begin(groups, &mut signals).await?;
+    let elsewhere = super::hold::exports(&world)?;
     let start = Start {
         operations: vec![world.production.clone(), world.testing.clone()],
         current: 1,
@@ -67,9 +69,13 @@ pub(super) async fn demo(groups: Option<u32>, ascii: bool) -> Result<Exit, Stop>
         config_file: None,
         ascii,
         environment: Environment::of_process(),
-        greeting: Some(
-            "This is a demo: on this machine only, thrown away at the end. P switches to production.".into(),
-        ),
+        greeting: vec![
+            format!(
+                "for another shell: {}",
+                elsewhere.replace('\n', " ").trim_end()
+            ),
+            "A demo: on this machine only, thrown away at the end. P: production.".into(),
+        ],
     };
     let farewell = open(start).await;
     world.end().await;
@@ -80,8 +86,7 @@ pub(super) async fn demo(groups: Option<u32>, ascii: bool) -> Result<Exit, Stop>
 }
 
 /// Makes the demo's world; a signal meanwhile takes it away again.
-pub(super) async fn begin(groups: Option<u32>) -> Result<World, Stop> {
-    let mut signals = Signals::new()?;
+pub(super) async fn begin(groups: Option<u32>, signals: &mut Signals) -> Result<World, Stop> {
     tokio::select! {
         world = World::start(groups.map(|groups| groups as usize)) => {
             world.map_err(|error| Stop::Usage(error.to_string()))

@@ -60,7 +60,6 @@ impl Exit {
             Failure::Refused { .. } | Failure::Unreadable(_) | Failure::NotApplied { .. } => {
                 Self::Refused
             }
-            Failure::NothingSent(_) | Failure::NotWritten(_) => Self::Usage,
             Failure::NotKnown { .. }
             | Failure::ReadOnly { .. }
             | Failure::CreatedByGet { .. }
@@ -70,7 +69,7 @@ impl Exit {
             Failure::Key(_)
             | Failure::KeyRefused { .. }
             | Failure::Client(ClientError::NoKey(_) | ClientError::Key(_)) => Self::Key,
-            Failure::Client(_) => Self::Usage,
+            Failure::Client(_) | Failure::NothingSent(_) | Failure::NotWritten(_) => Self::Usage,
             Failure::Unreachable(_) => Self::Unreachable,
             Failure::Unknown { .. } | Failure::Conflict { .. } => Self::Unknown,
         }

@@ -36,8 +36,18 @@ pub(super) enum Unknown {
 }
 
 impl Edits {
-    /// Reads the options and the files they name.
-    pub(super) fn read(
+    /// Reads the options and the files they name; waiting for standard input keeps nothing else from going on.
+    pub(super) async fn read(
+        fields: Fields,
+        unmap: Vec<String>,
+        remove_property: Vec<String>,
+    ) -> Result<Self, Stop> {
+        tokio::task::spawn_blocking(move || Self::read_now(&fields, unmap, remove_property))
+            .await
+            .map_err(|_| usage("the options could not be read; try again"))?
+    }
+
+    fn read_now(
         fields: &Fields,
         unmap: Vec<String>,
         remove_property: Vec<String>,
@@ -125,7 +135,7 @@ fn opened<'w, T: Default>(
 ) -> Result<&'w mut T, Stop> {
     if field.is_none() && unknown == Unknown::IsUnknown {
         return Err(Stop::Guarded(format!(
-            "the {name} of this group is not known here, and the service does not tell: single changes would replace \
+            "this desk does not know the {name} of this group, and the service may not tell: single changes would replace \
              all of it; nothing was changed. Give the whole with --{name} FILE"
         )));
     }
@@ -214,7 +224,7 @@ mod tests {
     use super::*;
 
     fn edits(fields: &Fields) -> Result<Edits, Stop> {
-        Edits::read(fields, Vec::new(), Vec::new())
+        Edits::read_now(fields, Vec::new(), Vec::new())
     }
 
     #[test]
@@ -231,7 +241,7 @@ mod tests {
             property: vec!["seats=25".into()],
             ..Fields::default()
         };
-        let edits = Edits::read(&fields, vec!["7".into()], vec!["x".into()]).expect("read");
+        let edits = Edits::read_now(&fields, vec!["7".into()], vec!["x".into()]).expect("read");
         let wanted = edits.apply(&base, Unknown::IsUnknown).expect("applied");
         assert_eq!(wanted.name.as_deref(), Some("Acme"));
         let mapping = serde_json::to_string(&wanted.mapping).expect("JSON");

@@ -3,29 +3,34 @@
 
 use std::path::Path;
 
-use super::{console, exit::Exit, print, signals::Signals, stop::Stop};
+use super::{console, demo::World, exit::Exit, print, signals::Signals, stop::Stop};
 
 pub(super) async fn run(groups: Option<u32>) -> Result<Exit, Stop> {
-    let world = console::begin(groups).await?;
     let mut signals = Signals::new()?;
-    let config = world
-        .write_configuration()
-        .map_err(|error| Stop::Usage(error.to_string()))?;
+    let world = console::begin(groups, &mut signals).await?;
     print::say(&format!(
         "the demo's service listens on http://{}; on this machine only, thrown away with Ctrl-C",
         world.address()
     ));
-    let lines = format!(
-        "export GROUPDESK_CONFIG={}\nexport GROUPDESK_DIRECTORY={}\n",
-        quoted(&config),
-        quoted(&world.directory_file())
-    );
+    let lines = exports(&world)?;
     let printed = print::result(&lines);
     if printed.is_ok() {
         signals.next().await;
     }
     world.end().await;
     printed.map(|()| Exit::Done)
+}
+
+/// What another shell needs to work in this world.
+pub(super) fn exports(world: &World) -> Result<String, Stop> {
+    let config = world
+        .write_configuration()
+        .map_err(|error| Stop::Usage(error.to_string()))?;
+    Ok(format!(
+        "export GROUPDESK_CONFIG={}\nexport GROUPDESK_DIRECTORY={}\n",
+        quoted(&config),
+        quoted(&world.directory_file())
+    ))
 }
 
 fn quoted(path: &Path) -> String {

@@ -1,6 +1,9 @@
 //! Results for people: tables that fit the terminal. What stands in them is made visible first.
 
-use std::{borrow::Cow, io};
+use std::{
+    borrow::Cow,
+    io::{self, IsTerminal},
+};
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets::NOTHING};
 use jiff::Timestamp;
@@ -10,7 +13,7 @@ use super::{print, stop::Stop};
 use crate::{
     directory::Numbered,
     domain::{
-        history::Entry,
+        history::{Ending, Entry},
         known::{Known, KnownGroup, Source},
         text::visible,
         token::Token,
@@ -215,16 +218,43 @@ pub(super) fn answered(
         None => print::result(&text),
         Some(token) => {
             print::say(&text);
-            print::result(token.expose())
+            // A program gets it as it is; on a terminal nothing in it may act.
+            if io::stdout().is_terminal() {
+                print::result(&visible(token.expose()))
+            } else {
+                print::result(token.expose())
+            }
         }
     }
 }
 
 /// Warnings, for the person, never on standard output.
 pub(super) fn say_warnings(done: &Done) {
+    if let Some(note) = note(done.ending) {
+        print::say(&format!("! {note}"));
+    }
     for warning in &done.warnings {
         let sign = if warning.is_alarm() { "x" } else { "!" };
         print::say(&format!("{sign} {warning}"));
+    }
+}
+
+/// What the word of an ending leaves open.
+fn note(ending: Ending) -> Option<&'static str> {
+    match ending {
+        Ending::Existed => {
+            Some("the group was there already and is unchanged; `groupdesk update` changes it")
+        }
+        Ending::Recovered => Some(
+            "the answer was lost, but the token is a new one: rotated by this call, or by someone else. After a leak, rotate again",
+        ),
+        Ending::Superseded => {
+            Some("rotated, and then rotated again by someone else: the token is theirs")
+        }
+        Ending::Rotated => {
+            Some("rotated, but not confirmed by reading it back; `groupdesk get` confirms it")
+        }
+        _ => None,
     }
 }
 
@@ -268,7 +298,7 @@ fn from<T>(known: Option<&Known<T>>, now: Timestamp) -> String {
         match known.source {
             Source::Returned => format!("returned {age} ago"),
             Source::Sent => format!(
-                "sent {age} ago by {}; as far as is known here",
+                "sent {age} ago by {}; the service did not return it",
                 visible(&known.by)
             ),
         }

@@ -58,8 +58,9 @@ pub(super) struct Answered<'a> {
     #[serde(flatten)]
     group: Group<'a>,
     outcome: &'static str,
+    /// Of a rotation; null where it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    previous_fingerprint: Option<Option<String>>,
+    previous_fingerprint: Option<Value>,
     warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     token: Option<&'a str>,
@@ -72,8 +73,10 @@ impl<'a> Answered<'a> {
             group: Group::of(&done.group),
             outcome: done.ending.as_str(),
             previous_fingerprint: previous.then(|| {
-                done.previous_fingerprint
-                    .map(|fingerprint| fingerprint.to_string())
+                json!(
+                    done.previous_fingerprint
+                        .map(|fingerprint| fingerprint.to_string())
+                )
             }),
             warnings: done.warnings.iter().map(ToString::to_string).collect(),
             token: token.map(Token::expose),

@@ -49,14 +49,14 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let exit = if error.use_stderr() {
-                Exit::Usage
-            } else {
-                Exit::Done
-            };
+            if error.use_stderr() {
+                // Arguments stand in it, and whatever is in them.
+                print::say(&error.render().to_string());
+                return Exit::Usage.into();
+            }
             // A reader that has gone needs no help text.
             let _ = error.print();
-            return exit.into();
+            return Exit::Done.into();
         }
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -83,7 +83,7 @@ async fn run(cli: Cli) -> Result<Exit, Stop> {
         Some(Command::Demo(demo)) if demo.hold => hold::run(demo.groups).await,
         Some(Command::Demo(demo)) => console::demo(demo.groups, global.ascii).await,
         Some(Command::Serve(serve)) => serve::run(serve, &global).await,
-        Some(command) => interruptible(&global, command).await,
+        Some(command) => Box::pin(interruptible(&global, command)).await,
     }
 }
 

@@ -45,10 +45,10 @@ pub(super) async fn create(session: &Session, arguments: Create) -> Result<Exit,
     if !mutation.dry_run {
         ask::can_be_asked(session, mutation.yes)?;
     }
-    let edits = Edits::read(&fields, Vec::new(), Vec::new())?;
+    session.say_where();
+    let edits = Edits::read(fields, Vec::new(), Vec::new()).await?;
     let wanted = edits.apply(&Wanted::default(), Unknown::IsEmpty)?;
     let change = Change::between(&Wanted::default(), &wanted);
-    session.say_where();
     say_what_is_odd(session, &id).await?;
     if mutation.dry_run {
         review::dry_run(session, Method::Get, &id, &wanted, &change)?;
@@ -62,7 +62,7 @@ pub(super) async fn create(session: &Session, arguments: Create) -> Result<Exit,
     ask::confirm(mutation.yes, &question, Question::YesOrNo).await?;
     let created = session
         .in_flight
-        .during(session.operations.create(&id, &wanted))
+        .during(Box::pin(session.operations.create(&id, &wanted)))
         .await;
     let done = created.map_err(Stop::of_mutation)?;
     answer(session, &done, false, &token, file.as_mut())
@@ -107,8 +107,8 @@ pub(super) async fn update(session: &Session, arguments: Update) -> Result<Exit,
     if !mutation.dry_run {
         ask::can_be_asked(session, mutation.yes)?;
     }
-    let edits = Edits::read(&fields, unmap, remove_property)?;
     session.say_where();
+    let edits = Edits::read(fields, unmap, remove_property).await?;
     let mut file = if mutation.dry_run {
         None
     } else {
@@ -143,7 +143,9 @@ pub(super) async fn update(session: &Session, arguments: Update) -> Result<Exit,
     .await?;
     let updated = session
         .in_flight
-        .during(session.operations.update(&id, &base, &wanted, assurance))
+        .during(Box::pin(
+            session.operations.update(&id, &base, &wanted, assurance),
+        ))
         .await;
     let mut done = updated.map_err(Stop::of_mutation)?;
     // What the first read noticed was news then; it is still news to whoever asked.
@@ -225,21 +227,20 @@ pub(super) async fn rotate(session: &Session, arguments: Rotate) -> Result<Exit,
     ask::confirm(mutation.yes, &what, question).await?;
     let rotated = session
         .in_flight
-        .during(session.operations.rotate(&id, reason, assurance))
+        .during(Box::pin(session.operations.rotate(&id, reason, assurance)))
         .await
         .map_err(Stop::from)?;
-    // Written before the confirming get: whatever happens now, the person has the token.
-    let before = write_token(&rotated, file.as_mut());
+    // Before the confirming get: whatever happens now, the person has the token. A failure is told below.
+    drop(write_token(&rotated, file.as_mut()));
     let done = if rotated.ending == Ending::Rotated {
         session
             .in_flight
-            .during(session.operations.confirm(rotated))
+            .during(Box::pin(session.operations.confirm(rotated)))
             .await
     } else {
         rotated
     };
-    let printed = answer(session, &done, true, &token, file.as_mut());
-    before.and(printed)
+    answer(session, &done, true, &token, file.as_mut())
 }
 
 fn dry_rotation(session: &Session, id: &UserGroupId, fingerprint: &str) -> Result<Exit, Stop> {

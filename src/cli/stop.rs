@@ -45,13 +45,13 @@ impl Stop {
     pub(super) fn ending(&self) -> Option<Ending> {
         match self {
             Self::Failed { failure } => failure.ending(),
-            Self::AfterSending(_) => Some(Ending::Unknown),
+            Self::AfterSending(_) | Self::Interrupted { in_flight: true } => Some(Ending::Unknown),
             Self::Config(_)
             | Self::Directory(_)
             | Self::Store(_)
             | Self::Usage(_)
             | Self::Guarded(_)
-            | Self::Interrupted { .. }
+            | Self::Interrupted { in_flight: false }
             | Self::Output(_) => None,
         }
     }
@@ -67,7 +67,8 @@ impl From<Failure> for Stop {
 fn advice(failure: &Failure) -> Cow<'static, str> {
     match failure {
         Failure::NotKnown { .. } => {
-            ". A new group is made with `groupdesk create`; if you are sure that it exists, add --exists".into()
+            ". A new group is made with `groupdesk create`. If you are sure that it exists: `groupdesk get --exists`"
+                .into()
         }
         _ => "".into(),
     }

@@ -47,7 +47,7 @@ fn parse<T: DeserializeOwned>(text: &str, expected: &str) -> Result<T, String> {
             Category::Data if error.to_string().starts_with(TWICE) => TWICE,
             Category::Data => expected,
             Category::Eof => "not JSON: it ends too early",
-            Category::Syntax | Category::Io => "not JSON",
+            Category::Syntax | Category::Io => "not JSON, or nested too deeply",
         };
         format!("line {}, column {}: {what}", error.line(), error.column())
     })

@@ -14,7 +14,9 @@ use crate::{config::files, domain::token::Token};
 pub(super) struct TokenFile {
     path: PathBuf,
     file: File,
-    written: bool,
+    /// It may hold something, and is not removed.
+    touched: bool,
+    written: Option<Token>,
 }
 
 impl TokenFile {
@@ -28,19 +30,24 @@ impl TokenFile {
         Ok(Self {
             path: path.to_owned(),
             file,
-            written: false,
+            touched: false,
+            written: None,
         })
     }
 
-    /// Writes the token durably, over one that was written before.
+    /// Writes the token durably, over another one that was written before.
     pub(super) fn write(&mut self, token: &Token) -> io::Result<()> {
-        // From here on the file may hold a token, and is not removed.
-        self.written = true;
+        if self.written.as_ref() == Some(token) {
+            return Ok(());
+        }
+        self.touched = true;
         self.file.rewind()?;
         self.file.set_len(0)?;
         self.file.write_all(token.expose().as_bytes())?;
         self.file.write_all(b"\n")?;
-        self.file.sync_all()
+        self.file.sync_all()?;
+        self.written = Some(token.clone());
+        Ok(())
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -50,7 +57,7 @@ impl TokenFile {
 
 impl Drop for TokenFile {
     fn drop(&mut self) {
-        if !self.written {
+        if !self.touched {
             // An empty file that stays does no harm.
             let _ = std::fs::remove_file(&self.path);
         }

@@ -70,6 +70,9 @@ pub enum DirectoryError {
         from: State,
         now: State,
     },
+    /// Another process, or another task, has learnt of another token; nothing of the record was written.
+    #[error("another token of the group became known meanwhile; read the group again")]
+    Overtaken,
     #[error("there is no rotation {} in this profile; list them with `groupdesk rotations`", id.0)]
     NoRotation { id: RotationId },
     #[error("the system gave no random numbers for the directory's key; try again")]

@@ -29,7 +29,7 @@ pub use replay::replay;
 use request::{Groups, Reply, Request};
 pub use values::{
     Begun, Damaged, Happening, HistoryFilter, Intent, JournalRow, Numbered, Owner, Record,
-    Recorded, RotationFilter, RotationId, RotationStep, What,
+    Recorded, RotationFilter, RotationId, RotationStep, Upon, What,
 };
 
 /// A handle to one directory file; clones share it. Requests are done one after another, in the order of asking.
@@ -106,7 +106,7 @@ impl Directory {
     /// Writes what one exchange leaves behind: the group, the history and the journal, in one transaction.
     ///
     /// Times are kept in whole microseconds. A line of history keeps the profile it names itself.
-    /// [`DirectoryError::MovedOn`] refuses all of it.
+    /// [`DirectoryError::MovedOn`] and [`DirectoryError::Overtaken`] refuse all of it.
     pub async fn record(&self, profile: &str, record: Record) -> Result<Recorded, DirectoryError> {
         let mut recorded = self.record_all(profile, vec![record]).await?;
         Ok(recorded.pop().unwrap_or_default())

@@ -21,6 +21,17 @@ pub struct Record {
     pub lesson: Option<Lesson>,
     pub entry: Option<Entry>,
     pub rotation: Option<RotationStep>,
+    pub upon: Upon,
+}
+
+/// What a lesson was drawn upon; another token by now refuses the record.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Upon {
+    /// It holds whatever is known by now.
+    #[default]
+    Anything,
+    /// The caller compared the answer with this token, `None` where none was known.
+    Token(Option<Fingerprint>),
 }
 
 /// One step of a rotation; refused when another process has moved the rotation on.

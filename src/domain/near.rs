@@ -8,40 +8,62 @@ pub fn near<'a>(
     known: impl IntoIterator<Item = &'a UserGroupId>,
     limit: usize,
 ) -> Vec<&'a UserGroupId> {
-    let typed_length = typed.trim().chars().count();
-    let wanted = skeleton(typed.trim());
-    if wanted.is_empty() {
+    let wanted = Forms::of(typed.trim());
+    if wanted.look.is_empty() {
         return Vec::new();
     }
     let mut found: Vec<(usize, &UserGroupId)> = known
         .into_iter()
         .filter(|id| id.as_str() != typed)
-        .filter_map(|id| Some((distance(&wanted, typed_length, id.as_str())?, id)))
+        .filter_map(|id| Some((distance(&wanted, &Forms::of(id.as_str()))?, id)))
         .collect();
     found.sort();
     found.truncate(limit);
     found.into_iter().map(|(_, id)| id).collect()
 }
 
+/// An id as it looks and as it is typed. They differ in length: an "m" looks like "rn", one mistake counts twice.
+struct Forms {
+    look: String,
+    keys: String,
+}
+
+impl Forms {
+    fn of(text: &str) -> Self {
+        Self {
+            look: skeleton(text),
+            keys: text.to_lowercase(),
+        }
+    }
+}
+
 /// 0 looks the same; 1 contains or begins alike; from 2 the number of typing mistakes; `None` is too far away.
-///
-/// A skeleton can be longer than the text: an "m" counts as "rn". So the length of the text is given.
-fn distance(wanted: &str, typed_length: usize, id: &str) -> Option<usize> {
-    let candidate = skeleton(id);
-    if candidate == wanted {
+fn distance(wanted: &Forms, candidate: &Forms) -> Option<usize> {
+    if candidate.look == wanted.look {
         return Some(0);
     }
-    let length = wanted.chars().count();
-    if typed_length >= 3 && (candidate.contains(wanted) || wanted.contains(&candidate)) {
+    let length = wanted.keys.chars().count();
+    // One or two letters are in everything.
+    let contains = |whole: &Forms, part: &Forms| {
+        part.look.chars().count() >= 3 && whole.look.contains(&part.look)
+    };
+    if contains(candidate, wanted) || contains(wanted, candidate) {
         return Some(1);
     }
+    let allowed = (length / 4).clamp(1, 4);
+    let looks = mistakes(&wanted.look, &candidate.look, allowed);
+    let typed = mistakes(&wanted.keys, &candidate.keys, allowed);
+    let fewest = looks.into_iter().chain(typed).min()?;
+    Some(fewest + 1)
+}
+
+fn mistakes(one: &str, other: &str, allowed: usize) -> Option<usize> {
     // A difference in length alone already is that many mistakes.
-    let allowed = (typed_length / 4).clamp(1, 4);
-    if candidate.chars().count().abs_diff(length) > allowed {
+    if one.chars().count().abs_diff(other.chars().count()) > allowed {
         return None;
     }
-    let mistakes = strsim::damerau_levenshtein(wanted, &candidate);
-    (mistakes <= allowed).then_some(mistakes + 1)
+    let mistakes = strsim::damerau_levenshtein(one, other);
+    (mistakes <= allowed).then_some(mistakes)
 }
 
 #[cfg(test)]
@@ -73,6 +95,7 @@ mod tests {
         );
         assert_eq!(found("acme-eu"), ["acme-eu-old", "\u{0430}cme-ue"]);
         assert_eq!(found("globx"), ["globex"]);
+        assert_eq!(found("ace-us"), ["acme-us"], "a letter that looks like two");
         assert!(found("zz").is_empty());
         assert!(found("").is_empty());
     }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::{
     Done, Failure, Operations, Warning,
-    settling::{Asked, Evidence, Settled, since},
+    recording::changes_json,
+    settling::{Asked, Evidence, since},
 };
 use crate::{
     api::{
@@ -13,13 +14,13 @@ use crate::{
         client::Reply,
         failure::CallError,
     },
-    directory::{DirectoryError, Record},
+    directory::{DirectoryError, Record, Upon},
     domain::{
         change::Change,
         group::{EnvironmentTag, UserGroupId},
         history::{Ending, Operation},
         known::{KnownGroup, Lesson, Returned, Sent},
-        token::Token,
+        token::{Fingerprint, Token},
     },
 };
 
@@ -43,9 +44,11 @@ pub(super) struct Learnt {
     pub asked: Option<Asked>,
 }
 
-struct Written {
-    group: Option<KnownGroup>,
-    settled: Vec<Warning>,
+/// How often an answer is compared again because another process was faster.
+const TRIES: u32 = 5;
+
+fn token_of(group: &KnownGroup) -> Option<Fingerprint> {
+    group.fingerprint.as_ref().map(|known| known.value)
 }
 
 fn evidence(alarm: Option<&Warning>, read: &Read) -> Evidence {
@@ -124,87 +127,77 @@ impl Operations {
 
     /// Writes down a good answer and says what it means for the person who asked.
     pub(super) async fn learn(&self, id: &UserGroupId, learnt: Learnt) -> Result<Done, Failure> {
+        let mut learnt = learnt;
+        let mut tries = TRIES;
+        loop {
+            tries -= 1;
+            match self.learn_once(id, &learnt).await {
+                // Rotations that another process moved on meanwhile are left to it.
+                Err(DirectoryError::MovedOn { .. }) if tries > 0 => learnt.asked = None,
+                Err(DirectoryError::Overtaken) if tries > 0 => {}
+                done => return done.map_err(Failure::NotWritten),
+            }
+        }
+    }
+
+    async fn learn_once(&self, id: &UserGroupId, learnt: &Learnt) -> Result<Done, DirectoryError> {
         let Learnt {
             operation,
             ending,
-            sent,
             read,
-            changes,
-            asked,
+            ..
         } = learnt;
-        let before = self.show(id).await.map_err(Failure::NotWritten)?;
-        let stale = self.is_stale(before.as_ref(), &read.returned).await;
-        let stale = stale.map_err(Failure::NotWritten)?;
-        let alarm = self.alarm(ending, &read.returned);
+        let before = self.show(id).await?;
+        let stale = self.is_stale(before.as_ref(), &read.returned).await?;
+        let alarm = self.alarm(*ending, &read.returned);
+        let asked = learnt.asked.as_ref().filter(|_| !stale);
         let settled = asked
-            .filter(|_| !stale)
-            .map(|asked| self.settle(&asked, &evidence(alarm.as_ref(), &read)))
+            .map(|asked| self.settle(asked, &evidence(alarm.as_ref(), read)))
             .unwrap_or_default();
-        let mut lesson = self.lesson(id, sent, &read.returned);
+        let mut lesson = self.lesson(id, learnt.sent.clone(), &read.returned);
         if stale {
             lesson.returned = None;
         }
-        let mut group = before
-            .clone()
-            .unwrap_or_else(|| KnownGroup::new(id.clone()));
+        let previous = before.as_ref().and_then(token_of);
+        let mut group = before.unwrap_or_else(|| KnownGroup::new(id.clone()));
         let mut noticed = group.learn(&lesson);
         // A rotation of ours explains it.
         noticed.token_changed_elsewhere &= !settled.endings.contains(&Ending::Recovered);
         let mut warnings: Vec<_> = alarm.into_iter().collect();
         warnings.extend(Warning::of(&noticed));
-        let previous = before.and_then(|group| group.fingerprint);
-        let previous = previous.map(|known| known.value);
         // A get that found what was expected is no history; one that noticed something is.
-        let noteworthy = operation != Operation::Get || !warnings.is_empty();
+        let noteworthy = *operation != Operation::Get || !warnings.is_empty();
         let entry = noteworthy.then(|| {
-            let mut entry = self.entry(operation, id, ending);
+            let mut entry = self.entry(*operation, id, *ending);
             entry.previous_fingerprint = previous;
-            entry.fingerprint = group.fingerprint.as_ref().map(|known| known.value);
-            entry.changes = changes.as_ref().and_then(super::recording::changes_json);
+            entry.fingerprint = token_of(&group);
+            entry.changes = learnt.changes.as_ref().and_then(changes_json);
             let notes: Vec<_> = warnings.iter().map(Warning::to_string).collect();
             entry.note = (!notes.is_empty()).then(|| notes.join("; "));
             entry
         });
-        let record = Record {
+        let mut records = settled.steps;
+        records.push(Record {
             lesson: Some(lesson),
             entry,
-            rotation: None,
-        };
-        let written = self.write_settled(settled, record).await?;
-        warnings.extend(written.settled);
+            upon: Upon::Token(previous),
+            ..Record::default()
+        });
+        let profile = &self.profile().name;
+        let recorded = self.directory().record_all(profile, records).await?.pop();
+        let endings = settled.endings.into_iter();
+        warnings.extend(endings.map(|ending| Warning::RotationSettled { ending }));
         warnings.extend(stale.then_some(Warning::StaleAnswer));
         Ok(Done {
-            ending,
-            group: written.group.unwrap_or(group),
-            token: (!stale).then_some(read.token),
+            ending: *ending,
+            group: recorded.and_then(|last| last.group).unwrap_or(group),
+            token: (!stale).then(|| read.token.clone()),
             previous_fingerprint: previous,
             warnings,
             status: read.status,
             latency: read.latency,
             rotation: None,
         })
-    }
-
-    /// One transaction. Rotations that another process moved on meanwhile are left to it.
-    async fn write_settled(&self, settled: Settled, last: Record) -> Result<Written, Failure> {
-        let mut records = settled.steps;
-        records.push(last.clone());
-        let profile = &self.profile().name;
-        match self.directory().record_all(profile, records).await {
-            Ok(mut recorded) => Ok(Written {
-                group: recorded.pop().and_then(|recorded| recorded.group),
-                settled: settled
-                    .endings
-                    .into_iter()
-                    .map(|ending| Warning::RotationSettled { ending })
-                    .collect(),
-            }),
-            Err(DirectoryError::MovedOn { .. }) => Ok(Written {
-                group: self.write(last).await?.group,
-                settled: Vec::new(),
-            }),
-            Err(error) => Err(Failure::NotWritten(error)),
-        }
     }
 
     /// What contradicts all that was known: nothing may follow on it.

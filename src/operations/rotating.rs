@@ -159,6 +159,7 @@ impl Operations {
                 at: self.now(),
                 note: beside.note,
             }),
+            ..Record::default()
         };
         let profile = &self.profile().name;
         let recorded = self.directory().record(profile, record).await?;

@@ -110,7 +110,6 @@ impl Operations {
         });
         settled.endings.extend(ending);
         settled.steps.push(Record {
-            lesson: None,
             entry,
             rotation: Some(RotationStep {
                 id: row.id,
@@ -120,6 +119,7 @@ impl Operations {
                 at: self.now(),
                 note: ending.is_some().then_some(note),
             }),
+            ..Record::default()
         });
         after
     }

@@ -18,39 +18,35 @@ pub fn origin<T>(known: &Known<T>, desk: &Desk) -> String {
     }
 }
 
+/// Rows of a mapping that the line below the list looks at; it is cut to its width anyway.
+const BRIEF_ROWS: usize = 20;
+
 /// The few lines below or beside the list.
 pub fn brief(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
-    let plain = Style::new();
-    sheet.field("id", group.id.as_str(), plain, &seen(group, desk));
+    sheet.short_field("id", group.id.as_str(), &seen(group, desk));
     match &group.mapping {
         Some(known) => {
             let rows: Vec<String> = known
                 .value
                 .iter()
-                .take(4)
+                .take(BRIEF_ROWS)
                 .map(|(schema, source)| format!("{schema} {} {source}", desk.theme.arrow()))
                 .collect();
-            let more = known.value.len().saturating_sub(4);
-            let more = if more > 0 {
-                format!(", {more} more")
-            } else {
-                String::new()
-            };
             let text = if rows.is_empty() {
                 "empty".to_owned()
             } else {
-                rows.join(", ") + &more
+                rows.join(", ")
             };
-            sheet.field("mapping~", &text, plain, &origin(known, desk));
+            sheet.short_field("mapping~", &text, &origin(known, desk));
         }
-        None => sheet.field("mapping~", "?", plain, NEVER_RETURNED),
+        None => sheet.short_field("mapping~", "?", NEVER_RETURNED),
     }
     match &group.properties {
         Some(known) => {
             let text = Value::Object(known.value.clone()).to_string();
-            sheet.field("properties", &text, plain, &origin(known, desk));
+            sheet.short_field("properties", &text, &origin(known, desk));
         }
-        None => sheet.field("properties", "?", plain, "not known here"),
+        None => sheet.short_field("properties", "?", "not known here"),
     }
     token(sheet, group, desk);
 }
@@ -143,18 +139,18 @@ fn seen(group: &KnownGroup, desk: &Desk) -> String {
 fn token(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
     let mask = desk.theme.mask().repeat(8);
     let value = match &group.fingerprint {
-        Some(known) => format!("{mask}  fingerprint {}", known.value),
+        Some(known) => format!("{mask} {}", known.value),
         None => "?".to_owned(),
     };
     let rotated = match &group.last_rotated {
         Some(last) => {
             let by = last.by.as_ref().map_or_else(
-                || "elsewhere, noticed".to_owned(),
+                || "elsewhere".to_owned(),
                 |by| format!("by {}", visible(by)),
             );
-            format!("rotated~ {by} {} ago", desk.age(last.at))
+            format!("rotated~ {} ago {by}", desk.age(last.at))
         }
         None => "rotation not known here".to_owned(),
     };
-    sheet.field("token", &value, Style::new(), &rotated);
+    sheet.short_field("token", &value, &rotated);
 }

@@ -120,9 +120,12 @@ fn draw_place(buffer: &mut Buffer, line: Rect, desk: &Desk) {
         theme.testing()
     };
     let mut x = paint::text(buffer, line.x, line.y, line.width, &word, style) + 1;
-    let right = right_of_place(desk);
-    let right_width = columns(&right) as u16;
-    let end = line.right().saturating_sub(right_width + 1);
+    let name = cut(
+        &profile.name,
+        usize::from(line.right().saturating_sub(x + 1)),
+        theme,
+    );
+    x = paint::text(buffer, x, line.y, line.width, &name, theme.title()) + 2;
     let host = profile
         .base_url
         .split_once("://")
@@ -133,7 +136,6 @@ fn draw_place(buffer: &mut Buffer, line: Rect, desk: &Desk) {
         "read-write"
     };
     let parts = [
-        (profile.name.as_str(), theme.title()),
         (host, Style::new()),
         (
             rights,
@@ -145,6 +147,14 @@ fn draw_place(buffer: &mut Buffer, line: Rect, desk: &Desk) {
         ),
         (desk.operator.as_str(), theme.dim()),
     ];
+    let all: usize = parts.iter().map(|(text, _)| columns(text) + 2).sum();
+    let left = usize::from(line.right().saturating_sub(x));
+    let right = right_of_place(
+        desk,
+        left.saturating_sub(all + 1).max(ANSWER.into()).min(left),
+    );
+    let right_width = columns(&right) as u16;
+    let end = line.right().saturating_sub(right_width.max(ANSWER) + 1);
     for (text, style) in parts {
         // A part that does not fit is left out whole, not cut into something else.
         if x + columns(text) as u16 > end {
@@ -158,17 +168,30 @@ fn draw_place(buffer: &mut Buffer, line: Rect, desk: &Desk) {
     }
 }
 
-fn right_of_place(desk: &Desk) -> String {
-    let mut parts = Vec::new();
-    match desk.running.len() {
-        0 => {}
-        1 => parts.extend(desk.running.values().map(|job| job.label.clone())),
-        more => parts.push(format!("{more} under way")),
-    }
-    if let Some((status, latency)) = desk.last_answer {
-        parts.push(format!("{status} {}ms", latency.as_millis()));
-    }
-    parts.join("  ")
+/// Cells kept for the right of line 1, so that it does not move when something is under way.
+const ANSWER: u16 = 11;
+
+/// What is under way and the last answer, as much of it as there is room for.
+fn right_of_place(desk: &Desk, room: usize) -> String {
+    let answer = desk
+        .last_answer
+        .map(|(status, latency)| format!("{status} {}ms", latency.as_millis()));
+    let running = match desk.running.len() {
+        0 => None,
+        1 => desk.running.values().next().map(|job| job.label.clone()),
+        more => Some(format!("{more} under way")),
+    };
+    let Some(running) = running else {
+        return answer
+            .filter(|text| columns(text) <= room)
+            .unwrap_or_default();
+    };
+    let both = answer.map(|answer| format!("{running}  {answer}"));
+    [both, Some(running), Some("working".into())]
+        .into_iter()
+        .flatten()
+        .find(|text| columns(text) <= room)
+        .unwrap_or_default()
 }
 
 /// Line 2: the way here, and what this pane says of itself.

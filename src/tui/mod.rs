@@ -24,7 +24,6 @@ pub mod work;
 use std::{io, path::PathBuf};
 
 use app::App;
-use crossterm::event::EventStream;
 use desk::Desk;
 use jiff::Timestamp;
 use message::ProfileIndex;
@@ -52,8 +51,8 @@ pub struct Start {
     pub ascii: bool,
     /// Locale, `NO_COLOR`, `TERM`.
     pub environment: Environment,
-    /// What the demo says of itself in the first message.
-    pub greeting: Option<String>,
+    /// What the demo says of itself; the last one stands in the footer.
+    pub greeting: Vec<String>,
 }
 
 /// Why the console ended.
@@ -80,7 +79,7 @@ pub fn prepare(start: Start, theme: Theme, size: (u16, u16), now: Timestamp) -> 
         now,
     );
     desk.size = size;
-    if let Some(greeting) = start.greeting {
+    for greeting in start.greeting {
         desk.say(Severity::Info, greeting);
     }
     let file = start.config_file.map_or_else(
@@ -104,5 +103,5 @@ pub async fn run(start: Start) -> io::Result<Farewell> {
     let signals = terminal::Signals::new()?;
     let (app, works) = prepare(start, theme, size, Timestamp::now());
     let mut runner = Runner::new(app, screen, works, Clock::System);
-    runner.run(EventStream::new(), Some(signals)).await
+    runner.run(terminal::Input::open()?, Some(signals)).await
 }

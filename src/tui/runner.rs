@@ -114,6 +114,8 @@ impl<S: Screen> Runner<S> {
             if let Some(msg) = msg {
                 self.take(msg);
             }
+            // A burst is still on its way through the reading thread: let it arrive, then draw once.
+            tokio::task::yield_now().await;
             for _ in 0..BATCH {
                 let next = match self.receiver.try_recv() {
                     Ok(msg) => Some(msg),
@@ -265,8 +267,7 @@ impl Screen for terminal::Screen {
 
 /// What the stream has now; `None` when one would have to wait.
 ///
-/// Polled with this task's own waker: crossterm's stream keeps the first one it was given until an event comes, and a
-/// waker that does nothing would leave the console asleep for ever.
+/// Polled with this task's own waker; one that does nothing could leave the console asleep for ever.
 async fn ready<S: Stream + Unpin>(events: &mut S) -> Option<Option<S::Item>> {
     poll_fn(|context| {
         Poll::Ready(match events.poll_next_unpin(context) {

@@ -6,8 +6,10 @@ use super::{
     theme::Theme,
     widgets::paint::{self, columns},
 };
-use crate::domain::text::{visible, wrap};
+use crate::domain::text::{take_front, visible, wrap};
 
+/// Longer lines are hard to read, and what belongs together drifts apart.
+const WIDEST: usize = 110;
 /// Columns of the labels of fields.
 const LABEL: usize = 15;
 
@@ -22,7 +24,7 @@ impl Sheet {
     /// For an area of so many columns.
     pub fn new(width: u16, theme: Theme) -> Self {
         Self {
-            width: usize::from(width).max(1),
+            width: usize::from(width).clamp(1, WIDEST),
             theme,
             lines: Vec::new(),
         }
@@ -79,6 +81,21 @@ impl Sheet {
         }
     }
 
+    /// A field on one line: the end of the value is cut, where it came from is not.
+    pub fn short_field(&mut self, label: &str, value: &str, origin: &str) {
+        let room = self.width.saturating_sub(LABEL).max(1);
+        let value_room = room.saturating_sub(columns(origin) + 2);
+        let value_room = value_room.max(room / 3);
+        let shown = paint::shown(value);
+        let value = if columns(value) > value_room {
+            let mark = self.theme.ellipsis();
+            take_front(&shown, value_room.saturating_sub(columns(mark))) + mark
+        } else {
+            shown.into_owned()
+        };
+        self.field(label, &value, Style::new(), origin);
+    }
+
     /// One line of pieces, cut at the edge.
     pub fn pieces(&mut self, pieces: Vec<(String, Style)>) {
         self.lines.push(pieces);
@@ -107,7 +124,7 @@ impl Sheet {
         }
         let below = self.last_scroll(area.height) - scroll;
         if below > 0 && area.height > 1 && area.width > 12 {
-            let note = format!(" {below} more ");
+            let note = format!(" j: {below} more ");
             let width = note.len() as u16;
             let row = paint::row(area, area.height - 1);
             paint::text(

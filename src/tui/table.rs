@@ -11,6 +11,8 @@ use super::{
     },
 };
 
+/// From this width on there is room for wider gaps.
+const WIDE: u16 = 90;
 /// Columns of the gutter with the cursor.
 const GUTTER: u16 = 2;
 
@@ -36,7 +38,8 @@ pub fn draw<'a, R>(
         width: area.width.saturating_sub(GUTTER + 1),
         ..area
     };
-    let layout = Layout::fit(columns(window), text.width, 2);
+    let gap = if area.width < WIDE { 1 } else { 2 };
+    let layout = Layout::fit(columns(window), text.width, gap);
     layout.draw_header(buffer, paint::row(text, 0), theme);
     if window.is_empty() {
         paint::line(buffer, paint::row(text, 1), hint, theme.dim(), theme);

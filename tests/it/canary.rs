@@ -1,1 +1,299 @@
-//! (to be written)
+//! The canary: secrets of a shape nobody could miss go through every operation, the good and the bad, and stand in no
+//! text, no value and no file afterwards.
+
+use std::{
+    fmt::Debug,
+    path::PathBuf,
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
+
+use groupdesk::{
+    directory::RotationFilter,
+    domain::{change::Wanted, token::Token},
+    operations::{Assurance, Done, Failure, Operations},
+};
+use serde_json::{Value, json};
+
+use crate::support::{
+    faults::{Fault, Faults, http, json as answer},
+    meddler::{Meddler, Meddling, Then},
+    world::{Side, World, files_below, id},
+};
+
+const KEY: &str = "canary-key-77e1";
+const ACME: &str = "acme-eu";
+
+/// Every secret of a scene has this in it, or is one of the world's.
+const CANARY: &str = "canary";
+
+/// Looks at every returned value in every way it can be shown.
+#[derive(Default)]
+struct Witness {
+    seen: AtomicUsize,
+}
+
+impl Witness {
+    fn see(&self, secrets: &[String], what: &str, result: &Result<Done, Failure>) {
+        self.seen.fetch_add(1, Ordering::Relaxed);
+        let mut said = vec![format!("{result:?} {result:#?}")];
+        match result {
+            Ok(done) => {
+                let warnings = done.warnings.iter();
+                said.extend(warnings.map(|warning| format!("{warning} {warning:?}")));
+            }
+            Err(failure) => {
+                let first: &dyn std::error::Error = failure;
+                let causes = std::iter::successors(Some(first), |cause| cause.source());
+                said.extend(causes.map(|cause| format!("{cause} {cause:?}")));
+            }
+        }
+        clean(secrets, what, &said.join(" "));
+    }
+}
+
+fn clean(secrets: &[String], what: &str, said: &str) {
+    assert!(!said.contains(CANARY), "{what}: {said}");
+    for secret in secrets {
+        assert!(!said.contains(secret), "{what}: {said}");
+    }
+}
+
+fn wanted() -> Wanted {
+    Wanted {
+        name: Some("Acme".into()),
+        mapping: Some([("7".to_owned(), "40".to_owned())].into_iter().collect()),
+        properties: Some(json!({"tier": "gold"}).as_object().expect("one").clone()),
+    }
+}
+
+/// All operations of one desk, one after another.
+async fn all(operations: &Operations) -> Vec<(&'static str, Result<Done, Failure>)> {
+    let acme = id(ACME);
+    let exists = Assurance::Exists;
+    let mut results = vec![
+        ("create", operations.create(&acme, &wanted()).await),
+        ("look up", operations.look_up(&acme, exists).await),
+        (
+            "update",
+            operations.update(&acme, &wanted(), &wanted(), exists).await,
+        ),
+    ];
+    let rotated = operations
+        .rotate(&acme, Some("leaked".into()), exists)
+        .await;
+    if let Ok(done) = &rotated {
+        results.push(("confirm", Ok(operations.confirm(done.clone()).await)));
+    }
+    results.push(("rotate", rotated));
+    results
+}
+
+/// Everything that can be asked of the directory, as text.
+async fn remembered(operations: &Operations) -> String {
+    let list = operations.list().await;
+    let history = operations.history(None, None).await;
+    let open = operations.open_rotations().await;
+    let mut said = vec![format!("{list:?} {history:?} {open:?}")];
+    let all = RotationFilter::default();
+    let rows = operations.directory().rotations(all).await;
+    for row in rows.expect("readable") {
+        let happenings = operations.directory().happenings(row.id).await;
+        said.push(format!("{row:?} {happenings:?}"));
+    }
+    said.join(" ")
+}
+
+fn debug_of(operations: &Operations) -> String {
+    fn shown(value: &impl Debug) -> String {
+        format!("{value:?} {value:#?}")
+    }
+    shown(operations.profile()) + &shown(operations.directory())
+}
+
+/// The directory's own files must be among what is scanned, or the scan proves nothing.
+fn scan(world: &World, secrets: &[String]) {
+    let files = files_below(&world.desks()).expect("readable");
+    let has = |suffix: &str| {
+        let file: PathBuf = world.directory_file();
+        files.contains(&PathBuf::from(format!("{}{suffix}", file.display())))
+    };
+    assert!(has("") && has("-wal") && has("-shm"), "{files:?}");
+    let canaries = ["canary-token-", "canary-key-"].map(str::to_owned);
+    world.scan_desks(&[secrets, &canaries].concat());
+}
+
+#[tokio::test]
+async fn with_the_real_service_no_key_and_no_token_is_anywhere() {
+    let world = World::new().await;
+    let meddler = Meddler::before(world.address()).await;
+    let witness = Witness::default();
+    let desk = world.desk(Side::Testing).through(meddler.base_url());
+    let operations = desk.operations();
+    let mut secrets = world.secrets();
+    let refusal = http(
+        "403 Forbidden",
+        &["Content-Type: application/json"],
+        json!({"success": 0, "error": "no"}).to_string(),
+    );
+    for then in [
+        Then::Pass,
+        Then::Drop,
+        Then::Half,
+        Then::Instead(refusal),
+        Then::Instead(http("500 Oops", &[], "no")),
+    ] {
+        meddler.next("POST", Meddling::applied(then));
+        secrets.extend(world.secrets());
+        let results = all(&operations).await;
+        secrets.extend(world.secrets());
+        for (what, result) in &results {
+            witness.see(&secrets, what, result);
+        }
+        clean(&secrets, "remembered", &remembered(&operations).await);
+        clean(&secrets, "debug", &debug_of(&operations));
+    }
+    let tokens = meddler.bodies("POST");
+    assert_eq!(tokens.len(), 5, "every round rotated");
+    secrets.extend(tokens.iter().map(|body| text(&body["current_token"])));
+    secrets.sort();
+    secrets.dedup();
+    assert!(
+        secrets.len() >= 4 + 6,
+        "four keys, and a token more than rotations"
+    );
+    assert!(witness.seen.load(Ordering::Relaxed) >= 20);
+    scan(&world, &secrets);
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().expect("a text").to_owned()
+}
+
+/// A good answer with a token of our choosing; the id and everything else as asked.
+fn good(token: &str) -> Value {
+    json!({"success": 1, "new_user_group": false, "user_group": {
+        "team_id": 7, "token": token, "name": "Acme", "provided_id": ACME,
+        "properties": null, "api_environment_tag": "Testing"}})
+}
+
+/// A token nobody told us of, in the shape that tokens have.
+const FOREIGN: &str = "c0ffee00c0ffee11c0ffee22c0ffee33c0ffee44c0ffee55c0ffee66c0ffee77";
+
+/// The secrets turned against us: a service that repeats what was sent, and more, wherever it can.
+fn parrot(sent: &str) -> Vec<Fault> {
+    let words = format!("Token {KEY} for {sent} and {FOREIGN}");
+    let told = |status: &str, body: Value| answer(status, &body);
+    let bytes =
+        |status: &str, headers: &[&str], body: &str| Fault::Answer(http(status, headers, body));
+    vec![
+        told(
+            "200 OK",
+            json!({"success": 0, "error": {"code": KEY, "message": words}}),
+        ),
+        told(
+            "401 Unauthorized",
+            json!({"message": words, "errors": [{"detail": words}]}),
+        ),
+        told("404 Not Found", json!({"detail": words})),
+        told("500 Internal Server Error", json!({"error": words})),
+        told(
+            "200 OK",
+            json!({"success": words, "user_group": {"token": "canary-token-2"}}),
+        ),
+        told(
+            "200 OK",
+            json!({"success": 1, "user_group": {"token": "canary-token-2"}}),
+        ),
+        told(
+            "200 OK",
+            json!({"success": 1, "user_group": {"token": "canary-token-2", "provided_id": KEY}}),
+        ),
+        bytes(
+            "307 Moved",
+            &[&format!("Location: http://{KEY}/{KEY}?{KEY}")],
+            "",
+        ),
+        bytes(
+            "200 OK",
+            &["Content-Type: text/html"],
+            &format!("<html>{words}"),
+        ),
+        bytes(
+            "200 OK",
+            &[],
+            &format!("{{\"success\": 1, \"token\": {KEY}"),
+        ),
+        Fault::AnswerAndClose(
+            format!("HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n{words}").into_bytes(),
+        ),
+        Fault::Close,
+        Fault::Reset,
+    ]
+}
+
+/// The first token, an answer of the parrot for the rotation, and then what the get shows.
+#[tokio::test]
+async fn a_service_that_repeats_every_secret_gets_none_of_them_through() {
+    let witness = Witness::default();
+    let world = World::new().await;
+    let secrets = vec![KEY.to_owned(), FOREIGN.to_owned()];
+    let rounds = parrot(FOREIGN).len();
+    for round in 0..rounds {
+        let fault = parrot(FOREIGN).swap_remove(round);
+        // As the answer to everything.
+        let server = Faults::always(fault).await;
+        let desk = world
+            .desk(Side::Testing)
+            .key(KEY)
+            .through(server.base_url());
+        let operations = desk.timeout(Duration::from_secs(20)).operations();
+        for (what, result) in all(&operations).await {
+            assert!(result.is_err(), "{what}: {result:?}");
+            witness.see(&secrets, what, &result);
+        }
+        clean(&secrets, "remembered", &remembered(&operations).await);
+        // As the answer to the rotation alone, of a token that is another one in every round.
+        let sent = format!("canary-token-{round}-old");
+        let fault = parrot(&sent).swap_remove(round);
+        let (old, new) = (good(&sent), good(&format!("canary-token-{round}-new")));
+        let server = Faults::start([answer("200 OK", &old), fault, answer("200 OK", &new)]).await;
+        let name = format!("desk-{round}");
+        let directory = world.other_directory(&name);
+        let desk = world.desk(Side::Testing).key(KEY).on(&directory);
+        let operations = desk.through(server.base_url()).operations();
+        let result = operations
+            .rotate(&id(ACME), Some("leaked".into()), Assurance::Exists)
+            .await;
+        witness.see(&secrets, "rotate", &result);
+        clean(&secrets, "remembered", &remembered(&operations).await);
+        let posts = server
+            .requests()
+            .iter()
+            .filter(|request| request.head().starts_with("POST "))
+            .count();
+        assert_eq!(posts, 1);
+    }
+    // And a good one, so that the token itself went all the way.
+    let server = Faults::start([
+        answer("200 OK", &good("canary-token-1")),
+        answer("200 OK", &good("canary-token-2")),
+    ])
+    .await;
+    let desk = world
+        .desk(Side::Testing)
+        .key(KEY)
+        .through(server.base_url());
+    let operations = desk.operations();
+    let done = operations.rotate(&id(ACME), None, Assurance::Exists).await;
+    witness.see(&secrets, "rotate", &done);
+    let done = done.expect("rotated");
+    assert_eq!(
+        done.token.as_ref().map(Token::expose),
+        Some("canary-token-2")
+    );
+    let confirmed = Ok(operations.confirm(done).await);
+    witness.see(&secrets, "confirm", &confirmed);
+    assert!(witness.seen.load(Ordering::Relaxed) > 5 * rounds);
+    scan(&world, &secrets);
+}

@@ -1,1 +1,14 @@
-//! (to be written)
+//! The shipped binary on the command line: every command for people and for programs, the exit codes, the guards, and
+//! that nothing leaks.
+
+mod bad_input;
+mod demo;
+mod desk;
+mod durability;
+mod failures;
+mod groups;
+mod guards;
+mod prompts;
+mod secrets;
+mod serve;
+mod signals;

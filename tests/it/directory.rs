@@ -14,7 +14,7 @@ use futures_util::future::join_all;
 use groupdesk::{
     directory::{
         Begun, Directory, DirectoryError, HistoryFilter, Intent, Record, RotationFilter,
-        RotationId, RotationStep, replay,
+        RotationId, RotationStep, Upon, replay,
     },
     domain::{
         group::{EnvironmentTag, UserGroupId},

@@ -1,1 +1,190 @@
-//! What an operator can do, against the real service, a meddling proxy and a service that misbehaves.
+//! What an operator can do, against the real service, a proxy that meddles and a service that misbehaves.
+
+mod create;
+mod look_up;
+mod lost;
+mod machine;
+mod rotate;
+mod settle;
+mod together;
+mod unwritable;
+mod update;
+
+use groupdesk::{
+    directory::{HistoryFilter, JournalRow, RotationFilter, replay},
+    domain::{
+        change::Wanted,
+        history::{Ending, Entry, Operation},
+        rotation::State,
+        token::Token,
+    },
+    operations::{Assurance, Done, Failure, Operations, Warning},
+};
+use serde_json::{Value, json};
+
+use crate::support::{
+    meddler::Meddler,
+    world::{Desk, Side, World, id},
+};
+
+const ACME: &str = "acme-eu";
+
+/// A world with one group in each environment, and a desk that knows it and works through a meddler.
+struct Scene {
+    world: World,
+    meddler: Meddler,
+    ana: Operations,
+}
+
+impl Scene {
+    async fn new() -> Self {
+        Self::with(|desk| desk).await
+    }
+
+    /// As [`Scene::new`], with a desk changed.
+    async fn with(change: impl Fn(Desk) -> Desk) -> Self {
+        let world = World::new().await;
+        for side in [Side::Production, Side::Testing] {
+            let properties = json!({"tier": "gold"});
+            world.seed(side, ACME, "Acme Europe", &[("7", "40")], &properties);
+        }
+        let meddler = Meddler::before(world.address()).await;
+        let desk = world.desk(Side::Testing).through(meddler.base_url());
+        let ana = change(desk).operations();
+        let done = world.operations(Side::Testing);
+        let done = done.look_up(&id(ACME), Assurance::Exists).await;
+        done.expect("the group is known now");
+        Self {
+            world,
+            meddler,
+            ana,
+        }
+    }
+
+    fn desk(&self) -> Desk {
+        let desk = self.world.desk(Side::Testing);
+        desk.through(self.meddler.base_url())
+    }
+
+    /// The token the service holds now.
+    fn token(&self) -> String {
+        self.world.stored(Side::Testing, ACME).token
+    }
+
+    async fn journal(&self) -> Vec<JournalRow> {
+        journal(&self.ana).await
+    }
+
+    /// States of all rotations of the profile, the first begun first.
+    async fn states(&self) -> Vec<State> {
+        let rows = self.journal().await;
+        rows.iter().rev().map(|row| row.rotation.state).collect()
+    }
+
+    /// Operations and endings of the history, the oldest first.
+    async fn history(&self) -> Vec<(Operation, Ending)> {
+        let entries = history(&self.ana).await;
+        entries
+            .iter()
+            .map(|entry| (entry.operation, entry.ending))
+            .collect()
+    }
+
+    /// Notes of the history, the oldest first; empty where there is none.
+    async fn history_notes(&self) -> Vec<String> {
+        let entries = history(&self.ana).await;
+        entries
+            .into_iter()
+            .map(|entry| entry.note.unwrap_or_default())
+            .collect()
+    }
+
+    /// What must hold whatever happened: at most one rotate request per intent, and the journal adds up.
+    async fn check(&self) {
+        let rows = self.journal().await;
+        let fingerprinter = self.ana.directory().fingerprinter();
+        let mut posts: Vec<_> = self
+            .meddler
+            .bodies("POST")
+            .iter()
+            .map(|body| fingerprinter.of(&Token::new(text(&body["current_token"]))))
+            .collect();
+        for row in &rows {
+            if row.sent_at.is_some()
+                && let Some(index) = posts.iter().position(|post| *post == row.rotation.previous)
+            {
+                posts.remove(index);
+            }
+            let happenings = self.ana.directory().happenings(row.id).await;
+            let replayed = replay(&happenings.expect("the journal is readable"));
+            assert_eq!(replayed, Some(row.rotation), "the journal does not add up");
+        }
+        assert!(
+            posts.is_empty(),
+            "{} requests without an intent",
+            posts.len()
+        );
+    }
+}
+
+/// Looks the group up as one that is known.
+async fn look_up(operations: &Operations) -> Result<Done, Failure> {
+    operations.look_up(&id(ACME), Assurance::KnownOnly).await
+}
+
+async fn update(operations: &Operations, base: &Wanted, all: &Wanted) -> Result<Done, Failure> {
+    let known = Assurance::KnownOnly;
+    operations.update(&id(ACME), base, all, known).await
+}
+
+async fn rotate(operations: &Operations) -> Result<Done, Failure> {
+    operations
+        .rotate(&id(ACME), None, Assurance::KnownOnly)
+        .await
+}
+
+async fn journal(operations: &Operations) -> Vec<JournalRow> {
+    let filter = RotationFilter {
+        profile: Some(operations.profile().name.clone()),
+        ..RotationFilter::default()
+    };
+    let rows = operations.directory().rotations(filter).await;
+    rows.expect("the journal is readable")
+}
+
+/// The history of the profile, the oldest first.
+async fn history(operations: &Operations) -> Vec<Entry> {
+    let filter = HistoryFilter {
+        profile: Some(operations.profile().name.clone()),
+        ..HistoryFilter::default()
+    };
+    let lines = operations.directory().history(filter).await;
+    let mut lines = lines.expect("the history is readable");
+    lines.reverse();
+    lines.into_iter().map(|line| line.value).collect()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().expect("a text").to_owned()
+}
+
+fn wanted(name: &str, mapping: &[(&str, &str)], properties: &Value) -> Wanted {
+    Wanted {
+        name: Some(name.into()),
+        mapping: Some(
+            mapping
+                .iter()
+                .map(|(schema, source)| ((*schema).to_owned(), (*source).to_owned()))
+                .collect(),
+        ),
+        properties: Some(properties.as_object().expect("an object").clone()),
+    }
+}
+
+fn exposed(done: &Done) -> &str {
+    done.token.as_ref().expect("a token").expose()
+}
+
+fn has(done: &Done, wanted: impl Fn(&Warning) -> bool) -> bool {
+    done.warnings.iter().any(wanted)
+}

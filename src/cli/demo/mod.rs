@@ -62,13 +62,10 @@ pub struct World {
     folder: TempDir,
 }
 
-/// What blocks: the files and their contents.
-struct Prepared {
-    folder: TempDir,
+struct Opened {
     store: Store,
     keys: [SecretString; 2],
     directory: Directory,
-    tokens: sow::Tokens,
 }
 
 impl World {
@@ -83,17 +80,22 @@ impl World {
             None => samples::all()?,
             Some(count) => samples::generated(count),
         };
-        let (prepared, plan) =
-            tokio::task::spawn_blocking(move || prepare(&plan).map(|prepared| (prepared, plan)))
-                .await
-                .map_err(|_| DemoError::Lost)??;
-        let Prepared {
-            folder,
+        // First, so that it goes with this future when nobody waits for it any more.
+        let folder = tempfile::Builder::new()
+            .prefix("groupdesk-demo-")
+            .tempdir()
+            .map_err(DemoError::Folder)?;
+        let path = folder.path().to_owned();
+        let Opened {
             store,
             keys,
             directory,
-            tokens,
-        } = prepared;
+        } = blocking(move || open(&path)).await?;
+        let (plan, tokens) = blocking({
+            let store = store.clone();
+            move || sow::into(&store, &plan).map(|tokens| (plan, tokens))
+        })
+        .await?;
         past::remember(&directory, &plan, &tokens, clock.now(), groups.is_none()).await?;
         let limits = Limits {
             // Nobody waits for a demo to end.
@@ -186,23 +188,24 @@ impl World {
     }
 }
 
-fn prepare(plan: &[samples::Planned]) -> Result<Prepared, DemoError> {
-    let folder = tempfile::Builder::new()
-        .prefix("groupdesk-demo-")
-        .tempdir()
-        .map_err(DemoError::Folder)?;
-    let store = Store::open(&folder.path().join("service.db"))?;
+/// Everything that makes a file; what comes later only fills them.
+fn open(folder: &Path) -> Result<Opened, DemoError> {
+    let store = Store::open(&folder.join("service.db"))?;
     let (_, production) = store.create_key("production", Some("Customer"), false)?;
     let (_, testing) = store.create_key("testing", Some("Testing"), false)?;
-    let tokens = sow::into(&store, plan)?;
-    let directory = Directory::open(&directory_file(folder.path()))?;
-    Ok(Prepared {
-        folder,
+    Ok(Opened {
         store,
         keys: [production, testing],
-        directory,
-        tokens,
+        directory: Directory::open(&directory_file(folder))?,
     })
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, DemoError> + Send + 'static,
+) -> Result<T, DemoError> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| DemoError::Lost)?
 }
 
 fn directory_file(folder: &Path) -> PathBuf {

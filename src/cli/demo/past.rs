@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{
     DemoError,
-    samples::{Place, Planned},
+    samples::{Place, Planned, hours_of_rotation},
     sow::{Sown, Tokens},
 };
 use crate::{
@@ -58,7 +58,7 @@ fn learnt(lesson: Lesson) -> Record {
     }
 }
 
-/// At most two: the rotation, and the last time the whole was sent; or one reading.
+/// At most two: the rotation, and the last time the whole was sent, or a reading.
 fn lessons(
     group: &Planned,
     place: Place,
@@ -74,47 +74,46 @@ fn lessons(
         environment_tag: Some(place.tag()),
         fingerprint,
     };
-    let lesson = |at, rotated, sent, returned: Returned| Lesson {
+    let lesson = |hours, rotated, sent, returned| Lesson {
         id: id.clone(),
         sent,
         returned: Some(returned),
         rotated,
-        at,
+        at: before(now, hours),
         by: group.by.clone(),
     };
-    let rotation = group.rotated_days_ago.map(|days| {
-        lesson(
-            before(now, days * 24 + 5),
-            true,
-            Sent::default(),
-            returned.clone(),
-        )
-    });
-    let rest = match group.sent_hours_ago {
-        Some(hours) => {
-            let sent = Sent {
-                name: Some(group.name_in(place)),
-                mapping: Some(group.mapping.clone()),
-                properties: Some(group.properties.clone()),
-            };
-            let returned = Returned {
-                properties: Some(group.properties.clone()),
-                ..returned
-            };
-            lesson(before(now, hours), false, sent, returned)
+    let sent = Sent {
+        name: Some(group.name_in(place)),
+        mapping: Some(group.mapping.clone()),
+        properties: Some(group.properties.clone()),
+    };
+    let with_properties = Returned {
+        properties: Some(group.properties.clone()),
+        ..returned.clone()
+    };
+    let rotated_hours_ago = group.rotated_days_ago.map(hours_of_rotation);
+    let (rotation, rest) = match (rotated_hours_ago, group.sent_hours_ago) {
+        (Some(rotated), Some(hours)) if rotated == hours => {
+            (Some(lesson(rotated, true, sent, with_properties)), None)
         }
-        // A get returns no tag.
-        None => lesson(
-            before(now, 30),
-            false,
-            Sent::default(),
-            Returned {
-                environment_tag: None,
-                ..returned
-            },
+        (rotated, hours) => (
+            rotated.map(|hours| lesson(hours, true, Sent::default(), returned.clone())),
+            Some(match hours {
+                Some(hours) => lesson(hours, false, sent, with_properties),
+                // A get returns no tag.
+                None => lesson(
+                    30,
+                    false,
+                    Sent::default(),
+                    Returned {
+                        environment_tag: None,
+                        ..returned
+                    },
+                ),
+            }),
         ),
     };
-    Ok(rotation.into_iter().chain([rest]))
+    Ok(rotation.into_iter().chain(rest))
 }
 
 fn history(
@@ -144,7 +143,7 @@ fn history(
         };
         let rotated = told.operation == Operation::Rotate;
         let at = match (rotated, group.rotated_days_ago) {
-            (true, Some(days)) => before(now, days * 24 + 5),
+            (true, Some(days)) => before(now, hours_of_rotation(days)),
             _ => before(now, told.hours_ago),
         };
         let fingerprint = current(told.place, told.id);

@@ -64,6 +64,11 @@ impl Planned {
     }
 }
 
+/// When a rotation of so many days ago was, in hours; not at the same time of the day as now.
+pub(super) fn hours_of_rotation(days: i64) -> i64 {
+    days * 24 + 5
+}
+
 pub(super) fn all() -> Result<Vec<Planned>, DemoError> {
     serde_json::from_str(SAMPLES).map_err(|error| DemoError::Samples(error.to_string()))
 }
@@ -111,7 +116,8 @@ const SECOND: [&str; 12] = [
 const REGION: [&str; 8] = ["eu", "us", "uk", "jp", "br", "in", "za", "au"];
 const TIER: [&str; 3] = ["bronze", "silver", "gold"];
 
-/// Made-up groups, the same ones for the same number. Testing has all of them, production every second one.
+/// Made-up groups, the same ones for the same number. Testing has all of them, production
+/// every tenth.
 pub(super) fn generated(count: usize) -> Vec<Planned> {
     (0..count).map(one).collect()
 }
@@ -135,18 +141,23 @@ fn one(number: usize) -> Planned {
     if number.is_multiple_of(3) {
         properties.insert("sso".into(), number.is_multiple_of(2).into());
     }
+    let rotated_days_ago = (!number.is_multiple_of(7)).then(|| 2 + (number as i64 * 37) % 400);
     Planned {
         user_group_id: format!("group-{region}-{number:06}"),
         name: format!("{first} {second} {}", number + 1),
-        places: if number.is_multiple_of(2) {
+        places: if number.is_multiple_of(10) {
             Place::ALL.to_vec()
         } else {
             vec![Place::Testing]
         },
         mapping,
         properties,
-        rotated_days_ago: (!number.is_multiple_of(7)).then(|| 2 + (number as i64 * 37) % 400),
-        sent_hours_ago: (!number.is_multiple_of(11)).then(|| 1 + (number as i64 * 53) % 47),
+        rotated_days_ago,
+        sent_hours_ago: match rotated_days_ago {
+            // Most were last touched when they were rotated.
+            Some(days) if !number.is_multiple_of(4) => Some(hours_of_rotation(days)),
+            _ => (!number.is_multiple_of(11)).then(|| 1 + (number as i64 * 53) % 47),
+        },
         by: ["ana@bastion2", "li@desk"][number % 2].into(),
     }
 }

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use super::{fault::Fault, rows};
 use crate::{
     directory::{
-        Damaged, Owner, Recorded,
+        Damaged, DirectoryError, Owner, Recorded, Upon,
         columns::{self, Origins},
         request::Groups,
         sql,
@@ -57,10 +57,15 @@ pub(super) fn learn(
     tx: &Transaction<'_>,
     profile: &str,
     mut lesson: Lesson,
+    upon: Upon,
 ) -> Result<Recorded, Fault> {
     lesson.at = columns::as_kept(lesson.at);
     let mut group =
         one(tx, profile, &lesson.id)?.unwrap_or_else(|| KnownGroup::new(lesson.id.clone()));
+    let token = group.fingerprint.as_ref().map(|known| known.value);
+    if matches!(upon, Upon::Token(seen) if seen != token) {
+        return Err(DirectoryError::Overtaken.into());
+    }
     let noticed = group.learn(&lesson);
     save(tx, profile, &group)?;
     if let Some(returned) = &lesson.returned {

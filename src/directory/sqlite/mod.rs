@@ -70,7 +70,7 @@ fn record_all(
     records
         .into_iter()
         .map(|record| {
-            // First, because it is the one part that can be refused.
+            // First, because it is the part that is refused most often.
             if let Some(step) = &record.rotation {
                 journal::step(tx, profile, step)?;
             }
@@ -79,7 +79,7 @@ fn record_all(
             }
             record.lesson.map_or_else(
                 || Ok(Recorded::default()),
-                |lesson| groups::learn(tx, profile, lesson),
+                |lesson| groups::learn(tx, profile, lesson, record.upon),
             )
         })
         .collect()

@@ -19,14 +19,13 @@ impl App {
             .iter_mut()
             .rev()
             .find(|pane| pane.view().waits_for(ticket));
-        match waiting {
-            Some(pane) => pane.view_mut().answer(&outcome, &mut self.desk),
-            None => {
-                if let Some((id, wanted)) = &running.sends {
-                    self.settle_draft(running.profile, id, wanted, &outcome);
-                }
-                self.notice(&outcome, running.profile);
+        if let Some(pane) = waiting {
+            pane.view_mut().answer(&outcome, &mut self.desk);
+        } else {
+            if let Some((id, wanted)) = &running.sends {
+                self.settle_draft(running.profile, id, wanted, &outcome);
             }
+            self.notice(&outcome, running.profile);
         }
     }
 

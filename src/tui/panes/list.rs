@@ -80,6 +80,12 @@ struct Basis {
     reverse: bool,
 }
 
+impl Basis {
+    fn has_order_of(&self, other: &Self) -> bool {
+        (self.generation, self.sort, self.reverse) == (other.generation, other.sort, other.reverse)
+    }
+}
+
 #[derive(Debug)]
 pub struct List {
     filter: TextField,
@@ -90,7 +96,9 @@ pub struct List {
     cursor: Cursor,
     /// The group of the cursor; the cursor follows it when the rows change.
     on: Option<UserGroupId>,
-    /// Places in `desk.groups.rows()`, filtered and sorted.
+    /// Places in `desk.groups.rows()`, all of them, sorted.
+    order: Vec<usize>,
+    /// The sorted ones that the filter lets through.
     shown: Vec<usize>,
     basis: Option<Basis>,
     ticket: Option<Ticket>,
@@ -106,6 +114,7 @@ impl Default for List {
             detail: true,
             cursor: Cursor::default(),
             on: None,
+            order: Vec::new(),
             shown: Vec::new(),
             basis: None,
             ticket: None,
@@ -140,13 +149,20 @@ impl List {
         }
         let words: Vec<String> = basis.words.split_whitespace().map(str::to_owned).collect();
         let rows = desk.groups.rows();
-        self.shown = (0..rows.len())
-            .filter(|at| rows[*at].holds(&words))
-            .collect();
-        self.sort.sort(rows, &mut self.shown);
-        if self.reverse {
-            self.shown.reverse();
+        // Typing into the filter keeps the order.
+        if !self
+            .basis
+            .as_ref()
+            .is_some_and(|old| old.has_order_of(&basis))
+        {
+            self.order = (0..rows.len()).collect();
+            self.sort.sort(rows, &mut self.order);
+            if self.reverse {
+                self.order.reverse();
+            }
         }
+        let fits = |at: &usize| rows[*at].holds(&words);
+        self.shown = self.order.iter().copied().filter(fits).collect();
         let same = |at: &usize| Some(&rows[*at].group.id) == self.on.as_ref();
         let found = self.shown.iter().position(same);
         self.cursor.at = found

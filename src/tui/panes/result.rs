@@ -7,8 +7,8 @@ use ratatui::{
 
 use super::{Pane, View, edit::Edit, history::ending_style, token::TokenPane};
 use crate::{
-    domain::change::Wanted,
-    operations::Done,
+    domain::{change::Wanted, history::Ending},
+    operations::{Done, Warning},
     tui::{
         desk::{Ask, Desk},
         facts,
@@ -53,6 +53,17 @@ impl ResultPane {
                 theme.warning()
             };
             sheet.text(&format!("! {warning}"), style);
+            if let Warning::Differs(foreign) = warning {
+                let asked = foreign.mine.as_deref().unwrap_or("nothing");
+                sheet.indented(2, &format!("asked    {asked}"), theme.dim());
+                sheet.indented(2, &format!("kept     {}", foreign.theirs), style);
+            }
+        }
+        if done.ending == Ending::Existed {
+            sheet.text(
+                "It was there before and is unchanged. What you typed is kept: e makes an update of it.",
+                theme.warning(),
+            );
         }
         sheet.blank();
         sheet.heading("What came back, and what is known now");

@@ -1,9 +1,11 @@
 //! The terminal itself: entering, leaving and suspending the full screen, so that whatever happens the person gets the
 //! terminal back as it was. It draws nothing and reads no keys. There is one screen per process.
 
+pub mod input;
 pub mod panic;
 pub mod signals;
 
+pub use input::Input;
 pub use panic::{install_panic_hook, missed_panics};
 pub use signals::{Signal, Signals};
 

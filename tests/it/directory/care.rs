@@ -33,7 +33,7 @@ async fn reopening_keeps_the_key_and_everything() {
     let record = Record {
         lesson: Some(full_lesson()),
         entry: Some(entry("eu", "acme", 1)),
-        rotation: None,
+        ..Record::default()
     };
     let group = directory.record("eu", record).await.expect("written").group;
     drop(directory);
@@ -123,6 +123,7 @@ async fn no_token_is_in_any_file() {
             Event::Sending,
             1,
         )),
+        ..Record::default()
     };
     directory.record("eu", record).await.expect("written");
     assert_eq!(format!("{directory:?}"), "Directory { .. }");

@@ -17,6 +17,7 @@ async fn a_step_that_comes_too_late_takes_everything_with_it() {
         lesson: Some(lesson("acme", NEW, 2)),
         entry: Some(entry("eu", "acme", 2)),
         rotation: Some(sending),
+        ..Record::default()
     };
     let refused = directory.record("eu", late).await;
     assert!(

@@ -232,3 +232,34 @@ async fn a_write_whose_caller_has_gone_is_still_done() {
     let lines = directory.history(HistoryFilter::default()).await;
     assert_eq!(lines.expect("read").len(), 1);
 }
+
+#[tokio::test]
+async fn a_lesson_drawn_upon_another_token_is_refused_whole() {
+    let desk = Desk::new();
+    let directory = desk.open();
+    let upon = |fingerprint, seen| Record {
+        upon: Upon::Token(seen),
+        entry: Some(entry("eu", "acme", 1)),
+        ..learnt(lesson("acme", fingerprint, 1))
+    };
+    for (fingerprint, seen, taken) in [
+        (OLD, Some(OLD), false),
+        (OLD, None, true),
+        (NEW, None, false),
+        (NEW, Some(NEW), false),
+        (NEW, Some(OLD), true),
+    ] {
+        let recorded = directory.record("eu", upon(fingerprint, seen)).await;
+        match recorded {
+            Ok(_) => assert!(taken, "{fingerprint:?} upon {seen:?}"),
+            Err(DirectoryError::Overtaken) => assert!(!taken, "{fingerprint:?} upon {seen:?}"),
+            Err(error) => panic!("{error}"),
+        }
+    }
+    let lines = directory.history(HistoryFilter::default()).await;
+    assert_eq!(
+        lines.expect("readable").len(),
+        2,
+        "nothing of what was refused"
+    );
+}

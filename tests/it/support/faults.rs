@@ -269,7 +269,7 @@ async fn until_closed(stream: &mut TcpStream) {
 }
 
 /// Reads one request with a `Content-Length`; `None` when the connection ends before it is whole.
-pub(super) async fn read_request(stream: &mut TcpStream, connection: usize) -> Option<Request> {
+pub(crate) async fn read_request(stream: &mut TcpStream, connection: usize) -> Option<Request> {
     let mut raw = Vec::new();
     let mut buffer = [0; 4096];
     loop {

@@ -71,6 +71,11 @@ impl Meddling {
         }
     }
 
+    /// Nothing is meddled with; for [`Meddling::behind`].
+    pub(crate) fn passed() -> Self {
+        Self::applied(Then::Pass)
+    }
+
     /// Applied, and the JSON of the answer changed.
     pub(crate) fn change(change: impl Fn(&mut Value) + Send + Sync + 'static) -> Self {
         Self::applied(Then::Change(Arc::new(change)))
@@ -137,7 +142,7 @@ impl Seen {
             .iter_mut()
             .find(|(known, _)| *known == method)
             .and_then(|(_, orders)| orders.pop_front())
-            .unwrap_or_else(|| Meddling::applied(Then::Pass))
+            .unwrap_or_else(Meddling::passed)
     }
 }
 

@@ -14,6 +14,7 @@ use std::{
 use groupdesk::{
     api::wire::DEFAULT_PATH,
     config::{
+        Overrides, Settings,
         files::{private_folder, write_new_private},
         profile::{KeySource, Profile},
     },
@@ -26,7 +27,6 @@ use secrecy::ExposeSecret;
 use serde_json::Value;
 
 pub(crate) use desk::Desk;
-pub(crate) use stored::Stored;
 
 /// The usual operator.
 pub(crate) const ANA: &str = "ana@bastion2";
@@ -153,6 +153,15 @@ impl World {
         }
     }
 
+    /// Another key, of another environment where it is named so.
+    pub(crate) fn new_key(&self, environment: &str, tag: Option<&str>) -> String {
+        let (_, key) = self
+            .store
+            .create_key(environment, tag, false)
+            .expect("a key");
+        key.expose_secret().to_owned()
+    }
+
     pub(crate) fn key_source(&self, side: Side, read_only: bool) -> KeySource {
         KeySource::File(key_file(self.folder.path(), side, read_only))
     }
@@ -169,17 +178,17 @@ impl World {
 
     /// A configuration file with both profiles, for the shipped binary; testing is the default.
     pub(crate) fn config_file(&self) -> PathBuf {
-        let mut text = "default_profile = \"testing\"\n".to_owned();
-        for side in [Side::Production, Side::Testing] {
-            let (name, tag) = (side.name(), side.tag());
-            text += &format!(
-                "\n[profiles.{name}]\nbase_url = \"{}\"\napi_key = {{ file = {:?} }}\n\
-                 environment = \"{tag}\"\nproduction = {}\n",
-                self.base_url,
-                key_file(self.folder.path(), side, false),
-                side == Side::Production,
-            );
-        }
+        let profile = |side: Side| {
+            let (name, tag, url) = (side.name(), side.tag(), &self.base_url);
+            let key = key_file(self.folder.path(), side, false);
+            let (key, production) = (key.display(), side == Side::Production);
+            format!(
+                "[profiles.{name}]\nbase_url = \"{url}\"\napi_key = {{ file = \"{key}\" }}\n\
+                 environment = \"{tag}\"\nproduction = {production}\n\n"
+            )
+        };
+        let profiles = [Side::Production, Side::Testing].map(profile).concat();
+        let text = format!("default_profile = \"testing\"\n\n{profiles}");
         let file = self.folder.path().join("config.toml");
         fs::write(&file, text).expect("written");
         file
@@ -292,15 +301,34 @@ async fn the_world_leaves_nothing_behind() {
 }
 
 #[tokio::test]
+async fn the_configuration_file_says_what_the_profiles_say() {
+    let world = World::new().await;
+    let overrides = Overrides {
+        config: Some(world.config_file()),
+        directory: Some(world.directory_file()),
+        ..Overrides::default()
+    };
+    let settings = Settings::load(&overrides).expect("valid");
+    for side in [Side::Production, Side::Testing] {
+        let (read, built) = (settings.profile(Some(side.name())), world.profile(side));
+        let read = read.expect("it is there");
+        assert_eq!(read.base_url, world.base_url());
+        assert_eq!(read.url(), built.url());
+        assert_eq!(read.api_key, built.api_key);
+        assert_eq!(read.environment, built.environment);
+        assert_eq!(read.production, built.production);
+    }
+    let usual = settings.profile(None).expect("a default");
+    assert_eq!(usual.name, Side::Testing.name());
+    let groups = world.directory().groups(&usual.name).await;
+    assert_eq!(groups.expect("readable"), [], "nothing is known at first");
+}
+
+#[tokio::test]
 async fn the_scan_finds_what_it_looks_for() {
     let world = World::new().await;
-    world.seed(
-        Side::Testing,
-        "acme-eu",
-        "Acme",
-        &[],
-        &serde_json::json!({}),
-    );
+    let none = serde_json::json!({});
+    world.seed(Side::Testing, "acme-eu", "Acme", &[], &none);
     let secrets = world.secrets();
     assert_eq!(secrets.len(), 5, "four keys and a token");
     world.scan_desks(&secrets);

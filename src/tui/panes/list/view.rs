@@ -27,7 +27,7 @@ const BESIDE: u16 = 100;
 /// Under this size there are no boxes and no details.
 const BARE: (u16, u16) = (60, 11);
 /// Rows of the detail box below the list, edges included.
-const DETAIL_ROWS: u16 = 8;
+const DETAIL_ROWS: u16 = 6;
 
 pub(super) fn draw(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
     let mut area = area;
@@ -45,6 +45,7 @@ pub(super) fn draw(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
     } else {
         // The gutter with the cursor stands at the edge itself.
         let inner = boxed(buffer, rows, "Groups", desk.theme);
+        draw_position(list, buffer, rows, desk);
         Rect {
             x: inner.x - 1,
             width: inner.width + 2,
@@ -55,7 +56,11 @@ pub(super) fn draw(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
     if let (Some(detail), Some(group)) = (detail, list.group(desk)) {
         let inner = boxed(buffer, detail, group.title(), desk.theme);
         let mut sheet = Sheet::new(inner.width, desk.theme);
-        facts::brief(&mut sheet, group, desk);
+        if detail.height > DETAIL_ROWS {
+            facts::whole(&mut sheet, group, desk);
+        } else {
+            facts::brief(&mut sheet, group, desk);
+        }
         sheet.draw(buffer, inner, 0);
     }
     cursor.filter(|_| list.filtering)
@@ -103,6 +108,17 @@ fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
         empty_hint(list, desk),
         desk.theme,
     );
+}
+
+/// Which row of how many, in the upper edge of the box.
+fn draw_position(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
+    if list.shown.is_empty() {
+        return;
+    }
+    let text = format!(" {}/{} ", list.cursor.at + 1, list.shown.len());
+    let width = text.len() as u16;
+    let x = area.right().saturating_sub(width + 2);
+    paint::text(buffer, x, area.y, width, &text, desk.theme.dim());
 }
 
 fn empty_hint(list: &List, desk: &Desk) -> &'static str {

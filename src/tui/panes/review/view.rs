@@ -68,7 +68,7 @@ fn page(review: &Review, width: u16, desk: &Desk) -> Sheet {
 
 fn copy(review: &Review, sheet: &mut Sheet, desk: &Desk) {
     let theme = desk.theme;
-    let label = "service's copy";
+    let label = "service copy";
     match &review.copy {
         Copy::NotAsked => sheet.field(
             "! creates",

@@ -154,10 +154,10 @@ impl View for TokenPane {
                     *on_reason = !*on_reason;
                 }
             }
-            Action::Confirm => {
-                if matches!(self.stage, Stage::Check { .. }) && level(desk) == Level::Key {
-                    self.rotate(desk);
-                }
+            Action::Confirm
+                if matches!(self.stage, Stage::Check { .. }) && level(desk) == Level::Key =>
+            {
+                self.rotate(desk);
             }
             Action::Enter if matches!(self.stage, Stage::Check { .. }) => {
                 if level(desk) == Level::Typed && self.typed.text() == self.id.as_str() {

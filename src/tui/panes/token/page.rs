@@ -20,6 +20,9 @@ use crate::{
     },
 };
 
+/// Signs that stand for a token, whatever its length.
+const MASKED: usize = 16;
+
 pub(super) fn draw(
     pane: &TokenPane,
     buffer: &mut Buffer,
@@ -149,13 +152,16 @@ fn secret(sheet: &mut Sheet, pane: &TokenPane, done: &Done, desk: &Desk) {
         sheet.field("token", "not returned", desk.theme.error(), "");
         return;
     };
+    // A line of its own, masked or not: the page must not move, and a token cut in two cannot be copied.
     if let Some(until) = pane.revealed_until {
         let left = until.duration_since(desk.now).as_secs().max(0);
         let note = format!("hidden again in {left}s");
-        sheet.field("token", token.expose(), desk.theme.warning(), &note);
+        sheet.field("token", "", Style::new(), &note);
+        sheet.indented(2, token.expose(), desk.theme.warning());
     } else {
-        let mask = desk.theme.mask().repeat(16);
-        sheet.field("token", &mask, Style::new(), "v reveals it for 20 s");
+        sheet.field("token", "", Style::new(), "v reveals it for 20 s");
+        let mask = desk.theme.mask().repeat(MASKED);
+        sheet.indented(2, &mask, Style::new());
     }
 }
 

@@ -20,6 +20,8 @@ use crate::{
 
 /// Cursor, mark and a space.
 const GUTTER: u16 = 3;
+/// From this width on the columns are as wide as typing needs.
+const ROOMY: u16 = 50;
 /// Room for typing, however short the ids are.
 const LEAST_FIELD: u16 = 12;
 /// No id is worth more cells than this while others wait for room.
@@ -128,7 +130,12 @@ fn after_gutter(line: Rect) -> Rect {
 
 fn layout(rows: &[Row], problems: &[Problem], room: u16, editing: bool) -> Layout {
     // One cell more than the text while typing, for the cursor behind it.
-    let (least, cursor) = if editing { (LEAST_FIELD, 1) } else { (6, 0) };
+    // Where there is room, it is kept when nobody types, so that nothing jumps when somebody begins to.
+    let (least, cursor) = if editing || room >= ROOMY {
+        (LEAST_FIELD, 1)
+    } else {
+        (6, 0)
+    };
     let keys = columns::widest(rows.iter().map(|row| row.key.as_str()), WIDEST) + cursor;
     let values = columns::widest(rows.iter().map(|row| row.value.as_str()), WIDEST) + cursor;
     let remarks: Vec<String> = rows.iter().filter_map(Row::remark).collect();

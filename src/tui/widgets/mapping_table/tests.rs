@@ -40,11 +40,11 @@ fn rows_are_changed_added_and_removed_in_sight() {
     table.key(key(KeyCode::Backspace));
     keys(&mut table, "213\njDa8\n99\nk");
     insta::assert_snapshot!(drawn(&table, 60, 6), @r"
-       SCHEMA ID  DATA SOURCE ID
-     ~ 7          213             was 40
-     - 9          134             will be removed
-    >  12         5
-     + 8          99              new
+       SCHEMA ID     DATA SOURCE ID
+     ~ 7             213             was 40
+     - 9             134             will be removed
+    >  12            5
+     + 8             99              new
     ");
     let wanted = mapping(&[("7", "213"), ("12", "5"), ("8", "99")]);
     assert_eq!(table.value(), Ok(wanted));

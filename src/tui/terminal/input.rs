@@ -1,0 +1,78 @@
+//! What comes from the keyboard: a thread of its own waits for it, so that a burst of keys is there at once and an idle
+//! console wakes for nothing.
+//!
+//! Not crossterm's event stream: with `use-dev-tty` it hands over one event per wake-up, so thirty keys in one write
+//! cost thirty frames.
+
+use std::{
+    io,
+    pin::Pin,
+    sync::{Mutex, PoisonError},
+    task::{Context, Poll},
+    thread,
+};
+
+use crossterm::event::{self, Event};
+use futures_util::Stream;
+use tokio::sync::mpsc::{self, Receiver};
+
+/// Events that wait for the console; then the reading thread waits, and after it the terminal.
+const QUEUE: usize = 1_024;
+
+/// The receiving end while no console is open. There is one keyboard and one thread that reads it, for the process.
+static AT_REST: Mutex<Option<Receiver<io::Result<Event>>>> = Mutex::new(None);
+
+/// The events of this process's terminal; ends when the terminal is gone.
+#[derive(Debug)]
+pub struct Input(Option<Receiver<io::Result<Event>>>);
+
+impl Input {
+    /// Starts to read, or goes on where the console before this one left off.
+    pub fn open() -> io::Result<Self> {
+        let at_rest = at_rest().take();
+        let receiver = match at_rest {
+            Some(receiver) => receiver,
+            None => start()?,
+        };
+        Ok(Self(Some(receiver)))
+    }
+}
+
+impl Drop for Input {
+    fn drop(&mut self) {
+        *at_rest() = self.0.take();
+    }
+}
+
+impl Stream for Input {
+    type Item = io::Result<Event>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        match &mut self.0 {
+            Some(receiver) => receiver.poll_recv(context),
+            None => Poll::Ready(None),
+        }
+    }
+}
+
+fn at_rest() -> std::sync::MutexGuard<'static, Option<Receiver<io::Result<Event>>>> {
+    AT_REST.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn start() -> io::Result<Receiver<io::Result<Event>>> {
+    let (sender, receiver) = mpsc::channel(QUEUE);
+    let read = move || {
+        loop {
+            let event = match event::read() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                event => event,
+            };
+            let is_last = event.is_err();
+            if sender.blocking_send(event).is_err() || is_last {
+                return;
+            }
+        }
+    };
+    thread::Builder::new().name("keyboard".into()).spawn(read)?;
+    Ok(receiver)
+}

@@ -1,0 +1,133 @@
+//! What people mistype: exit 2, what to do, and nothing quoted that may be a secret.
+
+use super::desk::Desk;
+use crate::support::faults::{Fault, Faults};
+
+#[tokio::test]
+async fn bad_arguments_and_files_are_two_and_send_nothing() {
+    let mut desk = Desk::new();
+    let service = Faults::always(Fault::Close).await;
+    desk.connect(&service.base_url(), "key");
+    let twice = desk.write("twice.json", "{\"40\": \"canary\",\n \"40\": \"canary\"}");
+    let broken = desk.write("broken.json", "{\"a\":\n  canary}");
+    let numbers = desk.write("numbers.json", "{\"40\": 213}");
+    for (arguments, words) in [
+        (&["create", "a", "--map", "40", "--yes"][..], "--map 40=213"),
+        (
+            &["create", "a", "--map", "40=1", "--map", "40=2", "--yes"],
+            "given twice",
+        ),
+        (
+            &["create", "a", "--property", "tier=canary", "--yes"],
+            "needs its quotes",
+        ),
+        (
+            &["create", "a", "--mapping", &twice, "--yes"],
+            "line 2, column",
+        ),
+        (
+            &["create", "a", "--properties", &twice, "--yes"],
+            "a key stands twice",
+        ),
+        (
+            &["create", "a", "--properties", &broken, "--yes"],
+            "line 2, column 3",
+        ),
+        (
+            &["create", "a", "--mapping", &numbers, "--yes"],
+            "object of texts",
+        ),
+        (
+            &["create", "a", "--mapping", "missing.json", "--yes"],
+            "missing.json",
+        ),
+        (
+            &[
+                "create",
+                "a",
+                "--mapping",
+                "-",
+                "--properties",
+                "-",
+                "--yes",
+            ],
+            "standard input",
+        ),
+        (&["create", "", "--yes"], "is empty"),
+        (&["get", "a", "--tokn"], "--tokn"),
+        (&["lst"], "list"),
+        (&["history", "--limit", "x"], "--limit"),
+        (&["list", "--profile", "lvie"], "did you mean \"live\"?"),
+        (&["list", "--config", "missing.toml"], "--config"),
+        (&["serve", "--listen", "here"], "--listen"),
+        (
+            &[
+                "serve",
+                "keys",
+                "create",
+                "--environment",
+                "x",
+                "--tag",
+                "Live",
+                "--database",
+                "s.db",
+            ],
+            "Customer",
+        ),
+        (
+            &["serve", "keys", "revoke", "7", "--database", "s.db"],
+            "no API key 7",
+        ),
+        (&["demo", "--groups=-1"], "--groups"),
+        (&[], "needs a terminal"),
+        (&["demo"], "needs a terminal"),
+    ] {
+        let ran = desk.run(arguments).await;
+        assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
+        assert!(ran.err.contains(words), "{arguments:?}: {}", ran.err);
+        assert!(
+            !ran.err.contains("canary") && ran.out.is_empty(),
+            "{arguments:?}: {}",
+            ran.err
+        );
+    }
+    assert_eq!(service.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_row_or_key_to_drop_must_be_there() {
+    let mut desk = Desk::new();
+    let _held = desk.hold_demo().await;
+    for drop in [["--unmap", "nope"], ["--remove-property", "nope"]] {
+        let ran = desk
+            .run(&["update", "acme-eu", drop[0], drop[1], "--yes"])
+            .await;
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(ran.err.contains("\"nope\""), "{}", ran.err);
+    }
+}
+
+#[tokio::test]
+async fn help_and_version_are_results() {
+    let desk = Desk::new();
+    for arguments in [
+        &["--help"][..],
+        &["--version"],
+        &["rotate", "--help"],
+        &["serve", "keys", "--help"],
+    ] {
+        let ran = desk.run(arguments).await;
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{arguments:?}");
+        assert!(!ran.out.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn without_a_profile_it_says_how_to_get_one() {
+    let desk = Desk::new();
+    let ran = desk.run(&["list"]).await;
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("GROUPDESK_BASE_URL"), "{}", ran.err);
+    let json = desk.json(2, &["list"]).await;
+    assert!(json["error"].is_string() && json["outcome"].is_null());
+}

@@ -1,0 +1,74 @@
+//! The world that demo, tests and pictures share.
+
+use groupdesk::{
+    cli::demo::World,
+    domain::{group::UserGroupId, history::Ending},
+    operations::{Assurance, Clock},
+};
+use jiff::Timestamp;
+
+#[tokio::test]
+async fn the_world_is_consistent_and_leaves_nothing_behind() {
+    let world = World::start(None).await.expect("a world");
+    let folder = world.folder().to_owned();
+    for operations in [&world.production, &world.testing] {
+        let groups = operations.list().await.expect("a list");
+        assert!(groups.len() >= 8, "{}", operations.profile().name);
+        for group in groups {
+            let done = operations
+                .look_up(&group.id, Assurance::KnownOnly)
+                .await
+                .expect("found");
+            assert_eq!(done.ending, Ending::Found);
+            assert_eq!(
+                done.warnings,
+                [],
+                "what is remembered is what the service says: {}",
+                group.id
+            );
+            assert_eq!(done.group.last_rotated, group.last_rotated);
+        }
+        let history = operations.history(None, None).await.expect("a history");
+        assert!(history.len() >= 4);
+        assert!(
+            history.is_sorted_by(|a, b| a.value.at >= b.value.at),
+            "the newest first"
+        );
+    }
+    assert_eq!(world.production.profile().environment_word(), "PRODUCTION");
+    assert_eq!(world.testing.profile().environment_word(), "TESTING");
+    assert!(folder.exists());
+    world.end().await;
+    assert!(!folder.exists());
+}
+
+#[tokio::test]
+async fn a_world_can_stand_still() {
+    let now: Timestamp = "2026-11-20T12:00:00Z".parse().expect("a time");
+    let world = World::start_at(None, Clock::Fixed(now))
+        .await
+        .expect("a world");
+    let id = UserGroupId::parse("acme-eu").expect("an id");
+    let group = world
+        .production
+        .show(&id)
+        .await
+        .expect("readable")
+        .expect("known");
+    assert_eq!(
+        group.last_seen.map(|at| at.to_string()).as_deref(),
+        Some("2026-11-20T09:00:00Z")
+    );
+    world.end().await;
+}
+
+#[tokio::test]
+async fn generated_groups_are_as_many_as_asked() {
+    let world = World::start(Some(250)).await.expect("a world");
+    assert_eq!(world.testing.list().await.expect("a list").len(), 250);
+    assert_eq!(world.production.list().await.expect("a list").len(), 25);
+    world.end().await;
+    let empty = World::start(Some(0)).await.expect("a world");
+    assert!(empty.testing.list().await.expect("a list").is_empty());
+    empty.end().await;
+}

@@ -1,0 +1,256 @@
+//! A person's desk: a home of its own in a temporary folder, an empty environment, and the binary.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Output, Stdio},
+    time::Duration,
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, BufReader, Lines},
+    process::{Child, ChildStdout, Command},
+};
+
+/// Longest wait for anything that must happen.
+pub(super) const DEADLINE: Duration = Duration::from_mins(1);
+
+/// A home and the variables that are set in it.
+pub(super) struct Desk {
+    pub(super) folder: TempDir,
+    variables: Vec<(String, String)>,
+}
+
+impl Desk {
+    pub(super) fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        Self {
+            folder,
+            variables: Vec::new(),
+        }
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(super) fn write(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.path(name), text).expect("written");
+        self.path(name).display().to_string()
+    }
+
+    pub(super) fn set(&mut self, name: &str, value: impl Into<String>) {
+        self.variables.retain(|(known, _)| known != name);
+        self.variables.push((name.into(), value.into()));
+    }
+
+    /// A profile `live` (tag Customer, production) at this address, its key in a variable.
+    pub(super) fn connect(&mut self, base_url: &str, key: &str) {
+        let config = self.path("config.toml").display().to_string();
+        self.write(
+            "config.toml",
+            &format!(
+                "[profiles.live]\nbase_url = \"{base_url}\"\napi_key = {{ env = \"LIVE_KEY\" }}\n\
+                 environment = \"Customer\"\ntimeout = \"5s\"\n"
+            ),
+        );
+        self.set("GROUPDESK_CONFIG", config);
+        self.set("LIVE_KEY", key);
+    }
+
+    pub(super) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_groupdesk"));
+        command
+            .args(arguments)
+            .env_clear()
+            .env("HOME", self.folder.path())
+            .env("TMPDIR", self.folder.path())
+            .env("USER", "ana")
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        command
+    }
+
+    pub(super) async fn run(&self, arguments: &[&str]) -> Ran {
+        let output = tokio::time::timeout(DEADLINE, self.command(arguments).output())
+            .await
+            .expect("it ends in time")
+            .expect("it starts");
+        Ran::of(output)
+    }
+
+    /// Runs it with something on standard input.
+    pub(super) async fn run_with(&self, arguments: &[&str], input: &str) -> Ran {
+        use tokio::io::AsyncWriteExt;
+        let mut child = self
+            .command(arguments)
+            .stdin(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let mut stdin = child.stdin.take().expect("standard input");
+        stdin.write_all(input.as_bytes()).await.expect("it reads");
+        drop(stdin);
+        let output = tokio::time::timeout(DEADLINE, child.wait_with_output())
+            .await
+            .expect("it ends in time");
+        Ran::of(output.expect("it ran"))
+    }
+
+    /// The result as JSON, after an exit with this code.
+    pub(super) async fn json(&self, code: i32, arguments: &[&str]) -> Value {
+        let mut with_json = arguments.to_vec();
+        with_json.push("--json");
+        let ran = self.run(&with_json).await;
+        assert_eq!(ran.code, code, "{arguments:?}: {}{}", ran.out, ran.err);
+        serde_json::from_str(&ran.out)
+            .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}", ran.out))
+    }
+
+    /// Starts the demo without a console; this desk's variables lead to it.
+    pub(super) async fn hold_demo(&mut self) -> Background {
+        let mut held = Background::start(self.command(&["demo", "--hold"]));
+        for _ in 0..2 {
+            let line = held.line().await;
+            let (name, value) = line
+                .strip_prefix("export ")
+                .and_then(|line| line.split_once('='))
+                .expect("a variable");
+            self.set(name, value.trim_matches('\''));
+        }
+        held
+    }
+
+    /// Starts the service on a database of this desk; returns its base URL too.
+    pub(super) async fn serve(&self) -> (Background, String) {
+        let database = self.database();
+        let mut serving = Background::start(self.command(&[
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--database",
+            &database,
+        ]));
+        let line = serving.line().await;
+        let url = line
+            .strip_prefix("listening on ")
+            .and_then(|url| url.strip_suffix("/api/user"))
+            .expect("an address");
+        (serving, url.to_owned())
+    }
+
+    pub(super) fn database(&self) -> String {
+        self.path("service/service.db").display().to_string()
+    }
+
+    /// Makes an API key in that database.
+    pub(super) async fn key(&self, arguments: &[&str]) -> String {
+        let database = self.database();
+        let mut all = vec!["serve", "keys", "create", "--database", &database];
+        all.extend(arguments);
+        let ran = self.run(&all).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        ran.out.trim().to_owned()
+    }
+}
+
+/// What a run left behind.
+#[derive(Debug)]
+pub(super) struct Ran {
+    pub(super) code: i32,
+    pub(super) out: String,
+    pub(super) err: String,
+}
+
+impl Ran {
+    fn of(output: Output) -> Self {
+        Self {
+            code: output.status.code().expect("no signal killed it"),
+            out: String::from_utf8(output.stdout).expect("UTF-8"),
+            err: String::from_utf8(output.stderr).expect("UTF-8"),
+        }
+    }
+}
+
+/// A process that goes on while the test does something else; killed when dropped.
+pub(super) struct Background {
+    pub(super) child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Background {
+    pub(super) fn start(mut command: Command) -> Self {
+        let mut child = command.spawn().expect("it starts");
+        let stdout = child.stdout.take().expect("standard output");
+        Self {
+            child,
+            lines: BufReader::new(stdout).lines(),
+        }
+    }
+
+    /// The next line of its standard output.
+    pub(super) async fn line(&mut self) -> String {
+        tokio::time::timeout(DEADLINE, self.lines.next_line())
+            .await
+            .expect("a line in time")
+            .expect("readable")
+            .expect("a line")
+    }
+
+    /// Reads standard error up to a text.
+    pub(super) async fn says(&mut self, text: &str) -> String {
+        let stderr = self.child.stderr.as_mut().expect("standard error");
+        let mut said = Vec::new();
+        let reading = async {
+            while !String::from_utf8_lossy(&said).contains(text) {
+                let byte = stderr.read_u8().await.unwrap_or_else(|_| {
+                    panic!("{text:?} is not in {:?}", String::from_utf8_lossy(&said))
+                });
+                said.push(byte);
+            }
+        };
+        tokio::time::timeout(DEADLINE, reading)
+            .await
+            .expect("it says so in time");
+        String::from_utf8_lossy(&said).into_owned()
+    }
+
+    pub(super) fn pid(&self) -> Pid {
+        Pid::from_raw(self.child.id().expect("it runs") as i32).expect("a process id")
+    }
+
+    pub(super) fn signal(&self, signal: Signal) {
+        kill_process(self.pid(), signal).expect("it can be sent");
+    }
+
+    /// Its exit code, once it has ended.
+    pub(super) async fn code(&mut self) -> Option<i32> {
+        tokio::time::timeout(DEADLINE, self.child.wait())
+            .await
+            .expect("it ends in time")
+            .expect("it ran")
+            .code()
+    }
+}
+
+/// Every file below a folder.
+pub(super) fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("readable") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.push(path);
+            }
+        }
+    }
+    found
+}

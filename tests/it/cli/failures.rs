@@ -1,0 +1,147 @@
+//! What the service or the network does wrong, and the exit code that says so.
+
+use serde_json::{Value, json};
+
+use super::{
+    desk::Desk,
+    guards::{acquainted, group, methods},
+};
+use crate::support::faults::{Fault, Faults, json as answer};
+
+#[tokio::test]
+async fn without_a_key_or_with_a_wrong_one_it_is_four() {
+    let mut desk = Desk::new();
+    let service = Faults::always(answer(
+        "401 Unauthorized",
+        &json!({"success": 0, "error": {"message": "no such key"}}),
+    ))
+    .await;
+    desk.connect(&service.base_url(), "");
+    let missing = desk.run(&["get", "acme", "--exists"]).await;
+    assert_eq!(missing.code, 4, "{}", missing.err);
+    assert!(missing.err.contains("LIVE_KEY"), "{}", missing.err);
+    assert_eq!(service.connections(), 0);
+    desk.connect(&service.base_url(), "canary-wrong");
+    for command in [
+        &["get", "acme", "--exists"][..],
+        &["create", "acme", "--yes"],
+    ] {
+        let refused = desk.run(command).await;
+        assert_eq!(refused.code, 4, "{}", refused.err);
+        assert!(
+            refused.err.contains("no such key") && !refused.err.contains("canary"),
+            "{}",
+            refused.err
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_is_one_and_carries_the_services_words() {
+    let words =
+        json!({"success": 0, "error": {"code": "bad_mapping", "message": "schema 40 is unknown"}});
+    let refuse = || answer("422 Unprocessable Entity", &words);
+    let (desk, _service) = acquainted(vec![group("token-0", &Value::Null), refuse()]).await;
+    let failure = desk
+        .json(1, &["update", "acme", "--name", "x", "--yes"])
+        .await;
+    assert_eq!(failure["outcome"], "refused");
+    assert!(
+        failure["error"]
+            .as_str()
+            .is_some_and(|error| error.contains("schema 40 is unknown")),
+        "{failure}"
+    );
+    let garbage = Fault::Answer(crate::support::faults::http(
+        "200 OK",
+        &["Content-Type: text/html"],
+        "<html>",
+    ));
+    let (desk, _service) = acquainted(vec![garbage]).await;
+    let unreadable = desk.run(&["get", "acme"]).await;
+    assert_eq!(unreadable.code, 1, "{}", unreadable.err);
+}
+
+#[tokio::test]
+async fn nobody_there_is_five() {
+    let mut desk = Desk::new();
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = nobody.local_addr().expect("an address");
+    drop(nobody);
+    desk.connect(&format!("http://{address}"), "key");
+    for (command, outcome) in [
+        (&["get", "acme", "--exists"][..], json!("unreachable")),
+        (&["create", "acme", "--yes"], json!("unreachable")),
+    ] {
+        let failure = desk.json(5, command).await;
+        assert_eq!(failure["outcome"], outcome);
+    }
+}
+
+#[tokio::test]
+async fn a_lost_answer_to_a_change_is_seven() {
+    let old = || group("token-0", &Value::Null);
+    for (command, method) in [
+        (&["update", "acme", "--name", "x", "--yes"][..], "PUT"),
+        (&["rotate", "acme", "--yes"], "POST"),
+    ] {
+        let (desk, service) = acquainted(vec![old(), Fault::Reset, old()]).await;
+        let failure = desk.json(7, command).await;
+        assert_eq!(failure["outcome"], "unknown");
+        let sent = methods(&service)
+            .iter()
+            .filter(|sent| *sent == method)
+            .count();
+        assert_eq!(sent, 1, "sent once: {:?}", methods(&service));
+        let history = desk.json(0, &["history"]).await;
+        assert_eq!(history[0]["outcome"], "unknown");
+    }
+    let (desk, _service) = acquainted(vec![Fault::Close]).await;
+    assert_eq!(
+        desk.json(7, &["create", "acme-9", "--yes"]).await["outcome"],
+        "unknown"
+    );
+}
+
+#[tokio::test]
+async fn a_lost_answer_whose_rotation_a_read_finds_is_recovered() {
+    let new = || group("token-1", &Value::Null);
+    let (desk, _service) =
+        acquainted(vec![group("token-0", &Value::Null), Fault::Close, new()]).await;
+    let token = desk.path("acme.token");
+    let rotated = desk
+        .json(
+            0,
+            &[
+                "rotate",
+                "acme",
+                "--yes",
+                "--token-out",
+                &token.display().to_string(),
+            ],
+        )
+        .await;
+    assert_eq!(rotated["outcome"], "recovered");
+    assert_eq!(
+        std::fs::read_to_string(token).expect("written"),
+        "token-1\n"
+    );
+}
+
+#[tokio::test]
+async fn a_proxy_of_the_environment_is_not_used() {
+    let (mut desk, service) = acquainted(vec![group("token-0", &Value::Null)]).await;
+    let proxy = Faults::always(Fault::Close).await;
+    for name in [
+        "http_proxy",
+        "HTTP_PROXY",
+        "https_proxy",
+        "HTTPS_PROXY",
+        "all_proxy",
+        "ALL_PROXY",
+    ] {
+        desk.set(name, proxy.base_url());
+    }
+    assert_eq!(desk.json(0, &["get", "acme"]).await["outcome"], "found");
+    assert_eq!((proxy.connections(), service.requests().len()), (0, 2));
+}

@@ -1,0 +1,181 @@
+//! What is refused with exit 3, and that nothing is sent then: a service that counts is listening.
+
+use serde_json::{Value, json};
+
+use super::desk::Desk;
+use crate::support::faults::{Fault, Faults, json as answer};
+
+/// A good answer for `acme` with this token.
+pub(super) fn group(token: &str, more: &Value) -> Fault {
+    let mut user_group = json!({"team_id": 7, "token": token, "name": "Acme", "provided_id": "acme", "properties": null});
+    for (key, value) in more.as_object().into_iter().flatten() {
+        user_group[key] = value.clone();
+    }
+    answer(
+        "200 OK",
+        &json!({"success": 1, "new_user_group": false, "user_group": user_group}),
+    )
+}
+
+/// A desk that knows `acme`, and the service it knows it from.
+pub(super) async fn acquainted(script: Vec<Fault>) -> (Desk, Faults) {
+    let mut desk = Desk::new();
+    let script: Vec<_> = [group("token-0", &Value::Null)]
+        .into_iter()
+        .chain(script)
+        .collect();
+    let service = Faults::start(script).await;
+    desk.connect(&service.base_url(), "key-of-the-desk");
+    let met = desk.json(0, &["get", "acme", "--exists"]).await;
+    assert_eq!(met["outcome"], "found");
+    assert_eq!(service.requests().len(), 1);
+    (desk, service)
+}
+
+pub(super) fn methods(service: &Faults) -> Vec<String> {
+    let word = |head: String| head.split(' ').next().unwrap_or_default().to_owned();
+    service
+        .requests()
+        .iter()
+        .map(|request| word(request.head()))
+        .collect()
+}
+
+#[tokio::test]
+async fn an_unknown_id_is_refused_and_nothing_is_sent() {
+    let (desk, service) = acquainted(vec![Fault::Close]).await;
+    for command in [
+        &["get", "acmee"][..],
+        &["update", "acmee", "--name", "x", "--yes"],
+        &["update", "acmee", "--name", "x", "--dry-run"],
+        &["rotate", "acmee", "--yes"],
+        &["show", "acmee"],
+    ] {
+        let ran = desk.run(command).await;
+        assert_eq!(ran.code, 3, "{command:?}: {}", ran.err);
+        for words in [
+            "nothing was sent",
+            "did you mean \"acme\"?",
+            "groupdesk create",
+            "--exists",
+        ] {
+            assert!(ran.err.contains(words), "{command:?}: {words}: {}", ran.err);
+        }
+        assert_eq!(ran.out, "");
+        let failure = desk.json(3, command).await;
+        assert_eq!(failure["outcome"], Value::Null);
+        assert!(
+            failure["error"]
+                .as_str()
+                .is_some_and(|error| error.contains("nothing was sent"))
+        );
+    }
+    assert_eq!(service.connections(), 1, "only the meeting");
+}
+
+#[tokio::test]
+async fn what_cannot_be_confirmed_or_may_not_be_changed_is_not_sent() {
+    let (desk, service) = acquainted(vec![Fault::Close]).await;
+    for mutation in [
+        &["create", "acme-2"][..],
+        &["update", "acme", "--name", "x"],
+        &["rotate", "acme"],
+        &["rotate", "acme", "--no-input"],
+        &["rotate", "acme", "--read-only", "--yes"],
+        &["update", "acme", "--name", "x", "--read-only", "--yes"],
+        &["create", "acme-2", "--read-only", "--yes"],
+    ] {
+        let ran = desk.run(mutation).await;
+        assert_eq!(ran.code, 3, "{mutation:?}: {}", ran.err);
+        assert!(
+            ran.err.contains("nothing was sent"),
+            "{mutation:?}: {}",
+            ran.err
+        );
+    }
+    assert_eq!(service.connections(), 1, "only the meeting");
+}
+
+#[tokio::test]
+async fn a_read_that_created_the_group_is_an_alarm_and_nothing_follows() {
+    for command in [
+        &["get", "acme", "--exists"][..],
+        &["update", "acme", "--exists", "--name", "x", "--yes"],
+        &["rotate", "acme", "--exists", "--yes"],
+    ] {
+        let mut desk = Desk::new();
+        let new = json!({"success": 1, "new_user_group": true, "user_group": {"team_id": 7, "token": "t", "name": null, "provided_id": "acme"}});
+        let service = Faults::always(answer("200 OK", &new)).await;
+        desk.connect(&service.base_url(), "key");
+        let failure = desk.json(3, command).await;
+        assert_eq!(failure["outcome"], "created_by_get", "{failure}");
+        assert!(failure.to_string().contains("ALARM"), "{failure}");
+        assert_eq!(methods(&service), ["GET"], "{command:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_wrong_environment_is_an_alarm_and_nothing_follows() {
+    let wrong = json!({"api_environment_tag": "Testing"});
+    for command in [
+        &["update", "acme", "--name", "x", "--yes"][..],
+        &["rotate", "acme", "--yes"],
+    ] {
+        let (desk, service) = acquainted(vec![group("token-0", &wrong)]).await;
+        let failure = desk.json(3, command).await;
+        assert!(
+            failure["error"]
+                .as_str()
+                .is_some_and(|error| error.contains("tagged Testing")),
+            "{failure}"
+        );
+        assert_eq!(methods(&service), ["GET", "GET"], "{command:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_is_being_rotated_is_not_rotated_twice() {
+    // The answer is lost, and every read returns the old token: open, until the horizon has passed.
+    let old = || group("token-0", &Value::Null);
+    let (desk, service) = acquainted(vec![old(), Fault::Close, old()]).await;
+    assert_eq!(
+        desk.json(7, &["rotate", "acme", "--yes"]).await["outcome"],
+        "unknown"
+    );
+    let ran = desk.run(&["rotate", "acme", "--yes"]).await;
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(ran.err.contains("already being rotated"), "{}", ran.err);
+    let posts = methods(&service)
+        .iter()
+        .filter(|method| *method == "POST")
+        .count();
+    assert_eq!(posts, 1);
+}
+
+#[tokio::test]
+async fn a_dry_run_changes_nothing() {
+    let (desk, service) = acquainted(vec![group("token-0", &Value::Null)]).await;
+    let create = desk
+        .run(&["create", "acme-3", "--name", "x\u{202e}y", "--dry-run"])
+        .await;
+    assert_eq!(create.code, 0);
+    assert!(
+        create.out.contains("\\u202e") && create.out.starts_with("GET http://127.0.0.1"),
+        "{}",
+        create.out
+    );
+    assert!(
+        create.err.contains("known ids like it: \"acme\""),
+        "{}",
+        create.err
+    );
+    assert_eq!(service.connections(), 1, "a new group is not even read");
+    for command in [
+        &["update", "acme", "--name", "x", "--dry-run"][..],
+        &["rotate", "acme", "--dry-run"],
+    ] {
+        let ran = desk.run(command).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+    }
+    assert!(methods(&service).iter().all(|method| method == "GET"));
+}

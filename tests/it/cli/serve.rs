@@ -1,0 +1,164 @@
+//! `groupdesk serve` and its keys: it says where it listens, ends when it is told, and finishes what it has begun.
+
+use std::os::unix::fs::PermissionsExt;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+use super::desk::{DEADLINE, Desk};
+
+#[tokio::test]
+async fn keys_are_made_listed_and_revoked() {
+    let mut desk = Desk::new();
+    let database = desk.database();
+    let made = desk
+        .json(
+            0,
+            &[
+                "serve",
+                "keys",
+                "create",
+                "--environment",
+                "live",
+                "--tag",
+                "Customer",
+                "--database",
+                &database,
+            ],
+        )
+        .await;
+    assert_eq!(
+        (&made["id"], &made["tag"], &made["read_only"]),
+        (&json!(1), &json!("Customer"), &json!(false))
+    );
+    let key = made["key"].as_str().expect("a key").to_owned();
+    let reader = desk.key(&["--environment", "live", "--read-only"]).await;
+    assert_eq!(reader.lines().count(), 1);
+    let mode = std::fs::metadata(&database)
+        .expect("there")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+
+    let (_serving, url) = desk.serve().await;
+    desk.connect(&url, &key);
+    assert_eq!(
+        desk.json(0, &["create", "acme", "--yes"]).await["outcome"],
+        "created"
+    );
+    desk.connect(&url, &reader);
+    assert_eq!(desk.json(0, &["get", "acme"]).await["outcome"], "found");
+    assert_eq!(
+        desk.json(1, &["update", "acme", "--name", "x", "--yes"])
+            .await["outcome"],
+        "refused"
+    );
+
+    let revoked = desk
+        .json(
+            0,
+            &["serve", "keys", "revoke", "1", "--database", &database],
+        )
+        .await;
+    assert!(revoked["revoked_at"].is_string());
+    desk.connect(&url, &key);
+    assert_eq!(desk.json(4, &["get", "acme"]).await["outcome"], "refused");
+    let list = desk
+        .json(0, &["serve", "keys", "list", "--database", &database])
+        .await;
+    let list = list.as_array().expect("an array");
+    assert_eq!(list.len(), 2);
+    assert!(list.iter().all(|info| info.get("key").is_none()));
+    assert_eq!(
+        (&list[0]["revoked_at"], &list[1]["revoked_at"]),
+        (&revoked["revoked_at"], &Value::Null)
+    );
+    let human = desk
+        .run(&["serve", "keys", "list", "--database", &database])
+        .await;
+    assert!(
+        human.out.contains("read, write") && !human.out.contains(&key),
+        "{}",
+        human.out
+    );
+}
+
+#[tokio::test]
+async fn what_is_in_flight_is_finished_when_it_is_told_to_stop() {
+    for signal in [Signal::TERM, Signal::INT] {
+        let desk = Desk::new();
+        let key = desk.key(&["--environment", "live"]).await;
+        let (mut serving, url) = desk.serve().await;
+        let host = url.trim_start_matches("http://").to_owned();
+        let mut stream = TcpStream::connect(&host).await.expect("it listens");
+        let body = json!({"user_group_id": "acme"}).to_string();
+        let (first, rest) = body.split_at(5);
+        let head = format!(
+            "GET /api/user HTTP/1.1\r\nHost: {host}\r\nAuthorization: Token {key}\r\nContent-Type: application/json\r\n\
+             Expect: 100-continue\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).await.expect("written");
+        // The service asks for the body: from here on the request is in flight.
+        let mut interim = [0; 25];
+        stream.read_exact(&mut interim).await.expect("100 Continue");
+        assert!(
+            interim.starts_with(b"HTTP/1.1 100"),
+            "{}",
+            String::from_utf8_lossy(&interim)
+        );
+        stream.write_all(first.as_bytes()).await.expect("written");
+        serving.signal(signal);
+        serving.says("finishing what is in flight").await;
+        stream.write_all(rest.as_bytes()).await.expect("written");
+        let mut answer = String::new();
+        let read = tokio::time::timeout(DEADLINE, stream.read_to_string(&mut answer));
+        read.await.expect("in time").expect("readable");
+        assert!(
+            answer.starts_with("HTTP/1.1 200") && answer.contains("\"new_user_group\":true"),
+            "{answer}"
+        );
+        assert_eq!(serving.code().await, Some(0));
+        assert!(
+            TcpStream::connect(&host).await.is_err(),
+            "nothing listens any more"
+        );
+    }
+}
+
+#[tokio::test]
+async fn it_warns_where_others_can_listen_and_says_when_it_cannot() {
+    let desk = Desk::new();
+    let database = desk.database();
+    let mut open = super::desk::Background::start(desk.command(&[
+        "serve",
+        "--listen",
+        "0.0.0.0:0",
+        "--database",
+        &database,
+    ]));
+    assert!(
+        open.line()
+            .await
+            .starts_with("listening on http://0.0.0.0:")
+    );
+    open.says("can be reached from other machines").await;
+    let (_serving, url) = desk.serve().await;
+    let taken = url.trim_start_matches("http://");
+    let ran = desk
+        .run(&["serve", "--listen", taken, "--database", &database])
+        .await;
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("--listen"), "{}", ran.err);
+    let missing = desk.write("note.txt", "no database");
+    let ran = desk.run(&["serve", "--database", &missing]).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert_eq!(
+        std::fs::read_to_string(missing).expect("there"),
+        "no database"
+    );
+}

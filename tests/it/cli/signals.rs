@@ -1,0 +1,103 @@
+//! Ctrl-C on the command line: reads end at once; a change in flight is waited for, and a second one leaves.
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use super::{
+    desk::{Background, Desk, files},
+    guards::{acquainted, group, methods},
+};
+use crate::support::faults::{Fault, Faults};
+
+/// Waits until the service has this many requests.
+async fn received(service: &Faults, count: usize) {
+    let waiting = async {
+        while service.requests().len() < count {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(super::desk::DEADLINE, waiting)
+        .await
+        .expect("the request arrives");
+}
+
+#[tokio::test]
+async fn a_read_ends_at_once() {
+    let (desk, service) = acquainted(vec![Fault::Hang]).await;
+    let mut reading = Background::start(desk.command(&["get", "acme"]));
+    received(&service, 2).await;
+    reading.signal(Signal::INT);
+    assert_eq!(reading.code().await, Some(130));
+}
+
+#[tokio::test]
+async fn a_change_in_flight_is_waited_for_until_the_second() {
+    let (desk, service) = acquainted(vec![group("token-0", &Value::Null), Fault::Hang]).await;
+    let mut rotating = Background::start(desk.command(&["rotate", "acme", "--yes"]));
+    received(&service, 3).await;
+    rotating.signal(Signal::INT);
+    rotating.says("finishing what is in flight").await;
+    rotating.signal(Signal::INT);
+    assert_eq!(rotating.code().await, Some(130));
+    assert_eq!(methods(&service), ["GET", "GET", "POST"]);
+}
+
+#[tokio::test]
+async fn waiting_for_standard_input_can_be_interrupted() {
+    let mut desk = Desk::new();
+    desk.connect("http://127.0.0.1:9", "key");
+    let mut command = desk.command(&["create", "acme", "--mapping", "-", "--yes"]);
+    command.stdin(std::process::Stdio::piped());
+    let mut waiting = Background::start(command);
+    // Held here: waiting for the end would close it.
+    let _open = waiting.child.stdin.take().expect("standard input");
+    waiting.says("PRODUCTION live").await;
+    waiting.signal(Signal::INT);
+    assert_eq!(waiting.code().await, Some(130));
+}
+
+#[tokio::test]
+async fn a_demo_that_is_interrupted_while_it_is_made_leaves_nothing() {
+    let desk = Desk::new();
+    let mut made = Background::start(desk.command(&["demo", "--hold", "--groups", "200000"]));
+    let begun = async {
+        while !files(desk.folder.path())
+            .iter()
+            .any(|file| file.ends_with("service.db"))
+        {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(super::desk::DEADLINE, begun)
+        .await
+        .expect("it begins");
+    made.signal(Signal::TERM);
+    assert_eq!(made.code().await, Some(130));
+    assert_eq!(
+        std::fs::read_dir(desk.folder.path())
+            .expect("readable")
+            .count(),
+        0
+    );
+}
+
+#[tokio::test]
+async fn the_demo_takes_its_folder_away() {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let mut desk = Desk::new();
+        let mut held = desk.hold_demo().await;
+        let demos = || {
+            let entries = std::fs::read_dir(desk.folder.path()).expect("readable");
+            entries
+                .filter(|entry| {
+                    let name = entry.as_ref().expect("an entry").file_name();
+                    name.to_string_lossy().starts_with("groupdesk-demo-")
+                })
+                .count()
+        };
+        assert_eq!(demos(), 1);
+        held.signal(signal);
+        assert_eq!(held.code().await, Some(0));
+        assert_eq!(demos(), 0);
+    }
+}

@@ -1,0 +1,249 @@
+//! Create: what it made, what it met, and what is not known when the answer is lost.
+
+use groupdesk::{
+    domain::{
+        change::{Foreign, Wanted},
+        history::{Ending, Operation},
+        known::Source,
+    },
+    operations::{Assurance, Failure, Warning},
+};
+use serde_json::json;
+
+use super::{ACME, Scene, exposed, history, look_up, rotate, update, wanted};
+use crate::support::{
+    faults::{Fault, Faults, json as answer},
+    meddler::{Meddling, Then},
+    world::{Side, id},
+};
+
+const NEW: &str = "globex-retail";
+
+fn globex() -> Wanted {
+    wanted(
+        "Globex",
+        &[("7", "40"), ("8", "2")],
+        &json!({"tier": "gold"}),
+    )
+}
+
+#[tokio::test]
+async fn a_new_group_is_created_with_all_that_was_wanted() {
+    let scene = Scene::new().await;
+    let done = scene.ana.create(&id(NEW), &globex()).await.expect("done");
+    assert_eq!(done.ending, Ending::Created);
+    assert_eq!(done.warnings, []);
+    let stored = scene.world.stored(Side::Testing, NEW);
+    assert_eq!(exposed(&done), stored.token);
+    assert_eq!(stored.name, "Globex");
+    assert_eq!(stored.mapping, json!({"7": "40", "8": "2"}));
+    assert_eq!(stored.properties, json!({"tier": "gold"}));
+    let sent = json!({
+        "name": "Globex", "user_group_id": NEW,
+        "mapping": {"7": "40", "8": "2"}, "properties": {"tier": "gold"},
+    });
+    assert_eq!(scene.meddler.bodies("GET"), [sent]);
+
+    let mapping = done.group.mapping.expect("known");
+    assert_eq!(mapping.source, Source::Sent);
+    let properties = done.group.properties.expect("known");
+    assert_eq!(properties.source, Source::Returned);
+    let lines = history(&scene.ana).await;
+    assert_eq!(lines.len(), 1);
+    assert_eq!(
+        (lines[0].operation, lines[0].ending),
+        (Operation::Create, Ending::Created)
+    );
+    let changes = json!({
+        "name": [null, "Globex"],
+        "mapping": {"7": [null, "40"], "8": [null, "2"]},
+        "properties": {"tier": [null, "\"gold\""]},
+    });
+    assert_eq!(lines[0].changes, Some(changes));
+    assert_eq!(
+        lines[0].fingerprint,
+        done.group.fingerprint.map(|known| known.value)
+    );
+    let known = scene.ana.look_up(&id(NEW), Assurance::KnownOnly).await;
+    assert_eq!(known.expect("known now").ending, Ending::Found);
+}
+
+#[tokio::test]
+async fn a_group_that_was_there_is_unchanged_and_the_differences_are_named() {
+    let scene = Scene::new().await;
+    let before = scene.world.stored(Side::Testing, ACME);
+    let other = wanted("Other", &[("9", "9")], &json!({"tier": "lead"}));
+    let done = scene.ana.create(&id(ACME), &other).await.expect("done");
+    assert_eq!(done.ending, Ending::Existed);
+    assert_eq!(scene.world.stored(Side::Testing, ACME), before);
+    let differs = |field, asked: &str, theirs: &str| {
+        Warning::Differs(Foreign {
+            field,
+            base: Some(asked.into()),
+            theirs: theirs.into(),
+            mine: Some(asked.into()),
+        })
+    };
+    let expected = [
+        differs("name", "Other", "Acme Europe"),
+        differs("properties", r#"{"tier":"lead"}"#, r#"{"tier":"gold"}"#),
+    ];
+    let got: Vec<_> = done
+        .warnings
+        .iter()
+        .filter(|warning| matches!(warning, Warning::Differs(_)))
+        .cloned()
+        .collect();
+    assert_eq!(got, expected);
+    assert_eq!(done.group.mapping, None, "what was ignored is not known");
+    let name = done.group.name.expect("a name");
+    assert_eq!(
+        (name.value.as_str(), name.source),
+        ("Acme Europe", Source::Returned)
+    );
+    let expected = [(Operation::Create, Ending::Existed)];
+    assert_eq!(scene.history().await, expected);
+    assert_eq!(history(&scene.ana).await[0].changes, None);
+}
+
+#[tokio::test]
+async fn a_service_that_does_not_say_whether_it_created_is_not_believed_to_have() {
+    let scene = Scene::new().await;
+    let forget = |body: &mut serde_json::Value| {
+        body.as_object_mut()
+            .expect("an object")
+            .remove("new_user_group");
+    };
+    scene.meddler.next("GET", Meddling::change(forget));
+    let done = scene.ana.create(&id(NEW), &globex()).await.expect("done");
+    assert_eq!(done.ending, Ending::Existed);
+    assert_eq!(done.warnings, [Warning::CreationUnclear]);
+}
+
+#[tokio::test]
+async fn a_lost_answer_is_unknown_and_a_second_create_finds_out() {
+    for then in [Then::Drop, Then::Reset, Then::Half] {
+        let scene = Scene::new().await;
+        scene.meddler.next("GET", Meddling::applied(then));
+        let failure = scene.ana.create(&id(NEW), &globex()).await;
+        let failure = failure.expect_err("lost");
+        assert!(
+            matches!(
+                failure,
+                Failure::Unknown {
+                    operation: "create",
+                    ..
+                }
+            ),
+            "{failure:?}"
+        );
+        assert_eq!(scene.ana.show(&id(NEW)).await.expect("readable"), None);
+        assert_eq!(
+            scene.history().await,
+            [(Operation::Create, Ending::Unknown)]
+        );
+        let note = history(&scene.ana).await[0].note.clone().expect("a note");
+        assert_eq!(note, failure.to_string());
+        let done = scene.ana.create(&id(NEW), &globex()).await.expect("done");
+        assert_eq!(done.ending, Ending::Existed);
+        assert_eq!(done.warnings, [], "it is as it was wanted");
+    }
+}
+
+#[tokio::test]
+async fn what_the_service_refuses_is_told_in_its_own_words() {
+    let scene = Scene::new().await;
+    let taken = scene.world.desk(Side::Testing).key(&untagged_key(&scene));
+    let failure = taken.operations().create(&id(ACME), &globex()).await;
+    let Err(Failure::Refused { status: 409, words }) = failure else {
+        panic!("{failure:?}");
+    };
+    let words = words.expect("words");
+    assert!(
+        words.contains("another environment has a user group"),
+        "{words}"
+    );
+    let lines = history(&scene.ana).await;
+    assert_eq!(lines[0].ending, Ending::Refused);
+    assert!(
+        lines[0]
+            .note
+            .as_ref()
+            .is_some_and(|note| note.contains(&words))
+    );
+
+    let read_only = scene.world.key_source(Side::Testing, true);
+    let reader = scene.desk().with(|profile| profile.api_key = read_only);
+    let failure = reader.operations().create(&id(NEW), &globex()).await;
+    assert!(
+        matches!(failure, Err(Failure::Refused { status: 403, .. })),
+        "{failure:?}"
+    );
+    assert_eq!(scene.world.find_stored(Side::Testing, NEW), None);
+}
+
+/// A key of a third environment, in which no id of the others may exist.
+fn untagged_key(scene: &Scene) -> String {
+    scene.world.new_key("third", None)
+}
+
+#[tokio::test]
+async fn a_service_that_is_not_there_and_a_wrong_key_are_told_apart() {
+    let scene = Scene::new().await;
+    let gone = Faults::always(Fault::Close).await;
+    let address = gone.base_url();
+    drop(gone);
+    let nowhere = scene.desk().through(address).operations();
+    let failure = nowhere.create(&id(NEW), &globex()).await;
+    assert!(
+        matches!(failure, Err(Failure::Unreachable(_))),
+        "{failure:?}"
+    );
+    let wrong = scene.desk().key("canary-wrong-key").operations();
+    let failure = wrong.create(&id(NEW), &globex()).await;
+    assert!(
+        matches!(failure, Err(Failure::KeyRefused { .. })),
+        "{failure:?}"
+    );
+    let busy = json!({"success": 0, "error": {"message": "try later"}});
+    let busy = Faults::always(answer("503 Service Unavailable", &busy)).await;
+    let failure = scene.desk().through(busy.base_url()).operations();
+    let failure = failure.create(&id(NEW), &globex()).await;
+    assert!(
+        matches!(failure, Err(Failure::Unknown { .. })),
+        "{failure:?}"
+    );
+    let endings: Vec<_> = scene
+        .history()
+        .await
+        .into_iter()
+        .map(|(_, ending)| ending)
+        .collect();
+    let expected = [Ending::Unreachable, Ending::Refused, Ending::Unknown];
+    assert_eq!(endings, expected);
+}
+
+#[tokio::test]
+async fn a_read_only_profile_sends_nothing() {
+    let scene = Scene::new().await;
+    let reader = scene
+        .desk()
+        .with(|profile| profile.read_only = true)
+        .operations();
+    let all = globex();
+    let failures = [
+        reader.create(&id(NEW), &all).await,
+        update(&reader, &all, &all).await,
+        rotate(&reader).await,
+    ];
+    for failure in failures {
+        assert!(
+            matches!(failure, Err(Failure::ReadOnly { .. })),
+            "{failure:?}"
+        );
+    }
+    assert_eq!(scene.meddler.methods(), [""; 0]);
+    assert_eq!(scene.history().await, []);
+    let done = look_up(&reader).await;
+    done.expect("reading is allowed");
+}

@@ -1,0 +1,269 @@
+//! Look up: only what is known is read, an answer teaches and never erases, and what somebody else did is noticed.
+
+use groupdesk::{
+    domain::{
+        history::{Ending, Operation},
+        known::Source,
+    },
+    operations::{Assurance, Failure, Warning},
+};
+use serde_json::json;
+
+use super::{ACME, Scene, exposed, has, history, look_up, rotate, update, wanted};
+use crate::support::{
+    faults::{Fault, Faults, http, json as answer},
+    meddler::Meddling,
+    world::{LI, Side, World, id},
+};
+
+#[tokio::test]
+async fn an_unknown_id_is_refused_with_the_near_ones_and_nothing_is_sent() {
+    let world = World::new().await;
+    for known in ["acme-eu", "acme-us", "globex"] {
+        world.seed(Side::Testing, known, known, &[], &json!({}));
+        let done = world.operations(Side::Testing);
+        let done = done.look_up(&id(known), Assurance::Exists).await;
+        done.expect("it exists");
+    }
+    let server = Faults::always(Fault::Close).await;
+    let desk = world.desk(Side::Testing).through(server.base_url());
+    let operations = desk.operations();
+    let typed = id("acme-ue");
+    let base = wanted("Acme", &[], &json!({}));
+    let failures = [
+        operations.look_up(&typed, Assurance::KnownOnly).await,
+        operations
+            .update(&typed, &base, &base, Assurance::KnownOnly)
+            .await,
+        operations.rotate(&typed, None, Assurance::KnownOnly).await,
+    ];
+    for failure in failures {
+        let failure = failure.expect_err("refused");
+        let said = failure.to_string();
+        let Failure::NotKnown { id: asked, near } = failure else {
+            panic!("{said}");
+        };
+        assert_eq!(asked, typed);
+        assert_eq!(near, [id("acme-eu"), id("acme-us")]);
+        assert!(said.contains("nothing was sent"), "{said}");
+        assert!(said.contains("did you mean \"acme-eu\""), "{said}");
+    }
+    assert_eq!(server.connections(), 0);
+    assert_eq!(history(&operations).await, []);
+}
+
+#[tokio::test]
+async fn what_another_profile_knows_is_not_known_here() {
+    let scene = Scene::new().await;
+    let production = scene.world.operations(Side::Production);
+    let failure = look_up(&production).await;
+    assert!(matches!(failure, Err(Failure::NotKnown { near, .. }) if near.is_empty()));
+}
+
+#[tokio::test]
+async fn a_get_that_finds_what_was_expected_is_no_history() {
+    let scene = Scene::new().await;
+    let done = look_up(&scene.ana).await;
+    let done = done.expect("found");
+    assert_eq!(done.ending, Ending::Found);
+    assert_eq!(done.status, 200);
+    assert_eq!(exposed(&done), scene.token());
+    assert_eq!(done.warnings, []);
+    assert_eq!(scene.history().await, []);
+    let sent = scene.meddler.bodies("GET");
+    assert_eq!(sent, [json!({"user_group_id": ACME})], "the id and no more");
+}
+
+#[tokio::test]
+async fn a_vanished_group_is_an_alarm_when_the_get_makes_it_again() {
+    let scene = Scene::new().await;
+    let before = scene.ana.show(&id(ACME)).await.expect("readable");
+    let before = before.and_then(|group| group.fingerprint).expect("known");
+    scene.world.vanish(Side::Testing, ACME);
+    for assurance in [Assurance::Exists, Assurance::KnownOnly] {
+        let done = scene.ana.look_up(&id(ACME), assurance).await;
+        let done = done.expect("an answer");
+        if assurance == Assurance::Exists {
+            assert_eq!(done.ending, Ending::CreatedByGet);
+            assert!(done.warnings.iter().any(Warning::is_alarm), "{done:?}");
+            assert_eq!(done.previous_fingerprint, Some(before.value));
+        } else {
+            assert_eq!(done.ending, Ending::Found, "it is there by now");
+        }
+    }
+    let history = history(&scene.ana).await;
+    assert_eq!(history.len(), 1, "{history:?}");
+    assert_eq!(history[0].ending, Ending::CreatedByGet);
+    assert_eq!(history[0].previous_fingerprint, Some(before.value));
+    let note = history[0].note.as_deref().expect("a note");
+    assert!(note.contains("ALARM"), "{note}");
+}
+
+#[tokio::test]
+async fn an_answer_teaches_and_says_where_each_value_came_from() {
+    let scene = Scene::with(|desk| desk.by(LI)).await;
+    let done = look_up(&scene.ana).await;
+    let group = done.expect("found").group;
+    let stored = scene.world.stored(Side::Testing, ACME);
+    let name = group.name.expect("a name");
+    assert_eq!((name.value.as_str(), name.by.as_str()), ("Acme Europe", LI));
+    assert_eq!(name.source, Source::Returned);
+    assert_eq!(group.team_id.expect("a number").value, stored.team_id);
+    assert!(group.last_seen.is_some());
+    assert_eq!(group.mapping, None, "the service never returns it");
+    assert_eq!(group.properties, None, "they were not asked for");
+    assert_eq!(group.environment_tag, None, "a get does not return it");
+}
+
+#[tokio::test]
+async fn properties_come_back_where_the_profile_sends_some() {
+    let scene = Scene::with(|desk| desk.with(|profile| profile.read_properties = true)).await;
+    for sent in [json!({}), json!({"tier": "gold"})] {
+        let done = look_up(&scene.ana).await;
+        let properties = done.expect("found").group.properties.expect("returned");
+        assert_eq!(properties.source, Source::Returned);
+        assert_eq!(json!(properties.value), json!({"tier": "gold"}));
+        let bodies = scene.meddler.bodies("GET");
+        let expected = json!({"user_group_id": ACME, "properties": sent});
+        assert_eq!(bodies.last(), Some(&expected), "the last known ones");
+    }
+    let stored = scene.world.stored(Side::Testing, ACME);
+    assert_eq!(stored.properties, json!({"tier": "gold"}));
+}
+
+#[tokio::test]
+async fn null_and_absent_fields_erase_nothing() {
+    let scene = Scene::new().await;
+    let all = wanted("Acme", &[("7", "41")], &json!({"tier": "silver"}));
+    let known = update(&scene.ana, &all, &all).await.expect("updated").group;
+    scene.meddler.next(
+        "GET",
+        Meddling::change(|body| {
+            let group = body["user_group"].as_object_mut().expect("a group");
+            group.insert("name".into(), json!(null));
+            group.insert("properties".into(), json!(null));
+            group.insert("api_environment_tag".into(), json!(null));
+            group.remove("team_id");
+        }),
+    );
+    let done = look_up(&scene.ana).await;
+    let group = done.expect("found").group;
+    assert_eq!(group.name, known.name);
+    assert_eq!(group.team_id, known.team_id);
+    assert_eq!(group.mapping, known.mapping);
+    assert_eq!(group.properties, known.properties);
+    assert_eq!(group.environment_tag, known.environment_tag);
+    assert!(group.mapping.is_some() && group.environment_tag.is_some());
+}
+
+#[tokio::test]
+async fn a_name_and_a_token_changed_elsewhere_are_noticed_once() {
+    let scene = Scene::new().await;
+    let old = scene.token();
+    let elsewhere = scene.world.desk(Side::Testing).by(LI);
+    let elsewhere = elsewhere
+        .on(&scene.world.other_directory("li"))
+        .operations();
+    let renamed = wanted("Acme SE", &[("7", "40")], &json!({}));
+    elsewhere
+        .update(&id(ACME), &renamed, &renamed, Assurance::Exists)
+        .await
+        .expect("renamed");
+    rotate(&elsewhere).await.expect("rotated");
+
+    let done = look_up(&scene.ana).await;
+    let done = done.expect("found");
+    assert_ne!(exposed(&done), old);
+    let was = "Acme Europe".to_owned();
+    let expected = [
+        Warning::TokenChangedElsewhere,
+        Warning::NameChangedElsewhere { was },
+    ];
+    assert_eq!(done.warnings, expected);
+    let last = done.group.last_rotated.expect("seen to change");
+    assert_eq!(last.by, None, "not by this desk");
+    let lines = history(&scene.ana).await;
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert_eq!(lines[0].operation, Operation::Get);
+    assert_eq!(lines[0].previous_fingerprint, done.previous_fingerprint);
+    let note = lines[0].note.as_deref().expect("a note");
+    assert!(
+        note.contains("token") && note.contains("Acme Europe"),
+        "{note}"
+    );
+
+    let again = look_up(&scene.ana).await;
+    assert_eq!(again.expect("found").warnings, []);
+    assert_eq!(scene.history().await.len(), 1);
+}
+
+#[tokio::test]
+async fn another_environment_is_an_alarm_and_history() {
+    let scene = Scene::new().await;
+    scene.meddler.next(
+        "GET",
+        Meddling::change(|body| {
+            body["user_group"]["api_environment_tag"] = json!("Customer");
+        }),
+    );
+    let done = look_up(&scene.ana).await;
+    let done = done.expect("an answer");
+    assert!(has(&done, |warning| matches!(
+        warning,
+        Warning::WrongTag { .. }
+    )));
+    assert!(done.warnings.iter().any(Warning::is_alarm));
+    assert_eq!(scene.history().await, [(Operation::Get, Ending::Found)]);
+}
+
+#[tokio::test]
+async fn an_answer_of_no_use_changes_nothing() {
+    let scene = Scene::new().await;
+    let known = scene.ana.show(&id(ACME)).await.expect("readable");
+    let other = json!({"success": 1, "user_group": {"token": "other", "provided_id": "globex"}});
+    let server = Faults::start([
+        answer("200 OK", &other),
+        Fault::Answer(http("200 OK", &[], "<html>login</html>")),
+        answer("200 OK", &json!({"success": 0, "error": "no words"})),
+        answer("401 Unauthorized", &json!({"message": "who are you"})),
+        Fault::Close,
+    ])
+    .await;
+    let ana = scene.world.desk(Side::Testing).through(server.base_url());
+    let ana = ana.operations();
+    for expected in ["globex", "web page", "no words", "who are you", "broke"] {
+        let failure = look_up(&ana).await;
+        let failure = failure.expect_err("no use");
+        let said = failure.to_string();
+        assert!(said.contains(expected), "{said}");
+        let kind = match expected {
+            "globex" | "web page" => matches!(failure, Failure::Unreadable(_)),
+            "no words" => matches!(failure, Failure::Refused { status: 200, .. }),
+            "who are you" => matches!(failure, Failure::KeyRefused { .. }),
+            _ => matches!(failure, Failure::Unreachable(_)),
+        };
+        assert!(kind, "{failure:?}");
+    }
+    assert_eq!(scene.ana.show(&id(ACME)).await.expect("readable"), known);
+    assert_eq!(scene.history().await, []);
+}
+
+#[tokio::test]
+async fn an_answer_that_left_before_a_rotation_brings_no_old_token_back() {
+    let scene = Scene::new().await;
+    let gate = crate::support::meddler::Gate::new();
+    scene.meddler.next("GET", Meddling::passed().behind(&gate));
+    let (here, acme) = (scene.ana.clone(), id(ACME));
+    let late = tokio::spawn(async move { here.look_up(&acme, Assurance::KnownOnly).await });
+    gate.reached().await;
+    let rotated = rotate(&scene.ana).await.expect("rotated");
+    gate.open();
+    let late = late.await.expect("it ends").expect("an answer");
+    assert_eq!(late.warnings, [Warning::StaleAnswer]);
+    assert_eq!(late.token, None, "the token is dead");
+    assert_eq!(late.group.fingerprint, rotated.group.fingerprint);
+    let known = scene.ana.show(&id(ACME)).await.expect("readable");
+    assert_eq!(known, Some(rotated.group));
+    let expected = [(Operation::Rotate, Ending::Rotated)];
+    assert_eq!(scene.history().await, expected);
+}

@@ -1,0 +1,329 @@
+//! Rotate: the good way from the intent to the confirmation, and all that stops it before anything is sent.
+
+use groupdesk::{
+    directory::What,
+    domain::{
+        history::{Ending, Operation},
+        rotation::{Answer, Event, State},
+    },
+    operations::{Assurance, Failure, Warning},
+};
+use serde_json::json;
+
+use super::{ACME, Scene, exposed, has, history, look_up, rotate};
+use crate::support::{
+    faults::{Fault, Faults},
+    meddler::{Gate, Meddling},
+    world::{LI, Side, id},
+};
+
+#[tokio::test]
+async fn the_good_way() {
+    let scene = Scene::new().await;
+    let old = scene.token();
+    let reason = Some("leaked in a chat".to_owned());
+    let rotated = scene
+        .ana
+        .rotate(&id(ACME), reason.clone(), Assurance::KnownOnly)
+        .await
+        .expect("rotated");
+    assert_eq!(rotated.ending, Ending::Rotated);
+    assert_eq!(rotated.warnings, []);
+    assert_eq!(exposed(&rotated), scene.token());
+    assert_ne!(exposed(&rotated), old);
+    assert_eq!(scene.meddler.methods(), ["GET", "POST"]);
+    assert_eq!(
+        scene.meddler.bodies("POST"),
+        [json!({"current_token": old})]
+    );
+
+    let confirmed = scene.ana.confirm(rotated.clone()).await;
+    assert_eq!(confirmed.ending, Ending::Confirmed);
+    assert_eq!(confirmed.warnings, []);
+    assert_eq!(confirmed.token, rotated.token);
+    assert_eq!(scene.meddler.methods(), ["GET", "POST", "GET"]);
+
+    let directory = scene.ana.directory();
+    let fingerprint = directory.fingerprinter().of(&rotated.token.expect("one"));
+    let group = confirmed.group;
+    assert_eq!(group.fingerprint.expect("known").value, fingerprint);
+    let by = group.last_rotated.expect("rotated").by;
+    assert_eq!(by.as_deref(), Some(scene.ana.operator()));
+    assert_eq!(
+        group.environment_tag.expect("returned").value,
+        Side::Testing.tag()
+    );
+    let row = rotated.rotation.expect("a row");
+    let happenings = directory.happenings(row).await.expect("readable");
+    let states: Vec<_> = happenings.iter().map(|one| one.state).collect();
+    let expected = [
+        State::Intended,
+        State::Sent,
+        State::Rotated,
+        State::Confirmed,
+    ];
+    assert_eq!(states, expected);
+    let answered = Event::Answered(Answer::NewToken(fingerprint));
+    assert!(matches!(happenings[2].what, What::Stepped { event, .. } if event == answered));
+
+    let lines = history(&scene.ana).await;
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    for (line, ending) in lines.iter().zip([Ending::Rotated, Ending::Confirmed]) {
+        assert_eq!((line.operation, line.ending), (Operation::Rotate, ending));
+        assert_eq!(line.previous_fingerprint, rotated.previous_fingerprint);
+        assert_eq!(line.fingerprint, Some(fingerprint));
+        assert_eq!(line.reason, reason);
+    }
+    scene.check().await;
+}
+
+#[tokio::test]
+async fn the_intent_is_durable_before_the_first_byte_and_the_outcome_before_the_answer() {
+    let scene = Scene::new().await;
+    let gate = Gate::new();
+    scene.meddler.next("POST", Meddling::passed().behind(&gate));
+    let here = scene.ana.clone();
+    let rotating = tokio::spawn(async move { rotate(&here).await });
+    gate.reached().await;
+    // Another process's view, while the answer is on its way.
+    let file = scene.world.directory_file();
+    let other = groupdesk::directory::Directory::open(&file).expect("a second opening");
+    let other = scene.desk().on(&other).operations();
+    let rows = super::journal(&other).await;
+    assert_eq!(rows[0].rotation.state, State::Sent);
+    assert!(rows[0].sent_at.is_some());
+    gate.open();
+    let done = rotating.await.expect("it ends").expect("rotated");
+    let rows = super::journal(&other).await;
+    assert_eq!(rows[0].rotation.state, State::Rotated);
+    let token = done.token.expect("one");
+    let fingerprint = other.directory().fingerprinter().of(&token);
+    assert_eq!(rows[0].rotation.fingerprint, Some(fingerprint));
+    let owners = other
+        .directory()
+        .owners(fingerprint)
+        .await
+        .expect("readable");
+    assert!(owners[0].current);
+    scene.check().await;
+}
+
+#[tokio::test]
+async fn a_token_that_this_desk_had_not_seen_is_not_rotated() {
+    let scene = Scene::new().await;
+    let elsewhere = scene.world.desk(Side::Testing).by(LI);
+    let elsewhere = elsewhere
+        .on(&scene.world.other_directory("li"))
+        .operations();
+    elsewhere
+        .rotate(&id(ACME), None, Assurance::Exists)
+        .await
+        .expect("rotated");
+    let failure = rotate(&scene.ana).await.expect_err("another token");
+    let said = failure.to_string();
+    let Failure::TokenChanged { settled, .. } = failure else {
+        panic!("{said}");
+    };
+    assert_eq!(settled, []);
+    assert!(said.contains("changed elsewhere"), "{said}");
+    assert_eq!(scene.meddler.methods(), ["GET"]);
+    assert_eq!(scene.states().await, []);
+    let lines = history(&scene.ana).await;
+    assert_eq!(
+        lines[0].note,
+        Some(Warning::TokenChangedElsewhere.to_string())
+    );
+
+    // It has been seen now.
+    assert_eq!(
+        rotate(&scene.ana).await.expect("rotated").ending,
+        Ending::Rotated
+    );
+    scene.check().await;
+}
+
+#[tokio::test]
+async fn the_old_token_is_dead_and_what_a_lagging_copy_led_to_is_found_out() {
+    let scene = Scene::new().await;
+    let old = scene.token();
+    let elsewhere = scene.world.desk(Side::Testing).by(LI);
+    let elsewhere = elsewhere
+        .on(&scene.world.other_directory("li"))
+        .operations();
+    let theirs = elsewhere.rotate(&id(ACME), None, Assurance::Exists).await;
+    let theirs = theirs.expect("rotated");
+    // The preflight is answered by a copy that lags: it still shows the old token.
+    scene.meddler.next(
+        "GET",
+        Meddling::change(move |body| body["user_group"]["token"] = json!(old)),
+    );
+    let done = rotate(&scene.ana).await.expect("found out");
+    assert_eq!(done.ending, Ending::Recovered, "rotated, by someone else");
+    assert_eq!(done.token, theirs.token, "the service did not rotate again");
+    assert_eq!(scene.token(), exposed(&theirs));
+    let note = scene.history_notes().await;
+    assert!(note[0].contains("this token was current once"), "{note:?}");
+    assert_eq!(scene.states().await, [State::Recovered]);
+    scene.check().await;
+}
+
+#[tokio::test]
+async fn a_preflight_that_creates_the_group_rotates_nothing() {
+    let scene = Scene::new().await;
+    scene.world.vanish(Side::Testing, ACME);
+    let failure = rotate(&scene.ana).await;
+    assert!(
+        matches!(failure, Err(Failure::CreatedByGet { .. })),
+        "{failure:?}"
+    );
+    assert_eq!(scene.meddler.methods(), ["GET"]);
+    assert_eq!(scene.states().await, []);
+    assert_eq!(
+        scene.history().await,
+        [(Operation::Get, Ending::CreatedByGet)]
+    );
+}
+
+#[tokio::test]
+async fn a_group_known_to_be_of_another_environment_is_not_rotated() {
+    let scene = Scene::new().await;
+    let rotated = rotate(&scene.ana).await.expect("rotated");
+    assert!(rotated.group.environment_tag.is_some());
+    let customer = scene
+        .desk()
+        .with(|profile| profile.environment = Some(Side::Production.tag()));
+    let failure = rotate(&customer.operations()).await;
+    let Err(Failure::WrongEnvironment { expected, got, .. }) = failure else {
+        panic!("{failure:?}");
+    };
+    assert_eq!(
+        (expected, got),
+        (Side::Production.tag(), Side::Testing.tag())
+    );
+    assert_eq!(scene.meddler.count("POST"), 1, "the first one");
+    scene.check().await;
+}
+
+#[tokio::test]
+async fn a_service_that_is_gone_after_the_preflight_was_sent_nothing() {
+    let scene = Scene::new().await;
+    // It answers the preflight, then closes its door: raw, so that the port is free afterwards.
+    let door = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("a port");
+    let address = door.local_addr().expect("an address");
+    let token = scene.token();
+    let answering = tokio::spawn(async move {
+        let (mut stream, _) = door.accept().await.expect("a caller");
+        drop(door);
+        crate::support::faults::read_request(&mut stream, 0).await;
+        let body = json!({"success": 1, "new_user_group": false,
+            "user_group": {"token": token, "provided_id": ACME}});
+        let bytes =
+            crate::support::faults::http("200 OK", &["Connection: close"], body.to_string());
+        tokio::io::AsyncWriteExt::write_all(&mut stream, &bytes).await
+    });
+    let desk = scene.desk().through(format!("http://{address}"));
+    let failure = rotate(&desk.operations()).await;
+    answering.await.expect("it ends").expect("answered");
+    assert!(
+        matches!(failure, Err(Failure::Unreachable(_))),
+        "{failure:?}"
+    );
+    assert_eq!(scene.states().await, [State::NotApplied]);
+    assert_eq!(
+        scene.history().await,
+        [(Operation::Rotate, Ending::Unreachable)]
+    );
+
+    // Nothing was sent, so it is safe to try again.
+    let done = rotate(&scene.ana).await.expect("rotated");
+    assert_eq!(done.ending, Ending::Rotated);
+    assert_eq!(scene.states().await, [State::NotApplied, State::Rotated]);
+}
+
+#[tokio::test]
+async fn a_preflight_without_an_answer_leaves_no_intent() {
+    let scene = Scene::new().await;
+    let server = Faults::always(Fault::Close).await;
+    let desk = scene.desk().through(server.base_url());
+    let failure = rotate(&desk.operations()).await;
+    assert!(
+        matches!(failure, Err(Failure::Unreachable(_))),
+        "{failure:?}"
+    );
+    assert_eq!(server.requests().len(), 1);
+    assert_eq!(scene.states().await, []);
+    assert_eq!(scene.history().await, []);
+}
+
+#[tokio::test]
+async fn somebody_who_rotates_after_us_is_seen_by_the_confirmation() {
+    let scene = Scene::new().await;
+    let ours = rotate(&scene.ana).await.expect("rotated");
+    let elsewhere = scene.world.desk(Side::Testing).by(LI);
+    let elsewhere = elsewhere
+        .on(&scene.world.other_directory("li"))
+        .operations();
+    let theirs = elsewhere.rotate(&id(ACME), None, Assurance::Exists).await;
+    let done = scene.ana.confirm(ours).await;
+    assert_eq!(done.ending, Ending::Superseded);
+    assert_eq!(done.token, theirs.expect("rotated").token);
+    assert_eq!(done.warnings, [Warning::TokenChangedElsewhere]);
+    assert_eq!(scene.states().await, [State::Superseded]);
+    scene.check().await;
+}
+
+#[tokio::test]
+async fn a_confirmation_that_fails_takes_nothing_back() {
+    let scene = Scene::new().await;
+    let rotated = rotate(&scene.ana).await.expect("rotated");
+    let (new, old) = (
+        scene.token(),
+        scene.meddler.bodies("POST")[0]["current_token"].clone(),
+    );
+    let server = Faults::always(Fault::Close).await;
+    let nowhere = scene.desk().through(server.base_url()).operations();
+    let done = nowhere.confirm(rotated.clone()).await;
+    assert_eq!(done.ending, Ending::Rotated);
+    assert!(has(&done, |warning| matches!(
+        warning,
+        Warning::NotReadBack { .. }
+    )));
+
+    // A copy that lags: neither is the new token forgotten, nor the old one believed.
+    scene.meddler.next(
+        "GET",
+        Meddling::change(move |body| body["user_group"]["token"] = old.clone()),
+    );
+    let done = scene.ana.confirm(rotated).await;
+    assert_eq!(done.ending, Ending::Rotated);
+    assert_eq!(exposed(&done), new);
+    assert_eq!(done.warnings, [Warning::StaleAnswer]);
+    assert_eq!(scene.states().await, [State::Rotated]);
+    let found = look_up(&scene.ana).await.expect("found");
+    let settled = Warning::RotationSettled {
+        ending: Ending::Confirmed,
+    };
+    assert_eq!(found.warnings, [settled]);
+    assert_eq!(scene.states().await, [State::Confirmed]);
+    scene.check().await;
+}
+
+#[tokio::test]
+async fn a_group_that_vanished_after_its_rotation_is_a_conflict() {
+    let scene = Scene::new().await;
+    let rotated = rotate(&scene.ana).await.expect("rotated");
+    let token = rotated.token.clone();
+    scene.world.vanish(Side::Testing, ACME);
+    let done = scene.ana.confirm(rotated).await;
+    assert_eq!(done.ending, Ending::Conflict);
+    assert_eq!(done.token, token);
+    assert!(
+        done.warnings.contains(&Warning::CreatedByGet),
+        "{:?}",
+        done.warnings
+    );
+    assert_eq!(scene.states().await, [State::Conflict]);
+    scene.check().await;
+}

@@ -1,0 +1,306 @@
+//! Settling by a later look-up: what a get shows, at which time, decides; two desks see the same clockwork.
+
+use std::time::Duration;
+
+use groupdesk::{
+    directory::{Intent, Record, RotationStep},
+    domain::{
+        history::{Ending, Operation},
+        rotation::{Answer, Event, Rotation, State},
+        token::{Fingerprint, Token},
+    },
+    operations::{Failure, Operations, Warning},
+};
+use jiff::Timestamp;
+
+use super::{ACME, Scene, exposed, history, look_up, rotate};
+use crate::support::{
+    meddler::{Meddling, Then},
+    world::{LI, Side, id},
+};
+
+/// The least settle horizon.
+const HORIZON: i64 = 60;
+
+fn noon() -> Timestamp {
+    "2026-11-20T12:00:00Z".parse().expect("a time")
+}
+
+/// The same directory, this many seconds after noon.
+fn after(scene: &Scene, seconds: i64) -> Operations {
+    let time = noon() + Duration::from_secs(seconds.unsigned_abs());
+    scene.desk().by(LI).at(time).operations()
+}
+
+fn settled(ending: Ending) -> Vec<Warning> {
+    vec![Warning::RotationSettled { ending }]
+}
+
+async fn unknown_at_noon() -> Scene {
+    let scene = Scene::with(|desk| desk.at(noon())).await;
+    scene.meddler.next("POST", Meddling::swallowed(Then::Drop));
+    let failure = rotate(&scene.ana).await;
+    assert!(
+        matches!(failure, Err(Failure::Unknown { .. })),
+        "{failure:?}"
+    );
+    assert_eq!(scene.states().await, [State::Unknown]);
+    scene
+}
+
+#[tokio::test]
+async fn the_same_token_settles_only_at_the_second_reading_and_after_the_horizon() {
+    let scene = unknown_at_noon().await;
+    for seconds in [1, HORIZON - 1] {
+        let done = look_up(&after(&scene, seconds)).await.expect("found");
+        assert_eq!(done.warnings, [], "after {seconds} s");
+        assert_eq!(scene.states().await, [State::Unknown]);
+    }
+    let done = look_up(&after(&scene, HORIZON)).await.expect("found");
+    assert_eq!(done.warnings, settled(Ending::NotApplied));
+    assert_eq!(scene.states().await, [State::NotApplied]);
+    let lines = history(&scene.ana).await;
+    let last = lines.last().expect("a line");
+    assert_eq!(
+        (last.operation, last.ending),
+        (Operation::Rotate, Ending::NotApplied)
+    );
+    assert_eq!(last.by, LI);
+    let note = last.note.as_deref().expect("a note");
+    assert!(note.contains(scene.ana.operator()), "{note}");
+
+    let done = rotate(&after(&scene, HORIZON + 1)).await.expect("safe now");
+    assert_eq!(done.ending, Ending::Rotated);
+    assert_eq!(scene.meddler.count("POST"), 2, "two intents, two requests");
+    scene.check().await;
+}
+
+#[tokio::test]
+async fn one_reading_however_late_is_not_two() {
+    let scene = Scene::with(|desk| desk.at(noon())).await;
+    scene.meddler.next("POST", Meddling::swallowed(Then::Drop));
+    scene.meddler.next("GET", Meddling::passed());
+    // The reading right after the rotation does not come through.
+    scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
+    rotate(&scene.ana).await.expect_err("unknown");
+    let late = after(&scene, 10 * HORIZON);
+    look_up(&late).await.expect("found");
+    assert_eq!(scene.states().await, [State::Unknown]);
+    look_up(&late).await.expect("found");
+    assert_eq!(scene.states().await, [State::NotApplied]);
+    scene.check().await;
+}
+
+/// What the horizon is for: the request was only late.
+#[tokio::test]
+async fn a_rotation_that_arrives_after_the_first_reading_is_recovered() {
+    let scene = unknown_at_noon().await;
+    look_up(&after(&scene, 1)).await.expect("found");
+    let arrives = scene.world.desk(Side::Testing).by("late");
+    let arrives = arrives
+        .on(&scene.world.other_directory("late"))
+        .operations();
+    let exists = groupdesk::operations::Assurance::Exists;
+    arrives
+        .rotate(&id(ACME), None, exists)
+        .await
+        .expect("rotated");
+    let done = look_up(&after(&scene, 2)).await.expect("found");
+    assert_eq!(done.warnings, settled(Ending::Recovered));
+    assert_eq!(exposed(&done), scene.token());
+    assert_eq!(scene.states().await, [State::Recovered]);
+    scene.check().await;
+}
+
+#[tokio::test]
+async fn a_longer_time_out_makes_a_longer_horizon() {
+    let scene = unknown_at_noon().await;
+    let patient = |seconds: u64| {
+        let desk = scene.desk().timeout(Duration::from_secs(100));
+        desk.at(noon() + Duration::from_secs(seconds)).operations()
+    };
+    look_up(&patient(1)).await.expect("found");
+    look_up(&patient(199)).await.expect("found");
+    assert_eq!(scene.states().await, [State::Unknown]);
+    look_up(&patient(200)).await.expect("found");
+    assert_eq!(scene.states().await, [State::NotApplied]);
+}
+
+#[tokio::test]
+async fn a_rotated_one_is_confirmed_by_whoever_reads_first() {
+    let scene = Scene::with(|desk| desk.at(noon())).await;
+    rotate(&scene.ana).await.expect("rotated");
+    let done = look_up(&after(&scene, 1)).await.expect("found");
+    assert_eq!(done.warnings, settled(Ending::Confirmed));
+    let done = look_up(&after(&scene, 2)).await.expect("found");
+    assert_eq!(done.warnings, []);
+    let lines = scene.history().await;
+    let expected = [
+        (Operation::Rotate, Ending::Rotated),
+        (Operation::Rotate, Ending::Confirmed),
+    ];
+    assert_eq!(lines, expected);
+    scene.check().await;
+}
+
+#[tokio::test]
+async fn a_service_that_keeps_the_old_token_after_a_success_is_a_conflict_after_the_horizon() {
+    let scene = Scene::with(|desk| desk.at(noon())).await;
+    let promised = "f".repeat(64);
+    let body =
+        serde_json::json!({"success": 1, "user_group": {"token": promised, "provided_id": ACME}});
+    let bytes = crate::support::faults::http("200 OK", &[], body.to_string());
+    scene
+        .meddler
+        .next("POST", Meddling::swallowed(Then::Instead(bytes)));
+    let done = rotate(&scene.ana).await.expect("so it says");
+    assert_eq!(exposed(&done), promised);
+    let early = look_up(&after(&scene, HORIZON - 1)).await.expect("found");
+    assert_eq!(early.warnings, [Warning::StaleAnswer]);
+    assert_eq!(scene.states().await, [State::Rotated]);
+    let late = look_up(&after(&scene, HORIZON)).await.expect("found");
+    let expected = [
+        Warning::TokenChangedElsewhere,
+        Warning::RotationSettled {
+            ending: Ending::Conflict,
+        },
+    ];
+    assert_eq!(late.warnings, expected);
+    assert_eq!(
+        exposed(&late),
+        scene.token(),
+        "the service's word in the end"
+    );
+    assert_eq!(scene.states().await, [State::Conflict]);
+    let failure = rotate(&after(&scene, HORIZON + 1)).await;
+    assert!(
+        matches!(
+            failure,
+            Err(Failure::RotationTaken {
+                state: State::Conflict,
+                ..
+            })
+        ),
+        "{failure:?}"
+    );
+    assert_eq!(scene.meddler.count("POST"), 1);
+    scene.check().await;
+}
+
+/// Leaves a row behind as a process does that dies: the intent, and what else was journalled.
+async fn left_behind(scene: &Scene, events: &[Event]) {
+    let directory = scene.ana.directory();
+    let previous = directory.fingerprinter().of(&Token::new(scene.token()));
+    let profile = &scene.ana.profile().name;
+    let intent = Intent {
+        user_group_id: id(ACME),
+        previous,
+        by: "dead@nowhere".into(),
+        reason: None,
+        at: noon(),
+    };
+    let begun = directory.begin_rotation(profile, intent).await;
+    let groupdesk::directory::Begun::Started(row) = begun.expect("begun") else {
+        panic!("the token is held");
+    };
+    let mut rotation = Rotation::intended(previous);
+    for event in events {
+        let from = rotation.state;
+        rotation = rotation.step(*event, Duration::MAX).expect("in order");
+        let step = RotationStep {
+            id: row,
+            from,
+            event: *event,
+            after: rotation,
+            at: noon(),
+            note: None,
+        };
+        let record = Record {
+            rotation: Some(step),
+            ..Record::default()
+        };
+        directory.record(profile, record).await.expect("written");
+    }
+}
+
+#[tokio::test]
+async fn what_a_dead_process_left_is_its_own_until_the_horizon_and_then_settled() {
+    let new = Fingerprint::from_bytes([7; 32]);
+    let cases: [(&[Event], &[State]); 3] = [
+        (&[], &[State::NotApplied]),
+        (&[Event::Sending], &[State::Unknown, State::NotApplied]),
+        (
+            &[Event::Sending, Event::Answered(Answer::NewToken(new))],
+            &[State::Conflict],
+        ),
+    ];
+    for (events, expected) in cases {
+        let scene = Scene::new().await;
+        left_behind(&scene, events).await;
+        let before = scene.states().await;
+        look_up(&after(&scene, HORIZON - 1)).await.expect("found");
+        assert_eq!(scene.states().await, before, "too early to say");
+        let failure = rotate(&after(&scene, HORIZON - 1)).await;
+        assert!(
+            matches!(failure, Err(Failure::RotationTaken { .. })),
+            "{failure:?}"
+        );
+        for state in expected {
+            look_up(&after(&scene, HORIZON)).await.expect("found");
+            assert_eq!(scene.states().await, [*state], "{events:?}");
+        }
+        assert_eq!(
+            scene.meddler.count("POST"),
+            0,
+            "nothing is sent to find out"
+        );
+        scene.check().await;
+    }
+}
+
+#[tokio::test]
+async fn a_rotation_under_way_is_left_to_its_own_process() {
+    let scene = Scene::new().await;
+    let gate = crate::support::meddler::Gate::new();
+    scene.meddler.next("POST", Meddling::passed().behind(&gate));
+    let here = scene.ana.clone();
+    let rotating = tokio::spawn(async move { rotate(&here).await });
+    gate.reached().await;
+    // The service has rotated; the answer is on its way.
+    let other = scene.desk().by(LI).operations();
+    let seen = look_up(&other).await.expect("found");
+    assert_eq!(exposed(&seen), scene.token());
+    assert_eq!(scene.states().await, [State::Sent]);
+    gate.open();
+    let done = rotating.await.expect("it ends").expect("rotated");
+    assert_eq!(done.ending, Ending::Rotated);
+    assert_eq!(exposed(&done), scene.token());
+    assert_eq!(scene.states().await, [State::Rotated]);
+    scene.check().await;
+}
+
+#[tokio::test]
+async fn a_rotation_that_was_given_up_meanwhile_shows_no_token_but_loses_none() {
+    let scene = Scene::new().await;
+    let gate = crate::support::meddler::Gate::new();
+    scene.meddler.next("POST", Meddling::passed().behind(&gate));
+    let here = scene.ana.clone();
+    let rotating = tokio::spawn(async move { rotate(&here).await });
+    gate.reached().await;
+    // Another desk, an hour ahead, thinks that its process is dead.
+    let ahead = Timestamp::now() + Duration::from_hours(1);
+    let other = scene.desk().by(LI).at(ahead).operations();
+    let done = look_up(&other).await.expect("found");
+    assert!(
+        done.warnings.contains(&settled(Ending::Recovered)[0]),
+        "{done:?}"
+    );
+    gate.open();
+    let failure = rotating.await.expect("it ends").expect_err("not written");
+    assert!(matches!(failure, Failure::Unknown { .. }), "{failure:?}");
+    assert!(failure.to_string().contains("moved on"), "{failure}");
+    assert_eq!(scene.states().await, [State::Recovered]);
+    let found = look_up(&scene.ana).await.expect("found");
+    assert_eq!(exposed(&found), scene.token());
+    scene.check().await;
+}

@@ -1,0 +1,84 @@
+//! Two operators, two processes, a double key press: one request.
+
+use groupdesk::{
+    directory::Directory,
+    domain::{history::Ending, rotation::State},
+    operations::{Done, Failure},
+};
+
+use super::{Scene, look_up, rotate};
+use crate::support::world::LI;
+
+/// The one who did not rotate was told why, and sent nothing.
+fn turned_away(failure: &Failure) -> bool {
+    matches!(
+        failure,
+        // It saw the same token as the other one; or the new one; or the old one after the new one was known.
+        Failure::RotationTaken { .. } | Failure::TokenChanged { .. } | Failure::Unreadable(_)
+    )
+}
+
+async fn race(scene: &Scene, other: &groupdesk::operations::Operations) -> (Done, Failure) {
+    match tokio::join!(rotate(&scene.ana), rotate(other)) {
+        (Ok(done), Err(failure)) | (Err(failure), Ok(done)) => (done, failure),
+        both => panic!("{both:?}"),
+    }
+}
+
+#[tokio::test]
+async fn two_handles_at_once_send_one_request() {
+    let scene = Scene::new().await;
+    let li = scene.desk().by(LI).operations();
+    for round in 1..=20 {
+        let (done, failure) = race(&scene, &li).await;
+        assert_eq!(done.ending, Ending::Rotated);
+        assert!(turned_away(&failure), "{failure:?}");
+        assert_eq!(scene.meddler.count("POST"), round);
+        look_up(&scene.ana).await.expect("found");
+        scene.check().await;
+    }
+    let mut tokens = scene.meddler.bodies("POST");
+    tokens.sort_by_key(ToString::to_string);
+    tokens.dedup();
+    assert_eq!(tokens.len(), 20, "one request per seen token");
+    assert_eq!(scene.states().await, [State::Confirmed; 20]);
+}
+
+#[tokio::test]
+async fn two_processes_at_once_send_one_request() {
+    let scene = Scene::new().await;
+    let file = scene.world.directory_file();
+    let other = Directory::open(&file).expect("a second opening");
+    let li = scene.desk().by(LI).on(&other).operations();
+    for round in 1..=20 {
+        let (done, failure) = race(&scene, &li).await;
+        assert_eq!(done.ending, Ending::Rotated);
+        assert!(turned_away(&failure), "{failure:?}");
+        assert_eq!(scene.meddler.count("POST"), round);
+        look_up(&scene.ana).await.expect("found");
+    }
+    scene.check().await;
+}
+
+#[tokio::test]
+async fn desks_of_their_own_are_kept_apart_by_the_service() {
+    let scene = Scene::new().await;
+    let fresh = scene.world.other_directory("li");
+    let li = scene.desk().by(LI).on(&fresh).operations();
+    let exists = groupdesk::operations::Assurance::Exists;
+    let acme = crate::support::world::id(super::ACME);
+    li.look_up(&acme, exists).await.expect("found");
+    let (ours, theirs) = tokio::join!(rotate(&scene.ana), rotate(&li));
+    // The service rotates one token once; the loser finds that out by reading.
+    let tokens: Vec<_> = [ours, theirs].into_iter().flatten().collect();
+    assert!(!tokens.is_empty());
+    for done in &tokens {
+        assert!(
+            matches!(done.ending, Ending::Rotated | Ending::Recovered),
+            "{done:?}"
+        );
+        assert_eq!(super::exposed(done), scene.token());
+    }
+    let rotated = tokens.iter().filter(|done| done.ending == Ending::Rotated);
+    assert_eq!(rotated.count(), 1);
+}

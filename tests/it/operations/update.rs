@@ -1,0 +1,195 @@
+//! Update: the whole body on the wire, read back afterwards, and honest about what is not known.
+
+use groupdesk::{
+    domain::{
+        change::{Foreign, Wanted},
+        history::{Ending, Operation},
+        known::Source,
+    },
+    operations::{Assurance, Failure, Warning},
+};
+use serde_json::json;
+
+use super::{ACME, Scene, exposed, has, history, update, wanted};
+use crate::support::{
+    meddler::{Meddling, Then},
+    world::{Side, id},
+};
+
+fn base() -> Wanted {
+    wanted("Acme Europe", &[("7", "40")], &json!({"tier": "gold"}))
+}
+
+fn edited() -> Wanted {
+    wanted(
+        "Acme EU",
+        &[("7", "213"), ("8", "1")],
+        &json!({"tier": "gold", "n": 1}),
+    )
+}
+
+#[tokio::test]
+async fn the_whole_body_goes_out_and_is_read_back() {
+    let scene = Scene::new().await;
+    let done = update(&scene.ana, &base(), &edited())
+        .await
+        .expect("updated");
+    assert_eq!(done.ending, Ending::Updated);
+    assert_eq!(done.warnings, []);
+    assert_eq!(scene.meddler.methods(), ["PUT", "GET"]);
+    let sent = json!({
+        "name": "Acme EU", "user_group_id": ACME,
+        "mapping": {"7": "213", "8": "1"}, "properties": {"tier": "gold", "n": 1},
+    });
+    assert_eq!(scene.meddler.bodies("PUT"), [sent]);
+    let stored = scene.world.stored(Side::Testing, ACME);
+    assert_eq!(stored.mapping, json!({"7": "213", "8": "1"}));
+    assert_eq!(exposed(&done), stored.token);
+
+    let group = done.group;
+    assert_eq!(group.name.expect("known").source, Source::Returned);
+    assert_eq!(group.mapping.expect("known").source, Source::Sent);
+    let tag = group.environment_tag.expect("returned by the update");
+    assert_eq!(tag.value, Side::Testing.tag());
+    let lines = history(&scene.ana).await;
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert_eq!(lines[0].ending, Ending::Updated);
+    let changes = json!({
+        "name": ["Acme Europe", "Acme EU"],
+        "mapping": {"7": ["40", "213"], "8": [null, "1"]},
+        "properties": {"n": [null, "1"]},
+    });
+    assert_eq!(lines[0].changes, Some(changes));
+}
+
+#[tokio::test]
+async fn a_field_that_is_left_out_is_not_on_the_wire_and_stays_as_it_is() {
+    let scene = Scene::new().await;
+    let only_name = Wanted {
+        name: Some("Acme EU".into()),
+        ..Wanted::default()
+    };
+    let done = update(&scene.ana, &base(), &only_name)
+        .await
+        .expect("updated");
+    let sent = json!({"name": "Acme EU", "user_group_id": ACME});
+    assert_eq!(scene.meddler.bodies("PUT"), [sent]);
+    let stored = scene.world.stored(Side::Testing, ACME);
+    assert_eq!(stored.mapping, json!({"7": "40"}));
+    assert_eq!(stored.properties, json!({"tier": "gold"}));
+    assert_eq!(done.group.mapping, None, "not known before, not known now");
+    let changes = json!({"name": ["Acme Europe", "Acme EU"]});
+    assert_eq!(history(&scene.ana).await[0].changes, Some(changes));
+}
+
+#[tokio::test]
+async fn a_value_the_service_did_not_take_is_named() {
+    let scene = Scene::new().await;
+    scene.meddler.next(
+        "PUT",
+        Meddling::change(|body| body["user_group"]["name"] = json!("ACME EU")),
+    );
+    let done = update(&scene.ana, &base(), &edited())
+        .await
+        .expect("updated");
+    let differs = Warning::Differs(Foreign {
+        field: "name",
+        base: Some("Acme EU".into()),
+        theirs: "ACME EU".into(),
+        mine: Some("Acme EU".into()),
+    });
+    assert!(done.warnings.contains(&differs), "{:?}", done.warnings);
+}
+
+#[tokio::test]
+async fn an_update_that_cannot_be_read_back_is_done_all_the_same() {
+    let scene = Scene::new().await;
+    scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
+    let done = update(&scene.ana, &base(), &edited())
+        .await
+        .expect("updated");
+    assert_eq!(done.ending, Ending::Updated);
+    assert!(has(&done, |warning| matches!(
+        warning,
+        Warning::NotReadBack { .. }
+    )));
+    assert_eq!(
+        scene.history().await,
+        [(Operation::Update, Ending::Updated)]
+    );
+}
+
+#[tokio::test]
+async fn an_unclear_answer_is_unknown_and_in_the_history() {
+    let wrong = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n".to_vec();
+    for then in [Then::Instead(wrong), Then::Drop, Then::Half] {
+        let scene = Scene::new().await;
+        let known = scene.ana.show(&id(ACME)).await.expect("readable");
+        scene.meddler.next("PUT", Meddling::applied(then));
+        let failure = update(&scene.ana, &base(), &edited())
+            .await
+            .expect_err("unclear");
+        let Failure::Unknown {
+            operation, next, ..
+        } = &failure
+        else {
+            panic!("{failure:?}");
+        };
+        assert_eq!(*operation, "update");
+        assert!(next.contains("same update again is safe"), "{next}");
+        assert_eq!(
+            scene.history().await,
+            [(Operation::Update, Ending::Unknown)]
+        );
+        assert_eq!(scene.ana.show(&id(ACME)).await.expect("readable"), known);
+        assert_eq!(scene.meddler.methods(), ["PUT"], "nothing is repeated");
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_changes_nothing_here_or_there() {
+    let scene = Scene::new().await;
+    let known = scene.ana.show(&id(ACME)).await.expect("readable");
+    let stored = scene.world.stored(Side::Testing, ACME);
+    let read_only = scene.world.key_source(Side::Testing, true);
+    let reader = scene.desk().with(|profile| profile.api_key = read_only);
+    let failure = update(&reader.operations(), &base(), &edited()).await;
+    assert!(
+        matches!(failure, Err(Failure::Refused { status: 403, .. })),
+        "{failure:?}"
+    );
+    assert_eq!(scene.world.stored(Side::Testing, ACME), stored);
+    assert_eq!(scene.ana.show(&id(ACME)).await.expect("readable"), known);
+    assert_eq!(
+        scene.history().await,
+        [(Operation::Update, Ending::Refused)]
+    );
+
+    let nobody = id("nobody");
+    let failure = scene
+        .ana
+        .update(&nobody, &base(), &edited(), Assurance::Exists)
+        .await;
+    assert!(
+        matches!(failure, Err(Failure::Refused { status: 404, .. })),
+        "{failure:?}"
+    );
+    assert_eq!(scene.world.find_stored(Side::Testing, "nobody"), None);
+    assert_eq!(scene.ana.show(&id("nobody")).await.expect("readable"), None);
+}
+
+#[tokio::test]
+async fn after_an_answer_from_another_environment_nothing_follows() {
+    let scene = Scene::new().await;
+    scene.meddler.next(
+        "PUT",
+        Meddling::change(|body| body["user_group"]["api_environment_tag"] = json!("Customer")),
+    );
+    let done = update(&scene.ana, &base(), &edited())
+        .await
+        .expect("an answer");
+    assert!(done.warnings.iter().any(Warning::is_alarm));
+    assert_eq!(scene.meddler.methods(), ["PUT"]);
+    let note = history(&scene.ana).await[0].note.clone().expect("a note");
+    assert!(note.contains("ALARM"), "{note}");
+}
