@@ -34,7 +34,7 @@ pub trait Screen {
     /// After SIGCONT: the shell may have changed the terminal.
     fn continued(&mut self) -> io::Result<()>;
     /// Draws everything anew at the next draw.
-    fn redraw(&mut self) -> io::Result<()>;
+    fn redraw(&mut self);
 }
 
 pub struct Runner<S: Screen> {
@@ -211,7 +211,10 @@ impl<S: Screen> Runner<S> {
                 }
                 Effect::Copy(text) => self.screen.copy(&text),
                 Effect::Suspend => self.screen.suspend(),
-                Effect::Redraw => self.screen.redraw(),
+                Effect::Redraw => {
+                    self.screen.redraw();
+                    Ok(())
+                }
                 Effect::Quit(farewell) => {
                     self.farewell = Some(farewell);
                     Ok(())
@@ -260,8 +263,8 @@ impl Screen for terminal::Screen {
         self.continued()
     }
 
-    fn redraw(&mut self) -> io::Result<()> {
-        self.redraw()
+    fn redraw(&mut self) {
+        self.redraw();
     }
 }
 
