@@ -80,7 +80,7 @@ impl<S: Screen> Runner<S> {
     pub async fn run(
         &mut self,
         mut events: impl Stream<Item = io::Result<Event>> + Unpin,
-        mut signals: Option<Signals>,
+        mut signals: Option<&mut Signals>,
     ) -> io::Result<Farewell> {
         let mut terminal_lives = true;
         let mut deadline: Option<Instant> = None;
@@ -98,10 +98,9 @@ impl<S: Screen> Runner<S> {
                 Some(msg) = self.receiver.recv() => Some(msg),
                 signal = next_signal(&mut signals) => match signal {
                     Signal::Terminate | Signal::Hangup | Signal::Interrupt => Some(Msg::Leave),
-                    Signal::Continued => {
-                        self.screen.continued()?;
-                        None
-                    }
+                    // A line that is lost brings this signal too; what is in flight still ends.
+                    Signal::Continued if self.screen.continued().is_err() => Some(Msg::Leave),
+                    Signal::Continued => None,
                 },
                 () = sleep(TICK), if self.app.ticks() => Some(Msg::Tick),
                 () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
@@ -282,7 +281,7 @@ async fn ready<S: Stream + Unpin>(events: &mut S) -> Option<Option<S::Item>> {
 }
 
 /// Never comes where nobody listens to signals.
-async fn next_signal(signals: &mut Option<Signals>) -> Signal {
+async fn next_signal(signals: &mut Option<&mut Signals>) -> Signal {
     match signals {
         Some(signals) => signals.next().await,
         None => std::future::pending().await,

@@ -10,6 +10,7 @@ use std::{
     io,
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
+    sync::mpsc::{Receiver, channel},
     time::Duration,
 };
 
@@ -59,7 +60,7 @@ pub struct World {
     keys: [SecretString; 2],
     running: Running,
     /// Last, so that everything in it is closed when it goes.
-    folder: TempDir,
+    folder: Folder,
 }
 
 struct Opened {
@@ -81,16 +82,19 @@ impl World {
             Some(count) => samples::generated(count),
         };
         // First, so that it goes with this future when nobody waits for it any more.
-        let folder = tempfile::Builder::new()
-            .prefix("groupdesk-demo-")
-            .tempdir()
-            .map_err(DemoError::Folder)?;
+        let (opening, opened) = channel();
+        let folder = Folder::new(opened).map_err(DemoError::Folder)?;
         let path = folder.path().to_owned();
         let Opened {
             store,
             keys,
             directory,
-        } = blocking(move || open(&path)).await?;
+        } = blocking(move || {
+            let opened = open(&path);
+            drop(opening);
+            opened
+        })
+        .await?;
         let (plan, tokens) = blocking({
             let store = store.clone();
             move || sow::into(&store, &plan).map(|tokens| (plan, tokens))
@@ -189,6 +193,32 @@ impl World {
 }
 
 /// Everything that makes a file; what comes later only fills them.
+/// The temporary folder. It waits for whoever still makes files in it before it goes, so that none is left.
+struct Folder {
+    temporary: TempDir,
+    /// Nothing is ever sent; it is disconnected when the files are there, or will not be.
+    opened: Receiver<()>,
+}
+
+impl Folder {
+    fn new(opened: Receiver<()>) -> io::Result<Self> {
+        let temporary = tempfile::Builder::new()
+            .prefix("groupdesk-demo-")
+            .tempdir()?;
+        Ok(Self { temporary, opened })
+    }
+
+    fn path(&self) -> &Path {
+        self.temporary.path()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = self.opened.recv();
+    }
+}
+
 fn open(folder: &Path) -> Result<Opened, DemoError> {
     let store = Store::open(&folder.join("service.db"))?;
     let (_, production) = store.create_key("production", Some("Customer"), false)?;
