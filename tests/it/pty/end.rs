@@ -10,13 +10,15 @@ use crate::support::pty::Session;
 
 const SIGNALS: [Signal; 3] = [Signal::TERM, Signal::HUP, Signal::INT];
 
-/// Ends at each signal, wherever the keys lead.
-fn ends_at_signals(keys: &str, there: &str) {
+/// Ends at each signal, wherever the keys lead; each is pressed when the text after the one before is there.
+fn ends_at_signals(steps: &[(&str, &str)]) {
     for signal in SIGNALS {
         let place = Place::new();
         let mut session = place.demo();
-        session.send(keys);
-        session.wait_for(there, PATIENCE);
+        for (keys, there) in steps {
+            session.send(keys);
+            session.wait_for(there, PATIENCE);
+        }
         session.signal(signal);
         assert_eq!(
             session.exit_status(PATIENCE).code(),
@@ -30,17 +32,17 @@ fn ends_at_signals(keys: &str, there: &str) {
 
 #[test]
 fn signals_end_it_on_the_list() {
-    ends_at_signals("j", "> Acme US");
+    ends_at_signals(&[("j", "> Acme US")]);
 }
 
 #[test]
 fn signals_end_it_inside_the_form() {
-    ends_at_signals("e\tl\r\x15", "was 213");
+    ends_at_signals(&[("e\tl\r\x15999", "was 213")]);
 }
 
 #[test]
 fn signals_end_it_with_a_token_on_the_screen() {
-    ends_at_signals("tv", "hidden again in");
+    ends_at_signals(&[("t", "T rotates it"), ("v", "hidden again in")]);
 }
 
 #[test]

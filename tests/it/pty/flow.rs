@@ -63,7 +63,7 @@ fn edit(session: &mut Session) {
     assert!(review.contains("213 → 999"), "{review}");
     session.send("\t\r");
     let result = session.wait_for("UPDATED", PATIENCE);
-    for returned in ["40 → 999", "seats: 121", "Testing", "fingerprint"] {
+    for returned in ["40 → 999", "seats: 121", "Testing", "••••••••"] {
         assert!(result.contains(returned), "{returned} is not in\n{result}");
     }
     assert_eq!(token(&result), None);

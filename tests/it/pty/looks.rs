@@ -31,14 +31,14 @@ fn walk(session: &mut Session) {
     session.wait_for("10 of 10", PATIENCE);
     session.send("2");
     session.wait_for("> History", PATIENCE);
-    session.send("\x1bt");
+    session.send("qt");
     session.wait_for("T rotates it", PATIENCE);
     session.send("T\ty");
     session.wait_for("confirmed by reading it back", PATIENCE);
     session.send("v");
     session.wait_for("hidden again in", PATIENCE);
-    session.send("\x1b?");
-    session.wait_for("all keys and actions", PATIENCE);
+    session.send("q?");
+    session.wait_for("Keys: Groups", PATIENCE);
 }
 
 #[test]
