@@ -2,7 +2,13 @@
 
 use std::io::{self, IsTerminal};
 
-use super::{args::Global, demo::World, exit::Exit, session, stop::Stop};
+use super::{
+    args::Global,
+    demo::{DemoError, Empty, World},
+    exit::Exit,
+    session,
+    stop::Stop,
+};
 use crate::{
     config::{Environment, Settings},
     directory::Directory,
@@ -96,10 +102,11 @@ pub(super) async fn begin(
     groups: Option<u32>,
     end: impl Future<Output = ()>,
 ) -> Result<World, Stop> {
+    let failed = |error: DemoError| Stop::Usage(error.to_string());
+    let empty = Empty::open().await.map_err(failed)?;
+    let groups = groups.map(|groups| groups as usize);
     tokio::select! {
-        world = World::start(groups.map(|groups| groups as usize)) => {
-            world.map_err(|error| Stop::Usage(error.to_string()))
-        }
+        world = empty.fill(groups, Clock::System) => world.map_err(failed),
         () = end => Err(Stop::Interrupted { in_flight: false }),
     }
 }

@@ -11,7 +11,14 @@ use crate::domain::{
 /// Widest key before its values move to a line of their own.
 const KEY: usize = 24;
 
-pub fn write(sheet: &mut Sheet, change: &Change, unchanged_too: bool, theme: Theme) {
+/// What a change is to: a group that is there, or one that is yet to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    Known,
+    Creation,
+}
+
+pub fn write(sheet: &mut Sheet, change: &Change, of: Of, unchanged_too: bool, theme: Theme) {
     for (name, field) in change.fields() {
         match field {
             Field::LeftOut => {
@@ -26,11 +33,13 @@ pub fn write(sheet: &mut Sheet, change: &Change, unchanged_too: bool, theme: The
             }
             Field::Replaced(rows) => {
                 sheet.heading(name);
-                sheet.indented(
-                    2,
-                    "! what the service holds now is not known here: it is REPLACED as a whole",
-                    theme.warning(),
-                );
+                if of == Of::Known {
+                    sheet.indented(
+                        2,
+                        "! what the service holds now is not known here: it is REPLACED as a whole",
+                        theme.warning(),
+                    );
+                }
                 write_rows(sheet, rows, true, theme);
             }
             Field::Compared(rows) => {

@@ -152,5 +152,6 @@ fn token(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
         }
         None => "rotation not known here".to_owned(),
     };
-    sheet.short_field("token", &value, &rotated);
+    // Never cut: half a fingerprint names nothing.
+    sheet.field("token", &value, Style::new(), &rotated);
 }

@@ -28,6 +28,21 @@ pub fn boxed(buffer: &mut Buffer, area: Rect, title: &str, theme: Theme) -> Rect
     if area.height < LEAST_BOX {
         return area.inner(Margin::new(1, 0));
     }
+    framed(buffer, area, title, theme)
+}
+
+/// Rows below which a page of its own needs no box: the breadcrumb names it.
+const LEAST_PAGE: u16 = 8;
+
+/// As [`boxed`], for a pane that is one page.
+pub fn page(buffer: &mut Buffer, area: Rect, title: &str, theme: Theme) -> Rect {
+    if area.height < LEAST_PAGE {
+        return area.inner(Margin::new(1, 0));
+    }
+    framed(buffer, area, title, theme)
+}
+
+fn framed(buffer: &mut Buffer, area: Rect, title: &str, theme: Theme) -> Rect {
     Block::new()
         .borders(Borders::ALL)
         .border_set(theme.border())
@@ -64,7 +79,8 @@ pub fn popup(
         height,
     };
     Clear.render(place, buffer);
-    boxed(buffer, place, title, theme)
+    // Without its box a popup could not be told from what is below it.
+    framed(buffer, place, title, theme)
 }
 
 /// Draws the whole console; returns where the cursor of the terminal belongs.
@@ -194,6 +210,20 @@ fn right_of_place(desk: &Desk, room: usize) -> String {
         .unwrap_or_default()
 }
 
+/// Cells that the way here can at least have.
+const WAY: usize = 18;
+
+/// The most important parts of a status come first; the last ones go where there is little room.
+fn parts_that_fit(mut status: String, room: usize) -> String {
+    while columns(&status) > room {
+        let Some(at) = status.rfind("   ") else {
+            break;
+        };
+        status.truncate(at);
+    }
+    status
+}
+
 /// Line 2: the way here, and what this pane says of itself.
 fn draw_breadcrumb(buffer: &mut Buffer, line: Rect, app: &App) {
     let theme = app.desk.theme;
@@ -203,7 +233,10 @@ fn draw_breadcrumb(buffer: &mut Buffer, line: Rect, app: &App) {
         .map(|pane| pane.view().title(&app.desk))
         .collect();
     let path = format!(" {}", titles.join(" > "));
-    let status = app.top().status(&app.desk);
+    let status = parts_that_fit(
+        app.top().status(&app.desk),
+        usize::from(line.width).saturating_sub(WAY),
+    );
     let status_width = columns(&status) as u16;
     let room = line.width.saturating_sub(if status.is_empty() {
         0
@@ -232,8 +265,7 @@ fn draw_message(buffer: &mut Buffer, line: Rect, desk: &Desk) {
     let waiting = desk.messages.waiting();
     let hint = match waiting {
         0 => "m messages".to_owned(),
-        1 => "x 1 error  m messages".to_owned(),
-        more => format!("x {more} errors  m messages"),
+        more => format!("{more} unread  m messages"),
     };
     if waiting == 0 && columns(&message.text) <= room {
         paint::text(buffer, x, line.y, room as u16, &message.text, style);

@@ -100,8 +100,10 @@ pub async fn run(start: Start, signals: &mut Signals) -> io::Result<Farewell> {
     });
     terminal::install_panic_hook();
     let screen = terminal::Screen::enter()?;
+    // Before the size is asked for, so that no change of it is missed.
+    let input = terminal::Input::open()?;
     let size = crossterm::terminal::size()?;
     let (app, works) = prepare(start, theme, size, Timestamp::now());
     let mut runner = Runner::new(app, screen, works, Clock::System);
-    runner.run(terminal::Input::open()?, Some(signals)).await
+    runner.run(input, Some(signals)).await
 }

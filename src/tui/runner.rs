@@ -176,6 +176,17 @@ impl<S: Screen> Runner<S> {
         self.draw()
     }
 
+    /// Waits for the next finished job, takes it in and draws; for tests of what goes on while others are under way.
+    ///
+    /// # Errors
+    /// When the screen cannot be drawn.
+    pub async fn step(&mut self) -> io::Result<()> {
+        if let Some(msg) = self.receiver.recv().await {
+            self.take(msg);
+        }
+        self.draw()
+    }
+
     /// Why it wants to end, once it does.
     pub fn farewell(&self) -> Option<Farewell> {
         self.farewell

@@ -106,15 +106,23 @@ impl Sheet {
         self.height().saturating_sub(usize::from(rows))
     }
 
+    /// From a scroll position; the last row says how much more there is, and by which key.
     pub fn draw(&self, buffer: &mut Buffer, area: Rect, scroll: usize) {
-        let scroll = scroll.min(self.last_scroll(area.height));
-        for (index, line) in self
-            .lines
-            .iter()
-            .skip(scroll)
-            .take(usize::from(area.height))
-            .enumerate()
-        {
+        self.draw_with(buffer, area, scroll, "j: ");
+    }
+
+    /// From the beginning, where no key scrolls.
+    pub fn draw_still(&self, buffer: &mut Buffer, area: Rect) {
+        self.draw_with(buffer, area, 0, "");
+    }
+
+    fn draw_with(&self, buffer: &mut Buffer, area: Rect, scroll: usize, key: &str) {
+        let last = self.last_scroll(area.height);
+        let scroll = scroll.min(last);
+        // The note has a row of its own, so that it hides nothing.
+        let is_noted = scroll < last && area.height > 2;
+        let height = usize::from(area.height) - usize::from(is_noted);
+        for (index, line) in self.lines.iter().skip(scroll).take(height).enumerate() {
             let row = paint::row(area, index as u16);
             let mut x = row.x;
             for (text, style) in line {
@@ -122,19 +130,13 @@ impl Sheet {
                 x = paint::text(buffer, x, row.y, room, text, *style);
             }
         }
-        let below = self.last_scroll(area.height) - scroll;
-        if below > 0 && area.height > 1 && area.width > 12 {
-            let note = format!(" j: {below} more ");
-            let width = note.len() as u16;
+        if is_noted {
+            let below = self.height() - scroll - height;
+            let note = format!(" {key}{below} more ");
+            let width = (note.len() as u16).min(area.width);
             let row = paint::row(area, area.height - 1);
-            paint::text(
-                buffer,
-                row.right() - width,
-                row.y,
-                width,
-                &note,
-                self.theme.cursor_row(),
-            );
+            let style = self.theme.cursor_row();
+            paint::text(buffer, row.right() - width, row.y, width, &note, style);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod support;
 
+mod app;
 mod canary;
 mod cli;
 mod client;
@@ -11,5 +12,6 @@ mod directory;
 mod golden;
 mod house;
 mod operations;
+mod pictures;
 mod pty;
 mod service;

@@ -10,7 +10,6 @@ use std::{
     io,
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
-    sync::mpsc::{Receiver, channel},
     time::Duration,
 };
 
@@ -60,13 +59,16 @@ pub struct World {
     keys: [SecretString; 2],
     running: Running,
     /// Last, so that everything in it is closed when it goes.
-    folder: Folder,
+    folder: TempDir,
 }
 
-struct Opened {
+/// A world without groups.
+pub(super) struct Empty {
+    directory: Directory,
     store: Store,
     keys: [SecretString; 2],
-    directory: Directory,
+    /// Last, as in [`World`].
+    folder: TempDir,
 }
 
 impl World {
@@ -77,69 +79,7 @@ impl World {
 
     /// [`World::start`] with another clock; the past ends at its now.
     pub async fn start_at(groups: Option<usize>, clock: Clock) -> Result<Self, DemoError> {
-        let plan = match groups {
-            None => samples::all()?,
-            Some(count) => samples::generated(count),
-        };
-        // First, so that it goes with this future when nobody waits for it any more.
-        let (opening, opened) = channel();
-        let folder = Folder::new(opened).map_err(DemoError::Folder)?;
-        let path = folder.path().to_owned();
-        let Opened {
-            store,
-            keys,
-            directory,
-        } = blocking(move || {
-            let opened = open(&path);
-            drop(opening);
-            opened
-        })
-        .await?;
-        let (plan, tokens) = blocking({
-            let store = store.clone();
-            move || sow::into(&store, &plan).map(|tokens| (plan, tokens))
-        })
-        .await?;
-        past::remember(&directory, &plan, &tokens, clock.now(), groups.is_none()).await?;
-        let limits = Limits {
-            // Nobody waits for a demo to end.
-            grace: Duration::from_secs(1),
-            ..Limits::default()
-        };
-        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let running = Service::start_with(listen, store.clone(), DEFAULT_PATH, limits)
-            .await
-            .map_err(DemoError::Listen)?;
-        let config = folder.path().join("config.toml");
-        let sources = KEYS.map(|name| format!("env = \"{name}\""));
-        files::write_new_private(&config, configuration(running.address, &sources).as_bytes())
-            .map_err(DemoError::Folder)?;
-        let env = environment(&keys);
-        let settings = Settings::load(&Overrides {
-            config: Some(config),
-            directory: Some(directory_file(folder.path())),
-            env: env.clone(),
-            ..Overrides::default()
-        })?;
-        let of = |name| {
-            let profile = settings.profile(Some(name))?.clone();
-            Ok::<_, ConfigError>(Operations::new(
-                profile,
-                env.clone(),
-                directory.clone(),
-                settings.operator.clone(),
-                clock,
-            ))
-        };
-        Ok(Self {
-            production: of("production")?,
-            testing: of("testing")?,
-            operator: settings.operator.clone(),
-            store,
-            keys,
-            running,
-            folder,
-        })
+        Empty::open().await?.fill(groups, clock).await
     }
 
     /// Where the service listens.
@@ -192,42 +132,90 @@ impl World {
     }
 }
 
-/// Everything that makes a file; what comes later only fills them.
-/// The temporary folder. It waits for whoever still makes files in it before it goes, so that none is left.
-struct Folder {
-    temporary: TempDir,
-    /// Nothing is ever sent; it is disconnected when the files are there, or will not be.
-    opened: Receiver<()>,
-}
-
-impl Folder {
-    fn new(opened: Receiver<()>) -> io::Result<Self> {
-        let temporary = tempfile::Builder::new()
-            .prefix("groupdesk-demo-")
-            .tempdir()?;
-        Ok(Self { temporary, opened })
+impl Empty {
+    /// Makes every file; what comes later only fills them. Not to be given up half way: a file that is made after its
+    /// folder has gone brings the folder back.
+    pub(super) async fn open() -> Result<Self, DemoError> {
+        blocking(|| {
+            let folder = tempfile::Builder::new()
+                .prefix("groupdesk-demo-")
+                .tempdir()
+                .map_err(DemoError::Folder)?;
+            let store = Store::open(&folder.path().join("service.db"))?;
+            let (_, production) = store.create_key("production", Some("Customer"), false)?;
+            let (_, testing) = store.create_key("testing", Some("Testing"), false)?;
+            Ok(Self {
+                directory: Directory::open(&directory_file(folder.path()))?,
+                store,
+                keys: [production, testing],
+                folder,
+            })
+        })
+        .await
     }
 
-    fn path(&self) -> &Path {
-        self.temporary.path()
+    /// Fills it and starts the service. It may be given up at any time.
+    pub(super) async fn fill(
+        self,
+        groups: Option<usize>,
+        clock: Clock,
+    ) -> Result<World, DemoError> {
+        let plan = match groups {
+            None => samples::all()?,
+            Some(count) => samples::generated(count),
+        };
+        let Self {
+            folder,
+            store,
+            keys,
+            directory,
+        } = self;
+        let (plan, tokens) = blocking({
+            let store = store.clone();
+            move || sow::into(&store, &plan).map(|tokens| (plan, tokens))
+        })
+        .await?;
+        past::remember(&directory, &plan, &tokens, clock.now(), groups.is_none()).await?;
+        let limits = Limits {
+            // Nobody waits for a demo to end.
+            grace: Duration::from_secs(1),
+            ..Limits::default()
+        };
+        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let running = Service::start_with(listen, store.clone(), DEFAULT_PATH, limits)
+            .await
+            .map_err(DemoError::Listen)?;
+        let config = folder.path().join("config.toml");
+        let sources = KEYS.map(|name| format!("env = \"{name}\""));
+        files::write_new_private(&config, configuration(running.address, &sources).as_bytes())
+            .map_err(DemoError::Folder)?;
+        let env = environment(&keys);
+        let settings = Settings::load(&Overrides {
+            config: Some(config),
+            directory: Some(directory_file(folder.path())),
+            env: env.clone(),
+            ..Overrides::default()
+        })?;
+        let of = |name| {
+            let profile = settings.profile(Some(name))?.clone();
+            Ok::<_, ConfigError>(Operations::new(
+                profile,
+                env.clone(),
+                directory.clone(),
+                settings.operator.clone(),
+                clock,
+            ))
+        };
+        Ok(World {
+            production: of("production")?,
+            testing: of("testing")?,
+            operator: settings.operator.clone(),
+            store,
+            keys,
+            running,
+            folder,
+        })
     }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = self.opened.recv();
-    }
-}
-
-fn open(folder: &Path) -> Result<Opened, DemoError> {
-    let store = Store::open(&folder.join("service.db"))?;
-    let (_, production) = store.create_key("production", Some("Customer"), false)?;
-    let (_, testing) = store.create_key("testing", Some("Testing"), false)?;
-    Ok(Opened {
-        store,
-        keys: [production, testing],
-        directory: Directory::open(&directory_file(folder))?,
-    })
 }
 
 async fn blocking<T: Send + 'static>(

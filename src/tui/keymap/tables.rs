@@ -20,7 +20,7 @@ tables! {
         Back ["esc"] "" "back: first the filter, then the view";
         Quit ["q"] "" "back; at the top: quit";
         Cancel ["ctrl-c"] "" "cancel; twice: quit";
-        Refresh ["r" "f5" "ctrl-r"] "" "read again; never changes anything";
+        Refresh ["r" "f5" "ctrl-r"] "" "read again; changes nothing";
         OpenOrCreate ["o"] "" "open a group by its id, or create it";
         Profiles ["P"] "" "switch the profile";
         Groups ["1"] "" "the groups";
@@ -44,7 +44,7 @@ tables! {
         Edit ["e"] "edit" "edit name, mapping and properties";
         Token ["t"] "token" "the token: reveal, copy, write to a file, rotate";
         OpenOrCreate ["o"] "open/create" "open a group by its id, or create it";
-        Filter ["/"] "filter" "filter by words in name, id, tag, token fingerprint, team id";
+        Filter ["/"] "filter" "filter by words in name, id, tag, fingerprint, team";
         History ["2"] "history" "the history of this profile";
         Profiles ["P"] "profile" "switch the profile";
         Detail ["d"] "detail" "show or hide the details of the row";
@@ -142,7 +142,7 @@ tables! {
         WriteFile ["w"] "write to file" "write the token to a new file only you can read";
         Refresh ["r" "f5" "ctrl-r"] "read again" "read the token again";
         Back ["esc" "enter"] "back" "back";
-    }
+    } + MOVE
 
     ROTATE_REASON {
         NextField ["tab" "enter"] "next" "to the confirmation";
@@ -169,8 +169,8 @@ tables! {
         Reveal ["v"] "reveal 20 s" "show the token for 20 seconds, or hide it";
         CopyMenu ["y"] "copy" "copy the token by way of your terminal (OSC 52)";
         WriteFile ["w"] "write to file" "write the token to a new file only you can read";
-        Back ["esc" "enter"] "to the list" "to the list; the token can be read again by id";
-    }
+        Back ["esc"] "to the list" "to the list; the token can be read again by id";
+    } + MOVE
 
     WRITE_PATH {
         Enter ["enter"] "write" "write the token to this new file";
@@ -185,7 +185,7 @@ tables! {
     } + MOVE
 
     OPEN {
-        Enter ["enter"] "go on" "open the group, or go on to the form that creates it";
+        Enter ["enter"] "go on" "open a known group; any other id goes to its form";
         Down ["down"] "pick a near id" "pick one of the near ids";
         Up ["up"] "" "back towards what was typed";
         Back ["esc"] "leave, nothing sent" "leave; nothing was sent";

@@ -13,7 +13,7 @@ use super::{Pane, View, review::Review};
 use crate::{
     domain::{
         change::{Change, Wanted},
-        group::UserGroupId,
+        group::{Mapping, UserGroupId},
         known::KnownGroup,
         text::visible,
     },
@@ -85,8 +85,7 @@ impl Edit {
             let mut draft = draft;
             if draft.creating && !creating {
                 // It exists by now: what was typed for its creation becomes an update.
-                draft.creating = false;
-                draft.base = base;
+                draft.becomes_update(base);
             }
             let age = desk.age(draft.opened_at);
             desk.say(
@@ -100,7 +99,12 @@ impl Edit {
         let name = base.name.clone().unwrap_or_default();
         Self {
             name: TextField::new("name", name).with_longest(LONGEST_NAME),
-            mapping: MappingTable::new(base.mapping.as_ref()),
+            // What is yet to be has an empty mapping, not an unknown one.
+            mapping: if creating {
+                MappingTable::new(Some(&Mapping::new()))
+            } else {
+                MappingTable::new(base.mapping.as_ref())
+            },
             properties: JsonEditor::new(base.properties.as_ref()),
             section: Section::Name,
             opened_at: desk.now,
@@ -151,6 +155,10 @@ impl Edit {
 
     fn keep_draft(&self, desk: &mut Desk) {
         let key = (desk.current, self.id.clone());
+        if self.is_under_way(desk) {
+            // The draft of the review stays until it is known how that ended.
+            return;
+        }
         if self.is_changed() {
             desk.drafts.insert(key, self.clone());
             desk.say(
@@ -160,6 +168,29 @@ impl Edit {
         } else {
             desk.drafts.remove(&key);
         }
+    }
+
+    /// What was left blank stays left out, as it was for the creation.
+    fn becomes_update(&mut self, known: Wanted) {
+        self.creating = false;
+        self.base = Wanted {
+            name: known.name.filter(|_| !self.name.is_empty()),
+            mapping: known
+                .mapping
+                .filter(|_| self.mapping.value().is_ok_and(|rows| !rows.is_empty())),
+            properties: known.properties.filter(|_| !self.properties.is_blank()),
+        };
+    }
+
+    /// What the form holds is on its way to the service.
+    fn is_under_way(&self, desk: &Desk) -> bool {
+        let Ok(wanted) = self.wanted() else {
+            return false;
+        };
+        desk.running.values().any(|job| {
+            job.profile == desk.current
+                && matches!(&job.sends, Some((id, sent)) if *id == self.id && *sent == wanted)
+        })
     }
 
     /// What the form held has been sent and taken.

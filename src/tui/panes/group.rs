@@ -11,7 +11,7 @@ use crate::{
     tui::{
         desk::{Ask, Desk},
         facts,
-        frame::boxed,
+        frame::page as page_box,
         keymap::{Action, Focus},
         message::{Job, Outcome, Ticket},
         messages::Severity,
@@ -171,7 +171,7 @@ impl View for Group {
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
         let title = self.known(desk).map_or(self.id.as_str(), KnownGroup::title);
-        let inner = boxed(buffer, area, title, desk.theme);
+        let inner = page_box(buffer, area, title, desk.theme);
         self.page(inner.width, desk)
             .draw(buffer, inner, self.scroll.at);
         None

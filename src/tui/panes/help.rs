@@ -67,7 +67,10 @@ impl Help {
             .iter()
             .filter(|line| {
                 typed.split_whitespace().all(|word| {
-                    line.help.to_lowercase().contains(word) || line.keys.to_lowercase() == word
+                    let off = line.off.as_deref().unwrap_or_default();
+                    let text = format!("{} {off}", line.help).to_lowercase();
+                    text.contains(word)
+                        || line.keys.to_lowercase().split(' ').any(|key| key == word)
                 })
             })
             .collect()
@@ -154,7 +157,13 @@ impl View for Help {
             buffer.set_style(row, style);
             let mark = if here { '>' } else { ' ' };
             let text = match &line.off {
-                Some(why) => format!("{mark} {:<18} {} ({why})", line.keys, line.help),
+                Some(why) => {
+                    // The reason is what matters; it is never cut for the help.
+                    let taken = 24 + paint::columns(why);
+                    let room = usize::from(row.width).saturating_sub(taken);
+                    let help = paint::cut(line.help, room, desk.theme);
+                    format!("{mark} {:<18} {help} ({why})", line.keys)
+                }
                 None => format!("{mark} {:<18} {}", line.keys, line.help),
             };
             paint::line(buffer, row, &text, style, desk.theme);

@@ -136,7 +136,7 @@ impl View for History {
                         Severity::Info,
                         format!("\"{id}\" is not in the directory: reading it could create it"),
                     ),
-                    None => {}
+                    None => desk.say(Severity::Info, "no entry here"),
                 }
             }
             _ => {}
@@ -161,6 +161,10 @@ impl View for History {
         if let Some(ticket) = self.ticket.take() {
             desk.cancel(ticket);
         }
+    }
+
+    fn disabled(&self, _action: Action, _desk: &Desk) -> Option<String> {
+        None
     }
 
     fn waits_for(&self, ticket: Ticket) -> bool {
@@ -220,7 +224,7 @@ impl View for History {
             let inner = boxed(buffer, place, &title, desk.theme);
             let mut sheet = Sheet::new(inner.width, desk.theme);
             describe(&mut sheet, entry, desk);
-            sheet.draw(buffer, inner, 0);
+            sheet.draw_still(buffer, inner);
         }
         cursor.filter(|_| self.filtering)
     }

@@ -197,7 +197,7 @@ impl View for List {
         let age = desk
             .groups
             .read_at
-            .map_or_else(|| "reading…".into(), |at| format!("{} ago", desk.age(at)));
+            .map_or_else(|| "reading".into(), |at| format!("{} ago", desk.age(at)));
         format!(
             "{} of {}   sort: {} {order}   {age}",
             self.shown.len(),

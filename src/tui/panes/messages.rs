@@ -8,7 +8,7 @@ use ratatui::{
 use super::View;
 use crate::tui::{
     desk::{Ask, Desk},
-    frame::{boxed, severity_style},
+    frame::{page as page_box, severity_style},
     keymap::{Action, Focus},
     scroll::Cursor,
     sheet::Sheet,
@@ -64,7 +64,7 @@ impl View for MessagesPane {
     }
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-        let inner = boxed(buffer, area, "Messages, newest first", desk.theme);
+        let inner = page_box(buffer, area, "Messages, newest first", desk.theme);
         page(inner.width, desk).draw(buffer, inner, self.scroll.at);
         None
     }

@@ -45,8 +45,8 @@ pub trait View {
         false
     }
     /// Why an action is not possible now; it is shown dimmed, with this.
-    fn disabled(&self, _action: Action, _desk: &Desk) -> Option<String> {
-        None
+    fn disabled(&self, action: Action, _desk: &Desk) -> Option<String> {
+        (action == Action::Refresh).then(|| "nothing to read".into())
     }
     fn waits_for(&self, _ticket: Ticket) -> bool {
         false

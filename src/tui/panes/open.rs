@@ -117,6 +117,14 @@ impl View for Open {
         true
     }
 
+    fn disabled(&self, action: Action, _desk: &Desk) -> Option<String> {
+        match action {
+            Action::Down | Action::Up if self.near.is_empty() => Some("no id is near".into()),
+            Action::Refresh => Some("nothing to read".into()),
+            _ => None,
+        }
+    }
+
     fn is_overlay(&self) -> bool {
         true
     }
@@ -131,7 +139,7 @@ impl View for Open {
         };
         let mut sheet = Sheet::new(below.width, desk.theme);
         self.page(&mut sheet, desk);
-        sheet.draw(buffer, below, 0);
+        sheet.draw_still(buffer, below);
         // The row of the picked id is drawn like every cursor row.
         cursor.filter(|_| self.pick == 0)
     }
@@ -159,8 +167,7 @@ impl Open {
             sheet.text("Known here. Enter reads it from the service.", theme.ok());
         } else {
             sheet.text(
-                "Not known here. The service will CREATE it if it does not know it, and nothing can delete it again. \
-                 Enter goes on to the form.",
+                "Not known here: the service would CREATE it, and nothing deletes it. Enter goes on to the form.",
                 theme.warning(),
             );
             sheet.text(&place, theme.title());

@@ -12,7 +12,7 @@ use crate::{
     tui::{
         desk::{Ask, Desk},
         facts,
-        frame::boxed,
+        frame::page as page_box,
         keymap::{Action, Focus},
         scroll::Cursor,
         sheet::Sheet,
@@ -85,7 +85,8 @@ impl View for ResultPane {
     }
 
     fn title(&self, _desk: &Desk) -> String {
-        self.done.group.id.to_string()
+        let ending = self.done.ending.as_str().replace('_', " ");
+        format!("{} {ending}", self.done.group.id)
     }
 
     fn act(&mut self, action: Action, desk: &mut Desk) {
@@ -111,7 +112,7 @@ impl View for ResultPane {
     }
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-        let inner = boxed(buffer, area, self.done.group.title(), desk.theme);
+        let inner = page_box(buffer, area, self.done.group.title(), desk.theme);
         self.page(inner.width, desk)
             .draw(buffer, inner, self.scroll.at);
         None

@@ -14,15 +14,17 @@ use groupdesk::{
     config::{KeySource, Profile},
     domain::{group::UserGroupId, token::Token},
 };
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use secrecy::SecretString;
 use tokio::task::JoinSet;
 
-use super::desk::{DEADLINE, Desk};
+use super::desk::Desk;
 
 const WRITERS: usize = 24;
-/// So many acknowledged writes before the service is killed.
-const ENOUGH: usize = 400;
+/// So many acknowledged writes before the service is killed, at once and by the writer that was told so: a reply that
+/// comes before its commit is caught.
+const ENOUGH: usize = 150;
+const KILLS: usize = 10;
 
 /// What a writer was told of a group, and what it had asked last without an answer.
 #[derive(Clone)]
@@ -64,30 +66,44 @@ fn request(id: &UserGroupId, name: &str) -> GroupRequest {
     }
 }
 
+/// Counts acknowledged writes; the last one kills the service.
+#[derive(Clone)]
+struct Killer {
+    count: Arc<AtomicUsize>,
+    service: Pid,
+}
+
+impl Killer {
+    fn acknowledged(&self) {
+        if self.count.fetch_add(1, Ordering::SeqCst) + 1 == ENOUGH {
+            kill_process(self.service, Signal::KILL).expect("it runs");
+        }
+    }
+}
+
 /// Creates, updates and rotates group after group until the service is gone.
 async fn write(
     client: Client,
-    writer: usize,
-    count: Arc<AtomicUsize>,
+    writer: String,
+    killer: Killer,
 ) -> BTreeMap<UserGroupId, Acknowledged> {
     let mut told = BTreeMap::new();
     for number in 0.. {
-        let id = UserGroupId::parse(format!("w{writer}-{number}")).expect("an id");
+        let id = UserGroupId::parse(format!("{writer}-{number}")).expect("an id");
         let Ok(reply) = client.get_or_create(&request(&id, "created"), &id).await else {
             break;
         };
         let Verdict::Success(group) = reply.verdict else {
             break;
         };
+        killer.acknowledged();
         assert_eq!(group.new_user_group, Some(true));
-        count.fetch_add(1, Ordering::SeqCst);
+        let name = format!("updated by {writer}");
         let mut state = Acknowledged {
             name: "created".into(),
             token: group.token,
-            asked: None,
+            asked: Some(Asked::Name(name.clone())),
         };
-        let name = format!("updated by {writer}");
-        state.asked = Some(Asked::Name(name.clone()));
         told.insert(id.clone(), state.clone());
         let Ok(reply) = client.update(&request(&id, &name), &id).await else {
             break;
@@ -95,7 +111,7 @@ async fn write(
         let Verdict::Success(_) = reply.verdict else {
             break;
         };
-        count.fetch_add(1, Ordering::SeqCst);
+        killer.acknowledged();
         state = Acknowledged {
             name,
             asked: Some(Asked::Rotation),
@@ -108,7 +124,7 @@ async fn write(
         let Verdict::Success(group) = reply.verdict else {
             break;
         };
-        count.fetch_add(1, Ordering::SeqCst);
+        killer.acknowledged();
         told.insert(
             id,
             Acknowledged {
@@ -125,33 +141,33 @@ async fn write(
 async fn no_acknowledged_write_is_lost() {
     let desk = Desk::new();
     let key = desk.key(&["--environment", "live"]).await;
-    let (mut serving, url) = desk.serve().await;
-    let count = Arc::new(AtomicUsize::new(0));
-    let mut writers = JoinSet::new();
-    for writer in 0..WRITERS {
-        writers.spawn(write(client(&url, &key), writer, count.clone()));
-    }
-    let enough = async {
-        while count.load(Ordering::SeqCst) < ENOUGH {
-            tokio::time::sleep(Duration::from_millis(1)).await;
+    let (mut serving, mut url) = desk.serve().await;
+    for kill in 0..KILLS {
+        let killer = Killer {
+            count: Arc::default(),
+            service: serving.pid(),
+        };
+        let mut writers = JoinSet::new();
+        for writer in 0..WRITERS {
+            let name = format!("k{kill}w{writer}");
+            writers.spawn(write(client(&url, &key), name, killer.clone()));
         }
-    };
-    tokio::time::timeout(DEADLINE, enough)
-        .await
-        .expect("the writers get on");
-    serving.signal(Signal::KILL);
-    assert_eq!(serving.code().await, None, "killed by the signal");
-    let mut told = BTreeMap::new();
-    while let Some(writer) = writers.join_next().await {
-        told.extend(writer.expect("no writer panics"));
+        assert_eq!(serving.code().await, None, "killed by the signal");
+        let mut told = BTreeMap::new();
+        while let Some(writer) = writers.join_next().await {
+            told.extend(writer.expect("no writer panics"));
+        }
+        assert!(
+            told.values().any(|state| state.asked.is_some()),
+            "it was killed amid writes"
+        );
+        (serving, url) = desk.serve().await;
+        check(&client(&url, &key), told).await;
     }
-    assert!(
-        told.values().any(|state| state.asked.is_some()),
-        "it was killed amid writes"
-    );
+}
 
-    let (_again, url) = desk.serve().await;
-    let client = client(&url, &key);
+/// What was acknowledged is there, or what was asked after it.
+async fn check(client: &Client, told: BTreeMap<UserGroupId, Acknowledged>) {
     for (id, state) in told {
         let reply = client
             .get_or_create(&request(&id, "lost"), &id)

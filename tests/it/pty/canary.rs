@@ -119,7 +119,8 @@ fn neither_key_nor_token_stands_anywhere() {
             .env("CANARY", key)
             .size(30, 120)
             .start();
-        session.wait_for(profile, PATIENCE);
+        let screen = session.wait_for("s ago", PATIENCE);
+        assert!(screen.contains(profile), "{screen}");
         session
     };
 

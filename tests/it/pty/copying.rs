@@ -2,9 +2,26 @@
 
 use super::{PATIENCE, place::Place};
 
-use base64::{Engine, engine::general_purpose::STANDARD};
-
 use crate::support::pty::Session;
+
+/// The bytes of a text in base64 (RFC 4648, section 4).
+fn decoded(text: &str) -> Vec<u8> {
+    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    assert_eq!(text.len() % 4, 0, "{text}");
+    let mut bytes = Vec::new();
+    let (mut bits, mut held) = (0_u32, 0);
+    for sign in text.trim_end_matches('=').bytes() {
+        let value = alphabet.iter().position(|known| *known == sign);
+        bits = bits << 6 | value.expect("a sign of the alphabet") as u32;
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held) as u8);
+            bits &= (1 << held) - 1;
+        }
+    }
+    bytes
+}
 
 /// What was handed to the clipboard, in order.
 fn copied(session: &mut Session) -> Vec<String> {
@@ -13,8 +30,7 @@ fn copied(session: &mut Session) -> Vec<String> {
         .skip(1)
         .map(|rest| {
             let end = rest.find(['\x07', '\x1b']).expect("an end");
-            let bytes = STANDARD.decode(&rest[..end]).expect("base64");
-            String::from_utf8(bytes).expect("text")
+            String::from_utf8(decoded(&rest[..end])).expect("text")
         })
         .collect()
 }

@@ -55,7 +55,7 @@ fn a_closed_port_and_a_silent_service_stop_nobody() {
 
     session.send("\r");
     let screen = session.wait_for(" x ", PATIENCE);
-    assert!(screen.contains("cannot be reached"), "{screen}");
+    assert!(screen.contains("refused the connection"), "{screen}");
     assert!(
         screen.contains("acme_orders"),
         "what is known stays: {screen}"
@@ -67,7 +67,7 @@ fn a_closed_port_and_a_silent_service_stop_nobody() {
     session.send("P");
     session.wait_for("Profiles", PATIENCE);
     session.send("k\r");
-    session.wait_for("now in production", PATIENCE);
+    session.wait_for_start(" PRODUCTION ", PATIENCE);
     session.send("\r");
     session.wait_for("reading it from the service", PATIENCE);
     is_alive(&mut session);
@@ -81,7 +81,7 @@ fn a_closed_port_and_a_silent_service_stop_nobody() {
     session.send("P");
     session.wait_for("Profiles", PATIENCE);
     session.send("j\r");
-    session.wait_for("now in testing", PATIENCE);
+    session.wait_for_start(" TESTING ", PATIENCE);
     session.send("q");
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
     assert_given_back(&mut session);

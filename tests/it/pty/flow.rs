@@ -76,14 +76,14 @@ fn rotate(session: &mut Session) -> (String, String) {
     session.send("P");
     session.wait_for("Profiles", PATIENCE);
     session.send("k\r");
-    let list = session.wait_for("now in production", PATIENCE);
+    let list = session.wait_for_start(" PRODUCTION ", PATIENCE);
     assert!(list.starts_with(" PRODUCTION "), "{list}");
     filter(session, "acme-eu");
     session.send("t");
     session.wait_for("T rotates it", PATIENCE);
     session.send("T");
     let check = session.wait_for("nothing is sent yet", PATIENCE);
-    assert!(check.contains("type the id to rotate"), "{check}");
+    assert!(check.contains("type the id"), "{check}");
     session.send("\tacme-e\r");
     session.wait_for("that is not the id", PATIENCE);
     session.send("u\r");

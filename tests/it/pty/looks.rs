@@ -73,7 +73,7 @@ fn with_colour_there_is_some() {
     let coloured = |style: &String| {
         style
             .split(';')
-            .any(|part| part.starts_with("3") && part != "39")
+            .any(|part| part.starts_with('3') && part != "39")
     };
     assert!(styles.iter().any(coloured), "{styles:?}");
 }

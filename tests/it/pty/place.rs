@@ -91,7 +91,7 @@ impl Place {
         Held {
             config: value("GROUPDESK_CONFIG"),
             directory: value("GROUPDESK_DIRECTORY"),
-            session,
+            _session: session,
         }
     }
 }
@@ -100,7 +100,8 @@ impl Place {
 pub(super) struct Held {
     pub(super) config: String,
     pub(super) directory: String,
-    pub(super) session: Session,
+    /// Kills it when it goes.
+    _session: Session,
 }
 
 /// Asks again until it holds.

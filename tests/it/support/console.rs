@@ -1,7 +1,7 @@
 //! The whole console on a screen in memory, against real operations. A key script is typed, and nothing is looked at
 //! before everything under way has ended.
 
-use std::io;
+use std::{io, time::Duration};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use groupdesk::{
@@ -10,13 +10,44 @@ use groupdesk::{
     operations::{Clock, Operations},
     tui::{
         Start,
+        keymap::Focus,
         message::Msg,
         prepare,
         runner::{Runner, Screen},
         theme::Theme,
     },
 };
+use jiff::Timestamp;
 use ratatui::{Frame, Terminal, backend::TestBackend, buffer::Buffer};
+
+/// Longest wait for anything that must happen.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// A script to every place there is, from the list of a testing profile with a production profile below it.
+pub(crate) const PLACES: [(&str, Focus); 22] = [
+    ("", Focus::List),
+    ("/", Focus::Filter),
+    ("<enter>", Focus::Group),
+    ("e", Focus::EditName),
+    ("e<tab>", Focus::EditMapping),
+    ("e<tab><enter>", Focus::EditCell),
+    ("e<tab><tab>", Focus::EditProperties),
+    ("e<end> 2<ctrl-s>", Focus::Review),
+    ("e<end> 2<ctrl-s><tab><enter>", Focus::Result),
+    ("t", Focus::Token),
+    ("tT", Focus::RotateReason),
+    ("tT<tab>", Focus::RotateCheck),
+    ("tT<tab>y", Focus::RotateResult),
+    ("tw", Focus::WritePath),
+    ("2", Focus::History),
+    ("o", Focus::Open),
+    ("?", Focus::Help),
+    ("P", Focus::Profiles),
+    ("m", Focus::Messages),
+    ("y", Focus::CopyMenu),
+    ("P<down><enter>tT<tab>", Focus::RotateTyped),
+    ("P<down><enter>e<end> 2<ctrl-s>", Focus::ReviewKey),
+];
 
 /// A screen that only remembers.
 pub(crate) struct Memory {
@@ -74,11 +105,7 @@ pub(crate) struct Console {
 }
 
 impl Console {
-    /// Opens on the first profile and waits until the list is there.
-    pub(crate) async fn open(operations: Vec<Operations>, size: (u16, u16), theme: Theme) -> Self {
-        Self::open_at(operations, 0, size, theme, Clock::System).await
-    }
-
+    /// Opens on one of the profiles and waits until the list is there.
     pub(crate) async fn open_at(
         operations: Vec<Operations>,
         current: usize,
@@ -105,9 +132,9 @@ impl Console {
 
     pub(crate) async fn settle(&mut self) {
         let settled = self.runner.settle();
-        tokio::time::timeout(std::time::Duration::from_secs(30), settled)
+        tokio::time::timeout(DEADLINE, settled)
             .await
-            .expect("everything under way ends within 30 s")
+            .expect("everything under way ends in time")
             .expect("the screen can be drawn");
     }
 
@@ -134,30 +161,56 @@ impl Console {
         self
     }
 
+    /// Draws without waiting for anything.
+    pub(crate) fn draw(&mut self) -> &mut Self {
+        self.runner.draw().expect("the screen can be drawn");
+        self
+    }
+
+    /// Waits for a text on the screen; other jobs may be under way.
+    pub(crate) async fn until(&mut self, text: &str) -> &mut Self {
+        let waiting = async {
+            self.draw();
+            while !self.screen().contains(text) {
+                self.runner.step().await.expect("the screen can be drawn");
+            }
+        };
+        let came = tokio::time::timeout(DEADLINE, waiting).await.is_ok();
+        assert!(came, "{text:?} did not come:\n{}", self.screen());
+        self
+    }
+
+    /// Another window, at once.
+    pub(crate) fn resize(&mut self, (columns, rows): (u16, u16)) -> &mut Self {
+        self.runner
+            .screen
+            .terminal
+            .backend_mut()
+            .resize(columns, rows);
+        self.runner.take(Msg::Resize(columns, rows));
+        self.draw()
+    }
+
+    /// Another terminal, at once.
+    pub(crate) fn on(&mut self, theme: Theme) -> &mut Self {
+        self.runner.app.desk.theme = theme;
+        self.draw()
+    }
+
+    /// Time goes by and the screen is brought up to date.
+    pub(crate) fn tick(&mut self, now: Timestamp) -> &mut Self {
+        let effects = self.runner.app.update(now, Msg::Tick);
+        assert_eq!(effects, [], "time alone does nothing");
+        self.draw()
+    }
+
     pub(crate) fn buffer(&self) -> &Buffer {
         &self.runner.screen.frame
     }
 
     /// The screen as text, one line a row, without trailing blanks.
     pub(crate) fn screen(&self) -> String {
-        let buffer = self.buffer();
-        let mut text = String::new();
-        for y in 0..buffer.area.height {
-            let mut line = String::new();
-            let mut skip = 0;
-            for x in 0..buffer.area.width {
-                let symbol = buffer[(x, y)].symbol();
-                if skip > 0 {
-                    skip -= 1;
-                    continue;
-                }
-                skip = groupdesk::domain::text::width(symbol).saturating_sub(1);
-                line.push_str(symbol);
-            }
-            text.push_str(line.trim_end());
-            text.push('\n');
-        }
-        text
+        text_of(self.buffer())
     }
 
     #[track_caller]
@@ -181,8 +234,29 @@ impl Console {
     }
 }
 
+/// A screen as text, one line a row, without trailing blanks.
+pub(crate) fn text_of(buffer: &Buffer) -> String {
+    let mut text = String::new();
+    for y in 0..buffer.area.height {
+        let mut line = String::new();
+        let mut skip = 0;
+        for x in 0..buffer.area.width {
+            let symbol = buffer[(x, y)].symbol();
+            if skip > 0 {
+                skip -= 1;
+                continue;
+            }
+            skip = groupdesk::domain::text::width(symbol).saturating_sub(1);
+            line.push_str(symbol);
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
 /// `abc<enter><ctrl-s><f2>` as key presses; `<lt>` is `<`.
-fn parse(script: &str) -> Vec<KeyEvent> {
+pub(crate) fn parse(script: &str) -> Vec<KeyEvent> {
     let mut keys = Vec::new();
     let mut rest = script;
     while let Some(c) = rest.chars().next() {

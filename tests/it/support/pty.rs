@@ -259,6 +259,14 @@ impl Session {
         })
     }
 
+    /// Waits until the screen begins with a text and returns the screen.
+    #[track_caller]
+    pub(crate) fn wait_for_start(&mut self, text: &str, deadline: Duration) -> String {
+        self.wait_until(&format!("{text:?} at the start"), deadline, |screen| {
+            screen.contents().starts_with(text)
+        })
+    }
+
     /// Waits until something holds of the screen; `what` is for the message of the failure.
     #[track_caller]
     pub(crate) fn wait_until(

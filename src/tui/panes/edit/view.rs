@@ -7,7 +7,12 @@ use ratatui::{
 
 use super::{Edit, Section};
 use crate::tui::{
-    changes, desk::Desk, frame::boxed, messages::Severity, sheet::Sheet, theme::Theme,
+    changes::{self, Of},
+    desk::Desk,
+    frame::boxed,
+    messages::Severity,
+    sheet::Sheet,
+    theme::Theme,
     widgets::mapping_table::PastedRows,
 };
 
@@ -50,10 +55,10 @@ pub(super) fn draw(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
     };
     let on = |section| edit.section == section;
     let name_at = edit.name.draw(buffer, name, theme, on(Section::Name));
-    let mapping_title = if edit.creating || edit.mapping.is_known() {
+    let mapping_title = if edit.creating || edit.base.mapping.is_some() {
         "Mapping: schema id to data source id"
     } else {
-        "Mapping: not known here; left out unless you add rows, which then replace the whole"
+        "Mapping: not known here; rows you add replace the whole"
     };
     let inner = field_box(buffer, mapping, mapping_title, on(Section::Mapping), theme);
     let mapping_at = edit
@@ -62,7 +67,7 @@ pub(super) fn draw(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
     let properties_title = if edit.creating || edit.base.properties.is_some() {
         "Properties: a JSON object"
     } else {
-        "Properties: not known here; left out unless you type some, which then replace the whole"
+        "Properties: not known here; what you type replaces the whole"
     };
     let inner = field_box(
         buffer,
@@ -104,9 +109,16 @@ fn draw_changes(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) {
             }
         }
         Some(change) if change.is_empty() => sheet.text("nothing yet", desk.theme.dim()),
-        Some(change) => changes::write(&mut sheet, &change, false, desk.theme),
+        Some(change) => {
+            let of = if edit.creating {
+                Of::Creation
+            } else {
+                Of::Known
+            };
+            changes::write(&mut sheet, &change, of, false, desk.theme);
+        }
     }
-    sheet.draw(buffer, inner, 0);
+    sheet.draw_still(buffer, inner);
 }
 
 /// Says what became of a paste.

@@ -26,6 +26,8 @@ use crate::{
 const BESIDE: u16 = 100;
 /// Under this size there are no boxes and no details.
 const BARE: (u16, u16) = (60, 11);
+/// Rows from which the list can give some away to the details below it.
+const BELOW: u16 = 14;
 /// Rows of the detail box below the list, edges included.
 const DETAIL_ROWS: u16 = 6;
 
@@ -61,7 +63,7 @@ pub(super) fn draw(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
         } else {
             facts::brief(&mut sheet, group, desk);
         }
-        sheet.draw(buffer, inner, 0);
+        sheet.draw_still(buffer, inner);
     }
     cursor.filter(|_| list.filtering)
 }
@@ -82,6 +84,8 @@ fn split(area: Rect, detail: bool) -> (Rect, Option<Rect>) {
             ..area
         };
         (rows, Some(detail))
+    } else if area.height < BELOW {
+        (area, None)
     } else {
         let below = DETAIL_ROWS.min(area.height / 2);
         let rows = Rect {

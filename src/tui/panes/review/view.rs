@@ -6,7 +6,13 @@ use super::{Copy, Review, Stage};
 use crate::{
     domain::history::Ending,
     tui::{
-        changes, desk::Desk, frame::boxed, keymap::Action, level::Level, panes::View, sheet::Sheet,
+        changes::{self, Of},
+        desk::Desk,
+        frame::page as page_box,
+        keymap::Action,
+        level::Level,
+        panes::View,
+        sheet::Sheet,
         widgets::paint,
     },
 };
@@ -17,7 +23,7 @@ pub(super) fn draw(review: &Review, buffer: &mut Buffer, area: Rect, desk: &Desk
     } else {
         "Review: an update"
     };
-    let inner = boxed(buffer, area, title, desk.theme);
+    let inner = page_box(buffer, area, title, desk.theme);
     let buttons = paint::row(inner, inner.height.saturating_sub(1));
     let body = Rect {
         height: inner.height.saturating_sub(2),
@@ -52,7 +58,12 @@ fn page(review: &Review, width: u16, desk: &Desk) -> Sheet {
     if review.change.is_empty() {
         sheet.text("no field changes", theme.dim());
     }
-    changes::write(&mut sheet, &review.change, review.unchanged_too, theme);
+    let of = if review.creating {
+        Of::Creation
+    } else {
+        Of::Known
+    };
+    changes::write(&mut sheet, &review.change, of, review.unchanged_too, theme);
     sheet.blank();
     let method = if review.creating { "GET" } else { "PUT" };
     let url = desk
@@ -78,7 +89,7 @@ fn copy(review: &Review, sheet: &mut Sheet, desk: &Desk) {
             "",
         ),
         Copy::Reading(_) => sheet.field(label, "being read now", theme.dim(), ""),
-        Copy::Alarm(text) => sheet.field("ALARM", text, theme.error(), ""),
+        Copy::Alarm(text) => sheet.text(text, theme.error()),
         Copy::Unreadable(why) => sheet.field(label, why, theme.error(), "r tries again"),
         Copy::Read(foreign) if foreign.is_empty() => sheet.field(
             label,
@@ -86,6 +97,18 @@ fn copy(review: &Review, sheet: &mut Sheet, desk: &Desk) {
             theme.ok(),
             "",
         ),
+        Copy::Read(foreign)
+            if foreign
+                .iter()
+                .all(|difference| difference.mine.as_ref() == Some(&difference.theirs)) =>
+        {
+            let fields: Vec<&str> = foreign.iter().map(|difference| difference.field).collect();
+            let text = format!(
+                "read just now: it already holds your {}, by your request or by someone else's",
+                fields.join(" and ")
+            );
+            sheet.field(label, &text, theme.ok(), "");
+        }
         Copy::Read(foreign) => {
             sheet.field(
                 label,
@@ -107,9 +130,9 @@ fn copy(review: &Review, sheet: &mut Sheet, desk: &Desk) {
                 );
                 match &difference.mine {
                     Some(mine) if difference.is_overwritten() => {
-                        let text =
-                            format!("{}: yours    {mine}   OVERWRITES theirs", difference.field);
+                        let text = format!("{}: yours    {mine}", difference.field);
                         sheet.indented(2, &text, theme.warning());
+                        sheet.indented(2, "! sending yours OVERWRITES theirs", theme.error());
                     }
                     Some(_) => sheet.indented(2, "yours is the same", theme.dim()),
                     None => sheet.indented(2, "yours leaves it out", theme.dim()),
@@ -122,15 +145,22 @@ fn copy(review: &Review, sheet: &mut Sheet, desk: &Desk) {
 fn draw_buttons(review: &Review, buffer: &mut Buffer, line: Rect, desk: &Desk) {
     let theme = desk.theme;
     let style = |on: bool| if on { theme.cursor_row() } else { Style::new() };
+    let gutter = |on: bool| if on { "> " } else { "  " };
     let sending = matches!(review.stage, Stage::Sending(_));
-    let mut x = paint::text(
-        buffer,
-        line.x + 1,
-        line.y,
-        line.width,
-        "[ Back ]",
-        style(!review.on_apply),
-    );
+    let mut x = line.x;
+    let mut put = |text: &str, style: Style| {
+        x = paint::text(
+            buffer,
+            x,
+            line.y,
+            line.right().saturating_sub(x),
+            text,
+            style,
+        );
+        x
+    };
+    put(gutter(!review.on_apply), Style::new());
+    put("[ Back ]", style(!review.on_apply));
     let word = review.apply_word();
     let blocked = review.disabled(Action::Confirm, desk);
     let apply = match review.level {
@@ -141,14 +171,9 @@ fn draw_buttons(review: &Review, buffer: &mut Buffer, line: Rect, desk: &Desk) {
         (Some(_), false) => theme.dim(),
         (_, on) => style(on),
     };
-    x = paint::text(
-        buffer,
-        x + 2,
-        line.y,
-        line.right().saturating_sub(x),
-        &apply,
-        apply_style,
-    );
+    put("  ", Style::new());
+    put(gutter(review.on_apply), Style::new());
+    let x = put(&apply, apply_style);
     let note = match blocked {
         Some(_) if sending => "sending; leaving does not stop it".to_owned(),
         Some(why) => why,

@@ -23,12 +23,15 @@ use crate::{
         level::{Level, of_rotation},
         message::{Job, Outcome, Ticket, Trouble},
         messages::Severity,
+        scroll::Cursor,
         widgets::text_field::TextField,
     },
 };
 
 /// How long a token stays readable on the screen.
 const REVEALED: SignedDuration = SignedDuration::from_secs(20);
+
+const REASON: &str = "reason (optional)";
 
 /// Longest reason, in characters.
 const LONGEST_REASON: usize = 200;
@@ -63,6 +66,7 @@ pub struct TokenPane {
     /// Where to write the token, while that is asked.
     path: Option<TextField>,
     writing: Option<Ticket>,
+    scroll: Cursor,
 }
 
 impl TokenPane {
@@ -71,12 +75,13 @@ impl TokenPane {
         let ticket = desk.start(Job::LookUp(group.id.clone()));
         Self {
             stage: Stage::Reading(ticket),
-            reason: TextField::new("reason (optional)", "").with_longest(LONGEST_REASON),
-            typed: TextField::new("type the id to rotate", ""),
+            reason: TextField::new(REASON, "").with_longest(LONGEST_REASON),
+            typed: TextField::new("type the id", "").with_label_width(REASON.len() as u16),
             id: group.id.clone(),
             revealed_until: None,
             path: None,
             writing: None,
+            scroll: Cursor::default(),
         }
     }
 
@@ -138,6 +143,10 @@ impl View for TokenPane {
     }
 
     fn act(&mut self, action: Action, desk: &mut Desk) {
+        let page = usize::from(desk.size.1 / 2);
+        if self.scroll.act(action, page::lines(self, desk), page) {
+            return;
+        }
         match action {
             Action::Back if self.path.is_some() => self.path = None,
             Action::Enter if self.path.is_some() => self.write(desk),

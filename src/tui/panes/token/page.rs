@@ -4,6 +4,7 @@ use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
     style::Style,
+    widgets::{Clear, Widget},
 };
 
 use super::{Stage, TokenPane};
@@ -12,7 +13,7 @@ use crate::{
     operations::Done,
     tui::{
         desk::Desk,
-        frame::boxed,
+        frame::page as page_box,
         level::Level,
         panes::{View, history::ending_style},
         sheet::Sheet,
@@ -22,6 +23,8 @@ use crate::{
 
 /// Signs that stand for a token, whatever its length.
 const MASKED: usize = 16;
+/// Rows from which the whole check fits.
+const WHOLE_CHECK: u16 = 15;
 
 pub(super) fn draw(
     pane: &TokenPane,
@@ -29,8 +32,29 @@ pub(super) fn draw(
     area: Rect,
     desk: &Desk,
 ) -> Option<Position> {
-    let inner = boxed(buffer, area, &pane.title(desk), desk.theme);
-    let mut sheet = Sheet::new(inner.width, desk.theme);
+    let inner = page_box(buffer, area, &pane.title(desk), desk.theme);
+    if let Stage::Check { on_reason } = pane.stage {
+        let mut sheet = Sheet::new(inner.width, desk.theme);
+        if inner.height < WHOLE_CHECK {
+            brief_check(&mut sheet, pane, desk);
+        } else {
+            check(&mut sheet, pane, desk);
+        }
+        return draw_fields(pane, buffer, inner, &sheet, on_reason, desk);
+    }
+    let sheet = sheet(pane, inner.width, desk);
+    sheet.draw(buffer, inner, pane.scroll.at);
+    draw_path(pane, buffer, inner, sheet.height(), desk)
+}
+
+/// Lines one can scroll through.
+pub(super) fn lines(pane: &TokenPane, desk: &Desk) -> usize {
+    let rows = desk.size.1.saturating_sub(6);
+    sheet(pane, desk.size.0.saturating_sub(4), desk).last_scroll(rows) + 1
+}
+
+fn sheet(pane: &TokenPane, width: u16, desk: &Desk) -> Sheet {
+    let mut sheet = Sheet::new(width, desk.theme);
     match &pane.stage {
         Stage::Reading(_) => {
             sheet.text("reading the group from the service", desk.theme.dim());
@@ -49,10 +73,7 @@ pub(super) fn draw(
                 ),
             }
         }
-        Stage::Check { on_reason } => {
-            check(&mut sheet, pane, desk);
-            return draw_fields(pane, buffer, inner, &sheet, *on_reason, desk);
-        }
+        Stage::Check { .. } => {}
         Stage::Rotating(_) => {
             sheet.heading("Rotating: one request is on its way.");
             sheet.text(
@@ -74,9 +95,6 @@ pub(super) fn draw(
             let style = trouble.ending.map_or(desk.theme.error(), |ending| {
                 ending_style(ending, desk.theme)
             });
-            if trouble.ending == Some(Ending::Unknown) {
-                sheet.text("UNKNOWN", style);
-            }
             sheet.text(&trouble.text, style);
             sheet.blank();
             sheet.text(
@@ -85,8 +103,7 @@ pub(super) fn draw(
             );
         }
     }
-    sheet.draw(buffer, inner, 0);
-    draw_path(pane, buffer, inner, sheet.height(), desk)
+    sheet
 }
 
 fn known<'a>(pane: &TokenPane, desk: &'a Desk) -> Option<&'a KnownGroup> {
@@ -240,14 +257,22 @@ fn check(sheet: &mut Sheet, pane: &TokenPane, desk: &Desk) {
         plain,
     );
     sheet.text(
-        "2  One rotate request is sent, once. The old token dies: dashboards that use it stop.",
+        "2  One rotate request is sent. Dashboards with the old token stop working.",
         plain,
     );
     sheet.text(
-        "3  The new token is shown here, masked; hand it to where dashboards are rendered.",
+        "3  The new token is shown here, masked. Hand it to where they are rendered.",
         plain,
     );
-    sheet.blank();
+}
+
+/// What matters most, for a low window.
+fn brief_check(sheet: &mut Sheet, pane: &TokenPane, desk: &Desk) {
+    sheet.text(
+        "One rotate request. Dashboards with the old token stop working.",
+        Style::new(),
+    );
+    sheet.text(pane.id.as_str(), desk.theme.title());
 }
 
 fn draw_fields(
@@ -260,12 +285,12 @@ fn draw_fields(
 ) -> Option<Position> {
     let typed = super::level(desk) == Level::Typed;
     let rows = if typed { 3 } else { 2 };
-    let top = (sheet.height() as u16).min(area.height.saturating_sub(rows));
+    let top = (sheet.height() as u16 + 1).min(area.height.saturating_sub(rows));
     let page = Rect {
         height: top,
         ..area
     };
-    // In a low window the end of the page, with what will happen, matters most.
+    // Where not all of it fits, its end matters most.
     sheet.draw(buffer, page, sheet.last_scroll(top));
     let line = |index| Rect {
         height: 2.min(area.height.saturating_sub(top + index)),
@@ -307,5 +332,6 @@ fn draw_path(
         height: 2.min(area.height.saturating_sub(top)),
         ..area
     };
+    Clear.render(place.intersection(buffer.area), buffer);
     field.draw(buffer, place, desk.theme, true)
 }

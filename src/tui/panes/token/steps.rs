@@ -118,7 +118,9 @@ impl TokenPane {
 /// One line for a rotation that ended well.
 pub(in crate::tui) fn describe(done: &Done) -> String {
     let arrow = match (&done.previous_fingerprint, &done.group.fingerprint) {
-        (Some(before), Some(after)) => format!(", token {before} is now {}", after.value),
+        (Some(before), Some(after)) if *before != after.value => {
+            format!(", token {before} is now {}", after.value)
+        }
         _ => String::new(),
     };
     format!("{} {}{arrow}", done.group.id, done.ending.as_str())

@@ -35,7 +35,7 @@ pub fn parse(text: &str) -> Result<Properties, JsonProblem> {
     Err(problem(
         line + 1,
         column + 1,
-        "properties are an object: { … }",
+        "properties are an object: { ... }",
     ))
 }
 
@@ -135,7 +135,7 @@ mod tests {
         );
         assert_eq!(
             wrong("\n  [1]"),
-            "line 2, column 3: properties are an object: { … }"
+            "line 2, column 3: properties are an object: { ... }"
         );
         assert_eq!(
             wrong(" \n"),

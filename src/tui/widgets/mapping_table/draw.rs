@@ -114,7 +114,7 @@ impl MappingTable {
         let text = if self.is_known() {
             "no rows; a adds one"
         } else {
-            "not known here, the service does not return it; a adds a row, none leaves it as it is"
+            "not known here; without rows it is left as it is"
         };
         Some((text.into(), false))
     }

@@ -1,0 +1,133 @@
+//! Results for people: tables that fit the terminal. What stands in them is made visible first.
+
+mod group;
+mod history;
+mod list;
+
+use std::io::{self, IsTerminal};
+
+use comfy_table::{Cell, ContentArrangement, Table, presets::NOTHING};
+use jiff::Timestamp;
+
+pub(super) use {group::group, history::history, list::list};
+
+use super::{print, stop::Stop};
+use crate::{
+    domain::{history::Ending, known::Known, text::visible, token::Token},
+    operations::Done,
+};
+
+const UNKNOWN: &str = "?";
+/// Columns between two cells.
+const GAP: usize = 2;
+
+/// What an operation came to. A revealed token stands alone on standard output, so that it can be taken from there.
+pub(super) fn answered(
+    answer: &Done,
+    is_rotation: bool,
+    token: Option<&Token>,
+    now: Timestamp,
+) -> Result<(), Stop> {
+    let mut text = answer.ending.as_str().replace('_', " ");
+    if let (true, Some(before)) = (is_rotation, answer.previous_fingerprint) {
+        let after = answer
+            .group
+            .fingerprint
+            .as_ref()
+            .map_or(UNKNOWN.into(), |known| known.value.to_string());
+        text = format!("{text}: token {before} -> {after}");
+    }
+    let text = format!("{text}\n{}", group(&answer.group, now));
+    match token {
+        None => print::result(&text),
+        Some(token) => {
+            print::say(&text);
+            // A program gets it as it is; on a terminal nothing in it may act.
+            if io::stdout().is_terminal() {
+                print::result(&visible(token.expose()))
+            } else {
+                print::result(token.expose())
+            }
+        }
+    }
+}
+
+/// Warnings, for the person, never on standard output.
+pub(super) fn say_warnings(done: &Done) {
+    if let Some(note) = note(done.ending) {
+        print::say(&format!("! {note}"));
+    }
+    for warning in &done.warnings {
+        let sign = if warning.is_alarm() { "x" } else { "!" };
+        print::say(&format!("{sign} {warning}"));
+    }
+}
+
+/// What the word of an ending leaves open.
+fn note(ending: Ending) -> Option<&'static str> {
+    match ending {
+        Ending::Existed => {
+            Some("the group was there already and is unchanged; `groupdesk update` changes it")
+        }
+        Ending::Recovered => Some(
+            "the answer was lost, but the token is a new one: rotated by this call, or by someone else. After a leak, rotate again",
+        ),
+        Ending::Superseded => {
+            Some("rotated, and then rotated again by someone else: the token is theirs")
+        }
+        Ending::Rotated => {
+            Some("rotated, but not confirmed by reading it back; `groupdesk get` confirms it")
+        }
+        _ => None,
+    }
+}
+
+/// A table without lines, as wide as the terminal; where there is none, as wide as it is.
+pub(super) fn table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(NOTHING).force_no_tty();
+    if !header.is_empty() {
+        table.set_header(header.iter().map(Cell::new));
+    }
+    match terminal_width() {
+        Some(width) => {
+            table
+                .set_content_arrangement(ContentArrangement::Dynamic)
+                .set_width(width as u16);
+        }
+        None => {
+            table.set_content_arrangement(ContentArrangement::Disabled);
+        }
+    }
+    table
+}
+
+fn terminal_width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    (size.ws_col > 0).then(|| size.ws_col.into())
+}
+
+/// The table as text, without spaces at its edges.
+pub(super) fn done(table: &Table) -> String {
+    let mut text = String::new();
+    for line in table.lines() {
+        text.push_str(line.strip_prefix(' ').unwrap_or(&line).trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+fn of<T>(known: Option<&Known<T>>, text: impl Fn(&T) -> String) -> String {
+    known.map_or_else(|| UNKNOWN.to_owned(), |known| text(&known.value))
+}
+
+/// A time that has passed, in its largest unit.
+fn age(at: Timestamp, now: Timestamp) -> String {
+    let seconds = now.duration_since(at).as_secs().max(0);
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m", seconds / 60),
+        3_600..86_400 => format!("{}h", seconds / 3_600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}

@@ -1,0 +1,81 @@
+//! `create`: what is odd about the id, what will be sent, and a get-or-create with it.
+
+use super::{answer, token_file};
+use crate::{
+    api::inspect::Method,
+    cli::{
+        args::Create,
+        ask::{self, Question},
+        exit::Exit,
+        fields::{Edits, Unknown},
+        print, review,
+        session::Session,
+        stop::Stop,
+    },
+    domain::{
+        change::{Change, Wanted},
+        group::UserGroupId,
+        near::near,
+        text::oddities,
+    },
+};
+
+/// How many similar ids are named.
+const NEAR: usize = 5;
+
+pub(in crate::cli) async fn create(session: &Session, arguments: Create) -> Result<Exit, Stop> {
+    let Create {
+        id,
+        fields,
+        mutation,
+        token,
+    } = arguments;
+    session.operations.writable()?;
+    if !mutation.dry_run {
+        ask::can_be_asked(session, mutation.yes)?;
+    }
+    session.say_where();
+    let edits = Edits::read(fields, Vec::new(), Vec::new()).await?;
+    let wanted = edits.apply(&Wanted::default(), Unknown::IsEmpty)?;
+    let change = Change::between(&Wanted::default(), &wanted);
+    say_what_is_odd(session, &id).await?;
+    if mutation.dry_run {
+        review::dry_run(session, Method::Get, &id, &wanted, &change)?;
+        return Ok(Exit::Done);
+    }
+    let mut file = token_file(&token)?;
+    if !mutation.yes {
+        print::say(&review::lines(&change));
+    }
+    let question = format!("Create \"{id}\"? It cannot be deleted again.");
+    ask::confirm(mutation.yes, &question, Question::YesOrNo).await?;
+    let created = session
+        .in_flight
+        .during(Box::pin(session.operations.create(&id, &wanted)))
+        .await;
+    let done = created.map_err(Stop::of_mutation)?;
+    answer(session, &done, false, &token, file.as_mut())
+}
+
+/// Hazard 1: an id that was mistyped makes a group for ever.
+async fn say_what_is_odd(session: &Session, id: &UserGroupId) -> Result<(), Stop> {
+    for oddity in oddities(id.as_str()) {
+        print::say(&format!(
+            "! character {} of the id: {}",
+            oddity.position, oddity.what
+        ));
+    }
+    if session.operations.show(id).await?.is_some() {
+        print::say(&format!(
+            "! \"{id}\" is known here already; the service returns a group that exists unchanged"
+        ));
+        return Ok(());
+    }
+    let groups = session.operations.list().await?;
+    let near = near(id.as_str(), groups.iter().map(|group| &group.id), NEAR);
+    if !near.is_empty() {
+        let near: Vec<_> = near.iter().map(|id| format!("\"{id}\"")).collect();
+        print::say(&format!("! known ids like it: {}", near.join(", ")));
+    }
+    Ok(())
+}

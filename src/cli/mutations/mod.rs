@@ -1,0 +1,65 @@
+//! `create`, `update` and `rotate`: look, show what will happen, ask, send once, say what came of it.
+
+mod create;
+mod rotate;
+mod update;
+
+pub(super) use {create::create, rotate::rotate, update::update};
+
+use super::{
+    args::TokenArgs, exit::Exit, human, json, print, session::Session, stop::Stop,
+    token_out::TokenFile,
+};
+use crate::operations::{Assurance, Done};
+
+/// What may be said of an id that the directory does not know.
+pub(super) fn assurance(exists: bool) -> Assurance {
+    if exists {
+        Assurance::Exists
+    } else {
+        Assurance::KnownOnly
+    }
+}
+
+/// Makes the file of `--token-out`, before anything is sent.
+pub(super) fn token_file(token: &TokenArgs) -> Result<Option<TokenFile>, Stop> {
+    token
+        .token_out
+        .as_deref()
+        .map(TokenFile::create)
+        .transpose()
+}
+
+/// Puts the token where it was asked for, then prints the answer.
+pub(super) fn answer(
+    session: &Session,
+    done: &Done,
+    is_rotation: bool,
+    token: &TokenArgs,
+    file: Option<&mut TokenFile>,
+) -> Result<Exit, Stop> {
+    let written = write_token(done, file);
+    let revealed = done.token.as_ref().filter(|_| token.reveal);
+    human::say_warnings(done);
+    if session.json {
+        print::json(&json::Answered::of(done, is_rotation, revealed))?;
+    } else {
+        human::answered(done, is_rotation, revealed, session.operations.now())?;
+    }
+    written?;
+    Ok(Exit::of_done(done))
+}
+
+fn write_token(done: &Done, file: Option<&mut TokenFile>) -> Result<(), Stop> {
+    let (Some(file), Some(token)) = (file, &done.token) else {
+        return Ok(());
+    };
+    file.write(token).map_err(|error| {
+        Stop::Usage(format!(
+            "{}, but the token cannot be written to {}: {error}; read it again with `groupdesk get {} --token-out FILE`",
+            done.ending.as_str(),
+            file.path().display(),
+            done.group.id
+        ))
+    })
+}

@@ -1,0 +1,82 @@
+//! `rotate`: asks, rotates once, puts the new token where it was asked for, and confirms it by reading it back.
+
+use super::{answer, assurance, token_file, write_token};
+use crate::{
+    cli::{
+        args::Rotate,
+        ask::{self, Question},
+        exit::Exit,
+        print,
+        session::Session,
+        stop::Stop,
+    },
+    domain::{group::UserGroupId, history::Ending},
+};
+
+pub(in crate::cli) async fn rotate(session: &Session, arguments: Rotate) -> Result<Exit, Stop> {
+    let Rotate {
+        id,
+        reason,
+        assurance: exists,
+        mutation,
+        token,
+    } = arguments;
+    let assurance = assurance(exists.exists);
+    session.operations.writable()?;
+    let known = session.operations.known(&id, assurance).await?;
+    let fingerprint = known.and_then(|group| group.fingerprint).map_or_else(
+        || "not known here".to_owned(),
+        |known| known.value.to_string(),
+    );
+    if mutation.dry_run {
+        session.say_where();
+        return dry_rotation(session, &id, &fingerprint);
+    }
+    ask::can_be_asked(session, mutation.yes)?;
+    session.say_where();
+    let mut file = token_file(&token)?;
+    let question = if session.operations.profile().production {
+        Question::TypeId(&id)
+    } else {
+        Question::YesOrNo
+    };
+    let what = format!(
+        "Rotate the token of \"{id}\" (now {fingerprint})? The old token stops working at once."
+    );
+    ask::confirm(mutation.yes, &what, question).await?;
+    let rotated = session
+        .in_flight
+        .during(Box::pin(session.operations.rotate(&id, reason, assurance)))
+        .await
+        .map_err(Stop::from)?;
+    // Before the confirming get: whatever happens now, the person has the token. A failure is told below.
+    drop(write_token(&rotated, file.as_mut()));
+    let done = if rotated.ending == Ending::Rotated {
+        session
+            .in_flight
+            .during(Box::pin(session.operations.confirm(rotated)))
+            .await
+    } else {
+        rotated
+    };
+    answer(session, &done, true, &token, file.as_mut())
+}
+
+fn dry_rotation(session: &Session, id: &UserGroupId, fingerprint: &str) -> Result<Exit, Stop> {
+    let url = session.operations.profile().url();
+    if session.json {
+        print::json(&serde_json::json!({
+            "outcome": null,
+            "dry_run": true,
+            "method": "POST",
+            "url": url,
+            "user_group_id": id.as_str(),
+            "fingerprint": fingerprint,
+        }))?;
+    } else {
+        print::result(&format!(
+            "would read \"{id}\", then send one POST {url} with its current token (last seen: {fingerprint})"
+        ))?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,124 @@
+//! `update`: reads the group, lays the edits over what is known, and sends the whole (hazard 4 of service.md).
+
+use super::{answer, assurance, token_file};
+use crate::{
+    api::inspect::Method,
+    cli::{
+        args::Update,
+        ask::{self, Question},
+        exit::Exit,
+        fields::{Edits, Unknown},
+        human, print, review,
+        session::Session,
+        stop::Stop,
+    },
+    domain::{
+        change::{Change, Wanted},
+        group::UserGroupId,
+        history::Ending,
+    },
+    operations::{Assurance, Done, Failure},
+};
+
+pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Result<Exit, Stop> {
+    let Update {
+        id,
+        fields,
+        unmap,
+        remove_property,
+        assurance: exists,
+        mutation,
+        token,
+    } = arguments;
+    let assurance = assurance(exists.exists);
+    session.operations.writable()?;
+    session.operations.known(&id, assurance).await?;
+    if !mutation.dry_run {
+        ask::can_be_asked(session, mutation.yes)?;
+    }
+    session.say_where();
+    let edits = Edits::read(fields, unmap, remove_property).await?;
+    let mut file = if mutation.dry_run {
+        None
+    } else {
+        token_file(&token)?
+    };
+    // A get may create (hazard 1): once begun, it is waited for like a change.
+    let read = session
+        .in_flight
+        .during(read_first(session, &id, assurance))
+        .await?;
+    let base = Wanted::of(&read.group);
+    let wanted = edits.apply(&base, Unknown::IsUnknown)?;
+    let change = Change::between(&base, &wanted);
+    say_what_is_left_out(&wanted);
+    if mutation.dry_run {
+        review::dry_run(session, Method::Put, &id, &wanted, &change)?;
+        return Ok(Exit::Done);
+    }
+    if change.is_empty() {
+        print::say("nothing is different; no update was sent");
+        return answer(session, &read, false, &token, file.as_mut());
+    }
+    if !mutation.yes {
+        human::say_warnings(&read);
+        print::say(&review::lines(&change));
+    }
+    ask::confirm(
+        mutation.yes,
+        &format!("Update \"{id}\"?"),
+        Question::YesOrNo,
+    )
+    .await?;
+    let updated = session
+        .in_flight
+        .during(Box::pin(
+            session.operations.update(&id, &base, &wanted, assurance),
+        ))
+        .await;
+    let mut done = updated.map_err(Stop::of_mutation)?;
+    // What the first read noticed was news then; it is still news to whoever asked.
+    for warning in read.warnings {
+        if !done.warnings.contains(&warning) {
+            done.warnings.push(warning);
+        }
+    }
+    answer(session, &done, false, &token, file.as_mut())
+}
+
+/// The get before an update (hazard 4). An alarm ends the command: nothing further is sent.
+async fn read_first(
+    session: &Session,
+    id: &UserGroupId,
+    assurance: Assurance,
+) -> Result<Done, Stop> {
+    let read = session.operations.look_up(id, assurance).await?;
+    if read.ending == Ending::CreatedByGet {
+        return Err(Failure::CreatedByGet { id: id.clone() }.into());
+    }
+    let tag = read
+        .group
+        .environment_tag
+        .as_ref()
+        .map(|known| &known.value);
+    match (&session.operations.profile().environment, tag) {
+        (Some(expected), Some(got)) if expected != got => Err(Failure::WrongEnvironment {
+            id: id.clone(),
+            expected: expected.clone(),
+            got: got.clone(),
+        }
+        .into()),
+        _ => Ok(read),
+    }
+}
+
+fn say_what_is_left_out(wanted: &Wanted) {
+    if wanted.mapping.is_none() {
+        print::say(
+            "the mapping is not known here and is left out of the request; the service keeps what it has, as far as is known",
+        );
+    }
+    if wanted.properties.is_none() {
+        print::say("the properties are not known here and are left out of the request");
+    }
+}

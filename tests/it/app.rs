@@ -1,0 +1,9 @@
+//! The console as a pure state: key scripts in, effects out, compared. No terminal, no network, no clock.
+
+mod confirm;
+mod drafts;
+mod leaving;
+mod places;
+mod random;
+mod scene;
+mod tickets;

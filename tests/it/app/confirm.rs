@@ -1,0 +1,186 @@
+//! Nothing is sent before its review or check, and only the right key of the level sends it (console.md, "Confirmation").
+
+use groupdesk::{
+    domain::history::Ending,
+    operations::Warning,
+    tui::message::{Effect, Job, Msg, ProfileIndex, Ticket},
+};
+
+use super::scene::{PRODUCTION, READ_ONLY, Scene, TESTING, base, failed, group, wanted, warned};
+use crate::support::world::id;
+
+/// From the list to the review of a new name, the service's copy read.
+fn at_review(profile: usize) -> Scene {
+    let mut scene = Scene::on(profile);
+    scene.walk("e<end> 2<ctrl-s>");
+    scene.shows("nothing is sent yet");
+    scene
+}
+
+fn update() -> Job {
+    Job::Update {
+        id: id("acme-eu"),
+        base: base("acme-eu"),
+        wanted: wanted("Name of acme-eu 2", &[("7", "40")], r#"{"tier":"gold"}"#),
+    }
+}
+
+fn starts(job: &Job, effects: &[Effect]) -> bool {
+    matches!(effects, [Effect::Start(_, _, started)] if **started == *job)
+}
+
+#[test]
+fn outside_production_enter_on_the_button_sends_the_whole_change() {
+    let mut scene = at_review(TESTING);
+    assert_eq!(scene.keys("y"), [], "y is no button");
+    assert_eq!(scene.keys("<tab><tab>"), []);
+    assert_eq!(scene.keys("<enter>"), [], "Back has the focus first");
+    assert_eq!(scene.focus(), "EditName");
+    scene.walk("<ctrl-s><tab>");
+    let effects = scene.keys("<enter>");
+    assert!(starts(&update(), &effects), "{effects:?}");
+    assert_eq!(scene.keys("<enter><tab><enter>"), [], "once is enough");
+}
+
+#[test]
+fn in_production_only_y_sends() {
+    let mut scene = at_review(PRODUCTION);
+    assert_eq!(scene.keys("<tab><enter><enter>"), []);
+    scene.says("press y");
+    let effects = scene.keys("y");
+    assert!(starts(&update(), &effects), "{effects:?}");
+    assert_eq!(scene.keys("yy<enter>"), []);
+}
+
+#[test]
+fn nothing_is_sent_before_the_copy_has_been_read() {
+    for (profile, script) in [(TESTING, "<tab><enter>"), (PRODUCTION, "y")] {
+        let mut scene = Scene::on(profile);
+        scene.walk("e<end> 2");
+        let read = scene.keys("<ctrl-s>");
+        assert!(starts(&Job::LookUp(id("acme-eu")), &read), "{read:?}");
+        assert_eq!(scene.keys(script), []);
+        scene.says("copy is being read");
+        scene.answer_with(failed("no route to host", Some(Ending::Unreachable)));
+        let last = script.trim_start_matches("<tab>");
+        assert_eq!(scene.keys(last), []);
+        scene.says("copy could not be read");
+    }
+}
+
+#[test]
+fn an_alarm_stops_the_review_and_cannot_be_read_away() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end> 2");
+    scene.keys("<ctrl-s>");
+    scene.answer_with(warned(group("acme-eu", 1), Warning::CreatedByGet));
+    scene.shows("ALARM");
+    assert_eq!(scene.keys("<tab><enter>r<f5>"), []);
+    scene.shows("ALARM");
+}
+
+#[test]
+fn a_rotation_outside_production_asks_for_y_alone() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("t");
+    assert_eq!(scene.keys("Ty"), [], "y is a letter of the reason");
+    assert_eq!(scene.keys("<tab><enter><enter>"), []);
+    assert_eq!(scene.focus(), "RotateCheck");
+    let effects = scene.keys("y");
+    let rotate = Job::Rotate(id("acme-eu"), Some("y".into()));
+    assert!(starts(&rotate, &effects), "{effects:?}");
+    assert_eq!(scene.keys("yyT<enter>"), [], "it is sent once");
+}
+
+#[test]
+fn a_rotation_in_production_asks_for_the_id() {
+    let mut scene = Scene::on(PRODUCTION);
+    scene.walk("tT<tab>");
+    assert_eq!(scene.keys("y<enter>"), []);
+    scene.shows("that is not the id");
+    assert_eq!(scene.keys("<backspace>acme-e<enter>"), []);
+    let effects = scene.keys("u<enter>");
+    assert!(
+        starts(&Job::Rotate(id("acme-eu"), None), &effects),
+        "{effects:?}"
+    );
+}
+
+#[test]
+fn pasted_text_never_acts() {
+    let hostile = "y\nacme-eu\n\r\x1b[13~T\x03q";
+    for (profile, script) in [
+        (TESTING, ""),
+        (TESTING, "e<end> 2<ctrl-s><tab>"),
+        (PRODUCTION, "e<end> 2<ctrl-s>"),
+        (TESTING, "tT<tab>"),
+        (PRODUCTION, "tT<tab>"),
+        (TESTING, "P"),
+        (TESTING, "?"),
+        (TESTING, "o"),
+        (TESTING, "tw"),
+    ] {
+        let mut scene = Scene::on(profile);
+        scene.walk(script);
+        let before = scene.focus();
+        let effects = scene.msg(Msg::Paste(hostile.into()));
+        assert_eq!(effects, [], "after {script:?}");
+        assert_eq!(scene.focus(), before, "after {script:?}");
+    }
+    let mut scene = Scene::on(PRODUCTION);
+    scene.walk("tT<tab>");
+    scene.msg(Msg::Paste("acme-eu".into()));
+    assert_eq!(
+        scene.keys("<enter>").len(),
+        1,
+        "pasting the id is typing it"
+    );
+}
+
+#[test]
+fn the_help_does_not_confirm() {
+    for (profile, script) in [(TESTING, "tT<tab>"), (PRODUCTION, "e<end> 2<ctrl-s>")] {
+        let mut scene = Scene::on(profile);
+        scene.walk(script);
+        let place = scene.focus();
+        assert_eq!(scene.keys("?"), []);
+        scene.shows("> y ");
+        assert_eq!(scene.keys("<enter>"), [], "after {script}");
+        assert_eq!(scene.focus(), place);
+        scene.says("press the key itself");
+    }
+}
+
+#[test]
+fn a_read_only_profile_says_why_not() {
+    let mut scene = Scene::on(READ_ONLY);
+    scene.shows("READ-ONLY");
+    for script in ["e", "<enter>", "e", "<esc>t", "T"] {
+        scene.walk(script);
+    }
+    assert_eq!(scene.focus(), "Token");
+    scene.says("not possible here: this profile is read-only");
+    scene.walk("<esc>e");
+    scene.says("not possible here: this profile is read-only");
+    assert_eq!(scene.focus(), "List");
+    scene.walk("onew-id<enter>");
+    assert_eq!(scene.focus(), "Open");
+    scene.shows("cannot be created");
+    scene.walk("<esc>?read-only");
+    scene.shows("(this profile is read-only)");
+    assert!(scene.writes().is_empty());
+}
+
+#[test]
+fn an_unknown_id_is_created_only_from_its_review() {
+    let mut scene = Scene::on(TESTING);
+    assert_eq!(scene.keys("oacme-ue<enter>"), []);
+    scene.shows("Create acme-ue");
+    assert_eq!(scene.keys("New<ctrl-s>"), [], "a creation reads nothing");
+    scene.shows("creates");
+    let effects = scene.keys("<tab><enter>");
+    let [Effect::Start(Ticket(_), ProfileIndex(TESTING), job)] = effects.as_slice() else {
+        panic!("{effects:?}");
+    };
+    assert!(matches!(&**job, Job::Create(new, _) if *new == id("acme-ue")));
+}

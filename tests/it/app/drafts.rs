@@ -1,0 +1,141 @@
+//! What was typed is never lost: it survives Esc, another profile, an error, and it ends when it was sent.
+
+use groupdesk::{
+    domain::{group::EnvironmentTag, history::Ending},
+    operations::Warning,
+    tui::message::{Job, Msg, ProfileIndex},
+};
+
+use super::scene::{PRODUCTION, Scene, TESTING, done, failed, group, warned};
+use crate::support::world::id;
+
+fn drafts(scene: &Scene) -> usize {
+    scene.app.desk.drafts.len()
+}
+
+#[test]
+fn a_draft_survives_esc_and_comes_back() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end> 2<esc>");
+    scene.says("draft of acme-eu kept");
+    scene.walk("<down>e<esc>");
+    assert_eq!(drafts(&scene), 1, "an untouched form is no draft");
+    scene.walk("<up>e");
+    scene.shows("Name of acme-eu 2").says("your unsent draft");
+    scene.walk("<end><backspace><backspace><esc>");
+    assert_eq!(drafts(&scene), 0, "as it was before");
+}
+
+#[test]
+fn a_draft_survives_another_profile_and_stays_in_its_own() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end> 2<tab>P<down><enter>");
+    scene.shows("PRODUCTION");
+    scene.walk("e");
+    assert!(!scene.screen().contains("Name of acme-eu 2"));
+    scene.walk("<esc>P<up><enter>e");
+    scene.shows("Name of acme-eu 2");
+    assert!(
+        scene
+            .app
+            .desk
+            .drafts
+            .contains_key(&(ProfileIndex(TESTING), id("acme-eu")))
+    );
+    assert!(
+        !scene
+            .app
+            .desk
+            .drafts
+            .contains_key(&(ProfileIndex(PRODUCTION), id("acme-eu")))
+    );
+}
+
+#[test]
+fn a_draft_survives_a_failed_sending() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end> 2<ctrl-s><tab>");
+    scene.keys("<enter>");
+    scene.answer_with(failed("the service refused (409)", Some(Ending::Refused)));
+    scene
+        .shows("the service refused")
+        .shows("Your text is kept");
+    scene.walk("<esc><esc>e");
+    scene.shows("Name of acme-eu 2");
+}
+
+#[test]
+fn what_was_sent_is_no_draft_any_more() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end> 2<ctrl-s><tab><enter>");
+    assert_eq!(drafts(&scene), 0);
+    // The same, when nobody waited for it.
+    scene.walk("<esc>e<end>3<ctrl-s><tab>");
+    scene.keys("<enter><esc><esc>");
+    assert_eq!(drafts(&scene), 1);
+    scene.answer();
+    assert_eq!(drafts(&scene), 0);
+    // And when the form is still open.
+    scene.walk("e<end>4<ctrl-s><tab>");
+    scene.keys("<enter><esc>");
+    scene.answer();
+    assert_eq!(scene.focus(), "EditName");
+    scene.shows("nothing changed");
+    scene.walk("<esc>");
+    assert_eq!(drafts(&scene), 0);
+}
+
+#[test]
+fn an_outcome_nobody_knows_keeps_the_draft() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end> 2<ctrl-s><tab>");
+    scene.keys("<enter><esc><esc>");
+    let (ticket, ..) = scene.pending.remove(0);
+    scene.msg(Msg::Lost(ticket));
+    assert_eq!(drafts(&scene), 1);
+}
+
+#[test]
+fn a_form_below_the_one_that_was_sent_is_kept() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end> 2<tab>oglobex<enter>");
+    scene.walk("e<end> 3<ctrl-s><tab><enter>");
+    scene.shows("UPDATED");
+    scene.walk("<enter>");
+    assert_eq!(scene.focus(), "List");
+    scene.walk("e");
+    scene.shows("Name of acme-eu 2");
+}
+
+#[test]
+fn a_creation_that_met_an_existing_group_becomes_an_update() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("oinitech<enter>Typed<tab>a7<tab>99<enter><ctrl-s><tab>");
+    scene.keys("<enter>");
+    scene.answer_with(done(Ending::Existed, group("initech", 3)));
+    scene.shows("EXISTED").shows("What you typed is kept");
+    scene.walk("e");
+    scene.shows("Edit initech").shows("Typed").shows("99");
+    scene.walk("<ctrl-s><tab>");
+    scene.keys("<enter>");
+    assert!(
+        matches!(scene.writes().as_slice(), [Job::Update { id: group, .. }] if *group == id("initech")),
+        "{:?}",
+        scene.pending
+    );
+}
+
+#[test]
+fn an_alarm_keeps_the_draft() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end> 2");
+    scene.keys("<ctrl-s>");
+    let wrong = Warning::WrongTag {
+        expected: EnvironmentTag::Testing,
+        got: EnvironmentTag::Customer,
+    };
+    scene.answer_with(warned(group("acme-eu", 1), wrong));
+    scene.shows("ALARM");
+    scene.walk("<esc><esc>");
+    assert_eq!(drafts(&scene), 1);
+}

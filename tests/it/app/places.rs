@@ -1,0 +1,150 @@
+//! Where one is, and what can be done there: the help, the footer, the token's time, the debug text.
+
+use groupdesk::tui::{
+    keymap::{self, Action, Focus},
+    message::{Effect, Msg},
+};
+
+use super::scene::{PRODUCTION, Scene, TESTING, TOKEN};
+use crate::support::console::PLACES;
+
+#[test]
+fn every_place_can_be_reached_and_left() {
+    for (script, focus) in PLACES {
+        let mut scene = Scene::on(TESTING);
+        scene.walk(script);
+        assert_eq!(scene.app.top().focus(), focus, "{script}");
+        for _ in 0..5 {
+            scene.walk("<esc>");
+        }
+        assert_eq!(scene.focus(), "List", "out of {script}");
+    }
+}
+
+#[test]
+fn the_help_lists_every_binding_of_the_place() {
+    for (script, focus) in PLACES {
+        let mut scene = Scene::on(TESTING);
+        scene.app.desk.size = (120, 50);
+        scene.walk(script);
+        if focus == Focus::Help {
+            continue;
+        }
+        scene.walk("<f1>");
+        assert_eq!(scene.focus(), "Help");
+        let screen = scene.screen();
+        for binding in keymap::bindings(focus) {
+            assert!(
+                screen.contains(binding.help),
+                "{:?} is not in the help of {focus:?}:\n{screen}",
+                binding.help
+            );
+        }
+        scene.walk("<f1>");
+        assert_eq!(scene.app.top().focus(), focus, "F1 closes it again");
+    }
+}
+
+#[test]
+fn the_help_of_a_field_names_no_key_that_is_text_there() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<f1>");
+    let screen = scene.screen();
+    assert!(screen.contains("F1 Ctrl-P"), "{screen}");
+    assert!(!screen.contains("? F1"), "{screen}");
+    assert!(screen.contains("F5 Ctrl-R"), "{screen}");
+}
+
+#[test]
+fn the_help_finds_and_runs_an_action() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("?switch");
+    scene.shows("switch the profile");
+    scene.walk("<enter>");
+    assert_eq!(scene.focus(), "Profiles");
+    scene.walk("<esc>:reverse<enter>");
+    scene.shows("sort: name v");
+    scene.walk("?no such thing<enter>");
+    assert_eq!(scene.focus(), "List");
+}
+
+#[test]
+fn every_action_of_the_footer_does_something_or_says_why_not() {
+    for (script, focus) in PLACES {
+        for binding in keymap::bindings(focus).filter(|binding| !binding.hint.is_empty()) {
+            if binding.action == Action::InField {
+                continue;
+            }
+            let mut scene = Scene::on(TESTING);
+            scene.walk(script);
+            let before = (scene.screen(), scene.app.desk.messages.all().len());
+            let name = binding.keys[0];
+            let script = if name.chars().count() == 1 {
+                name.to_owned()
+            } else {
+                format!("<{name}>")
+            };
+            let effects = scene.keys(&script);
+            let after = (scene.screen(), scene.app.desk.messages.all().len());
+            assert!(
+                before != after || !effects.is_empty(),
+                "{name} ({}) does nothing in {focus:?}:\n{}",
+                binding.hint,
+                before.0
+            );
+        }
+    }
+}
+
+#[test]
+fn the_token_is_hidden_after_its_time_even_below_a_box() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("t");
+    assert!(!scene.app.ticks());
+    scene.walk("v");
+    scene.shows(TOKEN);
+    assert!(scene.app.ticks());
+    scene.later(5).walk("?");
+    assert!(scene.app.ticks(), "time goes on below the help");
+    scene.walk("<esc>");
+    scene.later(14).msg(Msg::Tick);
+    scene.shows(TOKEN);
+    scene.later(1).msg(Msg::Tick);
+    assert!(!scene.screen().contains(TOKEN));
+    assert!(!scene.app.ticks(), "an idle console wakes for nothing");
+}
+
+#[test]
+fn the_token_is_copied_only_on_request() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("t");
+    let effects = scene.keys("y");
+    assert!(
+        matches!(effects.as_slice(), [Effect::Copy(token)] if token.expose() == TOKEN),
+        "{effects:?}"
+    );
+    scene.says("it does not confirm");
+}
+
+#[test]
+fn no_place_tells_the_token_in_its_debug_text_or_unasked() {
+    for profile in [TESTING, PRODUCTION] {
+        for (script, _) in PLACES {
+            let mut scene = Scene::on(profile);
+            scene.walk(script);
+            assert!(!scene.screen().contains(TOKEN), "after {script}");
+            scene.walk("<esc>tv");
+            assert!(
+                !format!("{:?}", scene.app).contains(TOKEN),
+                "after {script}"
+            );
+        }
+    }
+}
+
+#[test]
+fn suspend_and_redraw_are_effects() {
+    let mut scene = Scene::on(TESTING);
+    assert_eq!(scene.keys("<ctrl-z>"), [Effect::Suspend]);
+    assert_eq!(scene.keys("e<ctrl-l>"), [Effect::Redraw]);
+}

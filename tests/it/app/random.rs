@@ -1,0 +1,256 @@
+//! Whatever is typed, pasted and answered: no write begins but from a review or a check, by the key of its level.
+
+use groupdesk::tui::{
+    keymap::Focus,
+    message::{Effect, Job, Msg},
+};
+use proptest::prelude::*;
+
+use super::scene::{PRODUCTION, READ_ONLY, Scene, TESTING, canned, failed};
+use crate::support::console::parse;
+use groupdesk::domain::history::Ending;
+
+/// One step of a story.
+#[derive(Debug, Clone)]
+enum Step {
+    Type(&'static str),
+    Paste(&'static str),
+    /// The oldest job ends well, badly, or breaks off.
+    Succeed,
+    Fail,
+    Lose,
+    Resize(u16, u16),
+    Wait,
+}
+
+const KEYS: &[&str] = &[
+    "<enter>",
+    "<enter>",
+    "<esc>",
+    "<tab>",
+    "<tab>",
+    "<shift-tab>",
+    "<up>",
+    "<down>",
+    "<ctrl-s>",
+    "<ctrl-s>",
+    "<f1>",
+    "<f2>",
+    "<f5>",
+    "<f8>",
+    "<ctrl-c>",
+    "<ctrl-r>",
+    "<ctrl-t>",
+    "<ctrl-z>",
+    "<backspace>",
+    "<end>",
+    "<space>",
+    "y",
+    "y",
+    "Y",
+    "T",
+    "T",
+    "t",
+    "e",
+    "e",
+    "a",
+    "D",
+    "z",
+    "Z",
+    "d",
+    "s",
+    "S",
+    "/",
+    "?",
+    "o",
+    "P",
+    "m",
+    "1",
+    "2",
+    "r",
+    "v",
+    "w",
+    "u",
+    "c",
+    "q",
+    "j",
+    "k",
+    "g",
+    "G",
+    "acme-eu",
+    "acme-eu<enter>",
+    "new-id<enter>",
+    "e<end>x<ctrl-s>",
+    "tT<tab>",
+];
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        12 => prop::sample::select(KEYS).prop_map(Step::Type),
+        1 => prop::sample::select(&["y", "acme-eu\n", "\r", "{\"a\": 1}", "7\t40\n8\t41", "\u{1b}[A"][..]).prop_map(Step::Paste),
+        6 => Just(Step::Succeed),
+        1 => Just(Step::Fail),
+        1 => Just(Step::Lose),
+        1 => (1_u16..200, 1_u16..60).prop_map(|(columns, rows)| Step::Resize(columns, rows)),
+        1 => Just(Step::Wait),
+    ]
+}
+
+/// Panics where an effect is not allowed from this place by this key.
+fn judge(place: Focus, typed: Option<&str>, screen: &str, profile: usize, effects: &[Effect]) {
+    for effect in effects {
+        let Effect::Start(_, at, job) = effect else {
+            continue;
+        };
+        if !job.is_write() {
+            continue;
+        }
+        // A file of one's own is no change at the service.
+        let is_file = matches!(**job, Job::WriteToken(..));
+        assert!(
+            at.0 != READ_ONLY || is_file,
+            "{job:?} in a read-only profile"
+        );
+        let is_allowed = match (&**job, at.0, typed) {
+            (Job::Create(..) | Job::Update { .. }, TESTING, Some("<enter>")) => {
+                matches!(place, Focus::Review | Focus::Help)
+            }
+            (Job::Create(..) | Job::Update { .. }, PRODUCTION, Some("y")) => {
+                place == Focus::ReviewKey
+            }
+            (Job::Rotate(..), TESTING, Some("y")) => place == Focus::RotateCheck,
+            (Job::Rotate(id, _), PRODUCTION, Some("<enter>")) => {
+                matches!(place, Focus::RotateTyped | Focus::Help)
+                    && screen.contains(&format!("type the id        {id}"))
+            }
+            (Job::WriteToken(..), _, Some("<enter>")) => {
+                matches!(place, Focus::WritePath | Focus::Help)
+            }
+            _ => false,
+        };
+        assert!(
+            is_allowed,
+            "{job:?} by {typed:?} in {place:?} of {profile}:\n{screen}"
+        );
+    }
+}
+
+fn play(profile: usize, steps: &[Step]) {
+    let mut scene = Scene::on(profile);
+    for step in steps {
+        match step {
+            Step::Type(script) => {
+                for (key, name) in parse(script).into_iter().zip(names(script)) {
+                    let place = scene.app.top().focus();
+                    let profile = scene.app.desk.current.0;
+                    let screen = screen_at_ease(&mut scene);
+                    let effects = scene.msg(Msg::Key(key));
+                    judge(place, Some(&name), &screen, profile, &effects);
+                    if effects
+                        .iter()
+                        .any(|effect| matches!(effect, Effect::Quit(_)))
+                    {
+                        return;
+                    }
+                }
+            }
+            Step::Paste(text) => {
+                let effects = scene.msg(Msg::Paste((*text).to_owned()));
+                assert_eq!(effects, [], "a paste acts");
+            }
+            Step::Succeed | Step::Fail | Step::Lose if scene.pending.is_empty() => {}
+            Step::Succeed | Step::Fail | Step::Lose => {
+                let (ticket, at, job) = scene.pending.remove(0);
+                let msg = match step {
+                    Step::Lose => Msg::Lost(ticket),
+                    Step::Fail => Msg::Done(ticket, failed("it broke", Some(Ending::Unknown))),
+                    _ => Msg::Done(ticket, canned(at, &job)),
+                };
+                let effects = scene.msg(msg);
+                let place = scene.app.top().focus();
+                judge(place, None, "", at.0, &effects);
+                if effects
+                    .iter()
+                    .any(|effect| matches!(effect, Effect::Quit(_)))
+                {
+                    return;
+                }
+            }
+            Step::Resize(columns, rows) => {
+                scene.msg(Msg::Resize(*columns, *rows));
+                scene.screen();
+            }
+            Step::Wait => {
+                scene.later(7).msg(Msg::Tick);
+            }
+        }
+        assert!(!scene.app.stack.is_empty());
+    }
+    scene.screen();
+}
+
+/// The screen where there is room to read it, whatever the window is.
+fn screen_at_ease(scene: &mut Scene) -> String {
+    let size = std::mem::replace(&mut scene.app.desk.size, (100, 40));
+    let screen = scene.screen();
+    scene.app.desk.size = size;
+    screen
+}
+
+/// The keys of a script by name.
+fn names(script: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut rest = script;
+    while let Some(c) = rest.chars().next() {
+        let end = match rest.find('>') {
+            Some(end) if c == '<' => end + 1,
+            _ => c.len_utf8(),
+        };
+        names.push(rest[..end].to_owned());
+        rest = &rest[end..];
+    }
+    names
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_write_begins_unreviewed(
+        profile in prop::sample::select(&[TESTING, PRODUCTION, READ_ONLY][..]),
+        steps in prop::collection::vec(step(), 1..150),
+    ) {
+        play(profile, &steps);
+    }
+}
+
+#[test]
+fn the_stories_do_reach_every_write() {
+    // The judge would be content with stories in which nothing happens.
+    for (profile, story) in [
+        (TESTING, &["e<end>x<ctrl-s>", "!", "<tab>", "<enter>"][..]),
+        (PRODUCTION, &["e<end>x<ctrl-s>", "!", "y"]),
+        (TESTING, &["t", "!", "T", "<tab>", "y"]),
+        (PRODUCTION, &["t", "!", "T", "<tab>", "acme-eu<enter>"]),
+        (TESTING, &["t", "!", "w", "<enter>"]),
+    ] {
+        let mut scene = Scene::on(profile);
+        for step in story {
+            if *step == "!" {
+                scene.answer();
+            } else {
+                scene.keys(step);
+            }
+        }
+        assert_eq!(scene.writes().len(), 1, "{story:?}");
+    }
+}
+
+#[test]
+#[should_panic(expected = "by Some(\"j\")")]
+fn the_judge_notices_a_write_by_another_key() {
+    let mut scene = Scene::on(PRODUCTION);
+    scene.walk("e<end>x<ctrl-s>");
+    let effects = scene.keys("y");
+    judge(Focus::ReviewKey, Some("j"), "", PRODUCTION, &effects);
+}

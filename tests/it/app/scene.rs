@@ -1,0 +1,292 @@
+//! An [`App`] whose jobs are answered by canned outcomes, when the test says so.
+
+use std::time::Duration;
+
+use groupdesk::{
+    config::profile::{KeySource, Profile},
+    domain::{
+        change::Wanted,
+        group::EnvironmentTag,
+        history::Ending,
+        known::{KnownGroup, Lesson, Returned, Sent},
+        token::{Fingerprint, Token},
+    },
+    operations::{Done, Warning},
+    tui::{
+        app::App,
+        desk::Desk,
+        frame,
+        message::{Effect, Job, Msg, Outcome, ProfileIndex, Ticket, Trouble},
+        theme::Theme,
+    },
+};
+use jiff::{SignedDuration, Timestamp};
+use ratatui::{buffer::Buffer, layout::Rect};
+
+use crate::support::{
+    console::{parse, text_of},
+    world::id,
+};
+
+/// The profiles of every scene.
+pub(super) const TESTING: usize = 0;
+pub(super) const PRODUCTION: usize = 1;
+pub(super) const READ_ONLY: usize = 2;
+
+/// Stands for every token there is.
+pub(super) const TOKEN: &str = "canary-token-0123456789abcdef";
+
+/// Where the scenes begin.
+const BEGIN: Timestamp = Timestamp::constant(1_793_000_000, 0);
+
+pub(super) struct Scene {
+    pub(super) app: App,
+    pub(super) now: Timestamp,
+    /// Started, not cancelled, and not yet answered.
+    pub(super) pending: Vec<(Ticket, ProfileIndex, Job)>,
+}
+
+impl Scene {
+    /// Opened on a profile, with the list read.
+    pub(super) fn on(profile: usize) -> Self {
+        let profiles = vec![
+            a_profile("testing", EnvironmentTag::Testing, false, false),
+            a_profile("production", EnvironmentTag::Customer, true, false),
+            a_profile("guarded", EnvironmentTag::Testing, false, true),
+        ];
+        let desk = Desk::new(
+            profiles,
+            ProfileIndex(profile),
+            "ana@bastion2".into(),
+            Theme::default(),
+            BEGIN,
+        );
+        let mut app = App::new(desk, "config.toml".into());
+        let effects = app.take_effects();
+        let mut scene = Self {
+            app,
+            now: BEGIN,
+            pending: Vec::new(),
+        };
+        scene.note(effects);
+        scene.answer();
+        scene
+    }
+
+    /// Takes in a message; returns what is to be done.
+    pub(super) fn msg(&mut self, msg: Msg) -> Vec<Effect> {
+        let effects = self.app.update(self.now, msg);
+        self.note(effects)
+    }
+
+    /// Types a script; nothing is answered meanwhile.
+    pub(super) fn keys(&mut self, script: &str) -> Vec<Effect> {
+        let keys = parse(script).into_iter();
+        keys.flat_map(|key| self.msg(Msg::Key(key))).collect()
+    }
+
+    /// Types a script, and answers everything after every key.
+    pub(super) fn walk(&mut self, script: &str) -> &mut Self {
+        for key in parse(script) {
+            self.msg(Msg::Key(key));
+            self.answer();
+        }
+        self
+    }
+
+    fn note(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
+        for effect in &effects {
+            match effect {
+                Effect::Start(ticket, profile, job) => {
+                    self.pending.push((*ticket, *profile, (**job).clone()));
+                }
+                Effect::Cancel(ticket) => self.pending.retain(|(known, ..)| known != ticket),
+                Effect::Copy(_) | Effect::Suspend | Effect::Redraw | Effect::Quit(_) => {}
+            }
+        }
+        effects
+    }
+
+    /// Answers everything under way, and what follows from it, as a service in good health.
+    pub(super) fn answer(&mut self) {
+        while let Some((ticket, profile, job)) = self.pending.pop() {
+            let outcome = canned(profile, &job);
+            self.msg(Msg::Done(ticket, outcome));
+        }
+    }
+
+    /// Answers the only job under way with something else.
+    pub(super) fn answer_with(&mut self, outcome: Outcome) -> Vec<Effect> {
+        assert_eq!(self.pending.len(), 1, "{:?}", self.pending);
+        let (ticket, ..) = self.pending.remove(0);
+        self.msg(Msg::Done(ticket, outcome))
+    }
+
+    pub(super) fn later(&mut self, seconds: i64) -> &mut Self {
+        self.now += SignedDuration::from_secs(seconds);
+        self
+    }
+
+    /// The writes under way.
+    pub(super) fn writes(&self) -> Vec<&Job> {
+        let jobs = self.pending.iter().map(|(_, _, job)| job);
+        jobs.filter(|job| job.is_write()).collect()
+    }
+
+    pub(super) fn screen(&self) -> String {
+        let (columns, rows) = self.app.desk.size;
+        let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
+        let area = buffer.area;
+        frame::draw(&self.app, &mut buffer, area);
+        text_of(&buffer)
+    }
+
+    /// The message line.
+    pub(super) fn footer(&self) -> String {
+        let screen = self.screen();
+        let lines: Vec<&str> = screen.lines().collect();
+        lines[lines.len() - 2].trim().to_owned()
+    }
+
+    #[track_caller]
+    pub(super) fn shows(&self, text: &str) -> &Self {
+        let screen = self.screen();
+        assert!(screen.contains(text), "no {text:?} in\n{screen}");
+        self
+    }
+
+    #[track_caller]
+    pub(super) fn says(&self, text: &str) -> &Self {
+        let mut said = self.app.desk.messages.all();
+        let newest = said.next().map(|message| message.text.clone());
+        assert!(
+            newest.as_ref().is_some_and(|newest| newest.contains(text)),
+            "{text:?} is not the newest: {newest:?}"
+        );
+        self
+    }
+
+    /// Where keys go, as a word.
+    pub(super) fn focus(&self) -> String {
+        format!("{:?}", self.app.top().focus())
+    }
+}
+
+fn a_profile(name: &str, tag: EnvironmentTag, production: bool, read_only: bool) -> Profile {
+    Profile {
+        name: name.into(),
+        base_url: "https://groups.example.com".into(),
+        path: "/api/user".into(),
+        api_key: KeySource::Env("KEY".into()),
+        environment: Some(tag),
+        production,
+        read_only,
+        timeout: Duration::from_secs(10),
+        connect_timeout: Duration::from_secs(5),
+        allow_plain_http: false,
+        proxy_from_environment: false,
+        read_properties: false,
+    }
+}
+
+/// What the service would say of it.
+pub(super) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
+    match job {
+        Job::List => Outcome::Listed(vec![group("acme-eu", 1), group("globex", 2)]),
+        Job::OpenRotations => Outcome::OpenRotations(Vec::new()),
+        Job::History(_) => Outcome::History(Vec::new()),
+        Job::LookUp(id) => done(Ending::Found, group(id.as_str(), 1)),
+        Job::Create(id, wanted) => done(Ending::Created, taught(id.as_str(), wanted, profile)),
+        Job::Update { id, wanted, .. } => {
+            done(Ending::Updated, taught(id.as_str(), wanted, profile))
+        }
+        Job::Rotate(id, _) => done(Ending::Rotated, group(id.as_str(), 9)),
+        Job::Confirm(rotated) => Outcome::Done(Box::new(Done {
+            ending: Ending::Confirmed,
+            ..(**rotated).clone()
+        })),
+        Job::WriteToken(_, path) => Outcome::TokenWritten(path.clone()),
+    }
+}
+
+pub(super) fn done(ending: Ending, group: KnownGroup) -> Outcome {
+    Outcome::Done(Box::new(Done {
+        ending,
+        group,
+        token: Some(Token::new(TOKEN.into())),
+        previous_fingerprint: Some(Fingerprint::from_bytes([1; 32])),
+        warnings: Vec::new(),
+        status: 200,
+        latency: Duration::from_millis(7),
+        rotation: None,
+    }))
+}
+
+pub(super) fn warned(group: KnownGroup, warning: Warning) -> Outcome {
+    let Outcome::Done(mut done) = done(Ending::Found, group) else {
+        unreachable!("done makes Done");
+    };
+    done.warnings.push(warning);
+    Outcome::Done(done)
+}
+
+pub(super) fn failed(text: &str, ending: Option<Ending>) -> Outcome {
+    Outcome::Failed(Trouble {
+        text: text.into(),
+        ending,
+    })
+}
+
+pub(super) fn wanted(name: &str, mapping: &[(&str, &str)], properties: &str) -> Wanted {
+    Wanted {
+        name: Some(name.into()),
+        mapping: Some(
+            mapping
+                .iter()
+                .map(|(schema, source)| ((*schema).to_owned(), (*source).to_owned()))
+                .collect(),
+        ),
+        properties: Some(serde_json::from_str(properties).expect("an object")),
+    }
+}
+
+/// What every group holds at first.
+pub(super) fn base(id: &str) -> Wanted {
+    wanted(
+        &format!("Name of {id}"),
+        &[("7", "40")],
+        r#"{"tier":"gold"}"#,
+    )
+}
+
+/// A group as the directory knows it, with a fingerprint of its own.
+pub(super) fn group(id: &str, fingerprint: u8) -> KnownGroup {
+    learnt(id, &base(id), fingerprint)
+}
+
+fn taught(id: &str, wanted: &Wanted, _profile: ProfileIndex) -> KnownGroup {
+    learnt(id, wanted, 1)
+}
+
+fn learnt(name: &str, wanted: &Wanted, fingerprint: u8) -> KnownGroup {
+    let mut group = KnownGroup::new(id(name));
+    group.learn(&Lesson {
+        id: id(name),
+        sent: Sent {
+            name: wanted.name.clone(),
+            mapping: wanted.mapping.clone(),
+            properties: wanted.properties.clone(),
+        },
+        returned: Some(Returned {
+            name: wanted.name.clone(),
+            team_id: Some(7),
+            properties: wanted.properties.clone(),
+            environment_tag: None,
+            fingerprint: Fingerprint::from_bytes([fingerprint; 32]),
+        }),
+        rotated: false,
+        at: BEGIN,
+        by: "ana@bastion2".into(),
+    });
+    group
+}

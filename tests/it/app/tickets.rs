@@ -1,0 +1,212 @@
+//! Late answers, lost jobs, left panes: every outcome finds the one who asked, or becomes a notice.
+
+use groupdesk::{
+    domain::history::Ending,
+    tui::{
+        message::{Effect, Job, Msg, Outcome},
+        messages::Severity,
+    },
+};
+
+use super::scene::{PRODUCTION, Scene, TESTING, canned, done, failed, group};
+use crate::support::world::id;
+
+#[test]
+fn a_late_answer_of_a_cancelled_read_changes_nothing() {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("<enter>");
+    let (ticket, ..) = scene.pending[0].clone();
+    assert_eq!(scene.keys("<esc>"), [Effect::Cancel(ticket)]);
+    let before = scene.screen();
+    scene.msg(Msg::Done(ticket, done(Ending::Found, group("late", 5))));
+    scene.msg(Msg::Done(ticket, failed("too late", None)));
+    scene.msg(Msg::Lost(ticket));
+    assert_eq!(scene.screen(), before);
+    assert_eq!(scene.app.desk.messages.all().len(), 0);
+}
+
+#[test]
+fn the_newest_read_wins() {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("r");
+    let (old, ..) = scene.pending[0].clone();
+    let effects = scene.keys("r");
+    assert!(
+        matches!(effects.as_slice(), [Effect::Cancel(gone), Effect::Start(..)] if *gone == old),
+        "{effects:?}"
+    );
+    scene.answer_with(Outcome::Listed(vec![group("newest", 1)]));
+    scene.msg(Msg::Done(old, Outcome::Listed(vec![group("older", 1)])));
+    assert!(scene.screen().contains("newest"));
+    assert!(!scene.screen().contains("older"));
+}
+
+#[test]
+fn esc_gives_up_the_read_of_a_review() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end> 2");
+    scene.keys("<ctrl-s>");
+    let (ticket, ..) = scene.pending[0].clone();
+    assert_eq!(scene.keys("<esc>"), [Effect::Cancel(ticket)]);
+    assert_eq!(scene.focus(), "EditName");
+}
+
+#[test]
+fn a_write_of_a_left_pane_ends_as_a_notice() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end> 2<ctrl-s><tab>");
+    scene.keys("<enter><esc><esc>");
+    assert_eq!(scene.focus(), "List");
+    assert_eq!(scene.writes().len(), 1, "leaving does not stop it");
+    scene.answer();
+    assert_eq!(scene.focus(), "List", "the view does not jump");
+    scene.says("acme-eu updated");
+    scene.shows("Name of acme-eu 2");
+}
+
+#[test]
+fn the_result_comes_below_what_was_opened_above_the_review() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end> 2<ctrl-s><tab>");
+    scene.keys("<enter>m");
+    scene.answer();
+    assert_eq!(scene.focus(), "Messages");
+    scene.walk("<esc>");
+    assert_eq!(scene.focus(), "Result");
+    scene.shows("UPDATED");
+}
+
+#[test]
+fn a_left_rotation_is_confirmed_and_told() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("tT<tab>");
+    scene.keys("y<esc>");
+    assert_eq!(scene.focus(), "List");
+    scene.says("goes on");
+    let (ticket, profile, job) = scene.pending.remove(0);
+    let effects = scene.msg(Msg::Done(ticket, canned(profile, &job)));
+    assert!(
+        matches!(effects.as_slice(), [Effect::Start(_, _, job)] if matches!(**job, Job::Confirm(_))),
+        "{effects:?}"
+    );
+    scene.says("acme-eu rotated, token 01010101 is now 09090909");
+    scene.answer();
+    scene.says("acme-eu confirmed");
+}
+
+#[test]
+fn a_lost_write_is_unknown_and_a_lost_read_is_not() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end> 2<ctrl-s><tab>");
+    scene.keys("<enter>");
+    let (ticket, ..) = scene.pending.remove(0);
+    scene.msg(Msg::Lost(ticket));
+    scene.shows("UNKNOWN whether it took effect");
+    let current = scene.app.desk.messages.current().expect("said");
+    assert_eq!(current.severity, Severity::Unknown);
+
+    let mut scene = Scene::on(PRODUCTION);
+    scene.walk("tT<tab>");
+    scene.keys("acme-eu<enter>");
+    let (ticket, ..) = scene.pending.remove(0);
+    scene.msg(Msg::Lost(ticket));
+    scene.shows("UNKNOWN whether the token was rotated");
+    scene.shows("never rotate to find out");
+    assert_eq!(scene.keys("T"), [], "the token must be read first");
+
+    let mut scene = Scene::on(TESTING);
+    scene.keys("<enter>");
+    let (ticket, ..) = scene.pending.remove(0);
+    scene.msg(Msg::Lost(ticket));
+    let current = scene.app.desk.messages.current().expect("said");
+    assert_eq!(current.severity, Severity::Error);
+    assert!(!scene.screen().contains("UNKNOWN"));
+}
+
+#[test]
+fn a_new_token_stays_on_the_screen_when_something_beside_it_breaks() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("tT<tab>");
+    scene.keys("y");
+    let (ticket, profile, job) = scene.pending.remove(0);
+    scene.msg(Msg::Done(ticket, canned(profile, &job)));
+    let (confirming, ..) = scene.pending.remove(0);
+    scene.msg(Msg::Lost(confirming));
+    scene.shows("not confirmed").shows("v reveals it");
+    scene.keys("w<enter>");
+    let (writing, ..) = scene.pending.remove(0);
+    scene.msg(Msg::Lost(writing));
+    scene.shows("the writing broke off");
+    scene.keys("<esc>v");
+    scene.shows(super::scene::TOKEN);
+}
+
+#[test]
+fn another_profile_detaches_writes_and_drops_reads() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end> 2<ctrl-s><tab>");
+    scene.keys("<enter>");
+    scene.keys("P<down><enter>");
+    assert_eq!(scene.writes().len(), 1);
+    scene.shows("PRODUCTION");
+    scene.answer();
+    scene.shows("PRODUCTION");
+    let said: Vec<_> = scene.app.desk.messages.all().collect();
+    assert!(
+        said.iter()
+            .any(|message| message.text.contains("acme-eu updated in testing")),
+        "{said:?}"
+    );
+    let kept = scene.app.desk.groups.get(&id("acme-eu")).expect("known");
+    assert_eq!(kept.title(), "Name of acme-eu", "of production, untouched");
+}
+
+#[test]
+fn an_answer_of_another_profile_is_not_shown_as_one_of_this() {
+    let mut scene = Scene::on(TESTING);
+    let mut late = Vec::new();
+    scene.keys("2");
+    late.append(&mut scene.pending);
+    scene.keys("P<down><enter>");
+    for (ticket, ..) in late {
+        scene.msg(Msg::Done(
+            ticket,
+            Outcome::Listed(vec![group("of-testing", 1)]),
+        ));
+    }
+    scene.answer();
+    assert!(!scene.screen().contains("of-testing"));
+    assert_eq!(scene.app.desk.last_answer, None);
+}
+
+#[test]
+fn errors_stay_until_they_are_dismissed() {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("<enter>");
+    scene.answer_with(failed("no route to host", Some(Ending::Unreachable)));
+    scene.keys("<esc>");
+    scene.walk("s2<esc>");
+    assert!(
+        scene.footer().starts_with("x no route to host"),
+        "{}",
+        scene.footer()
+    );
+    scene.walk("<esc>");
+    assert_eq!(scene.footer(), "");
+    scene.walk("m");
+    scene.shows("no route to host");
+}
+
+#[test]
+fn many_errors_are_counted_and_read_in_the_messages() {
+    let mut scene = Scene::on(TESTING);
+    for text in ["first", "second"] {
+        scene.keys("<enter>");
+        scene.answer_with(failed(text, None));
+        scene.keys("<esc>");
+    }
+    assert!(scene.footer().starts_with("x second"), "{}", scene.footer());
+    assert!(scene.footer().contains("1 unread"), "{}", scene.footer());
+    scene.walk("m<esc>");
+    assert_eq!(scene.footer(), "", "read is dismissed");
+}

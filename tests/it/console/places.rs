@@ -1,0 +1,215 @@
+//! Every place in every window and on every terminal: it fits, it says where one is, it cuts no key.
+
+use groupdesk::{
+    domain::text::{is_hidden, width},
+    tui::{
+        Farewell,
+        keymap::{self, Focus},
+        theme::Theme,
+    },
+};
+use ratatui::style::Color;
+
+use super::scene::{USUAL, a_world, open, open_with};
+use crate::support::{
+    console::{Console, PLACES},
+    world::Side,
+};
+
+/// From the smallest to the largest, and one that is too small.
+pub(super) const SIZES: [(u16, u16); 8] = [
+    (40, 8),
+    (40, 10),
+    (60, 15),
+    (80, 24),
+    (100, 30),
+    (160, 50),
+    (500, 200),
+    (39, 7),
+];
+
+/// What must hold of every screen.
+#[track_caller]
+pub(super) fn judge(console: &Console, place: &str) {
+    let buffer = console.buffer();
+    let desk = &console.runner.app.desk;
+    let screen = console.screen();
+    let at = format!("{place} at {:?}:\n{screen}", desk.size);
+    for cell in buffer.content() {
+        assert!(
+            !cell.symbol().chars().any(is_hidden),
+            "{:?} in {at}",
+            cell.symbol()
+        );
+        if !desk.theme.colour {
+            assert_eq!((cell.fg, cell.bg), (Color::Reset, Color::Reset), "{at}");
+        }
+    }
+    let lines: Vec<&str> = screen.lines().collect();
+    if desk.size.0 < 40 || desk.size.1 < 8 {
+        assert!(screen.starts_with("too small"), "{at}");
+        return;
+    }
+    for line in &lines {
+        assert!(width(line) <= usize::from(desk.size.0), "{at}");
+    }
+    let word = desk.profile().expect("one is chosen").environment_word();
+    assert!(lines[0].starts_with(&format!(" {word} ")), "{at}");
+    assert!(lines[1].starts_with(" Groups"), "{at}");
+    footer(
+        lines[lines.len() - 1],
+        console.runner.app.top().focus(),
+        &at,
+    );
+}
+
+/// Whole hints of this place, in their order, and the help at the end.
+fn footer(line: &str, focus: Focus, at: &str) {
+    let help = if focus.takes_text() {
+        "F1 help"
+    } else {
+        "? help"
+    };
+    let hints = line
+        .strip_suffix(help)
+        .unwrap_or_else(|| panic!("no {help:?} in {at}"));
+    let mut rest = hints.trim();
+    for binding in keymap::bindings(focus).filter(|binding| !binding.hint.is_empty()) {
+        if rest.is_empty() {
+            break;
+        }
+        let hint = format!("{} {}", keymap::shown(binding.keys[0]), binding.hint);
+        rest = rest
+            .strip_prefix(&hint)
+            .unwrap_or_else(|| panic!("{hint:?} does not begin {rest:?} in {at}"))
+            .trim_start();
+    }
+    assert_eq!(rest, "", "{at}");
+}
+
+const THEMES: [Theme; 3] = [
+    Theme {
+        colour: true,
+        ascii: false,
+    },
+    Theme {
+        colour: false,
+        ascii: false,
+    },
+    Theme {
+        colour: true,
+        ascii: true,
+    },
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_place_fits_every_window_and_every_terminal() {
+    let world = a_world().await;
+    for side in [Side::Testing, Side::Production] {
+        for (script, _) in PLACES {
+            if side == Side::Production && script.starts_with('P') {
+                continue;
+            }
+            let mut console = open(&world, side, USUAL).await;
+            console.keys(script).await;
+            for theme in THEMES {
+                console.on(theme);
+                for size in SIZES {
+                    console.resize(size);
+                    judge(&console, script);
+                    if theme.ascii {
+                        let screen = console.screen();
+                        assert!(screen.is_ascii(), "{script} at {size:?}:\n{screen}");
+                    }
+                }
+            }
+            // And back: nothing of a small window stays behind.
+            console.resize(USUAL);
+            judge(&console, script);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_profile_it_says_how_to_connect_and_offers_the_demo() {
+    let mut console = open_with(Vec::new()).await;
+    console
+        .shows("No profile is configured yet")
+        .shows("/home/ana/.config/groupdesk/config.toml")
+        .shows("d start the demo");
+    for size in SIZES {
+        console.resize(size);
+    }
+    console.resize(USUAL);
+    console.keys("P").await;
+    console.shows("not possible here: no profile is configured yet");
+    console.keys("2o1mre<tab>x").await;
+    console.shows("No profile is configured yet");
+    assert_eq!(console.runner.farewell(), None);
+    console.keys("d").await;
+    assert_eq!(console.runner.farewell(), Some(Farewell::Demo));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_way_here_is_named() {
+    let world = a_world().await;
+    let mut console = open(&world, Side::Production, USUAL).await;
+    for (key, way) in [
+        ("<enter>", " Groups > Acme Europe"),
+        ("e", " Groups > Acme Europe > Edit acme-eu"),
+        (
+            "<end> 2<ctrl-s>",
+            " Groups > Acme Europe > Edit acme-eu > Review",
+        ),
+        ("?", " Groups > Acme Europe > Edit acme-eu > Review > Help"),
+        ("<esc><esc><esc>2", " Groups > Acme Europe > History"),
+        ("<esc>t", " Groups > Acme Europe > Token of acme-eu"),
+        ("T", " Groups > Acme Europe > Rotate acme-eu"),
+        ("<esc>1", " Groups  "),
+    ] {
+        console.keys(key).await;
+        let screen = console.screen();
+        let line = screen.lines().nth(1).expect("a second line");
+        assert!(
+            format!("{line}  ").starts_with(way),
+            "{way:?} is not {line:?}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_cursor_is_marked_without_any_colour() {
+    let world = a_world().await;
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    console.on(Theme {
+        colour: false,
+        ascii: true,
+    });
+    console.shows("> Acme Europe");
+    console.keys("<down>").await;
+    console.shows("> Acme US");
+    console.keys("e<end>2<ctrl-s>").await;
+    console.shows("> [ Back ]").hides("> [ Apply ]");
+    console.keys("<tab>").await;
+    console.shows("> [ Apply ]").hides("> [ Back ]");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_place_shows_a_secret_that_nobody_asked_for() {
+    let world = a_world().await;
+    for side in [Side::Testing, Side::Production] {
+        for (script, _) in PLACES {
+            let mut console = open(&world, side, (160, 50)).await;
+            console.keys(script).await;
+            for secret in world.secrets() {
+                console.hides(&secret);
+                // Not cut by the edge of a window or a field, either.
+                console
+                    .hides(&secret[..20])
+                    .hides(&secret[secret.len() - 20..]);
+                assert!(!format!("{:?}", console.runner.app).contains(&secret));
+            }
+        }
+    }
+    world.scan_desks(&world.secrets());
+}

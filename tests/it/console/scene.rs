@@ -1,0 +1,147 @@
+//! The world of the console's stories: a dozen groups' worth of past on a clock that stands still.
+
+use groupdesk::{
+    domain::change::Wanted,
+    operations::{Assurance, Clock, Operations},
+    tui::theme::Theme,
+};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::support::{
+    console::Console,
+    world::{LI, Side, World, id},
+};
+
+/// When every story plays: 2026-11-20 09:00 UTC.
+pub(crate) const NOW: Timestamp = Timestamp::constant(1_795_165_200, 0);
+
+pub(crate) const USUAL: (u16, u16) = (80, 24);
+
+const SIDES: [Side; 2] = [Side::Testing, Side::Production];
+
+type Row = (
+    &'static str,
+    &'static str,
+    &'static [(&'static str, &'static str)],
+    &'static str,
+);
+
+const GROUPS: [Row; 7] = [
+    (
+        "acme-eu",
+        "Acme Europe",
+        &[
+            ("40", "213"),
+            ("134", "386"),
+            ("135", "387"),
+            ("210", "acme_core"),
+        ],
+        r#"{"tier":"gold","region":"eu","seats":250,"currency":"EUR"}"#,
+    ),
+    (
+        "acme-us",
+        "Acme US",
+        &[("40", "214"), ("134", "390")],
+        r#"{"tier":"gold","region":"us","seats":900,"currency":"USD"}"#,
+    ),
+    (
+        "globex-retail",
+        "Globex Retail",
+        &[("40", "77"), ("41", "78"), ("42", "79")],
+        r#"{"tier":"silver","region":"eu"}"#,
+    ),
+    ("initech", "Initech", &[("40", "12")], r"{}"),
+    (
+        "soylent-fr",
+        "Soylent France",
+        &[("40", "31"), ("55", "32")],
+        r#"{"tier":"gold","region":"eu","beta":true}"#,
+    ),
+    ("umbrella-labs", "Umbrella Labs", &[], r#"{"tier":"free"}"#),
+    (
+        "wayne-ent",
+        "Wayne Enterprises",
+        &[
+            ("40", "900"),
+            ("41", "901"),
+            ("42", "902"),
+            ("43", "903"),
+            ("44", "904"),
+        ],
+        r#"{"tier":"gold","region":"us","owner":{"team":"night","on_call":true}}"#,
+    ),
+];
+
+pub(crate) fn wanted(name: &str, mapping: &[(&str, &str)], properties: &str) -> Wanted {
+    Wanted {
+        name: Some(name.into()),
+        mapping: Some(
+            mapping
+                .iter()
+                .map(|(schema, source)| ((*schema).to_owned(), (*source).to_owned()))
+                .collect(),
+        ),
+        properties: Some(serde_json::from_str(properties).expect("an object")),
+    }
+}
+
+fn ago(hours: i64) -> Timestamp {
+    NOW - SignedDuration::from_hours(hours)
+}
+
+/// Both environments with the same groups; some were changed and rotated in the past.
+pub(crate) async fn a_world() -> World {
+    let world = World::new().await;
+    for side in SIDES {
+        let desk = || world.desk(side).by(LI);
+        let creating = desk().at(ago(24 * 402)).operations();
+        for (group, name, mapping, properties) in GROUPS {
+            let wanted = wanted(name, mapping, properties);
+            creating.create(&id(group), &wanted).await.expect("created");
+        }
+        for (group, days) in [("globex-retail", 388), ("acme-eu", 41)] {
+            let rotating = desk().at(ago(24 * days)).operations();
+            let done = rotating
+                .rotate(&id(group), Some("yearly".into()), Assurance::KnownOnly)
+                .await
+                .expect("rotated");
+            rotating.confirm(done).await;
+        }
+        for (group, name, mapping, properties) in &GROUPS[..3] {
+            let editing = desk().at(ago(3)).operations();
+            let wanted = wanted(name, mapping, properties);
+            let base = wanted.clone();
+            editing
+                .update(&id(group), &base, &wanted, Assurance::KnownOnly)
+                .await
+                .expect("updated");
+        }
+    }
+    world
+}
+
+/// The operations of both profiles, the testing one first.
+pub(crate) fn both(world: &World) -> Vec<Operations> {
+    SIDES
+        .map(|side| world.desk(side).at(NOW).operations())
+        .into()
+}
+
+/// The console on one of the profiles.
+pub(crate) async fn open(world: &World, side: Side, size: (u16, u16)) -> Console {
+    let current = SIDES.iter().position(|known| *known == side);
+    let current = current.expect("both are there");
+    Console::open_at(
+        both(world),
+        current,
+        size,
+        Theme::default(),
+        Clock::Fixed(NOW),
+    )
+    .await
+}
+
+/// The console on these operations alone.
+pub(crate) async fn open_with(operations: Vec<Operations>) -> Console {
+    Console::open_at(operations, 0, USUAL, Theme::default(), Clock::Fixed(NOW)).await
+}

@@ -1,0 +1,260 @@
+//! The main job from end to end: find, edit, review, send, rotate, hand over; and the history tells all of it.
+
+use std::os::unix::fs::PermissionsExt;
+
+use groupdesk::operations::Assurance;
+use jiff::SignedDuration;
+use serde_json::json;
+
+use super::scene::{NOW, USUAL, a_world, open, wanted};
+use crate::support::world::{LI, Side, id};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mapping_row_and_a_property_are_changed_reviewed_and_sent() {
+    let world = a_world().await;
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    console.keys("/acme eu<enter>").await;
+    console.shows("1 of 7");
+    console.keys("e<tab><right><enter><end>9<enter>").await;
+    console.shows("was 213");
+    console
+        .keys("<tab><down><end><left><left><backspace><backspace><backspace><backspace>gold plus")
+        .await;
+    console.shows("\"tier\": \"gold plus\",").shows("2 changes");
+    console.keys("<f2>").await;
+    console
+        .shows("Review: an update")
+        .shows("read just now: the same")
+        .shows("~ 40  213 → 2139")
+        .shows("~ tier  \"gold\" → \"gold plus\"")
+        .shows("nothing is sent yet");
+    assert_eq!(world.stored(Side::Testing, "acme-eu").mapping["40"], "213");
+    console.keys("<tab><enter>").await;
+    console
+        .shows("UPDATED")
+        .shows("tier: \"gold plus\"")
+        .shows("40 → 2139")
+        .shows("tag            Testing")
+        .shows("sent 0s ago by ana@bastion2");
+    let stored = world.stored(Side::Testing, "acme-eu");
+    assert_eq!(stored.mapping["40"], "2139");
+    assert_eq!(stored.properties["tier"], "gold plus");
+    assert_eq!(stored.properties["seats"], 250, "nothing else changed");
+    let production = world.stored(Side::Production, "acme-eu");
+    assert_eq!(production.mapping["40"], "213", "the other environment");
+    console.keys("<esc>2").await;
+    console.shows("> ").shows("update").shows("ana@bastion2");
+    console.shows("\"40\":[\"213\",\"2139\"]");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_production_token_is_rotated_shown_copied_and_written() {
+    let world = a_world().await;
+    let mut console = open(&world, Side::Production, USUAL).await;
+    let before = world.stored(Side::Production, "globex-retail").token;
+    console.keys("/globex<enter>tT").await;
+    console.shows("PRODUCTION").shows("nothing is sent yet");
+    console.keys("leaked in a ticket<enter>").await;
+    console.keys("globex-retail<enter>").await;
+    console
+        .shows("ROTATED")
+        .shows("confirmed by reading it back")
+        .shows("Customer");
+    let token = world.stored(Side::Production, "globex-retail").token;
+    assert_ne!(token, before);
+
+    console.hides(&token);
+    console.keys("v").await;
+    console.shows(&token).shows("hidden again in 20s");
+    console.tick(NOW + SignedDuration::from_secs(13));
+    console.shows(&token).shows("hidden again in 7s");
+    console.tick(NOW + SignedDuration::from_secs(20));
+    console.hides(&token).shows("v reveals it");
+
+    console.keys("y").await;
+    assert_eq!(console.runner.screen.copied, std::slice::from_ref(&token));
+    console.shows("it does not confirm");
+
+    let file = world.folder().join("new.token");
+    console.keys("w").await;
+    console.shows("~/globex-retail-");
+    console.keys("<ctrl-u>").await;
+    console.paste(file.to_str().expect("a plain path")).await;
+    console.keys("<enter>").await;
+    console.shows("token written to");
+    let written = std::fs::read_to_string(&file).expect("written");
+    assert_eq!(written.trim_end(), token);
+    let mode = file.metadata().expect("it is there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    console.keys("w<ctrl-u>").await;
+    console.paste(file.to_str().expect("a plain path")).await;
+    console.keys("<enter>").await;
+    console.shows("the token was not written");
+    console.keys("<esc>").await;
+
+    console.keys("<esc><esc>2").await;
+    console.shows("rotate").shows("confirmed");
+    console.keys("<down>").await;
+    console.shows("leaked in a ticket");
+    console.hides(&token).hides(&before);
+    world.scan_desks(&world.secrets());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_id_becomes_a_group_by_way_of_its_review() {
+    let world = a_world().await;
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    console.keys("oacme-ue").await;
+    console
+        .shows("the service would CREATE it")
+        .shows("acme-eu")
+        .shows("Did you mean");
+    console.keys("<enter>").await;
+    console
+        .keys("Acme Ue<tab>a40<tab>5<enter><tab>{{\"tier\": \"new\"")
+        .await;
+    console.keys("<f2>").await;
+    console.shows("a problem");
+    assert!(world.find_stored(Side::Testing, "acme-ue").is_none());
+    console.keys("<end><backspace><backspace><backspace><backspace><backspace><backspace><backspace><backspace>").await;
+    console.keys("<backspace><backspace><backspace><backspace><backspace><backspace><backspace><backspace><backspace>").await;
+    console.keys("{\"tier\": \"new\"}<ctrl-s>").await;
+    console
+        .shows("a group to be created")
+        .shows("nothing can delete it")
+        .shows("The request: GET");
+    assert!(world.find_stored(Side::Testing, "acme-ue").is_none());
+    console.keys("<tab><enter>").await;
+    console.shows("CREATED").shows("Acme Ue");
+    let stored = world.stored(Side::Testing, "acme-ue");
+    assert_eq!(stored.mapping, json!({"40": "5"}));
+    assert_eq!(stored.properties, json!({"tier": "new"}));
+    console.keys("<enter>").await;
+    console.shows("8 of 8");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_look_alike_id_is_warned_of() {
+    let world = a_world().await;
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    console.keys("o").await;
+    console.paste("\u{0430}cme-eu").await;
+    console
+        .shows("character 1: U+0430 \"\u{0430}\" looks like \"a\"")
+        .shows("CREATE")
+        .shows("  acme-eu");
+    console.keys("<down><enter>").await;
+    console.shows("Groups > Acme Europe");
+    console.keys("<esc>o").await;
+    console.paste("acme-eu\u{200b}").await;
+    console.shows("invisible").shows("CREATE");
+    console.keys("<enter>").await;
+    console.keys("x<ctrl-s>").await;
+    console.shows("acme-eu\\u{200b}");
+    assert!(
+        world
+            .find_stored(Side::Testing, "acme-eu\u{200b}")
+            .is_none()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn creating_what_exists_shows_what_the_service_kept() {
+    let world = a_world().await;
+    world.seed(
+        Side::Testing,
+        "hooli",
+        "Hooli Inc",
+        &[("1", "2")],
+        &json!({"tier": "iron"}),
+    );
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    console
+        .keys("ohooli<enter>My Hooli<tab>a1<tab>3<enter><ctrl-s><tab><enter>")
+        .await;
+    console
+        .shows("EXISTED")
+        .shows("asked    My Hooli")
+        .shows("kept     Hooli Inc");
+    assert_eq!(
+        world.stored(Side::Testing, "hooli").mapping,
+        json!({"1": "2"})
+    );
+    console.keys("e<ctrl-s>").await;
+    console.shows("Review: an update").shows("My Hooli");
+    console.keys("<tab><enter>").await;
+    console.shows("UPDATED");
+    let stored = world.stored(Side::Testing, "hooli");
+    assert_eq!(
+        (stored.name.as_str(), &stored.mapping),
+        ("My Hooli", &json!({"1": "3"}))
+    );
+    assert_eq!(stored.properties, json!({"tier": "iron"}), "left out, kept");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_somebody_else_changed_meanwhile_is_shown_three_ways() {
+    let world = a_world().await;
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    console.keys("e<end> plc").await;
+    let elsewhere = world.other_directory("li");
+    let li = world
+        .desk(Side::Testing)
+        .by(LI)
+        .on(&elsewhere)
+        .at(NOW)
+        .operations();
+    let theirs = wanted("Acme EMEA", &[("40", "1")], "{}");
+    li.update(&id("acme-eu"), &theirs, &theirs, Assurance::Exists)
+        .await
+        .expect("updated");
+    console.keys("<ctrl-s>").await;
+    console
+        .shows("CHANGED BY SOMEONE")
+        .shows("name: it was   Acme Europe")
+        .shows("name: theirs   Acme EMEA")
+        .shows("name: yours    Acme Europe plc")
+        .shows("! sending yours OVERWRITES theirs");
+    assert_eq!(world.stored(Side::Testing, "acme-eu").name, "Acme EMEA");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mapping_sent_meanwhile_from_the_same_directory_is_shown_too() {
+    let world = a_world().await;
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    console.keys("e<end> plc").await;
+    let li = world.desk(Side::Testing).by(LI).at(NOW).operations();
+    let mut theirs = wanted("Acme Europe", &[("40", "999")], "{}");
+    theirs.properties = None;
+    li.update(&id("acme-eu"), &theirs, &theirs, Assurance::KnownOnly)
+        .await
+        .expect("updated");
+    console.keys("<ctrl-s>").await;
+    console
+        .shows("CHANGED BY SOMEONE")
+        .shows("mapping: theirs   40: 999")
+        .shows("! sending yours OVERWRITES theirs");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_profile_has_its_own_groups_and_is_named_on_the_screen() {
+    let world = a_world().await;
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    console.keys("<enter>").await;
+    console.shows(" TESTING ").hides("PRODUCTION");
+    console.keys("P").await;
+    console.shows(" PRODUCTION  ");
+    console.keys("<down><enter>").await;
+    console
+        .shows(" PRODUCTION  production")
+        .shows("7 of 7")
+        .hides("TESTING ");
+    assert_eq!(
+        console
+            .screen()
+            .lines()
+            .nth(1)
+            .map(|line| line.starts_with(" Groups  ")),
+        Some(true)
+    );
+}

@@ -1,0 +1,270 @@
+//! When the service, the network or the world does not do as it should: the console says what is known, and what to do.
+
+use std::time::Duration;
+
+use groupdesk::{config::profile::Profile, operations::Operations, tui::Farewell};
+use ratatui::style::Color;
+
+use super::scene::{NOW, a_world, open_with};
+use crate::support::{
+    console::Console,
+    meddler::{Gate, Meddler, Meddling, Then},
+    world::{Side, World},
+};
+
+/// The testing profile through a meddler, the production one as it is.
+async fn meddled(world: &World) -> (Meddler, Vec<Operations>) {
+    let meddler = Meddler::before(world.address()).await;
+    let through = world
+        .desk(Side::Testing)
+        .at(NOW)
+        .through(meddler.base_url());
+    let direct = world.desk(Side::Production).at(NOW);
+    (meddler, vec![through.operations(), direct.operations()])
+}
+
+/// The colour of the first cell of a text.
+fn colour_of(console: &Console, text: &str) -> Option<Color> {
+    let screen = console.screen();
+    let (y, line) = screen
+        .lines()
+        .enumerate()
+        .find(|(_, line)| line.contains(text))?;
+    let x = line[..line.find(text)?].chars().count();
+    Some(console.buffer()[(x as u16, y as u16)].fg)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_update_without_an_answer_is_unknown_and_says_what_to_do() {
+    let world = a_world().await;
+    let (meddler, operations) = meddled(&world).await;
+    let mut console = open_with(operations).await;
+    console.keys("e<end> plc<ctrl-s><tab>").await;
+    meddler.next("PUT", Meddling::applied(Then::Drop));
+    console.keys("<enter>").await;
+    console
+        .shows("UNKNOWN whether the update took effect")
+        .shows("Read the group")
+        .shows("Your text is kept");
+    assert_eq!(colour_of(&console, "UNKNOWN whether"), Some(Color::Magenta));
+    assert_eq!(meddler.count("PUT"), 1, "nothing is repeated by itself");
+    assert_eq!(
+        world.stored(Side::Testing, "acme-eu").name,
+        "Acme Europe plc"
+    );
+    // Reading it tells: what was wanted is there.
+    console.keys("r").await;
+    console
+        .shows("it already holds your name")
+        .hides("BY SOMEONE");
+    console.keys("<esc><esc>2").await;
+    console.shows("unknown");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rotation_without_an_answer_is_settled_by_reading_only() {
+    let world = a_world().await;
+    let (meddler, operations) = meddled(&world).await;
+    let mut console = open_with(operations).await;
+    console.keys("tT<tab>").await;
+    meddler.next("POST", Meddling::applied(Then::Reset));
+    meddler.next("GET", Meddling::passed());
+    meddler.next("GET", Meddling::swallowed(Then::Drop));
+    console.keys("y").await;
+    console
+        .shows("UNKNOWN")
+        .shows("never rotate again")
+        .shows("r reads the group");
+    assert_eq!(colour_of(&console, "UNKNOWN"), Some(Color::Magenta));
+    console.keys("T").await;
+    console.shows("the token must be read first");
+    console.keys("r").await;
+    console.shows("settled: recovered");
+    assert_eq!(meddler.count("POST"), 1);
+    let token = world.stored(Side::Testing, "acme-eu").token;
+    console.keys("v").await;
+    console.shows(&token);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_outcome_is_told_when_the_console_opens() {
+    let world = a_world().await;
+    let (meddler, operations) = meddled(&world).await;
+    let mut console = open_with(operations.clone()).await;
+    console.keys("tT<tab>").await;
+    meddler.next("POST", Meddling::applied(Then::Drop));
+    meddler.next("GET", Meddling::passed());
+    meddler.next("GET", Meddling::swallowed(Then::Drop));
+    console.keys("y").await;
+    console.shows("UNKNOWN");
+    drop(console);
+    let mut console = open_with(operations).await;
+    console
+        .shows("a rotation with an open outcome: acme-eu")
+        .shows("Opening the group settles it");
+    console.keys("<enter>").await;
+    console.shows("settled: recovered");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_answer_that_a_read_clears_up_is_recovered() {
+    let world = a_world().await;
+    let (meddler, operations) = meddled(&world).await;
+    let mut console = open_with(operations).await;
+    console.keys("tT<tab>").await;
+    meddler.next("POST", Meddling::applied(Then::Half));
+    console.keys("y").await;
+    console
+        .shows("RECOVERED")
+        .shows("rotated by this call or by someone else");
+    let token = world.stored(Side::Testing, "acme-eu").token;
+    console.keys("v").await;
+    console.shows(&token);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn while_the_service_hangs_every_key_is_answered() {
+    let world = a_world().await;
+    let (meddler, operations) = meddled(&world).await;
+    let mut console = open_with(operations).await;
+    meddler.next("GET", Meddling::swallowed(Then::Hang));
+    console.burst("<enter>").draw();
+    console
+        .shows("reading it from the service")
+        .shows("getting");
+    console.burst("<esc>").draw();
+    console.shows("7 of 7").hides("getting");
+    meddler.next("GET", Meddling::swallowed(Then::Hang));
+    console.burst("t?").draw();
+    console.shows("Keys: Token of acme-eu");
+    console.burst("<esc>P<down><enter>").draw();
+    console.shows(" PRODUCTION ");
+    console.settle().await;
+    console.keys("<enter>").await;
+    console.shows("Customer").shows("200 ");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_that_hangs_is_left_behind_and_tells_how_it_ended() {
+    let world = a_world().await;
+    let (meddler, operations) = meddled(&world).await;
+    let gate = Gate::new();
+    let mut console = open_with(operations).await;
+    console.keys("tT<tab>").await;
+    meddler.next("POST", Meddling::passed().behind(&gate));
+    console.burst("y");
+    gate.reached().await;
+    console
+        .draw()
+        .shows("one request is on its way")
+        .shows("rotating");
+    console.burst("<esc>").draw();
+    console.shows("goes on").shows("7 of 7");
+    console.burst("P<down><enter>");
+    console.until("7 of 7").await;
+    console.shows(" PRODUCTION ");
+    console.burst("q").draw();
+    console.shows("waiting for rotating acme-eu");
+    assert_eq!(console.runner.farewell(), None);
+    gate.open();
+    console.settle().await;
+    console.shows("acme-eu rotated").shows("in testing");
+    assert_eq!(console.runner.farewell(), Some(Farewell::Asked));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ctrl_c_does_not_wait_and_the_journal_knows() {
+    let world = a_world().await;
+    let (meddler, operations) = meddled(&world).await;
+    let gate = Gate::new();
+    let mut console = open_with(operations).await;
+    console.keys("tT<tab>").await;
+    meddler.next("POST", Meddling::passed().behind(&gate));
+    console.burst("y");
+    gate.reached().await;
+    console.burst("<ctrl-c><ctrl-c>");
+    assert_eq!(console.runner.farewell(), None);
+    console.burst("<ctrl-c>");
+    assert_eq!(console.runner.farewell(), Some(Farewell::Signal));
+    let open = world.operations(Side::Testing).open_rotations().await;
+    assert_eq!(open.expect("readable").len(), 1);
+    gate.open();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_vanished_group_stops_the_review() {
+    let world = a_world().await;
+    let (meddler, operations) = meddled(&world).await;
+    let mut console = open_with(operations).await;
+    console.keys("e<end> plc").await;
+    world.vanish(Side::Testing, "acme-eu");
+    console.keys("<ctrl-s>").await;
+    console.shows("ALARM").shows("CREATED");
+    console.keys("<tab><enter>r<enter>").await;
+    console.shows("ALARM");
+    assert_eq!(meddler.count("PUT"), 0);
+    assert_eq!(meddler.count("GET"), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_from_the_other_environment_stops_everything() {
+    let world = a_world().await;
+    let (meddler, operations) = meddled(&world).await;
+    let mut console = open_with(operations).await;
+    console.keys("t").await;
+    meddler.next(
+        "POST",
+        Meddling::change(|answer| answer["user_group"]["api_environment_tag"] = "Customer".into()),
+    );
+    console.keys("T<tab>y").await;
+    console.shows("CONFLICT");
+    assert_eq!(meddler.count("POST"), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_is_not_there_is_said_at_once() {
+    let world = a_world().await;
+    let gone = world
+        .desk(Side::Testing)
+        .at(NOW)
+        .through("http://127.0.0.1:9")
+        .timeout(Duration::from_secs(2));
+    let mut console = open_with(vec![gone.operations()]).await;
+    console.shows("7 of 7");
+    console.keys("<enter>").await;
+    console
+        .shows("below: what this desk knows from before")
+        .shows("Acme Europe");
+    console.keys("<esc>t").await;
+    console.shows("r reads the group");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_is_refused_is_named_as_the_trouble() {
+    let world = a_world().await;
+    let desk = world.desk(Side::Testing).at(NOW).key("not-a-key");
+    let mut console = open_with(vec![desk.operations()]).await;
+    console.keys("<enter>").await;
+    console
+        .shows("does not accept the API key")
+        .hides("not-a-key");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_read_only_profile_reads_and_nothing_else() {
+    let world = a_world().await;
+    let desk = world
+        .desk(Side::Production)
+        .at(NOW)
+        .with(|profile: &mut Profile| profile.read_only = true);
+    let mut console = open_with(vec![desk.operations()]).await;
+    console.shows("READ-ONLY");
+    console.keys("e").await;
+    console.shows("not possible here: this profile is read-only");
+    console.keys("t").await;
+    console.shows("T would rotate it, but this profile is read-only");
+    console.keys("T").await;
+    console.shows("not possible here: this profile is read-only");
+    console.keys("<esc>onew-one<enter>").await;
+    console.shows("it cannot be created");
+}

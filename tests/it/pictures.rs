@@ -1,0 +1,72 @@
+//! The README's pictures are what the console draws now. `GROUPDESK_PICTURES=write cargo test --test it pictures` draws
+//! them anew.
+
+use std::{env, fs, path::Path};
+
+use groupdesk::tui::picture::svg;
+
+use crate::{
+    console::{a_world, open},
+    support::{console::text_of, steady::steady, world::Side},
+};
+
+const SIZE: (u16, u16) = (100, 28);
+
+/// Compares a picture with the screen after a script, or writes it where that is asked for.
+async fn picture(name: &str, side: Side, script: &str) {
+    let world = a_world().await;
+    let mut console = open(&world, side, SIZE).await;
+    console.keys(script).await;
+    let screen = steady(console.buffer());
+    let drawn = svg(&screen, &format!("groupdesk: {name}"));
+    assert_eq!(
+        drawn,
+        svg(&steady(console.buffer()), &format!("groupdesk: {name}"))
+    );
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("assets/screens")
+        .join(format!("{name}.svg"));
+    if env::var_os("GROUPDESK_PICTURES").is_some_and(|wish| wish == "write") {
+        fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+        fs::write(&file, drawn).expect("written");
+        return;
+    }
+    let kept = fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        kept == drawn,
+        "{} is not what is drawn now; look at it, then run GROUPDESK_PICTURES=write cargo test --test it pictures\n{}",
+        file.display(),
+        text_of(&screen)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn list() {
+    picture("list", Side::Production, "<down><down>").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn edit() {
+    let script = "e<tab><right><enter><end>9<enter><down>Da55<tab>66<enter>";
+    picture("edit", Side::Testing, script).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn review() {
+    picture(
+        "review",
+        Side::Production,
+        "e<end> plc<tab><right><enter><end>9<enter><ctrl-s>",
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rotated() {
+    picture(
+        "rotated",
+        Side::Production,
+        "tTleaked in a ticket<tab>acme-eu<enter>",
+    )
+    .await;
+}
