@@ -8,6 +8,7 @@ mod first_screen;
 mod flow;
 mod harness;
 mod idle;
+mod in_flight;
 mod looks;
 mod panics;
 mod paste;

@@ -8,12 +8,12 @@ use crate::support::pty::Session;
 /// How long it is watched.
 const WATCHED: Duration = Duration::from_secs(3);
 /// Clock ticks, of which a second usually has 100: a busy loop or a drawing clock takes more.
-const FEW_TICKS: u64 = 3;
+pub(super) const FEW_TICKS: u64 = 3;
 /// Wake-ups of all threads, the service's among them: a clock of ten a second takes more.
 const FEW_WAKE_UPS: u64 = 30;
 
 /// Clock ticks of processor time so far.
-fn ticks(session: &Session) -> u64 {
+pub(super) fn ticks(session: &Session) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{}/stat", session.pid())).expect("it runs");
     let (_, rest) = stat.rsplit_once(')').expect("a name");
     // After the name: state is field 3, user time 14, system time 15.
