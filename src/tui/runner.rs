@@ -99,8 +99,10 @@ impl<S: Screen> Runner<S> {
                 signal = next_signal(&mut signals) => match signal {
                     Signal::Terminate | Signal::Hangup | Signal::Interrupt => Some(Msg::Leave),
                     // A line that is lost brings this signal too; what is in flight still ends.
-                    Signal::Continued if self.screen.continued().is_err() => Some(Msg::Leave),
-                    Signal::Continued => None,
+                    Signal::Continued => self.screen.continued().err().map(|_| {
+                        terminal_lives = false;
+                        Msg::Leave
+                    }),
                 },
                 () = sleep(TICK), if self.app.ticks() => Some(Msg::Tick),
                 () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
