@@ -321,7 +321,7 @@ pub(super) fn ending_style(ending: Ending, theme: Theme) -> Style {
         | Ending::Rotated
         | Ending::Confirmed
         | Ending::Recovered => theme.ok(),
-        Ending::NotApplied | Ending::Superseded => theme.warning(),
+        Ending::NotApplied | Ending::Superseded | Ending::Abandoned => theme.warning(),
         Ending::Conflict | Ending::Refused | Ending::Unreachable | Ending::CreatedByGet => {
             theme.error()
         }
