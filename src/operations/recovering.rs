@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -14,6 +14,7 @@ use super::{
     settling::{Asked, Evidence},
 };
 use crate::{
+    api::failure::CallError,
     directory::{DirectoryError, JournalRow, Record, RotationFilter, RotationId, RotationStep},
     domain::{
         history::{Ending, Entry, Operation},
@@ -51,30 +52,43 @@ impl Recovered {
     }
 }
 
+/// Lost gets in a row after which the service counts as out of order.
+const LOST_IN_A_ROW: u32 = 3;
+
 /// A trouble that every other get would meet too: no need to try them all.
 #[derive(Default)]
-struct Trouble(Mutex<Option<String>>);
+struct Trouble(Mutex<(u32, Option<String>)>);
 
 impl Trouble {
     fn get(&self) -> Option<String> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.lock().1.clone()
     }
 
-    fn note(&self, failure: &Failure) {
-        let concerns_all = matches!(
-            failure,
-            Failure::Unreachable(_)
+    fn note<T>(&self, looked: &Result<T, Failure>) {
+        let mut known = self.lock();
+        let concerns_all = match looked {
+            Err(Failure::Unreachable(CallError::Lost { .. })) => {
+                known.0 += 1;
+                known.0 >= LOST_IN_A_ROW
+            }
+            Err(
+                Failure::Unreachable(_)
                 | Failure::Key(_)
                 | Failure::KeyRefused { .. }
-                | Failure::Client(_)
-        );
-        if concerns_all {
-            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            known.get_or_insert_with(|| failure.to_string());
+                | Failure::Client(_),
+            ) => true,
+            Ok(_) | Err(_) => {
+                known.0 = 0;
+                false
+            }
+        };
+        if let (true, Err(failure)) = (concerns_all, looked) {
+            known.1.get_or_insert_with(|| failure.to_string());
         }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, (u32, Option<String>)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -146,15 +160,13 @@ impl Operations {
                 break;
             }
             let looked = self.look_up(&due.user_group_id, Assurance::KnownOnly).await;
+            trouble.note(&looked);
             match looked {
                 Ok(done) if done.warnings.contains(&Warning::StaleAnswer) => {
                     why = Some(Warning::StaleAnswer.to_string());
                 }
                 Ok(_) => {}
-                Err(failure) => {
-                    trouble.note(&failure);
-                    why = Some(failure.to_string());
-                }
+                Err(failure) => why = Some(failure.to_string()),
             }
             rows = self.again(rows).await?;
             if why.is_some() {

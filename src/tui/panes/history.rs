@@ -179,7 +179,11 @@ impl View for History {
             Outcome::Listed(_)
             | Outcome::OpenRotations(_)
             | Outcome::Done(_)
-            | Outcome::TokenWritten(_) => {}
+            | Outcome::TokenWritten(_)
+            | Outcome::Rotations(_)
+            | Outcome::Recovered(_)
+            | Outcome::Abandoned(_)
+            | Outcome::Whose(_) => {}
         }
     }
 
