@@ -70,6 +70,10 @@ fn advice(failure: &Failure) -> Cow<'static, str> {
             ". A new group is made with `groupdesk create`. If you are sure that it exists: `groupdesk get --exists`"
                 .into()
         }
+        Failure::Unknown {
+            operation: "rotation",
+            ..
+        } => ". `groupdesk rotations settle` reads it".into(),
         _ => "".into(),
     }
 }
