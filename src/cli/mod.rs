@@ -14,6 +14,7 @@ mod json;
 mod keys;
 mod mutations;
 mod print;
+mod quiet;
 mod review;
 mod rotations;
 mod secrets;

@@ -3,14 +3,16 @@
 
 use std::{
     ffi::OsString,
-    io::{self, IsTerminal, Read},
+    io::{self, BufRead, IsTerminal, Read},
 };
 
 use jiff::Timestamp;
-use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
-use super::{args::Global, exit::Exit, human, json, print, session, signals::Signals, stop::Stop};
+use super::{
+    args::Global, exit::Exit, human, json, print, quiet::Quiet, session, signals::Signals,
+    stop::Stop,
+};
 use crate::{config::Settings, directory::Directory, domain::token::Token};
 
 /// Longer than any token; more is something else.
@@ -26,21 +28,7 @@ pub(super) async fn run(global: &Global, arguments: &[OsString]) -> Result<Exit,
     }
     let settings = Settings::load(&session::overrides(global))?;
     let directory = Directory::open(&settings.directory)?;
-    let no_input = global.no_input;
-    let echo = tcgetattr(io::stdin()).ok();
-    let mut signals = Signals::new()?;
-    let token = tokio::select! {
-        read = tokio::task::spawn_blocking(move || read(no_input)) => {
-            read.map_err(|_| Stop::Guarded("the token was not read; nothing was looked up".into()))??
-        }
-        () = signals.next() => {
-            // The prompt had turned the echo off.
-            if let Some(echo) = echo {
-                let _ = tcsetattr(io::stdin(), OptionalActions::Now, &echo);
-            }
-            return Err(Stop::Interrupted { in_flight: false });
-        }
-    };
+    let token = ask(global.no_input).await?;
     let owners = directory.whose(&token).await?;
     drop(token);
     if global.json {
@@ -59,28 +47,38 @@ pub(super) async fn run(global: &Global, arguments: &[OsString]) -> Result<Exit,
     })
 }
 
-fn read(no_input: bool) -> Result<Token, Stop> {
-    let unreadable = |error: &io::Error| {
-        Stop::Usage(format!(
-            "the token cannot be read from standard input: {error}"
-        ))
-    };
-    let text = if io::stdin().is_terminal() {
-        if no_input {
-            return Err(Stop::Guarded(
-                "the token would have to be typed, and --no-input was said; give it on standard input"
-                    .into(),
-            ));
+async fn ask(no_input: bool) -> Result<Token, Stop> {
+    if io::stdin().is_terminal() && no_input {
+        return Err(Stop::Guarded(
+            "the token would have to be typed, and --no-input was said; give it on standard input"
+                .into(),
+        ));
+    }
+    let mut signals = Signals::new()?;
+    let quiet = Quiet::new().map_err(|error| unreadable(&error))?;
+    let is_typed = quiet.is_terminal();
+    if is_typed {
+        print::ask("Token (not shown):");
+    }
+    tokio::select! {
+        read = tokio::task::spawn_blocking(move || read(is_typed)) => {
+            read.map_err(|_| Stop::Guarded("the token was not read; nothing was looked up".into()))?
         }
-        let typed = rpassword::prompt_password("Token (not shown): ");
-        Zeroizing::new(typed.map_err(|error| unreadable(&error))?)
+        () = signals.next() => Err(Stop::Interrupted { in_flight: false }),
+    }
+}
+
+/// A line where it is typed, else all there is.
+fn read(is_typed: bool) -> Result<Token, Stop> {
+    // As long as it can be, so that no copy of it is left behind by growing.
+    let mut text = Zeroizing::new(String::with_capacity(LONGEST as usize));
+    let mut input = io::stdin().lock().take(LONGEST);
+    let read = if is_typed {
+        input.read_line(&mut text)
     } else {
-        // As long as it can be, so that no copy of it is left behind by growing.
-        let mut text = Zeroizing::new(String::with_capacity(LONGEST as usize));
-        let read = io::stdin().lock().take(LONGEST).read_to_string(&mut text);
-        read.map_err(|error| unreadable(&error))?;
-        text
+        input.read_to_string(&mut text)
     };
+    read.map_err(|error| unreadable(&error))?;
     let token = text.trim();
     if token.is_empty() {
         return Err(Stop::Usage(
@@ -88,4 +86,10 @@ fn read(no_input: bool) -> Result<Token, Stop> {
         ));
     }
     Ok(Token::new(token.to_owned()))
+}
+
+fn unreadable(error: &io::Error) -> Stop {
+    Stop::Usage(format!(
+        "the token cannot be read from standard input: {error}"
+    ))
 }

@@ -196,6 +196,8 @@ async fn a_token_is_traced_to_its_group_and_nothing_is_sent() {
         assert!(shown.contains("acme-eu"), "{shown}");
         assert!(!shown.contains(token.as_str()), "echoed: {shown}");
     }
+    let (shown, code) = typed(&scene.desk, &["whose"], "\u{3}");
+    assert_eq!(code, Some(130), "{shown}");
     let ran = scene.desk.run_with(&["whose"], "nobody's\n").await;
     assert_eq!(ran.code, 1, "{}", ran.err);
     let ran = scene.desk.run_with(&["whose"], "\n").await;
