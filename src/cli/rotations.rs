@@ -1,5 +1,7 @@
 //! `rotations`: what was rotated and what is still open; settling by reads, and abandoning. It rotates nothing.
 
+use std::time::Duration;
+
 use super::{
     args::{Rotations, RotationsCommand},
     ask::{self, Question},
@@ -9,7 +11,7 @@ use super::{
     stop::Stop,
 };
 use crate::{
-    domain::rotation::State,
+    domain::rotation::{Event, State},
     operations::{Recovered, RotationId},
 };
 
@@ -106,7 +108,7 @@ fn say(recovered: &Recovered) {
 async fn abandon(session: &Session, id: RotationId, reason: &str, yes: bool) -> Result<Exit, Stop> {
     session.operations.writable()?;
     let row = session.operations.rotation(id).await?;
-    if row.rotation.state.is_open() {
+    if row.rotation.step(Event::Abandon, Duration::ZERO).is_ok() {
         ask::can_be_asked(session, yes)?;
         let what = format!(
             "Abandon rotation {} of \"{}\" ({})? Nobody will find out how it ended, and its token may be rotated again.",

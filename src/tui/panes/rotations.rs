@@ -3,6 +3,8 @@
 
 mod view;
 
+use std::time::Duration;
+
 use crossterm::event::KeyEvent;
 use ratatui::{
     buffer::Buffer,
@@ -11,6 +13,7 @@ use ratatui::{
 
 use super::{Pane, View, group::Group};
 use crate::{
+    domain::rotation::Event,
     operations::JournalRow,
     tui::{
         desk::{Ask, Desk},
@@ -109,6 +112,11 @@ impl Rotations {
     }
 }
 
+/// The same as the state machine says.
+fn can_be_abandoned(row: &JournalRow) -> bool {
+    row.rotation.step(Event::Abandon, Duration::ZERO).is_ok()
+}
+
 impl View for Rotations {
     fn focus(&self) -> Focus {
         if self.abandoning.is_some() {
@@ -190,10 +198,8 @@ impl View for Rotations {
     fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
         match action {
             Action::Abandon => match self.here() {
-                Some(row) if row.rotation.state.is_open() => {
-                    desk.read_only_reason().map(str::to_owned)
-                }
-                _ => Some("only an open rotation can be abandoned".into()),
+                Some(row) if can_be_abandoned(row) => desk.read_only_reason().map(str::to_owned),
+                _ => Some("only an open rotation, or a conflict, can be abandoned".into()),
             },
             _ => None,
         }

@@ -155,7 +155,7 @@ fn abandoning_asks_for_a_reason() {
     scene.says("rotation of acme-eu abandoned");
     assert_eq!(scene.focus(), "Rotations");
     scene.walk("jA");
-    scene.says("only an open rotation can be abandoned");
+    scene.says("only an open rotation, or a conflict, can be abandoned");
 }
 
 #[test]

@@ -137,7 +137,9 @@ fn meaning(state: State) -> &'static str {
         }
         State::NotApplied => "The old token is current. It is safe to rotate again.",
         State::Superseded => "Rotated, and then rotated again by someone else.",
-        State::Conflict => "The answers contradict each other. A person must look.",
+        State::Conflict => {
+            "The answers contradict each other. Look, then abandon it with what you found."
+        }
         State::Abandoned => "Closed by a person without finding out.",
     }
 }
