@@ -1,6 +1,6 @@
 //! What can be typed on the command line: options, commands, their words. It decides nothing.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
@@ -98,6 +98,21 @@ pub(super) enum Command {
         /// At most this many lines
         #[arg(long, value_name = "N")]
         limit: Option<usize>,
+    },
+    /// List rotations of this profile, the newest first; settle or abandon open ones
+    #[command(
+        after_help = "Examples:\n  groupdesk rotations --open\n  groupdesk rotations --json | jq '.[] | select(.state == \"unknown\")'\n  \
+                            groupdesk rotations settle"
+    )]
+    Rotations(Rotations),
+    /// Tell which group has or had a token, read from standard input; nothing is sent
+    #[command(
+        after_help = "Exit codes: 0 found, 1 not found.\n\nExamples:\n  groupdesk whose\n  groupdesk whose --json < leaked.token"
+    )]
+    Whose {
+        /// Taken so that it can be refused without being repeated.
+        #[arg(hide = true, value_name = "NOTHING")]
+        token: Vec<OsString>,
     },
     /// Try groupdesk on sample groups; on this machine only, thrown away at the end
     #[command(after_help = "Examples:\n  groupdesk demo\n  groupdesk demo --groups 100000")]
@@ -213,6 +228,44 @@ pub(super) struct TokenArgs {
     /// Write the token to this new file, mode 600
     #[arg(long, value_name = "FILE")]
     pub(super) token_out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Rotations {
+    /// Only those of which something is still to be found out
+    #[arg(long)]
+    pub(super) open: bool,
+    #[command(subcommand)]
+    pub(super) command: Option<RotationsCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum RotationsCommand {
+    /// Find out how open rotations ended, by reading their groups; rotates nothing
+    #[command(
+        after_help = "Exit codes: 0 all settled, 7 something is still unknown or contradicts itself.\n\n\
+                      Examples:\n  groupdesk rotations settle\n  groupdesk rotations settle 12 13"
+    )]
+    Settle {
+        /// Numbers of rotations [default: all open ones]
+        #[arg(value_name = "ID")]
+        ids: Vec<i64>,
+    },
+    /// Close an open rotation without finding out; its token may then be rotated again
+    #[command(
+        after_help = "Example:\n  groupdesk rotations abandon 12 --reason 'the customer is gone'"
+    )]
+    Abandon {
+        /// Number of the rotation
+        #[arg(value_name = "ID")]
+        id: i64,
+        /// Why, for the history
+        #[arg(long)]
+        reason: String,
+        /// Do not ask
+        #[arg(long, short = 'y')]
+        yes: bool,
+    },
 }
 
 #[derive(Debug, Args)]

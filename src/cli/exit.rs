@@ -65,11 +65,17 @@ impl Exit {
             | Failure::CreatedByGet { .. }
             | Failure::WrongEnvironment { .. }
             | Failure::RotationTaken { .. }
-            | Failure::TokenChanged { .. } => Self::Guarded,
+            | Failure::TokenChanged { .. }
+            | Failure::NotOpen { .. }
+            | Failure::UnderWay { .. } => Self::Guarded,
             Failure::Key(_)
             | Failure::KeyRefused { .. }
             | Failure::Client(ClientError::NoKey(_) | ClientError::Key(_)) => Self::Key,
-            Failure::Client(_) | Failure::NothingSent(_) | Failure::NotWritten(_) => Self::Usage,
+            Failure::Client(_)
+            | Failure::NoRotation { .. }
+            | Failure::NoReason
+            | Failure::NothingSent(_)
+            | Failure::NotWritten(_) => Self::Usage,
             Failure::Unreachable(_) => Self::Unreachable,
             Failure::Unknown { .. } | Failure::Conflict { .. } => Self::Unknown,
         }

@@ -12,7 +12,7 @@ use crate::{
         known::KnownGroup,
         token::Token,
     },
-    operations::Done,
+    operations::{Done, JournalRow, Owner, Recovered},
 };
 
 /// A group as `list` and `show` print it.
@@ -112,6 +112,41 @@ pub(super) fn entry(line: &Numbered<Entry>) -> Value {
         "reason": reason,
         "changes": changes,
         "note": note,
+    })
+}
+
+/// A rotation as `rotations` prints it.
+pub(super) fn rotation(row: &JournalRow) -> Value {
+    json!({
+        "rotation": row.id.0,
+        "user_group_id": row.user_group_id.as_str(),
+        "state": row.rotation.state.as_str(),
+        "previous_fingerprint": row.rotation.previous.to_string(),
+        "fingerprint": row.rotation.fingerprint.map(|fingerprint| fingerprint.to_string()),
+        "started_at": row.started_at.to_string(),
+        "by": row.by,
+        "reason": row.reason,
+        "handoff": "none",
+    })
+}
+
+/// A rotation as `rotations settle` prints it: `why` it is still open, if so.
+pub(super) fn recovered(recovered: &Recovered) -> Value {
+    let mut value = rotation(recovered.row());
+    value["why"] = match recovered {
+        Recovered::Settled(_) => Value::Null,
+        Recovered::Open(open) => json!(open.why),
+    };
+    value
+}
+
+/// A group that has or had a token.
+pub(super) fn owner(owner: &Owner) -> Value {
+    json!({
+        "profile": owner.profile,
+        "user_group_id": owner.user_group_id.as_str(),
+        "current": owner.current,
+        "last_seen": owner.last_seen.to_string(),
     })
 }
 

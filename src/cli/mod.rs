@@ -14,7 +14,9 @@ mod json;
 mod keys;
 mod mutations;
 mod print;
+mod quiet;
 mod review;
+mod rotations;
 mod secrets;
 mod serve;
 mod session;
@@ -22,6 +24,7 @@ mod signals;
 mod stop;
 mod strict_json;
 mod token_out;
+mod whose;
 
 use std::process::ExitCode;
 
@@ -83,6 +86,7 @@ async fn run(cli: Cli) -> Result<Exit, Stop> {
         Some(Command::Demo(demo)) if demo.hold => hold::run(demo.groups).await,
         Some(Command::Demo(demo)) => console::demo(demo.groups, global.ascii).await,
         Some(Command::Serve(serve)) => serve::run(serve, &global).await,
+        Some(Command::Whose { token }) => whose::run(&global, &token).await,
         Some(command) => Box::pin(interruptible(&global, command)).await,
     }
 }
@@ -121,7 +125,8 @@ async fn one(session: &Session, command: Command) -> Result<Exit, Stop> {
         Command::Create(create) => mutations::create(session, create).await,
         Command::Update(update) => mutations::update(session, update).await,
         Command::Rotate(rotate) => mutations::rotate(session, rotate).await,
-        Command::Demo(_) | Command::Serve(_) => Ok(Exit::Done),
+        Command::Rotations(arguments) => rotations::run(session, arguments).await,
+        Command::Demo(_) | Command::Serve(_) | Command::Whose { .. } => Ok(Exit::Done),
     }
 }
 

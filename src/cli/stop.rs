@@ -74,6 +74,10 @@ fn advice(failure: &Failure) -> Cow<'static, str> {
             quoted(id)
         )
         .into(),
+        Failure::Unknown {
+            operation: "rotation",
+            ..
+        } => ". `groupdesk rotations settle` reads it".into(),
         _ => "".into(),
     }
 }

@@ -22,7 +22,7 @@ use crate::domain::{
     group::UserGroupId,
     history::Entry,
     known::KnownGroup,
-    token::{Fingerprint, Fingerprinter},
+    token::{Fingerprint, Fingerprinter, Token},
 };
 pub use error::DirectoryError;
 pub use replay::replay;
@@ -172,6 +172,11 @@ impl Directory {
     pub async fn owners(&self, fingerprint: Fingerprint) -> Result<Vec<Owner>, DirectoryError> {
         self.ask(|reply| Request::Owners { fingerprint, reply })
             .await
+    }
+
+    /// As [`Self::owners`], of a token; it is not kept.
+    pub async fn whose(&self, token: &Token) -> Result<Vec<Owner>, DirectoryError> {
+        self.owners(self.fingerprinter().of(token)).await
     }
 
     async fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, DirectoryError> {

@@ -61,10 +61,12 @@ pub enum Ending {
     Unreachable,
     /// A get of a known id created it: it had vanished, or this is another environment (hazard 1).
     CreatedByGet,
+    /// A person closed a rotation whose outcome was open.
+    Abandoned,
 }
 
 impl Ending {
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Found,
         Self::Created,
         Self::Existed,
@@ -79,6 +81,7 @@ impl Ending {
         Self::Unknown,
         Self::Unreachable,
         Self::CreatedByGet,
+        Self::Abandoned,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -97,6 +100,7 @@ impl Ending {
             Self::Unknown => "unknown",
             Self::Unreachable => "unreachable",
             Self::CreatedByGet => "created_by_get",
+            Self::Abandoned => "abandoned",
         }
     }
 

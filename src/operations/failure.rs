@@ -1,9 +1,11 @@
 //! Why an operation did not end as asked; each says what happened, whether anything was sent, and what to do.
 
+use std::time::Duration;
+
 use crate::{
     api::failure::{CallError, ClientError},
     config::KeyError,
-    directory::DirectoryError,
+    directory::{DirectoryError, RotationId},
     domain::{
         group::{EnvironmentTag, UserGroupId},
         history::Ending,
@@ -64,6 +66,27 @@ pub enum Failure {
         /// How earlier rotations of this desk, whose outcome was open, turned out just now.
         settled: Vec<Ending>,
     },
+    #[error("there is no rotation {} in this profile; `groupdesk rotations` lists them", id.0)]
+    NoRotation { id: RotationId },
+    #[error(
+        "rotation {} is {}: there is nothing to abandon",
+        id.0,
+        state.as_str().replace('_', " ")
+    )]
+    NotOpen { id: RotationId, state: State },
+    /// Its token must not be free for a second request while the first may be on its way.
+    #[error(
+        "rotation {} was begun by {by} a short while ago and may still be under way; try again in {} s",
+        id.0,
+        wait.as_secs() + 1
+    )]
+    UnderWay {
+        id: RotationId,
+        by: String,
+        wait: Duration,
+    },
+    #[error("a reason is needed: it stands in the history")]
+    NoReason,
     #[error(transparent)]
     Key(#[from] KeyError),
     #[error(transparent)]
@@ -114,6 +137,10 @@ impl Failure {
             | Self::WrongEnvironment { .. }
             | Self::RotationTaken { .. }
             | Self::TokenChanged { .. }
+            | Self::NoRotation { .. }
+            | Self::NotOpen { .. }
+            | Self::UnderWay { .. }
+            | Self::NoReason
             | Self::Key(_)
             | Self::Client(_)
             | Self::Unreadable(_)

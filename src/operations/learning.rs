@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use super::{
     Done, Failure, Operations, Warning,
+    horizon::between,
     recording::changes_json,
-    settling::{Asked, Evidence, since},
+    settling::{Asked, Evidence},
 };
 use crate::{
     api::{
@@ -116,7 +117,7 @@ impl Operations {
         else {
             return Ok(false);
         };
-        if last.value == returned.fingerprint || since(last.at, self.now()) >= self.horizon() {
+        if last.value == returned.fingerprint || between(last.at, self.now()) >= self.horizon() {
             return Ok(false);
         }
         let owners = self.directory().owners(returned.fingerprint).await?;

@@ -3,15 +3,18 @@
 
 mod failure;
 mod groups;
+mod horizon;
 mod learning;
 mod outcome;
 mod recording;
+mod recovering;
 mod rotating;
 mod rotation_answer;
 mod settling;
 
 use std::{sync::Arc, time::Duration};
 
+use horizon::Sendings;
 use jiff::Timestamp;
 use tokio::sync::OnceCell;
 
@@ -19,11 +22,12 @@ pub use failure::Failure;
 pub use groups::request;
 pub use outcome::{Done, Warning};
 pub use recording::changes_json;
+pub use recovering::{Recovered, StillOpen};
 
 /// What callers see of the layers below comes through here.
 pub use crate::{
     api::inspect::{Method, as_curl, request_json},
-    directory::{DirectoryError, JournalRow, Numbered},
+    directory::{DirectoryError, JournalRow, Numbered, Owner, RotationId},
 };
 
 use crate::{
@@ -73,6 +77,7 @@ struct Inner {
     directory: Directory,
     operator: String,
     clock: Clock,
+    sendings: Sendings,
 }
 
 impl Operations {
@@ -90,6 +95,7 @@ impl Operations {
             directory,
             operator,
             clock,
+            sendings: Sendings::default(),
         }))
     }
 

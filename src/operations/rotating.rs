@@ -83,6 +83,7 @@ impl Operations {
         self.advance(&mut under_way, Event::Sending, Beside::default())
             .await
             .map_err(Failure::NothingSent)?;
+        self.note_sending(under_way.row);
         let result = client.rotate(&current, Some(id)).await;
         self.take_answer(under_way, result).await
     }

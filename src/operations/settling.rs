@@ -1,13 +1,11 @@
 //! Settling rotations whose outcome is open, by what a get returned (rotation.md, rule 2: only a get decides). It says
 //! what to write; the get itself and the writing are `learning`'s.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
-
-use super::Operations;
+use super::{Clock, Operations, horizon::Moment};
 use crate::{
-    directory::{DirectoryError, JournalRow, Record, RotationFilter, RotationStep},
+    directory::{DirectoryError, JournalRow, Record, RotationFilter, RotationId, RotationStep},
     domain::{
         group::UserGroupId,
         history::{Ending, Entry, Operation},
@@ -19,7 +17,7 @@ use crate::{
 /// What was open before a get left, and when it left: a get says nothing about what came later.
 pub(super) struct Asked {
     pub open: Vec<JournalRow>,
-    pub at: Timestamp,
+    pub at: Moment,
 }
 
 /// What a get found.
@@ -28,6 +26,8 @@ pub(super) enum Evidence {
     Token(Fingerprint),
     /// The get created the group, or another environment answered; in words.
     Contradiction(String),
+    /// No get was sent: it is only known which processes are gone.
+    Nothing,
 }
 
 /// The steps that follow from a get, to be written with what it taught.
@@ -39,6 +39,27 @@ pub(super) struct Settled {
 }
 
 impl Operations {
+    pub(super) fn moment(&self) -> Moment {
+        let monotonic = match self.0.clock {
+            Clock::System => Some(Instant::now()),
+            Clock::Fixed(_) => None,
+        };
+        Moment {
+            wall: self.now(),
+            monotonic,
+        }
+    }
+
+    /// To be called when the sending is durable and the request has not left: the horizon begins.
+    pub(super) fn note_sending(&self, id: RotationId) {
+        self.0.sendings.note(id, Instant::now());
+    }
+
+    /// Time since a rotation was sent, or intended where it was not.
+    pub(super) fn since_sent(&self, row: &JournalRow, now: Moment) -> Duration {
+        self.0.sendings.since(row, now)
+    }
+
     /// To be called before the get leaves.
     pub(super) async fn asked(&self, id: &UserGroupId) -> Result<Asked, DirectoryError> {
         let filter = RotationFilter {
@@ -47,7 +68,7 @@ impl Operations {
             open_only: true,
             ..RotationFilter::default()
         };
-        let at = self.now();
+        let at = self.moment();
         let open = self.directory().rotations(filter).await?;
         Ok(Asked { open, at })
     }
@@ -64,24 +85,25 @@ impl Operations {
     fn settle_one(
         &self,
         row: &JournalRow,
-        asked_at: Timestamp,
+        asked_at: Moment,
         evidence: &Evidence,
         settled: &mut Settled,
     ) {
-        let since_sent = since(row.sent_at.unwrap_or(row.started_at), asked_at);
-        let event = match evidence {
-            Evidence::Token(fingerprint) => Event::Read {
-                fingerprint: *fingerprint,
-                since_sent,
-            },
-            Evidence::Contradiction(_) => Event::ReadContradicts,
-        };
+        let since_sent = self.since_sent(row, asked_at);
         let mut rotation = row.rotation;
         // Younger ones are under way in some process, and its own business.
         let left_behind = since_sent >= self.horizon();
         if matches!(rotation.state, State::Intended | State::Sent) && left_behind {
             rotation = self.step(row, rotation, Event::FoundAtStart, evidence, settled);
         }
+        let event = match evidence {
+            Evidence::Token(fingerprint) => Event::Read {
+                fingerprint: *fingerprint,
+                since_sent,
+            },
+            Evidence::Contradiction(_) => Event::ReadContradicts,
+            Evidence::Nothing => return,
+        };
         if matches!(rotation.state, State::Rotated | State::Unknown) {
             self.step(row, rotation, event, evidence, settled);
         }
@@ -147,11 +169,7 @@ pub(super) fn ending(state: State) -> Option<Ending> {
         State::NotApplied => Some(Ending::NotApplied),
         State::Superseded => Some(Ending::Superseded),
         State::Conflict => Some(Ending::Conflict),
-        State::Intended | State::Sent | State::Rotated | State::Unknown | State::Abandoned => None,
+        State::Abandoned => Some(Ending::Abandoned),
+        State::Intended | State::Sent | State::Rotated | State::Unknown => None,
     }
-}
-
-/// Time between two moments of the wall clock; zero when the clock went back.
-pub(super) fn since(earlier: Timestamp, now: Timestamp) -> Duration {
-    Duration::try_from(now.duration_since(earlier)).unwrap_or_default()
 }

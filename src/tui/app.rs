@@ -1,6 +1,7 @@
 //! The console as a state: messages in, effects out. Pure: no I/O, no await, no clock; the time comes with the message.
 
 mod arrivals;
+mod settling;
 
 use crossterm::event::{KeyEvent, KeyEventKind};
 use jiff::{SignedDuration, Timestamp};
@@ -13,9 +14,10 @@ use super::{
     messages::Severity,
     panes::{
         Pane, View, help::Help, history::History, list::List, messages::MessagesPane, open::Open,
-        profiles::Profiles, token, welcome::Welcome,
+        profiles::Profiles, rotations::Rotations, token, welcome::Welcome, whose::Whose,
     },
 };
+use crate::domain::known::KnownGroup;
 
 #[derive(Debug)]
 pub struct App {
@@ -59,7 +61,7 @@ impl App {
 
     /// Whether something on the screen changes with time alone.
     pub fn ticks(&self) -> bool {
-        self.stack.iter().any(|pane| pane.view().ticks())
+        self.desk.settle_again_at.is_some() || self.stack.iter().any(|pane| pane.view().ticks())
     }
 
     /// Effects that the construction asked for.
@@ -80,7 +82,7 @@ impl App {
             }
             Msg::Done(ticket, outcome) => self.done(ticket, outcome),
             Msg::Lost(ticket) => self.lost(ticket),
-            Msg::Tick => {}
+            Msg::Tick => self.settle_when_due(),
             Msg::Leave => self.leave(Farewell::Signal),
         }
         self.navigate();
@@ -160,6 +162,13 @@ impl App {
                     let pane = History::of(None, &mut self.desk);
                     self.stack.push(Pane::History(pane));
                 }
+            }
+            Action::Rotations if !matches!(self.top_mut(), Pane::Rotations(_)) => {
+                let pane = Rotations::open(&mut self.desk);
+                self.stack.push(Pane::Rotations(pane));
+            }
+            Action::Whose if !matches!(self.top_mut(), Pane::Whose(_)) => {
+                self.stack.push(Pane::Whose(Whose::default()));
             }
             action => self.act(action),
         }
@@ -279,6 +288,14 @@ impl App {
             Ask::SwitchTo(profile) => self.switch(profile),
             Ask::Leave(farewell) => self.leave(farewell),
             Ask::Press(action) => self.press(action),
+            Ask::TokenOf(profile, id) => {
+                self.grant(Ask::Pop);
+                self.switch(profile);
+                let known = self.desk.groups.get(&id).cloned();
+                let known = known.unwrap_or_else(|| KnownGroup::new(id));
+                let pane = token::TokenPane::open(&known, &mut self.desk);
+                self.stack.push(Pane::Token(Box::new(pane)));
+            }
         }
     }
 
@@ -303,6 +320,7 @@ impl App {
         self.desk.current = profile;
         self.desk.groups = super::groups::Groups::default();
         self.desk.last_answer = None;
+        self.desk.settle_again_at = None;
         let list = List::start(&mut self.desk);
         self.desk.start(Job::OpenRotations);
         self.stack = vec![Pane::List(list)];

@@ -40,6 +40,8 @@ pub enum Ask {
     Finish(Ticket, Pane),
     SwitchTo(ProfileIndex),
     Leave(Farewell),
+    /// The token pane of a group, of whichever profile; in the place of the asking pane.
+    TokenOf(ProfileIndex, UserGroupId),
     /// Press an action as if by key; from the help.
     Press(super::keymap::Action),
 }
@@ -72,6 +74,8 @@ pub struct Desk {
     pub last_answer: Option<(u16, Duration)>,
     /// Unsent forms, kept while the console is open.
     pub drafts: HashMap<(ProfileIndex, UserGroupId), Edit>,
+    /// When open rotations are to be settled again; waiting may have helped by then.
+    pub settle_again_at: Option<Timestamp>,
     next_ticket: u64,
     pub asks: Vec<Ask>,
     pub effects: Vec<Effect>,
@@ -98,6 +102,7 @@ impl Desk {
             running: BTreeMap::new(),
             last_answer: None,
             drafts: HashMap::new(),
+            settle_again_at: None,
             next_ticket: 1,
             asks: Vec::new(),
             effects: Vec::new(),

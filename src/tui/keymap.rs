@@ -33,10 +33,14 @@ pub enum Focus {
     Profiles,
     Messages,
     CopyMenu,
+    Rotations,
+    AbandonReason,
+    Whose,
+    WhoseFound,
 }
 
 impl Focus {
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 28] = [
         Self::Welcome,
         Self::List,
         Self::Filter,
@@ -61,6 +65,10 @@ impl Focus {
         Self::Profiles,
         Self::Messages,
         Self::CopyMenu,
+        Self::Rotations,
+        Self::AbandonReason,
+        Self::Whose,
+        Self::WhoseFound,
     ];
 
     /// Characters are text here, not commands.
@@ -74,7 +82,9 @@ impl Focus {
             | Self::RotateTyped
             | Self::WritePath
             | Self::Open
-            | Self::Help => true,
+            | Self::Help
+            | Self::AbandonReason
+            | Self::Whose => true,
             Self::Welcome
             | Self::List
             | Self::Group
@@ -89,7 +99,9 @@ impl Focus {
             | Self::History
             | Self::Profiles
             | Self::Messages
-            | Self::CopyMenu => false,
+            | Self::CopyMenu
+            | Self::Rotations
+            | Self::WhoseFound => false,
         }
     }
 }
@@ -106,6 +118,8 @@ pub enum Action {
     Profiles,
     Groups,
     History,
+    Rotations,
+    Whose,
     Refresh,
     CopyMenu,
     Messages,
@@ -130,6 +144,7 @@ pub enum Action {
     Confirm,
     Unchanged,
     Rotate,
+    Abandon,
     Reveal,
     WriteFile,
     Demo,

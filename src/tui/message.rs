@@ -13,7 +13,7 @@ use crate::{
         known::KnownGroup,
         token::{Fingerprint, Token},
     },
-    operations::{Done, Failure, JournalRow, Numbered},
+    operations::{Done, Failure, JournalRow, Numbered, Owner, Recovered, RotationId},
 };
 
 /// The address of a job; given before it starts, so that late answers are harmless.
@@ -74,20 +74,31 @@ pub enum Job {
     Confirm(Box<Done>),
     History(Option<UserGroupId>),
     WriteToken(Token, PathBuf),
+    /// All rotations of the profile.
+    Rotations,
+    /// Settles the open ones by reading their groups.
+    Settle,
+    Abandon(RotationId, String),
+    Whose(Token),
 }
 
 impl Job {
     /// Writes are never cancelled or dropped; leaving waits for them.
     pub fn is_write(&self) -> bool {
         match self {
-            Self::Create(..) | Self::Update { .. } | Self::Rotate { .. } | Self::WriteToken(..) => {
-                true
-            }
+            Self::Create(..)
+            | Self::Update { .. }
+            | Self::Rotate { .. }
+            | Self::WriteToken(..)
+            | Self::Abandon(..) => true,
             Self::List
             | Self::OpenRotations
             | Self::LookUp(_)
             | Self::Confirm(_)
-            | Self::History(_) => false,
+            | Self::History(_)
+            | Self::Rotations
+            | Self::Settle
+            | Self::Whose(_) => false,
         }
     }
 
@@ -103,7 +114,11 @@ impl Job {
             | Self::Rotate { .. }
             | Self::Confirm(_)
             | Self::History(_)
-            | Self::WriteToken(..) => None,
+            | Self::WriteToken(..)
+            | Self::Rotations
+            | Self::Settle
+            | Self::Abandon(..)
+            | Self::Whose(_) => None,
         }
     }
 
@@ -111,7 +126,7 @@ impl Job {
     pub fn label(&self) -> String {
         match self {
             Self::List => "reading the directory".into(),
-            Self::OpenRotations => "reading the journal".into(),
+            Self::OpenRotations | Self::Rotations => "reading the journal".into(),
             Self::LookUp(id) => format!("getting {id}"),
             Self::Create(id, _) => format!("creating {id}"),
             Self::Update { id, .. } => format!("updating {id}"),
@@ -119,6 +134,9 @@ impl Job {
             Self::Confirm(done) => format!("reading back {}", done.group.id),
             Self::History(_) => "reading the history".into(),
             Self::WriteToken(..) => "writing the token".into(),
+            Self::Settle => "settling open rotations".into(),
+            Self::Abandon(..) => "abandoning a rotation".into(),
+            Self::Whose(_) => "looking up a token".into(),
         }
     }
 }
@@ -132,6 +150,10 @@ pub enum Outcome {
     Done(Box<Done>),
     History(Vec<Numbered<Entry>>),
     TokenWritten(PathBuf),
+    Rotations(Vec<JournalRow>),
+    Recovered(Vec<Recovered>),
+    Abandoned(Box<JournalRow>),
+    Whose(Vec<Owner>),
     Failed(Trouble),
 }
 

@@ -105,6 +105,14 @@ impl Messages {
         true
     }
 
+    /// What begins so holds no longer.
+    pub fn take_back(&mut self, beginning: &str) {
+        let of_it = |message: &&mut Message| message.text.starts_with(beginning);
+        for message in self.0.iter_mut().filter(of_it) {
+            message.dismissed = true;
+        }
+    }
+
     /// All have been read.
     pub fn dismiss_all(&mut self) {
         for message in &mut self.0 {

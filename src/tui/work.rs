@@ -53,6 +53,24 @@ impl Works {
                     .await,
             ),
             Job::Confirm(rotated) => done(Ok(operations.confirm(*rotated).await)),
+            Job::Rotations => listed(operations.rotations().await.map(Outcome::Rotations)),
+            Job::Settle => listed(
+                operations
+                    .recover(&[], SETTLED_AT_ONCE, |_| {})
+                    .await
+                    .map(Outcome::Recovered),
+            ),
+            Job::Abandon(id, reason) => match operations.abandon(id, &reason).await {
+                Ok(row) => Ok(Outcome::Abandoned(Box::new(row))),
+                Err(failure) => Err(failure.into()),
+            },
+            Job::Whose(token) => listed(
+                operations
+                    .directory()
+                    .whose(&token)
+                    .await
+                    .map(Outcome::Whose),
+            ),
             Job::WriteToken(token, path) => {
                 let written = path.clone();
                 let contents = format!("{}\n", token.expose());
@@ -74,6 +92,9 @@ impl Works {
 
 /// Entries read for the history pane; older ones are on the command line.
 const HISTORY_SHOWN: usize = 2_000;
+
+/// Groups read at the same time in the background.
+const SETTLED_AT_ONCE: usize = 4;
 
 fn listed(result: Result<Outcome, DirectoryError>) -> Result<Outcome, Trouble> {
     result.map_err(|error| Trouble {

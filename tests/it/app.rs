@@ -5,5 +5,6 @@ mod drafts;
 mod leaving;
 mod places;
 mod random;
+mod recovery;
 mod scene;
 mod tickets;

@@ -9,6 +9,7 @@ mod failures;
 mod groups;
 mod guards;
 mod prompts;
+mod recovery;
 mod secrets;
 mod serve;
 mod signals;

@@ -1,6 +1,7 @@
 //! The whole console against the real service: every story that a person at the screen lives through.
 
 mod places;
+mod recovery;
 mod scene;
 mod snapshots;
 mod story;

@@ -4,6 +4,7 @@ mod create;
 mod look_up;
 mod lost;
 mod machine;
+mod recover;
 mod rotate;
 mod settle;
 mod together;

@@ -3,13 +3,19 @@
 mod group;
 mod history;
 mod list;
+mod rotations;
 
 use std::io::{self, IsTerminal};
 
 use comfy_table::{Cell, ContentArrangement, Table, presets::NOTHING};
 use jiff::Timestamp;
 
-pub(super) use {group::group, history::history, list::list};
+pub(super) use {
+    group::group,
+    history::history,
+    list::list,
+    rotations::{owners, rotations},
+};
 
 use super::{print, stop::Stop};
 use crate::{
@@ -119,6 +125,11 @@ pub(super) fn done(table: &Table) -> String {
 
 fn of<T>(known: Option<&Known<T>>, text: impl Fn(&T) -> String) -> String {
     known.map_or_else(|| UNKNOWN.to_owned(), |known| text(&known.value))
+}
+
+/// A state or an ending as people read it.
+pub(super) fn word(word: &str) -> String {
+    word.replace('_', " ")
 }
 
 /// A time that has passed, in its largest unit.

@@ -24,9 +24,10 @@ use crate::{
 const APPLICATION_ID: i64 = 0x6764_736b;
 
 /// Only ever added to; the place in the list is the `user_version` it starts from.
-const MIGRATIONS: &[&str] = &[include_str!(
-    "../../../assets/migrations/directory/0001_begin.sql"
-)];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../../assets/migrations/directory/0001_begin.sql"),
+    include_str!("../../../assets/migrations/directory/0002_batches_and_handoff.sql"),
+];
 
 const NEWEST: i64 = MIGRATIONS.len() as i64;
 

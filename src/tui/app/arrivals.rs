@@ -68,28 +68,18 @@ impl App {
                 // Nobody else wants the rows: a list of a million is not copied.
                 self.desk.groups.replace(std::mem::take(groups), now);
             }
-            Outcome::OpenRotations(rows) if is_here && !rows.is_empty() => {
-                let ids: Vec<String> = rows
-                    .iter()
-                    .take(3)
-                    .map(|row| row.user_group_id.to_string())
-                    .collect();
-                let text = format!(
-                    "{} with an open outcome: {}. Opening the group settles it",
-                    if rows.len() == 1 {
-                        "a rotation".into()
-                    } else {
-                        format!("{} rotations", rows.len())
-                    },
-                    ids.join(", ")
-                );
-                self.desk.say(Severity::Unknown, text);
-            }
+            Outcome::OpenRotations(rows) if is_here => self.found_open(rows),
+            Outcome::Recovered(all) if is_here => self.settled(all),
+            Outcome::Abandoned(_) if is_here => self.abandoned(),
             Outcome::Done(_)
             | Outcome::Listed(_)
             | Outcome::OpenRotations(_)
             | Outcome::History(_)
             | Outcome::TokenWritten(_)
+            | Outcome::Rotations(_)
+            | Outcome::Recovered(_)
+            | Outcome::Abandoned(_)
+            | Outcome::Whose(_)
             | Outcome::Failed(_) => {}
         }
     }
@@ -131,7 +121,16 @@ impl App {
                 self.desk
                     .say(trouble.severity(), format!("{}{place}", trouble.text));
             }
-            Outcome::Listed(_) | Outcome::OpenRotations(_) | Outcome::History(_) => {}
+            Outcome::Abandoned(row) => {
+                let text = format!("rotation of {} abandoned{place}", row.user_group_id);
+                self.desk.say(Severity::Done, text);
+            }
+            Outcome::Listed(_)
+            | Outcome::OpenRotations(_)
+            | Outcome::History(_)
+            | Outcome::Rotations(_)
+            | Outcome::Recovered(_)
+            | Outcome::Whose(_) => {}
         }
     }
 

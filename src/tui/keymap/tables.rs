@@ -25,6 +25,8 @@ tables! {
         Profiles ["P"] "" "switch the profile";
         Groups ["1"] "" "the groups";
         History ["2"] "" "the history";
+        Rotations ["3"] "" "the rotations, the open ones first";
+        Whose ["W"] "" "whose token is this? nothing is sent";
         Messages ["m"] "" "all messages of this session";
         Suspend ["ctrl-z"] "" "suspend; fg brings it back";
         Redraw ["ctrl-l"] "" "draw the screen anew";
@@ -184,6 +186,29 @@ tables! {
         Back ["esc"] "back" "back";
     } + MOVE
 
+    ROTATIONS {
+        Enter ["enter"] "open group" "open the group of this rotation";
+        Refresh ["r" "f5" "ctrl-r"] "settle by reading" "find out how the open ones ended, by reading their groups";
+        Abandon ["A"] "ABANDON" "close an open one without finding out; asks for a reason";
+        Back ["esc"] "back" "back";
+    } + MOVE
+
+    ABANDON_REASON {
+        Enter ["enter"] "ABANDON" "abandon it, with this reason";
+        Back ["esc"] "leave, nothing done" "leave; nothing was abandoned";
+    }
+
+    WHOSE {
+        Enter ["enter"] "look it up" "look its fingerprint up in the directory; nothing is sent";
+        Back ["esc"] "close" "close; the token is forgotten";
+    }
+
+    WHOSE_FOUND {
+        Token ["t" "enter"] "its token" "to the token of this group: reveal, copy, rotate";
+        Whose ["W"] "another one" "ask about another token";
+        Back ["esc"] "close" "close";
+    } + MOVE
+
     OPEN {
         Enter ["enter"] "go on" "open a known group; any other id goes to its form";
         Down ["down"] "pick a near id" "pick one of the near ids";
@@ -241,6 +266,10 @@ pub(super) fn here(focus: Focus) -> impl Iterator<Item = &'static Binding> + Clo
         Focus::Help => HELP,
         Focus::Profiles | Focus::CopyMenu => PICK,
         Focus::Messages => MESSAGES,
+        Focus::Rotations => ROTATIONS,
+        Focus::AbandonReason => ABANDON_REASON,
+        Focus::Whose => WHOSE,
+        Focus::WhoseFound => WHOSE_FOUND,
     };
     tables.iter().copied().flatten()
 }

@@ -160,7 +160,11 @@ impl View for Group {
             Outcome::Listed(_)
             | Outcome::OpenRotations(_)
             | Outcome::History(_)
-            | Outcome::TokenWritten(_) => {}
+            | Outcome::TokenWritten(_)
+            | Outcome::Rotations(_)
+            | Outcome::Recovered(_)
+            | Outcome::Abandoned(_)
+            | Outcome::Whose(_) => {}
         }
     }
 

@@ -179,7 +179,11 @@ impl View for History {
             Outcome::Listed(_)
             | Outcome::OpenRotations(_)
             | Outcome::Done(_)
-            | Outcome::TokenWritten(_) => {}
+            | Outcome::TokenWritten(_)
+            | Outcome::Rotations(_)
+            | Outcome::Recovered(_)
+            | Outcome::Abandoned(_)
+            | Outcome::Whose(_) => {}
         }
     }
 
@@ -321,7 +325,7 @@ pub(super) fn ending_style(ending: Ending, theme: Theme) -> Style {
         | Ending::Rotated
         | Ending::Confirmed
         | Ending::Recovered => theme.ok(),
-        Ending::NotApplied | Ending::Superseded => theme.warning(),
+        Ending::NotApplied | Ending::Superseded | Ending::Abandoned => theme.warning(),
         Ending::Conflict | Ending::Refused | Ending::Unreachable | Ending::CreatedByGet => {
             theme.error()
         }

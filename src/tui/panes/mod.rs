@@ -12,8 +12,10 @@ pub mod open;
 pub mod profiles;
 pub mod result;
 pub mod review;
+pub mod rotations;
 pub mod token;
 pub mod welcome;
+pub mod whose;
 
 use crossterm::event::KeyEvent;
 use ratatui::{
@@ -85,6 +87,8 @@ pub enum Pane {
     Profiles(profiles::Profiles),
     Messages(messages::MessagesPane),
     CopyMenu(copy_menu::CopyMenu),
+    Rotations(rotations::Rotations),
+    Whose(whose::Whose),
 }
 
 impl Pane {
@@ -103,6 +107,8 @@ impl Pane {
             Self::Profiles(pane) => pane,
             Self::Messages(pane) => pane,
             Self::CopyMenu(pane) => pane,
+            Self::Rotations(pane) => pane,
+            Self::Whose(pane) => pane,
         }
     }
 
@@ -121,6 +127,8 @@ impl Pane {
             Self::Profiles(pane) => pane,
             Self::Messages(pane) => pane,
             Self::CopyMenu(pane) => pane,
+            Self::Rotations(pane) => pane,
+            Self::Whose(pane) => pane,
         }
     }
 }

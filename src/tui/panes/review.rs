@@ -291,7 +291,11 @@ impl View for Review {
                 Outcome::Listed(_)
                 | Outcome::OpenRotations(_)
                 | Outcome::History(_)
-                | Outcome::TokenWritten(_),
+                | Outcome::TokenWritten(_)
+                | Outcome::Rotations(_)
+                | Outcome::Recovered(_)
+                | Outcome::Abandoned(_)
+                | Outcome::Whose(_),
                 _,
             ) => {}
         }

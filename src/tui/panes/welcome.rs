@@ -51,6 +51,8 @@ impl View for Welcome {
             Action::Profiles
             | Action::Groups
             | Action::History
+            | Action::Rotations
+            | Action::Whose
             | Action::Messages
             | Action::OpenOrCreate
             | Action::Refresh => Some("no profile is configured yet".into()),

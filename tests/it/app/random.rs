@@ -67,6 +67,11 @@ const KEYS: &[&str] = &[
     "m",
     "1",
     "2",
+    "3",
+    "3A",
+    "3Agone<enter>",
+    "W",
+    "Wtoken<enter>",
     "r",
     "v",
     "w",
@@ -122,6 +127,9 @@ fn judge(place: Focus, typed: Option<&str>, screen: &str, profile: usize, effect
             (Job::Rotate { id, .. }, PRODUCTION, Some("<enter>")) => {
                 matches!(place, Focus::RotateTyped | Focus::Help)
                     && screen.contains(&format!("type the id        {id}"))
+            }
+            (Job::Abandon(_, reason), _, Some("<enter>")) => {
+                matches!(place, Focus::AbandonReason | Focus::Help) && !reason.trim().is_empty()
             }
             (Job::WriteToken(..), _, Some("<enter>")) => {
                 matches!(place, Focus::WritePath | Focus::Help)
@@ -233,6 +241,7 @@ fn the_stories_do_reach_every_write() {
         (TESTING, &["t", "!", "T", "<tab>", "y"]),
         (PRODUCTION, &["t", "!", "T", "<tab>", "acme-eu<enter>"]),
         (TESTING, &["t", "!", "w", "<enter>"]),
+        (PRODUCTION, &["3", "!", "A", "gone<enter>"]),
     ] {
         let mut scene = Scene::on(profile);
         for step in story {

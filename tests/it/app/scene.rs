@@ -9,9 +9,10 @@ use groupdesk::{
         group::EnvironmentTag,
         history::Ending,
         known::{KnownGroup, Lesson, Returned, Sent},
+        rotation::{Rotation, State},
         token::{Fingerprint, Token},
     },
-    operations::{Done, Warning},
+    operations::{Done, JournalRow, Owner, Recovered, RotationId, Warning},
     tui::{
         app::App,
         desk::Desk,
@@ -206,6 +207,47 @@ pub(super) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
             ..(**rotated).clone()
         })),
         Job::WriteToken(_, path) => Outcome::TokenWritten(path.clone()),
+        Job::Rotations => Outcome::Rotations(vec![
+            rotation(2, "globex", State::NotApplied),
+            rotation(1, "acme-eu", State::Unknown),
+        ]),
+        Job::Settle => Outcome::Recovered(vec![Recovered::Settled(rotation(
+            1,
+            "acme-eu",
+            State::Recovered,
+        ))]),
+        Job::Abandon(number, _) => {
+            Outcome::Abandoned(Box::new(rotation(number.0, "acme-eu", State::Abandoned)))
+        }
+        Job::Whose(_) => Outcome::Whose(vec![owner("production", true), owner("testing", false)]),
+    }
+}
+
+/// A rotation of the journal.
+pub(super) fn rotation(number: i64, group: &str, state: State) -> JournalRow {
+    let previous = Fingerprint::from_bytes([1; 32]);
+    JournalRow {
+        id: RotationId(number),
+        profile: "testing".into(),
+        user_group_id: id(group),
+        rotation: Rotation {
+            state,
+            ..Rotation::intended(previous)
+        },
+        by: "ana@bastion2".into(),
+        reason: Some("leaked".into()),
+        started_at: BEGIN,
+        sent_at: Some(BEGIN),
+        note: None,
+    }
+}
+
+fn owner(profile: &str, current: bool) -> Owner {
+    Owner {
+        profile: profile.into(),
+        user_group_id: id("acme-eu"),
+        current,
+        last_seen: BEGIN,
     }
 }
 

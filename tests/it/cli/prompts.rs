@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::desk::Desk;
 
 /// Runs the command on a terminal, types a line once it asks, and returns what was shown and the exit code.
-fn typed(desk: &Desk, arguments: &[&str], line: &str) -> (String, Option<i32>) {
+pub(super) fn typed(desk: &Desk, arguments: &[&str], line: &str) -> (String, Option<i32>) {
     let (mut terminal, pts) = pty_process::blocking::open().expect("a terminal");
     terminal
         .resize(pty_process::Size::new(24, 80))
@@ -32,7 +32,9 @@ fn typed(desk: &Desk, arguments: &[&str], line: &str) -> (String, Option<i32>) {
     while let Ok(read @ 1..) = terminal.read(&mut buffer) {
         shown.extend_from_slice(&buffer[..read]);
         let text = String::from_utf8_lossy(&shown);
-        if !answered && (text.contains("[y/N]") || text.contains("to go on:")) {
+        if !answered
+            && (text.contains("[y/N]") || text.contains("to go on:") || text.contains("not shown"))
+        {
             terminal.write_all(line.as_bytes()).expect("typed");
             answered = true;
         }

@@ -51,6 +51,8 @@ looks! {
     rotate_result Testing "tT<tab>y" USUAL WIDE;
     revealed Testing "tT<tab>yv" USUAL;
     history Testing "2" USUAL WIDE MIDDLE;
+    rotations Testing "3" USUAL WIDE LOW;
+    whose Testing "W" USUAL;
     create Testing "oacme-ue" USUAL LOW;
     create_form Testing "oacme-ue<enter>New" USUAL;
     create_review Testing "oacme-ue<enter>New<ctrl-s>" USUAL;

@@ -87,26 +87,6 @@ async fn a_rotation_without_an_answer_is_settled_by_reading_only() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_open_outcome_is_told_when_the_console_opens() {
-    let world = a_world().await;
-    let (meddler, operations) = meddled(&world).await;
-    let mut console = open_with(operations.clone()).await;
-    console.keys("tT<tab>").await;
-    meddler.next("POST", Meddling::applied(Then::Drop));
-    meddler.next("GET", Meddling::passed());
-    meddler.next("GET", Meddling::swallowed(Then::Drop));
-    console.keys("y").await;
-    console.shows("UNKNOWN");
-    drop(console);
-    let mut console = open_with(operations).await;
-    console
-        .shows("a rotation with an open outcome: acme-eu")
-        .shows("Opening the group settles it");
-    console.keys("<enter>").await;
-    console.shows("settled: recovered");
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_lost_answer_that_a_read_clears_up_is_recovered() {
     let world = a_world().await;
     let (meddler, operations) = meddled(&world).await;

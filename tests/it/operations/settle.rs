@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use groupdesk::{
-    directory::{Intent, Record, RotationStep},
+    directory::{Intent, Record, RotationId, RotationStep},
     domain::{
         history::{Ending, Operation},
         rotation::{Answer, Event, Rotation, State},
@@ -20,14 +20,15 @@ use crate::support::{
 };
 
 /// The least settle horizon.
-const HORIZON: i64 = 60;
+pub(super) const HORIZON: i64 = 60;
+pub(super) const MODEL_HORIZON: Duration = Duration::from_mins(1);
 
-fn noon() -> Timestamp {
+pub(super) fn noon() -> Timestamp {
     "2026-11-20T12:00:00Z".parse().expect("a time")
 }
 
 /// The same directory, this many seconds after noon.
-fn after(scene: &Scene, seconds: i64) -> Operations {
+pub(super) fn after(scene: &Scene, seconds: i64) -> Operations {
     let time = noon() + Duration::from_secs(seconds.unsigned_abs());
     scene.desk().by(LI).at(time).operations()
 }
@@ -190,13 +191,24 @@ async fn a_service_that_keeps_the_old_token_after_a_success_is_a_conflict_after_
     scene.check().await;
 }
 
-/// Leaves a row behind as a process does that dies: the intent, and what else was journalled.
+/// Leaves a row of the usual group behind as a process does that dies.
 async fn left_behind(scene: &Scene, events: &[Event]) {
-    let directory = scene.ana.directory();
-    let previous = directory.fingerprinter().of(&Token::new(scene.token()));
-    let profile = &scene.ana.profile().name;
+    let previous = scene.ana.directory().fingerprinter();
+    let previous = previous.of(&Token::new(scene.token()));
+    leave_behind(&scene.ana, ACME, previous, events).await;
+}
+
+/// Leaves a row behind, begun at noon: the intent, and what else was journalled.
+pub(super) async fn leave_behind(
+    ana: &Operations,
+    group: &str,
+    previous: Fingerprint,
+    events: &[Event],
+) -> RotationId {
+    let directory = ana.directory();
+    let profile = &ana.profile().name;
     let intent = Intent {
-        user_group_id: id(ACME),
+        user_group_id: id(group),
         previous,
         by: "dead@nowhere".into(),
         reason: None,
@@ -209,7 +221,7 @@ async fn left_behind(scene: &Scene, events: &[Event]) {
     let mut rotation = Rotation::intended(previous);
     for event in events {
         let from = rotation.state;
-        rotation = rotation.step(*event, Duration::MAX).expect("in order");
+        rotation = rotation.step(*event, MODEL_HORIZON).expect("in order");
         let step = RotationStep {
             id: row,
             from,
@@ -224,6 +236,7 @@ async fn left_behind(scene: &Scene, events: &[Event]) {
         };
         directory.record(profile, record).await.expect("written");
     }
+    row
 }
 
 #[tokio::test]

@@ -303,7 +303,13 @@ impl View for TokenPane {
                 desk.say(Severity::Error, trouble.text.clone());
             }
             Outcome::Failed(trouble) => self.failed(trouble, desk),
-            Outcome::Listed(_) | Outcome::OpenRotations(_) | Outcome::History(_) => {}
+            Outcome::Listed(_)
+            | Outcome::OpenRotations(_)
+            | Outcome::History(_)
+            | Outcome::Rotations(_)
+            | Outcome::Recovered(_)
+            | Outcome::Abandoned(_)
+            | Outcome::Whose(_) => {}
         }
     }
 

@@ -1,0 +1,128 @@
+//! `rotations`: what was rotated and what is still open; settling by reads, and abandoning. It rotates nothing.
+
+use std::time::Duration;
+
+use super::{
+    args::{Rotations, RotationsCommand},
+    ask::{self, Question},
+    exit::Exit,
+    human, json, print,
+    session::Session,
+    stop::Stop,
+};
+use crate::{
+    domain::rotation::{Event, State},
+    operations::{Recovered, RotationId},
+};
+
+/// Groups read at the same time.
+const AT_ONCE: usize = 4;
+
+pub(super) async fn run(session: &Session, arguments: Rotations) -> Result<Exit, Stop> {
+    match arguments.command {
+        None => list(session, arguments.open).await,
+        Some(RotationsCommand::Settle { ids }) => settle(session, &ids).await,
+        Some(RotationsCommand::Abandon { id, reason, yes }) => {
+            abandon(session, RotationId(id), &reason, yes).await
+        }
+    }
+}
+
+async fn list(session: &Session, only_open: bool) -> Result<Exit, Stop> {
+    let rows = if only_open {
+        session.operations.open_rotations().await?
+    } else {
+        session.operations.rotations().await?
+    };
+    if session.json {
+        print::json(&rows.iter().map(json::rotation).collect::<Vec<_>>())?;
+    } else if rows.is_empty() {
+        print::say(if only_open {
+            "no rotation is open"
+        } else {
+            "nothing has been rotated yet"
+        });
+    } else {
+        print::result(&human::rotations(&rows, session.operations.now()))?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn settle(session: &Session, ids: &[i64]) -> Result<Exit, Stop> {
+    let ids: Vec<_> = ids.iter().copied().map(RotationId).collect();
+    let mut all = Vec::new();
+    for id in &ids {
+        let row = session.operations.rotation(*id).await?;
+        if !row.rotation.state.is_open() {
+            all.push(Recovered::Settled(row));
+        }
+    }
+    let recovered = session.operations.recover(&ids, AT_ONCE, say).await?;
+    all.extend(recovered);
+    if session.json {
+        print::json(&all.iter().map(json::recovered).collect::<Vec<_>>())?;
+    } else if all.is_empty() {
+        print::say("no rotation is open");
+    } else {
+        let rows = all.iter().map(Recovered::row);
+        print::result(&human::rotations(rows, session.operations.now()))?;
+    }
+    let is_clear = |recovered: &Recovered| match recovered {
+        Recovered::Settled(row) => row.rotation.state != State::Conflict,
+        Recovered::Open(_) => false,
+    };
+    Ok(if all.iter().all(is_clear) {
+        Exit::Done
+    } else {
+        Exit::Unknown
+    })
+}
+
+/// One line for the person, as soon as it is known.
+fn say(recovered: &Recovered) {
+    let row = recovered.row();
+    let (id, number) = (&row.user_group_id, row.id.0);
+    let state = human::word(row.rotation.state.as_str());
+    print::say(&match recovered {
+        Recovered::Settled(row) => {
+            let next = match row.rotation.state {
+                State::NotApplied => "; the old token is current, it is safe to rotate again",
+                State::Recovered => "; a new token is current, `groupdesk get` reads it",
+                State::Conflict => "; the answers contradict each other, a person must look",
+                _ => "",
+            };
+            format!("rotation {number} of \"{id}\": {state}{next}")
+        }
+        Recovered::Open(open) => {
+            let again = open.again_in.map_or_else(String::new, |wait| {
+                format!("; settle again in {} s", wait.as_secs() + 1)
+            });
+            format!(
+                "rotation {number} of \"{id}\" stays {state}: {}{again}",
+                open.why
+            )
+        }
+    });
+}
+
+async fn abandon(session: &Session, id: RotationId, reason: &str, yes: bool) -> Result<Exit, Stop> {
+    session.operations.writable()?;
+    let row = session.operations.rotation(id).await?;
+    if row.rotation.step(Event::Abandon, Duration::ZERO).is_ok() {
+        ask::can_be_asked(session, yes)?;
+        let what = format!(
+            "Abandon rotation {} of \"{}\" ({})? Nobody will find out how it ended, and its token may be rotated again.",
+            id.0,
+            row.user_group_id,
+            human::word(row.rotation.state.as_str())
+        );
+        ask::confirm(yes, &what, Question::YesOrNo).await?;
+    }
+    let row = session.operations.abandon(id, reason).await?;
+    if session.json {
+        print::json(&json::rotation(&row))?;
+    } else {
+        print::result(&human::rotations([&row], session.operations.now()))?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,115 @@
+//! Open rotations of the profile one is in: settled by reading when it is opened, and again when waiting may have
+//! helped. Says what came of it.
+
+use jiff::SignedDuration;
+
+use super::{App, Job, Pane, Severity};
+use crate::{
+    domain::rotation::State,
+    operations::{JournalRow, Recovered},
+};
+
+/// How the message about what stays open begins; a newer one replaces it.
+const STILL_OPEN: &str = "Still open";
+/// Groups named in one message.
+const NAMED: usize = 3;
+
+impl App {
+    /// Says what is open, and begins to settle it.
+    pub(super) fn found_open(&mut self, rows: &[JournalRow]) {
+        if rows.is_empty() {
+            return;
+        }
+        let text = format!(
+            "{} with an open outcome: settling{}",
+            rotations(rows.len()),
+            self.desk.theme.ellipsis()
+        );
+        self.desk.say(Severity::Warning, text);
+        self.desk.start(Job::Settle);
+    }
+
+    /// Says what came of it, and when to look again.
+    pub(super) fn settled(&mut self, all: &[Recovered]) {
+        let mut settled = Vec::new();
+        let mut open = Vec::new();
+        let mut again_in = None;
+        for each in all {
+            match each {
+                Recovered::Settled(row) => settled.push(row),
+                Recovered::Open(still) => {
+                    again_in = again_in.into_iter().chain(still.again_in).min();
+                    open.push(still);
+                }
+            }
+        }
+        self.desk.settle_again_at = again_in.map(|wait| {
+            let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::from_hours(1));
+            self.desk.now + wait + SignedDuration::from_secs(1)
+        });
+        self.desk.messages.take_back(STILL_OPEN);
+        if !settled.is_empty() {
+            let is_conflict = |row: &&JournalRow| row.rotation.state == State::Conflict;
+            let severity = if settled.iter().any(is_conflict) {
+                Severity::Error
+            } else {
+                Severity::Done
+            };
+            let text = format!("{} settled: {}", rotations(settled.len()), ends(&settled));
+            self.desk.say(severity, text);
+            // The reads have taught the directory; the list on the screen is older.
+            self.desk.start(Job::List);
+        }
+        if let Some(first) = open.first() {
+            let text = format!(
+                "{STILL_OPEN}: {}, outcome UNKNOWN: {}: {}. 3 shows {}",
+                rotations(open.len()),
+                first.row.user_group_id,
+                first.why,
+                if open.len() == 1 { "it" } else { "them" }
+            );
+            self.desk.say(Severity::Unknown, text);
+        }
+        for pane in &mut self.stack {
+            if let Pane::Rotations(pane) = pane {
+                pane.read_again(&mut self.desk);
+            }
+        }
+    }
+
+    /// The person has closed one: what was said of it holds no longer.
+    pub(super) fn abandoned(&mut self) {
+        self.desk.messages.take_back(STILL_OPEN);
+    }
+
+    /// Settles again once waiting may have helped.
+    pub(super) fn settle_when_due(&mut self) {
+        if self
+            .desk
+            .settle_again_at
+            .is_some_and(|at| self.desk.now >= at)
+        {
+            self.desk.settle_again_at = None;
+            self.desk.start(Job::Settle);
+        }
+    }
+}
+
+fn rotations(count: usize) -> String {
+    match count {
+        1 => "1 rotation".into(),
+        count => format!("{count} rotations"),
+    }
+}
+
+fn ends(rows: &[&JournalRow]) -> String {
+    let named = rows.iter().take(NAMED).map(|row| {
+        let state = row.rotation.state.as_str().replace('_', " ");
+        format!("{} {state}", row.user_group_id)
+    });
+    let named = named.collect::<Vec<_>>().join(", ");
+    match rows.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
+}

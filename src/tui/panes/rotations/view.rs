@@ -1,0 +1,186 @@
+//! How the rotations look: the rows, the whole of the one under the cursor, and the dialog that asks for a reason.
+
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+    style::Style,
+};
+
+use super::{Abandoning, Rotations};
+use crate::{
+    domain::rotation::State,
+    operations::JournalRow,
+    tui::{
+        desk::Desk,
+        frame::{boxed, popup},
+        sheet::Sheet,
+        table,
+        theme::Theme,
+        widgets::columns::{Cell, Column, widest},
+    },
+};
+
+/// Rows of the box with the whole rotation.
+const DETAIL_ROWS: u16 = 9;
+
+pub(super) fn draw(
+    pane: &Rotations,
+    buffer: &mut Buffer,
+    area: Rect,
+    desk: &Desk,
+) -> Option<Position> {
+    let below = DETAIL_ROWS.min(area.height / 2);
+    let rows = Rect {
+        height: area.height - below,
+        ..area
+    };
+    let inner = boxed(buffer, rows, "Rotations, the open ones first", desk.theme);
+    let inner = Rect {
+        x: inner.x - 1,
+        width: inner.width + 2,
+        ..inner
+    };
+    let hint = if pane.reading.is_some() {
+        "reading the journal"
+    } else {
+        "nothing was rotated here yet: t on a group, then T"
+    };
+    table::draw(
+        buffer,
+        inner,
+        (&pane.rows, pane.cursor),
+        columns,
+        |row, here| cells(row, desk, here),
+        hint,
+        desk.theme,
+    );
+    if let Some(row) = pane.here() {
+        let place = Rect {
+            y: rows.bottom(),
+            height: below,
+            ..area
+        };
+        let title = format!("rotation {} of {}", row.id.0, row.user_group_id);
+        let inner = boxed(buffer, place, &title, desk.theme);
+        let mut sheet = Sheet::new(inner.width, desk.theme);
+        describe(&mut sheet, row, desk);
+        sheet.draw_still(buffer, inner);
+    }
+    let asking = pane.abandoning.as_ref()?;
+    draw_dialog(asking, buffer, area, desk)
+}
+
+fn columns(window: &[JournalRow]) -> Vec<Column> {
+    let ids = widest(window.iter().map(|row| row.user_group_id.as_str()), 40).max(8);
+    let who = widest(window.iter().map(|row| row.by.as_str()), 24).max(12);
+    vec![
+        Column::new("AGO", 4, 5, 0).right(),
+        Column::new("STATE", 11, 11, 0),
+        Column::new("GROUP", 8, ids, 0),
+        Column::new("TOKEN", 20, 20, 1),
+        Column::new("BY", 12, who, 2),
+    ]
+}
+
+fn cells<'a>(row: &'a JournalRow, desk: &Desk, here: bool) -> Vec<Cell<'a>> {
+    let state = row.rotation.state;
+    let word = Cell::new(state.as_str().replace('_', " "));
+    vec![
+        Cell::new(desk.age(row.started_at)),
+        if here {
+            word
+        } else {
+            word.styled(state_style(state, desk.theme))
+        },
+        Cell::new(row.user_group_id.as_str()),
+        Cell::new(tokens(row, desk.theme)),
+        Cell::new(row.by.as_str()),
+    ]
+}
+
+fn tokens(row: &JournalRow, theme: Theme) -> String {
+    let previous = row.rotation.previous;
+    match row.rotation.fingerprint {
+        Some(new) => format!("{previous} {} {new}", theme.arrow()),
+        None => previous.to_string(),
+    }
+}
+
+fn describe(sheet: &mut Sheet, row: &JournalRow, desk: &Desk) {
+    let state = row.rotation.state;
+    let word = state.as_str().replace('_', " ");
+    sheet.field("state", &word, state_style(state, desk.theme), "");
+    sheet.text(meaning(state), desk.theme.dim());
+    sheet.field("token", &tokens(row, desk.theme), Style::new(), "");
+    if let Some(reason) = &row.reason {
+        sheet.field("reason", reason, Style::new(), "");
+    }
+    if let Some(note) = &row.note {
+        sheet.field("note", note, Style::new(), "");
+    }
+    let at = row.started_at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
+    sheet.field("by", &row.by, Style::new(), &at);
+}
+
+/// What a state means for the person, and what to do next.
+fn meaning(state: State) -> &'static str {
+    match state {
+        State::Intended => "Written down, not sent. Its process may still be at it.",
+        State::Sent => "The request may be on its way. Its process may still be at it.",
+        State::Rotated => "Rotated; not read back yet. r reads it.",
+        State::Confirmed => "Rotated, and read back.",
+        State::Unknown => {
+            "It may or may not have taken effect. r reads the group; never rotate to find out."
+        }
+        State::Recovered => {
+            "A new token is current: by this call or by someone else. After a leak, rotate again."
+        }
+        State::NotApplied => "The old token is current. It is safe to rotate again.",
+        State::Superseded => "Rotated, and then rotated again by someone else.",
+        State::Conflict => {
+            "The answers contradict each other. Look, then abandon it with what you found."
+        }
+        State::Abandoned => "Closed by a person without finding out.",
+    }
+}
+
+fn state_style(state: State, theme: Theme) -> Style {
+    match state {
+        State::Unknown => theme.unknown(),
+        State::Rotated | State::Confirmed | State::Recovered => theme.ok(),
+        State::Conflict => theme.error(),
+        State::Intended
+        | State::Sent
+        | State::NotApplied
+        | State::Superseded
+        | State::Abandoned => theme.warning(),
+    }
+}
+
+fn draw_dialog(
+    asking: &Abandoning,
+    buffer: &mut Buffer,
+    area: Rect,
+    desk: &Desk,
+) -> Option<Position> {
+    let inner = popup(buffer, area, (70, 9), "Abandon a rotation", desk.theme);
+    let cursor = asking.reason.draw(buffer, inner, desk.theme, true);
+    let below = Rect {
+        y: inner.y + 2.min(inner.height),
+        height: inner.height.saturating_sub(2),
+        ..inner
+    };
+    let mut sheet = Sheet::new(below.width, desk.theme);
+    let state = asking.row.rotation.state.as_str();
+    let text = format!(
+        "The rotation of {} is {state}. Abandoned, nobody will find out how it ended, and its token may be rotated again.",
+        asking.row.user_group_id
+    );
+    sheet.text(&text, desk.theme.warning());
+    sheet.text(
+        "Nothing is sent. The reason stands in the history.",
+        desk.theme.dim(),
+    );
+    sheet.draw_still(buffer, below);
+    cursor
+}

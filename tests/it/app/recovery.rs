@@ -1,0 +1,216 @@
+//! Open rotations at the screen: settled when a profile is opened and again when it is time; the pane of rotations; whose
+//! token it is.
+
+use std::time::Duration;
+
+use groupdesk::{
+    domain::rotation::State,
+    operations::{Recovered, RotationId, StillOpen},
+    tui::message::{Effect, Job, Msg, Outcome, ProfileIndex},
+};
+
+use super::scene::{PRODUCTION, READ_ONLY, Scene, TESTING, rotation};
+use crate::support::world::id;
+
+/// Answers the job under way that `which` takes.
+fn answer(scene: &mut Scene, which: impl Fn(&Job) -> bool, outcome: Outcome) {
+    let at = scene.pending.iter().position(|(_, _, job)| which(job));
+    let (ticket, ..) = scene.pending.remove(at.expect("it is under way"));
+    scene.msg(Msg::Done(ticket, outcome));
+}
+
+/// In testing, where these were found open.
+fn found_open(rows: usize) -> Scene {
+    let mut scene = Scene::on(PRODUCTION);
+    scene.keys("P<up><enter>");
+    let rows = (0..rows).map(|n| rotation(n as i64, "acme-eu", State::Unknown));
+    let found = Outcome::OpenRotations(rows.collect());
+    answer(&mut scene, |job| *job == Job::OpenRotations, found);
+    scene
+}
+
+fn settling(scene: &Scene) -> usize {
+    let jobs = scene.pending.iter();
+    jobs.filter(|(_, _, job)| *job == Job::Settle).count()
+}
+
+fn still_open(again_in: Option<u64>) -> Recovered {
+    Recovered::Open(StillOpen {
+        row: rotation(1, "acme-eu", State::Unknown),
+        why: "the service is away".into(),
+        again_in: again_in.map(Duration::from_secs),
+    })
+}
+
+#[test]
+fn open_rotations_are_settled_in_the_background_and_the_end_is_said() {
+    let mut scene = found_open(2);
+    scene.shows("2 rotations with an open outcome: settling");
+    assert_eq!(settling(&scene), 1);
+    let all = [
+        rotation(0, "acme-eu", State::Recovered),
+        rotation(1, "globex", State::NotApplied),
+    ];
+    let all = all.map(Recovered::Settled).to_vec();
+    answer(
+        &mut scene,
+        |job| *job == Job::Settle,
+        Outcome::Recovered(all),
+    );
+    scene.shows("2 rotations settled: acme-eu recovered, globex not applied");
+    assert!(!scene.app.ticks(), "nothing is left to wait for");
+    assert!(scene.pending.iter().any(|(_, _, job)| *job == Job::List));
+}
+
+#[test]
+fn nothing_open_is_not_worth_a_word() {
+    let scene = found_open(0);
+    assert_eq!(settling(&scene), 0);
+    assert!(!scene.footer().contains("open outcome"));
+}
+
+#[test]
+fn what_waits_for_the_horizon_is_settled_again_when_it_is_over() {
+    let mut scene = found_open(1);
+    let open = Outcome::Recovered(vec![still_open(Some(40))]);
+    answer(&mut scene, |job| *job == Job::Settle, open);
+    scene.shows("Still open: 1 rotation, outcome UNKNOWN");
+    assert!(scene.app.ticks());
+    scene.later(40).msg(Msg::Tick);
+    assert_eq!(settling(&scene), 0, "not yet");
+    scene.later(1).msg(Msg::Tick);
+    scene.later(1).msg(Msg::Tick);
+    assert_eq!(settling(&scene), 1, "once");
+    scene.shows("Still open");
+    let open = Outcome::Recovered(vec![still_open(None)]);
+    answer(&mut scene, |job| *job == Job::Settle, open);
+    assert!(!scene.app.ticks(), "waiting alone would not help");
+    scene.later(600).msg(Msg::Tick);
+    assert_eq!(settling(&scene), 0);
+    scene.walk("3");
+    scene.keys("r");
+    let settled = vec![Recovered::Settled(rotation(
+        1,
+        "acme-eu",
+        State::NotApplied,
+    ))];
+    scene.pending.retain(|(_, _, job)| *job == Job::Settle);
+    answer(
+        &mut scene,
+        |job| *job == Job::Settle,
+        Outcome::Recovered(settled),
+    );
+    scene.shows("1 rotation settled: acme-eu not applied");
+}
+
+#[test]
+fn an_answer_for_a_profile_one_has_left_starts_nothing() {
+    let mut scene = Scene::on(PRODUCTION);
+    scene.keys("P<up><enter>P<down><enter>");
+    let at = scene
+        .pending
+        .iter()
+        .position(|(_, profile, job)| *job == Job::OpenRotations && profile.0 == TESTING);
+    let (ticket, ..) = scene.pending.remove(at.expect("it is under way"));
+    let rows = vec![rotation(1, "acme-eu", State::Unknown)];
+    scene.msg(Msg::Done(ticket, Outcome::OpenRotations(rows)));
+    assert_eq!(settling(&scene), 0);
+}
+
+#[test]
+fn the_pane_shows_open_ones_first_and_r_settles_them() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("3");
+    scene
+        .shows("1 open   2 in all")
+        .shows("never rotate to find");
+    let screen = scene.screen();
+    let (open, ended) = (screen.find("unknown"), screen.find("not applied"));
+    assert!(open < ended, "{screen}");
+    let effects = scene.keys("r");
+    let settle = matches!(&effects[..], [Effect::Start(_, _, job)] if **job == Job::Settle);
+    assert!(settle, "{effects:?}");
+    assert_eq!(scene.keys("r"), [], "once is enough");
+    scene.answer();
+    scene.says("1 rotation settled: acme-eu recovered");
+    scene.walk("<enter>");
+    assert_eq!(scene.focus(), "Group");
+}
+
+#[test]
+fn abandoning_asks_for_a_reason() {
+    let mut scene = Scene::on(PRODUCTION);
+    scene.walk("3A");
+    assert_eq!(scene.focus(), "AbandonReason");
+    assert_eq!(scene.keys("<enter>"), []);
+    scene.shows("a reason is needed");
+    scene.keys("<esc>");
+    scene.says("nothing was abandoned");
+    scene.walk("A");
+    let effects = scene.keys("the customer is gone<enter><enter>");
+    let job = Job::Abandon(RotationId(1), "the customer is gone".into());
+    let started = matches!(&effects[..], [Effect::Start(_, _, started)] if **started == job);
+    assert!(started, "{effects:?}");
+    scene.answer();
+    scene.says("rotation of acme-eu abandoned");
+    assert_eq!(scene.focus(), "Rotations");
+    scene.walk("jA");
+    scene.says("only an open rotation, or a conflict, can be abandoned");
+}
+
+#[test]
+fn a_read_only_profile_abandons_nothing() {
+    let mut scene = Scene::on(READ_ONLY);
+    scene.walk("3A");
+    scene.says("this profile is read-only");
+    assert_eq!(scene.focus(), "Rotations");
+}
+
+#[test]
+fn whose_token_leads_to_the_token_of_its_group_in_its_profile() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("W");
+    scene.msg(Msg::Paste("canary-pasted-token\n".into()));
+    let screen = scene.screen();
+    assert!(!screen.contains("canary"), "{screen}");
+    let effects = scene.keys("<enter>");
+    let [Effect::Start(_, _, job)] = &effects[..] else {
+        panic!("{effects:?}")
+    };
+    assert!(matches!(&**job, Job::Whose(token) if token.expose() == "canary-pasted-token"));
+    scene.answer();
+    scene.shows("current  token of acme-eu in production");
+    scene.shows("former   token of acme-eu in testing");
+    assert!(!format!("{:?}", scene.app).contains("canary"));
+    scene.keys("t");
+    assert_eq!(scene.app.desk.current, ProfileIndex(PRODUCTION));
+    assert_eq!(scene.focus(), "Token");
+    let looks = |job: &Job| *job == Job::LookUp(id("acme-eu"));
+    let reading = scene.pending.iter().filter(|(_, _, job)| looks(job));
+    let profiles: Vec<_> = reading.map(|(_, profile, _)| profile.0).collect();
+    assert_eq!(profiles, [PRODUCTION]);
+
+    let mut scene = Scene::on(TESTING);
+    scene.walk("Wx<enter>jt");
+    assert_eq!(scene.app.desk.current, ProfileIndex(TESTING));
+    assert_eq!(scene.focus(), "Token");
+    assert_eq!(scene.app.stack.len(), 2, "the dialog is gone");
+}
+
+#[test]
+fn an_empty_token_is_not_looked_up_and_an_unknown_one_is_said_to_be() {
+    let mut scene = Scene::on(TESTING);
+    assert_eq!(scene.keys("W<enter>"), []);
+    scene.shows("paste or type the token first");
+    scene.keys("x<enter>");
+    answer(
+        &mut scene,
+        |job| matches!(job, Job::Whose(_)),
+        Outcome::Whose(Vec::new()),
+    );
+    scene.shows("No group of this directory");
+    scene.walk("t");
+    scene.says("no group is known for it");
+    scene.walk("W");
+    assert_eq!(scene.focus(), "Whose");
+}

@@ -1,0 +1,209 @@
+//! A rotation whose process was killed while the service hangs: found, settled by reads, abandoned; and whose a token
+//! is. On the shipped binary.
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use super::{
+    desk::{Background, Desk, files},
+    prompts::typed,
+};
+use crate::support::meddler::{Gate, Meddler, Meddling, Then};
+
+/// A desk that knows one group, and works through a meddler.
+struct Scene {
+    desk: Desk,
+    meddler: Meddler,
+    _serving: Background,
+}
+
+impl Scene {
+    async fn new() -> Self {
+        let mut desk = Desk::new();
+        let key = desk
+            .key(&["--environment", "live", "--tag", "Customer"])
+            .await;
+        let (serving, url) = desk.serve().await;
+        let address = url.strip_prefix("http://").expect("an address");
+        let meddler = Meddler::before(address.parse().expect("an address")).await;
+        desk.connect(&meddler.base_url(), &key);
+        desk.json(0, &["create", "acme-eu", "--yes"]).await;
+        Self {
+            desk,
+            meddler,
+            _serving: serving,
+        }
+    }
+
+    /// Starts a rotation and kills it with SIGKILL while the service hangs.
+    async fn kill_a_rotation(&self, applied: bool) {
+        let gate = Gate::new();
+        let meddling = if applied {
+            Meddling::applied(Then::Hang)
+        } else {
+            Meddling::swallowed(Then::Hang)
+        };
+        self.meddler.next("POST", meddling.behind(&gate));
+        let arguments = ["rotate", "acme-eu", "--yes", "--reason", "leaked"];
+        let mut rotating = Background::start(self.desk.command(&arguments));
+        gate.reached().await;
+        rustix::process::kill_process(rotating.pid(), Signal::KILL).expect("it runs");
+        assert_eq!(rotating.code().await, None, "killed by the signal");
+        gate.open();
+    }
+
+    /// As if it had been killed an hour ago.
+    fn an_hour_later(&self) {
+        let found = files(self.desk.folder.path());
+        let file = found.iter().find(|file| file.ends_with("directory.db"));
+        let directory = rusqlite::Connection::open(file.expect("a directory")).expect("open");
+        let earlier = "UPDATE rotations SET started_at = started_at - 3600000000, \
+                       sent_at = sent_at - 3600000000";
+        assert_eq!(directory.execute(earlier, []).expect("done"), 1);
+    }
+
+    async fn token(&self) -> String {
+        let shown = self.desk.json(0, &["get", "acme-eu", "--reveal"]).await;
+        shown["token"].as_str().expect("a token").to_owned()
+    }
+}
+
+fn one(rows: &Value) -> &Value {
+    let rows = rows.as_array().expect("an array");
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    &rows[0]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_rotation_is_found_and_settled_by_reading() {
+    for (applied, expected) in [(true, "recovered"), (false, "not_applied")] {
+        let scene = Scene::new().await;
+        let before = scene.token().await;
+        scene.kill_a_rotation(applied).await;
+
+        let open = scene.desk.json(0, &["rotations", "--open"]).await;
+        let row = one(&open);
+        let keys: Vec<_> = row.as_object().expect("an object").keys().collect();
+        let shape = [
+            "rotation",
+            "user_group_id",
+            "state",
+            "previous_fingerprint",
+            "fingerprint",
+            "started_at",
+            "by",
+            "reason",
+            "handoff",
+        ];
+        assert_eq!(keys, shape);
+        assert_eq!(row["user_group_id"], "acme-eu");
+        assert_eq!(
+            (&row["state"], &row["reason"]),
+            (&"sent".into(), &"leaked".into())
+        );
+
+        // Its process may still live, as far as anybody can tell.
+        let gets = scene.meddler.count("GET");
+        let ran = scene.desk.run(&["rotations", "settle"]).await;
+        assert_eq!(ran.code, 7, "{}", ran.err);
+        assert!(ran.err.contains("may still be under way"), "{}", ran.err);
+        assert!(ran.err.contains("settle again in"), "{}", ran.err);
+        assert_eq!(scene.meddler.count("GET"), gets);
+        let ran = scene.desk.run(&["rotate", "acme-eu", "--yes"]).await;
+        assert_eq!(ran.code, 3, "{}", ran.err);
+
+        scene.an_hour_later();
+        let settled = scene.desk.json(0, &["rotations", "settle"]).await;
+        assert_eq!(one(&settled)["state"], expected);
+        assert_eq!(one(&settled)["why"], Value::Null);
+        let open = scene.desk.json(0, &["rotations", "--open"]).await;
+        assert_eq!(open, Value::Array(Vec::new()));
+        let all = scene.desk.json(0, &["rotations"]).await;
+        assert_eq!(one(&all)["state"], expected);
+        let number = one(&all)["rotation"].to_string();
+        let again = scene.desk.json(0, &["rotations", "settle", &number]).await;
+        assert_eq!(one(&again)["state"], expected);
+        let history = scene.desk.json(0, &["history", "--limit", "1"]).await;
+        assert_eq!(one(&history)["outcome"], expected);
+        assert_eq!(
+            scene.meddler.count("POST"),
+            1,
+            "sent once, whatever happened"
+        );
+        assert_eq!(scene.token().await != before, applied);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn abandoning_asks_and_frees_the_token() {
+    let scene = Scene::new().await;
+    scene.kill_a_rotation(false).await;
+    let abandon = ["rotations", "abandon", "1", "--reason", "gone"];
+    let ran = scene.desk.run(&abandon).await;
+    assert_eq!(ran.code, 3, "nobody can be asked: {}", ran.err);
+    let with_yes = [&abandon[..], &["--yes"]].concat();
+    let ran = scene.desk.run(&with_yes).await;
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(ran.err.contains("may still be under way"), "{}", ran.err);
+    scene.an_hour_later();
+    let (shown, code) = typed(&scene.desk, &abandon, "n\n");
+    assert_eq!(code, Some(3), "{shown}");
+    let abandoned = scene.desk.json(0, &with_yes).await;
+    assert_eq!(abandoned["state"], "abandoned");
+    let history = scene.desk.json(0, &["history", "--limit", "1"]).await;
+    assert_eq!(one(&history)["outcome"], "abandoned");
+    assert_eq!(one(&history)["reason"], "gone");
+    let ran = scene.desk.run(&with_yes).await;
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(ran.err.contains("nothing to abandon"), "{}", ran.err);
+    scene.desk.json(0, &["rotate", "acme-eu", "--yes"]).await;
+    for (arguments, words) in [
+        (
+            &["rotations", "abandon", "9", "--reason", "x", "--yes"][..],
+            "no rotation 9",
+        ),
+        (
+            &["rotations", "abandon", "1", "--reason", " ", "--yes"],
+            "a reason is needed",
+        ),
+        (&["rotations", "settle", "9"], "no rotation 9"),
+    ] {
+        let ran = scene.desk.run(arguments).await;
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(ran.err.contains(words), "{}", ran.err);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_is_traced_to_its_group_and_nothing_is_sent() {
+    let scene = Scene::new().await;
+    let old = scene.token().await;
+    scene.desk.json(0, &["rotate", "acme-eu", "--yes"]).await;
+    let new = scene.token().await;
+    let sent = scene.meddler.methods().len();
+    for (token, current) in [(&new, true), (&old, false)] {
+        let input = format!("{token}\n");
+        let ran = scene.desk.run_with(&["whose", "--json"], &input).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let owners: Value = serde_json::from_str(&ran.out).expect("JSON");
+        let owner = one(&owners);
+        assert_eq!(owner["user_group_id"], "acme-eu");
+        assert_eq!(owner["profile"], "live");
+        assert_eq!(owner["current"], current);
+        assert!(!ran.out.contains(token.as_str()) && !ran.err.contains(token.as_str()));
+        let (shown, code) = typed(&scene.desk, &["whose"], &input);
+        assert_eq!(code, Some(0), "{shown}");
+        assert!(shown.contains("acme-eu"), "{shown}");
+        assert!(!shown.contains(token.as_str()), "echoed: {shown}");
+    }
+    let (shown, code) = typed(&scene.desk, &["whose"], "\u{3}");
+    assert_eq!(code, Some(130), "{shown}");
+    let ran = scene.desk.run_with(&["whose"], "nobody's\n").await;
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let ran = scene.desk.run_with(&["whose"], "\n").await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    let ran = scene.desk.run(&["whose", &new]).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(!ran.err.contains(&new), "{}", ran.err);
+    assert_eq!(scene.meddler.methods().len(), sent, "nothing is sent");
+}

@@ -1,0 +1,113 @@
+//! The stories of a rotation that was interrupted, and of a token that turned up somewhere.
+
+use groupdesk::operations::Operations;
+
+use super::scene::{NOW, a_world, open, open_with};
+use crate::support::{
+    meddler::{Meddler, Meddling, Then},
+    world::{Side, World},
+};
+
+/// The testing profile through a meddler.
+async fn meddled(world: &World) -> (Meddler, Operations) {
+    let meddler = Meddler::before(world.address()).await;
+    let desk = world.desk(Side::Testing).at(NOW);
+    let operations = desk.through(meddler.base_url()).operations();
+    (meddler, operations)
+}
+
+/// Rotates at the screen; the answer is lost, and so is the read after it.
+async fn lose_an_answer(meddler: &Meddler, operations: &Operations, applied: bool) {
+    let mut console = open_with(vec![operations.clone()]).await;
+    console.keys("tT<tab>").await;
+    let meddling = if applied {
+        Meddling::applied(Then::Drop)
+    } else {
+        Meddling::swallowed(Then::Drop)
+    };
+    meddler.next("POST", meddling);
+    meddler.next("GET", Meddling::passed());
+    meddler.next("GET", Meddling::swallowed(Then::Drop));
+    console.keys("y").await;
+    console.shows("UNKNOWN");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_next_start_settles_it_and_says_so() {
+    let world = a_world().await;
+    let (meddler, operations) = meddled(&world).await;
+    lose_an_answer(&meddler, &operations, true).await;
+    let mut console = open_with(vec![operations]).await;
+    console.shows("1 rotation settled: acme-eu recovered");
+    assert_eq!(meddler.count("POST"), 1, "nothing is rotated to find out");
+    console.keys("3").await;
+    console.shows("0 open").shows("recovered");
+    console.keys("<enter>t").await;
+    let token = world.stored(Side::Testing, "acme-eu").token;
+    console.hides(&token);
+    console.keys("v").await;
+    console.shows(&token);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_stays_open_is_shown_settled_and_abandoned_in_its_pane() {
+    let world = a_world().await;
+    let (meddler, operations) = meddled(&world).await;
+    lose_an_answer(&meddler, &operations, false).await;
+    // The service is away at the start.
+    meddler.next("GET", Meddling::swallowed(Then::Drop));
+    let mut console = open_with(vec![operations]).await;
+    console.shows("Still open: 1 rotation, outcome UNKNOWN: acme-eu");
+    console.keys("3").await;
+    console.shows("1 open").shows("unknown");
+    console.keys("r").await;
+    console.shows("1 open").shows("Still open: 1 rotation");
+    console.keys("A").await;
+    console
+        .shows("Abandon a rotation")
+        .shows("nobody will find");
+    console.keys("the customer is gone<enter>").await;
+    console.shows("0 open").shows("abandoned");
+    console.keys("<esc>2").await;
+    console.shows("abandoned").shows("the customer is gone");
+    assert_eq!(meddler.count("POST"), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_that_turned_up_is_traced_and_nothing_is_sent() {
+    let world = a_world().await;
+    let (meddler, operations) = meddled(&world).await;
+    let old = world.stored(Side::Testing, "acme-us").token;
+    let rotating = world.desk(Side::Testing).at(NOW).operations();
+    let known = groupdesk::operations::Assurance::KnownOnly;
+    let acme = crate::support::world::id("acme-us");
+    rotating.rotate(&acme, None, known).await.expect("rotated");
+    let new = world.stored(Side::Testing, "acme-us").token;
+    let direct = world.desk(Side::Production).at(NOW).operations();
+    let mut console = open_with(vec![operations, direct]).await;
+    let settling = meddler.methods().len();
+    for (token, words) in [
+        (&new, "current  token of acme-us in testing"),
+        (&old, "former   token of acme-us in testing"),
+    ] {
+        console.keys("W").await.paste(token).await;
+        console.hides(token);
+        console.keys("<enter>").await;
+        console.shows(words).hides(token);
+        assert_eq!(meddler.methods().len(), settling, "nothing is sent");
+        console.keys("<esc>").await;
+    }
+    console.keys("W").await.paste(&new).await;
+    console.keys("<enter>t").await;
+    console.shows("Token of acme-us").hides(&new);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn in_a_low_window_the_panes_still_say_what_matters() {
+    let world = a_world().await;
+    let mut console = open(&world, Side::Testing, (40, 10)).await;
+    console.keys("3").await;
+    console.shows("confirmed").shows("0 open");
+    console.keys("W").await;
+    console.shows("Whose token is this?").shows("look it up");
+}

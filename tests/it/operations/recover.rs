@@ -1,0 +1,356 @@
+//! Recovery of what was left open: by gets of known groups only, from every prefix of a journal, also when it is cut
+//! itself; and abandoning by a person.
+
+use std::time::Duration;
+
+use groupdesk::{
+    domain::{
+        history::Ending,
+        rotation::{Answer, Event, Rotation, State},
+        token::{Fingerprint, Token},
+    },
+    operations::{Assurance, Failure, Operations, Recovered},
+};
+use serde_json::json;
+
+use super::{
+    ACME, Scene, history, rotate,
+    settle::{HORIZON, MODEL_HORIZON, after, leave_behind, noon},
+};
+use crate::support::{
+    meddler::{Meddling, Then},
+    world::{LI, Side, id},
+};
+
+const NEW: Fingerprint = Fingerprint::from_bytes([7; 32]);
+
+async fn recover(operations: &Operations) -> Vec<Recovered> {
+    let mut told = 0;
+    let all = operations.recover(&[], 4, |_| told += 1).await;
+    let all = all.expect("the journal is readable");
+    assert_eq!(told, all.len(), "each is told");
+    all
+}
+
+fn states(all: &[Recovered]) -> Vec<State> {
+    all.iter().map(|each| each.row().rotation.state).collect()
+}
+
+/// The fingerprint of the token the service holds now.
+fn current(scene: &Scene) -> Fingerprint {
+    let fingerprinter = scene.ana.directory().fingerprinter();
+    fingerprinter.of(&Token::new(scene.token()))
+}
+
+async fn dead(scene: &Scene, events: &[Event]) {
+    leave_behind(&scene.ana, ACME, current(scene), events).await;
+}
+
+#[tokio::test]
+async fn before_the_horizon_a_process_may_live_and_nothing_is_read() {
+    for events in [&[][..], &[Event::Sending]] {
+        let scene = Scene::new().await;
+        dead(&scene, events).await;
+        let before = scene.states().await;
+        let all = recover(&after(&scene, HORIZON - 1)).await;
+        let [Recovered::Open(open)] = &all[..] else {
+            panic!("{all:?}")
+        };
+        assert!(open.why.contains("may still be under way"), "{}", open.why);
+        assert_eq!(open.again_in, Some(Duration::from_secs(1)));
+        assert_eq!(scene.states().await, before);
+        assert_eq!(scene.meddler.methods(), [""; 0], "nothing is sent");
+    }
+}
+
+#[tokio::test]
+async fn what_was_never_sent_needs_no_read() {
+    let scene = Scene::new().await;
+    dead(&scene, &[]).await;
+    let all = recover(&after(&scene, HORIZON)).await;
+    assert_eq!(states(&all), [State::NotApplied]);
+    assert_eq!(scene.meddler.methods(), [""; 0]);
+    let lines = history(&scene.ana).await;
+    let last = lines.last().expect("a line");
+    assert_eq!(last.ending, Ending::NotApplied);
+    assert!(
+        last.note
+            .as_deref()
+            .is_some_and(|note| note.contains("never sent"))
+    );
+    let done = rotate(&after(&scene, HORIZON)).await.expect("safe now");
+    assert_eq!(done.ending, Ending::Rotated);
+    scene.check().await;
+}
+
+#[tokio::test]
+async fn a_request_that_was_lost_is_not_applied_after_two_reads() {
+    let scene = Scene::new().await;
+    dead(&scene, &[Event::Sending]).await;
+    let all = recover(&after(&scene, HORIZON)).await;
+    assert_eq!(states(&all), [State::NotApplied]);
+    assert_eq!(scene.meddler.methods(), ["GET", "GET"]);
+    scene.check().await;
+}
+
+#[tokio::test]
+async fn an_unknown_one_waits_for_the_horizon_and_says_how_long() {
+    let scene = Scene::with(|desk| desk.at(noon())).await;
+    scene.meddler.next("POST", Meddling::swallowed(Then::Drop));
+    rotate(&scene.ana).await.expect_err("unknown");
+    let all = recover(&after(&scene, 20)).await;
+    let [Recovered::Open(open)] = &all[..] else {
+        panic!("{all:?}")
+    };
+    assert_eq!(open.again_in, Some(Duration::from_secs(40)));
+    assert!(open.why.contains("on its way"), "{}", open.why);
+    let all = recover(&after(&scene, HORIZON)).await;
+    assert_eq!(states(&all), [State::NotApplied]);
+    assert_eq!(scene.meddler.count("POST"), 1);
+    scene.check().await;
+}
+
+#[tokio::test]
+async fn an_applied_one_is_recovered_at_once() {
+    let scene = Scene::with(|desk| desk.at(noon())).await;
+    scene.meddler.next("POST", Meddling::applied(Then::Drop));
+    scene.meddler.next("GET", Meddling::passed());
+    scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
+    rotate(&scene.ana).await.expect_err("unknown");
+    let all = recover(&after(&scene, 1)).await;
+    assert_eq!(states(&all), [State::Recovered]);
+    assert_eq!(all[0].row().rotation.fingerprint, Some(current(&scene)));
+    assert!(recover(&scene.ana).await.is_empty(), "nothing is left");
+    scene.check().await;
+}
+
+#[tokio::test]
+async fn an_id_that_the_directory_does_not_know_is_never_read() {
+    let scene = Scene::new().await;
+    leave_behind(&scene.ana, "ghost", NEW, &[Event::Sending]).await;
+    let all = recover(&after(&scene, HORIZON)).await;
+    let [Recovered::Open(open)] = &all[..] else {
+        panic!("{all:?}")
+    };
+    assert!(open.why.contains("not in the directory"), "{}", open.why);
+    assert_eq!(
+        (open.row.rotation.state, open.again_in),
+        (State::Unknown, None)
+    );
+    assert_eq!(scene.meddler.methods(), [""; 0], "a read would create it");
+    assert_eq!(scene.world.find_stored(Side::Testing, "ghost"), None);
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_stays_open_and_a_dead_service_is_not_asked_for_each() {
+    let scene = Scene::new().await;
+    for number in 0..5 {
+        let group = format!("group-{number}");
+        scene
+            .world
+            .seed(Side::Testing, &group, "Group", &[], &json!({}));
+        let known = scene.ana.look_up(&id(&group), Assurance::Exists).await;
+        known.expect("known now");
+        leave_behind(&scene.ana, &group, NEW, &[Event::Sending]).await;
+    }
+    let before = scene.meddler.count("GET");
+    for _ in 0..5 {
+        scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
+    }
+    let late = after(&scene, HORIZON);
+    let all = late.recover(&[], 1, |_| {}).await.expect("readable");
+    assert_eq!(states(&all), [State::Unknown; 5]);
+    assert_eq!(scene.meddler.count("GET") - before, 3, "then it gives up");
+    for _ in 0..2 {
+        recover(&late).await;
+    }
+    let left = late.open_rotations().await.expect("readable");
+    assert!(left.is_empty(), "{left:?}");
+    scene.check().await;
+}
+
+#[tokio::test]
+async fn a_person_abandons_with_a_reason_and_the_token_is_free_again() {
+    let scene = Scene::with(|desk| desk.at(noon())).await;
+    scene.meddler.next("POST", Meddling::swallowed(Then::Drop));
+    rotate(&scene.ana).await.expect_err("unknown");
+    let row = scene.journal().await[0].id;
+    let li = scene.desk().by(LI).at(noon()).operations();
+    let failure = li.abandon(row, "  ").await;
+    assert!(matches!(failure, Err(Failure::NoReason)), "{failure:?}");
+    let read_only = scene.desk().with(|profile| profile.read_only = true);
+    let failure = read_only.operations().abandon(row, "gone").await;
+    assert!(
+        matches!(failure, Err(Failure::ReadOnly { .. })),
+        "{failure:?}"
+    );
+    let other = scene.world.operations(Side::Production);
+    let failure = other.abandon(row, "gone").await;
+    assert!(
+        matches!(failure, Err(Failure::NoRotation { .. })),
+        "{failure:?}"
+    );
+    assert_eq!(scene.states().await, [State::Unknown]);
+
+    let abandoned = li.abandon(row, "the customer is gone").await.expect("done");
+    assert_eq!(abandoned.rotation.state, State::Abandoned);
+    let lines = history(&scene.ana).await;
+    let last = lines.last().expect("a line");
+    assert_eq!((last.ending, last.by.as_str()), (Ending::Abandoned, LI));
+    assert_eq!(last.reason.as_deref(), Some("the customer is gone"));
+    let failure = li.abandon(row, "again").await;
+    let ended = matches!(
+        failure,
+        Err(Failure::NotOpen {
+            state: State::Abandoned,
+            ..
+        })
+    );
+    assert!(ended, "{failure:?}");
+    rotate(&scene.ana).await.expect("the token is free");
+    scene.check().await;
+}
+
+#[tokio::test]
+async fn one_that_may_be_under_way_cannot_be_abandoned() {
+    let scene = Scene::new().await;
+    dead(&scene, &[Event::Sending]).await;
+    let row = scene.journal().await[0].id;
+    let early = after(&scene, HORIZON - 1).abandon(row, "gone").await;
+    assert!(matches!(early, Err(Failure::UnderWay { .. })), "{early:?}");
+    after(&scene, HORIZON)
+        .abandon(row, "gone")
+        .await
+        .expect("done");
+    assert_eq!(scene.states().await, [State::Abandoned]);
+    scene.check().await;
+}
+
+/// Every rotation that a journal of this many events can tell of.
+const DEPTH: usize = 5;
+
+/// One journal for each, the shortest: whatever prefix a dying process leaves, one of these tells the same.
+fn journals(old: Fingerprint, new: Fingerprint) -> Vec<(Vec<Event>, Rotation)> {
+    let read = |fingerprint, seconds| Event::Read {
+        fingerprint,
+        since_sent: Duration::from_secs(seconds),
+    };
+    let alphabet = [
+        Event::Sending,
+        Event::Answered(Answer::NewToken(new)),
+        Event::Answered(Answer::SameToken),
+        Event::Answered(Answer::WrongGroup),
+        Event::Answered(Answer::Refused),
+        Event::Answered(Answer::NotSent),
+        Event::Answered(Answer::Unclear),
+        read(old, 1),
+        read(old, 60),
+        read(new, 1),
+        Event::ReadContradicts,
+        Event::FoundAtStart,
+        Event::Abandon,
+    ];
+    let mut all = vec![(Vec::new(), Rotation::intended(old))];
+    let mut from = 0;
+    for _ in 0..DEPTH {
+        let to = all.len();
+        for at in from..to {
+            let (events, rotation) = all[at].clone();
+            for event in alphabet {
+                let Ok(next) = rotation.step(event, MODEL_HORIZON) else {
+                    continue;
+                };
+                if all.iter().all(|(_, known)| *known != next) {
+                    all.push(([&events[..], &[event]].concat(), next));
+                }
+            }
+        }
+        from = to;
+    }
+    all
+}
+
+/// What the current token is to a rotation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Holds {
+    Old,
+    New,
+    Third,
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn recovery_from_every_prefix_ends_sends_nothing_and_forgets_nothing() {
+    let scene = Scene::new().await;
+    let mut cases = Vec::new();
+    for holds in [Holds::Old, Holds::New, Holds::Third] {
+        let count = journals(NEW, Fingerprint::from_bytes([8; 32])).len();
+        for number in 0..count {
+            let group = format!("{holds:?}-{number}").to_lowercase();
+            scene
+                .world
+                .seed(Side::Testing, &group, "Group", &[], &json!({}));
+            let done = scene.ana.look_up(&id(&group), Assurance::Exists).await;
+            let now = done.expect("known").group.fingerprint.expect("read").value;
+            let other = Fingerprint::from_bytes([8; 32]);
+            let (old, new) = match holds {
+                Holds::Old => (now, NEW),
+                Holds::New => (NEW, now),
+                Holds::Third => (NEW, other),
+            };
+            let (events, start) = journals(old, new).swap_remove(number);
+            let row = leave_behind(&scene.ana, &group, old, &events).await;
+            cases.push((row, holds, events, start, now));
+        }
+    }
+    assert!(cases.len() > 30, "{} prefixes", cases.len());
+    let late = after(&scene, HORIZON);
+
+    // The recovery itself dies, over and over, after a few.
+    for _ in 0..4 {
+        let (sender, mut cut) = tokio::sync::mpsc::unbounded_channel();
+        let work = late.recover(&[], 2, |_| {
+            let _ = sender.send(());
+        });
+        let few = async {
+            for _ in 0..3 {
+                cut.recv().await;
+            }
+        };
+        tokio::select! {
+            biased;
+            () = few => {}
+            all = work => drop(all.expect("readable")),
+        }
+    }
+    recover(&late).await;
+    assert!(recover(&late).await.is_empty(), "it ends");
+
+    for (row, holds, events, start, now) in cases {
+        let row = late.rotation(row).await.expect("it is there");
+        let end = row.rotation;
+        assert!(!end.state.is_open(), "{events:?}: {end:?}");
+        if !start.state.is_open() {
+            assert_eq!(end, start, "an ending is an ending: {events:?}");
+            continue;
+        }
+        let sent = events.contains(&Event::Sending);
+        let expected = match (start.state, holds) {
+            _ if !sent => State::NotApplied,
+            (State::Rotated, Holds::New) => State::Confirmed,
+            (State::Rotated, Holds::Third) => State::Superseded,
+            (State::Rotated, Holds::Old) => State::Conflict,
+            (_, Holds::Old) => State::NotApplied,
+            (_, Holds::New | Holds::Third) => State::Recovered,
+        };
+        assert_eq!(end.state, expected, "{holds:?} {events:?}");
+        if end.state == State::Recovered {
+            assert_eq!(end.fingerprint, Some(now), "{holds:?} {events:?}");
+        }
+    }
+    assert_eq!(
+        scene.meddler.count("POST"),
+        0,
+        "nothing is sent to find out"
+    );
+    scene.check().await;
+}
