@@ -4,6 +4,7 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
+use super::handoff::HandOff;
 use crate::domain::group::{InvalidId, UserGroupId};
 
 /// A safe terminal console for a User Group Service.
@@ -16,7 +17,7 @@ use crate::domain::group::{InvalidId, UserGroupId};
     after_help = "Without a command, groupdesk opens the console.\n\n\
                   Examples:\n  groupdesk demo\n  groupdesk --profile eu-live list\n\n\
                   Exit codes: 0 done, 1 refused by the service, 2 usage or configuration, 3 not confirmed or guarded,\n\
-                  4 API key missing or refused, 5 service unreachable, 7 outcome unknown, 130 interrupted."
+                  4 API key missing or refused, 5 service unreachable, 6 done only in part (a hand-off failed),\n                  7 outcome unknown, 130 interrupted."
 )]
 pub(super) struct Cli {
     #[command(flatten)]
@@ -99,6 +100,8 @@ pub(super) enum Command {
         #[arg(long, value_name = "N")]
         limit: Option<usize>,
     },
+    /// Hand new tokens off that have not arrived
+    Rotations(Rotations),
     /// Try groupdesk on sample groups; on this machine only, thrown away at the end
     #[command(after_help = "Examples:\n  groupdesk demo\n  groupdesk demo --groups 100000")]
     Demo(Demo),
@@ -213,6 +216,18 @@ pub(super) struct TokenArgs {
     /// Write the token to this new file, mode 600
     #[arg(long, value_name = "FILE")]
     pub(super) token_out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Rotations {
+    #[command(subcommand)]
+    pub(super) command: RotationsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum RotationsCommand {
+    #[command(name = "handoff")]
+    HandOff(HandOff),
 }
 
 #[derive(Debug, Args)]

@@ -50,7 +50,7 @@ pub(super) async fn get(session: &Session, arguments: Get) -> Result<Exit, Stop>
     }
     let mut file = mutations::token_file(&token)?;
     let done = session.operations.look_up(&id, assurance).await?;
-    mutations::answer(session, &done, false, &token, file.as_mut())
+    mutations::answer(session, &done, None, &token, file.as_mut())
 }
 
 pub(super) async fn history(

@@ -8,6 +8,7 @@ pub mod demo;
 mod exit;
 mod fields;
 mod groups;
+mod handoff;
 mod hold;
 mod human;
 mod json;
@@ -27,7 +28,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Cli, Command, Global};
+use args::{Cli, Command, Global, RotationsCommand};
 use exit::Exit;
 use session::{InFlight, Session};
 use signals::Signals;
@@ -121,6 +122,9 @@ async fn one(session: &Session, command: Command) -> Result<Exit, Stop> {
         Command::Create(create) => mutations::create(session, create).await,
         Command::Update(update) => mutations::update(session, update).await,
         Command::Rotate(rotate) => mutations::rotate(session, rotate).await,
+        Command::Rotations(arguments) => match arguments.command {
+            RotationsCommand::HandOff(which) => handoff::run(session, which).await,
+        },
         Command::Demo(_) | Command::Serve(_) => Ok(Exit::Done),
     }
 }

@@ -12,10 +12,18 @@ pub enum Operation {
     Create,
     Update,
     Rotate,
+    /// A new token was handed to the command of the profile.
+    HandOff,
 }
 
 impl Operation {
-    pub const ALL: [Self; 4] = [Self::Get, Self::Create, Self::Update, Self::Rotate];
+    pub const ALL: [Self; 5] = [
+        Self::Get,
+        Self::Create,
+        Self::Update,
+        Self::Rotate,
+        Self::HandOff,
+    ];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -23,6 +31,7 @@ impl Operation {
             Self::Create => "create",
             Self::Update => "update",
             Self::Rotate => "rotate",
+            Self::HandOff => "handoff",
         }
     }
 
@@ -61,10 +70,14 @@ pub enum Ending {
     Unreachable,
     /// A get of a known id created it: it had vanished, or this is another environment (hazard 1).
     CreatedByGet,
+    /// The command took the new token.
+    HandedOff,
+    /// The command failed, or did not run; the token is not known to have arrived.
+    NotHandedOff,
 }
 
 impl Ending {
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::Found,
         Self::Created,
         Self::Existed,
@@ -79,6 +92,8 @@ impl Ending {
         Self::Unknown,
         Self::Unreachable,
         Self::CreatedByGet,
+        Self::HandedOff,
+        Self::NotHandedOff,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -97,6 +112,8 @@ impl Ending {
             Self::Unknown => "unknown",
             Self::Unreachable => "unreachable",
             Self::CreatedByGet => "created_by_get",
+            Self::HandedOff => "handed_off",
+            Self::NotHandedOff => "not_handed_off",
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod failure;
 mod groups;
+mod handing;
 mod learning;
 mod outcome;
 mod recording;
@@ -17,13 +18,14 @@ use tokio::sync::OnceCell;
 
 pub use failure::Failure;
 pub use groups::request;
+pub use handing::HandedOff;
 pub use outcome::{Done, Warning};
 pub use recording::changes_json;
 
 /// What callers see of the layers below comes through here.
 pub use crate::{
     api::inspect::{Method, as_curl, request_json},
-    directory::{DirectoryError, JournalRow, Numbered},
+    directory::{DirectoryError, JournalRow, Numbered, RotationId},
 };
 
 use crate::{

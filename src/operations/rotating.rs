@@ -159,6 +159,7 @@ impl Operations {
                 at: self.now(),
                 note: beside.note,
             }),
+            handoff: self.hand_off_after(under_way.row, from, after.state),
             ..Record::default()
         };
         let profile = &self.profile().name;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::message::{Job, Outcome, ProfileIndex, Trouble};
 use crate::{
-    config::files::write_new_private,
+    config::files::write_new_token,
     operations::{Assurance, DirectoryError, Done, Failure, Operations},
 };
 
@@ -55,7 +55,7 @@ impl Works {
                 let written = path.clone();
                 let contents = format!("{}\n", token.expose());
                 let result = tokio::task::spawn_blocking(move || {
-                    write_new_private(&path, contents.as_bytes())
+                    write_new_token(&path, contents.as_bytes())
                 })
                 .await;
                 match result {

@@ -320,11 +320,14 @@ pub(super) fn ending_style(ending: Ending, theme: Theme) -> Style {
         | Ending::Updated
         | Ending::Rotated
         | Ending::Confirmed
-        | Ending::Recovered => theme.ok(),
+        | Ending::Recovered
+        | Ending::HandedOff => theme.ok(),
         Ending::NotApplied | Ending::Superseded => theme.warning(),
-        Ending::Conflict | Ending::Refused | Ending::Unreachable | Ending::CreatedByGet => {
-            theme.error()
-        }
+        Ending::Conflict
+        | Ending::Refused
+        | Ending::Unreachable
+        | Ending::CreatedByGet
+        | Ending::NotHandedOff => theme.error(),
         Ending::Unknown => theme.unknown(),
     }
 }
