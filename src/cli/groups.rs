@@ -14,7 +14,8 @@ pub(super) async fn list(session: &Session) -> Result<Exit, Stop> {
             session.operations.profile().name
         ));
     } else {
-        print::result(&human::list(&groups, session.operations.now()))?;
+        let max_age = session.operations.profile().max_token_age;
+        print::result(&human::list(&groups, session.operations.now(), max_age))?;
     }
     Ok(Exit::Done)
 }

@@ -132,6 +132,7 @@ pub enum Action {
     Rotate,
     Reveal,
     WriteFile,
+    HandOff,
     Demo,
     /// The focused widget takes the key itself; listed so that footer and help know of it.
     InField,

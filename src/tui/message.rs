@@ -13,7 +13,7 @@ use crate::{
         known::KnownGroup,
         token::Token,
     },
-    operations::{Done, Failure, JournalRow, Numbered},
+    operations::{Done, Failure, HandedOff, JournalRow, Numbered, RotationId},
 };
 
 /// The address of a job; given before it starts, so that late answers are harmless.
@@ -69,20 +69,30 @@ pub enum Job {
     Confirm(Box<Done>),
     History(Option<UserGroupId>),
     WriteToken(Token, PathBuf),
+    /// Tokens of this profile that wait to be handed off.
+    PendingHandOffs,
+    /// Right after a rotation.
+    HandOff(Box<Done>),
+    /// The token is read again first.
+    HandOffAgain(RotationId, UserGroupId),
 }
 
 impl Job {
     /// Writes are never cancelled or dropped; leaving waits for them.
     pub fn is_write(&self) -> bool {
         match self {
-            Self::Create(..) | Self::Update { .. } | Self::Rotate(..) | Self::WriteToken(..) => {
-                true
-            }
+            Self::Create(..)
+            | Self::Update { .. }
+            | Self::Rotate(..)
+            | Self::WriteToken(..)
+            | Self::HandOff(_)
+            | Self::HandOffAgain(..) => true,
             Self::List
             | Self::OpenRotations
             | Self::LookUp(_)
             | Self::Confirm(_)
-            | Self::History(_) => false,
+            | Self::History(_)
+            | Self::PendingHandOffs => false,
         }
     }
 
@@ -98,7 +108,10 @@ impl Job {
             | Self::Rotate(..)
             | Self::Confirm(_)
             | Self::History(_)
-            | Self::WriteToken(..) => None,
+            | Self::WriteToken(..)
+            | Self::PendingHandOffs
+            | Self::HandOff(_)
+            | Self::HandOffAgain(..) => None,
         }
     }
 
@@ -106,7 +119,7 @@ impl Job {
     pub fn label(&self) -> String {
         match self {
             Self::List => "reading the directory".into(),
-            Self::OpenRotations => "reading the journal".into(),
+            Self::OpenRotations | Self::PendingHandOffs => "reading the journal".into(),
             Self::LookUp(id) => format!("getting {id}"),
             Self::Create(id, _) => format!("creating {id}"),
             Self::Update { id, .. } => format!("updating {id}"),
@@ -114,6 +127,8 @@ impl Job {
             Self::Confirm(done) => format!("reading back {}", done.group.id),
             Self::History(_) => "reading the history".into(),
             Self::WriteToken(..) => "writing the token".into(),
+            Self::HandOff(done) => format!("handing off {}", done.group.id),
+            Self::HandOffAgain(_, id) => format!("handing off {id}"),
         }
     }
 }
@@ -127,6 +142,11 @@ pub enum Outcome {
     Done(Box<Done>),
     History(Vec<Numbered<Entry>>),
     TokenWritten(PathBuf),
+    PendingHandOffs(Vec<JournalRow>),
+    /// `None` where nothing was to be handed off.
+    HandedOff(Option<Box<HandedOff>>),
+    /// The hand-off was not run.
+    NotHandedOff(Trouble),
     Failed(Trouble),
 }
 

@@ -51,6 +51,19 @@ impl Works {
                 done(operations.rotate(&id, reason, Assurance::KnownOnly).await)
             }
             Job::Confirm(rotated) => done(Ok(operations.confirm(*rotated).await)),
+            Job::PendingHandOffs => listed(
+                operations
+                    .pending_hand_offs()
+                    .await
+                    .map(Outcome::PendingHandOffs),
+            ),
+            Job::HandOff(done) => Ok(Outcome::HandedOff(
+                operations.hand_off(&done).await.map(Box::new),
+            )),
+            Job::HandOffAgain(rotation, _) => Ok(match operations.hand_off_again(rotation).await {
+                Ok(handed) => Outcome::HandedOff(Some(Box::new(handed))),
+                Err(failure) => Outcome::NotHandedOff(failure.into()),
+            }),
             Job::WriteToken(token, path) => {
                 let written = path.clone();
                 let contents = format!("{}\n", token.expose());

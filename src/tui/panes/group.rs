@@ -160,7 +160,10 @@ impl View for Group {
             Outcome::Listed(_)
             | Outcome::OpenRotations(_)
             | Outcome::History(_)
-            | Outcome::TokenWritten(_) => {}
+            | Outcome::TokenWritten(_)
+            | Outcome::PendingHandOffs(_)
+            | Outcome::HandedOff(_)
+            | Outcome::NotHandedOff(_) => {}
         }
     }
 

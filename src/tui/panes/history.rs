@@ -179,7 +179,10 @@ impl View for History {
             Outcome::Listed(_)
             | Outcome::OpenRotations(_)
             | Outcome::Done(_)
-            | Outcome::TokenWritten(_) => {}
+            | Outcome::TokenWritten(_)
+            | Outcome::PendingHandOffs(_)
+            | Outcome::HandedOff(_)
+            | Outcome::NotHandedOff(_) => {}
         }
     }
 

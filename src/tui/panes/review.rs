@@ -270,7 +270,10 @@ impl View for Review {
                 Outcome::Listed(_)
                 | Outcome::OpenRotations(_)
                 | Outcome::History(_)
-                | Outcome::TokenWritten(_),
+                | Outcome::TokenWritten(_)
+                | Outcome::PendingHandOffs(_)
+                | Outcome::HandedOff(_)
+                | Outcome::NotHandedOff(_),
                 _,
             ) => {}
         }

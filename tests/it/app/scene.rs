@@ -7,11 +7,12 @@ use groupdesk::{
     domain::{
         change::Wanted,
         group::EnvironmentTag,
+        handoff::{HandOff, HandOffState},
         history::Ending,
         known::{KnownGroup, Lesson, Returned, Sent},
         token::{Fingerprint, Token},
     },
-    operations::{Done, Warning},
+    operations::{Done, HandedOff, RotationId, Warning},
     tui::{
         app::App,
         desk::Desk,
@@ -202,12 +203,15 @@ pub(super) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
         Job::Update { id, wanted, .. } => {
             done(Ending::Updated, taught(id.as_str(), wanted, profile))
         }
-        Job::Rotate(id, _) => done(Ending::Rotated, group(id.as_str(), 9)),
+        Job::Rotate(id, _) => rotated(group(id.as_str(), 9)),
         Job::Confirm(rotated) => Outcome::Done(Box::new(Done {
             ending: Ending::Confirmed,
             ..(**rotated).clone()
         })),
         Job::WriteToken(_, path) => Outcome::TokenWritten(path.clone()),
+        Job::PendingHandOffs => Outcome::PendingHandOffs(Vec::new()),
+        Job::HandOff(done) => handed(done.group.id.as_str(), HandOffState::Done, Some(0), None),
+        Job::HandOffAgain(_, id) => handed(id.as_str(), HandOffState::Done, Some(0), None),
     }
 }
 
@@ -222,6 +226,34 @@ pub(super) fn done(ending: Ending, group: KnownGroup) -> Outcome {
         latency: Duration::from_millis(7),
         rotation: None,
     }))
+}
+
+/// How a hand-off ended.
+pub(super) fn handed(
+    group: &str,
+    state: HandOffState,
+    exit: Option<i32>,
+    note: Option<&str>,
+) -> Outcome {
+    Outcome::HandedOff(Some(Box::new(HandedOff {
+        rotation: RotationId(7),
+        user_group_id: id(group),
+        fingerprint: None,
+        handoff: HandOff {
+            state,
+            exit,
+            note: note.map(str::to_owned),
+        },
+    })))
+}
+
+/// What `Done` a rotation of the scene carries.
+pub(super) fn rotated(group: KnownGroup) -> Outcome {
+    let Outcome::Done(mut done) = done(Ending::Rotated, group) else {
+        unreachable!("done makes Done");
+    };
+    done.rotation = Some(RotationId(7));
+    Outcome::Done(done)
 }
 
 pub(super) fn warned(group: KnownGroup, warning: Warning) -> Outcome {
