@@ -103,6 +103,8 @@ mod tests {
             allow_plain_http: false,
             proxy_from_environment: false,
             read_properties: false,
+            handoff: None,
+            max_token_age: None,
         }
     }
 

@@ -4,6 +4,7 @@ use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
+use super::handoff::HandOff;
 use crate::domain::group::{InvalidId, UserGroupId};
 
 /// A safe terminal console for a User Group Service.
@@ -16,7 +17,7 @@ use crate::domain::group::{InvalidId, UserGroupId};
     after_help = "Without a command, groupdesk opens the console.\n\n\
                   Examples:\n  groupdesk demo\n  groupdesk --profile eu-live list\n\n\
                   Exit codes: 0 done, 1 refused by the service, 2 usage or configuration, 3 not confirmed or guarded,\n\
-                  4 API key missing or refused, 5 service unreachable, 7 outcome unknown, 130 interrupted."
+                  4 API key missing or refused, 5 service unreachable, 6 done only in part (a hand-off failed),\n                  7 outcome unknown, 130 interrupted."
 )]
 pub(super) struct Cli {
     #[command(flatten)]
@@ -266,6 +267,8 @@ pub(super) enum RotationsCommand {
         #[arg(long, short = 'y')]
         yes: bool,
     },
+    #[command(name = "handoff")]
+    HandOff(HandOff),
 }
 
 #[derive(Debug, Args)]

@@ -22,6 +22,8 @@ pub(super) enum Exit {
     /// API key missing or refused.
     Key = 4,
     Unreachable = 5,
+    /// Done, but not all that belongs to it: a hand-off failed.
+    Partly = 6,
     /// It may or may not have taken effect.
     Unknown = 7,
     Interrupted = 130,
@@ -74,6 +76,7 @@ impl Exit {
             Failure::Client(_)
             | Failure::NoRotation { .. }
             | Failure::NoReason
+            | Failure::NoHandOff(_)
             | Failure::NothingSent(_)
             | Failure::NotWritten(_) => Self::Usage,
             Failure::Unreachable(_) => Self::Unreachable,

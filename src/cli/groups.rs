@@ -14,7 +14,8 @@ pub(super) async fn list(session: &Session) -> Result<Exit, Stop> {
             session.operations.profile().name
         ));
     } else {
-        print::result(&human::list(&groups, session.operations.now()))?;
+        let max_age = session.operations.profile().max_token_age;
+        print::result(&human::list(&groups, session.operations.now(), max_age))?;
     }
     Ok(Exit::Done)
 }
@@ -56,7 +57,7 @@ pub(super) async fn get(session: &Session, arguments: Get) -> Result<Exit, Stop>
         // It may create (hazard 1): once begun, it is waited for like a change.
         session.in_flight.during(reading).await?
     };
-    mutations::answer(session, &done, false, &token, file.as_mut())
+    mutations::answer(session, &done, None, &token, file.as_mut())
 }
 
 pub(super) async fn history(

@@ -4,10 +4,12 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::mutations::Rotation;
 use crate::{
     directory::Numbered,
     domain::{
         group::{Mapping, Properties},
+        handoff::HandOff,
         history::{Ending, Entry},
         known::KnownGroup,
         token::Token,
@@ -61,27 +63,45 @@ pub(super) struct Answered<'a> {
     /// Of a rotation; null where it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     previous_fingerprint: Option<Value>,
+    /// Of a rotation; null where nothing is handed off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    handoff: Option<Value>,
     warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     token: Option<&'a str>,
 }
 
 impl<'a> Answered<'a> {
-    /// `previous`: the operation is a rotation. `token`: it was asked for.
-    pub(super) fn of(done: &'a Done, previous: bool, token: Option<&'a Token>) -> Self {
+    /// `token`: it was asked for.
+    pub(super) fn of(
+        done: &'a Done,
+        rotation: Option<Rotation<'_>>,
+        token: Option<&'a Token>,
+    ) -> Self {
         Self {
             group: Group::of(&done.group),
             outcome: done.ending.as_str(),
-            previous_fingerprint: previous.then(|| {
+            previous_fingerprint: rotation.map(|_| {
                 json!(
                     done.previous_fingerprint
                         .map(|fingerprint| fingerprint.to_string())
                 )
             }),
+            handoff: rotation
+                .map(|rotation| json!(rotation.handed.map(|handed| hand_off(&handed.handoff)))),
             warnings: done.warnings.iter().map(ToString::to_string).collect(),
             token: token.map(Token::expose),
         }
     }
+}
+
+/// Where a hand-off stands.
+pub(super) fn hand_off(handoff: &HandOff) -> Value {
+    json!({
+        "state": handoff.state.as_str(),
+        "exit": handoff.exit,
+        "note": handoff.note,
+    })
 }
 
 /// A line of the history.
@@ -126,7 +146,7 @@ pub(super) fn rotation(row: &JournalRow) -> Value {
         "started_at": row.started_at.to_string(),
         "by": row.by,
         "reason": row.reason,
-        "handoff": "none",
+        "handoff": row.handoff.state.as_str(),
     })
 }
 

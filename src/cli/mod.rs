@@ -8,6 +8,7 @@ pub mod demo;
 mod exit;
 mod fields;
 mod groups;
+mod handoff;
 mod hold;
 mod human;
 mod json;

@@ -21,6 +21,7 @@ const AT_ONCE: usize = 4;
 pub(super) async fn run(session: &Session, arguments: Rotations) -> Result<Exit, Stop> {
     match arguments.command {
         None => list(session, arguments.open).await,
+        Some(RotationsCommand::HandOff(which)) => super::handoff::run(session, which).await,
         Some(RotationsCommand::Settle { ids }) => settle(session, &ids).await,
         Some(RotationsCommand::Abandon { id, reason, yes }) => {
             abandon(session, RotationId(id), &reason, yes).await

@@ -22,7 +22,7 @@ pub(super) struct TokenFile {
 impl TokenFile {
     /// Makes the file; one that exists is refused.
     pub(super) fn create(path: &Path) -> Result<Self, Stop> {
-        let file = files::new_private(path).map_err(|error| {
+        let file = files::new_token_file(path).map_err(|error| {
             Stop::Usage(format!(
                 "cannot make the file for the token; nothing was sent: {error}"
             ))

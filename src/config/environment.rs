@@ -38,8 +38,10 @@ impl Environment {
     }
 
     /// All of them, for a command that is started.
-    pub(super) fn variables(&self) -> impl Iterator<Item = (&OsString, &OsString)> {
-        self.0.iter()
+    pub fn variables(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.0
+            .iter()
+            .map(|(name, value)| (name.as_os_str(), value.as_os_str()))
     }
 }
 

@@ -4,7 +4,7 @@ use std::{
     fs::{File, OpenOptions},
     io::{self, Write},
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use rustix::fs::OFlags;
@@ -69,6 +69,40 @@ pub fn write_new_private(path: &Path, contents: &[u8]) -> io::Result<()> {
     written.map_err(|error| named(path, &error))
 }
 
+/// Opens a new 0600 file for a token; not inside a git work tree, where it would be committed one day.
+pub fn new_token_file(path: &Path) -> io::Result<File> {
+    if let Some(tree) = work_tree(path)? {
+        let tree = tree.display();
+        return Err(refused(
+            path,
+            &format!(
+                "is inside the git work tree {tree}; a token there would be committed one day: name a file elsewhere"
+            ),
+        ));
+    }
+    new_private(path)
+}
+
+/// Writes a token durably to a file as [`new_token_file`] makes it.
+pub fn write_new_token(path: &Path, contents: &[u8]) -> io::Result<()> {
+    let mut file = new_token_file(path)?;
+    file.write_all(contents)?;
+    file.sync_all()
+}
+
+/// The git work tree that a file would stand in; links in its folder are followed first.
+fn work_tree(path: &Path) -> io::Result<Option<PathBuf>> {
+    let absolute = std::path::absolute(path)?;
+    let folder = absolute.parent().unwrap_or(Path::new("/"));
+    let folder = folder
+        .canonicalize()
+        .map_err(|error| named(folder, &error))?;
+    let mut above = folder.ancestors();
+    // A folder in a main work tree, a file in a linked one or a submodule.
+    let tree = above.find(|folder| folder.join(".git").symlink_metadata().is_ok());
+    Ok(tree.map(Path::to_owned))
+}
+
 /// Opens a new 0600 file for writing.
 pub fn new_private(path: &Path) -> io::Result<File> {
     OpenOptions::new()
@@ -109,6 +143,32 @@ mod tests {
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).expect("widened");
         private_file(&file).expect("narrowed");
         assert_eq!(mode(&file), 0o600);
+    }
+
+    #[test]
+    fn no_token_is_written_into_a_git_work_tree() {
+        let root = tempfile::tempdir().expect("a folder");
+        let inside = root.path().join("tree/a/b");
+        std::fs::create_dir_all(&inside).expect("made");
+        let token = inside.join("acme.token");
+        write_new_token(&token, b"x").expect("no work tree yet");
+        assert_eq!(mode(&token), 0o600);
+        assert!(write_new_token(&token, b"y").is_err(), "it exists");
+        std::fs::remove_file(&token).expect("removed");
+
+        let link = root.path().join("link");
+        std::os::unix::fs::symlink(&inside, &link).expect("linked");
+        let mark = root.path().join("tree/.git");
+        std::fs::create_dir(&mark).expect("made");
+        for place in [&token, &link.join("acme.token"), &mark.join("acme.token")] {
+            let error = write_new_token(place, b"x").expect_err("refused");
+            assert!(error.to_string().contains("git work tree"), "{error}");
+        }
+        std::fs::remove_dir(&mark).expect("removed");
+        std::fs::write(&mark, "gitdir: elsewhere").expect("a linked work tree");
+        assert!(write_new_token(&token, b"x").is_err());
+        assert!(!token.exists());
+        write_new_token(&root.path().join("acme.token"), b"x").expect("beside it");
     }
 
     #[test]

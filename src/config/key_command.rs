@@ -7,7 +7,6 @@ use std::{
     time::Duration,
 };
 
-use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::{
     io::{AsyncRead, AsyncReadExt, copy, sink},
     process::{Child, Command},
@@ -18,6 +17,7 @@ use zeroize::Zeroizing;
 use super::{
     environment::Environment,
     key::{LARGEST, Missing},
+    process_group::ProcessGroup,
     scrub::shown,
 };
 
@@ -47,7 +47,7 @@ pub(super) async fn run(
         .kill_on_drop(true)
         .spawn()
         .map_err(Missing::NotStarted)?;
-    let group = Group::of(&child);
+    let group = ProcessGroup::of(&child);
     let mut output = Zeroizing::new(Vec::with_capacity(LARGEST + 1));
     let mut complaints = Zeroizing::new(Vec::with_capacity(LARGEST + 1));
     let status = {
@@ -121,27 +121,4 @@ fn last_words(complaints: &[u8], output: &[u8]) -> String {
         line = line.replace(word, "…");
     }
     format!(": {}", shown(&line))
-}
-
-/// The process group of the command; killed on drop, so also when the one who waits goes away.
-struct Group(Option<Pid>);
-
-impl Group {
-    fn of(child: &Child) -> Self {
-        Self(child.id().and_then(|id| Pid::from_raw(id.cast_signed())))
-    }
-
-    /// The command has ended by itself; what it started on purpose may stay.
-    fn leave(mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        if let Some(pid) = self.0 {
-            // Fails only when nothing of the group is left.
-            let _ = kill_process_group(pid, Signal::KILL);
-        }
-    }
 }

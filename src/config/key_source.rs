@@ -12,6 +12,7 @@ use super::{
     schema::Surroundings,
     scrub::looks_like_a_key,
 };
+use crate::domain::age;
 
 const KEY_SOURCES: &str =
     "{ env = \"EU_KEY\" }, { file = \"~/eu.key\" } or { command = [\"pass\", \"show\", \"eu\"] }";
@@ -86,7 +87,7 @@ fn file_source(file: &str, around: Surroundings) -> Result<KeySource, String> {
 }
 
 /// A program with a slash in its name stands where a key file would: relative to the configuration file.
-fn command_source(mut argv: Vec<String>, around: Surroundings) -> Option<KeySource> {
+pub(super) fn command_source(mut argv: Vec<String>, around: Surroundings) -> Option<KeySource> {
     let program = argv.first_mut()?;
     if program.is_empty() || looks_like_a_key(program) && !program.contains('/') {
         return None;
@@ -102,6 +103,10 @@ fn command_source(mut argv: Vec<String>, around: Surroundings) -> Option<KeySour
 
 /// The words for a key of the file that holds, or looks as if it held, an API key.
 pub(super) fn key_in_the_file(entry: &Entry, near: Option<&str>) -> Option<String> {
+    let is_age = |value: &str| age::parse(value).is_ok();
+    if near == Some("max_token_age") && entry.value.as_str().is_some_and(is_age) {
+        return None;
+    }
     let plain = entry.key.to_lowercase();
     let is_secret = [
         "key",

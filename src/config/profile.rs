@@ -36,6 +36,29 @@ impl fmt::Debug for KeySource {
     }
 }
 
+/// The command that takes a new token to where dashboards are rendered (rotation.md, "Hand-off").
+#[derive(Clone, PartialEq, Eq)]
+pub struct HandOffCommand {
+    /// argv, run without a shell; never empty. The token goes to its standard input only.
+    pub command: Vec<String>,
+    /// After this time its whole process group is killed.
+    pub timeout: Duration,
+}
+
+/// The program alone: arguments can hold secrets.
+impl fmt::Display for HandOffCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let program = self.command.first().map_or("", String::as_str);
+        f.write_str(&shown(program))
+    }
+}
+
+impl fmt::Debug for HandOffCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HandOffCommand({self}, {:?})", self.timeout)
+    }
+}
+
 /// One environment of one service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
@@ -61,6 +84,10 @@ pub struct Profile {
     /// Sends the last known properties with a get, so that the service returns its own. Only for services that
     /// ignore values for an existing group (hazard 2).
     pub read_properties: bool,
+    /// Where new tokens go; `None`: nowhere by itself.
+    pub handoff: Option<HandOffCommand>,
+    /// A token known to be older counts as old.
+    pub max_token_age: Option<Duration>,
 }
 
 impl Profile {

@@ -11,12 +11,13 @@ use super::{
     duration,
     environment::Environment,
     error::{Problem, meant},
+    handoff::handoff,
     key_source::{api_key, key_in_the_file},
     name::{nearest, objection},
     profile::Profile,
     scrub::shown,
 };
-use crate::domain::group::EnvironmentTag;
+use crate::domain::{age, group::EnvironmentTag};
 
 pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -129,6 +130,8 @@ fn profile(entry: &Entry, around: Surroundings, problems: &mut Problems) -> Opti
     let (timeout, connect_timeout) = timeouts(&mut section, problems);
     let proxy_from_environment = section.flag("proxy_from_environment", false, problems);
     let read_properties = section.flag("read_properties", false, problems);
+    let handoff = handoff(&mut section, around, problems);
+    let max_token_age = max_token_age(&mut section, problems);
     section.finish(problems, |entry, near| key_in_the_file(entry, near));
     Some(Profile {
         name: entry.key.to_owned(),
@@ -143,6 +146,8 @@ fn profile(entry: &Entry, around: Surroundings, problems: &mut Problems) -> Opti
         allow_plain_http,
         proxy_from_environment,
         read_properties,
+        handoff,
+        max_token_age,
     })
 }
 
@@ -237,9 +242,16 @@ fn timeouts(section: &mut Section, problems: &mut Problems) -> (Duration, Durati
     (timeout, connect.min(timeout))
 }
 
+fn max_token_age(section: &mut Section, problems: &mut Problems) -> Option<Duration> {
+    let Placed { at, value } = section.text("max_token_age", "90d", problems)?;
+    age::parse(value)
+        .map_err(|error| problems.add(at, format!("max_token_age {error}")))
+        .ok()
+}
+
 /// Better words for a key at the top that belongs into a profile.
 fn misplaced(entry: &Entry, near: Option<&str>) -> Option<String> {
-    const OF_A_PROFILE: [&str; 8] = [
+    const OF_A_PROFILE: [&str; 10] = [
         "base_url",
         "path",
         "api_key",
@@ -248,6 +260,8 @@ fn misplaced(entry: &Entry, near: Option<&str>) -> Option<String> {
         "read_only",
         "timeout",
         "connect_timeout",
+        "handoff",
+        "max_token_age",
     ];
     if OF_A_PROFILE.contains(&entry.key) {
         return Some(format!(

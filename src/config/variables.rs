@@ -72,6 +72,8 @@ pub(super) fn profile(
         allow_plain_http: false,
         proxy_from_environment: false,
         read_properties: false,
+        handoff: None,
+        max_token_age: None,
     };
     let tag = profile
         .environment

@@ -20,6 +20,7 @@ use tokio::sync::oneshot;
 
 use crate::domain::{
     group::UserGroupId,
+    handoff::HandOff,
     history::Entry,
     known::KnownGroup,
     token::{Fingerprint, Fingerprinter, Token},
@@ -28,8 +29,8 @@ pub use error::DirectoryError;
 pub use replay::replay;
 use request::{Groups, Reply, Request};
 pub use values::{
-    Begun, Damaged, Happening, HistoryFilter, Intent, JournalRow, Numbered, Owner, Record,
-    Recorded, RotationFilter, RotationId, RotationStep, Upon, What,
+    Begun, Damaged, HandOffStep, Happening, HistoryFilter, Intent, JournalRow, Numbered, Owner,
+    Record, Recorded, RotationFilter, RotationId, RotationStep, Upon, What,
 };
 
 /// A handle to one directory file; clones share it. Requests are done one after another, in the order of asking.
@@ -145,6 +146,25 @@ impl Directory {
         self.ask(|reply| Request::Begin {
             profile,
             intent,
+            reply,
+        })
+        .await
+    }
+
+    /// Writes how the hand-off of a rotation ended, with its line of the history, in one transaction.
+    ///
+    /// `false`: a later rotation of the group has overtaken it. What the command put in place may be the older token,
+    /// so the later hand-off is pending again.
+    pub async fn end_hand_off(
+        &self,
+        id: RotationId,
+        handoff: HandOff,
+        entry: Entry,
+    ) -> Result<bool, DirectoryError> {
+        self.ask(|reply| Request::EndHandOff {
+            id,
+            handoff,
+            entry,
             reply,
         })
         .await

@@ -6,7 +6,9 @@ use super::{
     Begun, Damaged, DirectoryError, Happening, HistoryFilter, Intent, JournalRow, Numbered, Owner,
     Record, Recorded, RotationFilter, RotationId,
 };
-use crate::domain::{group::UserGroupId, history::Entry, known::KnownGroup, token::Fingerprint};
+use crate::domain::{
+    group::UserGroupId, handoff::HandOff, history::Entry, known::KnownGroup, token::Fingerprint,
+};
 
 /// Where an answer goes. Its other end may be gone: a write is done all the same.
 pub(super) type Reply<T> = oneshot::Sender<Result<T, DirectoryError>>;
@@ -41,6 +43,12 @@ pub(super) enum Request {
         profile: String,
         intent: Intent,
         reply: Reply<Begun>,
+    },
+    EndHandOff {
+        id: RotationId,
+        handoff: HandOff,
+        entry: Entry,
+        reply: Reply<bool>,
     },
     Rotation {
         id: RotationId,

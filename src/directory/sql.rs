@@ -14,7 +14,7 @@ macro_rules! group_columns {
 macro_rules! rotation_columns {
     () => {
         "id, profile, user_group_id, state, previous, fingerprint, refused, read_unchanged, by, reason, \
-         started_at, sent_at, note"
+         started_at, sent_at, note, handoff, handoff_exit, handoff_note"
     };
 }
 
@@ -103,6 +103,25 @@ UPDATE rotations SET state = $1, fingerprint = $2, refused = $3, read_unchanged 
  sent_at = COALESCE(sent_at, $5), note = COALESCE($6, note) \
 WHERE id = $7 AND state = $8";
 
+pub(super) const HAND_OFF: &str =
+    "UPDATE rotations SET handoff = $1, handoff_exit = $2, handoff_note = $3 WHERE id = $4";
+
+/// Changes nothing where a later rotation has overtaken it.
+pub(super) const END_HAND_OFF: &str = "\
+UPDATE rotations SET handoff = $1, handoff_exit = $2, handoff_note = $3 WHERE id = $4 AND handoff <> 'none'";
+
+/// What is open of earlier rotations of the same group.
+pub(super) const OVERTAKE_HAND_OFFS: &str = "\
+UPDATE rotations SET handoff = 'none', handoff_note = $1 \
+WHERE id < $2 AND profile = $3 AND user_group_id = $4 AND handoff IN ('pending', 'failed')";
+
+/// The latest of the later rotations of the same group that have a hand-off.
+pub(super) const HAND_OFF_LATER: &str = "\
+UPDATE rotations SET handoff = 'pending', handoff_note = $1 \
+WHERE id = (SELECT MAX(later.id) FROM rotations later JOIN rotations this \
+ ON later.profile = this.profile AND later.user_group_id = this.user_group_id \
+ WHERE this.id = $2 AND later.id > $2 AND later.handoff <> 'none')";
+
 pub(super) const ADD_HAPPENING: &str = "\
 INSERT INTO rotation_events (rotation_id, seq, at, event, fingerprint, since_sent, horizon_passed, state, note) \
 SELECT $1, COALESCE(MAX(seq), 0) + 1, $2, $3, $4, $5, $6, $7, $8 FROM rotation_events WHERE rotation_id = $1";
@@ -148,6 +167,10 @@ pub(super) fn rotations(filter: RotationFilter) -> (String, Vec<Parameter>) {
     if filter.open_only {
         select.condition(OPEN);
     }
+    select.and_text(
+        "handoff =",
+        filter.handoff.map(|state| state.as_str().to_owned()),
+    );
     select.newest_first("id", filter.limit)
 }
 
@@ -214,6 +237,10 @@ mod tests {
             UNSETTLED,
             ROTATION,
             STEP_ROTATION,
+            HAND_OFF,
+            END_HAND_OFF,
+            OVERTAKE_HAND_OFFS,
+            HAND_OFF_LATER,
             ADD_HAPPENING,
             HAPPENINGS,
             META,

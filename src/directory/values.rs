@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use crate::domain::{
     group::UserGroupId,
+    handoff::{HandOff, HandOffState},
     history::Entry,
     known::{KnownGroup, Lesson, Noticed},
     rotation::{Event, Rotation, State},
@@ -21,6 +22,7 @@ pub struct Record {
     pub lesson: Option<Lesson>,
     pub entry: Option<Entry>,
     pub rotation: Option<RotationStep>,
+    pub handoff: Option<HandOffStep>,
     pub upon: Upon,
 }
 
@@ -46,6 +48,14 @@ pub struct RotationStep {
     pub at: Timestamp,
     /// What was seen, in words.
     pub note: Option<String>,
+}
+
+/// Where the hand-off of a rotation stands from now on.
+#[derive(Debug, Clone)]
+pub struct HandOffStep {
+    pub id: RotationId,
+    /// A pending one overtakes what is open of earlier rotations of the same group: their tokens are dead.
+    pub after: HandOff,
 }
 
 /// What the directory holds after a record.
@@ -92,6 +102,7 @@ pub struct JournalRow {
     pub sent_at: Option<Timestamp>,
     /// The last thing that was seen, in words.
     pub note: Option<String>,
+    pub handoff: HandOff,
 }
 
 /// One row of the append-only journal of a rotation, the intent first.
@@ -141,6 +152,8 @@ pub struct RotationFilter {
     pub user_group_id: Option<UserGroupId>,
     /// Only those of which something is still to be found out.
     pub open_only: bool,
+    /// Only those whose hand-off stands there.
+    pub handoff: Option<HandOffState>,
     /// At most this many, the newest ones.
     pub limit: Option<usize>,
 }

@@ -12,10 +12,18 @@ pub enum Operation {
     Create,
     Update,
     Rotate,
+    /// A new token was handed to the command of the profile.
+    HandOff,
 }
 
 impl Operation {
-    pub const ALL: [Self; 4] = [Self::Get, Self::Create, Self::Update, Self::Rotate];
+    pub const ALL: [Self; 5] = [
+        Self::Get,
+        Self::Create,
+        Self::Update,
+        Self::Rotate,
+        Self::HandOff,
+    ];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -23,6 +31,7 @@ impl Operation {
             Self::Create => "create",
             Self::Update => "update",
             Self::Rotate => "rotate",
+            Self::HandOff => "handoff",
         }
     }
 
@@ -63,10 +72,14 @@ pub enum Ending {
     CreatedByGet,
     /// A person closed a rotation whose outcome was open.
     Abandoned,
+    /// The command took the new token.
+    HandedOff,
+    /// The command failed, or did not run; the token is not known to have arrived.
+    NotHandedOff,
 }
 
 impl Ending {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::Found,
         Self::Created,
         Self::Existed,
@@ -82,6 +95,8 @@ impl Ending {
         Self::Unreachable,
         Self::CreatedByGet,
         Self::Abandoned,
+        Self::HandedOff,
+        Self::NotHandedOff,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -101,6 +116,8 @@ impl Ending {
             Self::Unreachable => "unreachable",
             Self::CreatedByGet => "created_by_get",
             Self::Abandoned => "abandoned",
+            Self::HandedOff => "handed_off",
+            Self::NotHandedOff => "not_handed_off",
         }
     }
 

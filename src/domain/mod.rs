@@ -1,8 +1,10 @@
 //! The rules of the house: what a user group is, what is known of it and from whom, what a change is, how a
 //! rotation proceeds. No I/O, no async, no clock: time comes in as an argument.
 
+pub mod age;
 pub mod change;
 pub mod group;
+pub mod handoff;
 pub mod history;
 pub mod known;
 pub mod near;

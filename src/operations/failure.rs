@@ -113,6 +113,9 @@ pub enum Failure {
     NotApplied { why: String },
     #[error("CONFLICT: {why}. Do not rotate again before a person has looked")]
     Conflict { why: String },
+    /// The hand-off was not run.
+    #[error("not handed off: {0}")]
+    NoHandOff(String),
     #[error("{0}; nothing was sent")]
     NothingSent(DirectoryError),
     /// A create or an update was done; a read changed nothing.
@@ -144,6 +147,7 @@ impl Failure {
             | Self::Key(_)
             | Self::Client(_)
             | Self::Unreadable(_)
+            | Self::NoHandOff(_)
             | Self::NothingSent(_)
             | Self::NotWritten(_) => None,
         }

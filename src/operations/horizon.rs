@@ -46,7 +46,9 @@ pub(super) fn between(earlier: Timestamp, now: Timestamp) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{group::UserGroupId, rotation::Rotation, token::Fingerprint};
+    use crate::domain::{
+        group::UserGroupId, handoff::HandOff, rotation::Rotation, token::Fingerprint,
+    };
 
     fn row(number: i64) -> JournalRow {
         JournalRow {
@@ -59,6 +61,7 @@ mod tests {
             started_at: Timestamp::UNIX_EPOCH,
             sent_at: None,
             note: None,
+            handoff: HandOff::default(),
         }
     }
 

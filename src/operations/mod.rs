@@ -3,6 +3,7 @@
 
 mod failure;
 mod groups;
+mod handing;
 mod horizon;
 mod learning;
 mod outcome;
@@ -20,6 +21,7 @@ use tokio::sync::OnceCell;
 
 pub use failure::Failure;
 pub use groups::request;
+pub use handing::HandedOff;
 pub use outcome::{Done, Warning};
 pub use recording::changes_json;
 pub use recovering::{Recovered, StillOpen};

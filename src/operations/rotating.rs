@@ -170,6 +170,7 @@ impl Operations {
                 at: self.now(),
                 note: beside.note,
             }),
+            handoff: self.hand_off_after(under_way.row, from, after.state),
             upon: beside.upon,
         };
         let profile = &self.profile().name;

@@ -133,6 +133,7 @@ impl Operations {
         settled.endings.extend(ending);
         settled.steps.push(Record {
             entry,
+            handoff: self.hand_off_after(row.id, before.state, after.state),
             rotation: Some(RotationStep {
                 id: row.id,
                 from: before.state,

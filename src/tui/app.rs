@@ -1,6 +1,7 @@
 //! The console as a state: messages in, effects out. Pure: no I/O, no await, no clock; the time comes with the message.
 
 mod arrivals;
+pub(in crate::tui) mod handing;
 mod settling;
 
 use crossterm::event::{KeyEvent, KeyEventKind};
@@ -38,6 +39,9 @@ impl App {
     pub fn new(mut desk: Desk, config_file: String) -> Self {
         let bottom = if desk.profile().is_some() {
             desk.start(Job::OpenRotations);
+            if desk.hands_off_to().is_some() {
+                desk.start(Job::PendingHandOffs);
+            }
             Pane::List(List::start(&mut desk))
         } else {
             Pane::Welcome(Welcome { config_file })
@@ -323,6 +327,10 @@ impl App {
         self.desk.settle_again_at = None;
         let list = List::start(&mut self.desk);
         self.desk.start(Job::OpenRotations);
+        self.desk.to_hand_off.clear();
+        if self.desk.hands_off_to().is_some() {
+            self.desk.start(Job::PendingHandOffs);
+        }
         self.stack = vec![Pane::List(list)];
         if let Some(profile) = self.desk.profile() {
             let text = format!("now in {} ({})", profile.name, profile.environment_word());

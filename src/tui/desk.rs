@@ -17,12 +17,13 @@ use super::{
     theme::Theme,
 };
 use crate::{
-    config::profile::Profile,
+    config::{HandOffCommand, profile::Profile},
     domain::{
         change::Wanted,
         group::UserGroupId,
         token::{Fingerprinter, Token},
     },
+    operations::RotationId,
 };
 
 /// A wish of a pane about the stack of panes.
@@ -72,6 +73,8 @@ pub struct Desk {
     pub running: BTreeMap<Ticket, Running>,
     /// Status and latency of the last answer.
     pub last_answer: Option<(u16, Duration)>,
+    /// New tokens of this profile that have not arrived: whose, and by which rotation.
+    pub to_hand_off: BTreeMap<UserGroupId, RotationId>,
     /// Unsent forms, kept while the console is open.
     pub drafts: HashMap<(ProfileIndex, UserGroupId), Edit>,
     /// When open rotations are to be settled again; waiting may have helped by then.
@@ -101,6 +104,7 @@ impl Desk {
             messages: Messages::default(),
             running: BTreeMap::new(),
             last_answer: None,
+            to_hand_off: BTreeMap::new(),
             drafts: HashMap::new(),
             settle_again_at: None,
             next_ticket: 1,
@@ -116,12 +120,17 @@ impl Desk {
 
     /// Starts a job in the current profile.
     pub fn start(&mut self, job: Job) -> Ticket {
+        self.start_in(self.current, job)
+    }
+
+    /// Starts a job in any profile: what follows from a job of a profile that was left.
+    pub fn start_in(&mut self, profile: ProfileIndex, job: Job) -> Ticket {
         let ticket = Ticket(self.next_ticket);
         self.next_ticket += 1;
         self.running.insert(
             ticket,
             Running {
-                profile: self.current,
+                profile,
                 label: job.label(),
                 is_write: job.is_write(),
                 sends: job.sends(),
@@ -129,7 +138,7 @@ impl Desk {
             },
         );
         self.effects
-            .push(Effect::Start(ticket, self.current, Box::new(job)));
+            .push(Effect::Start(ticket, profile, Box::new(job)));
         ticket
     }
 
@@ -167,6 +176,11 @@ impl Desk {
 
     pub fn ask(&mut self, ask: Ask) {
         self.asks.push(ask);
+    }
+
+    /// Where new tokens of this profile go by themselves.
+    pub fn hands_off_to(&self) -> Option<&HandOffCommand> {
+        self.profile()?.handoff.as_ref()
     }
 
     /// Why nothing may be changed in this profile, if so.

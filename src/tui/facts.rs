@@ -144,11 +144,11 @@ fn token(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
     };
     let rotated = match &group.last_rotated {
         Some(last) => {
-            let by = last.by.as_ref().map_or_else(
-                || "elsewhere".to_owned(),
-                |by| format!("by {}", visible(by)),
-            );
-            format!("rotated~ {} ago {by}", desk.age(last.at))
+            let age = desk.age(last.at);
+            last.by.as_ref().map_or_else(
+                || format!("changed elsewhere, seen {age} ago"),
+                |by| format!("rotated~ {age} ago by {}", visible(by)),
+            )
         }
         None => "rotation not known here".to_owned(),
     };

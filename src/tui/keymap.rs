@@ -147,6 +147,7 @@ pub enum Action {
     Abandon,
     Reveal,
     WriteFile,
+    HandOff,
     Demo,
     /// The focused widget takes the key itself; listed so that footer and help know of it.
     InField,

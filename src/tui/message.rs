@@ -13,7 +13,7 @@ use crate::{
         known::KnownGroup,
         token::{Fingerprint, Token},
     },
-    operations::{Done, Failure, JournalRow, Numbered, Owner, Recovered, RotationId},
+    operations::{Done, Failure, HandedOff, JournalRow, Numbered, Owner, Recovered, RotationId},
 };
 
 /// The address of a job; given before it starts, so that late answers are harmless.
@@ -80,6 +80,12 @@ pub enum Job {
     Settle,
     Abandon(RotationId, String),
     Whose(Token),
+    /// Tokens of this profile that wait to be handed off.
+    PendingHandOffs,
+    /// Right after a rotation.
+    HandOff(Box<Done>),
+    /// The token is read again first.
+    HandOffAgain(RotationId, UserGroupId),
 }
 
 impl Job {
@@ -90,7 +96,9 @@ impl Job {
             | Self::Update { .. }
             | Self::Rotate { .. }
             | Self::WriteToken(..)
-            | Self::Abandon(..) => true,
+            | Self::Abandon(..)
+            | Self::HandOff(_)
+            | Self::HandOffAgain(..) => true,
             Self::List
             | Self::OpenRotations
             | Self::LookUp(_)
@@ -98,7 +106,8 @@ impl Job {
             | Self::History(_)
             | Self::Rotations
             | Self::Settle
-            | Self::Whose(_) => false,
+            | Self::Whose(_)
+            | Self::PendingHandOffs => false,
         }
     }
 
@@ -118,7 +127,10 @@ impl Job {
             | Self::Rotations
             | Self::Settle
             | Self::Abandon(..)
-            | Self::Whose(_) => None,
+            | Self::Whose(_)
+            | Self::PendingHandOffs
+            | Self::HandOff(_)
+            | Self::HandOffAgain(..) => None,
         }
     }
 
@@ -126,7 +138,9 @@ impl Job {
     pub fn label(&self) -> String {
         match self {
             Self::List => "reading the directory".into(),
-            Self::OpenRotations | Self::Rotations => "reading the journal".into(),
+            Self::OpenRotations | Self::Rotations | Self::PendingHandOffs => {
+                "reading the journal".into()
+            }
             Self::LookUp(id) => format!("getting {id}"),
             Self::Create(id, _) => format!("creating {id}"),
             Self::Update { id, .. } => format!("updating {id}"),
@@ -137,6 +151,8 @@ impl Job {
             Self::Settle => "settling open rotations".into(),
             Self::Abandon(..) => "abandoning a rotation".into(),
             Self::Whose(_) => "looking up a token".into(),
+            Self::HandOff(done) => format!("handing off {}", done.group.id),
+            Self::HandOffAgain(_, id) => format!("handing off {id}"),
         }
     }
 }
@@ -154,6 +170,11 @@ pub enum Outcome {
     Recovered(Vec<Recovered>),
     Abandoned(Box<JournalRow>),
     Whose(Vec<Owner>),
+    PendingHandOffs(Vec<JournalRow>),
+    /// `None` where nothing was to be handed off.
+    HandedOff(Option<Box<HandedOff>>),
+    /// The hand-off was not run.
+    NotHandedOff(Trouble),
     Failed(Trouble),
 }
 

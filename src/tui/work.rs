@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::message::{Job, Outcome, ProfileIndex, Trouble};
 use crate::{
-    config::files::write_new_private,
+    config::files::write_new_token,
     operations::{Assurance, DirectoryError, Done, Failure, Operations},
 };
 
@@ -71,11 +71,24 @@ impl Works {
                     .await
                     .map(Outcome::Whose),
             ),
+            Job::PendingHandOffs => listed(
+                operations
+                    .pending_hand_offs()
+                    .await
+                    .map(Outcome::PendingHandOffs),
+            ),
+            Job::HandOff(done) => Ok(Outcome::HandedOff(
+                operations.hand_off(&done).await.map(Box::new),
+            )),
+            Job::HandOffAgain(rotation, _) => Ok(match operations.hand_off_again(rotation).await {
+                Ok(handed) => Outcome::HandedOff(Some(Box::new(handed))),
+                Err(failure) => Outcome::NotHandedOff(failure.into()),
+            }),
             Job::WriteToken(token, path) => {
                 let written = path.clone();
                 let contents = format!("{}\n", token.expose());
                 let result = tokio::task::spawn_blocking(move || {
-                    write_new_private(&path, contents.as_bytes())
+                    write_new_token(&path, contents.as_bytes())
                 })
                 .await;
                 match result {

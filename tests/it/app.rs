@@ -2,6 +2,7 @@
 
 mod confirm;
 mod drafts;
+mod handing;
 mod leaving;
 mod places;
 mod random;

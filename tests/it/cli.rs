@@ -8,6 +8,7 @@ mod durability;
 mod failures;
 mod groups;
 mod guards;
+mod handoff;
 mod prompts;
 mod recovery;
 mod secrets;

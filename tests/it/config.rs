@@ -104,6 +104,8 @@ fn a_short_profile_gets_careful_defaults() {
             allow_plain_http: false,
             proxy_from_environment: false,
             read_properties: false,
+            handoff: None,
+            max_token_age: None,
         }
     );
 }
@@ -141,6 +143,23 @@ fn every_key_is_read() {
 }
 
 #[test]
+fn a_hand_off_and_an_age_are_read() {
+    let lines = "max_token_age = \"12w\"\nhandoff = { command = [\"~/put\", \"eu\"] }";
+    let home = Home::with_file(&profile_and(lines));
+    let settings = home.load().expect("a good file");
+    let profile = &settings.profiles[0];
+    assert_eq!(
+        profile.max_token_age,
+        Some(Duration::from_hours(24 * 7 * 12))
+    );
+    let handoff = profile.handoff.as_ref().expect("one");
+    assert!(handoff.command[0].ends_with("/put") && handoff.command[0].starts_with('/'));
+    assert_eq!(handoff.command[1], "eu");
+    assert_eq!(handoff.timeout, Duration::from_secs(30));
+    assert!(!format!("{handoff:?} {handoff}").contains("\"eu\""));
+}
+
+#[test]
 fn the_example_is_a_good_file_with_every_key_in_it() {
     let text = include_str!("../../assets/config.example.toml");
     let settings = Home::with_file(text).load().expect("a good file");
@@ -152,7 +171,7 @@ fn the_example_is_a_good_file_with_every_key_in_it() {
         .iter()
         .filter_map(|problem| problem.what.split_once("keys here are "));
     let keys: Vec<_> = known.flat_map(|(_, keys)| keys.split(", ")).collect();
-    assert_eq!(keys.len(), 14, "{keys:?}");
+    assert_eq!(keys.len(), 16, "{keys:?}");
     for key in keys {
         let is_shown = text.lines().any(|line| {
             line.starts_with(&format!("{key} =")) || line.starts_with(&format!("[{key}."))

@@ -1,10 +1,13 @@
 //! The list: one line a group, in whatever room there is.
 
+use std::time::Duration;
+
 use comfy_table::{CellAlignment, ContentArrangement};
 use jiff::Timestamp;
 
 use super::{GAP, UNKNOWN, age, done, of, table, terminal_width};
 use crate::domain::{
+    age::is_older,
     known::KnownGroup,
     text::{cut_middle, visible, width},
 };
@@ -12,11 +15,18 @@ use crate::domain::{
 const SHORTEST_NAME: usize = 16;
 
 /// Groups, one a line: ids whole, names cut in the middle, and what has no room left out from the right.
-pub(in crate::cli) fn list(groups: &[KnownGroup], now: Timestamp) -> String {
+pub(in crate::cli) fn list(
+    groups: &[KnownGroup],
+    now: Timestamp,
+    max_age: Option<Duration>,
+) -> String {
     const HEADER: [&str; 8] = [
         "NAME", "ID", "TAG", "MAP", "PROPS", "TOKEN", "ROTATED~", "SEEN",
     ];
-    let mut rows: Vec<[String; 8]> = groups.iter().map(|group| row(group, now)).collect();
+    let mut rows: Vec<[String; 8]> = groups
+        .iter()
+        .map(|group| row(group, now, max_age))
+        .collect();
     let mut columns = HEADER.len();
     if let Some(terminal) = terminal_width() {
         let widest = |index: usize| {
@@ -46,7 +56,8 @@ pub(in crate::cli) fn list(groups: &[KnownGroup], now: Timestamp) -> String {
     done(&table)
 }
 
-fn row(group: &KnownGroup, now: Timestamp) -> [String; 8] {
+fn row(group: &KnownGroup, now: Timestamp, max_age: Option<Duration>) -> [String; 8] {
+    let is_old = max_age.is_some_and(|limit| is_older(group, limit, now));
     [
         of(group.name.as_ref(), |name| visible(name).into_owned()),
         group.id.to_string(),
@@ -56,10 +67,10 @@ fn row(group: &KnownGroup, now: Timestamp) -> [String; 8] {
             properties.len().to_string()
         }),
         of(group.fingerprint.as_ref(), ToString::to_string),
-        group
-            .last_rotated
-            .as_ref()
-            .map_or(UNKNOWN.into(), |last| age(last.at, now)),
+        group.last_rotated.as_ref().map_or(UNKNOWN.into(), |last| {
+            let old = if is_old { " old" } else { "" };
+            format!("{}{old}", age(last.at, now))
+        }),
         group.last_seen.map_or(UNKNOWN.into(), |at| age(at, now)),
     ]
 }

@@ -54,7 +54,7 @@ pub(in crate::cli) async fn create(session: &Session, arguments: Create) -> Resu
         .during(Box::pin(session.operations.create(&id, &wanted)))
         .await;
     let done = created.map_err(Stop::of_mutation)?;
-    answer(session, &done, false, &token, file.as_mut())
+    answer(session, &done, None, &token, file.as_mut())
 }
 
 /// Hazard 1: an id that was mistyped makes a group for ever.

@@ -7,10 +7,10 @@ mod update;
 pub(super) use {create::create, rotate::rotate, update::update};
 
 use super::{
-    args::TokenArgs, exit::Exit, human, json, print, session::Session, stop::Stop,
+    args::TokenArgs, exit::Exit, handoff, human, json, print, session::Session, stop::Stop,
     token_out::TokenFile,
 };
-use crate::operations::{Assurance, Done};
+use crate::operations::{Assurance, Done, HandedOff};
 
 /// What may be said of an id that the directory does not know.
 pub(super) fn assurance(exists: bool) -> Assurance {
@@ -30,11 +30,18 @@ pub(super) fn token_file(token: &TokenArgs) -> Result<Option<TokenFile>, Stop> {
         .transpose()
 }
 
+/// What belongs to a rotation besides its [`Done`].
+#[derive(Clone, Copy)]
+pub(super) struct Rotation<'a> {
+    /// `None` where nothing was to be handed off.
+    pub(super) handed: Option<&'a HandedOff>,
+}
+
 /// Puts the token where it was asked for, then prints the answer.
 pub(super) fn answer(
     session: &Session,
     done: &Done,
-    is_rotation: bool,
+    rotation: Option<Rotation<'_>>,
     token: &TokenArgs,
     file: Option<&mut TokenFile>,
 ) -> Result<Exit, Stop> {
@@ -42,12 +49,20 @@ pub(super) fn answer(
     let revealed = done.token.as_ref().filter(|_| token.reveal);
     human::say_warnings(done);
     if session.json {
-        print::json(&json::Answered::of(done, is_rotation, revealed))?;
+        print::json(&json::Answered::of(done, rotation, revealed))?;
     } else {
+        let is_rotation = rotation.is_some();
         human::answered(done, is_rotation, revealed, session.operations.now())?;
     }
+    let handed = rotation.and_then(|rotation| rotation.handed);
+    if let Some(handed) = handed {
+        handoff::say(handed);
+    }
     written?;
-    Ok(Exit::of_done(done))
+    Ok(match Exit::of_done(done) {
+        Exit::Done if handed.is_some_and(|handed| !handed.is_done()) => Exit::Partly,
+        exit => exit,
+    })
 }
 
 fn write_token(done: &Done, file: Option<&mut TokenFile>) -> Result<(), Stop> {

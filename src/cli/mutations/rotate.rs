@@ -1,12 +1,12 @@
 //! `rotate`: asks, rotates once, puts the new token where it was asked for, and confirms it by reading it back.
 
-use super::{answer, assurance, token_file, write_token};
+use super::{Rotation, answer, assurance, token_file, write_token};
 use crate::{
     cli::{
         args::Rotate,
         ask::{self, Question},
         exit::Exit,
-        print,
+        handoff, print,
         session::Session,
         stop::Stop,
     },
@@ -61,7 +61,12 @@ pub(in crate::cli) async fn rotate(session: &Session, arguments: Rotate) -> Resu
     } else {
         rotated
     };
-    answer(session, &done, true, &token, file.as_mut())
+    // After the confirming get: a token that it contradicts must not reach the dashboards.
+    let handed = handoff::after(session, &done).await;
+    let rotation = Rotation {
+        handed: handed.as_ref(),
+    };
+    answer(session, &done, Some(rotation), &token, file.as_mut())
 }
 
 fn dry_rotation(session: &Session, id: &UserGroupId, fingerprint: &str) -> Result<Exit, Stop> {

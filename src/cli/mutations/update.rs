@@ -63,7 +63,7 @@ pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Resu
     }
     if change.is_empty() {
         print::say("nothing is different; no update was sent");
-        return answer(session, &read, false, &token, file.as_mut());
+        return answer(session, &read, None, &token, file.as_mut());
     }
     if !mutation.yes {
         human::say_warnings(&read);
@@ -88,7 +88,7 @@ pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Resu
             done.warnings.push(warning);
         }
     }
-    answer(session, &done, false, &token, file.as_mut())
+    answer(session, &done, None, &token, file.as_mut())
 }
 
 /// The get before an update (hazard 4). An alarm ends the command: nothing further is sent.

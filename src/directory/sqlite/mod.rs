@@ -3,6 +3,7 @@
 
 mod fault;
 mod groups;
+mod handoff;
 mod history;
 mod journal;
 mod open;
@@ -52,6 +53,12 @@ pub(super) fn serve(mut store: Store, requests: &mpsc::Receiver<Request>) {
                 intent,
                 reply,
             } => write!(reply, |tx| journal::begin(tx, &profile, &intent)),
+            Request::EndHandOff {
+                id,
+                handoff,
+                entry,
+                reply,
+            } => write!(reply, |tx| handoff::end(tx, id, &handoff, &entry)),
             Request::Rotation { id, reply } => read!(reply, |c| journal::one(c, id)),
             Request::Rotations { filter, reply } => read!(reply, |c| journal::list(c, filter)),
             Request::Happenings { id, reply } => read!(reply, |c| journal::happenings(c, id)),
@@ -73,6 +80,9 @@ fn record_all(
             // First, because it is the part that is refused most often.
             if let Some(step) = &record.rotation {
                 journal::step(tx, profile, step)?;
+            }
+            if let Some(step) = &record.handoff {
+                handoff::set(tx, profile, step)?;
             }
             if let Some(entry) = &record.entry {
                 history::add(tx, entry)?;

@@ -16,6 +16,7 @@ use crate::{
     },
     domain::{
         group::{EnvironmentTag, UserGroupId},
+        handoff::{HandOff, HandOffState},
         history::{Ending, Entry, Operation},
         known::{Known, KnownGroup, LastRotated},
         rotation::{Rotation, State},
@@ -159,8 +160,10 @@ pub(super) fn rotation(row: &Row<'_>) -> Result<Option<JournalRow>> {
         State::parse(text(row, 3)?),
         fingerprint(row, 4)?,
         time(row, 10)?,
+        HandOffState::parse(text(row, 13)?),
     );
-    let (Some(user_group_id), Some(state), Some(previous), Some(started_at)) = parts else {
+    let (Some(user_group_id), Some(state), Some(previous), Some(started_at), Some(handoff)) = parts
+    else {
         return Ok(None);
     };
     if sent_at == Some(None) {
@@ -182,6 +185,11 @@ pub(super) fn rotation(row: &Row<'_>) -> Result<Option<JournalRow>> {
         started_at,
         sent_at: sent_at.flatten(),
         note: row.get(12)?,
+        handoff: HandOff {
+            state: handoff,
+            exit: row.get(14)?,
+            note: row.get(15)?,
+        },
     }))
 }
 

@@ -1,10 +1,7 @@
 //! What jobs came to: the pane that waits takes it, what a left pane asked for becomes a notice.
 
-use super::{App, Outcome, Pane, ProfileIndex, Severity, Ticket, token};
-use crate::{
-    domain::{change::Wanted, group::UserGroupId, history::Ending},
-    tui::message::Job,
-};
+use super::{App, Outcome, Pane, ProfileIndex, Severity, Ticket, handing, token};
+use crate::domain::{change::Wanted, group::UserGroupId, history::Ending};
 
 impl App {
     pub(super) fn done(&mut self, ticket: Ticket, mut outcome: Outcome) {
@@ -71,6 +68,8 @@ impl App {
             Outcome::OpenRotations(rows) if is_here => self.found_open(rows),
             Outcome::Recovered(all) if is_here => self.settled(all),
             Outcome::Abandoned(_) if is_here => self.abandoned(),
+            Outcome::PendingHandOffs(rows) if is_here => self.found_waiting(rows),
+            Outcome::HandedOff(Some(handed)) if is_here => self.note_handed(handed),
             Outcome::Done(_)
             | Outcome::Listed(_)
             | Outcome::OpenRotations(_)
@@ -80,6 +79,9 @@ impl App {
             | Outcome::Recovered(_)
             | Outcome::Abandoned(_)
             | Outcome::Whose(_)
+            | Outcome::PendingHandOffs(_)
+            | Outcome::HandedOff(_)
+            | Outcome::NotHandedOff(_)
             | Outcome::Failed(_) => {}
         }
     }
@@ -99,9 +101,7 @@ impl App {
                         token::describe(done)
                     );
                     self.desk.say(Severity::Done, text);
-                    if profile == self.desk.current {
-                        self.desk.start(Job::Confirm(done.clone()));
-                    }
+                    self.after_rotation(profile, done);
                 }
                 _ => {
                     let text = format!("{}{place}", token::describe(done));
@@ -109,6 +109,7 @@ impl App {
                     for warning in done.warnings.iter().filter(|warning| warning.is_alarm()) {
                         self.desk.say(Severity::Error, warning.to_string());
                     }
+                    self.after_rotation(profile, done);
                 }
             },
             Outcome::TokenWritten(path) => {
@@ -117,7 +118,11 @@ impl App {
                     format!("token written to {}", path.display()),
                 );
             }
-            Outcome::Failed(trouble) => {
+            Outcome::HandedOff(Some(handed)) => {
+                let (severity, text) = handing::describe(handed);
+                self.desk.say(severity, format!("{text}{place}"));
+            }
+            Outcome::Failed(trouble) | Outcome::NotHandedOff(trouble) => {
                 self.desk
                     .say(trouble.severity(), format!("{}{place}", trouble.text));
             }
@@ -130,7 +135,9 @@ impl App {
             | Outcome::History(_)
             | Outcome::Rotations(_)
             | Outcome::Recovered(_)
-            | Outcome::Whose(_) => {}
+            | Outcome::Whose(_)
+            | Outcome::PendingHandOffs(_)
+            | Outcome::HandedOff(None) => {}
         }
     }
 

@@ -142,6 +142,7 @@ tables! {
         Reveal ["v"] "reveal 20 s" "show the token for 20 seconds, or hide it";
         CopyMenu ["y"] "copy" "copy the token by way of your terminal (OSC 52)";
         WriteFile ["w"] "write to file" "write the token to a new file only you can read";
+        HandOff ["h"] "" "hand the token off";
         Refresh ["r" "f5" "ctrl-r"] "read again" "read the token again";
         Back ["esc" "enter"] "back" "back";
     } + MOVE
@@ -171,6 +172,7 @@ tables! {
         Reveal ["v"] "reveal 20 s" "show the token for 20 seconds, or hide it";
         CopyMenu ["y"] "copy" "copy the token by way of your terminal (OSC 52)";
         WriteFile ["w"] "write to file" "write the token to a new file only you can read";
+        HandOff ["h"] "hand off" "hand the token off";
         Back ["esc"] "to the list" "to the list; the token can be read again by id";
     } + MOVE
 

@@ -164,7 +164,10 @@ impl View for Group {
             | Outcome::Rotations(_)
             | Outcome::Recovered(_)
             | Outcome::Abandoned(_)
-            | Outcome::Whose(_) => {}
+            | Outcome::Whose(_)
+            | Outcome::PendingHandOffs(_)
+            | Outcome::HandedOff(_)
+            | Outcome::NotHandedOff(_) => {}
         }
     }
 

@@ -183,7 +183,10 @@ impl View for History {
             | Outcome::Rotations(_)
             | Outcome::Recovered(_)
             | Outcome::Abandoned(_)
-            | Outcome::Whose(_) => {}
+            | Outcome::Whose(_)
+            | Outcome::PendingHandOffs(_)
+            | Outcome::HandedOff(_)
+            | Outcome::NotHandedOff(_) => {}
         }
     }
 
@@ -324,11 +327,14 @@ pub(super) fn ending_style(ending: Ending, theme: Theme) -> Style {
         | Ending::Updated
         | Ending::Rotated
         | Ending::Confirmed
-        | Ending::Recovered => theme.ok(),
+        | Ending::Recovered
+        | Ending::HandedOff => theme.ok(),
         Ending::NotApplied | Ending::Superseded | Ending::Abandoned => theme.warning(),
-        Ending::Conflict | Ending::Refused | Ending::Unreachable | Ending::CreatedByGet => {
-            theme.error()
-        }
+        Ending::Conflict
+        | Ending::Refused
+        | Ending::Unreachable
+        | Ending::CreatedByGet
+        | Ending::NotHandedOff => theme.error(),
         Ending::Unknown => theme.unknown(),
     }
 }

@@ -10,7 +10,11 @@ use ratatui::{
 
 use super::{Pane, View, copy_menu::CopyMenu, edit::Edit, group::Group, token::TokenPane};
 use crate::{
-    domain::{group::UserGroupId, known::KnownGroup},
+    domain::{
+        age::{AgeFilter, InvalidAge},
+        group::UserGroupId,
+        known::KnownGroup,
+    },
     tui::{
         desk::{Ask, Desk},
         groups::Listed,
@@ -78,6 +82,8 @@ struct Basis {
     words: String,
     sort: SortBy,
     reverse: bool,
+    /// The hour, where the filter asks for ages.
+    hour: Option<i64>,
 }
 
 impl Basis {
@@ -138,16 +144,18 @@ impl List {
     }
 
     fn look_again(&mut self, desk: &Desk) {
+        let words = self.filter.text().to_lowercase();
+        let (ages, words_left) = split_ages(&words);
         let basis = Basis {
+            hour: (!ages.is_empty()).then(|| desk.now.as_second() / 3_600),
             generation: desk.groups.generation,
-            words: self.filter.text().to_lowercase(),
+            words: words.clone(),
             sort: self.sort,
             reverse: self.reverse,
         };
         if self.basis.as_ref() == Some(&basis) {
             return;
         }
-        let words: Vec<String> = basis.words.split_whitespace().map(str::to_owned).collect();
         let rows = desk.groups.rows();
         // Typing into the filter keeps the order.
         if !self
@@ -161,7 +169,11 @@ impl List {
                 self.order.reverse();
             }
         }
-        let fits = |at: &usize| rows[*at].holds(&words);
+        let is_aged = |group: &KnownGroup| {
+            let fits = |age: &Result<AgeFilter, _>| age.is_ok_and(|age| age.fits(group, desk.now));
+            ages.iter().all(fits)
+        };
+        let fits = |at: &usize| rows[*at].holds(&words_left) && is_aged(&rows[*at].group);
         self.shown = self.order.iter().copied().filter(fits).collect();
         let same = |at: &usize| Some(&rows[*at].group.id) == self.on.as_ref();
         let found = self.shown.iter().position(same);
@@ -177,6 +189,19 @@ impl List {
         self.filtering = false;
         was
     }
+}
+
+/// The words of a filter: those about age, and the others.
+fn split_ages(words: &str) -> (Vec<Result<AgeFilter, InvalidAge>>, Vec<String>) {
+    let mut ages = Vec::new();
+    let mut others = Vec::new();
+    for word in words.split_whitespace() {
+        match AgeFilter::parse(word) {
+            Some(age) => ages.push(age),
+            None => others.push(word.to_owned()),
+        }
+    }
+    (ages, others)
 }
 
 impl View for List {

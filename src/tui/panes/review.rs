@@ -295,7 +295,10 @@ impl View for Review {
                 | Outcome::Rotations(_)
                 | Outcome::Recovered(_)
                 | Outcome::Abandoned(_)
-                | Outcome::Whose(_),
+                | Outcome::Whose(_)
+                | Outcome::PendingHandOffs(_)
+                | Outcome::HandedOff(_)
+                | Outcome::NotHandedOff(_),
                 _,
             ) => {}
         }

@@ -7,12 +7,13 @@ use groupdesk::{
     domain::{
         change::Wanted,
         group::EnvironmentTag,
+        handoff::{HandOff, HandOffState},
         history::Ending,
         known::{KnownGroup, Lesson, Returned, Sent},
         rotation::{Rotation, State},
         token::{Fingerprint, Token},
     },
-    operations::{Done, JournalRow, Owner, Recovered, RotationId, Warning},
+    operations::{Done, HandedOff, JournalRow, Owner, Recovered, RotationId, Warning},
     tui::{
         app::App,
         desk::Desk,
@@ -187,6 +188,8 @@ fn a_profile(name: &str, tag: EnvironmentTag, production: bool, read_only: bool)
         allow_plain_http: false,
         proxy_from_environment: false,
         read_properties: false,
+        handoff: None,
+        max_token_age: None,
     }
 }
 
@@ -201,7 +204,7 @@ pub(super) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
         Job::Update { id, wanted, .. } => {
             done(Ending::Updated, taught(id.as_str(), wanted, profile))
         }
-        Job::Rotate { id, .. } => done(Ending::Rotated, group(id.as_str(), 9)),
+        Job::Rotate { id, .. } => rotated(group(id.as_str(), 9)),
         Job::Confirm(rotated) => Outcome::Done(Box::new(Done {
             ending: Ending::Confirmed,
             ..(**rotated).clone()
@@ -220,6 +223,9 @@ pub(super) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
             Outcome::Abandoned(Box::new(rotation(number.0, "acme-eu", State::Abandoned)))
         }
         Job::Whose(_) => Outcome::Whose(vec![owner("production", true), owner("testing", false)]),
+        Job::PendingHandOffs => Outcome::PendingHandOffs(Vec::new()),
+        Job::HandOff(done) => handed(done.group.id.as_str(), HandOffState::Done, Some(0), None),
+        Job::HandOffAgain(_, id) => handed(id.as_str(), HandOffState::Done, Some(0), None),
     }
 }
 
@@ -239,6 +245,7 @@ pub(super) fn rotation(number: i64, group: &str, state: State) -> JournalRow {
         started_at: BEGIN,
         sent_at: Some(BEGIN),
         note: None,
+        handoff: HandOff::default(),
     }
 }
 
@@ -262,6 +269,34 @@ pub(super) fn done(ending: Ending, group: KnownGroup) -> Outcome {
         latency: Duration::from_millis(7),
         rotation: None,
     }))
+}
+
+/// How a hand-off ended.
+pub(super) fn handed(
+    group: &str,
+    state: HandOffState,
+    exit: Option<i32>,
+    note: Option<&str>,
+) -> Outcome {
+    Outcome::HandedOff(Some(Box::new(HandedOff {
+        rotation: RotationId(7),
+        user_group_id: id(group),
+        fingerprint: None,
+        handoff: HandOff {
+            state,
+            exit,
+            note: note.map(str::to_owned),
+        },
+    })))
+}
+
+/// What `Done` a rotation of the scene carries.
+pub(super) fn rotated(group: KnownGroup) -> Outcome {
+    let Outcome::Done(mut done) = done(Ending::Rotated, group) else {
+        unreachable!("done makes Done");
+    };
+    done.rotation = Some(RotationId(7));
+    Outcome::Done(done)
 }
 
 pub(super) fn warned(group: KnownGroup, warning: Warning) -> Outcome {

@@ -54,6 +54,8 @@ fn client(url: &str, key: &str) -> Client {
         allow_plain_http: false,
         proxy_from_environment: false,
         read_properties: false,
+        handoff: None,
+        max_token_age: None,
     };
     Client::new(&profile, SecretString::from(key.to_owned())).expect("a client")
 }

@@ -244,7 +244,7 @@ async fn a_rotation_is_confirmed_and_told() {
     let rotated = desk.json(0, &rotate).await;
     assert_eq!(
         keys(&rotated),
-        with(&["outcome", "previous_fingerprint", "warnings"])
+        with(&["outcome", "previous_fingerprint", "handoff", "warnings"])
     );
     assert_eq!(rotated["outcome"], "confirmed");
     assert_eq!(rotated["previous_fingerprint"], before["fingerprint"]);

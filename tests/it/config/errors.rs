@@ -52,6 +52,67 @@ fn each_error_names_its_place_and_what_to_do() {
             "production must be true or false without quotes",
         ),
         ("read_only = 1", (4, 13), "read_only must be true or false"),
+        (
+            "max_token_age = \"90\"",
+            (4, 17),
+            "max_token_age is not an age; write a whole number and its unit: \"90d\"",
+        ),
+        (
+            "max_token_age = 90",
+            (4, 17),
+            "max_token_age must be a text",
+        ),
+        ("max_token_age = \"0d\"", (4, 17), "max_token_age is zero"),
+        (
+            "max_token_ag = \"90d\"",
+            (4, 1),
+            "did you mean \"max_token_age\"?",
+        ),
+        (
+            "max_token = \"4eC39HqLyjWDarjtT1zdP7dc\"",
+            (4, 1),
+            "must not stand in this file",
+        ),
+        (
+            "handof = { command = [\"x\"] }",
+            (4, 1),
+            "did you mean \"handoff\"?",
+        ),
+        (
+            "handoff = [\"x\"]",
+            (4, 11),
+            "handoff must be a table, and is of type array",
+        ),
+        (
+            "handoff = { timeout = \"30s\" }",
+            (4, 11),
+            "handoff has no command",
+        ),
+        (
+            "handoff = { command = \"put x\" }",
+            (4, 23),
+            "handoff.command runs without a shell",
+        ),
+        (
+            "handoff = { command = [] }",
+            (4, 23),
+            "handoff.command must be a list of texts that begins with a program",
+        ),
+        (
+            "handoff = { command = [\"x\", 1] }",
+            (4, 23),
+            "handoff.command must be a list of texts",
+        ),
+        (
+            "handoff = { command = [\"x\"], timeout = \"11m\" }",
+            (4, 40),
+            "handoff.timeout is too long",
+        ),
+        (
+            "handoff = { command = [\"x\"], timout = \"1s\" }",
+            (4, 30),
+            "did you mean \"timeout\"?",
+        ),
         ("path = \"api/user\"", (4, 8), "path must begin with \"/\""),
         ("path = \"/a?b\"", (4, 8), "path holds a query"),
         (

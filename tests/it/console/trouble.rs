@@ -148,7 +148,7 @@ async fn a_write_that_hangs_is_left_behind_and_tells_how_it_ended() {
     assert_eq!(console.runner.farewell(), None);
     gate.open();
     console.settle().await;
-    console.shows("acme-eu rotated").shows("in testing");
+    console.shows("acme-eu confirmed").shows("in testing");
     assert_eq!(console.runner.farewell(), Some(Farewell::Asked));
 }
 

@@ -150,6 +150,8 @@ impl World {
             allow_plain_http: false,
             proxy_from_environment: false,
             read_properties: false,
+            handoff: None,
+            max_token_age: None,
         }
     }
 

@@ -6,9 +6,9 @@ use ratatui::{
     style::Style,
 };
 
-use super::List;
+use super::{List, split_ages};
 use crate::{
-    domain::{group::EnvironmentTag, known::KnownGroup},
+    domain::{age, group::EnvironmentTag, known::KnownGroup},
     tui::{
         desk::Desk,
         facts,
@@ -130,6 +130,8 @@ fn empty_hint(list: &List, desk: &Desk) -> &'static str {
         "reading the directory"
     } else if list.filter.is_empty() {
         "no groups known here yet: o opens or creates one by its id"
+    } else if split_ages(list.filter.text()).0.iter().any(Result::is_err) {
+        "an age is a number and its unit: age>90d, age<12w, age>36h"
     } else {
         "nothing matches the filter: Esc clears it"
     }
@@ -147,6 +149,23 @@ fn columns<'a>(groups: impl Iterator<Item = &'a KnownGroup> + Clone) -> Vec<Colu
         Column::new("TOKEN", 8, 8, 2),
         Column::new("ROTATED~", 8, 8, 3).right(),
     ]
+}
+
+/// When the token was last rotated, and whether that makes it old here.
+fn rotated(group: &KnownGroup, desk: &Desk) -> (String, bool) {
+    let age = group
+        .last_rotated
+        .as_ref()
+        .map_or_else(|| "?".to_owned(), |last| desk.age(last.at));
+    let Some(limit) = desk.profile().and_then(|profile| profile.max_token_age) else {
+        return (age, false);
+    };
+    // The ages stand below each other, old or not.
+    if age::is_older(group, limit, desk.now) {
+        (format!("{age} old"), true)
+    } else {
+        (format!("{age}    "), false)
+    }
 }
 
 fn cells(group: &KnownGroup, desk: &Desk, here: bool) -> Vec<Cell<'static>> {
@@ -176,10 +195,12 @@ fn cells(group: &KnownGroup, desk: &Desk, here: bool) -> Vec<Cell<'static>> {
         .fingerprint
         .as_ref()
         .map_or_else(unknown, |known| known.value.to_string());
-    let rotated = group
-        .last_rotated
-        .as_ref()
-        .map_or_else(unknown, |last| desk.age(last.at));
+    let (rotated, is_old) = rotated(group, desk);
+    let rotated_style = if is_old && !here {
+        desk.theme.warning()
+    } else {
+        Style::new()
+    };
     vec![
         Cell::new(group.title().to_owned()),
         Cell::new(group.id.as_str().to_owned()),
@@ -187,6 +208,6 @@ fn cells(group: &KnownGroup, desk: &Desk, here: bool) -> Vec<Cell<'static>> {
         Cell::new(mapping),
         Cell::new(properties),
         Cell::new(token),
-        Cell::new(rotated),
+        Cell::new(rotated).styled(rotated_style),
     ]
 }

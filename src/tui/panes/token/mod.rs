@@ -1,6 +1,7 @@
 //! The token of a group: what it is now, and rotating it (rotation.md). Nothing is sent before the check; leaving never
 //! stops what is under way; the token is masked and in memory only.
 
+mod handing;
 mod page;
 mod steps;
 
@@ -11,6 +12,7 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
+use handing::Handing;
 pub(in crate::tui) use steps::describe;
 
 use super::View;
@@ -75,6 +77,7 @@ pub struct TokenPane {
     /// Where to write the token, while that is asked.
     path: Option<TextField>,
     writing: Option<Ticket>,
+    handing: Handing,
     scroll: Cursor,
 }
 
@@ -92,6 +95,7 @@ impl TokenPane {
             revealed_until: None,
             path: None,
             writing: None,
+            handing: Handing::Nowhere,
             scroll: Cursor::default(),
         }
     }
@@ -224,6 +228,7 @@ impl View for TokenPane {
                 }
             }
             Action::WriteFile => self.ask_path(),
+            Action::HandOff => self.hand_off_again(desk),
             _ => {}
         }
     }
@@ -255,6 +260,7 @@ impl View for TokenPane {
             Action::Reveal | Action::CopyMenu | Action::WriteFile if self.token().is_none() => {
                 Some("no token has been read".into())
             }
+            Action::HandOff => self.no_hand_off(desk).map(str::to_owned),
             _ => None,
         }
     }
@@ -269,12 +275,19 @@ impl View for TokenPane {
                 ),
             ),
             Stage::Reading(ticket) => desk.cancel(*ticket),
+            Stage::Rotated { .. } if self.handing.is_under_way() => desk.say(
+                Severity::Info,
+                format!(
+                    "the hand-off of {} goes on; a message says how it ended",
+                    self.id
+                ),
+            ),
             Stage::Current(_) | Stage::Check { .. } | Stage::Rotated { .. } | Stage::Failed(_) => {}
         }
     }
 
     fn waits_for(&self, ticket: Ticket) -> bool {
-        if self.writing == Some(ticket) {
+        if self.writing == Some(ticket) || self.handing == Handing::Running(ticket) {
             return true;
         }
         match &self.stage {
@@ -303,13 +316,19 @@ impl View for TokenPane {
                 desk.say(Severity::Error, trouble.text.clone());
             }
             Outcome::Failed(trouble) => self.failed(trouble, desk),
+            Outcome::HandedOff(handed) => self.handed(handed.as_deref(), desk),
+            Outcome::NotHandedOff(trouble) => {
+                self.handing = Handing::NotRun(trouble.text.clone());
+                desk.say(Severity::Error, trouble.text.clone());
+            }
             Outcome::Listed(_)
             | Outcome::OpenRotations(_)
             | Outcome::History(_)
             | Outcome::Rotations(_)
             | Outcome::Recovered(_)
             | Outcome::Abandoned(_)
-            | Outcome::Whose(_) => {}
+            | Outcome::Whose(_)
+            | Outcome::PendingHandOffs(_) => {}
         }
     }
 
@@ -321,8 +340,16 @@ impl View for TokenPane {
             }
             return;
         }
+        if matches!(self.handing, Handing::Running(_)) {
+            self.handing = Handing::NotRun("it broke off inside groupdesk; h runs it again".into());
+            return;
+        }
         if let Stage::Rotated { confirming, .. } = &mut self.stage {
             *confirming = None;
+            if self.handing == Handing::Later {
+                self.handing =
+                    Handing::NotRun("reading it back broke off; h reads and runs it".into());
+            }
             return;
         }
         let rotating = matches!(self.stage, Stage::Rotating(_));

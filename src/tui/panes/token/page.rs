@@ -7,7 +7,7 @@ use ratatui::{
     widgets::{Clear, Widget},
 };
 
-use super::{Stage, TokenPane};
+use super::{Stage, TokenPane, handing::where_to};
 use crate::{
     domain::{history::Ending, known::KnownGroup},
     operations::Done,
@@ -62,6 +62,7 @@ fn sheet(pane: &TokenPane, width: u16, desk: &Desk) -> Sheet {
         Stage::Current(done) => {
             current(&mut sheet, done, desk);
             secret(&mut sheet, pane, done, desk);
+            pane.draw_waiting(&mut sheet, desk);
             sheet.blank();
             match desk.read_only_reason() {
                 Some(why) => {
@@ -84,12 +85,9 @@ fn sheet(pane: &TokenPane, width: u16, desk: &Desk) -> Sheet {
         Stage::Rotated { done, confirming } => {
             rotated(&mut sheet, done, confirming.is_some(), desk);
             secret(&mut sheet, pane, done, desk);
+            pane.draw_handing(&mut sheet, desk);
             sheet.blank();
-            sheet.text(
-                "Dashboards need this token now: hand it to where they are rendered. It is kept nowhere on this machine; \
-                 t on the group reads it again.",
-                desk.theme.dim(),
-            );
+            sheet.text(pane.what_now(), desk.theme.dim());
         }
         Stage::Failed(trouble) => {
             let style = trouble.ending.map_or(desk.theme.error(), |ending| {
@@ -128,11 +126,11 @@ fn facts(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
 fn rotated_ago(group: &KnownGroup, desk: &Desk) -> String {
     match &group.last_rotated {
         Some(last) => {
-            let by = last.by.as_deref().unwrap_or("somebody elsewhere");
-            format!(
-                "{} ago by {by}, as far as this desk knows",
-                desk.age(last.at)
-            )
+            let age = desk.age(last.at);
+            match &last.by {
+                Some(by) => format!("{age} ago by {by}, as far as this desk knows"),
+                None => format!("changed elsewhere, seen {age} ago"),
+            }
         }
         None => "not known here".into(),
     }
@@ -260,10 +258,7 @@ fn check(sheet: &mut Sheet, pane: &TokenPane, desk: &Desk) {
         "2  One rotate request is sent. Dashboards with the old token stop working.",
         plain,
     );
-    sheet.text(
-        "3  The new token is shown here, masked. Hand it to where they are rendered.",
-        plain,
-    );
+    sheet.text(&format!("3  {}", where_to(desk)), plain);
 }
 
 /// What matters most, for a low window.

@@ -77,6 +77,9 @@ impl TokenPane {
         for warning in &done.warnings {
             desk.say(severity_of(warning.is_alarm()), warning.to_string());
         }
+        if matches!(self.stage, Stage::Rotating(_) | Stage::Rotated { .. }) {
+            self.hand_off(done, desk);
+        }
         self.stage = match &self.stage {
             Stage::Rotating(_) => {
                 desk.say(Severity::Done, describe(done));

@@ -1,0 +1,122 @@
+//! Handing new tokens off: right after a rotation, and again where it did not work or was broken off. It rotates nothing.
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::{exit::Exit, json as output, print, session::Session, stop::Stop};
+use crate::{
+    domain::handoff::HandOffState,
+    operations::{Done, HandedOff, RotationId},
+};
+
+/// Hand new tokens off that have not arrived: read again from the service, given to the command of the profile
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 all handed off, 6 some were not.\n\n\
+                  Examples:\n  groupdesk rotations handoff\n  groupdesk rotations handoff --failed --json\n  groupdesk rotations handoff 17")]
+pub(super) struct HandOff {
+    /// Numbers of rotations, whatever became of their hand-off
+    #[arg(value_name = "ID", conflicts_with_all = ["pending", "failed"])]
+    ids: Vec<i64>,
+    /// Those that wait or were broken off [the default]
+    #[arg(long)]
+    pending: bool,
+    /// Those that failed; with --pending both
+    #[arg(long)]
+    failed: bool,
+}
+
+pub(super) async fn run(session: &Session, which: HandOff) -> Result<Exit, Stop> {
+    session.operations.writable()?;
+    let ids = chosen(session, which).await?;
+    if ids.is_empty() {
+        print::say("nothing waits to be handed off");
+    } else {
+        session.say_where();
+    }
+    let mut results = Vec::with_capacity(ids.len());
+    let mut all_done = true;
+    for id in ids {
+        let running = Box::pin(session.operations.hand_off_again(id));
+        let result = match session.in_flight.during(running).await {
+            Ok(handed) => {
+                say(&handed);
+                all_done &= handed.is_done();
+                of(&handed)
+            }
+            Err(failure) => {
+                print::say(&format!("x rotation {}: {failure}", id.0));
+                all_done = false;
+                json!({"rotation": id.0, "error": failure.to_string()})
+            }
+        };
+        results.push(result);
+    }
+    if session.json {
+        print::json(&results)?;
+    }
+    Ok(if all_done { Exit::Done } else { Exit::Partly })
+}
+
+/// The oldest first.
+async fn chosen(session: &Session, which: HandOff) -> Result<Vec<RotationId>, Stop> {
+    if !which.ids.is_empty() {
+        return Ok(which.ids.into_iter().map(RotationId).collect());
+    }
+    let mut rows = Vec::new();
+    if which.pending || !which.failed {
+        rows.extend(session.operations.pending_hand_offs().await?);
+    }
+    if which.failed {
+        rows.extend(session.operations.hand_offs(HandOffState::Failed).await?);
+    }
+    let mut ids: Vec<_> = rows.into_iter().map(|row| row.id).collect();
+    ids.sort_unstable();
+    Ok(ids)
+}
+
+/// Hands off what was just rotated, where the profile says how.
+pub(super) async fn after(session: &Session, done: &Done) -> Option<HandedOff> {
+    let command = session.operations.profile().handoff.as_ref()?;
+    print::say(&format!("handing the new token to {command}"));
+    let running = Box::pin(session.operations.hand_off(done));
+    session.in_flight.during(running).await
+}
+
+/// One line for the person; a token that has not arrived cannot be overlooked.
+pub(super) fn say(handed: &HandedOff) {
+    let HandedOff {
+        rotation,
+        user_group_id,
+        handoff,
+        ..
+    } = handed;
+    let exit = handoff
+        .exit
+        .map_or_else(String::new, |exit| format!(" (exit {exit})"));
+    let note = handoff
+        .note
+        .as_ref()
+        .map_or_else(String::new, |note| format!(": {note}"));
+    let again = format!(
+        "`groupdesk rotations handoff {}` hands it off again",
+        rotation.0
+    );
+    print::say(&match handoff.state {
+        HandOffState::Done => format!("\"{user_group_id}\" handed off{note}"),
+        HandOffState::None | HandOffState::Pending => {
+            format!("x NOT HANDED OFF: the new token of \"{user_group_id}\" waits{note}; {again}")
+        }
+        HandOffState::Failed => format!(
+            "x HAND-OFF FAILED{exit}: the new token of \"{user_group_id}\" has not arrived{note}; {again}"
+        ),
+    });
+}
+
+fn of(handed: &HandedOff) -> Value {
+    json!({
+        "rotation": handed.rotation.0,
+        "user_group_id": handed.user_group_id.as_str(),
+        "fingerprint": handed.fingerprint.map(|fingerprint| fingerprint.to_string()),
+        "handoff": output::hand_off(&handed.handoff),
+    })
+}

@@ -1,0 +1,62 @@
+//! The hand-off of a rotation's new token, as its row keeps it (rotation.md, "Hand-off"). Only the latest rotation of a
+//! group has a token worth handing off.
+
+use rusqlite::{Transaction, params};
+
+use super::{fault::Fault, history, journal};
+use crate::{
+    directory::{DirectoryError, HandOffStep, RotationId, sql},
+    domain::{
+        handoff::{HandOff, HandOffState},
+        history::Entry,
+    },
+};
+
+const OVERTAKEN: &str = "overtaken by a later rotation";
+
+/// Sets where the hand-off stands, of a rotation of this profile.
+pub(super) fn set(tx: &Transaction<'_>, profile: &str, step: &HandOffStep) -> Result<(), Fault> {
+    let HandOffStep { id, after } = step;
+    let row = journal::one(tx, *id)?
+        .filter(|row| row.profile == profile)
+        .ok_or(DirectoryError::NoRotation { id: *id })?;
+    tx.prepare_cached(sql::HAND_OFF)?.execute(params![
+        after.state.as_str(),
+        after.exit,
+        after.note,
+        id.0
+    ])?;
+    if after.state == HandOffState::Pending {
+        tx.prepare_cached(sql::OVERTAKE_HAND_OFFS)?
+            .execute(params![
+                OVERTAKEN,
+                id.0,
+                profile,
+                row.user_group_id.as_str()
+            ])?;
+    }
+    Ok(())
+}
+
+/// Writes how it ended; false where it was overtaken meanwhile, and the later one is pending again.
+pub(super) fn end(
+    tx: &Transaction<'_>,
+    id: RotationId,
+    handoff: &HandOff,
+    entry: &Entry,
+) -> Result<bool, Fault> {
+    history::add(tx, entry)?;
+    let changed = tx.prepare_cached(sql::END_HAND_OFF)?.execute(params![
+        handoff.state.as_str(),
+        handoff.exit,
+        handoff.note,
+        id.0
+    ])?;
+    if changed == 1 {
+        return Ok(true);
+    }
+    let again = "an older token may have been put over it";
+    tx.prepare_cached(sql::HAND_OFF_LATER)?
+        .execute(params![again, id.0])?;
+    Ok(false)
+}

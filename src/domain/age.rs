@@ -1,0 +1,152 @@
+//! How old a token is, as far as this desk knows, and what counts as too old: one rule for the list, its filter and
+//! every choice by age. A token whose last change is not known has no age.
+
+use std::{cmp::Ordering, time::Duration};
+
+use jiff::Timestamp;
+
+use super::known::KnownGroup;
+
+const HOUR: u64 = 60 * 60;
+const DAY: u64 = 24 * HOUR;
+
+/// Nobody means a longer age.
+const LONGEST: u64 = 3_650 * DAY;
+
+/// Why a text is no age.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidAge {
+    #[error("is not an age; write a whole number and its unit: \"90d\", \"12w\" or \"36h\"")]
+    Unreadable,
+    #[error("is zero, which every token exceeds at once; write for example \"90d\"")]
+    Zero,
+    #[error("is too long; at most \"3650d\" is allowed")]
+    TooLong,
+}
+
+/// Reads a whole number with `h`, `d` or `w`; more than zero and at most ten years.
+pub fn parse(text: &str) -> Result<Duration, InvalidAge> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let seconds_each = match unit {
+        "h" => HOUR,
+        "d" => DAY,
+        "w" => 7 * DAY,
+        _ => return Err(InvalidAge::Unreadable),
+    };
+    if number.is_empty() {
+        return Err(InvalidAge::Unreadable);
+    }
+    // The number is all digits, so it can only be too big.
+    let seconds = number
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(seconds_each))
+        .filter(|seconds| *seconds <= LONGEST)
+        .ok_or(InvalidAge::TooLong)?;
+    if seconds == 0 {
+        return Err(InvalidAge::Zero);
+    }
+    Ok(Duration::from_secs(seconds))
+}
+
+/// Time since the token was last seen to change; `None` where that is not known, zero when the clock went back.
+pub fn age(group: &KnownGroup, now: Timestamp) -> Option<Duration> {
+    let last = group.last_rotated.as_ref()?;
+    Some(Duration::try_from(now.duration_since(last.at)).unwrap_or_default())
+}
+
+/// Whether the token is known to be older than this.
+pub fn is_older(group: &KnownGroup, limit: Duration, now: Timestamp) -> bool {
+    age(group, now).is_some_and(|age| age > limit)
+}
+
+/// A filter word: `age>90d` or `age<7d`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AgeFilter {
+    /// How an age must compare with the limit.
+    side: Ordering,
+    limit: Duration,
+}
+
+impl AgeFilter {
+    /// `None` for a word that is not about age; an unfinished or mistyped one is an error, never ignored.
+    pub fn parse(word: &str) -> Option<Result<Self, InvalidAge>> {
+        let rest = word.strip_prefix("age")?;
+        let (side, limit) = match rest.split_at_checked(1)? {
+            (">", limit) => (Ordering::Greater, limit),
+            ("<", limit) => (Ordering::Less, limit),
+            _ => return None,
+        };
+        Some(parse(limit).map(|limit| Self { side, limit }))
+    }
+
+    /// Whether the age is known and on the right side.
+    pub fn fits(self, group: &KnownGroup, now: Timestamp) -> bool {
+        age(group, now).is_some_and(|age| age.cmp(&self.limit) == self.side)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::SignedDuration;
+
+    use super::*;
+    use crate::domain::{group::UserGroupId, known::LastRotated};
+
+    fn rotated(ago: Option<i64>) -> (KnownGroup, Timestamp) {
+        let now = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(24 * 1_000);
+        let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid id"));
+        group.last_rotated = ago.map(|days| LastRotated {
+            at: now - SignedDuration::from_hours(24 * days),
+            by: None,
+        });
+        (group, now)
+    }
+
+    #[test]
+    fn ages_are_read_and_everything_else_is_refused() {
+        assert_eq!(parse("90d"), Ok(Duration::from_secs(90 * DAY)));
+        assert_eq!(parse("36h"), Ok(Duration::from_secs(36 * HOUR)));
+        assert_eq!(parse("2w"), Ok(Duration::from_secs(14 * DAY)));
+        for text in ["", "90", "d", "-1d", "1.5d", "90 d", "90D", "3m", "٣d"] {
+            assert_eq!(parse(text), Err(InvalidAge::Unreadable), "{text}");
+        }
+        assert_eq!(parse("0d"), Err(InvalidAge::Zero));
+        assert_eq!(parse("3651d"), Err(InvalidAge::TooLong));
+        assert_eq!(parse("99999999999999999999d"), Err(InvalidAge::TooLong));
+    }
+
+    #[test]
+    fn only_a_known_age_is_old_or_young() {
+        let limit = Duration::from_secs(90 * DAY);
+        let older = AgeFilter::parse("age>90d")
+            .expect("about age")
+            .expect("valid");
+        let younger = AgeFilter::parse("age<90d")
+            .expect("about age")
+            .expect("valid");
+        for (ago, is_old, is_young) in [
+            (Some(91), true, false),
+            (Some(90), false, false),
+            (Some(89), false, true),
+            (Some(-3), false, true),
+            (None, false, false),
+        ] {
+            let (group, now) = rotated(ago);
+            assert_eq!(is_older(&group, limit, now), is_old, "{ago:?}");
+            assert_eq!(older.fits(&group, now), is_old, "{ago:?}");
+            assert_eq!(younger.fits(&group, now), is_young, "{ago:?}");
+        }
+    }
+
+    #[test]
+    fn a_word_about_age_is_never_mistaken_for_another() {
+        for word in ["agent", "age", "acme", "age=90d", "ageé"] {
+            assert_eq!(AgeFilter::parse(word), None, "{word}");
+        }
+        for word in ["age>", "age>9", "age<x", "age>=90d"] {
+            assert!(matches!(AgeFilter::parse(word), Some(Err(_))), "{word}");
+        }
+    }
+}

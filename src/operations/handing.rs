@@ -1,0 +1,270 @@
+//! Handing a new token to the command of the profile (rotation.md, "Hand-off"). `pending` is durable together with the
+//! rotation, before the command runs; the ending afterwards. A token that a read contradicts is never handed off.
+
+mod command;
+mod scrub;
+
+use std::ffi::OsStr;
+
+use super::{Assurance, Done, Failure, Operations, Warning};
+use crate::{
+    config::{HandOffCommand, KeySource},
+    directory::{DirectoryError, HandOffStep, JournalRow, Record, RotationFilter, RotationId},
+    domain::{
+        group::UserGroupId,
+        handoff::{HandOff, HandOffState},
+        history::{Ending, Entry, Operation},
+        known::KnownGroup,
+        rotation::State,
+        token::{Fingerprint, Token},
+    },
+};
+
+/// How the hand-off of a rotation stands after it was tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HandedOff {
+    pub rotation: RotationId,
+    pub user_group_id: UserGroupId,
+    /// Of the token that was handed off: the group's current one.
+    pub fingerprint: Option<Fingerprint>,
+    /// Pending where it was not run, or where its ending could not be written down; the note says why.
+    pub handoff: HandOff,
+}
+
+impl HandedOff {
+    /// The token has arrived, and that is written down.
+    pub fn is_done(&self) -> bool {
+        self.handoff.state == HandOffState::Done
+    }
+}
+
+/// A token to hand off, and the rotation it belongs to.
+struct Parcel<'a> {
+    row: &'a JournalRow,
+    group: &'a KnownGroup,
+    token: &'a Token,
+}
+
+impl Operations {
+    /// What becomes of the hand-off with a step of a rotation; to be written in the same transaction.
+    pub(super) fn hand_off_after(
+        &self,
+        id: RotationId,
+        before: State,
+        after: State,
+    ) -> Option<HandOffStep> {
+        let is_open = self.profile().handoff.is_some();
+        let after = match after {
+            State::Rotated | State::Recovered if is_open && before != after => HandOff::pending(),
+            // What it would hand off is in doubt.
+            State::Conflict if before == State::Rotated => HandOff::default(),
+            _ => return None,
+        };
+        Some(HandOffStep { id, after })
+    }
+
+    /// Rotations of this profile whose new token waits to be handed off, the last begun first.
+    pub async fn pending_hand_offs(&self) -> Result<Vec<JournalRow>, DirectoryError> {
+        self.hand_offs(HandOffState::Pending).await
+    }
+
+    /// Rotations of this profile whose hand-off stands there, the last begun first.
+    pub async fn hand_offs(&self, state: HandOffState) -> Result<Vec<JournalRow>, DirectoryError> {
+        let filter = RotationFilter {
+            profile: Some(self.profile().name.clone()),
+            handoff: Some(state),
+            ..RotationFilter::default()
+        };
+        self.directory().rotations(filter).await
+    }
+
+    /// Hands off the token of a rotation that has just been done; `None` where nothing is to be handed off.
+    ///
+    /// Meant for after [`Operations::confirm`]: a read that could not be had keeps nobody waiting, but a token that a
+    /// read contradicts stays pending. Runs the command of the profile, at most for its time limit.
+    pub async fn hand_off(&self, done: &Done) -> Option<HandedOff> {
+        let command = self.profile().handoff.as_ref()?;
+        let id = done.rotation?;
+        let row = match self.directory().rotation(id).await {
+            Ok(row) => row.filter(|row| row.handoff.state != HandOffState::None)?,
+            Err(error) => {
+                let user_group_id = done.group.id.clone();
+                let why = format!("this desk cannot read its journal: {error}");
+                return Some(waiting(id, user_group_id, why));
+            }
+        };
+        let is_contradicted = done.ending == Ending::Rotated
+            && done
+                .warnings
+                .iter()
+                .any(|warning| warning.is_alarm() || *warning == Warning::StaleAnswer);
+        let why = match &done.token {
+            _ if is_contradicted => {
+                "reading it back did not return the new token; look at the group first"
+            }
+            None => "the current token is not known; read the group again",
+            Some(token) => {
+                let parcel = Parcel {
+                    row: &row,
+                    group: &done.group,
+                    token,
+                };
+                return Some(self.run_hand_off(command, parcel).await);
+            }
+        };
+        Some(waiting(id, row.user_group_id, why.into()))
+    }
+
+    /// Hands off again, or for the first time after a crash: the token is read again from the service, and the current
+    /// one is handed off, whoever made it. Nothing is rotated.
+    pub async fn hand_off_again(&self, id: RotationId) -> Result<HandedOff, Failure> {
+        self.writable()?;
+        let no = |why: &str| Failure::NoHandOff(why.into());
+        let Some(command) = &self.profile().handoff else {
+            return Err(no(
+                "the profile has no handoff; add one to the configuration",
+            ));
+        };
+        let group = match self.rotation_here(id).await? {
+            Some(row) => row.user_group_id,
+            None => return Err(no("this profile has no rotation of that number")),
+        };
+        let read = self.look_up(&group, Assurance::KnownOnly).await?;
+        if let Some(alarm) = read.warnings.iter().find(|warning| warning.is_alarm()) {
+            return Err(Failure::NoHandOff(alarm.to_string()));
+        }
+        let Some(token) = &read.token else {
+            return Err(Failure::NoHandOff(Warning::StaleAnswer.to_string()));
+        };
+        // The read may have settled it.
+        let row = self.rotation_here(id).await?;
+        let row = row.ok_or_else(|| no("the rotation is gone"))?;
+        let current = self.directory().fingerprinter().of(token);
+        match row.rotation.state {
+            State::Rotated
+            | State::Confirmed
+            | State::Recovered
+            | State::Superseded
+            | State::Abandoned => {}
+            state @ (State::Intended
+            | State::Sent
+            | State::Unknown
+            | State::NotApplied
+            | State::Conflict) => {
+                let state = state.as_str().replace('_', " ");
+                return Err(Failure::NoHandOff(format!("the rotation is {state}")));
+            }
+        }
+        if current == row.rotation.previous {
+            return Err(no("the service still holds the old token"));
+        }
+        let record = Record {
+            handoff: Some(HandOffStep {
+                id,
+                after: HandOff::pending(),
+            }),
+            ..Record::default()
+        };
+        let profile = &self.profile().name;
+        let pending = self.directory().record(profile, record).await;
+        pending.map_err(|error| Failure::NoHandOff(error.to_string()))?;
+        let parcel = Parcel {
+            row: &row,
+            group: &read.group,
+            token,
+        };
+        Ok(self.run_hand_off(command, parcel).await)
+    }
+
+    async fn rotation_here(&self, id: RotationId) -> Result<Option<JournalRow>, Failure> {
+        let row = self.directory().rotation(id).await;
+        let row = row.map_err(|error| Failure::NoHandOff(error.to_string()))?;
+        Ok(row.filter(|row| row.profile == self.profile().name))
+    }
+
+    async fn run_hand_off(&self, command: &HandOffCommand, parcel: Parcel<'_>) -> HandedOff {
+        let Parcel { row, group, token } = parcel;
+        let fingerprint = self.directory().fingerprinter().of(token);
+        let message = command::message(&self.profile().name, row, group, token, fingerprint);
+        let variables = self.variables_for_commands();
+        let handoff = command::run(command, variables, &message, token).await;
+        let entry = self.hand_off_entry(command, row, fingerprint, &handoff);
+        let written = self
+            .directory()
+            .end_hand_off(row.id, handoff.clone(), entry)
+            .await;
+        let handoff = match written {
+            Ok(true) => handoff,
+            Ok(false) => HandOff {
+                state: HandOffState::Failed,
+                note: Some(
+                    "a later rotation overtook it; `groupdesk rotations handoff` hands off the newest token".into(),
+                ),
+                ..handoff
+            },
+            Err(error) => {
+                let ended = handoff.note.as_deref().unwrap_or("it ended well");
+                HandOff {
+                    state: HandOffState::Pending,
+                    note: Some(format!("{ended}; this desk could not write that down: {error}")),
+                    ..handoff
+                }
+            }
+        };
+        HandedOff {
+            rotation: row.id,
+            user_group_id: row.user_group_id.clone(),
+            fingerprint: Some(fingerprint),
+            handoff,
+        }
+    }
+
+    /// The variables of this process, without the one that holds the API key.
+    fn variables_for_commands(&self) -> Vec<(&OsStr, &OsStr)> {
+        let key = match &self.profile().api_key {
+            KeySource::Env(name) => Some(name.as_str()),
+            KeySource::File(_) | KeySource::Command(_) => None,
+        };
+        let all = self.0.environment.variables();
+        all.filter(|(name, _)| key.is_none_or(|key| *name != key))
+            .collect()
+    }
+
+    fn hand_off_entry(
+        &self,
+        command: &HandOffCommand,
+        row: &JournalRow,
+        fingerprint: Fingerprint,
+        handoff: &HandOff,
+    ) -> Entry {
+        let ending = match handoff.state {
+            HandOffState::Done => Ending::HandedOff,
+            HandOffState::None | HandOffState::Pending | HandOffState::Failed => {
+                Ending::NotHandedOff
+            }
+        };
+        let note = match &handoff.note {
+            Some(note) => format!("{command}: {note}"),
+            None => format!("to {command}"),
+        };
+        Entry {
+            previous_fingerprint: Some(row.rotation.previous),
+            fingerprint: Some(fingerprint),
+            reason: row.reason.clone(),
+            note: Some(note),
+            ..self.entry(Operation::HandOff, &row.user_group_id, ending)
+        }
+    }
+}
+
+fn waiting(rotation: RotationId, user_group_id: UserGroupId, why: String) -> HandedOff {
+    HandedOff {
+        rotation,
+        user_group_id,
+        fingerprint: None,
+        handoff: HandOff {
+            note: Some(why),
+            ..HandOff::pending()
+        },
+    }
+}

@@ -1,0 +1,144 @@
+//! The last line of what a command said, fit to be kept and shown: without the token or any longer part of it.
+
+use zeroize::Zeroizing;
+
+use crate::{config::scrub::shown, domain::token::Token};
+
+/// Bytes that are kept of what a command says.
+const KEPT: usize = 16 * 1024;
+
+/// A part of the token of this length is as good as the token; shorter ones cannot be told from words.
+const PART: usize = 8;
+
+/// The end of a stream.
+#[derive(Default)]
+pub(super) struct Tail {
+    bytes: Zeroizing<Vec<u8>>,
+    is_cut: bool,
+}
+
+impl Tail {
+    pub(super) fn take(&mut self, more: &[u8]) {
+        if self.bytes.capacity() == 0 {
+            // Once and for all: a buffer that grows leaves its old places unwiped.
+            self.bytes.reserve_exact(2 * KEPT);
+        }
+        for chunk in more.chunks(KEPT) {
+            if self.bytes.len() + chunk.len() > 2 * KEPT {
+                let cut = self.bytes.len() - KEPT;
+                self.bytes.drain(..cut);
+                self.is_cut = true;
+            }
+            self.bytes.extend_from_slice(chunk);
+        }
+    }
+}
+
+/// The last line that is not empty; empty when there is none.
+pub(super) fn scrubbed(tail: &Tail, token: &Token) -> String {
+    let text = Zeroizing::new(String::from_utf8_lossy(&tail.bytes).into_owned());
+    let Some((number, line)) = text
+        .lines()
+        .enumerate()
+        .map(|(number, line)| (number, line.trim()))
+        .filter(|(_, line)| !line.is_empty())
+        .last()
+    else {
+        return String::new();
+    };
+    // Where the beginning of the line is lost, it may begin with the end of the token.
+    let lost = if tail.is_cut && number == 0 {
+        token.expose().len()
+    } else {
+        0
+    };
+    let line = line.get(line.ceil_char_boundary(lost)..).unwrap_or("");
+    shown(&without(line, token))
+}
+
+/// Every part of the token becomes `…`, as it is or as JSON would write it, in whatever case.
+fn without(line: &str, token: &Token) -> String {
+    let plain = Zeroizing::new(token.expose().to_ascii_lowercase());
+    let json = Zeroizing::new(
+        serde_json::to_string(token.expose())
+            .unwrap_or_default()
+            .trim_matches('"')
+            .to_ascii_lowercase(),
+    );
+    let lower = Zeroizing::new(line.to_ascii_lowercase());
+    let mut hidden = vec![false; line.len()];
+    for secret in [&plain, &json] {
+        let secret = secret.as_bytes();
+        let part = PART.min(secret.len());
+        if part == 0 {
+            continue;
+        }
+        for (at, here) in lower.as_bytes().windows(part).enumerate() {
+            if secret.windows(part).any(|part| part == here) {
+                hidden[at..at + part].fill(true);
+            }
+        }
+    }
+    let mut clean = String::with_capacity(line.len());
+    let mut was_hidden = false;
+    for (at, letter) in line.char_indices() {
+        let is_hidden = hidden[at..at + letter.len_utf8()].contains(&true);
+        if !is_hidden {
+            clean.push(letter);
+        } else if !was_hidden {
+            clean.push('…');
+        }
+        was_hidden = is_hidden;
+    }
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "canary-token\"abcdefghijklmnop";
+
+    fn said(text: &str) -> String {
+        let mut tail = Tail::default();
+        tail.take(text.as_bytes());
+        scrubbed(&tail, &Token::new(SECRET.into()))
+    }
+
+    #[test]
+    fn no_part_of_the_token_is_kept() {
+        for (text, kept) in [
+            ("", ""),
+            ("one\n\n  two \n\n", "two"),
+            ("bad token canary-token\"abcdefghijklmnop!", "bad token …!"),
+            (
+                "bad token canary-token\\\"abcdefghijklmnop!",
+                "bad token …!",
+            ),
+            ("CANARY-TOKEN", "…"),
+            ("begins canary-t…", "begins ……"),
+            ("canary", "canary"),
+            ("red \u{1b}[31m", "red \\u{1b}[31m"),
+        ] {
+            assert_eq!(said(text), kept, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_token_whose_beginning_was_cut_off_is_not_kept_either() {
+        for padding in 0..64 {
+            let text = format!("{SECRET}{}", "x".repeat(2 * KEPT - padding));
+            let mut tail = Tail::default();
+            for chunk in text.as_bytes().chunks(7) {
+                tail.take(chunk);
+            }
+            let kept = scrubbed(&tail, &Token::new(SECRET.into()));
+            assert!(!kept.contains("ijklm") && kept.contains('x'), "{kept}");
+        }
+        let mut tail = Tail::default();
+        tail.take("y".repeat(100 * KEPT).as_bytes());
+        tail.take(b"\nthe end");
+        assert_eq!(scrubbed(&tail, &Token::new(SECRET.into())), "the end");
+        assert!(tail.bytes.len() <= 2 * KEPT);
+    }
+}

@@ -1,0 +1,85 @@
+//! Hand-offs whose pane has been left, and those that a crash left behind: nothing that waits is forgotten.
+
+use super::{App, Job, ProfileIndex, Severity};
+use crate::{
+    domain::{handoff::HandOffState, history::Ending},
+    operations::{Done, HandedOff, JournalRow, Warning},
+};
+
+/// Ids that a message names.
+const NAMED: usize = 3;
+
+/// One line for a hand-off that was tried.
+pub(in crate::tui) fn describe(handed: &HandedOff) -> (Severity, String) {
+    let HandedOff {
+        user_group_id: id,
+        handoff,
+        ..
+    } = handed;
+    let exit = handoff
+        .exit
+        .map_or_else(String::new, |exit| format!(" (exit {exit})"));
+    let note = handoff
+        .note
+        .as_ref()
+        .map_or_else(String::new, |note| format!(": {note}"));
+    match handoff.state {
+        HandOffState::Done => (Severity::Done, format!("{id} handed off{note}")),
+        HandOffState::None | HandOffState::Pending => {
+            (Severity::Error, format!("{id} NOT HANDED OFF{note}"))
+        }
+        HandOffState::Failed => (Severity::Error, format!("{id} HAND-OFF FAILED{exit}{note}")),
+    }
+}
+
+impl App {
+    /// What the person did not stay for: the confirming read, then the hand-off.
+    pub(super) fn after_rotation(&mut self, profile: ProfileIndex, done: &Done) {
+        if done.rotation.is_none() {
+            return;
+        }
+        let was_read = |warning: &Warning| {
+            matches!(warning, Warning::NotReadBack { .. } | Warning::StaleAnswer)
+        };
+        if done.ending == Ending::Rotated && !done.warnings.iter().any(was_read) {
+            let job = Job::Confirm(Box::new(done.clone()));
+            self.desk.start_in(profile, job);
+            return;
+        }
+        let hands_off = |profile: &crate::config::Profile| profile.handoff.is_some();
+        if self.desk.profiles.get(profile.0).is_some_and(hands_off) {
+            let job = Job::HandOff(Box::new(done.clone()));
+            self.desk.start_in(profile, job);
+        }
+    }
+
+    /// New tokens that wait since an earlier session.
+    pub(super) fn found_waiting(&mut self, rows: &[JournalRow]) {
+        let waiting = &mut self.desk.to_hand_off;
+        waiting.clear();
+        waiting.extend(rows.iter().map(|row| (row.user_group_id.clone(), row.id)));
+        if waiting.is_empty() {
+            return;
+        }
+        let ids: Vec<String> = waiting
+            .keys()
+            .take(NAMED)
+            .map(ToString::to_string)
+            .collect();
+        let more = if waiting.len() > NAMED { ", …" } else { "" };
+        let text = format!(
+            "not handed off yet: the new token of {}{more}. On the group: t, then h",
+            ids.join(", ")
+        );
+        self.desk.say(Severity::Error, text);
+    }
+
+    pub(super) fn note_handed(&mut self, handed: &HandedOff) {
+        let waiting = &mut self.desk.to_hand_off;
+        if handed.is_done() {
+            waiting.remove(&handed.user_group_id);
+        } else {
+            waiting.insert(handed.user_group_id.clone(), handed.rotation);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Where the new token goes: the hand-off on the screen of a token, and running it again.
+
+use super::{Stage, TokenPane};
+use crate::{
+    domain::{handoff::HandOffState, history::Ending},
+    operations::{Done, HandedOff, RotationId},
+    tui::{
+        app::handing::describe,
+        desk::Desk,
+        message::{Job, Ticket},
+        sheet::Sheet,
+    },
+};
+
+/// The hand-off of the token on the screen.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Handing {
+    /// The profile names no command, or nothing was rotated here.
+    Nowhere,
+    /// Once the token is read back.
+    Later,
+    Running(Ticket),
+    Ended(HandedOff),
+    /// Why it was not run.
+    NotRun(String),
+}
+
+impl Handing {
+    pub(super) fn is_under_way(&self) -> bool {
+        match self {
+            Self::Later | Self::Running(_) => true,
+            Self::Nowhere | Self::Ended(_) | Self::NotRun(_) => false,
+        }
+    }
+}
+
+/// Where a new token goes, before anything is sent.
+pub(super) fn where_to(desk: &Desk) -> String {
+    match desk.hands_off_to() {
+        Some(command) => {
+            format!("The new token goes to {command} by hand-off, and is shown here, masked.")
+        }
+        None => "The new token is shown here, masked. By itself it goes nowhere.".into(),
+    }
+}
+
+impl TokenPane {
+    /// Follows a rotation: at once where nothing is left to be read back, else after that.
+    pub(super) fn hand_off(&mut self, done: &Done, desk: &mut Desk) {
+        if desk.hands_off_to().is_none() || done.rotation.is_none() {
+            return;
+        }
+        let is_first = matches!(self.stage, Stage::Rotating(_));
+        self.handing = if is_first && done.ending == Ending::Rotated {
+            Handing::Later
+        } else {
+            Handing::Running(desk.start(Job::HandOff(Box::new(done.clone()))))
+        };
+    }
+
+    /// The rotation whose token can be handed off from this screen.
+    fn to_hand_off(&self, desk: &Desk) -> Option<RotationId> {
+        match &self.stage {
+            Stage::Rotated { done, .. } => done.rotation,
+            Stage::Current(_) => desk.to_hand_off.get(&self.id).copied(),
+            Stage::Reading(_) | Stage::Check { .. } | Stage::Rotating(_) | Stage::Failed(_) => None,
+        }
+    }
+
+    pub(super) fn no_hand_off(&self, desk: &Desk) -> Option<&'static str> {
+        if desk.hands_off_to().is_none() {
+            return Some("the profile has no handoff");
+        }
+        if self.handing.is_under_way() {
+            return Some("the hand-off is under way");
+        }
+        if self.to_hand_off(desk).is_none() {
+            return Some("no new token waits to be handed off");
+        }
+        desk.read_only_reason()
+    }
+
+    pub(super) fn hand_off_again(&mut self, desk: &mut Desk) {
+        if let Some(rotation) = self.to_hand_off(desk) {
+            let job = Job::HandOffAgain(rotation, self.id.clone());
+            self.handing = Handing::Running(desk.start(job));
+        }
+    }
+
+    pub(super) fn handed(&mut self, handed: Option<&HandedOff>, desk: &mut Desk) {
+        self.handing = match handed {
+            None => Handing::Nowhere,
+            Some(handed) => {
+                let (severity, text) = describe(handed);
+                desk.say(severity, text);
+                Handing::Ended(handed.clone())
+            }
+        };
+    }
+
+    /// The state of the hand-off, on the page of the result.
+    pub(super) fn draw_handing(&self, sheet: &mut Sheet, desk: &Desk) {
+        let theme = desk.theme;
+        let command = desk.hands_off_to().map(ToString::to_string);
+        let command = command.unwrap_or_default();
+        match &self.handing {
+            Handing::Nowhere => {}
+            Handing::Later => {
+                sheet.field("hand-off", "after it is read back", theme.dim(), &command);
+            }
+            Handing::Running(_) => sheet.field("hand-off", "running", theme.warning(), &command),
+            Handing::NotRun(why) => {
+                sheet.field("hand-off", "NOT RUN", theme.error(), "h runs it again");
+                sheet.indented(2, why, theme.error());
+            }
+            Handing::Ended(handed) => {
+                let handoff = &handed.handoff;
+                let exit = handoff
+                    .exit
+                    .map_or_else(String::new, |exit| format!(" (exit {exit})"));
+                let (word, style, next) = match handoff.state {
+                    HandOffState::Done => ("done", theme.ok(), command.as_str()),
+                    HandOffState::Failed => ("FAILED", theme.error(), "h runs it again"),
+                    HandOffState::None | HandOffState::Pending => {
+                        ("WAITS", theme.warning(), "h runs it")
+                    }
+                };
+                sheet.field("hand-off", &format!("{word}{exit}"), style, next);
+                if let Some(note) = &handoff.note {
+                    sheet.indented(2, note, style);
+                }
+            }
+        }
+    }
+
+    /// On the page of a token that was read: that it has not arrived yet, or what came of trying.
+    pub(super) fn draw_waiting(&self, sheet: &mut Sheet, desk: &Desk) {
+        if self.handing == Handing::Nowhere && desk.to_hand_off.contains_key(&self.id) {
+            let style = desk.theme.warning();
+            sheet.field("hand-off", "WAITS", style, "h hands this token off");
+        } else {
+            self.draw_handing(sheet, desk);
+        }
+    }
+
+    /// What a person does with the new token.
+    pub(super) fn what_now(&self) -> &'static str {
+        let has_arrived = matches!(&self.handing, Handing::Ended(handed) if handed.is_done());
+        match &self.handing {
+            Handing::Later | Handing::Running(_) => {
+                "The hand-off takes it to where dashboards are rendered. Leaving this screen does not stop it."
+            }
+            _ if has_arrived => {
+                "It has arrived. y copies it, w writes it to a new 0600 file; else it is kept nowhere on this machine."
+            }
+            _ => {
+                "Dashboards need this token now. y copies it, w writes it to a new 0600 file; \
+                 else it is kept nowhere on this machine, and t on the group reads it again."
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! The hand-off in the console: after the read-back, once; what failed or waits stays on the screen and can be run again.
+
+use std::time::Duration;
+
+use groupdesk::{
+    config::HandOffCommand,
+    domain::{handoff::HandOffState, history::Ending},
+    operations::Warning,
+    tui::message::{Job, Outcome, ProfileIndex},
+};
+
+use super::scene::{READ_ONLY, Scene, TESTING, failed, group, handed, rotated};
+
+fn scene() -> Scene {
+    let mut scene = Scene::on(TESTING);
+    for profile in &mut scene.app.desk.profiles {
+        profile.handoff = Some(HandOffCommand {
+            command: vec!["/usr/local/bin/put-token".into(), "secret-argument".into()],
+            timeout: Duration::from_secs(30),
+        });
+    }
+    scene.app.desk.size = (80, 30);
+    scene
+}
+
+/// Up to the answer of the rotation, which is under way.
+fn rotating() -> Scene {
+    let mut scene = scene();
+    scene.walk("tT");
+    scene.keys("<tab>y");
+    scene
+}
+
+fn confirmed(scene: &mut Scene) {
+    scene.answer_with(rotated(group("acme-eu", 9)));
+    let Outcome::Done(mut confirmed) = rotated(group("acme-eu", 9)) else {
+        unreachable!("it makes Done");
+    };
+    confirmed.ending = Ending::Confirmed;
+    scene.answer_with(Outcome::Done(confirmed));
+}
+
+fn jobs(scene: &Scene) -> Vec<&Job> {
+    scene.pending.iter().map(|(_, _, job)| job).collect()
+}
+
+#[test]
+fn the_check_says_where_the_token_goes() {
+    let mut with = scene();
+    with.walk("tT");
+    with.shows("goes to /usr/local/bin/put-token by hand-off");
+    assert!(!with.screen().contains("secret-argument"));
+    let mut without = Scene::on(TESTING);
+    without.walk("tT");
+    without.shows("By itself it goes nowhere");
+}
+
+#[test]
+fn the_hand_off_follows_the_read_back_and_is_shown() {
+    let mut scene = rotating();
+    scene.answer_with(rotated(group("acme-eu", 9)));
+    scene.shows("after it is read back");
+    assert!(matches!(jobs(&scene)[..], [Job::Confirm(_)]));
+    let mut scene = rotating();
+    confirmed(&mut scene);
+    assert!(matches!(jobs(&scene)[..], [Job::HandOff(_)]));
+    scene.shows("running");
+    assert_eq!(scene.keys("h"), [], "it runs already");
+    scene.says("under way");
+    scene.answer_with(handed(
+        "acme-eu",
+        HandOffState::Done,
+        Some(0),
+        Some("stored"),
+    ));
+    scene
+        .shows("done (exit 0)")
+        .shows("stored")
+        .shows("It has arrived");
+    assert!(scene.pending.is_empty());
+}
+
+#[test]
+fn one_that_failed_says_so_and_h_runs_it_again() {
+    let mut scene = rotating();
+    confirmed(&mut scene);
+    scene.answer_with(handed(
+        "acme-eu",
+        HandOffState::Failed,
+        Some(3),
+        Some("no place"),
+    ));
+    scene
+        .shows("FAILED (exit 3)")
+        .shows("no place")
+        .shows("h runs it again");
+    assert!(
+        scene
+            .footer()
+            .contains("HAND-OFF FAILED (exit 3): no place")
+    );
+    scene.keys("h");
+    assert!(matches!(jobs(&scene)[..], [Job::HandOffAgain(..)]));
+    let trouble = match failed(
+        "not handed off: the service still holds the old token",
+        None,
+    ) {
+        Outcome::Failed(trouble) => trouble,
+        other => panic!("{other:?}"),
+    };
+    scene.answer_with(Outcome::NotHandedOff(trouble));
+    scene.shows("NOT RUN").shows("still holds the old token");
+    scene.keys("h");
+    scene.answer_with(handed("acme-eu", HandOffState::Done, Some(0), None));
+    scene.shows("done (exit 0)");
+}
+
+#[test]
+fn a_rotation_that_was_left_is_handed_off_all_the_same() {
+    for leave in ["<esc>", "<esc>P<down><enter>"] {
+        let mut scene = rotating();
+        scene.keys(leave);
+        let reads =
+            |job: &Job| matches!(job, Job::List | Job::OpenRotations | Job::PendingHandOffs);
+        scene.pending.retain(|(_, _, job)| !reads(job));
+        scene.answer_with(rotated(group("acme-eu", 9)));
+        assert!(matches!(jobs(&scene)[..], [Job::Confirm(_)]), "{leave}");
+        let Outcome::Done(mut unread) = rotated(group("acme-eu", 9)) else {
+            unreachable!("it makes Done");
+        };
+        unread
+            .warnings
+            .push(Warning::NotReadBack { why: "gone".into() });
+        scene.answer_with(Outcome::Done(unread));
+        assert!(matches!(jobs(&scene)[..], [Job::HandOff(_)]), "{leave}");
+        assert_eq!(scene.pending[0].1, ProfileIndex(TESTING));
+        scene.answer_with(handed("acme-eu", HandOffState::Failed, Some(1), None));
+        scene.says("HAND-OFF FAILED");
+        assert!(scene.pending.is_empty(), "no read begins anew");
+    }
+}
+
+#[test]
+fn quitting_waits_for_it() {
+    let mut scene = rotating();
+    confirmed(&mut scene);
+    scene.keys("<ctrl-c><ctrl-c>");
+    assert_eq!(scene.writes().len(), 1);
+    scene.says("waiting for handing off acme-eu");
+}
+
+#[test]
+fn one_that_waits_since_a_crash_is_told_and_handed_off_from_its_group() {
+    let mut scene = scene();
+    scene.walk("t");
+    scene.keys("h");
+    scene.says("no new token waits");
+    scene.walk("<esc>");
+    let waiting = groupdesk::operations::RotationId(7);
+    scene
+        .app
+        .desk
+        .to_hand_off
+        .insert(crate::support::world::id("acme-eu"), waiting);
+    scene.walk("t");
+    scene.shows("WAITS").shows("h hands this token off");
+    scene.keys("h");
+    assert!(matches!(jobs(&scene)[..], [Job::HandOffAgain(..)]));
+    scene.answer_with(handed("acme-eu", HandOffState::Done, Some(0), None));
+    scene.shows("done (exit 0)");
+    assert!(scene.app.desk.to_hand_off.is_empty());
+}
+
+#[test]
+fn where_nothing_is_handed_off_nothing_is_said_of_it() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("tT<tab>y");
+    assert!(!scene.screen().contains("hand-off "), "{}", scene.screen());
+    scene.keys("h");
+    scene.says("has no handoff");
+    let mut guarded = Scene::on(READ_ONLY);
+    guarded.walk("t");
+    assert_eq!(guarded.keys("h"), []);
+}
+
+#[test]
+fn old_tokens_are_marked_and_found_by_age() {
+    let mut scene = Scene::on(TESTING);
+    scene.app.desk.profiles[0].max_token_age = Some(Duration::from_hours(24 * 90));
+    let now = scene.now;
+    let mut groups = vec![group("acme-eu", 1), group("globex", 2), group("initech", 3)];
+    for (at, days) in [(0, 402), (1, 3)] {
+        groups[at].last_rotated = Some(groupdesk::domain::known::LastRotated {
+            at: now - jiff::SignedDuration::from_hours(24 * days),
+            by: None,
+        });
+    }
+    scene.keys("r");
+    scene.answer_with(Outcome::Listed(groups));
+    scene
+        .shows("402d old")
+        .shows("3d ")
+        .shows("changed elsewhere, seen 402d ago");
+    scene.walk("/age>90d");
+    scene.shows("1 of 3").shows("acme-eu");
+    for (filter, count) in [
+        ("age<7d", "1 of 3"),
+        ("age>1h", "2 of 3"),
+        ("age>1h globex", "1 of 3"),
+    ] {
+        scene.walk("<esc>/").walk(filter);
+        scene.shows(count);
+    }
+    scene.walk("<esc>/age>");
+    scene
+        .shows("0 of 3")
+        .shows("an age is a number and its unit");
+}

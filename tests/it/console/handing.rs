@@ -1,0 +1,71 @@
+//! The hand-off in the console, with a real command: after a rotation, and at the next start when it was broken off.
+
+use std::{path::Path, time::Duration};
+
+use groupdesk::{
+    config::HandOffCommand,
+    operations::{Assurance, Operations},
+};
+
+use super::scene::{NOW, a_world, open_with};
+use crate::support::world::{Side, World, id};
+
+fn hands_off(world: &World, folder: &Path) -> Operations {
+    let script =
+        "cat > $0/in.new; mv $0/in.new $0/in; [ -e $0/works ] || { cat $0/in >&2; exit 3; }";
+    let command = ["/bin/sh", "-c", script, &folder.display().to_string()];
+    let handoff = HandOffCommand {
+        command: command.map(str::to_owned).into(),
+        timeout: Duration::from_secs(30),
+    };
+    world
+        .desk(Side::Testing)
+        .at(NOW)
+        .with(|profile| profile.handoff = Some(handoff))
+        .operations()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_token_is_handed_off_and_a_failure_is_done_again() {
+    let world = a_world().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut console = open_with(vec![hands_off(&world, folder.path())]).await;
+    console.keys("tT").await;
+    console.shows("goes to /bin/sh by hand-off");
+    console.keys("<tab>y").await;
+    let token = world.stored(Side::Testing, "acme-eu").token;
+    console
+        .shows("confirmed by reading it back")
+        .shows("FAILED (exit 3)")
+        .shows("h runs it again")
+        .hides(&token);
+    std::fs::write(folder.path().join("works"), "").expect("written");
+    console.keys("h").await;
+    console.shows("done (exit 0)").shows("It has arrived");
+    let got = std::fs::read_to_string(folder.path().join("in")).expect("taken");
+    assert!(got.contains(&token));
+    assert_eq!(world.stored(Side::Testing, "acme-eu").token, token);
+    console.keys("<esc>2").await;
+    console.shows("handed off").shows("not handed off");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_crash_left_is_told_at_the_start() {
+    let world = a_world().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("works"), "").expect("written");
+    let operations = hands_off(&world, folder.path());
+    // As after a kill between the rotation and the end of its hand-off.
+    operations
+        .rotate(&id("acme-eu"), None, Assurance::KnownOnly)
+        .await
+        .expect("rotated");
+    let mut console = open_with(vec![operations]).await;
+    console.shows("not handed off yet: the new token of acme-eu");
+    console.keys("t").await;
+    console.shows("WAITS");
+    console.keys("h").await;
+    console.shows("done (exit 0)");
+    let got = std::fs::read_to_string(folder.path().join("in")).expect("taken");
+    assert!(got.contains(&world.stored(Side::Testing, "acme-eu").token));
+}

@@ -1,0 +1,360 @@
+//! The hand-off of a new token: by standard input alone, pending before the command runs, its ending kept afterwards.
+
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use groupdesk::{
+    config::HandOffCommand,
+    domain::{
+        handoff::{HandOff, HandOffState},
+        history::{Ending, Operation},
+        rotation::State,
+        token::Token,
+    },
+    operations::{Done, Failure, HandedOff, Operations, Warning},
+};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::{ACME, Scene, exposed, history, journal, rotate};
+use crate::support::{
+    meddler::{Meddling, Then},
+    world::Desk,
+};
+
+/// Longest wait for anything that must happen.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A command that runs a script in a folder of its own.
+struct Taker {
+    folder: TempDir,
+    limit: Duration,
+}
+
+impl Taker {
+    fn new(script: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let taker = Self {
+            folder,
+            limit: PATIENCE,
+        };
+        taker.does(script);
+        taker
+    }
+
+    /// What it does from now on; `$1` is its folder.
+    fn does(&self, script: &str) {
+        std::fs::write(self.folder.path().join("script"), script).expect("written");
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn read(&self, name: &str) -> String {
+        let bytes = std::fs::read(self.path(name)).expect("the command wrote it");
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    fn command(&self) -> HandOffCommand {
+        let text = |path: &Path| path.display().to_string();
+        HandOffCommand {
+            command: vec![
+                "/bin/sh".into(),
+                text(&self.path("script")),
+                text(self.folder.path()),
+            ],
+            timeout: self.limit,
+        }
+    }
+
+    async fn scene(&self) -> Scene {
+        Scene::with(|desk| self.at(desk)).await
+    }
+
+    fn at(&self, desk: Desk) -> Desk {
+        desk.with(|profile| profile.handoff = Some(self.command()))
+    }
+}
+
+/// Rotates and confirms; the hand-off is what the test is about.
+async fn rotated(scene: &Scene) -> Done {
+    let rotated = rotate(&scene.ana).await.expect("rotated");
+    scene.ana.confirm(rotated).await
+}
+
+async fn handed(scene: &Scene, done: &Done) -> HandedOff {
+    let handed = scene.ana.hand_off(done).await;
+    handed.expect("there is something to hand off")
+}
+
+/// Where the hand-offs stand, the first begun first.
+async fn states(operations: &Operations) -> Vec<HandOffState> {
+    let rows = journal(operations).await;
+    rows.iter().rev().map(|row| row.handoff.state).collect()
+}
+
+const RECORDS: &str = "cat > $1/in; cat /proc/$$/cmdline /proc/$$/environ > $1/proc; \
+                       cat /proc/self/cmdline /proc/self/environ >> $1/proc; echo taken >&2";
+
+#[tokio::test]
+async fn the_token_goes_by_standard_input_and_no_other_way() {
+    let taker = Taker::new(RECORDS);
+    let scene = Scene::with(|desk| taker.at(desk)).await;
+    let secrets = scene.world.secrets();
+    let done = rotated(&scene).await;
+    assert_eq!(states(&scene.ana).await, [HandOffState::Pending]);
+    let handed = handed(&scene, &done).await;
+    assert_eq!(
+        handed.handoff,
+        HandOff {
+            state: HandOffState::Done,
+            exit: Some(0),
+            note: Some("taken".into())
+        }
+    );
+    let fingerprint = scene
+        .ana
+        .directory()
+        .fingerprinter()
+        .of(&Token::new(scene.token()));
+    let got = taker.read("in");
+    let message: Value = serde_json::from_str(&got).expect("one JSON object");
+    assert_eq!(got.lines().count(), 1);
+    assert_eq!(
+        message,
+        serde_json::json!({
+            "user_group_id": ACME,
+            "name": "Acme Europe",
+            "token": scene.token(),
+            "previous_fingerprint": done.previous_fingerprint.expect("known").to_string(),
+            "fingerprint": fingerprint.to_string(),
+            "profile": "testing",
+        })
+    );
+    let seen = taker.read("proc");
+    assert!(seen.contains("script"), "{seen}");
+    let mut secrets: Vec<_> = secrets.into_iter().chain(scene.world.secrets()).collect();
+    secrets.dedup();
+    for secret in &secrets {
+        assert!(!seen.contains(secret));
+    }
+    scene.world.scan_desks(&secrets);
+
+    assert_eq!(journal(&scene.ana).await[0].handoff, handed.handoff);
+    let last = history(&scene.ana).await.pop().expect("a line");
+    assert_eq!(
+        (last.operation, last.ending),
+        (Operation::HandOff, Ending::HandedOff)
+    );
+    assert_eq!(last.fingerprint, Some(fingerprint));
+    scene.check().await;
+}
+
+#[tokio::test]
+async fn the_variable_of_the_api_key_is_not_passed_on() {
+    let taker = Taker::new("cat /proc/$$/environ > $1/proc");
+    let scene = taker.scene().await;
+    let key = scene.world.new_key("testing", Some("Testing"));
+    let ana = taker.at(scene.desk()).key(&key).operations();
+    let done = ana.confirm(rotate(&ana).await.expect("rotated")).await;
+    let handed = ana.hand_off(&done).await.expect("one");
+    assert!(handed.is_done(), "{handed:?}");
+    assert!(!taker.read("proc").contains(&key));
+}
+
+#[tokio::test]
+async fn without_a_command_nothing_is_handed_off() {
+    let scene = Scene::new().await;
+    let done = rotated(&scene).await;
+    assert_eq!(scene.ana.hand_off(&done).await, None);
+    assert_eq!(states(&scene.ana).await, [HandOffState::None]);
+    let row = done.rotation.expect("a row");
+    let failure = scene.ana.hand_off_again(row).await;
+    assert!(matches!(failure, Err(Failure::NoHandOff(_))), "{failure:?}");
+}
+
+#[tokio::test]
+async fn a_command_that_fails_is_told_without_the_token_and_can_be_run_again() {
+    let taker = Taker::new(
+        "echo one >&2; printf 'no place for ' >&2; cat >&2; printf '\\033[2J\\n\\n' >&2; exit 3",
+    );
+    let scene = taker.scene().await;
+    let done = rotated(&scene).await;
+    let handed = handed(&scene, &done).await;
+    assert_eq!(handed.handoff.state, HandOffState::Failed);
+    assert_eq!(handed.handoff.exit, Some(3));
+    taker.does("cat > /dev/null; read_token=$(cat $1/t); echo \"bad: $read_token\" >&2; exit 4");
+    std::fs::write(taker.path("t"), exposed(&done)).expect("written");
+    let again = scene.ana.hand_off_again(handed.rotation).await;
+    let again = again.expect("run");
+    assert_eq!(again.handoff.exit, Some(4));
+    assert_eq!(again.handoff.note.as_deref(), Some("bad: …"));
+    let kept = journal(&scene.ana).await.remove(0).handoff;
+    assert_eq!(kept, again.handoff);
+    assert_eq!(states(&scene.ana).await, [HandOffState::Failed]);
+    for note in scene.history_notes().await {
+        assert!(
+            !note.contains(exposed(&done)) && !note.contains('\u{1b}'),
+            "{note}"
+        );
+    }
+    scene.world.scan_desks(&[exposed(&done).to_owned()]);
+
+    taker.does("cat > $1/in");
+    let again = scene.ana.hand_off_again(handed.rotation).await;
+    assert!(again.expect("run").is_done());
+    assert!(taker.read("in").contains(exposed(&done)));
+    assert_eq!(scene.meddler.count("POST"), 1, "nothing was rotated again");
+    let endings: Vec<_> = scene.history().await.into_iter().rev().take(3).collect();
+    assert_eq!(
+        endings,
+        [
+            (Operation::HandOff, Ending::HandedOff),
+            (Operation::HandOff, Ending::NotHandedOff),
+            (Operation::HandOff, Ending::NotHandedOff),
+        ]
+    );
+}
+
+/// A zombie that nobody has collected yet no longer runs.
+fn is_running(pid: &str) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
+        let state = stat.rsplit(')').next().unwrap_or_default();
+        !state.trim_start().starts_with('Z')
+    })
+}
+
+#[tokio::test]
+async fn at_the_time_limit_the_whole_group_is_killed() {
+    let mut taker = Taker::new("sleep 1000 & echo $! > $1/pid; echo waiting >&2; sleep 1000");
+    taker.limit = Duration::from_secs(2);
+    let scene = taker.scene().await;
+    let done = rotated(&scene).await;
+    let handed = handed(&scene, &done).await;
+    assert_eq!(handed.handoff.state, HandOffState::Failed);
+    assert_eq!(handed.handoff.exit, None);
+    let note = handed.handoff.note.expect("a note");
+    assert!(
+        note.contains("did not end within 2000 ms and was killed: waiting"),
+        "{note}"
+    );
+    let pid = taker.read("pid").trim().to_owned();
+    let deadline = Instant::now() + PATIENCE;
+    while is_running(&pid) {
+        assert!(Instant::now() < deadline, "it still runs");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_does_not_read_or_does_not_exist_hangs_nobody() {
+    for (script, state) in [
+        ("exit 0", HandOffState::Done),
+        ("exec 0<&-; exit 0", HandOffState::Done),
+        ("exec 0<&-; kill -9 $$", HandOffState::Failed),
+        ("sleep 1000 < /dev/null & exit 0", HandOffState::Done),
+    ] {
+        let taker = Taker::new(script);
+        let scene = taker.scene().await;
+        let done = rotated(&scene).await;
+        let handed = handed(&scene, &done).await;
+        assert_eq!(handed.handoff.state, state, "{script}: {handed:?}");
+    }
+    let scene = Scene::with(|desk| {
+        desk.with(|profile| {
+            profile.handoff = Some(HandOffCommand {
+                command: vec!["/nowhere/put".into()],
+                timeout: PATIENCE,
+            });
+        })
+    })
+    .await;
+    let done = rotated(&scene).await;
+    let handed = handed(&scene, &done).await;
+    assert_eq!(handed.handoff.state, HandOffState::Failed);
+    let note = handed.handoff.note.expect("a note");
+    assert!(note.contains("cannot be run"), "{note}");
+}
+
+#[tokio::test]
+async fn a_rotation_whose_answer_was_lost_is_handed_off_too() {
+    let taker = Taker::new("cat > $1/in");
+    let scene = taker.scene().await;
+    scene.meddler.next("POST", Meddling::applied(Then::Drop));
+    let done = rotate(&scene.ana).await.expect("recovered");
+    assert_eq!(done.ending, Ending::Recovered);
+    assert_eq!(states(&scene.ana).await, [HandOffState::Pending]);
+    assert!(handed(&scene, &done).await.is_done());
+    assert!(taker.read("in").contains(&scene.token()));
+}
+
+#[tokio::test]
+async fn a_token_that_a_read_contradicts_waits() {
+    let taker = Taker::new("touch $1/ran");
+    let scene = taker.scene().await;
+    let mut done = rotated(&scene).await;
+    done.ending = Ending::Rotated;
+    done.warnings.push(Warning::StaleAnswer);
+    let waiting = handed(&scene, &done).await;
+    assert_eq!(waiting.handoff.state, HandOffState::Pending);
+    assert_eq!(states(&scene.ana).await, [HandOffState::Pending]);
+    assert!(!taker.path("ran").exists());
+    done.warnings.clear();
+    done.warnings
+        .push(Warning::NotReadBack { why: "gone".into() });
+    assert!(
+        handed(&scene, &done).await.is_done(),
+        "nobody contradicts it"
+    );
+}
+
+#[tokio::test]
+async fn the_newest_token_wins() {
+    let taker = Taker::new("cat > $1/in; exit 1");
+    let scene = taker.scene().await;
+    let first = rotated(&scene).await;
+    handed(&scene, &first).await;
+    let second = rotated(&scene).await;
+    let rows = [HandOffState::None, HandOffState::Pending];
+    assert_eq!(states(&scene.ana).await, rows);
+    assert_eq!(scene.ana.hand_off(&first).await, None, "its token is dead");
+    taker.does("cat > $1/in");
+    assert!(handed(&scene, &second).await.is_done());
+
+    // The first one's command ends only now, and may have put its token over the second one.
+    let entry = history(&scene.ana).await.pop().expect("a line");
+    let row = first.rotation.expect("a row");
+    let done = HandOff {
+        state: HandOffState::Done,
+        exit: Some(0),
+        note: None,
+    };
+    let kept = scene.ana.directory().end_hand_off(row, done, entry).await;
+    assert!(!kept.expect("written"));
+    assert_eq!(states(&scene.ana).await, rows);
+    let waiting = scene.ana.pending_hand_offs().await.expect("readable");
+    assert_eq!(waiting.len(), 1);
+    let again = scene.ana.hand_off_again(waiting[0].id).await;
+    assert!(again.expect("run").is_done());
+    assert!(taker.read("in").contains(&scene.token()));
+}
+
+#[tokio::test]
+async fn an_old_rotation_hands_off_the_token_of_today() {
+    let taker = Taker::new("cat > $1/in");
+    let scene = taker.scene().await;
+    let done = rotated(&scene).await;
+    let elsewhere = scene.world.operations(crate::support::world::Side::Testing);
+    rotate(&elsewhere).await.expect("rotated again");
+    let handed = scene
+        .ana
+        .hand_off_again(done.rotation.expect("a row"))
+        .await;
+    assert!(handed.expect("run").is_done());
+    assert!(taker.read("in").contains(&scene.token()));
+    assert_eq!(scene.states().await.len(), 2);
+    assert!(!scene.states().await.contains(&State::Unknown));
+}
