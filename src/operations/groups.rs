@@ -1,7 +1,7 @@
 //! Look up, create and update (hazards 1 to 4 and 6 of service.md).
 
 use super::{
-    Assurance, Done, Failure, Operations, Warning,
+    Assurance, Done, Failure, Operations, Point, Warning,
     learning::{Learnt, No, Read},
 };
 use crate::{
@@ -36,7 +36,9 @@ impl Operations {
             ..GroupRequest::default()
         };
         let asked = self.asked(id).await.map_err(Failure::NothingSent)?;
+        self.reached(Point::BeforeGet);
         let read = self.read(&request, id).await?;
+        self.reached(Point::GetAnswered);
         let ending = match read.new_user_group {
             Some(true) => Ending::CreatedByGet,
             Some(false) | None => Ending::Found,
@@ -49,7 +51,9 @@ impl Operations {
             changes: None,
             asked: Some(asked),
         };
-        self.learn(id, learnt).await
+        let done = self.learn(id, learnt).await?;
+        self.reached(Point::GetDurable);
+        Ok(done)
     }
 
     /// Get-or-create with all that is wanted. A group that was there already is returned unchanged, and the

@@ -5,6 +5,7 @@ mod failure;
 mod groups;
 mod learning;
 mod outcome;
+mod points;
 mod recording;
 mod rotating;
 mod rotation_answer;
@@ -18,6 +19,7 @@ use tokio::sync::OnceCell;
 pub use failure::Failure;
 pub use groups::request;
 pub use outcome::{Done, Warning};
+pub use points::Point;
 pub use recording::changes_json;
 
 /// What callers see of the layers below comes through here.
@@ -73,6 +75,7 @@ struct Inner {
     directory: Directory,
     operator: String,
     clock: Clock,
+    points: points::Points,
 }
 
 impl Operations {
@@ -90,6 +93,7 @@ impl Operations {
             directory,
             operator,
             clock,
+            points: points::Points::default(),
         }))
     }
 
