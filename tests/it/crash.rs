@@ -3,8 +3,11 @@
 
 mod desk;
 mod faults;
+mod full;
+mod order;
 mod run;
 mod stage;
+mod together;
 mod wrong;
 
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
@@ -75,9 +78,7 @@ fn must_prove_something(played: &[(Case, Played)]) {
     let mut kills = BTreeMap::new();
     for (case, played) in played {
         *requests.entry(format!("{:?}", case.fault)).or_insert(0) += played.requests;
-        if case.again.is_none() {
-            *kills.entry(case.kill).or_insert(0) += played.kills;
-        }
+        *kills.entry(case.kill).or_insert(0) += usize::from(played.died);
     }
     assert!(requests.values().all(|count| *count > 0), "{requests:?}");
     assert!(
@@ -105,4 +106,24 @@ async fn whatever_dies_whenever_the_journal_says_what_the_service_says() {
     );
     must_hold(&played);
     must_prove_something(&played);
+}
+
+/// The same rotation with one mistake each: what is looked at after a run would notice.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_mistake_is_caught_and_the_same_code_without_one_is_not() {
+    must_hold(&play_all(spread(), Variant::Careful).await);
+    for (variant, symptom) in Variant::WRONG {
+        let mut caught = Vec::new();
+        for cases in spread().chunks(AT_ONCE * 2) {
+            let played = play_all(cases.to_vec(), variant).await;
+            caught.extend(played.into_iter().flat_map(|(_, played)| played.wrong));
+            if !caught.is_empty() {
+                break;
+            }
+        }
+        assert!(
+            caught.iter().any(|wrong| wrong.contains(symptom)),
+            "{variant:?}: {caught:?}"
+        );
+    }
 }

@@ -196,7 +196,7 @@ impl Desk {
             Task::RotateOnDemand => {
                 let operations = self.operations(Clock::System);
                 while listen() {
-                    match operations.rotate(&id, None, Assurance::KnownOnly).await {
+                    match operations.rotate(&id, None, Assurance::Exists).await {
                         Ok(done) => say("ended", done.ending.as_str()),
                         Err(failure) => say("failed", &failure.to_string()),
                     }

@@ -73,6 +73,8 @@ pub(super) struct Played {
     pub(super) wrong: Vec<String>,
     /// Rotate requests that left the desk.
     pub(super) requests: usize,
+    /// The rotation was killed where it was to be.
+    pub(super) died: bool,
     /// Desks that were killed.
     pub(super) kills: usize,
 }
@@ -153,7 +155,8 @@ impl Run<'_> {
                 None => break,
             }
         }
-        self.played.kills += usize::from(desk.is_killed().await);
+        self.played.died = desk.is_killed().await;
+        self.played.kills += usize::from(self.played.died);
     }
 
     async fn let_through(&self) {

@@ -4,7 +4,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Stdio,
+    process::{Command, Stdio},
     sync::atomic::{AtomicUsize, Ordering},
     time::Duration,
 };
@@ -13,7 +13,7 @@ use groupdesk::{config::files::private_folder, directory::Directory};
 use serde_json::json;
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines},
-    process::{Child, ChildStdout, Command},
+    process::{Child, ChildStdout},
 };
 
 use super::{
@@ -26,7 +26,7 @@ use crate::support::{
 };
 
 /// Longest life of a desk.
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_mins(1);
 
 pub(super) struct Stage {
     pub(super) world: World,
@@ -127,7 +127,7 @@ impl Process {
     /// `command` runs the test binary, whatever else it does.
     pub(super) fn start_as(mut command: Command, order: &Order) -> Self {
         let order = serde_json::to_string(order).expect("JSON");
-        let mut child = command
+        command
             .args([
                 "crash::desk::desk",
                 "--exact",
@@ -136,7 +136,8 @@ impl Process {
             ])
             .env(ORDER, order)
             .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
+            .stdout(Stdio::piped());
+        let mut child = tokio::process::Command::from(command)
             .kill_on_drop(true)
             .spawn()
             .expect("a process");

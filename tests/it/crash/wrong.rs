@@ -39,12 +39,13 @@ pub(super) enum Variant {
 }
 
 impl Variant {
-    pub(super) const WRONG: [Self; 5] = [
-        Self::RetryBlindly,
-        Self::ShowFirst,
-        Self::IntentAfterSending,
-        Self::TrustTheStatus,
-        Self::NoHorizon,
+    /// The mistakes, and what the matrix says of them.
+    pub(super) const WRONG: [(Self, &str); 5] = [
+        (Self::RetryBlindly, "2 requests"),
+        (Self::ShowFirst, "shown before its fingerprint was durable"),
+        (Self::IntentAfterSending, "a request without an intent"),
+        (Self::TrustTheStatus, "NotApplied with None, rotated: true"),
+        (Self::NoHorizon, "NotApplied with None, rotated: true"),
     ];
 }
 
@@ -142,15 +143,14 @@ pub(super) async fn rotate(desk: &Desk, at: Timestamp) {
         result = client.rotate(&current, Some(&group)).await;
     }
     reached(5);
-    let mut under_way = match under_way {
-        Some(begun) => begun,
-        None => {
-            let Some(mut begun) = UnderWay::begin(desk, at, previous).await else {
-                return say("failed", "taken");
-            };
+    if under_way.is_none() {
+        under_way = UnderWay::begin(desk, at, previous).await;
+        if let Some(begun) = &mut under_way {
             begun.step(Event::Sending).await;
-            begun
         }
+    }
+    let Some(mut under_way) = under_way else {
+        return say("failed", "taken");
     };
     let answer = match &result {
         Ok(reply) if variant == Variant::TrustTheStatus && reply.status != 200 => Answer::NotSent,
