@@ -36,7 +36,24 @@ pub(super) struct Points {
     watcher: Option<Arc<dyn Fn(Point) + Send + Sync>>,
 }
 
+impl Points {
+    #[cfg(feature = "failpoints")]
+    fn reached(&self, point: Point) {
+        if let Some(watcher) = &self.watcher {
+            watcher(point);
+        }
+    }
+
+    #[cfg(not(feature = "failpoints"))]
+    #[expect(clippy::unused_self, reason = "called alike with the feature")]
+    fn reached(&self, _: Point) {}
+}
+
 impl Operations {
+    pub(super) fn reached(&self, point: Point) {
+        self.0.points.reached(point);
+    }
+
     /// Tells `watcher` of every point, at the point.
     ///
     /// # Panics
@@ -48,15 +65,4 @@ impl Operations {
         inner.points.watcher = Some(Arc::new(watcher));
         self
     }
-
-    #[cfg(feature = "failpoints")]
-    pub(super) fn reached(&self, point: Point) {
-        if let Some(watcher) = &self.0.points.watcher {
-            watcher(point);
-        }
-    }
-
-    #[cfg(not(feature = "failpoints"))]
-    #[expect(clippy::unused_self, reason = "the same call as with the feature")]
-    pub(super) fn reached(&self, _: Point) {}
 }

@@ -49,6 +49,8 @@ pub(super) struct Order {
     pub(super) kill: Option<u8>,
     /// Where its disk is full, by the number of rotation.md.
     pub(super) full: Option<u8>,
+    /// It says every point it passes.
+    pub(super) tells: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -83,6 +85,7 @@ const SHOWN: u8 = 7;
 pub(super) struct Watch {
     kill: Option<u8>,
     full: Option<u8>,
+    tells: bool,
     settling: AtomicBool,
 }
 
@@ -91,6 +94,7 @@ impl Watch {
         Self {
             kill: order.kill,
             full: order.full,
+            tells: order.tells,
             // The gets of the preflight are no settling gets.
             settling: AtomicBool::new(matches!(order.task, Task::LookUp(_))),
         }
@@ -101,6 +105,9 @@ impl Watch {
             5 => self.settling.store(true, Ordering::SeqCst),
             9..=11 if !self.settling.load(Ordering::SeqCst) => return,
             _ => {}
+        }
+        if self.tells {
+            say("point", &number.to_string());
         }
         if self.full == Some(number) {
             fill_the_disk();
@@ -286,6 +293,7 @@ fn desk() {
             variant: Variant::Shipped,
             kill: Some(11),
             full: None,
+            tells: true,
         };
         let text = serde_json::to_string(&order).expect("JSON");
         assert_eq!(serde_json::from_str::<Order>(&text).expect("JSON"), order);

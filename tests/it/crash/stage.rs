@@ -108,6 +108,7 @@ impl Scene<'_> {
             variant: Variant::Shipped,
             kill: None,
             full: None,
+            tells: false,
         }
     }
 }

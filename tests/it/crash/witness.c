@@ -1,5 +1,5 @@
 /* Stands between a program and its C library, and notes in the file named by WITNESS, in order: writes and syncs of
-   files, the request, its answer, and the showing. Each note is one line. */
+   files, the request, its answer, and what the desk says. Each note is one line. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -23,7 +23,8 @@ static void note(const char *what, int fd) {
     ssize_t length = readlink(link, path, sizeof path - 1);
     if (length > 0) path[length] = 0;
     const char *slash = strrchr(path, '/');
-    int size = snprintf(line, sizeof line, "%s %s\n", what, slash ? slash + 1 : path);
+    what = strcspn(what, "\n") < strlen(what) ? strtok(strdupa(what), "\n") : what;
+    int size = snprintf(line, sizeof line, "%s|%s\n", what, slash ? slash + 1 : path);
     int log = syscall(SYS_openat, AT_FDCWD, witness, O_WRONLY | O_APPEND | O_CREAT, 0600);
     if (log >= 0) {
         syscall(SYS_write, log, line, size);
@@ -37,7 +38,12 @@ static void out(int fd, const void *bytes, size_t size) {
         request = fd;
         note("send", fd);
     } else if (fd == 1) {
-        if (memmem(bytes, size, "@shown", 6)) note("show", fd);
+        const char *said = memchr(bytes, '@', size);
+        if (said && size - (said - (const char *)bytes) > 7) {
+            char what[8] = "";
+            memcpy(what, said + 1, 7);
+            note(what, -1);
+        }
     } else {
         note("write", fd);
     }
