@@ -35,7 +35,7 @@ pub enum Failure {
     /// Hazard 11.
     #[error(
         "ALARM: \"{id}\" is tagged {got}, this profile expects {expected}; nothing further was sent. \
-         Check base_url and API key of the profile"
+         Check base_url and API key of the profile; if they have been corrected since: groupdesk update --exists"
     )]
     WrongEnvironment {
         id: UserGroupId,
@@ -70,7 +70,7 @@ pub enum Failure {
     Client(#[from] ClientError),
     #[error("the service does not accept the API key{}; check api_key of the profile", said(words.as_ref()))]
     KeyRefused { words: Option<String> },
-    #[error("the service refused ({status}){}; nothing was changed", said(words.as_ref()))]
+    #[error("the service refused ({status}){}", said(words.as_ref()))]
     Refused { status: u16, words: Option<String> },
     /// No answer. Of a mutation: certainly nothing reached the service.
     #[error("{0}")]

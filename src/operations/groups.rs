@@ -14,6 +14,9 @@ use crate::{
     },
 };
 
+/// Entries of a group's history that an earlier create is looked for in.
+const RECENT: usize = 50;
+
 const TRY_AGAIN_UPDATE: &str = "Read the group; sending the same update again is safe";
 const TRY_AGAIN_CREATE: &str = "Creating it again is safe: an existing group is returned unchanged";
 
@@ -61,7 +64,7 @@ impl Operations {
     pub async fn create(&self, id: &UserGroupId, wanted: &Wanted) -> Result<Done, Failure> {
         self.writable()?;
         let request = request(id, wanted);
-        let result = self.client().await?.get_or_create(&request, id).await;
+        let result = self.client().await?.create(&request, id).await;
         let read = match self.judge(result) {
             Ok(read) => read,
             Err(no) => {
@@ -89,13 +92,24 @@ impl Operations {
             asked: None,
         };
         let mut done = self.learn(id, learnt).await?;
-        if creation_unclear {
+        if creation_unclear || (!created && self.may_have_created(id).await) {
             done.warnings.push(Warning::CreationUnclear);
         }
         let different = differences(wanted, &answered);
         done.warnings
             .extend(different.into_iter().map(Warning::Differs));
         Ok(done)
+    }
+
+    /// Hazard 6: after a create whose outcome stayed unknown, "it was there already" says nothing.
+    async fn may_have_created(&self, id: &UserGroupId) -> bool {
+        let history = self.history(Some(id.clone()), Some(RECENT)).await;
+        history.is_ok_and(|entries| {
+            entries.iter().any(|numbered| {
+                let entry = &numbered.value;
+                (entry.operation, entry.ending) == (Operation::Create, Ending::Unknown)
+            })
+        })
     }
 
     /// Sends the whole of what is wanted, then reads the group again. `base` is what the edit started from, for
@@ -108,7 +122,9 @@ impl Operations {
         assurance: Assurance,
     ) -> Result<Done, Failure> {
         self.writable()?;
-        self.known(id, assurance).await?;
+        if let Some(known) = self.known(id, assurance).await? {
+            self.right_environment(&known, assurance)?;
+        }
         let request = request(id, wanted);
         let result = self.client().await?.update(&request, id).await;
         let read = match self.judge(result) {

@@ -113,7 +113,7 @@ impl fmt::Display for Warning {
                 foreign.field
             ),
             Self::CreationUnclear => {
-                f.write_str("the answer does not say whether this call created the group")
+                f.write_str("created by this call or before it: nobody can tell which")
             }
             Self::NotReadBack { why } => {
                 write!(f, "done, but it could not be read back: {why}")

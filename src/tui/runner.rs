@@ -98,10 +98,10 @@ impl<S: Screen> Runner<S> {
                 Some(msg) = self.receiver.recv() => Some(msg),
                 signal = next_signal(&mut signals) => match signal {
                     Signal::Terminate | Signal::Hangup | Signal::Interrupt => Some(Msg::Leave),
-                    Signal::Continued => {
-                        self.screen.continued()?;
-                        None
-                    }
+                    Signal::Continued => self.screen.continued().err().map(|_| {
+                        terminal_lives = false;
+                        Msg::Leave
+                    }),
                 },
                 () = sleep(TICK), if self.app.ticks() => Some(Msg::Tick),
                 () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {

@@ -22,6 +22,14 @@ const TABLE: &str = "rotations";
 pub(super) fn begin(tx: &Transaction<'_>, profile: &str, intent: &Intent) -> Result<Begun, Fault> {
     let group = intent.user_group_id.as_str();
     let at = columns::micros(intent.at);
+    // Until it is known what became of an earlier one, another token may be its work.
+    let unsettled = tx
+        .prepare_cached(sql::UNSETTLED)?
+        .query_row(params![profile, group], rows::rotation)
+        .optional()?;
+    if let Some(row) = unsettled {
+        return Ok(Begun::TakenBy(row.ok_or(Fault::Row(TABLE))?));
+    }
     let started: Option<i64> = tx
         .prepare_cached(sql::BEGIN_ROTATION)?
         .query_row(
