@@ -6,6 +6,7 @@ mod faults;
 mod full;
 mod order;
 mod run;
+mod shipped;
 mod stage;
 mod together;
 mod wrong;
