@@ -135,8 +135,8 @@ fn version(connection: &Connection) -> Result<i64, Fault> {
     match (mark, version, tables) {
         (0, 0, 0) => Ok(0),
         (APPLICATION_ID, 1..=NEWEST, _) => Ok(version),
-        (APPLICATION_ID, NEWEST.., _) => Err(Fault::Newer {
-            found: version,
+        (APPLICATION_ID, found, _) if found > NEWEST => Err(Fault::Newer {
+            found,
             known: NEWEST,
         }),
         _ => Err(Fault::NotADirectory),

@@ -19,7 +19,7 @@ use tokio::{
 use super::faults::{Request, http, read_request};
 
 /// Longest wait for anything that must happen.
-const DEADLINE: Duration = Duration::from_secs(10);
+const DEADLINE: Duration = Duration::from_mins(1);
 
 type Change = Arc<dyn Fn(&mut Value) + Send + Sync>;
 
