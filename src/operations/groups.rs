@@ -11,6 +11,7 @@ use crate::{
         group::UserGroupId,
         history::{Ending, Operation},
         known::{Returned, Sent},
+        rotation::State,
     },
 };
 
@@ -54,9 +55,32 @@ impl Operations {
             changes: None,
             asked: Some(asked),
         };
-        let done = self.learn(id, learnt).await?;
+        let mut done = self.learn(id, learnt).await?;
         self.reached(Point::GetDurable);
+        self.warn_of_what_stands(&mut done).await;
         Ok(done)
+    }
+
+    /// What the answer does not say but the directory knows: a wrong tag seen before, a rotation still to be settled.
+    async fn warn_of_what_stands(&self, done: &mut Done) {
+        let tag = done.group.environment_tag.as_ref();
+        let alarm = self.tag_alarm(tag.map(|known| &known.value));
+        if !done.warnings.iter().any(Warning::is_alarm) {
+            done.warnings.splice(0..0, alarm);
+        }
+        let Ok(asked) = self.asked(&done.group.id).await else {
+            return;
+        };
+        for row in asked.open {
+            if row.rotation.state != State::Rotated {
+                let sent = row.sent_at.unwrap_or(row.started_at);
+                done.warnings.push(Warning::RotationOpen {
+                    state: row.rotation.state,
+                    by: row.by,
+                    decided_from: sent + self.horizon(),
+                });
+            }
+        }
     }
 
     /// Get-or-create with all that is wanted. A group that was there already is returned unchanged, and the

@@ -73,7 +73,11 @@ impl App {
         match msg {
             Msg::Key(key) => self.key(key),
             Msg::Paste(text) => self.paste(&text),
-            Msg::Resize(columns, rows) => self.desk.size = (columns, rows),
+            Msg::Resize(columns, rows) => {
+                self.desk.size = (columns, rows);
+                // Also where the size is the old one again: a terminal keeps nothing of what was cut off meanwhile.
+                self.desk.effects.push(Effect::Redraw);
+            }
             Msg::Done(ticket, outcome) => self.done(ticket, outcome),
             Msg::Lost(ticket) => self.lost(ticket),
             Msg::Tick => {}

@@ -67,7 +67,7 @@ pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Resu
     }
     if !mutation.yes {
         human::say_warnings(&read);
-        print::say(&review::lines(&change));
+        print::say(&review::lines(&change, false));
     }
     ask::confirm(
         mutation.yes,
