@@ -1,7 +1,7 @@
 //! Look up, create and update (hazards 1 to 4 and 6 of service.md).
 
 use super::{
-    Assurance, Done, Failure, Operations, Warning,
+    Assurance, Done, Failure, Operations, Point, Warning,
     learning::{Learnt, No, Read},
 };
 use crate::{
@@ -40,7 +40,9 @@ impl Operations {
             ..GroupRequest::default()
         };
         let asked = self.asked(id).await.map_err(Failure::NothingSent)?;
+        self.reached(Point::BeforeGet);
         let read = self.read(&request, id).await?;
+        self.reached(Point::GetAnswered);
         let ending = match read.new_user_group {
             Some(true) => Ending::CreatedByGet,
             Some(false) | None => Ending::Found,
@@ -54,6 +56,7 @@ impl Operations {
             asked: Some(asked),
         };
         let mut done = self.learn(id, learnt).await?;
+        self.reached(Point::GetDurable);
         self.warn_of_what_stands(&mut done).await;
         Ok(done)
     }

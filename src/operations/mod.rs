@@ -7,6 +7,7 @@ mod handing;
 mod horizon;
 mod learning;
 mod outcome;
+mod points;
 mod recording;
 mod recovering;
 mod rotating;
@@ -23,6 +24,7 @@ pub use failure::Failure;
 pub use groups::request;
 pub use handing::HandedOff;
 pub use outcome::{Done, Warning};
+pub use points::Point;
 pub use recording::changes_json;
 pub use recovering::{Recovered, StillOpen};
 
@@ -80,6 +82,7 @@ struct Inner {
     operator: String,
     clock: Clock,
     sendings: Sendings,
+    points: points::Points,
 }
 
 impl Operations {
@@ -98,6 +101,7 @@ impl Operations {
             operator,
             clock,
             sendings: Sendings::default(),
+            points: points::Points::default(),
         }))
     }
 

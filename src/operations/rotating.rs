@@ -1,7 +1,7 @@
 //! Rotating one token (rotation.md): preflight get, durable intent, one request on a fresh connection. What the answer
 //! means is `rotation_answer`'s business. Nothing here ever sends a rotation twice.
 
-use super::{Assurance, Done, Failure, Operations, Warning};
+use super::{Assurance, Done, Failure, Operations, Point, Warning};
 use crate::{
     directory::{Begun, DirectoryError, Intent, Record, Recorded, RotationId, RotationStep, Upon},
     domain::{
@@ -71,6 +71,7 @@ impl Operations {
             warnings,
         } = self.preflight(id, seen, assurance).await?;
         let previous = self.directory().fingerprinter().of(&current);
+        self.reached(Point::BeforeIntent);
         let mut under_way = UnderWay {
             id,
             row: self.begin(id, previous, reason.clone()).await?,
@@ -78,13 +79,16 @@ impl Operations {
             reason,
             warnings,
         };
+        self.reached(Point::IntentDurable);
         // The key and TLS are ready since the preflight: from here on only the network stands in between.
         let client = self.client().await?;
         self.advance(&mut under_way, Event::Sending, Beside::default())
             .await
             .map_err(Failure::NothingSent)?;
         self.note_sending(under_way.row);
+        self.reached(Point::SentDurable);
         let result = client.rotate(&current, Some(id)).await;
+        self.reached(Point::Answered);
         self.take_answer(under_way, result).await
     }
 

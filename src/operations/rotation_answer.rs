@@ -2,7 +2,7 @@
 //! whatever is unclear is settled by one get. It sends no rotation.
 
 use super::{
-    Assurance, Done, Failure, Operations, Warning,
+    Assurance, Done, Failure, Operations, Point, Warning,
     learning::{Read, explain, refused},
     rotating::{Beside, UnderWay},
     settling::ending,
@@ -102,6 +102,7 @@ impl Operations {
             let why = "the service rotated it and answered with a new token, which is not shown";
             not_written(why, &error)
         })?;
+        self.reached(Point::OutcomeDurable);
         let mut warnings = under_way.warnings;
         warnings.extend(Warning::of(&recorded.noticed));
         Ok(Done {
@@ -245,6 +246,10 @@ impl Operations {
             upon: Upon::Anything,
         };
         self.advance(under_way, event, beside).await?;
+        self.reached(match ending {
+            Ending::Unknown => Point::UnknownDurable,
+            _ => Point::OutcomeDurable,
+        });
         Ok(())
     }
 }

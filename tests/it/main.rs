@@ -8,6 +8,7 @@ mod cli;
 mod client;
 mod config;
 mod console;
+mod crash;
 mod directory;
 mod golden;
 mod house;

@@ -19,7 +19,7 @@ use tokio::{
 use super::faults::{Request, http, read_request};
 
 /// Longest wait for anything that must happen.
-const DEADLINE: Duration = Duration::from_secs(10);
+const DEADLINE: Duration = Duration::from_mins(1);
 
 type Change = Arc<dyn Fn(&mut Value) + Send + Sync>;
 
@@ -48,6 +48,8 @@ pub(crate) struct Meddling {
     /// Whether the service hears of it.
     forwards: bool,
     then: Then,
+    /// The request waits here before anything is done with it.
+    held: Option<Gate>,
     /// The answer waits until the gate is opened.
     gate: Option<Gate>,
 }
@@ -58,6 +60,7 @@ impl Meddling {
         Self {
             forwards: true,
             then,
+            held: None,
             gate: None,
         }
     }
@@ -67,6 +70,7 @@ impl Meddling {
         Self {
             forwards: false,
             then,
+            held: None,
             gate: None,
         }
     }
@@ -79,6 +83,12 @@ impl Meddling {
     /// Applied, and the JSON of the answer changed.
     pub(crate) fn change(change: impl Fn(&mut Value) + Send + Sync + 'static) -> Self {
         Self::applied(Then::Change(Arc::new(change)))
+    }
+
+    /// The request waits at the gate; the service has not heard of it.
+    pub(crate) fn held(mut self, gate: &Gate) -> Self {
+        self.held = Some(gate.clone());
+        self
     }
 
     /// The answer waits at the gate.
@@ -233,6 +243,9 @@ async fn serve(mut stream: TcpStream, service: SocketAddr, seen: &Mutex<Seen>) {
             seen.requests.push(request.clone());
             seen.order(&request)
         };
+        if let Some(gate) = &meddling.held {
+            gate.pass().await;
+        }
         let answer = if meddling.forwards {
             Some(forward(&request, service).await)
         } else {

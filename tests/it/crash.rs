@@ -1,0 +1,150 @@
+//! Proof by killing (rotation.md, "Where to kill it"): every fault, every point, and again during recovery. The spread runs
+//! always; `GROUPDESK_CRASH=all` runs every combination.
+
+mod desk;
+mod faults;
+mod full;
+mod order;
+mod run;
+mod shipped;
+mod stage;
+mod together;
+mod wrong;
+
+use std::{collections::BTreeMap, pin::pin, time::Instant};
+
+use futures_util::{Stream, StreamExt, stream};
+use jiff::Timestamp;
+
+use run::{Case, Played, play};
+use stage::Stage;
+use wrong::Variant;
+
+/// Runs at once; most of the time a run waits for a disk, a process or a time-out.
+const AT_ONCE: usize = 8;
+
+/// When every rotation here happens.
+fn noon() -> Timestamp {
+    "2026-11-02T12:00:00Z".parse().expect("a time")
+}
+
+/// Every pair of a fault and a point, half of them, with the places of recovery going round.
+fn spread() -> Vec<Case> {
+    Case::all()
+        .enumerate()
+        .filter(|(index, _)| {
+            let (again, kill) = (index % 5, index / 5 % 12);
+            let fault = index / 60;
+            (fault + kill).is_multiple_of(2) && again == (fault / 2 + kill) % 5
+        })
+        .map(|(_, case)| case)
+        .collect()
+}
+
+/// Plays them, some at once; dropping it ends what is under way.
+fn playing(
+    stage: &Stage,
+    cases: Vec<Case>,
+    variant: Variant,
+) -> impl Stream<Item = (Case, Played)> {
+    stream::iter(cases)
+        .map(move |case| async move { (case, play(stage, case, variant).await) })
+        .buffer_unordered(AT_ONCE)
+}
+
+#[track_caller]
+fn must_hold(played: &[(Case, Played)]) {
+    let wrong: Vec<_> = played
+        .iter()
+        .filter(|(_, played)| !played.wrong.is_empty())
+        .map(|(case, played)| format!("{case:?}: {:?}", played.wrong))
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "{} of {} runs:\n{}",
+        wrong.len(),
+        played.len(),
+        wrong.join("\n")
+    );
+}
+
+/// The points were really passed and the faults really met, so that a run that proves nothing is noticed.
+#[track_caller]
+fn must_prove_something(played: &[(Case, Played)]) {
+    let mut requests = BTreeMap::new();
+    let mut kills = BTreeMap::new();
+    for (case, played) in played {
+        *requests.entry(format!("{:?}", case.fault)).or_insert(0) += played.requests;
+        *kills.entry(case.kill).or_insert(0) += usize::from(played.died);
+    }
+    assert!(requests.values().all(|count| *count > 0), "{requests:?}");
+    assert!(
+        kills
+            .iter()
+            .all(|(kill, count)| (*count > 0) == kill.is_some()),
+        "{kills:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_dies_whenever_the_journal_says_what_the_service_says() {
+    let cases = match std::env::var("GROUPDESK_CRASH") {
+        Ok(how) => {
+            assert_eq!(how, "all", "GROUPDESK_CRASH knows no other word");
+            Case::all().collect()
+        }
+        Err(_) => spread(),
+    };
+    let begun = Instant::now();
+    let stage = Stage::new().await;
+    let played: Vec<_> = playing(&stage, cases, Variant::Shipped).collect().await;
+    let kills: usize = played.iter().map(|(_, played)| played.kills).sum();
+    let requests: usize = played.iter().map(|(_, played)| played.requests).sum();
+    println!(
+        "{} runs, {kills} processes killed, {requests} rotations sent, {:?}",
+        played.len(),
+        begun.elapsed()
+    );
+    must_hold(&played);
+    must_prove_something(&played);
+}
+
+/// The same rotation with one mistake each: what is looked at after a run would notice.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_mistake_is_caught_and_the_same_code_without_one_is_not() {
+    let stage = Stage::new().await;
+    let some = spread().into_iter().step_by(3).collect();
+    let careful: Vec<_> = playing(&stage, some, Variant::Careful).collect().await;
+    must_hold(&careful);
+    for (variant, symptom) in Variant::WRONG {
+        let mut cases = spread();
+        // Those that wait for a time-out last, unless they are what the mistake is about.
+        cases.sort_by_key(|case| case.fault.hangs() != (variant == Variant::NoHorizon));
+        let mut playing = pin!(playing(&stage, cases, variant));
+        let mut said = Vec::new();
+        while let Some((_, played)) = playing.next().await {
+            said.extend(played.wrong);
+            if said.iter().any(|wrong| wrong.contains(symptom)) {
+                break;
+            }
+        }
+        let is_caught = said.iter().any(|wrong| wrong.contains(symptom));
+        assert!(is_caught, "{variant:?}: {said:?}");
+    }
+}
+
+/// What users build has no points to kill at.
+#[test]
+fn the_points_are_compiled_for_tests_only() {
+    let manifest: toml::Table = include_str!("../../Cargo.toml").parse().expect("TOML");
+    let features = manifest["features"].as_table().expect("features");
+    assert_eq!(
+        features.keys().collect::<Vec<_>>(),
+        ["failpoints"],
+        "no defaults"
+    );
+    let dependencies = manifest["dependencies"].as_table().expect("a table");
+    assert!(!dependencies.contains_key("groupdesk"));
+    let here = manifest["dev-dependencies"]["groupdesk"]["features"].as_array();
+    assert_eq!(here.map(Vec::len), Some(1), "only tests switch it on");
+}

@@ -1,0 +1,94 @@
+//! A full disk. From a point on every write of the desk to a file fails (a limit of the process, so that no rights are
+//! needed); sockets and pipes go on.
+
+use std::process::Command;
+
+use groupdesk::{
+    directory::{Directory, RotationFilter},
+    domain::rotation::State,
+};
+
+use super::{
+    desk::Task,
+    faults::Fault,
+    stage::{Process, Scene, Stage, holder},
+};
+
+/// A desk whose disk is full from the point on; what it says of the rotation, and of a look-up when there is room.
+async fn rotate(scene: &Scene<'_>, full: u8) -> Vec<String> {
+    // Without this the first write over the limit would end the process.
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\""]);
+    shell.arg(std::env::current_exe().expect("this binary"));
+    let mut order = scene.order(Task::Rotate);
+    order.full = Some(full);
+    let mut desk = Process::start_as(shell, &order);
+    let mut said = Vec::new();
+    while let Some((what, words)) = desk.said().await {
+        assert_ne!(what, "shown", "a token that is not durable");
+        if what == "full" {
+            desk.go_on().await;
+        } else {
+            said.push(format!("{what} {words}"));
+        }
+    }
+    assert!(!desk.is_killed().await);
+    said
+}
+
+async fn look_up(scene: &Scene<'_>, seconds: Vec<u64>) {
+    let mut desk = Process::start(&scene.order(Task::LookUp(seconds)));
+    while let Some((what, words)) = desk.said().await {
+        assert_eq!(what, "ended", "{words}");
+    }
+}
+
+async fn states(scene: &Scene<'_>) -> Vec<State> {
+    let directory = Directory::open(&scene.directory).expect("a directory");
+    let rows = directory.rotations(RotationFilter::default()).await;
+    let rows = rows.expect("readable");
+    rows.iter().map(|row| row.rotation.state).collect()
+}
+
+#[tokio::test]
+async fn full_before_the_intent_or_before_the_sending_nothing_is_sent() {
+    let stage = Stage::new().await;
+    for (full, left) in [(1, vec![]), (2, vec![State::NotApplied])] {
+        let scene = stage.scene().await;
+        let said = rotate(&scene, full).await;
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(said[0].contains("nothing was sent"), "{said:?}");
+        assert_eq!(said[1], "ended found", "there is room again");
+        assert_eq!(scene.meddler.count("POST"), 0);
+        assert_eq!(scene.token(), scene.old);
+        look_up(&scene, vec![60]).await;
+        assert_eq!(states(&scene).await, left, "full at {full}");
+    }
+}
+
+#[tokio::test]
+async fn full_after_the_answer_it_is_unknown_says_so_and_is_settled_when_there_is_room() {
+    let stage = Stage::new().await;
+    for (fault, settled) in [
+        (Fault::Good, State::Recovered),
+        (Fault::ResetAfter, State::Recovered),
+        (Fault::ServerError, State::NotApplied),
+    ] {
+        let scene = stage.scene().await;
+        scene
+            .meddler
+            .next("POST", fault.meddling(&scene.group, &scene.old));
+        let said = rotate(&scene, 5).await;
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(said[0].starts_with("failed UNKNOWN"), "{said:?}");
+        assert!(said[0].contains("could not write it down"), "{said:?}");
+        assert_eq!(said[1], "ended found", "there is room again");
+        assert_eq!(scene.meddler.count("POST"), 1);
+        assert_eq!(scene.token() != scene.old, fault.is_applied());
+        assert_eq!(holder(&scene.folder, &scene.secrets()), None);
+        assert_eq!(states(&scene).await, [State::Sent]);
+        look_up(&scene, vec![60, 70]).await;
+        assert_eq!(states(&scene).await, [settled], "{fault:?}");
+        assert_eq!(scene.meddler.count("POST"), 1);
+    }
+}

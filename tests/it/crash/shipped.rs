@@ -1,0 +1,161 @@
+//! The program itself, as it is shipped: every fault while it lives, and every fault while it is killed with the request
+//! on its way. What comes an hour later needs a clock of the test's own, and is the desks' business.
+
+use std::{
+    fs,
+    process::{Command, Output, Stdio},
+    time::Duration,
+};
+
+use groupdesk::{
+    directory::{Directory, RotationFilter},
+    domain::{rotation::State, token::Token},
+};
+
+use super::{
+    faults::{Ends, Fault},
+    stage::{Scene, Stage, holder},
+};
+use crate::support::meddler::Gate;
+
+/// Exit codes of console.md.
+const DONE: i32 = 0;
+const NOT_APPLIED: i32 = 1;
+const GUARDED: i32 = 3;
+const UNKNOWN: i32 = 7;
+
+fn groupdesk(scene: &Scene<'_>, arguments: &[&str], timeout: Duration) -> tokio::process::Command {
+    let config = scene.folder.with_extension("toml");
+    let order = scene.order(super::desk::Task::Rotate);
+    let (url, key, seconds) = (order.base_url, order.key, timeout.as_secs());
+    let text = format!(
+        "default_profile = \"testing\"\n[profiles.testing]\nbase_url = \"{url}\"\n\
+         api_key = {{ file = \"{}\" }}\nenvironment = \"Testing\"\ntimeout = \"{seconds}s\"\n",
+        key.display()
+    );
+    fs::write(&config, text).expect("written");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_groupdesk"));
+    command.env_clear();
+    command.env("HOME", &scene.folder);
+    command.arg("--config").arg(config);
+    command.arg("--directory").arg(&scene.directory);
+    command.args(["--json", "--no-input"]).args(arguments);
+    command.stdin(Stdio::null());
+    let mut command = tokio::process::Command::from(command);
+    command.kill_on_drop(true);
+    command
+}
+
+async fn run(scene: &Scene<'_>, arguments: &[&str], timeout: Duration) -> Output {
+    let output = groupdesk(scene, arguments, timeout).output().await;
+    output.expect("it runs")
+}
+
+/// The only rotation there is, if there is one; it began with the token that there was at first.
+async fn state(scene: &Scene<'_>) -> Option<State> {
+    let directory = Directory::open(&scene.directory).expect("a directory");
+    let rows = directory.rotations(RotationFilter::default()).await;
+    let rows = rows.expect("readable");
+    assert!(rows.len() <= 1, "{rows:?}");
+    let row = rows.first()?;
+    let old = directory.fingerprinter().of(&Token::new(scene.old.clone()));
+    assert_eq!(row.rotation.previous, old);
+    Some(row.rotation.state)
+}
+
+/// What the program can know at once.
+fn code(fault: Fault) -> i32 {
+    match fault {
+        // It cannot be seen yet that the success was invented.
+        Fault::Invented => DONE,
+        // Not yet, either: only the horizon tells.
+        Fault::ArrivesLate => UNKNOWN,
+        // The service stated it.
+        Fault::SuccessZero | Fault::Refused | Fault::TooMany | Fault::TokenUnchanged => NOT_APPLIED,
+        _ => match fault.ends() {
+            Ends::Confirmed | Ends::Recovered => DONE,
+            Ends::NotApplied | Ends::Conflict => UNKNOWN,
+        },
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_comes_back_the_program_sends_once_and_its_exit_code_is_true() {
+    let stage = Stage::new().await;
+    for fault in Fault::ALL {
+        let scene = stage.scene().await;
+        let gate = Gate::new();
+        let mut meddling = fault.meddling(&scene.group, &scene.old);
+        if fault == Fault::ArrivesLate {
+            meddling = meddling.held(&gate);
+        }
+        scene.meddler.next("POST", meddling);
+        let seconds = if fault.hangs() { 3 } else { 20 };
+        let group = scene.group.as_str();
+        let rotate = ["rotate", group, "--exists", "--yes", "--reason", "leaked"];
+        let output = run(&scene, &rotate, Duration::from_secs(seconds)).await;
+        let said = String::from_utf8_lossy(&output.stdout).into_owned()
+            + &String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code(fault)), "{fault:?}: {said}");
+        let secrets = scene.secrets();
+        assert!(
+            !secrets.iter().any(|secret| said.contains(secret)),
+            "{said}"
+        );
+        assert_eq!(holder(&scene.folder, &secrets), None, "{fault:?}");
+        let open = state(&scene).await.is_some_and(State::is_open);
+        assert_eq!(
+            open,
+            code(fault) == UNKNOWN && fault != Fault::OtherGroup || fault == Fault::Invented,
+            "{fault:?}: {said}"
+        );
+        // Whoever tries again at once never repeats the request.
+        if open {
+            let again = run(&scene, &rotate, Duration::from_secs(20)).await;
+            let code = again.status.code();
+            assert!(
+                matches!(code, Some(NOT_APPLIED | GUARDED)),
+                "{fault:?}: {again:?}"
+            );
+        }
+        assert_eq!(scene.meddler.count("POST"), 1, "{fault:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_with_the_request_on_its_way_the_program_knows_that_it_was_sent() {
+    let stage = Stage::new().await;
+    for fault in Fault::ALL {
+        let scene = stage.scene().await;
+        let (held, applied) = (Gate::new(), Gate::new());
+        let mut meddling = fault.meddling(&scene.group, &scene.old).held(&held);
+        if fault.is_applied() {
+            meddling = meddling.behind(&applied);
+        }
+        scene.meddler.next("POST", meddling);
+        let group = scene.group.as_str();
+        let rotate = ["rotate", group, "--exists", "--yes"];
+        let patience = Duration::from_secs(20);
+        let mut program = groupdesk(&scene, &rotate, patience);
+        program.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut program = program.spawn().expect("it runs");
+        held.reached().await;
+        program.kill().await.expect("it can be killed");
+        held.open();
+        if fault.is_applied() {
+            applied.reached().await;
+            applied.open();
+        }
+        assert_eq!(holder(&scene.folder, &scene.secrets()), None, "{fault:?}");
+        assert_eq!(state(&scene).await, Some(State::Sent), "{fault:?}");
+        let read = run(&scene, &["get", group], patience).await;
+        assert_eq!(read.status.code(), Some(DONE), "{fault:?}: {read:?}");
+        assert_eq!(scene.token() != scene.old, fault.is_applied());
+        if !fault.is_applied() {
+            let again = run(&scene, &rotate, patience).await;
+            assert_eq!(again.status.code(), Some(GUARDED), "{fault:?}: {again:?}");
+            assert_eq!(scene.meddler.count("POST"), 1, "{fault:?}");
+        }
+        assert_eq!(state(&scene).await, Some(State::Sent), "within the horizon");
+    }
+}

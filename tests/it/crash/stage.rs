@@ -1,0 +1,205 @@
+//! Where runs are played: one real service for all of them, and for each a group, a directory file and a proxy of its
+//! own. And the other end of a desk in another process.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
+
+use groupdesk::{config::files::private_folder, directory::Directory};
+use serde_json::json;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines},
+    process::{Child, ChildStdout},
+};
+
+use super::{
+    desk::{MARK, ORDER, Order, Task},
+    wrong::Variant,
+};
+use crate::support::{
+    meddler::Meddler,
+    world::{Side, World},
+};
+
+/// Longest life of a desk.
+const DEADLINE: Duration = Duration::from_mins(1);
+
+pub(super) struct Stage {
+    pub(super) world: World,
+    /// A directory file with nothing in it, to be copied: making one takes many a wait for the disk.
+    empty: PathBuf,
+    next: AtomicUsize,
+}
+
+impl Stage {
+    pub(super) async fn new() -> Self {
+        let world = World::new().await;
+        let empty = world.folder().join("empty/directory.db");
+        drop(Directory::open(&empty).expect("a directory"));
+        Self {
+            world,
+            empty,
+            next: AtomicUsize::new(0),
+        }
+    }
+
+    pub(super) async fn scene(&self) -> Scene<'_> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let group = format!("group-{number}");
+        self.world.seed(Side::Testing, &group, "G", &[], &json!({}));
+        let folder = self.world.desks().join(&group);
+        private_folder(&folder).expect("a folder");
+        let directory = folder.join("directory.db");
+        fs::copy(&self.empty, &directory).expect("a copy");
+        Scene {
+            stage: self,
+            old: self.world.stored(Side::Testing, &group).token,
+            meddler: Meddler::before(self.world.address()).await,
+            folder,
+            directory,
+            group,
+        }
+    }
+}
+
+/// What one run is played with.
+pub(super) struct Scene<'a> {
+    stage: &'a Stage,
+    pub(super) group: String,
+    pub(super) folder: PathBuf,
+    pub(super) directory: PathBuf,
+    pub(super) meddler: Meddler,
+    /// The token at first.
+    pub(super) old: String,
+}
+
+impl Scene<'_> {
+    /// The token that the service holds now.
+    pub(super) fn token(&self) -> String {
+        let stored = self.stage.world.stored(Side::Testing, &self.group);
+        stored.token
+    }
+
+    pub(super) fn secrets(&self) -> Vec<String> {
+        let key = fs::read_to_string(self.key()).expect("a key");
+        vec![key, self.old.clone(), self.token()]
+    }
+
+    fn key(&self) -> PathBuf {
+        use groupdesk::config::profile::KeySource;
+        match self.stage.world.key_source(Side::Testing, false) {
+            KeySource::File(file) => file,
+            KeySource::Env(_) | KeySource::Command(_) => panic!("the world keeps keys in files"),
+        }
+    }
+
+    pub(super) fn order(&self, task: Task) -> Order {
+        Order {
+            task,
+            directory: self.directory.clone(),
+            base_url: self.meddler.base_url(),
+            key: self.key(),
+            id: self.group.clone(),
+            timeout: Duration::from_secs(20),
+            variant: Variant::Shipped,
+            kill: None,
+            full: None,
+            tells: false,
+        }
+    }
+}
+
+/// A desk in another process; killed when dropped.
+pub(super) struct Process {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Process {
+    pub(super) fn start(order: &Order) -> Self {
+        let test = std::env::current_exe().expect("this binary");
+        Self::start_as(Command::new(test), order)
+    }
+
+    /// `command` runs the test binary, whatever else it does.
+    pub(super) fn start_as(mut command: Command, order: &Order) -> Self {
+        let order = serde_json::to_string(order).expect("JSON");
+        command
+            .args([
+                "crash::desk::desk",
+                "--exact",
+                "--nocapture",
+                "--test-threads=1",
+            ])
+            .env(ORDER, order)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        let mut child = tokio::process::Command::from(command)
+            .kill_on_drop(true)
+            .spawn()
+            .expect("a process");
+        let out = child.stdout.take().expect("piped");
+        Self {
+            child,
+            lines: BufReader::new(out).lines(),
+        }
+    }
+
+    /// What the desk says next, a word and more of them; `None` when it is over.
+    pub(super) async fn said(&mut self) -> Option<(String, String)> {
+        let next = async {
+            while let Some(line) = self.lines.next_line().await.expect("text") {
+                // The harness writes its own words before ours, without a line end.
+                if let Some((_, said)) = line.split_once(MARK) {
+                    let (what, words) = said.split_once(' ').expect("a word and more");
+                    return Some((what.to_owned(), words.to_owned()));
+                }
+            }
+            None
+        };
+        let said = tokio::time::timeout(DEADLINE, next);
+        said.await.expect("a desk does not live for ever")
+    }
+
+    /// Lets a desk go on that waits.
+    pub(super) async fn go_on(&mut self) {
+        let input = self.child.stdin.as_mut().expect("piped");
+        // One that was killed needs no answer.
+        let _ = input.write_all(b"\n").await;
+    }
+
+    pub(super) fn no_more(&mut self) {
+        drop(self.child.stdin.take());
+    }
+
+    pub(super) fn kill(&mut self) {
+        self.child.start_kill().expect("a desk can be killed");
+    }
+
+    /// Whether it was killed; anything but that and a good end fails the test.
+    pub(super) async fn is_killed(&mut self) -> bool {
+        use std::os::unix::process::ExitStatusExt;
+        let status = self.child.wait().await.expect("an end");
+        assert!(
+            status.success() || status.signal() == Some(9),
+            "a desk fell over: {status}"
+        );
+        !status.success()
+    }
+}
+
+/// Whether one of the texts stands in a file of the folder. No connection of this process may be open on them.
+pub(super) fn holder(folder: &Path, secrets: &[String]) -> Option<PathBuf> {
+    let files = crate::support::world::files_below(folder).expect("readable");
+    files.into_iter().find(|file| {
+        let bytes = fs::read(file).expect("readable");
+        secrets.iter().any(|secret| {
+            let secret = secret.as_bytes();
+            bytes.windows(secret.len()).any(|part| part == secret)
+        })
+    })
+}

@@ -1,0 +1,69 @@
+//! Three processes on one directory: one request for each token that was seen.
+
+use std::collections::BTreeSet;
+
+use groupdesk::{
+    directory::{Directory, RotationFilter},
+    domain::{rotation::State, token::Token},
+};
+
+use super::{
+    desk::Task,
+    stage::{Process, Stage},
+};
+
+const ROUNDS: usize = 100;
+
+#[tokio::test]
+async fn three_processes_rotate_a_hundred_times_and_send_one_request_for_each_token() {
+    let stage = Stage::new().await;
+    let scene = stage.scene().await;
+    let order = scene.order(Task::RotateOnDemand);
+    let mut desks = [(); 3].map(|()| Process::start(&order));
+    let (mut rotated, mut turned_away) = (0, 0);
+    for _ in 0..ROUNDS {
+        for desk in &mut desks {
+            desk.go_on().await;
+        }
+        let before = rotated;
+        for desk in &mut desks {
+            let (what, words) = desk.said().await.expect("an answer");
+            if what == "ended" {
+                assert_eq!(words, "rotated");
+                rotated += 1;
+            } else {
+                assert!(
+                    words.contains("already being rotated")
+                        || words.contains("is not the one this desk had seen")
+                        || words.contains("older"),
+                    "{words}"
+                );
+                turned_away += 1;
+            }
+        }
+        assert!(rotated > before, "nobody could rotate");
+    }
+    for desk in &mut desks {
+        desk.no_more();
+        assert!(!desk.is_killed().await);
+    }
+    assert!(turned_away > 0, "they never met");
+    let directory = Directory::open(&scene.directory).expect("a directory");
+    let requests = scene.meddler.bodies("POST");
+    let tokens: BTreeSet<_> = requests
+        .iter()
+        .map(|body| Token::new(body["current_token"].as_str().expect("a token").to_owned()))
+        .map(|token| directory.fingerprinter().of(&token))
+        .collect();
+    assert_eq!(requests.len(), tokens.len(), "a token was sent twice");
+    assert_eq!(requests.len(), rotated);
+    let rows = directory.rotations(RotationFilter::default()).await;
+    let rows = rows.expect("readable");
+    let intents: BTreeSet<_> = rows.iter().map(|row| row.rotation.previous).collect();
+    assert_eq!(intents, tokens);
+    assert_eq!(rows.len(), rotated);
+    let now = directory.fingerprinter().of(&Token::new(scene.token()));
+    assert_eq!(rows[0].rotation.fingerprint, Some(now));
+    let is_good = |state| matches!(state, State::Rotated | State::Confirmed);
+    assert!(rows.iter().all(|row| is_good(row.rotation.state)));
+}

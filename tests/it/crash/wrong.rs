@@ -1,0 +1,183 @@
+//! The rotation once more, with one mistake each; only here, so that the shipped code holds no switch for them. They say
+//! whether the matrix can fail: [`Variant::Careful`], the same code without a mistake, must pass it.
+
+use std::time::Duration;
+
+use groupdesk::{
+    api::{answer::Verdict, client::Client, rotation::rotation_answer},
+    config::Environment,
+    directory::{Begun, Intent, Record, RotationId, RotationStep},
+    domain::{
+        rotation::{Answer, Event, Rotation, State, settle_horizon},
+        token::Fingerprint,
+    },
+    operations::{Assurance, Clock},
+};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::desk::{Desk, say};
+use crate::support::world::{ANA, id};
+
+/// Which rotation a desk does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Variant {
+    /// The real one.
+    Shipped,
+    /// This file's, without a mistake.
+    Careful,
+    /// Sends again when the answer was no success.
+    RetryBlindly,
+    /// Shows the token, then writes it down.
+    ShowFirst,
+    /// Writes the intent down once the answer is there.
+    IntentAfterSending,
+    /// Anything but 200 means that nothing was done.
+    TrustTheStatus,
+    /// The old token read twice means that nothing was done, however soon.
+    NoHorizon,
+}
+
+impl Variant {
+    /// The mistakes, and what the matrix says of them.
+    pub(super) const WRONG: [(Self, &str); 5] = [
+        (Self::RetryBlindly, "2 requests"),
+        (Self::ShowFirst, "shown before its fingerprint was durable"),
+        (Self::IntentAfterSending, "a request without an intent"),
+        (Self::TrustTheStatus, "NotApplied with None, rotated: true"),
+        (Self::NoHorizon, "NotApplied with None, rotated: true"),
+    ];
+}
+
+/// Without the horizon every look-up happens long after the sending.
+pub(super) fn settling_time(variant: Variant, at: Timestamp) -> Timestamp {
+    match variant {
+        Variant::NoHorizon => at + Duration::from_hours(1),
+        _ => at,
+    }
+}
+
+struct UnderWay<'a> {
+    desk: &'a Desk,
+    at: Timestamp,
+    row: RotationId,
+    rotation: Rotation,
+}
+
+impl<'a> UnderWay<'a> {
+    async fn begin(desk: &'a Desk, at: Timestamp, previous: Fingerprint) -> Option<Self> {
+        let intent = Intent {
+            user_group_id: id(&desk.order.id),
+            previous,
+            by: ANA.into(),
+            reason: None,
+            at,
+        };
+        let begun = desk.directory.begin_rotation(&desk.profile.name, intent);
+        match begun.await.expect("written") {
+            Begun::Started(row) => Some(Self {
+                desk,
+                at,
+                row,
+                rotation: Rotation::intended(previous),
+            }),
+            Begun::TakenBy(_) => None,
+        }
+    }
+
+    async fn step(&mut self, event: Event) {
+        let horizon = settle_horizon(self.desk.profile.timeout);
+        let after = self.rotation.step(event, horizon).expect("in order");
+        let step = RotationStep {
+            id: self.row,
+            from: self.rotation.state,
+            event,
+            after,
+            at: self.at,
+            note: None,
+        };
+        let record = Record {
+            rotation: Some(step),
+            ..Record::default()
+        };
+        let written = self.desk.directory.record(&self.desk.profile.name, record);
+        written.await.expect("written");
+        self.rotation = after;
+    }
+}
+
+/// What [`Operations::rotate`](groupdesk::operations::Operations::rotate) does, and the mistake.
+pub(super) async fn rotate(desk: &Desk, at: Timestamp) {
+    let variant = desk.order.variant;
+    let group = id(&desk.order.id);
+    let environment = Environment::default();
+    let key = desk.profile.api_key.read(&environment);
+    let client = Client::new(&desk.profile, key.await.expect("a key")).expect("a client");
+    let settling = desk.operations(Clock::Fixed(settling_time(variant, at)));
+    let preflight = desk.operations(Clock::Fixed(at));
+    let Ok(read) = preflight.look_up(&group, Assurance::Exists).await else {
+        return say("failed", "unreadable");
+    };
+    let Some(current) = read.token else {
+        return say("failed", "stale");
+    };
+    let previous = desk.directory.fingerprinter().of(&current);
+    let reached = |number| desk.watch.reached(number);
+
+    reached(1);
+    let mut under_way = None;
+    if variant != Variant::IntentAfterSending {
+        let Some(mut begun) = UnderWay::begin(desk, at, previous).await else {
+            return say("failed", "taken");
+        };
+        reached(2);
+        begun.step(Event::Sending).await;
+        under_way = Some(begun);
+    }
+    reached(3);
+    let mut result = client.rotate(&current, Some(&group)).await;
+    let is_success = result
+        .as_ref()
+        .is_ok_and(|reply| matches!(reply.verdict, Verdict::Success(_)));
+    if variant == Variant::RetryBlindly && !is_success {
+        result = client.rotate(&current, Some(&group)).await;
+    }
+    reached(5);
+    if under_way.is_none() {
+        under_way = UnderWay::begin(desk, at, previous).await;
+        if let Some(begun) = &mut under_way {
+            begun.step(Event::Sending).await;
+        }
+    }
+    let Some(mut under_way) = under_way else {
+        return say("failed", "taken");
+    };
+    let answer = match &result {
+        Ok(reply) if variant == Variant::TrustTheStatus && reply.status != 200 => Answer::NotSent,
+        _ => rotation_answer(&result, desk.directory.fingerprinter()),
+    };
+    let new = match answer {
+        Answer::NewToken(new) => Some(new),
+        _ => None,
+    };
+    if let Some(new) = new.filter(|_| variant == Variant::ShowFirst) {
+        desk.show_fingerprint(new.as_bytes());
+    }
+    under_way.step(Event::Answered(answer)).await;
+    reached(match under_way.rotation.state {
+        State::Unknown => 8,
+        _ => 6,
+    });
+    if let Some(new) = new.filter(|_| variant != Variant::ShowFirst) {
+        desk.show_fingerprint(new.as_bytes());
+    }
+    if !under_way.rotation.state.is_open() {
+        return;
+    }
+    if let Ok(read) = settling.look_up(&group, Assurance::Exists).await
+        && under_way.rotation.state == State::Unknown
+        && read.token.as_ref() != Some(&current)
+    {
+        desk.show(&read);
+    }
+}
