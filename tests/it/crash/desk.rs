@@ -161,6 +161,8 @@ impl Desk {
             allow_plain_http: false,
             proxy_from_environment: false,
             read_properties: false,
+            handoff: None,
+            max_token_age: None,
         };
         Self {
             profile,
