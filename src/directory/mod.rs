@@ -32,7 +32,8 @@ pub use values::{
     Recorded, RotationFilter, RotationId, RotationStep, Upon, What,
 };
 
-/// A handle to one directory file; clones share it. Requests are done one after another, in the order of asking.
+/// A handle to one directory file; clones share it. Requests are done one after another, in the order of asking; what
+/// is asked at the same time is made durable together.
 ///
 /// A write whose caller has gone is still done. Dropping the last handle waits for what is under way.
 #[derive(Clone)]
@@ -50,9 +51,9 @@ impl Directory {
     ///
     /// A file of something else, of a newer version or of another user is refused and left as it is.
     pub fn open(path: &Path) -> Result<Self, DirectoryError> {
-        let unusable = |source| DirectoryError::Unusable {
+        let unusable = |source: std::io::Error| DirectoryError::Unusable {
             path: path.to_owned(),
-            source,
+            source: source.into(),
         };
         // Absolute: SQLite gives names like ":memory:" a meaning of their own.
         let path = std::path::absolute(path).map_err(unusable)?;

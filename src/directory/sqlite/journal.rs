@@ -1,6 +1,6 @@
 //! The journal of rotations (rotation.md): intents, steps, and every event for ever.
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
 use super::{fault::Fault, groups, rows};
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
 const TABLE: &str = "rotations";
 
 /// Inserts the intent, unless another rotation holds the token; the index decides, not a look beforehand.
-pub(super) fn begin(tx: &Transaction<'_>, profile: &str, intent: &Intent) -> Result<Begun, Fault> {
+pub(super) fn begin(tx: &Connection, profile: &str, intent: &Intent) -> Result<Begun, Fault> {
     let group = intent.user_group_id.as_str();
     let at = columns::micros(intent.at);
     let started: Option<i64> = tx
@@ -55,7 +55,7 @@ pub(super) fn begin(tx: &Transaction<'_>, profile: &str, intent: &Intent) -> Res
 }
 
 /// Takes one step, if the rotation still is where the step starts from and the step follows from there.
-pub(super) fn step(tx: &Transaction<'_>, profile: &str, step: &RotationStep) -> Result<(), Fault> {
+pub(super) fn step(tx: &Connection, profile: &str, step: &RotationStep) -> Result<(), Fault> {
     let RotationStep {
         id,
         from,
@@ -103,7 +103,7 @@ pub(super) fn step(tx: &Transaction<'_>, profile: &str, step: &RotationStep) -> 
 }
 
 fn add(
-    tx: &Transaction<'_>,
+    tx: &Connection,
     id: RotationId,
     at: i64,
     what: What,
