@@ -89,6 +89,7 @@ mod tests {
             allow_plain_http: false,
             proxy_from_environment: false,
             read_properties: false,
+            max_bulk: 500,
         }
     }
 

@@ -22,6 +22,8 @@ pub(super) enum Exit {
     /// API key missing or refused.
     Key = 4,
     Unreachable = 5,
+    /// Some of a bulk were not done.
+    Partly = 6,
     /// It may or may not have taken effect.
     Unknown = 7,
     Interrupted = 130,
@@ -57,9 +59,10 @@ impl Exit {
 
     fn of_failure(failure: &Failure) -> Self {
         match failure {
-            Failure::Refused { .. } | Failure::Unreadable(_) | Failure::NotApplied { .. } => {
-                Self::Refused
-            }
+            Failure::Refused { .. }
+            | Failure::Busy { .. }
+            | Failure::Unreadable(_)
+            | Failure::NotApplied { .. } => Self::Refused,
             Failure::NotKnown { .. }
             | Failure::ReadOnly { .. }
             | Failure::CreatedByGet { .. }

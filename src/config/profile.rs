@@ -61,6 +61,8 @@ pub struct Profile {
     /// Sends the last known properties with a get, so that the service returns its own. Only for services that
     /// ignore values for an existing group (hazard 2).
     pub read_properties: bool,
+    /// Most groups that one bulk rotation may take.
+    pub max_bulk: usize,
 }
 
 impl Profile {

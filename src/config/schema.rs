@@ -20,6 +20,7 @@ use crate::domain::group::EnvironmentTag;
 
 pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const MAX_BULK: usize = 500;
 
 /// What the file says.
 #[derive(Debug, Default)]
@@ -129,6 +130,9 @@ fn profile(entry: &Entry, around: Surroundings, problems: &mut Problems) -> Opti
     let (timeout, connect_timeout) = timeouts(&mut section, problems);
     let proxy_from_environment = section.flag("proxy_from_environment", false, problems);
     let read_properties = section.flag("read_properties", false, problems);
+    let max_bulk = section
+        .count("max_bulk", problems)
+        .map_or(MAX_BULK, |count| count as usize);
     section.finish(problems, |entry, near| key_in_the_file(entry, near));
     Some(Profile {
         name: entry.key.to_owned(),
@@ -143,6 +147,7 @@ fn profile(entry: &Entry, around: Surroundings, problems: &mut Problems) -> Opti
         allow_plain_http,
         proxy_from_environment,
         read_properties,
+        max_bulk,
     })
 }
 

@@ -5,7 +5,7 @@ use super::{
     environment::Environment,
     error::ConfigError,
     profile::{KeySource, Profile},
-    schema::{self, CONNECT_TIMEOUT, TIMEOUT},
+    schema::{self, CONNECT_TIMEOUT, MAX_BULK, TIMEOUT},
 };
 use crate::domain::group::EnvironmentTag;
 
@@ -72,6 +72,7 @@ pub(super) fn profile(
         allow_plain_http: false,
         proxy_from_environment: false,
         read_properties: false,
+        max_bulk: MAX_BULK,
     };
     let tag = profile
         .environment

@@ -78,6 +78,11 @@ pub enum DirectoryError {
     Overtaken,
     #[error("there is no rotation {} in this profile; list them with `groupdesk rotations`", id.0)]
     NoRotation { id: RotationId },
+    #[error("there is no batch {0} in this profile; leave the number out to take the newest one")]
+    NoBatch(i64),
+    /// Another process was faster, or the item never existed.
+    #[error("item {position} of batch {batch} has ended already")]
+    ItemEnded { batch: i64, position: usize },
     #[error("the system gave no random numbers for the directory's key; try again")]
     NoRandomness,
     #[error("the directory {} has stopped working; start groupdesk again", path.display())]

@@ -1,12 +1,18 @@
 //! What can be asked of a backend. A second database is a second receiver of these requests.
 
+use jiff::Timestamp;
 use tokio::sync::oneshot;
 
 use super::{
-    Begun, Damaged, DirectoryError, Happening, HistoryFilter, Intent, JournalRow, Numbered, Owner,
-    Record, Recorded, RotationFilter, RotationId,
+    Batch, BatchId, BatchItem, Begun, Damaged, DirectoryError, Happening, HistoryFilter, Intent,
+    JournalRow, NewBatch, Numbered, Owner, Place, Record, Recorded, RotationFilter, RotationId,
 };
-use crate::domain::{group::UserGroupId, history::Entry, known::KnownGroup, token::Fingerprint};
+use crate::domain::{
+    group::UserGroupId,
+    history::{Ending, Entry},
+    known::KnownGroup,
+    token::Fingerprint,
+};
 
 /// Where an answer goes. Its other end may be gone: a write is done all the same.
 pub(super) type Reply<T> = oneshot::Sender<Result<T, DirectoryError>>;
@@ -41,6 +47,31 @@ pub(super) enum Request {
         profile: String,
         intent: Intent,
         reply: Reply<Begun>,
+    },
+    BeginBatch {
+        profile: String,
+        batch: NewBatch,
+        reply: Reply<BatchId>,
+    },
+    Batches {
+        profile: String,
+        reply: Reply<Vec<Batch>>,
+    },
+    BatchItems {
+        profile: String,
+        id: BatchId,
+        reply: Reply<Vec<BatchItem>>,
+    },
+    EndItem {
+        place: Place,
+        ending: Ending,
+        note: String,
+        reply: Reply<()>,
+    },
+    EndBatch {
+        id: BatchId,
+        at: Timestamp,
+        reply: Reply<bool>,
     },
     Rotation {
         id: RotationId,

@@ -1,6 +1,7 @@
 //! The rules of the house: what a user group is, what is known of it and from whom, what a change is, how a
 //! rotation proceeds. No I/O, no async, no clock: time comes in as an argument.
 
+pub mod batch;
 pub mod change;
 pub mod group;
 pub mod history;

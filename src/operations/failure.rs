@@ -1,5 +1,7 @@
 //! Why an operation did not end as asked; each says what happened, whether anything was sent, and what to do.
 
+use std::time::Duration;
+
 use crate::{
     api::failure::{CallError, ClientError},
     config::KeyError,
@@ -72,6 +74,14 @@ pub enum Failure {
     KeyRefused { words: Option<String> },
     #[error("the service refused ({status}){}; nothing was changed", said(words.as_ref()))]
     Refused { status: u16, words: Option<String> },
+    /// A read that the service put off (429 or 503); nothing was changed by it.
+    #[error("{why}")]
+    Busy {
+        status: u16,
+        why: String,
+        /// How long the service asks to be left alone.
+        retry_after: Option<Duration>,
+    },
     /// No answer. Of a mutation: certainly nothing reached the service.
     #[error("{0}")]
     Unreachable(CallError),
@@ -104,7 +114,9 @@ impl Failure {
     pub fn ending(&self) -> Option<Ending> {
         match self {
             Self::CreatedByGet { .. } => Some(Ending::CreatedByGet),
-            Self::KeyRefused { .. } | Self::Refused { .. } => Some(Ending::Refused),
+            Self::KeyRefused { .. } | Self::Refused { .. } | Self::Busy { status: 429, .. } => {
+                Some(Ending::Refused)
+            }
             Self::Unreachable(_) => Some(Ending::Unreachable),
             Self::Unknown { .. } => Some(Ending::Unknown),
             Self::NotApplied { .. } => Some(Ending::NotApplied),
@@ -116,6 +128,7 @@ impl Failure {
             | Self::TokenChanged { .. }
             | Self::Key(_)
             | Self::Client(_)
+            | Self::Busy { .. }
             | Self::Unreadable(_)
             | Self::NothingSent(_)
             | Self::NotWritten(_) => None,

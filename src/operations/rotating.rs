@@ -3,7 +3,7 @@
 
 use super::{Assurance, Done, Failure, Operations, Warning};
 use crate::{
-    directory::{Begun, DirectoryError, Intent, Record, Recorded, RotationId, RotationStep},
+    directory::{Begun, DirectoryError, Intent, Place, Record, Recorded, RotationId, RotationStep},
     domain::{
         group::UserGroupId,
         history::{Ending, Entry, Operation},
@@ -48,6 +48,17 @@ impl Operations {
         reason: Option<String>,
         assurance: Assurance,
     ) -> Result<Done, Failure> {
+        self.rotate_item(id, reason, assurance, None).await
+    }
+
+    /// As [`Operations::rotate`]; an item of a batch is taken together with the intent, and only once.
+    pub(super) async fn rotate_item(
+        &self,
+        id: &UserGroupId,
+        reason: Option<String>,
+        assurance: Assurance,
+        item: Option<Place>,
+    ) -> Result<Done, Failure> {
         self.writable()?;
         let Preflight {
             token: current,
@@ -56,7 +67,7 @@ impl Operations {
         let previous = self.directory().fingerprinter().of(&current);
         let mut under_way = UnderWay {
             id,
-            row: self.begin(id, previous, reason.clone()).await?,
+            row: self.begin(id, previous, reason.clone(), item).await?,
             rotation: Rotation::intended(previous),
             reason,
             warnings,
@@ -116,6 +127,7 @@ impl Operations {
         id: &UserGroupId,
         previous: Fingerprint,
         reason: Option<String>,
+        item: Option<Place>,
     ) -> Result<RotationId, Failure> {
         let intent = Intent {
             user_group_id: id.clone(),
@@ -123,6 +135,7 @@ impl Operations {
             by: self.operator().to_owned(),
             reason,
             at: self.now(),
+            item,
         };
         let profile = &self.profile().name;
         let begun = self.directory().begin_rotation(profile, intent).await;

@@ -46,6 +46,7 @@ fn profile(base_url: String, timeout: Duration) -> Profile {
         allow_plain_http: false,
         proxy_from_environment: false,
         read_properties: false,
+        max_bulk: 500,
     }
 }
 

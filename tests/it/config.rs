@@ -104,6 +104,7 @@ fn a_short_profile_gets_careful_defaults() {
             allow_plain_http: false,
             proxy_from_environment: false,
             read_properties: false,
+            max_bulk: 500,
         }
     );
 }

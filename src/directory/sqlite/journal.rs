@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
-use super::{fault::Fault, groups, rows};
+use super::{batches, fault::Fault, groups, rows};
 use crate::{
     directory::{
         Begun, DirectoryError, Happening, Intent, JournalRow, RotationFilter, RotationId,
@@ -22,6 +22,12 @@ const TABLE: &str = "rotations";
 pub(super) fn begin(tx: &Connection, profile: &str, intent: &Intent) -> Result<Begun, Fault> {
     let group = intent.user_group_id.as_str();
     let at = columns::micros(intent.at);
+    if let Some(place) = intent.item
+        && let Some(rotation) = batches::taken(tx, place, &intent.user_group_id)?
+    {
+        let row = one(tx, rotation)?.ok_or(Fault::Row(TABLE))?;
+        return Ok(Begun::TakenBy(row));
+    }
     let started: Option<i64> = tx
         .prepare_cached(sql::BEGIN_ROTATION)?
         .query_row(
@@ -50,6 +56,9 @@ pub(super) fn begin(tx: &Connection, profile: &str, intent: &Intent) -> Result<B
         previous: intent.previous,
     };
     add(tx, id, at, what, State::Intended, None)?;
+    if let Some(place) = intent.item {
+        batches::take(tx, place, id)?;
+    }
     groups::keep_fingerprint(tx, profile, &intent.user_group_id, intent.previous, at)?;
     Ok(Begun::Started(id))
 }

@@ -1,6 +1,7 @@
 //! The SQLite backend: one connection on one thread, with group commit. It keeps every request whole, answers after the
 //! commit, and trusts no connection that failed to write.
 
+mod batches;
 mod fault;
 mod groups;
 mod history;
@@ -77,6 +78,24 @@ fn work(request: Request) -> Box<dyn Work> {
             intent,
             reply,
         } => write!(reply, move |tx| journal::begin(tx, &profile, &intent)),
+        Request::BeginBatch {
+            profile,
+            batch,
+            reply,
+        } => write!(reply, move |tx| batches::begin(tx, &profile, &batch)),
+        Request::Batches { profile, reply } => {
+            list!(reply, move |c| batches::list(c, &profile))
+        }
+        Request::BatchItems { profile, id, reply } => {
+            list!(reply, move |c| batches::items(c, &profile, id))
+        }
+        Request::EndItem {
+            place,
+            ending,
+            note,
+            reply,
+        } => write!(reply, move |tx| batches::end_item(tx, place, ending, &note)),
+        Request::EndBatch { id, at, reply } => write!(reply, move |tx| batches::end(tx, id, at)),
         Request::Rotation { id, reply } => read!(reply, move |c| journal::one(c, id)),
         Request::Rotations { filter, reply } if filter.user_group_id.is_some() => {
             read!(reply, move |c| journal::list(c, filter))

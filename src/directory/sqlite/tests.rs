@@ -33,6 +33,7 @@ fn intent(group: &str) -> Intent {
         by: "ana".into(),
         reason: None,
         at: Timestamp::UNIX_EPOCH,
+        item: None,
     }
 }
 

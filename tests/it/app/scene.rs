@@ -186,6 +186,7 @@ fn a_profile(name: &str, tag: EnvironmentTag, production: bool, read_only: bool)
         allow_plain_http: false,
         proxy_from_environment: false,
         read_properties: false,
+        max_bulk: 500,
     }
 }
 

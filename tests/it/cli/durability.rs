@@ -54,6 +54,7 @@ fn client(url: &str, key: &str) -> Client {
         allow_plain_http: false,
         proxy_from_environment: false,
         read_properties: false,
+        max_bulk: 500,
     };
     Client::new(&profile, SecretString::from(key.to_owned())).expect("a client")
 }

@@ -198,6 +198,7 @@ async fn left_behind(scene: &Scene, events: &[Event]) {
         by: "dead@nowhere".into(),
         reason: None,
         at: noon(),
+        item: None,
     };
     let begun = directory.begin_rotation(profile, intent).await;
     let groupdesk::directory::Begun::Started(row) = begun.expect("begun") else {

@@ -150,6 +150,7 @@ impl World {
             allow_plain_http: false,
             proxy_from_environment: false,
             read_properties: false,
+            max_bulk: 500,
         }
     }
 
