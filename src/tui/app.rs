@@ -219,7 +219,7 @@ impl App {
             .collect();
         if !writes.is_empty() {
             let text = format!(
-                "waiting for {} before leaving; Ctrl-C leaves at once, and the outcome stays unknown",
+                "waiting for {}; Ctrl-C leaves now, its outcome then unknown",
                 writes.join(", ")
             );
             self.desk.say(Severity::Warning, text);

@@ -265,8 +265,7 @@ fn draw_message(buffer: &mut Buffer, line: Rect, desk: &Desk) {
     let waiting = desk.messages.waiting();
     let hint = match waiting {
         0 => "m messages".to_owned(),
-        1 => "x 1 error  m messages".to_owned(),
-        more => format!("x {more} errors  m messages"),
+        more => format!("{more} unread  m messages"),
     };
     if waiting == 0 && columns(&message.text) <= room {
         paint::text(buffer, x, line.y, room as u16, &message.text, style);

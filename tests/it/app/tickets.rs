@@ -206,7 +206,7 @@ fn many_errors_are_counted_and_read_in_the_messages() {
         scene.keys("<esc>");
     }
     assert!(scene.footer().starts_with("x second"), "{}", scene.footer());
-    assert!(scene.footer().contains("1 error"), "{}", scene.footer());
+    assert!(scene.footer().contains("1 unread"), "{}", scene.footer());
     scene.walk("m<esc>");
     assert_eq!(scene.footer(), "", "read is dismissed");
 }

@@ -51,7 +51,8 @@ async fn a_strange_world() -> World {
 async fn no_name_breaks_a_place() {
     let world = a_strange_world().await;
     for row in 0..NAMES.len() + 2 {
-        for (script, focus) in PLACES {
+        // Every name in every second place, every place with every second name.
+        for (script, focus) in PLACES.into_iter().skip(row % 2).step_by(2) {
             // Each name is found by the number at the beginning of its id.
             let mut console = open_with(both(&world)).await;
             let down = "<down>".repeat(row);

@@ -54,7 +54,9 @@ async fn an_update_without_an_answer_is_unknown_and_says_what_to_do() {
     );
     // Reading it tells: what was wanted is there.
     console.keys("r").await;
-    console.shows("Acme Europe plc");
+    console
+        .shows("it already holds your name")
+        .hides("BY SOMEONE");
     console.keys("<esc><esc>2").await;
     console.shows("unknown");
 }

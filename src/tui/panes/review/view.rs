@@ -89,7 +89,7 @@ fn copy(review: &Review, sheet: &mut Sheet, desk: &Desk) {
             "",
         ),
         Copy::Reading(_) => sheet.field(label, "being read now", theme.dim(), ""),
-        Copy::Alarm(text) => sheet.field("ALARM", text, theme.error(), ""),
+        Copy::Alarm(text) => sheet.text(text, theme.error()),
         Copy::Unreadable(why) => sheet.field(label, why, theme.error(), "r tries again"),
         Copy::Read(foreign) if foreign.is_empty() => sheet.field(
             label,
@@ -97,6 +97,18 @@ fn copy(review: &Review, sheet: &mut Sheet, desk: &Desk) {
             theme.ok(),
             "",
         ),
+        Copy::Read(foreign)
+            if foreign
+                .iter()
+                .all(|difference| difference.mine.as_ref() == Some(&difference.theirs)) =>
+        {
+            let fields: Vec<&str> = foreign.iter().map(|difference| difference.field).collect();
+            let text = format!(
+                "read just now: it already holds your {}, by your request or by someone else's",
+                fields.join(" and ")
+            );
+            sheet.field(label, &text, theme.ok(), "");
+        }
         Copy::Read(foreign) => {
             sheet.field(
                 label,
@@ -159,6 +171,7 @@ fn draw_buttons(review: &Review, buffer: &mut Buffer, line: Rect, desk: &Desk) {
         (Some(_), false) => theme.dim(),
         (_, on) => style(on),
     };
+    put("  ", Style::new());
     put(gutter(review.on_apply), Style::new());
     let x = put(&apply, apply_style);
     let note = match blocked {
