@@ -110,6 +110,17 @@ fn a_short_profile_gets_careful_defaults() {
 }
 
 #[test]
+fn max_bulk_is_a_whole_number() {
+    let read = |line: &str| Home::with_file(&profile_and(line)).load();
+    let settings = read("max_bulk = 2_000").expect("a good file");
+    assert_eq!(settings.profiles[0].max_bulk, 2000);
+    for wrong in ["-1", "1.5", "\"9\"", "true", "1000001"] {
+        let found = problems(&profile_and(&format!("max_bulk = {wrong}")));
+        assert!(found[0].what.starts_with("max_bulk must be"), "{wrong}");
+    }
+}
+
+#[test]
 fn only_the_testing_tag_makes_a_profile_not_production() {
     for (lines, production) in [
         ("", true),
@@ -153,7 +164,7 @@ fn the_example_is_a_good_file_with_every_key_in_it() {
         .iter()
         .filter_map(|problem| problem.what.split_once("keys here are "));
     let keys: Vec<_> = known.flat_map(|(_, keys)| keys.split(", ")).collect();
-    assert_eq!(keys.len(), 14, "{keys:?}");
+    assert_eq!(keys.len(), 15, "{keys:?}");
     for key in keys {
         let is_shown = text.lines().any(|line| {
             line.starts_with(&format!("{key} =")) || line.starts_with(&format!("[{key}."))
