@@ -110,6 +110,15 @@ impl Client {
             .await
     }
 
+    /// [`Client::get_or_create`] for a group that is meant to be created: over a fresh connection, as every write.
+    pub async fn create(
+        &self,
+        request: &GroupRequest,
+        id: &UserGroupId,
+    ) -> Result<Reply, CallError> {
+        self.send(Call::Create, request, &Asked::Group(id)).await
+    }
+
     /// Updates the group; may replace or merge (hazard 4).
     pub async fn update(
         &self,
@@ -143,6 +152,7 @@ impl Client {
     ) -> Result<Reply, CallError> {
         let (client, method) = match call {
             Call::GetOrCreate => (&self.reads, Method::GET),
+            Call::Create => (&self.writes, Method::GET),
             Call::Update => (&self.writes, Method::PUT),
             Call::Rotate => (&self.writes, Method::POST),
         };

@@ -46,6 +46,8 @@ pub enum ClientError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
     GetOrCreate,
+    /// Get-or-create that is meant to create.
+    Create,
     Update,
     Rotate,
 }
@@ -121,7 +123,7 @@ fn after(status: Option<u16>) -> String {
 
 fn next(call: Call) -> &'static str {
     match call {
-        Call::GetOrCreate => {
+        Call::GetOrCreate | Call::Create => {
             "the request was sent, and a group that did not exist may exist now; ask again, that changes nothing more"
         }
         Call::Update => {

@@ -219,6 +219,6 @@ fn other_group(rotation: bool) -> &'static str {
     if rotation {
         "the token sent may belong to that group, and may be rotated; read both groups before anything else"
     } else {
-        "a proxy may drop the body of the request; run `groupdesk doctor`, and send nothing more until it is clear"
+        "a proxy may drop the body of the request; ask whoever runs the network, and send nothing more until it is clear"
     }
 }

@@ -38,7 +38,7 @@ pub(super) async fn confirm(yes: bool, what: &str, question: Question<'_>) -> Re
     }
     match question {
         Question::YesOrNo => print::ask(&format!("{what} [y/N]")),
-        Question::TypeWords(words) => print::ask(&format!("{what} Type: {words}\n>")),
+        Question::TypeWords(words) => print::ask(&format!("{what} Type \"{words}\" to go on:")),
         Question::TypeId(id) => print::ask(&format!("{what} Type the id ({id}) to go on:")),
     }
     let line = tokio::task::spawn_blocking(|| {

@@ -7,19 +7,19 @@ use super::{
     demo::{DemoError, Empty, World},
     exit::Exit,
     session,
-    signals::Signals,
     stop::Stop,
 };
 use crate::{
     config::{Environment, Settings},
     directory::Directory,
     operations::{Clock, Operations},
-    tui::{self, Farewell, Start},
+    tui::{self, Farewell, Start, terminal::Signals},
 };
 
 /// `groupdesk`
 pub(super) async fn run(global: &Global) -> Result<Exit, Stop> {
     a_terminal()?;
+    let mut signals = signals()?;
     let overrides = session::overrides(global);
     let settings = Settings::load(&overrides)?;
     let current = if settings.profiles.is_empty() {
@@ -56,18 +56,23 @@ pub(super) async fn run(global: &Global) -> Result<Exit, Stop> {
         environment: overrides.env,
         greeting: Vec::new(),
     };
-    match open(start).await? {
+    match open(start, &mut signals).await? {
         Farewell::Asked => Ok(Exit::Done),
         Farewell::Signal => Ok(Exit::Interrupted),
-        Farewell::Demo => demo(None, global.ascii).await,
+        Farewell::Demo => play(None, global.ascii, &mut signals).await,
     }
 }
 
 /// `groupdesk demo`
 pub(super) async fn demo(groups: Option<u32>, ascii: bool) -> Result<Exit, Stop> {
     a_terminal()?;
-    let mut signals = Signals::new()?;
-    let world = begin(groups, &mut signals).await?;
+    play(groups, ascii, &mut signals()?).await
+}
+
+/// The demo, in a terminal that is there; one set of signals from before its first file to its end, so that none is
+/// lost in between.
+async fn play(groups: Option<u32>, ascii: bool, signals: &mut Signals) -> Result<Exit, Stop> {
+    let world = begin(groups, signals.end()).await?;
     let elsewhere = super::hold::exports(&world)?;
     let start = Start {
         operations: vec![world.production.clone(), world.testing.clone()],
@@ -84,7 +89,7 @@ pub(super) async fn demo(groups: Option<u32>, ascii: bool) -> Result<Exit, Stop>
             "A demo: on this machine only, thrown away at the end. P: production.".into(),
         ],
     };
-    let farewell = open(start).await;
+    let farewell = open(start, signals).await;
     world.end().await;
     match farewell? {
         Farewell::Asked | Farewell::Demo => Ok(Exit::Done),
@@ -92,21 +97,28 @@ pub(super) async fn demo(groups: Option<u32>, ascii: bool) -> Result<Exit, Stop>
     }
 }
 
-/// Makes the demo's world; a signal meanwhile takes it away again.
-pub(super) async fn begin(groups: Option<u32>, signals: &mut Signals) -> Result<World, Stop> {
+/// Makes the demo's world; what asks for the end meanwhile takes it away again.
+pub(super) async fn begin(
+    groups: Option<u32>,
+    end: impl Future<Output = ()>,
+) -> Result<World, Stop> {
     let failed = |error: DemoError| Stop::Usage(error.to_string());
     let empty = Empty::open().await.map_err(failed)?;
     let groups = groups.map(|groups| groups as usize);
     tokio::select! {
         world = empty.fill(groups, Clock::System) => world.map_err(failed),
-        () = signals.next() => Err(Stop::Interrupted { in_flight: false }),
+        () = end => Err(Stop::Interrupted { in_flight: false }),
     }
 }
 
-async fn open(start: Start) -> Result<Farewell, Stop> {
-    tui::run(start)
+async fn open(start: Start, signals: &mut Signals) -> Result<Farewell, Stop> {
+    tui::run(start, signals)
         .await
         .map_err(|error| Stop::Usage(format!("the console cannot be opened: {error}")))
+}
+
+fn signals() -> Result<Signals, Stop> {
+    Signals::new().map_err(|error| Stop::Usage(format!("cannot listen for signals: {error}")))
 }
 
 fn a_terminal() -> Result<(), Stop> {

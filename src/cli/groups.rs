@@ -43,13 +43,19 @@ pub(super) async fn get(session: &Session, arguments: Get) -> Result<Exit, Stop>
         token,
     } = arguments;
     let assurance = mutations::assurance(exists.exists);
-    session.operations.known(&id, assurance).await?;
+    let known = session.operations.known(&id, assurance).await?;
     if exists.exists {
         // This read could create (hazard 1).
         session.say_where();
     }
     let mut file = mutations::token_file(&token)?;
-    let done = session.operations.look_up(&id, assurance).await?;
+    let reading = Box::pin(session.operations.look_up(&id, assurance));
+    let done = if known.is_some() {
+        reading.await?
+    } else {
+        // It may create (hazard 1): once begun, it is waited for like a change.
+        session.in_flight.during(reading).await?
+    };
     mutations::answer(session, &done, false, &token, file.as_mut())
 }
 

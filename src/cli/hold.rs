@@ -7,7 +7,7 @@ use super::{console, demo::World, exit::Exit, print, signals::Signals, stop::Sto
 
 pub(super) async fn run(groups: Option<u32>) -> Result<Exit, Stop> {
     let mut signals = Signals::new()?;
-    let world = console::begin(groups, &mut signals).await?;
+    let world = console::begin(groups, signals.next()).await?;
     print::say(&format!(
         "the demo's service listens on http://{}; on this machine only, thrown away with Ctrl-C",
         world.address()

@@ -16,10 +16,12 @@ use crate::{
 };
 
 /// The changed rows, one a line, with the signs of console.md.
-pub(super) fn lines(change: &Change) -> String {
+///
+/// A creation replaces nothing.
+pub(super) fn lines(change: &Change, is_creation: bool) -> String {
     let mut text = String::new();
     for (name, field) in change.fields() {
-        if matches!(field, Field::Replaced(_)) {
+        if matches!(field, Field::Replaced(_)) && !is_creation {
             line(
                 &mut text,
                 &format!(
@@ -75,11 +77,15 @@ pub(super) fn dry_run(
             "changes": changes_json(change),
         }));
     }
-    let changes = if change.is_empty() {
+    let is_creation = method == Method::Get;
+    let mut changes = if is_creation {
+        format!("! would CREATE \"{id}\" if the service does not know it; nothing can delete it\n")
+    } else if change.is_empty() {
         "no change\n".to_owned()
     } else {
-        lines(change)
+        String::new()
     };
+    changes.push_str(&lines(change, is_creation));
     print::result(&format!(
         "{} {}\n{}\n\n{changes}",
         method.as_str(),

@@ -3,7 +3,10 @@
 use std::{borrow::Cow, io};
 
 use crate::{
-    config::ConfigError, directory::DirectoryError, domain::history::Ending, operations::Failure,
+    config::ConfigError,
+    directory::DirectoryError,
+    domain::{group::UserGroupId, history::Ending},
+    operations::Failure,
     service::store::StoreError,
 };
 
@@ -66,10 +69,21 @@ impl From<Failure> for Stop {
 /// What only the command line can advise.
 fn advice(failure: &Failure) -> Cow<'static, str> {
     match failure {
-        Failure::NotKnown { .. } => {
-            ". A new group is made with `groupdesk create`. If you are sure that it exists: `groupdesk get --exists`"
-                .into()
-        }
+        Failure::NotKnown { id, .. } => format!(
+            "\nTo make a new group: groupdesk create {0}. If you are sure that it exists: groupdesk get {0} --exists",
+            quoted(id)
+        )
+        .into(),
         _ => "".into(),
+    }
+}
+
+/// The id as a shell takes it.
+fn quoted(id: &UserGroupId) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:@/".contains(c);
+    if id.as_str().chars().all(plain) {
+        id.to_string()
+    } else {
+        format!("'{}'", id.to_string().replace('\'', r"'\''"))
     }
 }

@@ -61,8 +61,12 @@ pub fn private_file(path: &Path) -> io::Result<()> {
 /// Writes a new 0600 file durably; an existing file or link is refused, never overwritten.
 pub fn write_new_private(path: &Path, contents: &[u8]) -> io::Result<()> {
     let mut file = new_private(path)?;
-    file.write_all(contents)?;
-    file.sync_all()
+    let written = file.write_all(contents).and_then(|()| file.sync_all());
+    if written.is_err() {
+        // Half a file would stand in the way of the next attempt.
+        let _ = std::fs::remove_file(path);
+    }
+    written.map_err(|error| named(path, &error))
 }
 
 /// Opens a new 0600 file for writing.

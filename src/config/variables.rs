@@ -78,7 +78,7 @@ pub(super) fn profile(
         .environment
         .as_ref()
         .map(|tag| format!("-{}", tag.as_str().to_lowercase()));
-    profile.name = format!("env-{}{}", profile.host(), tag.unwrap_or_default());
+    profile.name = format!("env-{}{}", place(&profile), tag.unwrap_or_default());
     if others.iter().any(|other| other.name == profile.name) {
         return Err(ConfigError::variable(
             BASE_URL,
@@ -89,4 +89,15 @@ pub(super) fn profile(
         ));
     }
     Ok(Some(profile))
+}
+
+/// Host and, where it is not the usual one, path: ids known at one service must not count as known at another (hazard 1).
+fn place(profile: &Profile) -> String {
+    let url = profile.url();
+    let place = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
+    place
+        .strip_suffix(address::DEFAULT_PATH)
+        .unwrap_or(place)
+        .trim_end_matches('/')
+        .replace('/', "-")
 }

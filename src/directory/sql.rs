@@ -117,6 +117,13 @@ pub(super) const HOLDER: &str = concat!(
      AND state NOT IN ('not_applied', 'abandoned')"
 );
 
+pub(super) const UNSETTLED: &str = concat!(
+    "SELECT ",
+    rotation_columns!(),
+    " FROM rotations WHERE profile = $1 AND user_group_id = $2 \
+     AND state IN ('intended', 'sent', 'unknown') ORDER BY id DESC LIMIT 1"
+);
+
 pub(super) const ROTATION: &str = concat!(
     "SELECT ",
     rotation_columns!(),
@@ -249,6 +256,7 @@ mod tests {
             END_ITEM,
             END_BATCH,
             HOLDER,
+            UNSETTLED,
             ROTATION,
             STEP_ROTATION,
             ADD_HAPPENING,

@@ -125,6 +125,24 @@ pub struct Entry {
     pub note: Option<String>,
 }
 
+/// The changes of an entry in words: `{"name": [a, b], "mapping": {"7": [c, d]}}` as `name: a -> b, mapping 7: c -> d`.
+pub fn changes_text(changes: &Value) -> String {
+    let pair = |pair: &Value| {
+        let sides = pair.as_array().map_or(&[][..], Vec::as_slice).iter();
+        let sides = sides.map(|side| side.as_str().unwrap_or("(none)"));
+        sides.collect::<Vec<_>>().join(" -> ")
+    };
+    let fields = changes.as_object().into_iter().flatten();
+    let texts = fields.flat_map(|(field, value)| match value {
+        Value::Object(rows) => rows
+            .iter()
+            .map(|(key, value)| format!("{field} {key}: {}", pair(value)))
+            .collect(),
+        value => vec![format!("{field}: {}", pair(value))],
+    });
+    texts.collect::<Vec<_>>().join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -208,7 +208,9 @@ impl Rotation {
                 }
             }
             (State::Rotated | State::Unknown, Event::ReadContradicts) => to(State::Conflict),
-            (state, Event::Abandon) if state.is_open() => to(State::Abandoned),
+            (state, Event::Abandon) if state.is_open() || state == State::Conflict => {
+                to(State::Abandoned)
+            }
             (state, event) => return Err(OutOfOrder { state, event }),
         };
         Ok(next)
@@ -348,13 +350,14 @@ mod tests {
     }
 
     #[test]
-    fn only_open_rotations_can_be_abandoned() {
+    fn what_a_person_must_look_at_can_be_abandoned() {
         for state in State::ALL {
             let rotation = Rotation {
                 state,
                 ..Rotation::intended(OLD)
             };
-            assert_eq!(rotation.step(Event::Abandon, H).is_ok(), state.is_open());
+            let may = state.is_open() || state == State::Conflict;
+            assert_eq!(rotation.step(Event::Abandon, H).is_ok(), may);
             assert_eq!(State::parse(state.as_str()), Some(state));
         }
     }

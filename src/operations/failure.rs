@@ -37,7 +37,7 @@ pub enum Failure {
     /// Hazard 11.
     #[error(
         "ALARM: \"{id}\" is tagged {got}, this profile expects {expected}; nothing further was sent. \
-         Check base_url and API key of the profile"
+         Check base_url and API key of the profile; if they have been corrected since: groupdesk update --exists"
     )]
     WrongEnvironment {
         id: UserGroupId,
@@ -72,7 +72,7 @@ pub enum Failure {
     Client(#[from] ClientError),
     #[error("the service does not accept the API key{}; check api_key of the profile", said(words.as_ref()))]
     KeyRefused { words: Option<String> },
-    #[error("the service refused ({status}){}; nothing was changed", said(words.as_ref()))]
+    #[error("the service refused ({status}){}", said(words.as_ref()))]
     Refused { status: u16, words: Option<String> },
     /// A read that the service put off (429 or 503); nothing was changed by it.
     #[error("{why}")]

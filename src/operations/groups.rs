@@ -11,8 +11,12 @@ use crate::{
         group::UserGroupId,
         history::{Ending, Operation},
         known::{Returned, Sent},
+        rotation::State,
     },
 };
+
+/// Entries of a group's history that an earlier create is looked for in.
+const RECENT: usize = 50;
 
 const TRY_AGAIN_UPDATE: &str = "Read the group; sending the same update again is safe";
 const TRY_AGAIN_CREATE: &str = "Creating it again is safe: an existing group is returned unchanged";
@@ -49,7 +53,31 @@ impl Operations {
             changes: None,
             asked: Some(asked),
         };
-        self.learn(id, learnt).await
+        let mut done = self.learn(id, learnt).await?;
+        self.warn_of_what_stands(&mut done).await;
+        Ok(done)
+    }
+
+    /// What the answer does not say but the directory knows: a wrong tag seen before, a rotation still to be settled.
+    async fn warn_of_what_stands(&self, done: &mut Done) {
+        let tag = done.group.environment_tag.as_ref();
+        let alarm = self.tag_alarm(tag.map(|known| &known.value));
+        if !done.warnings.iter().any(Warning::is_alarm) {
+            done.warnings.splice(0..0, alarm);
+        }
+        let Ok(asked) = self.asked(&done.group.id).await else {
+            return;
+        };
+        for row in asked.open {
+            if row.rotation.state != State::Rotated {
+                let sent = row.sent_at.unwrap_or(row.started_at);
+                done.warnings.push(Warning::RotationOpen {
+                    state: row.rotation.state,
+                    by: row.by,
+                    decided_from: sent + self.horizon(),
+                });
+            }
+        }
     }
 
     /// Get-or-create with all that is wanted. A group that was there already is returned unchanged, and the
@@ -57,7 +85,7 @@ impl Operations {
     pub async fn create(&self, id: &UserGroupId, wanted: &Wanted) -> Result<Done, Failure> {
         self.writable()?;
         let request = request(id, wanted);
-        let result = self.client().await?.get_or_create(&request, id).await;
+        let result = self.client().await?.create(&request, id).await;
         let read = match self.judge(result) {
             Ok(read) => read,
             Err(no) => {
@@ -85,13 +113,24 @@ impl Operations {
             asked: None,
         };
         let mut done = self.learn(id, learnt).await?;
-        if creation_unclear {
+        if creation_unclear || (!created && self.may_have_created(id).await) {
             done.warnings.push(Warning::CreationUnclear);
         }
         let different = differences(wanted, &answered);
         done.warnings
             .extend(different.into_iter().map(Warning::Differs));
         Ok(done)
+    }
+
+    /// Hazard 6: after a create whose outcome stayed unknown, "it was there already" says nothing.
+    async fn may_have_created(&self, id: &UserGroupId) -> bool {
+        let history = self.history(Some(id.clone()), Some(RECENT)).await;
+        history.is_ok_and(|entries| {
+            entries.iter().any(|numbered| {
+                let entry = &numbered.value;
+                (entry.operation, entry.ending) == (Operation::Create, Ending::Unknown)
+            })
+        })
     }
 
     /// Sends the whole of what is wanted, then reads the group again. `base` is what the edit started from, for
@@ -104,7 +143,9 @@ impl Operations {
         assurance: Assurance,
     ) -> Result<Done, Failure> {
         self.writable()?;
-        self.known(id, assurance).await?;
+        if let Some(known) = self.known(id, assurance).await? {
+            self.right_environment(&known, assurance)?;
+        }
         let request = request(id, wanted);
         let result = self.client().await?.update(&request, id).await;
         let read = match self.judge(result) {

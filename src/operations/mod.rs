@@ -182,6 +182,10 @@ impl Operations {
         assurance: Assurance,
     ) -> Result<Option<KnownGroup>, Failure> {
         let known = self.show(id).await.map_err(Failure::NothingSent)?;
+        if known.is_none() && assurance == Assurance::Exists {
+            // Reading it could create it.
+            self.writable()?;
+        }
         if known.is_none() && assurance == Assurance::KnownOnly {
             let groups = self.list().await.map_err(Failure::NothingSent)?;
             return Err(Failure::NotKnown {
@@ -193,5 +197,21 @@ impl Operations {
             });
         }
         Ok(known)
+    }
+
+    /// Refuses a change of a group that was last seen in another environment (hazard 11), unless a person says that it
+    /// exists here: the profile may have been corrected since.
+    fn right_environment(&self, group: &KnownGroup, assurance: Assurance) -> Result<(), Failure> {
+        let got = group.environment_tag.as_ref().map(|known| &known.value);
+        match (&self.profile().environment, got) {
+            (Some(expected), Some(got)) if expected != got && assurance == Assurance::KnownOnly => {
+                Err(Failure::WrongEnvironment {
+                    id: group.id.clone(),
+                    expected: expected.clone(),
+                    got: got.clone(),
+                })
+            }
+            _ => Ok(()),
+        }
     }
 }

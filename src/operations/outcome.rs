@@ -2,6 +2,8 @@
 
 use std::{fmt, time::Duration};
 
+use jiff::Timestamp;
+
 use crate::{
     directory::RotationId,
     domain::{
@@ -9,6 +11,7 @@ use crate::{
         group::EnvironmentTag,
         history::Ending,
         known::{KnownGroup, Noticed},
+        rotation::State,
         text::visible,
         token::{Fingerprint, Token},
     },
@@ -53,6 +56,12 @@ pub enum Warning {
     /// The confirming read failed; what was done stays done.
     NotReadBack {
         why: String,
+    },
+    /// It may still take effect; a get from that moment on decides (rotation.md, the horizon).
+    RotationOpen {
+        state: State,
+        by: String,
+        decided_from: Timestamp,
     },
     /// A get settled a rotation whose outcome was open.
     RotationSettled {
@@ -109,15 +118,26 @@ impl fmt::Display for Warning {
             }
             Self::Differs(foreign) => write!(
                 f,
-                "the service keeps another {} than was asked for; send an update if it should change",
+                "the {} at the service differs from what was asked for; send an update if it should change",
                 foreign.field
             ),
             Self::CreationUnclear => {
-                f.write_str("the answer does not say whether this call created the group")
+                f.write_str("created by this call or before it: nobody can tell which")
             }
             Self::NotReadBack { why } => {
                 write!(f, "done, but it could not be read back: {why}")
             }
+            Self::RotationOpen {
+                state,
+                by,
+                decided_from,
+            } => write!(
+                f,
+                "a rotation begun by {} is still open ({}): do not rotate; read again from {} on",
+                visible(by),
+                state.as_str(),
+                decided_from.strftime("%H:%M:%S UTC")
+            ),
             Self::RotationSettled { ending } => write!(
                 f,
                 "an earlier rotation with an open outcome is settled: {}",

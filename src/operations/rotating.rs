@@ -3,7 +3,9 @@
 
 use super::{Assurance, Done, Failure, Operations, Warning};
 use crate::{
-    directory::{Begun, DirectoryError, Intent, Place, Record, Recorded, RotationId, RotationStep},
+    directory::{
+        Begun, DirectoryError, Intent, Place, Record, Recorded, RotationId, RotationStep, Upon,
+    },
     domain::{
         group::UserGroupId,
         history::{Ending, Entry, Operation},
@@ -29,6 +31,7 @@ pub(super) struct Beside {
     pub lesson: Option<Lesson>,
     pub entry: Option<Entry>,
     pub note: Option<String>,
+    pub upon: Upon,
 }
 
 /// What the preflight get showed.
@@ -48,13 +51,30 @@ impl Operations {
         reason: Option<String>,
         assurance: Assurance,
     ) -> Result<Done, Failure> {
-        self.rotate_item(id, reason, assurance, None).await
+        self.writable()?;
+        let known = self.known(id, assurance).await?;
+        let seen = known.and_then(|group| group.fingerprint);
+        let seen = seen.map(|known| known.value);
+        self.rotate_seen(id, seen, reason, assurance).await
     }
 
-    /// As [`Operations::rotate`]; an item of a batch is taken together with the intent, and only once.
+    /// As [`Operations::rotate`], of the token that the person was shown when asked to confirm: whatever the desk has
+    /// learnt since then counts as changed.
+    pub async fn rotate_seen(
+        &self,
+        id: &UserGroupId,
+        seen: Option<Fingerprint>,
+        reason: Option<String>,
+        assurance: Assurance,
+    ) -> Result<Done, Failure> {
+        self.rotate_item(id, seen, reason, assurance, None).await
+    }
+
+    /// As [`Operations::rotate_seen`]; an item of a batch is taken together with the intent, and only once.
     pub(super) async fn rotate_item(
         &self,
         id: &UserGroupId,
+        seen: Option<Fingerprint>,
         reason: Option<String>,
         assurance: Assurance,
         item: Option<Place>,
@@ -63,7 +83,7 @@ impl Operations {
         let Preflight {
             token: current,
             warnings,
-        } = self.preflight(id, assurance).await?;
+        } = self.preflight(id, seen, assurance).await?;
         let previous = self.directory().fingerprinter().of(&current);
         let mut under_way = UnderWay {
             id,
@@ -85,31 +105,24 @@ impl Operations {
     async fn preflight(
         &self,
         id: &UserGroupId,
+        seen: Option<Fingerprint>,
         assurance: Assurance,
     ) -> Result<Preflight, Failure> {
-        let seen = self.known(id, assurance).await?;
-        let seen = seen.and_then(|group| group.fingerprint);
         let read = self.look_up(id, assurance).await?;
         if read.ending == Ending::CreatedByGet {
             return Err(Failure::CreatedByGet { id: id.clone() });
         }
-        let tag = read.group.environment_tag.as_ref();
-        match (&self.profile().environment, tag.map(|known| &known.value)) {
-            (Some(expected), Some(got)) if expected != got => {
-                return Err(Failure::WrongEnvironment {
-                    id: id.clone(),
-                    expected: expected.clone(),
-                    got: got.clone(),
-                });
-            }
-            _ => {}
-        }
+        self.right_environment(&read.group, assurance)?;
         let token = read
             .token
             .ok_or_else(|| Failure::Unreadable(format!("{}", Warning::StaleAnswer)))?;
         let current = self.directory().fingerprinter().of(&token);
-        if seen.is_some_and(|seen| seen.value != current) {
-            let settled = read.warnings.iter().filter_map(Warning::settled).collect();
+        let settled: Vec<_> = read.warnings.iter().filter_map(Warning::settled).collect();
+        // A rotation that just turned out to have been done is what was wanted; another one is asked for anew.
+        let is_done = settled
+            .iter()
+            .any(|ending| matches!(ending, Ending::Recovered | Ending::Superseded));
+        if is_done || seen.is_some_and(|seen| seen != current) {
             return Err(Failure::TokenChanged {
                 id: id.clone(),
                 settled,
@@ -172,7 +185,7 @@ impl Operations {
                 at: self.now(),
                 note: beside.note,
             }),
-            ..Record::default()
+            upon: beside.upon,
         };
         let profile = &self.profile().name;
         let recorded = self.directory().record(profile, record).await?;

@@ -9,10 +9,10 @@ use super::{
 };
 use crate::{
     api::{answer::Verdict, client::Reply, failure::CallError, rotation::rotation_answer},
-    directory::DirectoryError,
+    directory::{DirectoryError, Recorded, Upon},
     domain::{
         history::Ending,
-        known::{KnownGroup, Lesson, Sent},
+        known::{KnownGroup, Lesson, Returned, Sent},
         rotation::{Answer, Event, State},
     },
 };
@@ -97,20 +97,7 @@ impl Operations {
             latency,
             ..
         } = read;
-        let beside = Beside {
-            lesson: Some(Lesson {
-                rotated: true,
-                ..self.lesson(under_way.id, Sent::default(), &returned)
-            }),
-            entry: Some(self.rotation_entry(
-                &under_way,
-                Ending::Rotated,
-                Some(returned.fingerprint),
-                None,
-            )),
-            note: None,
-        };
-        let recorded = self.advance(&mut under_way, event, beside).await;
+        let recorded = self.note_rotated(&mut under_way, event, &returned).await;
         let recorded = recorded.map_err(|error| {
             let why = "the service rotated it and answered with a new token, which is not shown";
             not_written(why, &error)
@@ -129,6 +116,41 @@ impl Operations {
             latency,
             rotation: Some(under_way.row),
         })
+    }
+
+    /// Writes the rotation down. The group learns from the answer only while it still has the token that was rotated,
+    /// or has the new one already: an answer that comes late must not bring a dead token back.
+    async fn note_rotated(
+        &self,
+        under_way: &mut UnderWay<'_>,
+        event: Event,
+        returned: &Returned,
+    ) -> Result<Recorded, DirectoryError> {
+        let entry =
+            self.rotation_entry(under_way, Ending::Rotated, Some(returned.fingerprint), None);
+        let lesson = Lesson {
+            rotated: true,
+            ..self.lesson(under_way.id, Sent::default(), returned)
+        };
+        for known in [under_way.rotation.previous, returned.fingerprint] {
+            let beside = Beside {
+                lesson: Some(lesson.clone()),
+                entry: Some(entry.clone()),
+                upon: Upon::Token(Some(known)),
+                ..Beside::default()
+            };
+            match self.advance(under_way, event, beside).await {
+                Err(DirectoryError::Overtaken) => {}
+                recorded => return recorded,
+            }
+        }
+        let beside = Beside {
+            entry: Some(entry),
+            ..Beside::default()
+        };
+        let recorded = self.advance(under_way, event, beside).await?;
+        let group = self.show(under_way.id).await?;
+        Ok(Recorded { group, ..recorded })
     }
 
     /// The get that decides what the answer did not (rotation.md, rule 2). The look-up settles the journal, and the
@@ -220,6 +242,7 @@ impl Operations {
             lesson: None,
             entry: Some(self.rotation_entry(under_way, ending, None, why.clone())),
             note: why,
+            upon: Upon::Anything,
         };
         self.advance(under_way, event, beside).await?;
         Ok(())

@@ -73,7 +73,11 @@ impl App {
         match msg {
             Msg::Key(key) => self.key(key),
             Msg::Paste(text) => self.paste(&text),
-            Msg::Resize(columns, rows) => self.desk.size = (columns, rows),
+            Msg::Resize(columns, rows) => {
+                self.desk.size = (columns, rows);
+                // Also where the size is the old one again: a terminal keeps nothing of what was cut off meanwhile.
+                self.desk.effects.push(Effect::Redraw);
+            }
             Msg::Done(ticket, outcome) => self.done(ticket, outcome),
             Msg::Lost(ticket) => self.lost(ticket),
             Msg::Tick => {}
@@ -93,6 +97,8 @@ impl App {
         }
         let focus = self.top().focus();
         match keymap::action(focus, key) {
+            // Nothing new is begun on the way out.
+            Some(action) if self.leaving.is_some() && action != Action::Cancel => {}
             Some(Action::InField) => self.input(key),
             Some(action) => self.press(action),
             None if focus.takes_text() => self.input(key),
@@ -130,6 +136,10 @@ impl App {
                     let help = Help::about(self.top(), &self.desk);
                     self.stack.push(Pane::Help(help));
                 }
+            }
+            Action::Suspend if desk.writes_under_way() > 0 => {
+                // Stopped now, the outcome could be lost.
+                desk.say(Severity::Warning, "not now: something is being sent");
             }
             Action::Suspend => desk.effects.push(Effect::Suspend),
             Action::Redraw => desk.effects.push(Effect::Redraw),
@@ -180,25 +190,33 @@ impl App {
             if self.stack.len() > 1 {
                 self.act(Action::Back);
             }
-            self.desk.say(Severity::Warning, "Ctrl-C again quits");
+            let text = match self.drafts() {
+                Some(drafts) => format!("{drafts} with the console: Ctrl-C again quits"),
+                None => "Ctrl-C again quits".into(),
+            };
+            self.desk.say(Severity::Warning, text);
         }
     }
 
     fn quit(&mut self) {
-        let drafts = self.desk.drafts.len();
-        if drafts > 0 && !self.is_again(Action::Quit) {
+        let drafts = self.drafts();
+        if let Some(drafts) = drafts.filter(|_| !self.is_again(Action::Quit)) {
             self.warned = Some((Action::Quit, self.desk.now));
-            let drafts = if drafts == 1 {
-                "1 unsent draft goes".to_owned()
-            } else {
-                format!("{drafts} unsent drafts go")
-            };
             self.desk.say(
                 Severity::Warning,
                 format!("{drafts} with the console: q again quits"),
             );
         } else {
             self.leave(Farewell::Asked);
+        }
+    }
+
+    /// What is lost by leaving, if anything.
+    fn drafts(&self) -> Option<String> {
+        match self.desk.drafts.len() {
+            0 => None,
+            1 => Some("1 unsent draft goes".into()),
+            more => Some(format!("{more} unsent drafts go")),
         }
     }
 

@@ -155,7 +155,7 @@ impl Desk {
         self.say(
             Severity::Info,
             format!(
-                "{what} sent to your terminal (OSC 52); it does not confirm. In tmux: set -g set-clipboard on"
+                "{what} sent to your terminal; it does not confirm (OSC 52; tmux: set -g set-clipboard on)"
             ),
         );
     }

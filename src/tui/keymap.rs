@@ -137,6 +137,16 @@ pub enum Action {
     InField,
 }
 
+impl Action {
+    /// It concerns the console as such, not what is shown in it.
+    fn is_of_the_frame(self) -> bool {
+        matches!(
+            self,
+            Self::Help | Self::Back | Self::Quit | Self::Cancel | Self::Suspend | Self::Redraw
+        )
+    }
+}
+
 /// One line of a table.
 #[derive(Debug, Clone, Copy)]
 pub struct Binding {
@@ -152,8 +162,11 @@ pub struct Binding {
 pub fn bindings(focus: Focus) -> impl Iterator<Item = &'static Binding> {
     let here = tables::here(focus);
     let own = here.clone();
+    // A letter typed at a popup must not open something else.
+    let is_popup = matches!(focus, Focus::Profiles | Focus::CopyMenu);
     let everywhere = tables::everywhere().filter(move |binding| {
-        !own.clone().any(|own| own.action == binding.action)
+        (!is_popup || binding.action.is_of_the_frame())
+            && !own.clone().any(|own| own.action == binding.action)
             && binding.keys.iter().any(|key| is_key(focus, key))
     });
     here.chain(everywhere)

@@ -11,7 +11,7 @@ use crate::{
         group::UserGroupId,
         history::{Ending, Entry},
         known::KnownGroup,
-        token::Token,
+        token::{Fingerprint, Token},
     },
     operations::{Done, Failure, JournalRow, Numbered},
 };
@@ -65,7 +65,12 @@ pub enum Job {
         base: Wanted,
         wanted: Wanted,
     },
-    Rotate(UserGroupId, Option<String>),
+    Rotate {
+        id: UserGroupId,
+        /// The token the person was shown.
+        seen: Option<Fingerprint>,
+        reason: Option<String>,
+    },
     Confirm(Box<Done>),
     History(Option<UserGroupId>),
     WriteToken(Token, PathBuf),
@@ -75,7 +80,7 @@ impl Job {
     /// Writes are never cancelled or dropped; leaving waits for them.
     pub fn is_write(&self) -> bool {
         match self {
-            Self::Create(..) | Self::Update { .. } | Self::Rotate(..) | Self::WriteToken(..) => {
+            Self::Create(..) | Self::Update { .. } | Self::Rotate { .. } | Self::WriteToken(..) => {
                 true
             }
             Self::List
@@ -95,7 +100,7 @@ impl Job {
             Self::List
             | Self::OpenRotations
             | Self::LookUp(_)
-            | Self::Rotate(..)
+            | Self::Rotate { .. }
             | Self::Confirm(_)
             | Self::History(_)
             | Self::WriteToken(..) => None,
@@ -110,7 +115,7 @@ impl Job {
             Self::LookUp(id) => format!("getting {id}"),
             Self::Create(id, _) => format!("creating {id}"),
             Self::Update { id, .. } => format!("updating {id}"),
-            Self::Rotate(id, _) => format!("rotating {id}"),
+            Self::Rotate { id, .. } => format!("rotating {id}"),
             Self::Confirm(done) => format!("reading back {}", done.group.id),
             Self::History(_) => "reading the history".into(),
             Self::WriteToken(..) => "writing the token".into(),

@@ -29,6 +29,7 @@ use jiff::Timestamp;
 use message::ProfileIndex;
 use messages::Severity;
 use runner::Runner;
+use terminal::Signals;
 use theme::Theme;
 use work::Works;
 
@@ -89,19 +90,20 @@ pub fn prepare(start: Start, theme: Theme, size: (u16, u16), now: Timestamp) -> 
     (App::new(desk, file), Works::new(start.operations))
 }
 
-/// Opens the console and stays until the person leaves.
+/// Opens the console and stays until the person leaves, or a signal asks for the end.
 ///
 /// # Errors
 /// Where there is no terminal to open it in, or the terminal fails.
-pub async fn run(start: Start) -> io::Result<Farewell> {
+pub async fn run(start: Start, signals: &mut Signals) -> io::Result<Farewell> {
     let theme = Theme::detect(start.ascii, |name| {
         start.environment.get(name)?.to_str().map(str::to_owned)
     });
     terminal::install_panic_hook();
     let screen = terminal::Screen::enter()?;
+    // Before the size is asked for, so that no change of it is missed.
+    let input = terminal::Input::open()?;
     let size = crossterm::terminal::size()?;
-    let signals = terminal::Signals::new()?;
     let (app, works) = prepare(start, theme, size, Timestamp::now());
     let mut runner = Runner::new(app, screen, works, Clock::System);
-    runner.run(terminal::Input::open()?, Some(signals)).await
+    runner.run(input, Some(signals)).await
 }

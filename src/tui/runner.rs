@@ -34,7 +34,7 @@ pub trait Screen {
     /// After SIGCONT: the shell may have changed the terminal.
     fn continued(&mut self) -> io::Result<()>;
     /// Draws everything anew at the next draw.
-    fn redraw(&mut self) -> io::Result<()>;
+    fn redraw(&mut self);
 }
 
 pub struct Runner<S: Screen> {
@@ -80,7 +80,7 @@ impl<S: Screen> Runner<S> {
     pub async fn run(
         &mut self,
         mut events: impl Stream<Item = io::Result<Event>> + Unpin,
-        mut signals: Option<Signals>,
+        mut signals: Option<&mut Signals>,
     ) -> io::Result<Farewell> {
         let mut terminal_lives = true;
         let mut deadline: Option<Instant> = None;
@@ -98,10 +98,11 @@ impl<S: Screen> Runner<S> {
                 Some(msg) = self.receiver.recv() => Some(msg),
                 signal = next_signal(&mut signals) => match signal {
                     Signal::Terminate | Signal::Hangup | Signal::Interrupt => Some(Msg::Leave),
-                    Signal::Continued => {
-                        self.screen.continued()?;
-                        None
-                    }
+                    // A line that is lost brings this signal too; what is in flight still ends.
+                    Signal::Continued => self.screen.continued().err().map(|_| {
+                        terminal_lives = false;
+                        Msg::Leave
+                    }),
                 },
                 () = sleep(TICK), if self.app.ticks() => Some(Msg::Tick),
                 () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
@@ -222,7 +223,10 @@ impl<S: Screen> Runner<S> {
                 }
                 Effect::Copy(text) => self.screen.copy(&text),
                 Effect::Suspend => self.screen.suspend(),
-                Effect::Redraw => self.screen.redraw(),
+                Effect::Redraw => {
+                    self.screen.redraw();
+                    Ok(())
+                }
                 Effect::Quit(farewell) => {
                     self.farewell = Some(farewell);
                     Ok(())
@@ -271,8 +275,8 @@ impl Screen for terminal::Screen {
         self.continued()
     }
 
-    fn redraw(&mut self) -> io::Result<()> {
-        self.redraw()
+    fn redraw(&mut self) {
+        self.redraw();
     }
 }
 
@@ -290,7 +294,7 @@ async fn ready<S: Stream + Unpin>(events: &mut S) -> Option<Option<S::Item>> {
 }
 
 /// Never comes where nobody listens to signals.
-async fn next_signal(signals: &mut Option<Signals>) -> Signal {
+async fn next_signal(signals: &mut Option<&mut Signals>) -> Signal {
     match signals {
         Some(signals) => signals.next().await,
         None => std::future::pending().await,

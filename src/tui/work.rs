@@ -47,9 +47,11 @@ impl Works {
                     .update(&id, &base, &wanted, Assurance::KnownOnly)
                     .await,
             ),
-            Job::Rotate(id, reason) => {
-                done(operations.rotate(&id, reason, Assurance::KnownOnly).await)
-            }
+            Job::Rotate { id, seen, reason } => done(
+                operations
+                    .rotate_seen(&id, seen, reason, Assurance::KnownOnly)
+                    .await,
+            ),
             Job::Confirm(rotated) => done(Ok(operations.confirm(*rotated).await)),
             Job::WriteToken(token, path) => {
                 let written = path.clone();

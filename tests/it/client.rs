@@ -74,6 +74,7 @@ fn request() -> GroupRequest {
 async fn call(client: &Client, call: Call) -> Result<Reply, CallError> {
     let result = match call {
         Call::GetOrCreate => client.get_or_create(&request(), &id()).await,
+        Call::Create => client.create(&request(), &id()).await,
         Call::Update => client.update(&request(), &id()).await,
         Call::Rotate => client.rotate(&Token::new(OLD.into()), Some(&id())).await,
     };

@@ -9,6 +9,7 @@ use std::{
     ffi::OsString,
     io,
     net::{Ipv4Addr, SocketAddr},
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -139,6 +140,7 @@ impl Empty {
         blocking(|| {
             let folder = tempfile::Builder::new()
                 .prefix("groupdesk-demo-")
+                .permissions(std::fs::Permissions::from_mode(0o700))
                 .tempdir()
                 .map_err(DemoError::Folder)?;
             let store = Store::open(&folder.path().join("service.db"))?;

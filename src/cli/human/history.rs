@@ -4,13 +4,12 @@ use std::borrow::Cow;
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Width};
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::{GAP, age, done, table, terminal_width};
 use crate::{
     directory::Numbered,
     domain::{
-        history::Entry,
+        history::{Entry, changes_text},
         text::{visible, width, wrap},
     },
 };
@@ -90,7 +89,7 @@ fn row(entry: &Entry, now: Timestamp) -> [String; HEADER.len()] {
 }
 
 fn story(entry: &Entry) -> String {
-    let changes = entry.changes.as_ref().map(changed);
+    let changes = entry.changes.as_ref().map(changes_text);
     [
         entry.reason.as_deref(),
         changes.as_deref(),
@@ -101,22 +100,4 @@ fn story(entry: &Entry) -> String {
     .map(visible)
     .collect::<Vec<Cow<str>>>()
     .join("; ")
-}
-
-/// `{"name": [a, b], "mapping": {"7": [c, d]}}` as `name: a -> b, mapping 7: c -> d`.
-fn changed(changes: &Value) -> String {
-    let pair = |pair: &Value| {
-        let sides = pair.as_array().map_or(&[][..], Vec::as_slice).iter();
-        let sides = sides.map(|side| side.as_str().unwrap_or("(none)"));
-        sides.collect::<Vec<_>>().join(" -> ")
-    };
-    let fields = changes.as_object().into_iter().flatten();
-    let texts = fields.flat_map(|(field, value)| match value {
-        Value::Object(rows) => rows
-            .iter()
-            .map(|(key, value)| format!("{field} {key}: {}", pair(value)))
-            .collect(),
-        value => vec![format!("{field}: {}", pair(value))],
-    });
-    texts.collect::<Vec<_>>().join(", ")
 }

@@ -45,7 +45,7 @@ pub(in crate::cli) async fn create(session: &Session, arguments: Create) -> Resu
     }
     let mut file = token_file(&token)?;
     if !mutation.yes {
-        print::say(&review::lines(&change));
+        print::say(&review::lines(&change, true));
     }
     let question = format!("Create \"{id}\"? It cannot be deleted again.");
     ask::confirm(mutation.yes, &question, Question::YesOrNo).await?;

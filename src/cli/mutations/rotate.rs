@@ -29,10 +29,10 @@ pub(in crate::cli) async fn rotate(
     let assurance = assurance(exists.exists);
     session.operations.writable()?;
     let known = session.operations.known(&id, assurance).await?;
-    let fingerprint = known.and_then(|group| group.fingerprint).map_or_else(
-        || "not known here".to_owned(),
-        |known| known.value.to_string(),
-    );
+    let seen = known
+        .and_then(|group| group.fingerprint)
+        .map(|known| known.value);
+    let fingerprint = seen.map_or_else(|| "not known here".to_owned(), |seen| seen.to_string());
     if mutation.dry_run {
         session.say_where();
         return dry_rotation(session, &id, &fingerprint);
@@ -51,7 +51,9 @@ pub(in crate::cli) async fn rotate(
     ask::confirm(mutation.yes, &what, question).await?;
     let rotated = session
         .in_flight
-        .during(Box::pin(session.operations.rotate(&id, reason, assurance)))
+        .during(Box::pin(
+            session.operations.rotate_seen(&id, seen, reason, assurance),
+        ))
         .await
         .map_err(Stop::from)?;
     // Before the confirming get: whatever happens now, the person has the token. A failure is told below.

@@ -32,7 +32,12 @@ pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Resu
     } = arguments;
     let assurance = assurance(exists.exists);
     session.operations.writable()?;
-    session.operations.known(&id, assurance).await?;
+    let known = session.operations.known(&id, assurance).await?;
+    if known.is_none() && mutation.dry_run {
+        return Err(Stop::Guarded(format!(
+            "\"{id}\" is not known here, and reading it could create it: a dry run sends nothing. Leave --dry-run out, or name a known id"
+        )));
+    }
     if !mutation.dry_run {
         ask::can_be_asked(session, mutation.yes)?;
     }
@@ -62,7 +67,7 @@ pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Resu
     }
     if !mutation.yes {
         human::say_warnings(&read);
-        print::say(&review::lines(&change));
+        print::say(&review::lines(&change, false));
     }
     ask::confirm(
         mutation.yes,
@@ -96,20 +101,7 @@ async fn read_first(
     if read.ending == Ending::CreatedByGet {
         return Err(Failure::CreatedByGet { id: id.clone() }.into());
     }
-    let tag = read
-        .group
-        .environment_tag
-        .as_ref()
-        .map(|known| &known.value);
-    match (&session.operations.profile().environment, tag) {
-        (Some(expected), Some(got)) if expected != got => Err(Failure::WrongEnvironment {
-            id: id.clone(),
-            expected: expected.clone(),
-            got: got.clone(),
-        }
-        .into()),
-        _ => Ok(read),
-    }
+    Ok(read)
 }
 
 fn say_what_is_left_out(wanted: &Wanted) {

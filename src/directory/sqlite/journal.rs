@@ -28,6 +28,14 @@ pub(super) fn begin(tx: &Connection, profile: &str, intent: &Intent) -> Result<B
         let row = one(tx, rotation)?.ok_or(Fault::Row(TABLE))?;
         return Ok(Begun::TakenBy(row));
     }
+    // Until it is known what became of an earlier one, another token may be its work.
+    let unsettled = tx
+        .prepare_cached(sql::UNSETTLED)?
+        .query_row(params![profile, group], rows::rotation)
+        .optional()?;
+    if let Some(row) = unsettled {
+        return Ok(Begun::TakenBy(row.ok_or(Fault::Row(TABLE))?));
+    }
     let started: Option<i64> = tx
         .prepare_cached(sql::BEGIN_ROTATION)?
         .query_row(

@@ -79,6 +79,8 @@ impl Bench {
         let begun = Instant::now();
         let id = &item.user_group_id;
         let known = self.operations.show(id).await.ok().flatten();
+        let seen = known.as_ref().and_then(|group| group.fingerprint.as_ref());
+        let seen = seen.map(|known| known.value);
         let last = known.and_then(|group| group.last_rotated);
         if last.is_some_and(|last| last.at >= self.began) {
             let note = "rotated since the batch began; left as it is";
@@ -96,7 +98,7 @@ impl Bench {
             let (reason, known) = (self.reason.clone(), Assurance::KnownOnly);
             let rotation = self
                 .operations
-                .rotate_item(id, reason, known, Some(item.place));
+                .rotate_item(id, seen, reason, known, Some(item.place));
             let answer = Box::pin(rotation).await;
             if !self.put_off(&answer, &mut patience) {
                 break Some(answer);

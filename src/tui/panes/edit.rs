@@ -304,7 +304,12 @@ impl View for Edit {
             }
             Section::Mapping => view::say_pasted(&self.mapping.paste(text), desk),
             Section::Properties => {
-                self.properties.paste(text);
+                if !self.properties.paste(text) {
+                    desk.say(
+                        Severity::Warning,
+                        "not pasted: that is more than the service takes; the text is unchanged",
+                    );
+                }
             }
         }
         true

@@ -31,6 +31,8 @@ struct Line {
 pub struct Help {
     /// The place the help is about.
     about: String,
+    /// Enter there may send something.
+    confirms: bool,
     lines: Vec<Line>,
     typed: TextField,
     cursor: Cursor,
@@ -55,6 +57,10 @@ impl Help {
             .collect();
         Self {
             about: view.title(desk),
+            confirms: matches!(
+                focus,
+                Focus::Review | Focus::ReviewKey | Focus::RotateCheck | Focus::RotateTyped
+            ),
             lines,
             typed: TextField::new("find", ""),
             cursor: Cursor::default(),
@@ -97,10 +103,15 @@ impl View for Help {
                 desk.ask(Ask::Pop);
                 match chosen {
                     // A confirmation is asked for by its key alone; Enter in a list must never be one.
-                    Some(Action::Confirm) => desk.say(
-                        Severity::Info,
-                        "nothing was done: press the key itself to confirm",
-                    ),
+                    Some(action)
+                        if action == Action::Confirm
+                            || (self.confirms && action == Action::Enter) =>
+                    {
+                        desk.say(
+                            Severity::Info,
+                            "nothing was done: press the key itself to confirm",
+                        );
+                    }
                     Some(Action::InField) => {
                         desk.say(Severity::Info, "press the key itself, in the field");
                     }

@@ -11,7 +11,7 @@ use super::{Pane, View, group::Group};
 use crate::{
     domain::{
         group::UserGroupId,
-        history::{Ending, Entry},
+        history::{Ending, Entry, changes_text},
     },
     operations::Numbered,
     tui::{
@@ -298,7 +298,7 @@ fn describe(sheet: &mut Sheet, entry: &Entry, desk: &Desk) {
         &at,
     );
     if let Some(changes) = &entry.changes {
-        sheet.field("changes", &changes.to_string(), Style::new(), "");
+        sheet.field("changes", &changes_text(changes), Style::new(), "");
     }
     let tokens = tokens(entry, desk.theme);
     if !tokens.is_empty() {

@@ -10,11 +10,7 @@ use ratatui::{
 
 use super::{Pane, View, edit::Edit, group::Group};
 use crate::{
-    domain::{
-        group::{LONGEST_ID, UserGroupId},
-        near::near,
-        text::oddities,
-    },
+    domain::{group::UserGroupId, near::near, text::oddities},
     tui::{
         desk::{Ask, Desk},
         frame::popup,
@@ -39,7 +35,7 @@ const NEAR: usize = 6;
 impl Default for Open {
     fn default() -> Self {
         Self {
-            typed: TextField::new("user group id", "").with_longest(LONGEST_ID),
+            typed: TextField::new("user group id", ""),
             near: Vec::new(),
             known: false,
             pick: 0,
@@ -112,7 +108,12 @@ impl View for Open {
     }
 
     fn paste(&mut self, text: &str, desk: &mut Desk) -> bool {
-        self.typed.paste(text);
+        if text.trim_end().contains(['\n', '\r']) {
+            // Joined, they would be another id, and that group would be there for ever.
+            self.typed.error = Some("the paste has several lines; paste one id".into());
+            return true;
+        }
+        self.typed.paste(text.trim_end_matches(['\n', '\r']));
         self.look_around(desk);
         true
     }

@@ -14,6 +14,7 @@ use crate::{
         change::{Change, Foreign, Wanted, foreign_changes},
         group::{Mapping, UserGroupId},
         history::Ending,
+        near::near,
     },
     operations::{Done, Method, as_curl, request, request_json},
     tui::{
@@ -49,6 +50,8 @@ enum Stage {
 pub struct Review {
     id: UserGroupId,
     creating: bool,
+    /// Known ids that may have been meant, before a creation (hazard 1).
+    near: Vec<UserGroupId>,
     base: Wanted,
     wanted: Wanted,
     change: Change,
@@ -59,6 +62,9 @@ pub struct Review {
     unchanged_too: bool,
     scroll: Cursor,
 }
+
+/// Near ids shown before a creation.
+const NEAR: usize = 3;
 
 impl Review {
     /// Starts by reading the service's copy, unless the group is to be created.
@@ -71,6 +77,14 @@ impl Review {
         Self {
             id: edit.id.clone(),
             creating: edit.creating,
+            near: if edit.creating {
+                near(edit.id.as_str(), desk.groups.ids(), NEAR)
+                    .into_iter()
+                    .cloned()
+                    .collect()
+            } else {
+                Vec::new()
+            },
             change: Change::between(&edit.base, &wanted),
             base: edit.base.clone(),
             wanted,
@@ -153,6 +167,13 @@ impl Review {
         // A group that existed is unchanged: what was typed is still to be sent.
         if done.ending != Ending::Existed {
             desk.drafts.remove(&(desk.current, self.id.clone()));
+        }
+        desk.say(
+            Severity::Done,
+            format!("{} {}", self.id, done.ending.as_str().replace('_', " ")),
+        );
+        for warning in done.warnings.iter().filter(|warning| warning.is_alarm()) {
+            desk.say(Severity::Error, format!("{}: {warning}", self.id));
         }
         let result = ResultPane::of(done.clone(), &self.wanted);
         desk.ask(Ask::Finish(ticket, Pane::Result(Box::new(result))));

@@ -10,6 +10,7 @@ use std::{
     sync::{Mutex, PoisonError},
     task::{Context, Poll},
     thread,
+    time::Duration,
 };
 
 use crossterm::event::{self, Event};
@@ -60,6 +61,8 @@ fn at_rest() -> std::sync::MutexGuard<'static, Option<Receiver<io::Result<Event>
 }
 
 fn start() -> io::Result<Receiver<io::Result<Event>>> {
+    // Looks only, but listens to changes of size from now on; the thread may be late.
+    event::poll(Duration::ZERO)?;
     let (sender, receiver) = mpsc::channel(QUEUE);
     let read = move || {
         loop {

@@ -63,6 +63,8 @@ fn check(is_terminal: bool, term: Option<&str>) -> Result<(), NoTerminal> {
 #[derive(Debug)]
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<Output>>,
+    /// Nobody knows what is on the screen: the next frame is written whole.
+    is_stale: bool,
 }
 
 impl Screen {
@@ -74,7 +76,10 @@ impl Screen {
         *console_thread() = Some(std::thread::current().id());
         take_over()?;
         match Terminal::new(backend) {
-            Ok(terminal) => Ok(Self { terminal }),
+            Ok(terminal) => Ok(Self {
+                terminal,
+                is_stale: false,
+            }),
             Err(error) => {
                 restore();
                 Err(error)
@@ -84,17 +89,20 @@ impl Screen {
 
     /// Draws one frame; only what differs from the one before is written.
     pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        if self.is_stale {
+            // Not `Terminal::clear`, which asks the terminal for its cursor and fails beside another reader (trap 2 of
+            // dependencies.md).
+            let size = self.terminal.size()?;
+            self.terminal
+                .resize(Rect::from((ratatui::layout::Position::ORIGIN, size)))?;
+            self.is_stale = false;
+        }
         self.terminal.draw(render).map(drop)
     }
 
-    /// Forgets what is on the screen and clears it, so that the next frame is written whole.
-    ///
-    /// Not `Terminal::clear`, which asks the terminal for its cursor and fails beside an event stream (trap 2 of
-    /// dependencies.md).
-    pub fn redraw(&mut self) -> io::Result<()> {
-        let size = self.terminal.size()?;
-        self.terminal
-            .resize(Rect::from((ratatui::layout::Position::ORIGIN, size)))
+    /// Forgets what is on the screen, so that the next frame is written whole.
+    pub fn redraw(&mut self) {
+        self.is_stale = true;
     }
 
     /// Gives the terminal back. May be called again; errors of a terminal that is gone are ignored.
@@ -104,8 +112,8 @@ impl Screen {
 
     /// Takes the screen over again after [`Screen::leave`], for example when an outside editor is done.
     pub fn enter_again(&mut self) -> io::Result<()> {
-        take_over()?;
-        self.redraw()
+        self.redraw();
+        take_over()
     }
 
     /// Hands a text to the clipboard of the person's terminal (OSC 52); nobody confirms that it took it.

@@ -1,15 +1,26 @@
-//! The signals a console must answer, as something to await.
+//! The signals a console must answer, and the end of its line, as something to await.
 
-use std::io;
+use std::{
+    io::{self, IsTerminal, PipeWriter},
+    os::fd::AsFd,
+    thread,
+};
 
-use tokio::signal::unix::{self, SignalKind};
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    io::Errno,
+};
+use tokio::{
+    signal::unix::{self, SignalKind},
+    sync::oneshot,
+};
 
 /// A signal that reached the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
     /// SIGTERM: finish what is under way, then go.
     Terminate,
-    /// SIGHUP: the terminal is gone.
+    /// SIGHUP, or the terminal is gone without one, as below `nohup`.
     Hangup,
     /// SIGINT from outside; in raw mode Ctrl-C is a key.
     Interrupt,
@@ -24,6 +35,10 @@ pub struct Signals {
     hangup: unix::Signal,
     interrupt: unix::Signal,
     continued: unix::Signal,
+    /// The terminal, until it is lost.
+    line: Option<oneshot::Receiver<()>>,
+    /// Keeps standard input silent once the terminal is lost.
+    silence: Option<PipeWriter>,
 }
 
 impl Signals {
@@ -34,6 +49,8 @@ impl Signals {
             hangup: unix::signal(SignalKind::hangup())?,
             interrupt: unix::signal(SignalKind::interrupt())?,
             continued: unix::signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
+            line: watch_standard_input()?,
+            silence: None,
         })
     }
 
@@ -44,8 +61,53 @@ impl Signals {
             _ = self.hangup.recv() => Signal::Hangup,
             _ = self.interrupt.recv() => Signal::Interrupt,
             _ = self.continued.recv() => Signal::Continued,
+            () = lost(self.line.as_mut()) => {
+                self.line = None;
+                self.silence = silence_standard_input().ok();
+                Signal::Hangup
+            }
         }
     }
+
+    /// The next signal that asks for the end. Dropping the future loses none.
+    pub async fn end(&mut self) {
+        while self.next().await == Signal::Continued {}
+    }
+}
+
+/// Never comes where no terminal is watched.
+async fn lost(line: Option<&mut oneshot::Receiver<()>>) {
+    match line {
+        // The sender only goes after it has sent.
+        Some(line) => drop(line.await),
+        None => std::future::pending().await,
+    }
+}
+
+/// A thread of its own that sleeps until the terminal's other side is closed, and does nothing else.
+fn watch_standard_input() -> io::Result<Option<oneshot::Receiver<()>>> {
+    let input = io::stdin();
+    if !input.is_terminal() {
+        return Ok(None);
+    }
+    let input = input.as_fd().try_clone_to_owned()?;
+    let (lost, line) = oneshot::channel();
+    let watch = move || {
+        // No flag: only the end of the line is reported, and no key wakes anybody.
+        let mut ends = [PollFd::new(&input, PollFlags::empty())];
+        while let Err(Errno::INTR) = poll(&mut ends, None) {}
+        // Nobody listens any more where this fails.
+        let _ = lost.send(());
+    };
+    thread::Builder::new().name("line".into()).spawn(watch)?;
+    Ok(Some(line))
+}
+
+/// A lost terminal is always ready and never has anything, which keeps crossterm's reading thread busy.
+fn silence_standard_input() -> io::Result<PipeWriter> {
+    let (silent, silence) = io::pipe()?;
+    rustix::stdio::dup2_stdin(silent)?;
+    Ok(silence)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Nothing is sent before its review or check, and only the right key of the level sends it (console.md, "Confirmation").
 
 use groupdesk::{
-    domain::history::Ending,
+    domain::{history::Ending, token::Fingerprint},
     operations::Warning,
     tui::message::{Effect, Job, Msg, ProfileIndex, Ticket},
 };
@@ -79,6 +79,15 @@ fn an_alarm_stops_the_review_and_cannot_be_read_away() {
     scene.shows("ALARM");
 }
 
+/// Of the token that the scene's service returned.
+fn rotation(reason: Option<&str>) -> Job {
+    Job::Rotate {
+        id: id("acme-eu"),
+        seen: Some(Fingerprint::from_bytes([1; 32])),
+        reason: reason.map(str::to_owned),
+    }
+}
+
 #[test]
 fn a_rotation_outside_production_asks_for_y_alone() {
     let mut scene = Scene::on(TESTING);
@@ -87,7 +96,7 @@ fn a_rotation_outside_production_asks_for_y_alone() {
     assert_eq!(scene.keys("<tab><enter><enter>"), []);
     assert_eq!(scene.focus(), "RotateCheck");
     let effects = scene.keys("y");
-    let rotate = Job::Rotate(id("acme-eu"), Some("y".into()));
+    let rotate = rotation(Some("y"));
     assert!(starts(&rotate, &effects), "{effects:?}");
     assert_eq!(scene.keys("yyT<enter>"), [], "it is sent once");
 }
@@ -100,10 +109,7 @@ fn a_rotation_in_production_asks_for_the_id() {
     scene.shows("that is not the id");
     assert_eq!(scene.keys("<backspace>acme-e<enter>"), []);
     let effects = scene.keys("u<enter>");
-    assert!(
-        starts(&Job::Rotate(id("acme-eu"), None), &effects),
-        "{effects:?}"
-    );
+    assert!(starts(&rotation(None), &effects), "{effects:?}");
 }
 
 #[test]

@@ -118,8 +118,8 @@ fn judge(place: Focus, typed: Option<&str>, screen: &str, profile: usize, effect
             (Job::Create(..) | Job::Update { .. }, PRODUCTION, Some("y")) => {
                 place == Focus::ReviewKey
             }
-            (Job::Rotate(..), TESTING, Some("y")) => place == Focus::RotateCheck,
-            (Job::Rotate(id, _), PRODUCTION, Some("<enter>")) => {
+            (Job::Rotate { .. }, TESTING, Some("y")) => place == Focus::RotateCheck,
+            (Job::Rotate { id, .. }, PRODUCTION, Some("<enter>")) => {
                 matches!(place, Focus::RotateTyped | Focus::Help)
                     && screen.contains(&format!("type the id        {id}"))
             }

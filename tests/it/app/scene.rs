@@ -201,7 +201,7 @@ pub(super) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
         Job::Update { id, wanted, .. } => {
             done(Ending::Updated, taught(id.as_str(), wanted, profile))
         }
-        Job::Rotate(id, _) => done(Ending::Rotated, group(id.as_str(), 9)),
+        Job::Rotate { id, .. } => done(Ending::Rotated, group(id.as_str(), 9)),
         Job::Confirm(rotated) => Outcome::Done(Box::new(Done {
             ending: Ending::Confirmed,
             ..(**rotated).clone()

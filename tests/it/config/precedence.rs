@@ -174,7 +174,7 @@ fn two_variables_make_a_profile_without_any_file() {
         .set("GROUPDESK_PATH", "/v2/");
     let settings = home.load().expect("good");
     let profile = settings.profile(None).expect("the one");
-    assert_eq!(profile.name, "env-api.example.com-testing");
+    assert_eq!(profile.name, "env-api.example.com-v2-testing");
     assert_eq!(profile.environment, Some(EnvironmentTag::Testing));
     assert_eq!((profile.production, profile.path.as_str()), (false, "/v2/"));
 }

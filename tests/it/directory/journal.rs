@@ -86,9 +86,16 @@ async fn of_fifty_at_once_over_two_handles_exactly_one_begins() {
     }
     assert_eq!((started.len(), taken.len()), (1, 49));
     assert!(taken.iter().all(|id| *id == started[0]));
-    // The rule is per token, group and profile.
-    start(&handles[0], intent("acme", NEW)).await;
+    // Another token of the group may be the work of the one that is not settled.
+    let next = handles[0].begin_rotation("eu", intent("acme", NEW)).await;
+    assert!(matches!(next, Ok(Begun::TakenBy(row)) if row.id == started[0]));
     start(&handles[1], intent("globex", OLD)).await;
+    let ended = step(started[0], Rotation::intended(OLD), Event::FoundAtStart, 1);
+    handles[0]
+        .record("eu", stepped(ended))
+        .await
+        .expect("written");
+    start(&handles[0], intent("acme", NEW)).await;
 }
 
 #[tokio::test]

@@ -53,7 +53,10 @@ async fn the_same_token_settles_only_at_the_second_reading_and_after_the_horizon
     let scene = unknown_at_noon().await;
     for seconds in [1, HORIZON - 1] {
         let done = look_up(&after(&scene, seconds)).await.expect("found");
-        assert_eq!(done.warnings, [], "after {seconds} s");
+        let [Warning::RotationOpen { decided_from, .. }] = &done.warnings[..] else {
+            panic!("after {seconds} s: {:?}", done.warnings);
+        };
+        assert_eq!(*decided_from, after(&scene, HORIZON).now());
         assert_eq!(scene.states().await, [State::Unknown]);
     }
     let done = look_up(&after(&scene, HORIZON)).await.expect("found");

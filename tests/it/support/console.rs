@@ -97,9 +97,7 @@ impl Screen for Memory {
         Ok(())
     }
 
-    fn redraw(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    fn redraw(&mut self) {}
 }
 
 pub(crate) struct Console {

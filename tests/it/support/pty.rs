@@ -5,6 +5,7 @@ use std::{
     fmt::Write as _,
     io::{Read, Write},
     num::NonZeroU16,
+    os::unix::net::UnixStream,
     path::{Path, PathBuf},
     process::{Child, ExitStatus},
     sync::{
@@ -16,7 +17,11 @@ use std::{
 };
 
 use pty_process::{Size, blocking};
-use rustix::process::{Pid, Signal};
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    process::{Pid, Signal},
+    termios::{LocalModes, tcgetattr},
+};
 
 /// Between opening a terminal and marking it close-on-exec, another child could inherit it and keep it alive.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -103,14 +108,22 @@ enum Event {
 
 /// A running program and its screen.
 pub(crate) struct Session {
-    terminal: Arc<blocking::Pty>,
-    input: Sender<Vec<u8>>,
+    /// `None` after [`Session::hang_up`], as is all that keeps it open.
+    line: Option<Line>,
     events: Receiver<Event>,
     screen: vt100::Parser,
     raw: Vec<u8>,
     pid: Pid,
     status: Option<ExitStatus>,
     is_closed: bool,
+}
+
+/// Our side of the terminal.
+struct Line {
+    terminal: Arc<blocking::Pty>,
+    input: Sender<Vec<u8>>,
+    /// The reading thread ends when this is dropped.
+    _open: UnixStream,
 }
 
 impl Session {
@@ -120,10 +133,13 @@ impl Session {
         let (report, events) = channel();
         let (input, written) = channel::<Vec<u8>>();
         let (reader, writer, reporter) = (terminal.clone(), terminal.clone(), report.clone());
+        let (open, hung_up) = UnixStream::pair().expect("two sockets");
         thread::spawn(move || {
             let mut buffer = [0; 16 * 1024];
             // A terminal whose other side is closed ends with an error, not with 0 bytes.
-            while let Ok(length @ 1..) = (&*reader).read(&mut buffer) {
+            while is_open(&reader, &hung_up)
+                && let Ok(length @ 1..) = (&*reader).read(&mut buffer)
+            {
                 if reporter
                     .send(Event::Output(buffer[..length].to_vec()))
                     .is_err()
@@ -131,6 +147,7 @@ impl Session {
                     return;
                 }
             }
+            drop(reader);
             let _ = reporter.send(Event::Closed);
         });
         // Of its own, because a program that does not read would block the test.
@@ -147,8 +164,11 @@ impl Session {
             }
         });
         Self {
-            terminal,
-            input,
+            line: Some(Line {
+                terminal,
+                input,
+                _open: open,
+            }),
             events,
             screen: vt100::Parser::new(size(rows), size(columns), 0),
             raw: Vec::new(),
@@ -161,7 +181,7 @@ impl Session {
     /// Sends bytes as if typed.
     pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) {
         // An error means that the program is gone; the test sees that where it waits.
-        let _ = self.input.send(bytes.as_ref().to_vec());
+        let _ = self.line().input.send(bytes.as_ref().to_vec());
     }
 
     /// Sends a text as a terminal in bracketed paste mode does.
@@ -170,10 +190,34 @@ impl Session {
     }
 
     pub(crate) fn resize(&mut self, rows: u16, columns: u16) {
-        self.terminal
+        self.line()
+            .terminal
             .resize(Size::new(rows, columns))
             .expect("a new size");
         self.screen.set_size(size(rows), size(columns));
+    }
+
+    /// The process that was started.
+    pub(crate) fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Closes our side of the terminal, as a broken line does. Nothing can be sent or read after it.
+    pub(crate) fn hang_up(&mut self) {
+        self.line = None;
+        while !self.is_closed && self.take_next(Instant::now() + Duration::from_secs(10)) {}
+    }
+
+    /// Whether the terminal edits and echoes lines, as a shell finds it; a full-screen program turns both off.
+    pub(crate) fn is_cooked(&self) -> bool {
+        let modes = tcgetattr(&*self.line().terminal).expect("the modes of the terminal");
+        let cooked = LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG;
+        modes.local_modes.contains(cooked)
+    }
+
+    #[track_caller]
+    fn line(&self) -> &Line {
+        self.line.as_ref().expect("the line is open")
     }
 
     /// Sends a signal to the program, as `kill` does.
@@ -212,6 +256,14 @@ impl Session {
     pub(crate) fn wait_for_no(&mut self, text: &str, deadline: Duration) -> String {
         self.wait_until(&format!("no {text:?} on the screen"), deadline, |screen| {
             !screen.contents().contains(text)
+        })
+    }
+
+    /// Waits until the screen begins with a text and returns the screen.
+    #[track_caller]
+    pub(crate) fn wait_for_start(&mut self, text: &str, deadline: Duration) -> String {
+        self.wait_until(&format!("{text:?} at the start"), deadline, |screen| {
+            screen.contents().starts_with(text)
         })
     }
 
@@ -314,6 +366,21 @@ impl Drop for Session {
         if self.status.is_none() {
             let _ = rustix::process::kill_process_group(self.pid, Signal::KILL);
             let _ = rustix::process::kill_process(self.pid, Signal::KILL);
+        }
+    }
+}
+
+/// Waits until the terminal has something for us; false once our side is to be closed.
+fn is_open(terminal: &blocking::Pty, hung_up: &UnixStream) -> bool {
+    let mut ready = [
+        PollFd::new(terminal, PollFlags::IN),
+        PollFd::new(hung_up, PollFlags::IN),
+    ];
+    loop {
+        match poll(&mut ready, None) {
+            Ok(_) => return ready[1].revents().is_empty(),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return false,
         }
     }
 }

@@ -141,7 +141,7 @@ fn columns<'a>(groups: impl Iterator<Item = &'a KnownGroup> + Clone) -> Vec<Colu
     vec![
         Column::new("NAME", 12, names, 1),
         Column::new("ID", 8, ids, 0),
-        Column::new("TAG", 8, 8, 4),
+        Column::new("TAG", 8, 9, 4),
         Column::new("MAP~", 4, 4, 5).right(),
         Column::new("PROPS", 5, 5, 6).right(),
         Column::new("TOKEN", 8, 8, 2),
@@ -162,6 +162,7 @@ fn cells(group: &KnownGroup, desk: &Desk, here: bool) -> Vec<Cell<'static>> {
         (Some(expected), Some(known)) => *expected != known.value,
         _ => false,
     };
+    let tag = if wrong_tag { format!("!{tag}") } else { tag };
     let tag_style = match &group.environment_tag {
         _ if here => Style::new(),
         _ if wrong_tag => desk.theme.error(),

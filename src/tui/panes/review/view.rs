@@ -4,7 +4,7 @@ use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
 use super::{Copy, Review, Stage};
 use crate::{
-    domain::history::Ending,
+    domain::{history::Ending, text::oddities},
     tui::{
         changes::{self, Of},
         desk::Desk,
@@ -53,10 +53,23 @@ fn page(review: &Review, width: u16, desk: &Desk) -> Sheet {
         sheet.blank();
     }
     sheet.field("group", review.id.as_str(), theme.title(), "");
+    for oddity in oddities(review.id.as_str()) {
+        let text = format!("! character {}: {}", oddity.position, oddity.what);
+        sheet.field("", &text, theme.warning(), "");
+    }
+    if !review.near.is_empty() {
+        let near: Vec<String> = review.near.iter().map(|id| format!("\"{id}\"")).collect();
+        sheet.field("known and near", &near.join(", "), theme.warning(), "");
+    }
     copy(review, &mut sheet, desk);
     sheet.blank();
     if review.change.is_empty() {
-        sheet.text("no field changes", theme.dim());
+        let text = if review.creating {
+            "with nothing but its id"
+        } else {
+            "no field changes"
+        };
+        sheet.text(text, theme.dim());
     }
     let of = if review.creating {
         Of::Creation

@@ -15,7 +15,13 @@ pub(in crate::tui) use steps::describe;
 
 use super::View;
 use crate::{
-    domain::{group::UserGroupId, history::Ending, known::KnownGroup, text::visible, token::Token},
+    domain::{
+        group::UserGroupId,
+        history::Ending,
+        known::KnownGroup,
+        text::visible,
+        token::{Fingerprint, Token},
+    },
     operations::{Done, Warning},
     tui::{
         desk::{Ask, Desk},
@@ -44,6 +50,9 @@ enum Stage {
     /// What will happen, the reason, the confirmation.
     Check {
         on_reason: bool,
+        level: Level,
+        /// The token that was shown; another one by then is not rotated.
+        seen: Option<Fingerprint>,
     },
     Rotating(Ticket),
     /// Rotated; `confirming` while it is read back.
@@ -76,7 +85,9 @@ impl TokenPane {
         Self {
             stage: Stage::Reading(ticket),
             reason: TextField::new(REASON, "").with_longest(LONGEST_REASON),
-            typed: TextField::new("type the id", "").with_label_width(REASON.len() as u16),
+            typed: TextField::new("type the id", "")
+                .with_label_width(REASON.len() as u16)
+                .with_hint("exactly as shown above; then Enter"),
             id: group.id.clone(),
             revealed_until: None,
             path: None,
@@ -109,10 +120,14 @@ impl View for TokenPane {
         }
         match &self.stage {
             Stage::Reading(_) | Stage::Current(_) | Stage::Failed(_) => Focus::Token,
-            Stage::Check { on_reason: true } => Focus::RotateReason,
-            // The level is not known here; the typed field ignores itself where it is not asked for.
-            Stage::Check { on_reason: false } if self.typed.hint.is_empty() => Focus::RotateCheck,
-            Stage::Check { on_reason: false } => Focus::RotateTyped,
+            Stage::Check {
+                on_reason: true, ..
+            } => Focus::RotateReason,
+            Stage::Check {
+                level: Level::Typed,
+                ..
+            } => Focus::RotateTyped,
+            Stage::Check { .. } => Focus::RotateCheck,
             Stage::Rotating(_) => Focus::RotateRunning,
             Stage::Rotated { .. } => Focus::RotateResult,
         }
@@ -152,25 +167,37 @@ impl View for TokenPane {
             Action::Enter if self.path.is_some() => self.write(desk),
             Action::Rotate => {
                 self.revealed_until = None;
-                self.typed.hint = match level(desk) {
-                    Level::Typed => "exactly as shown above; then Enter".into(),
-                    Level::Button | Level::Key => String::new(),
+                let fingerprint = self.done().and_then(|done| done.group.fingerprint.as_ref());
+                self.stage = Stage::Check {
+                    on_reason: true,
+                    level: level(desk),
+                    seen: fingerprint.map(|known| known.value),
                 };
-                self.stage = Stage::Check { on_reason: true };
             }
             Action::NextField | Action::PreviousField => {
-                if let Stage::Check { on_reason } = &mut self.stage {
+                if let Stage::Check { on_reason, .. } = &mut self.stage {
                     *on_reason = !*on_reason;
                 }
             }
-            Action::Confirm
-                if matches!(self.stage, Stage::Check { .. }) && level(desk) == Level::Key =>
-            {
-                self.rotate(desk);
+            Action::Confirm => {
+                if let Stage::Check {
+                    level: Level::Key,
+                    seen,
+                    ..
+                } = self.stage
+                {
+                    self.rotate(seen, desk);
+                }
             }
             Action::Enter if matches!(self.stage, Stage::Check { .. }) => {
-                if level(desk) == Level::Typed && self.typed.text() == self.id.as_str() {
-                    self.rotate(desk);
+                if let Stage::Check {
+                    level: Level::Typed,
+                    seen,
+                    ..
+                } = self.stage
+                    && self.typed.text() == self.id.as_str()
+                {
+                    self.rotate(seen, desk);
                 } else {
                     self.typed.error = Some("that is not the id; nothing was sent".into());
                 }

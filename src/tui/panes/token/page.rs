@@ -33,7 +33,7 @@ pub(super) fn draw(
     desk: &Desk,
 ) -> Option<Position> {
     let inner = page_box(buffer, area, &pane.title(desk), desk.theme);
-    if let Stage::Check { on_reason } = pane.stage {
+    if let Stage::Check { on_reason, .. } = pane.stage {
         let mut sheet = Sheet::new(inner.width, desk.theme);
         if inner.height < WHOLE_CHECK {
             brief_check(&mut sheet, pane, desk);

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use super::{REVEALED, Stage, TokenPane};
 use crate::{
-    domain::history::Ending,
+    domain::{history::Ending, token::Fingerprint},
     operations::Done,
     tui::{
         desk::Desk,
+        level::Level,
         message::{Job, Trouble},
         messages::Severity,
         panes::group::severity_of,
@@ -16,10 +17,14 @@ use crate::{
 };
 
 impl TokenPane {
-    pub(super) fn rotate(&mut self, desk: &mut Desk) {
+    pub(super) fn rotate(&mut self, seen: Option<Fingerprint>, desk: &mut Desk) {
         let reason = self.reason.text().trim();
         let reason = (!reason.is_empty()).then(|| reason.to_owned());
-        self.stage = Stage::Rotating(desk.start(Job::Rotate(self.id.clone(), reason)));
+        self.stage = Stage::Rotating(desk.start(Job::Rotate {
+            id: self.id.clone(),
+            seen,
+            reason,
+        }));
     }
 
     pub(super) fn read(&mut self, desk: &mut Desk) {
@@ -106,10 +111,13 @@ impl TokenPane {
             return self.path.as_mut();
         }
         match self.stage {
-            Stage::Check { on_reason: true } => Some(&mut self.reason),
-            Stage::Check { on_reason: false } if !self.typed.hint.is_empty() => {
-                Some(&mut self.typed)
-            }
+            Stage::Check {
+                on_reason: true, ..
+            } => Some(&mut self.reason),
+            Stage::Check {
+                level: Level::Typed,
+                ..
+            } => Some(&mut self.typed),
             _ => None,
         }
     }

@@ -1,0 +1,68 @@
+//! Copying by way of the terminal, which never says whether it did.
+
+use super::{PATIENCE, place::Place};
+
+use crate::support::pty::Session;
+
+/// The bytes of a text in base64 (RFC 4648, section 4).
+fn decoded(text: &str) -> Vec<u8> {
+    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    assert_eq!(text.len() % 4, 0, "{text}");
+    let mut bytes = Vec::new();
+    let (mut bits, mut held) = (0_u32, 0);
+    for sign in text.trim_end_matches('=').bytes() {
+        let value = alphabet.iter().position(|known| *known == sign);
+        bits = bits << 6 | value.expect("a sign of the alphabet") as u32;
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held) as u8);
+            bits &= (1 << held) - 1;
+        }
+    }
+    bytes
+}
+
+/// What was handed to the clipboard, in order.
+fn copied(session: &mut Session) -> Vec<String> {
+    let raw = String::from_utf8_lossy(session.raw_output()).into_owned();
+    raw.split("\x1b]52;c;")
+        .skip(1)
+        .map(|rest| {
+            let end = rest.find(['\x07', '\x1b']).expect("an end");
+            String::from_utf8(decoded(&rest[..end])).expect("text")
+        })
+        .collect()
+}
+
+#[test]
+fn the_copy_menu_sends_to_the_terminal_and_promises_nothing() {
+    let place = Place::new();
+    let mut session = place.groupdesk(&["demo"]).size(24, 120).start();
+    session.wait_for("10 of 10", PATIENCE);
+    session.send("y");
+    session.wait_for("> user group id", PATIENCE);
+    session.send("\r");
+    let screen = session.wait_for("user group id sent to your terminal", PATIENCE);
+    assert!(screen.contains("it does not confirm"), "{screen}");
+    assert_eq!(copied(&mut session), ["acme-eu"]);
+    session.send("yj\r");
+    session.wait_for("name sent to your terminal", PATIENCE);
+    assert_eq!(copied(&mut session), ["acme-eu", "Acme Europe (test)"]);
+}
+
+#[test]
+fn a_token_is_copied_without_being_shown() {
+    let place = Place::new();
+    let mut session = place.groupdesk(&["demo"]).size(24, 120).start();
+    session.wait_for("10 of 10", PATIENCE);
+    session.send("t");
+    session.wait_for("T rotates it", PATIENCE);
+    session.send("y");
+    session.wait_for("token sent to your terminal", PATIENCE);
+    let copied = copied(&mut session);
+    assert_eq!(copied.len(), 1);
+    assert_eq!(copied[0].len(), 64);
+    let raw = String::from_utf8_lossy(session.raw_output()).into_owned();
+    assert!(!raw.contains(&copied[0][..16]), "it was shown");
+}

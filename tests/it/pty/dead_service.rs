@@ -1,0 +1,89 @@
+//! A service that is not there, and one that never answers: the console is there all the same.
+
+use std::{fs, net::TcpListener};
+
+use tokio::net::TcpSocket;
+
+use super::{
+    PATIENCE, assert_given_back,
+    place::{FIRST, Held, Place},
+};
+use crate::support::pty::Session;
+
+/// A console on a directory with a past, whose testing profile leads to one address and production to another.
+fn console(place: &Place, held: &Held, testing: &str, production: &str) -> Session {
+    let config = format!(
+        "default_profile = \"testing\"\n\n\
+         [profiles.production]\nbase_url = \"http://{production}\"\napi_key = {{ env = \"KEY\" }}\n\
+         environment = \"Customer\"\nproduction = true\n\n\
+         [profiles.testing]\nbase_url = \"http://{testing}\"\napi_key = {{ env = \"KEY\" }}\n\
+         environment = \"Testing\"\nproduction = false\n"
+    );
+    let file = place.below("config/dead.toml");
+    fs::write(&file, config).expect("written");
+    let mut session = place
+        .groupdesk(&[])
+        .env("GROUPDESK_CONFIG", file.to_string_lossy())
+        .env("GROUPDESK_DIRECTORY", held.directory.as_str())
+        .env("KEY", "no-such-key")
+        .size(24, 120)
+        .start();
+    session.wait_for(FIRST, PATIENCE);
+    session
+}
+
+/// Keys are answered although something is under way.
+fn is_alive(session: &mut Session) {
+    session.send("?");
+    session.wait_for("> Help", PATIENCE);
+    session.send("\x1b");
+    session.wait_for_no("> Help", PATIENCE);
+}
+
+#[test]
+fn a_closed_port_and_a_silent_service_stop_nobody() {
+    let place = Place::new();
+    let held = place.hold();
+    // Bound and not listening: nobody else can get the port, and connections are refused.
+    let closed = TcpSocket::new_v4().expect("a socket");
+    let loopback = ([127, 0, 0, 1], 0).into();
+    closed.bind(loopback).expect("a port");
+    let silent = TcpListener::bind(loopback).expect("a port");
+    let [testing, production] = [closed.local_addr(), silent.local_addr()]
+        .map(|address| address.expect("an address").to_string());
+    let mut session = console(&place, &held, &testing, &production);
+
+    session.send("\r");
+    let screen = session.wait_for(" x ", PATIENCE);
+    assert!(screen.contains("refused the connection"), "{screen}");
+    assert!(
+        screen.contains("acme_orders"),
+        "what is known stays: {screen}"
+    );
+    is_alive(&mut session);
+    session.send("\x1b");
+    session.wait_for("10 of 10", PATIENCE);
+
+    session.send("P");
+    session.wait_for("Profiles", PATIENCE);
+    session.send("k\r");
+    session.wait_for_start(" PRODUCTION ", PATIENCE);
+    session.wait_for("13 of 13", PATIENCE);
+    session.send("\r");
+    session.wait_for("reading it from the service", PATIENCE);
+    is_alive(&mut session);
+    let screen = session.screen();
+    assert!(screen.contains("reading it from the service"), "{screen}");
+    session.send("\x1b");
+    session.wait_for("13 of 13", PATIENCE);
+    session.send("t");
+    session.wait_for("reading it", PATIENCE);
+    is_alive(&mut session);
+    session.send("P");
+    session.wait_for("Profiles", PATIENCE);
+    session.send("j\r");
+    session.wait_for_start(" TESTING ", PATIENCE);
+    session.send("q");
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
+    assert_given_back(&mut session);
+}

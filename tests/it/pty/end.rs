@@ -1,0 +1,124 @@
+//! However it ends, the terminal is given back and the demo's folder is gone.
+
+use rustix::process::Signal;
+
+use super::{
+    PATIENCE, assert_given_back,
+    place::{Place, processes_of_session, wait_until},
+};
+use crate::support::pty::Session;
+
+const SIGNALS: [Signal; 3] = [Signal::TERM, Signal::HUP, Signal::INT];
+
+/// Ends at each signal, wherever the keys lead; each is pressed when the text after the one before is there.
+fn ends_at_signals(steps: &[(&str, &str)]) {
+    for signal in SIGNALS {
+        let place = Place::new();
+        let mut session = place.demo();
+        for (keys, there) in steps {
+            session.send(keys);
+            session.wait_for(there, PATIENCE);
+        }
+        session.signal(signal);
+        assert_eq!(
+            session.exit_status(PATIENCE).code(),
+            Some(130),
+            "{signal:?}"
+        );
+        assert_given_back(&mut session);
+        assert!(!place.has_demo_folder(), "{signal:?}: the folder was left");
+    }
+}
+
+#[test]
+fn signals_end_it_on_the_list() {
+    ends_at_signals(&[("j", "> Acme US")]);
+}
+
+#[test]
+fn signals_end_it_inside_the_form() {
+    ends_at_signals(&[("e\tl\r\x15999", "was 213")]);
+}
+
+#[test]
+fn signals_end_it_with_a_token_on_the_screen() {
+    ends_at_signals(&[("t", "T rotates it"), ("v", "hidden again in")]);
+}
+
+#[test]
+fn ctrl_c_twice_quits() {
+    let place = Place::new();
+    let mut session = place.demo();
+    session.send("\x03");
+    session.wait_for("Ctrl-C again quits", PATIENCE);
+    session.send("\x03");
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
+    assert_given_back(&mut session);
+}
+
+fn ends_with_the_line(mut session: Session, place: &Place) {
+    session.hang_up();
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
+    assert!(!place.has_demo_folder());
+}
+
+#[test]
+fn a_lost_line_ends_it_on_the_list() {
+    let place = Place::new();
+    ends_with_the_line(place.demo(), &place);
+}
+
+#[test]
+fn a_lost_line_ends_it_while_something_is_typed() {
+    let place = Place::new();
+    let mut session = place.demo();
+    session.send("e");
+    session.wait_for("Edit acme-eu", PATIENCE);
+    session.send("x".repeat(4_000));
+    ends_with_the_line(session, &place);
+}
+
+/// A shell that keeps the signal to itself, as `nohup` does; then only the terminal tells.
+#[test]
+fn a_lost_line_ends_it_where_no_signal_comes() {
+    let place = Place::new();
+    let mut session = place
+        .shell("trap '' HUP; set +m; groupdesk demo; exit 0")
+        .start();
+    session.wait_for(super::place::FIRST, PATIENCE);
+    let leader = session.pid();
+    session.hang_up();
+    wait_until("no process is left", || {
+        processes_of_session(leader).is_empty()
+    });
+    assert!(!place.has_demo_folder());
+}
+
+#[test]
+fn a_signal_at_any_moment_of_the_start_leaves_nothing() {
+    for step in 0..20_usize {
+        let place = Place::new();
+        let mut session = place.groupdesk(&["demo"]).start();
+        // As good as any moment: after so many looks at what it has done so far.
+        for _ in 0..step * 40 {
+            place.has_demo_folder();
+        }
+        session.signal(Signal::TERM);
+        session.exit_status(PATIENCE);
+        assert_given_back(&mut session);
+        assert!(!place.has_demo_folder(), "{step}: the folder was left");
+    }
+}
+
+#[test]
+fn the_service_in_a_terminal_ends_at_ctrl_c() {
+    let place = Place::new();
+    let mut session = place
+        .groupdesk(&["serve", "--listen", "127.0.0.1:0"])
+        .start();
+    session.wait_for("listening on http://127.0.0.1:", PATIENCE);
+    session.send("\x03");
+    session.wait_for("finishing what is in flight", PATIENCE);
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
+    assert_given_back(&mut session);
+}

@@ -1,0 +1,85 @@
+//! What is on its way when the line is lost: it ends, it is written down, and waiting for it costs nothing.
+
+use std::{fs, time::Duration};
+
+use groupdesk::{domain::history::Ending, operations::Assurance};
+use rustix::process::Signal;
+use serde_json::json;
+
+use super::{
+    PATIENCE,
+    idle::{FEW_TICKS, ticks},
+    place::Place,
+};
+use crate::support::{
+    meddler::{Gate, Meddler, Meddling},
+    pty::Session,
+    world::{Side, World, id},
+};
+
+/// A console whose rotation has reached the service, and whose answer waits at the gate.
+async fn rotating(world: &World, place: &Place, gate: &Gate, meddler: &Meddler) -> Session {
+    world.seed(Side::Testing, "acme", "Acme", &[], &json!({}));
+    let known = world.operations(Side::Testing);
+    known
+        .look_up(&id("acme"), Assurance::Exists)
+        .await
+        .expect("found");
+    meddler.next("POST", Meddling::passed().behind(gate));
+    let config = fs::read_to_string(world.config_file()).expect("readable");
+    let config = config.replace(world.base_url(), &meddler.base_url());
+    let file = place.below("config/through.toml");
+    fs::write(&file, config).expect("written");
+    let mut session = place
+        .groupdesk(&[])
+        .env("GROUPDESK_CONFIG", file.to_string_lossy())
+        .env(
+            "GROUPDESK_DIRECTORY",
+            world.directory_file().to_string_lossy(),
+        )
+        .start();
+    session.wait_for("1 of 1", PATIENCE);
+    session.send("t");
+    session.wait_for("T rotates it", PATIENCE);
+    session.send("T\ty");
+    session.wait_for("Rotating: one request is on its way", PATIENCE);
+    gate.reached().await;
+    session
+}
+
+async fn last_ending(world: &World) -> Ending {
+    let operations = world.operations(Side::Testing);
+    let history = operations.history(Some(id("acme")), Some(1)).await;
+    history.expect("readable")[0].value.ending
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_line_waits_for_a_rotation_and_costs_nothing_meanwhile() {
+    let (world, place, gate) = (World::new().await, Place::new(), Gate::new());
+    let meddler = Meddler::before(world.address()).await;
+    let mut session = rotating(&world, &place, &gate, &meddler).await;
+    session.hang_up();
+    // The time to hear of it; afterwards nothing may be busy with a terminal that is gone.
+    session.output_during(Duration::from_millis(300));
+    let before = ticks(&session);
+    session.output_during(Duration::from_secs(1));
+    let spent = ticks(&session) - before;
+    assert!(spent <= FEW_TICKS, "{spent} ticks");
+    gate.open();
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
+    assert_eq!(last_ending(&world).await, Ending::Rotated);
+    assert_eq!(meddler.count("POST"), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signal_waits_for_a_rotation_and_says_so() {
+    let (world, place, gate) = (World::new().await, Place::new(), Gate::new());
+    let meddler = Meddler::before(world.address()).await;
+    let mut session = rotating(&world, &place, &gate, &meddler).await;
+    session.signal(Signal::TERM);
+    session.wait_for("waiting for rotating acme", PATIENCE);
+    gate.open();
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
+    super::assert_given_back(&mut session);
+    assert_eq!(last_ending(&world).await, Ending::Rotated);
+}

@@ -1,0 +1,131 @@
+//! Poor terminals, and none at all.
+
+use super::{
+    PATIENCE, assert_given_back,
+    place::{FIRST, Place},
+};
+use crate::support::pty::Session;
+
+/// The parameters of every SGR sequence in what was written.
+fn styles(raw: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(raw);
+    text.split("\x1b[")
+        .skip(1)
+        .filter_map(|rest| {
+            let end = rest.find(|c: char| c.is_ascii_alphabetic())?;
+            rest[end..].starts_with('m').then(|| rest[..end].to_owned())
+        })
+        .collect()
+}
+
+/// Goes through lists, forms, a review and messages.
+fn walk(session: &mut Session) {
+    session.wait_for("10 of 10", PATIENCE);
+    session.send("e\tl\r\x15999\r");
+    session.wait_for("was 213", PATIENCE);
+    session.send("\x13");
+    session.wait_for("read just now", PATIENCE);
+    session.send("\t\r");
+    session.wait_for("UPDATED", PATIENCE);
+    session.send("\r");
+    session.wait_for("10 of 10", PATIENCE);
+    session.send("2");
+    session.wait_for("> History", PATIENCE);
+    session.send("qt");
+    session.wait_for("T rotates it", PATIENCE);
+    session.send("T\ty");
+    session.wait_for("confirmed by reading it back", PATIENCE);
+    session.send("v");
+    session.wait_for("hidden again in", PATIENCE);
+    session.send("q?");
+    session.wait_for("Keys: Groups", PATIENCE);
+}
+
+#[test]
+fn no_color_writes_no_colour() {
+    let place = Place::new();
+    let mut session = place.groupdesk(&["demo"]).env("NO_COLOR", "1").start();
+    session.wait_for(FIRST, PATIENCE);
+    let row = (0..24).find(|row| {
+        let cell = session.terminal_state().cell(*row, 1);
+        cell.is_some_and(|cell| cell.contents() == ">")
+    });
+    let cell = session.terminal_state().cell(row.expect("a cursor"), 4);
+    assert!(
+        cell.expect("a cell").inverse(),
+        "the cursor's row is marked"
+    );
+    walk(&mut session);
+    for style in styles(session.raw_output()) {
+        for part in style.split([';', ':']) {
+            // Reset, bold, underlined, reverse and their ends; 39, 49 and 59 are the terminal's own colours.
+            let allowed = ["", "0", "1", "4", "7", "22", "24", "27", "39", "49", "59"];
+            assert!(allowed.contains(&part), "ESC[{style}m");
+        }
+    }
+}
+
+#[test]
+fn with_colour_there_is_some() {
+    let place = Place::new();
+    let mut session = place.demo();
+    let styles = styles(session.raw_output());
+    let coloured = |style: &String| {
+        style
+            .split(';')
+            .any(|part| part.starts_with('3') && part != "39")
+    };
+    assert!(styles.iter().any(coloured), "{styles:?}");
+}
+
+/// Names and properties of groups are not ours; all else is.
+fn drawn(raw: &[u8]) -> String {
+    let text = String::from_utf8_lossy(raw).into_owned();
+    text.chars()
+        .filter(|c| !c.is_ascii() && !c.is_alphabetic())
+        .collect()
+}
+
+#[test]
+fn ascii_frames_are_ascii() {
+    for (flag, locale) in [(true, "C.UTF-8"), (false, "C")] {
+        let place = Place::new();
+        let arguments: &[&str] = if flag {
+            &["--ascii", "demo"]
+        } else {
+            &["demo"]
+        };
+        let mut session = place.groupdesk(arguments).env("LANG", locale).start();
+        let screen = session.wait_for(FIRST, PATIENCE);
+        assert!(screen.contains("+- Groups -"), "{screen}");
+        walk(&mut session);
+        assert_eq!(drawn(session.raw_output()), "");
+    }
+    let place = Place::new();
+    assert!(drawn(place.demo().raw_output()).contains('┌'));
+}
+
+#[test]
+fn without_a_terminal_it_says_so() {
+    for command in ["groupdesk", "groupdesk demo"] {
+        for (wrong, word) in [
+            (format!("TERM=dumb {command}"), "TERM"),
+            (format!("{command} | cat; exit"), "needs a terminal"),
+            (format!("{command} > out"), "needs a terminal"),
+            (format!("{command} < /dev/null"), "needs a terminal"),
+        ] {
+            let place = Place::new();
+            let script = format!("({wrong}); echo \"code $?.\"");
+            let mut session = place.shell(&script).size(24, 300).start();
+            let screen = session.wait_for("code ", PATIENCE);
+            assert!(screen.contains(word), "{wrong}\n{screen}");
+            assert!(screen.contains("groupdesk --help"), "{wrong}\n{screen}");
+            let is_piped = wrong.contains('|');
+            assert!(is_piped || screen.contains("code 2."), "{wrong}\n{screen}");
+            assert_given_back(&mut session);
+            assert!(!place.has_demo_folder());
+            let written = std::fs::read(place.below("home/out")).unwrap_or_default();
+            assert_eq!(written, b"", "{wrong}");
+        }
+    }
+}

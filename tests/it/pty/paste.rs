@@ -1,0 +1,85 @@
+//! Pasted text goes into the field that has the keys, and nowhere else.
+
+use super::{
+    PATIENCE,
+    place::{FIRST, Place},
+};
+use crate::support::pty::Session;
+
+/// What would quit, rotate, confirm and leave if it were typed.
+const HARMFUL: &str = "q\nTy\r\n\u{3}T\tacme-eu\ny\r\u{1b}q";
+
+/// The editor of the first group, the cursor in its properties.
+fn in_properties(session: &mut Session) {
+    session.send("e");
+    session.wait_for("Edit acme-eu", PATIENCE);
+    session.send("\t\t");
+    session.wait_for("> Properties", PATIENCE);
+}
+
+#[test]
+fn where_there_is_no_field_a_paste_does_nothing() {
+    let place = Place::new();
+    let mut session = place.demo();
+    session.paste(HARMFUL);
+    let screen = session.wait_for("pasted text goes into fields only", PATIENCE);
+    assert!(screen.contains("10 of 10"), "{screen}");
+    session.send("t");
+    session.wait_for("T rotates it", PATIENCE);
+    session.send("T\t");
+    session.wait_for("Press y to rotate now", PATIENCE);
+    session.paste("y\ny\r");
+    session.send("\x1b");
+    session.wait_for("nothing was sent", PATIENCE);
+    session.send("2");
+    let history = session.wait_for("> History", PATIENCE);
+    assert!(!history.contains("> 0s"), "{history}");
+}
+
+#[test]
+fn the_filter_takes_a_paste_as_text() {
+    let place = Place::new();
+    let mut session = place.demo();
+    session.send("/");
+    session.wait_for("filter", PATIENCE);
+    session.paste("q\nTy");
+    session.wait_for("  0 of 10", PATIENCE);
+    session.send("\x1b");
+    session.wait_for("10 of 10", PATIENCE);
+    session.send("/");
+    session.paste("acme\n");
+    session.wait_for("2 of 10", PATIENCE);
+    session.send("\r");
+    session.wait_for("Enter open", PATIENCE);
+}
+
+#[test]
+fn the_json_editor_takes_every_line_of_a_paste() {
+    let place = Place::new();
+    let mut session = place.demo();
+    in_properties(&mut session);
+    session.paste("{\"q\": [\n\"T\",\r\n\"y\"]}\n");
+    let screen = session.wait_for("  4 {", PATIENCE);
+    for line in ["1 {\"q\": [", "2 \"T\",", "3 \"y\"]}"] {
+        assert!(screen.contains(line), "{line} is not in\n{screen}");
+    }
+    session.send("x");
+    session.wait_for("  4 x{", PATIENCE);
+}
+
+#[test]
+fn a_paste_of_a_megabyte_does_not_stall_the_editor() {
+    let place = Place::new();
+    let mut session = place.demo();
+    in_properties(&mut session);
+    let row = format!("  \"key\": \"{}\",\n", "x".repeat(80));
+    let rows = 1024 * 1024 / row.len();
+    session.paste(&row.repeat(rows));
+    session.wait_for(&format!("{} {{", rows + 1), PATIENCE);
+    session.send("typed after it");
+    session.wait_for("typed after it{", PATIENCE);
+    session.send("\x1b");
+    session.wait_for("draft of acme-eu kept", PATIENCE);
+    let screen = session.wait_for(FIRST, PATIENCE);
+    assert!(screen.contains("10 of 10"), "{screen}");
+}

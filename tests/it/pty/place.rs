@@ -1,0 +1,137 @@
+//! A person's folders, thrown away at the end, and what is started in them. Nothing of the real home is ever seen.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use super::PATIENCE;
+use crate::support::pty::{Program, Session};
+
+/// The first group of the demo's testing list.
+pub(super) const FIRST: &str = "Acme Eu";
+
+pub(super) struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    pub(super) fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["home", "config", "data", "state", "cache", "run", "tmp"] {
+            fs::create_dir(folder.path().join(name)).expect("a folder");
+        }
+        Self { folder }
+    }
+
+    /// Everything that a program started here can have written to.
+    pub(super) fn all(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(super) fn below(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The shipped binary.
+    pub(super) fn groupdesk(&self, arguments: &[&str]) -> Program {
+        self.here(Program::groupdesk(arguments))
+    }
+
+    /// A line of shell with job control; `groupdesk` is the shipped binary.
+    pub(super) fn shell(&self, script: &str) -> Program {
+        let script = script.replace("groupdesk", env!("CARGO_BIN_EXE_groupdesk"));
+        self.here(Program::new("/bin/sh", &["-m", "-c", &script]))
+    }
+
+    fn here(&self, program: Program) -> Program {
+        let folders = [
+            ("HOME", "home"),
+            ("XDG_CONFIG_HOME", "config"),
+            ("XDG_DATA_HOME", "data"),
+            ("XDG_STATE_HOME", "state"),
+            ("XDG_CACHE_HOME", "cache"),
+            ("XDG_RUNTIME_DIR", "run"),
+            ("TMPDIR", "tmp"),
+        ];
+        folders
+            .into_iter()
+            .fold(program, |program, (variable, name)| {
+                program.env(variable, self.below(name).to_string_lossy())
+            })
+            .env("USER", "ana")
+            .cwd(&self.below("home"))
+    }
+
+    /// The demo, with its list on the screen.
+    pub(super) fn demo(&self) -> Session {
+        let mut session = self.groupdesk(&["demo"]).start();
+        session.wait_for(FIRST, PATIENCE);
+        session
+    }
+
+    /// Whether the demo's folder is there.
+    pub(super) fn has_demo_folder(&self) -> bool {
+        let mut entries = fs::read_dir(self.below("tmp")).expect("readable");
+        entries.next().is_some()
+    }
+
+    /// The demo's world without a console, and the lines that name its configuration and directory.
+    pub(super) fn hold(&self) -> Held {
+        let mut session = self.groupdesk(&["demo", "--hold"]).size(24, 500).start();
+        let screen = session.wait_until("both lines", PATIENCE, |screen| {
+            screen.contents().contains("export GROUPDESK_DIRECTORY=")
+        });
+        let value = |name: &str| {
+            let line = screen.lines().find(|line| line.contains(name));
+            let quoted = line.and_then(|line| line.split('\'').nth(1));
+            quoted.expect("a quoted path").to_owned()
+        };
+        Held {
+            config: value("GROUPDESK_CONFIG"),
+            directory: value("GROUPDESK_DIRECTORY"),
+            _session: session,
+        }
+    }
+}
+
+/// A demo that somebody else's console can use, until it is dropped.
+pub(super) struct Held {
+    pub(super) config: String,
+    pub(super) directory: String,
+    /// Kills it when it goes.
+    _session: Session,
+}
+
+/// Asks again until it holds.
+#[track_caller]
+pub(super) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < end, "{what}: not within {PATIENCE:?}");
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+}
+
+/// The processes of a session that still run, with their command lines.
+pub(super) fn processes_of_session(leader: rustix::process::Pid) -> Vec<String> {
+    let leader = leader.as_raw_nonzero().to_string();
+    let processes = fs::read_dir("/proc").expect("readable");
+    let mut found = Vec::new();
+    for process in processes.flatten() {
+        // Others come and go meanwhile.
+        let Ok(stat) = fs::read_to_string(process.path().join("stat")) else {
+            continue;
+        };
+        // After the name in brackets: state, parent, group, session.
+        let Some((_, rest)) = stat.rsplit_once(')') else {
+            continue;
+        };
+        let fields: Vec<&str> = rest.split_whitespace().collect();
+        if fields.get(3) == Some(&leader.as_str()) && fields[0] != "Z" {
+            found.push(stat);
+        }
+    }
+    found
+}

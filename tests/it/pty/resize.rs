@@ -1,0 +1,76 @@
+//! Another size at any time: the screen is whole again, and keys are answered.
+
+use super::{
+    PATIENCE,
+    place::{FIRST, Place},
+};
+use crate::support::pty::Session;
+
+/// Whether every row of the usual list is there, as after a start.
+#[track_caller]
+fn wait_for_whole(session: &mut Session) -> String {
+    session.wait_until("a whole screen", PATIENCE, |screen| {
+        let contents = screen.contents();
+        let rows: Vec<&str> = contents.lines().collect();
+        rows.len() == 24
+            && rows[0].starts_with(" TESTING ")
+            && rows[2].starts_with('┌')
+            && rows[2].ends_with('┐')
+            && contents.contains(FIRST)
+            && rows[21].starts_with('└')
+            && rows[21].ends_with('┘')
+            && rows[23].trim_end().ends_with("? help")
+    })
+}
+
+#[test]
+fn every_size_is_drawn_for_itself() {
+    let place = Place::new();
+    let mut session = place.demo();
+    wait_for_whole(&mut session);
+    session.resize(50, 160);
+    session.wait_until("the whole width", PATIENCE, |screen| {
+        let contents = screen.contents();
+        let rows: Vec<&str> = contents.lines().collect();
+        rows.len() == 50 && rows[49].ends_with("? help") && rows[49].chars().count() == 159
+    });
+    session.resize(8, 40);
+    session.wait_until("eight rows", PATIENCE, |screen| {
+        let contents = screen.contents();
+        contents.contains(FIRST) && contents.lines().count() == 8 && contents.ends_with("? help")
+    });
+    session.resize(5, 30);
+    session.wait_for("too small: 30x5, needs 40x8", PATIENCE);
+    session.resize(24, 80);
+    wait_for_whole(&mut session);
+    session.send("?");
+    session.wait_for("Help", PATIENCE);
+}
+
+#[test]
+fn a_storm_of_sizes_ends_in_a_whole_screen() {
+    let place = Place::new();
+    let mut session = place.demo();
+    for step in 0..200_u16 {
+        session.resize(1 + step % 50, 1 + (step * 37) % 170);
+    }
+    session.resize(24, 80);
+    wait_for_whole(&mut session);
+    session.send("d");
+    session.wait_until("more room for the list", PATIENCE, |screen| {
+        !screen.contents().contains("mapping~ ")
+    });
+}
+
+/// A terminal that was smaller for a moment has lost what it had beyond.
+#[test]
+fn a_size_that_is_back_before_anyone_looks_is_drawn_again() {
+    let place = Place::new();
+    let mut session = place.demo();
+    for _ in 0..50 {
+        wait_for_whole(&mut session);
+        session.resize(6, 20);
+        session.resize(24, 80);
+    }
+    wait_for_whole(&mut session);
+}
