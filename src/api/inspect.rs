@@ -105,6 +105,7 @@ mod tests {
             read_properties: false,
             handoff: None,
             max_token_age: None,
+            max_bulk: 500,
         }
     }
 

@@ -1,8 +1,12 @@
 //! What can be typed on the command line: options, commands, their words. It decides nothing.
 
+mod bulk;
+
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
+
+pub(super) use bulk::Bulk;
 
 use super::handoff::HandOff;
 use crate::domain::group::{InvalidId, UserGroupId};
@@ -17,7 +21,7 @@ use crate::domain::group::{InvalidId, UserGroupId};
     after_help = "Without a command, groupdesk opens the console.\n\n\
                   Examples:\n  groupdesk demo\n  groupdesk --profile eu-live list\n\n\
                   Exit codes: 0 done, 1 refused by the service, 2 usage or configuration, 3 not confirmed or guarded,\n\
-                  4 API key missing or refused, 5 service unreachable, 6 done only in part (a hand-off failed),\n                  7 outcome unknown, 130 interrupted."
+                  4 API key missing or refused, 5 service unreachable, 6 done only in part (bulk, hand-off),\n                  7 outcome unknown, 130 interrupted."
 )]
 pub(super) struct Cli {
     #[command(flatten)]
@@ -83,10 +87,13 @@ pub(super) enum Command {
                             groupdesk update acme-eu --property 'seats=25' --remove-property trial --dry-run"
     )]
     Update(Update),
-    /// Rotate the token of a group
+    /// Rotate the token of a group, or of many
     #[command(
         after_help = "Examples:\n  groupdesk rotate acme-eu --reason 'leaked in a log' --token-out acme.token\n  \
-                            groupdesk rotate acme-eu --yes --json --reveal"
+                            groupdesk rotate acme-eu --yes --json --reveal\n  \
+                            groupdesk rotate --older-than 90d --dry-run\n  \
+                            groupdesk rotate --from leaked.txt --yes --token-out new-tokens.jsonl\n  \
+                            groupdesk rotate --resume"
     )]
     Rotate(Rotate),
     /// Tell who did what to which group, the newest first
@@ -170,8 +177,10 @@ pub(super) struct Update {
 
 #[derive(Debug, Args)]
 pub(super) struct Rotate {
-    #[arg(value_parser = user_group_id)]
-    pub(super) id: UserGroupId,
+    /// One group, or several
+    #[arg(value_name = "ID", value_parser = user_group_id,
+          required_unless_present_any = ["filter", "older_than", "from", "resume", "retry_failed"])]
+    pub(super) ids: Vec<UserGroupId>,
     /// Why, for the history
     #[arg(long)]
     pub(super) reason: Option<String>,
@@ -181,6 +190,18 @@ pub(super) struct Rotate {
     pub(super) mutation: Mutation,
     #[command(flatten)]
     pub(super) token: TokenArgs,
+    #[command(flatten)]
+    pub(super) bulk: Bulk,
+}
+
+impl Rotate {
+    /// The id, where it is about one group and nothing of bulk was said.
+    pub(super) fn single(&self) -> Option<&UserGroupId> {
+        match self.ids.as_slice() {
+            [id] if !self.bulk.is_said() => Some(id),
+            _ => None,
+        }
+    }
 }
 
 /// What a group shall be; what is not said stays.
@@ -325,4 +346,26 @@ pub(super) enum Keys {
 
 fn user_group_id(text: &str) -> Result<UserGroupId, InvalidId> {
     UserGroupId::parse(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_id_alone_is_no_bulk() {
+        let rotate = |line: &str| {
+            let cli = Cli::try_parse_from(line.split(' ')).expect("valid");
+            match cli.command {
+                Some(Command::Rotate(rotate)) => rotate.single().is_some(),
+                _ => false,
+            }
+        };
+        assert!(rotate("groupdesk rotate acme --yes --reveal"));
+        assert!(!rotate("groupdesk rotate acme globex"));
+        assert!(!rotate("groupdesk rotate acme --stop-after 1"));
+        assert!(!rotate("groupdesk rotate --resume"));
+        assert!(Cli::try_parse_from(["groupdesk", "rotate"]).is_err());
+        assert!(Cli::try_parse_from(["groupdesk", "rotate", "a", "--filter", "b"]).is_err());
+    }
 }

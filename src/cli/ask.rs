@@ -11,6 +11,8 @@ pub(super) enum Question<'a> {
     YesOrNo,
     /// Level 3: the exact id.
     TypeId(&'a UserGroupId),
+    /// Level 4: these words.
+    TypeWords(&'a str),
 }
 
 /// Refuses right away where a question could not be asked: nothing at all is sent then.
@@ -36,6 +38,7 @@ pub(super) async fn confirm(yes: bool, what: &str, question: Question<'_>) -> Re
     }
     match question {
         Question::YesOrNo => print::ask(&format!("{what} [y/N]")),
+        Question::TypeWords(words) => print::ask(&format!("{what} Type \"{words}\" to go on:")),
         Question::TypeId(id) => print::ask(&format!("{what} Type the id ({id}) to go on:")),
     }
     let line = tokio::task::spawn_blocking(|| {
@@ -53,6 +56,7 @@ pub(super) async fn confirm(yes: bool, what: &str, question: Question<'_>) -> Re
     let agreed = match question {
         Question::YesOrNo => matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"),
         Question::TypeId(id) => answer == id.as_str(),
+        Question::TypeWords(words) => answer.trim() == words,
     };
     if agreed {
         Ok(())

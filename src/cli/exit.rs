@@ -22,7 +22,7 @@ pub(super) enum Exit {
     /// API key missing or refused.
     Key = 4,
     Unreachable = 5,
-    /// Done, but not all that belongs to it: a hand-off failed.
+    /// Done, but not all of it: some of a bulk were not done, or a hand-off failed.
     Partly = 6,
     /// It may or may not have taken effect.
     Unknown = 7,
@@ -59,9 +59,10 @@ impl Exit {
 
     fn of_failure(failure: &Failure) -> Self {
         match failure {
-            Failure::Refused { .. } | Failure::Unreadable(_) | Failure::NotApplied { .. } => {
-                Self::Refused
-            }
+            Failure::Refused { .. }
+            | Failure::Busy { .. }
+            | Failure::Unreadable(_)
+            | Failure::NotApplied { .. } => Self::Refused,
             Failure::NotKnown { .. }
             | Failure::ReadOnly { .. }
             | Failure::CreatedByGet { .. }

@@ -3,6 +3,7 @@
 
 mod args;
 mod ask;
+mod bulk;
 mod console;
 pub mod demo;
 mod exit;
@@ -88,6 +89,9 @@ async fn run(cli: Cli) -> Result<Exit, Stop> {
         Some(Command::Demo(demo)) => console::demo(demo.groups, global.ascii).await,
         Some(Command::Serve(serve)) => serve::run(serve, &global).await,
         Some(Command::Whose { token }) => whose::run(&global, &token).await,
+        Some(Command::Rotate(rotate)) if rotate.single().is_none() => {
+            Box::pin(bulk::run(&global, rotate)).await
+        }
         Some(command) => Box::pin(interruptible(&global, command)).await,
     }
 }
@@ -125,7 +129,10 @@ async fn one(session: &Session, command: Command) -> Result<Exit, Stop> {
         Command::History { id, limit } => groups::history(session, id, limit).await,
         Command::Create(create) => mutations::create(session, create).await,
         Command::Update(update) => mutations::update(session, update).await,
-        Command::Rotate(rotate) => mutations::rotate(session, rotate).await,
+        Command::Rotate(rotate) => match rotate.single().cloned() {
+            Some(id) => mutations::rotate(session, id, rotate).await,
+            None => Ok(Exit::Usage),
+        },
         Command::Rotations(arguments) => rotations::run(session, arguments).await,
         Command::Demo(_) | Command::Serve(_) | Command::Whose { .. } => Ok(Exit::Done),
     }

@@ -25,10 +25,15 @@ impl Signals {
 
     /// Waits for the next one.
     pub(super) async fn next(&mut self) {
+        self.next_is_a_person().await;
+    }
+
+    /// Waits for the next one; true for SIGINT. The others come from a system that ends a session, often twice.
+    pub(super) async fn next_is_a_person(&mut self) -> bool {
         tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-            _ = self.hang_up.recv() => {}
+            _ = self.interrupt.recv() => true,
+            _ = self.terminate.recv() => false,
+            _ = self.hang_up.recv() => false,
         }
     }
 }

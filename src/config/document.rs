@@ -151,6 +151,22 @@ impl<'d> Section<'d> {
         })
     }
 
+    /// A whole number from 0 to 1,000,000.
+    pub(super) fn count(&mut self, key: &'static str, problems: &mut Problems) -> Option<u32> {
+        let Placed { at, value } = self.value(key)?;
+        let count = value
+            .as_integer()
+            .and_then(|integer| u32::from_str_radix(integer.as_str(), integer.radix()).ok())
+            .filter(|count| *count <= 1_000_000);
+        if count.is_none() {
+            problems.add(
+                at,
+                format!("{key} must be a whole number from 0 to 1000000, without quotes"),
+            );
+        }
+        count
+    }
+
     /// Names every key that was not asked for; `special` may have better words for one than "unknown key".
     pub(super) fn finish(
         self,

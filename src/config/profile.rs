@@ -88,6 +88,8 @@ pub struct Profile {
     pub handoff: Option<HandOffCommand>,
     /// A token known to be older counts as old.
     pub max_token_age: Option<Duration>,
+    /// Most groups that one bulk rotation may take.
+    pub max_bulk: usize,
 }
 
 impl Profile {

@@ -21,6 +21,7 @@ use crate::domain::{age, group::EnvironmentTag};
 
 pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const MAX_BULK: usize = 500;
 
 /// What the file says.
 #[derive(Debug, Default)]
@@ -132,6 +133,9 @@ fn profile(entry: &Entry, around: Surroundings, problems: &mut Problems) -> Opti
     let read_properties = section.flag("read_properties", false, problems);
     let handoff = handoff(&mut section, around, problems);
     let max_token_age = max_token_age(&mut section, problems);
+    let max_bulk = section
+        .count("max_bulk", problems)
+        .map_or(MAX_BULK, |count| count as usize);
     section.finish(problems, |entry, near| key_in_the_file(entry, near));
     Some(Profile {
         name: entry.key.to_owned(),
@@ -148,6 +152,7 @@ fn profile(entry: &Entry, around: Surroundings, problems: &mut Problems) -> Opti
         read_properties,
         handoff,
         max_token_age,
+        max_bulk,
     })
 }
 

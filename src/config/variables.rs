@@ -5,7 +5,7 @@ use super::{
     environment::Environment,
     error::ConfigError,
     profile::{KeySource, Profile},
-    schema::{self, CONNECT_TIMEOUT, TIMEOUT},
+    schema::{self, CONNECT_TIMEOUT, MAX_BULK, TIMEOUT},
 };
 use crate::domain::group::EnvironmentTag;
 
@@ -74,6 +74,7 @@ pub(super) fn profile(
         read_properties: false,
         handoff: None,
         max_token_age: None,
+        max_bulk: MAX_BULK,
     };
     let tag = profile
         .environment

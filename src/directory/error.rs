@@ -1,16 +1,19 @@
 //! What can go wrong with the directory, in words that say what to do next. Values of rows never stand in a message.
 
-use std::{io, path::PathBuf};
+use std::{io, path::PathBuf, sync::Arc};
 
 use super::RotationId;
 use crate::domain::rotation::State;
 
 /// Why the directory did not do what was asked. Nothing was recorded, unless [`DirectoryError::Failed`] says otherwise.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum DirectoryError {
     /// The file or its folder cannot be made, opened or kept private.
     #[error("cannot use the directory {}: {source}; name another file with GROUPDESK_DIRECTORY", path.display())]
-    Unusable { path: PathBuf, source: io::Error },
+    Unusable {
+        path: PathBuf,
+        source: Arc<io::Error>,
+    },
     #[error(
         "{} is not a groupdesk directory or is damaged; move it away and start again, a new one is made",
         path.display()
@@ -75,6 +78,11 @@ pub enum DirectoryError {
     Overtaken,
     #[error("there is no rotation {} in this profile; list them with `groupdesk rotations`", id.0)]
     NoRotation { id: RotationId },
+    #[error("there is no batch {0} in this profile; leave the number out to take the newest one")]
+    NoBatch(i64),
+    /// Another process was faster, or the item never existed.
+    #[error("item {position} of batch {batch} has ended already")]
+    ItemEnded { batch: i64, position: usize },
     #[error("the system gave no random numbers for the directory's key; try again")]
     NoRandomness,
     #[error("the directory {} has stopped working; start groupdesk again", path.display())]

@@ -1,6 +1,7 @@
 //! What this desk remembers: the groups of every profile with where each value came from, the append-only history,
 //! and the journal of rotations. Fingerprints, never tokens. One story; SQLite tells it today.
 
+mod batch;
 mod columns;
 mod error;
 mod replay;
@@ -16,15 +17,17 @@ use std::{
     thread::JoinHandle,
 };
 
+use jiff::Timestamp;
 use tokio::sync::oneshot;
 
 use crate::domain::{
     group::UserGroupId,
     handoff::HandOff,
-    history::Entry,
+    history::{Ending, Entry},
     known::KnownGroup,
     token::{Fingerprint, Fingerprinter, Token},
 };
+pub use batch::{Batch, BatchId, BatchItem, NewBatch, Place};
 pub use error::DirectoryError;
 pub use replay::replay;
 use request::{Groups, Reply, Request};
@@ -33,7 +36,8 @@ pub use values::{
     Record, Recorded, RotationFilter, RotationId, RotationStep, Upon, What,
 };
 
-/// A handle to one directory file; clones share it. Requests are done one after another, in the order of asking.
+/// A handle to one directory file; clones share it. Requests are done one after another, in the order of asking; what
+/// is asked at the same time is made durable together.
 ///
 /// A write whose caller has gone is still done. Dropping the last handle waits for what is under way.
 #[derive(Clone)]
@@ -51,9 +55,9 @@ impl Directory {
     ///
     /// A file of something else, of a newer version or of another user is refused and left as it is.
     pub fn open(path: &Path) -> Result<Self, DirectoryError> {
-        let unusable = |source| DirectoryError::Unusable {
+        let unusable = |source: std::io::Error| DirectoryError::Unusable {
             path: path.to_owned(),
-            source,
+            source: source.into(),
         };
         // Absolute: SQLite gives names like ":memory:" a meaning of their own.
         let path = std::path::absolute(path).map_err(unusable)?;
@@ -168,6 +172,59 @@ impl Directory {
             reply,
         })
         .await
+    }
+
+    /// Makes a batch and all of its items durable, in one transaction.
+    pub async fn begin_batch(
+        &self,
+        profile: &str,
+        batch: NewBatch,
+    ) -> Result<BatchId, DirectoryError> {
+        let profile = profile.to_owned();
+        self.ask(|reply| Request::BeginBatch {
+            profile,
+            batch,
+            reply,
+        })
+        .await
+    }
+
+    /// All batches of a profile, the last begun first.
+    pub async fn batches(&self, profile: &str) -> Result<Vec<Batch>, DirectoryError> {
+        let profile = profile.to_owned();
+        self.ask(|reply| Request::Batches { profile, reply }).await
+    }
+
+    /// The items of a batch of this profile, in order.
+    pub async fn batch_items(
+        &self,
+        profile: &str,
+        id: BatchId,
+    ) -> Result<Vec<BatchItem>, DirectoryError> {
+        let profile = profile.to_owned();
+        self.ask(|reply| Request::BatchItems { profile, id, reply })
+            .await
+    }
+
+    /// Writes down that an item ended before anything was sent. An item that has a rotation, or has ended, stays.
+    pub async fn end_item(
+        &self,
+        place: Place,
+        ending: Ending,
+        note: String,
+    ) -> Result<(), DirectoryError> {
+        self.ask(|reply| Request::EndItem {
+            place,
+            ending,
+            note,
+            reply,
+        })
+        .await
+    }
+
+    /// Closes a batch in which nothing is left to be begun or found under way; says whether it did.
+    pub async fn end_batch(&self, id: BatchId, at: Timestamp) -> Result<bool, DirectoryError> {
+        self.ask(|reply| Request::EndBatch { id, at, reply }).await
     }
 
     /// One rotation as it stands.

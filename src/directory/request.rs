@@ -1,13 +1,18 @@
 //! What can be asked of a backend. A second database is a second receiver of these requests.
 
+use jiff::Timestamp;
 use tokio::sync::oneshot;
 
 use super::{
-    Begun, Damaged, DirectoryError, Happening, HistoryFilter, Intent, JournalRow, Numbered, Owner,
-    Record, Recorded, RotationFilter, RotationId,
+    Batch, BatchId, BatchItem, Begun, Damaged, DirectoryError, Happening, HistoryFilter, Intent,
+    JournalRow, NewBatch, Numbered, Owner, Place, Record, Recorded, RotationFilter, RotationId,
 };
 use crate::domain::{
-    group::UserGroupId, handoff::HandOff, history::Entry, known::KnownGroup, token::Fingerprint,
+    group::UserGroupId,
+    handoff::HandOff,
+    history::{Ending, Entry},
+    known::KnownGroup,
+    token::Fingerprint,
 };
 
 /// Where an answer goes. Its other end may be gone: a write is done all the same.
@@ -48,6 +53,31 @@ pub(super) enum Request {
         id: RotationId,
         handoff: HandOff,
         entry: Entry,
+        reply: Reply<bool>,
+    },
+    BeginBatch {
+        profile: String,
+        batch: NewBatch,
+        reply: Reply<BatchId>,
+    },
+    Batches {
+        profile: String,
+        reply: Reply<Vec<Batch>>,
+    },
+    BatchItems {
+        profile: String,
+        id: BatchId,
+        reply: Reply<Vec<BatchItem>>,
+    },
+    EndItem {
+        place: Place,
+        ending: Ending,
+        note: String,
+        reply: Reply<()>,
+    },
+    EndBatch {
+        id: BatchId,
+        at: Timestamp,
         reply: Reply<bool>,
     },
     Rotation {

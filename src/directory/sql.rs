@@ -75,6 +75,41 @@ INSERT INTO rotations (profile, user_group_id, state, previous, refused, read_un
 VALUES ($1, $2, 'intended', $3, 0, 0, $4, $5, $6) \
 ON CONFLICT DO NOTHING RETURNING id";
 
+pub(super) const ADD_BATCH: &str = "\
+INSERT INTO batches (profile, by, reason, started_at) VALUES ($1, $2, $3, $4) RETURNING id";
+
+pub(super) const ADD_ITEM: &str = "\
+INSERT INTO batch_items (batch_id, position, user_group_id) VALUES ($1, $2, $3)";
+
+pub(super) const BATCHES: &str = "\
+SELECT id, by, reason, started_at, ended_at FROM batches WHERE profile = $1 ORDER BY id DESC";
+
+/// Where the items of a batch stand: what the journal says of their rotations is never copied.
+pub(super) const STANDINGS: &str = "\
+SELECT r.state, i.outcome FROM batch_items i LEFT JOIN rotations r ON r.id = i.rotation_id \
+WHERE i.batch_id = $1";
+
+pub(super) const HAS_BATCH: &str = "SELECT 1 FROM batches WHERE id = $1 AND profile = $2";
+
+pub(super) const ITEMS: &str = "\
+SELECT i.position, i.user_group_id, i.rotation_id, r.state, i.outcome, COALESCE(r.note, i.note), r.previous, \
+ r.fingerprint \
+FROM batch_items i LEFT JOIN rotations r ON r.id = i.rotation_id \
+WHERE i.batch_id = $1 ORDER BY i.position";
+
+pub(super) const ITEM: &str = "\
+SELECT rotation_id, outcome IS NOT NULL FROM batch_items \
+WHERE batch_id = $1 AND position = $2 AND user_group_id = $3";
+
+pub(super) const TAKE_ITEM: &str = "\
+UPDATE batch_items SET rotation_id = $1 WHERE batch_id = $2 AND position = $3";
+
+pub(super) const END_ITEM: &str = "\
+UPDATE batch_items SET outcome = $1, note = $2 \
+WHERE batch_id = $3 AND position = $4 AND rotation_id IS NULL AND outcome IS NULL";
+
+pub(super) const END_BATCH: &str = "UPDATE batches SET ended_at = $1 WHERE id = $2";
+
 pub(super) const HOLDER: &str = concat!(
     "SELECT ",
     rotation_columns!(),
@@ -233,6 +268,16 @@ mod tests {
             OWNERS,
             ADD_ENTRY,
             BEGIN_ROTATION,
+            ADD_BATCH,
+            ADD_ITEM,
+            BATCHES,
+            STANDINGS,
+            HAS_BATCH,
+            ITEMS,
+            ITEM,
+            TAKE_ITEM,
+            END_ITEM,
+            END_BATCH,
             HOLDER,
             UNSETTLED,
             ROTATION,

@@ -2,6 +2,8 @@
 
 use jiff::Timestamp;
 
+use super::Place;
+
 use crate::domain::{
     group::UserGroupId,
     handoff::{HandOff, HandOffState},
@@ -74,6 +76,8 @@ pub struct Intent {
     pub by: String,
     pub reason: Option<String>,
     pub at: Timestamp,
+    /// The item of a batch it is begun for; an item is begun once.
+    pub item: Option<Place>,
 }
 
 /// Whether a rotation may go ahead (rotation.md, "One rotation per seen token").
@@ -85,7 +89,7 @@ pub struct Intent {
 pub enum Begun {
     /// The intent is durable; this caller may send.
     Started(RotationId),
-    /// Another rotation already holds this token; nothing may be sent.
+    /// Another rotation already holds this token, or has taken the item of the batch; nothing may be sent.
     TakenBy(JournalRow),
 }
 

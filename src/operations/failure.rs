@@ -95,6 +95,14 @@ pub enum Failure {
     KeyRefused { words: Option<String> },
     #[error("the service refused ({status}){}", said(words.as_ref()))]
     Refused { status: u16, words: Option<String> },
+    /// A read that the service put off (429 or 503); nothing was changed by it.
+    #[error("{why}")]
+    Busy {
+        status: u16,
+        why: String,
+        /// How long the service asks to be left alone.
+        retry_after: Option<Duration>,
+    },
     /// No answer. Of a mutation: certainly nothing reached the service.
     #[error("{0}")]
     Unreachable(CallError),
@@ -130,7 +138,9 @@ impl Failure {
     pub fn ending(&self) -> Option<Ending> {
         match self {
             Self::CreatedByGet { .. } => Some(Ending::CreatedByGet),
-            Self::KeyRefused { .. } | Self::Refused { .. } => Some(Ending::Refused),
+            Self::KeyRefused { .. } | Self::Refused { .. } | Self::Busy { status: 429, .. } => {
+                Some(Ending::Refused)
+            }
             Self::Unreachable(_) => Some(Ending::Unreachable),
             Self::Unknown { .. } => Some(Ending::Unknown),
             Self::NotApplied { .. } => Some(Ending::NotApplied),
@@ -146,6 +156,7 @@ impl Failure {
             | Self::NoReason
             | Self::Key(_)
             | Self::Client(_)
+            | Self::Busy { .. }
             | Self::Unreadable(_)
             | Self::NoHandOff(_)
             | Self::NothingSent(_)

@@ -14,6 +14,7 @@ use crate::{
         answer::{Group, Verdict},
         client::Reply,
         failure::CallError,
+        unclear::Unclear,
     },
     directory::{DirectoryError, Record, Upon},
     domain::{
@@ -224,6 +225,25 @@ impl No {
     pub(super) fn of_read(self) -> Failure {
         match self {
             Self::Answered(reply) => match reply.verdict {
+                Verdict::Refused {
+                    status: status @ 429,
+                    words,
+                    retry_after,
+                    ..
+                } => Failure::Busy {
+                    status,
+                    why: refused(status, words).to_string(),
+                    retry_after,
+                },
+                Verdict::Unclear(Unclear::ServerError {
+                    status: status @ 503,
+                    retry_after,
+                    ..
+                }) => Failure::Busy {
+                    status,
+                    why: explain(&reply.verdict),
+                    retry_after,
+                },
                 Verdict::Refused { words, .. } => refused(reply.status, words),
                 verdict @ (Verdict::Success(_) | Verdict::SameToken(_) | Verdict::Unclear(_)) => {
                     Failure::Unreadable(explain(&verdict))

@@ -1,6 +1,7 @@
 //! What an operator can do. The only place where the service and the directory meet: every operation is the call,
 //! then one transaction that writes directory, history and journal together, then the answer.
 
+pub mod bulk;
 mod failure;
 mod groups;
 mod handing;
@@ -31,7 +32,9 @@ pub use recovering::{Recovered, StillOpen};
 /// What callers see of the layers below comes through here.
 pub use crate::{
     api::inspect::{Method, as_curl, request_json},
-    directory::{DirectoryError, JournalRow, Numbered, Owner, RotationId},
+    directory::{
+        Batch, BatchId, BatchItem, DirectoryError, JournalRow, Numbered, Owner, Place, RotationId,
+    },
 };
 
 use crate::{
@@ -169,6 +172,11 @@ impl Operations {
                 Ok(Client::new(&inner.profile, key)?)
             })
             .await
+    }
+
+    /// Reads the API key and makes the client ready; nothing is sent.
+    pub async fn ready(&self) -> Result<(), Failure> {
+        self.client().await.map(|_| ())
     }
 
     /// Refuses mutations of a read-only profile before anything is read or sent.

@@ -3,7 +3,9 @@
 
 use super::{Assurance, Done, Failure, Operations, Point, Warning};
 use crate::{
-    directory::{Begun, DirectoryError, Intent, Record, Recorded, RotationId, RotationStep, Upon},
+    directory::{
+        Begun, DirectoryError, Intent, Place, Record, Recorded, RotationId, RotationStep, Upon,
+    },
     domain::{
         group::UserGroupId,
         history::{Ending, Entry, Operation},
@@ -65,6 +67,18 @@ impl Operations {
         reason: Option<String>,
         assurance: Assurance,
     ) -> Result<Done, Failure> {
+        self.rotate_item(id, seen, reason, assurance, None).await
+    }
+
+    /// As [`Operations::rotate_seen`]; an item of a batch is taken together with the intent, and only once.
+    pub(super) async fn rotate_item(
+        &self,
+        id: &UserGroupId,
+        seen: Option<Fingerprint>,
+        reason: Option<String>,
+        assurance: Assurance,
+        item: Option<Place>,
+    ) -> Result<Done, Failure> {
         self.writable()?;
         let Preflight {
             token: current,
@@ -74,7 +88,7 @@ impl Operations {
         self.reached(Point::BeforeIntent);
         let mut under_way = UnderWay {
             id,
-            row: self.begin(id, previous, reason.clone()).await?,
+            row: self.begin(id, previous, reason.clone(), item).await?,
             rotation: Rotation::intended(previous),
             reason,
             warnings,
@@ -131,6 +145,7 @@ impl Operations {
         id: &UserGroupId,
         previous: Fingerprint,
         reason: Option<String>,
+        item: Option<Place>,
     ) -> Result<RotationId, Failure> {
         let intent = Intent {
             user_group_id: id.clone(),
@@ -138,6 +153,7 @@ impl Operations {
             by: self.operator().to_owned(),
             reason,
             at: self.now(),
+            item,
         };
         let profile = &self.profile().name;
         let begun = self.directory().begin_rotation(profile, intent).await;

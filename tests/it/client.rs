@@ -48,6 +48,7 @@ fn profile(base_url: String, timeout: Duration) -> Profile {
         read_properties: false,
         handoff: None,
         max_token_age: None,
+        max_bulk: 500,
     }
 }
 

@@ -106,8 +106,20 @@ fn a_short_profile_gets_careful_defaults() {
             read_properties: false,
             handoff: None,
             max_token_age: None,
+            max_bulk: 500,
         }
     );
+}
+
+#[test]
+fn max_bulk_is_a_whole_number() {
+    let read = |line: &str| Home::with_file(&profile_and(line)).load();
+    let settings = read("max_bulk = 2_000").expect("a good file");
+    assert_eq!(settings.profiles[0].max_bulk, 2000);
+    for wrong in ["-1", "1.5", "\"9\"", "true", "1000001"] {
+        let found = problems(&profile_and(&format!("max_bulk = {wrong}")));
+        assert!(found[0].what.starts_with("max_bulk must be"), "{wrong}");
+    }
 }
 
 #[test]
@@ -172,6 +184,7 @@ fn the_example_is_a_good_file_with_every_key_in_it() {
         .filter_map(|problem| problem.what.split_once("keys here are "));
     let keys: Vec<_> = known.flat_map(|(_, keys)| keys.split(", ")).collect();
     assert_eq!(keys.len(), 16, "{keys:?}");
+    assert_eq!(keys.len(), 15, "{keys:?}");
     for key in keys {
         let is_shown = text.lines().any(|line| {
             line.starts_with(&format!("{key} =")) || line.starts_with(&format!("[{key}."))

@@ -123,6 +123,7 @@ fn intent(group: &str, previous: Fingerprint) -> Intent {
         by: "ana@bastion2".into(),
         reason: Some("leaked".into()),
         at: second(0),
+        item: None,
     }
 }
 

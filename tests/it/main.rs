@@ -3,6 +3,7 @@
 mod support;
 
 mod app;
+mod bulk;
 mod canary;
 mod cli;
 mod client;

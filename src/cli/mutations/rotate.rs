@@ -13,13 +13,18 @@ use crate::{
     domain::{group::UserGroupId, history::Ending},
 };
 
-pub(in crate::cli) async fn rotate(session: &Session, arguments: Rotate) -> Result<Exit, Stop> {
+/// One group; several are `bulk`'s business.
+pub(in crate::cli) async fn rotate(
+    session: &Session,
+    id: UserGroupId,
+    arguments: Rotate,
+) -> Result<Exit, Stop> {
     let Rotate {
-        id,
         reason,
         assurance: exists,
         mutation,
         token,
+        ..
     } = arguments;
     let assurance = assurance(exists.exists);
     session.operations.writable()?;

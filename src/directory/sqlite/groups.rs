@@ -1,6 +1,6 @@
 //! The groups of a profile, and every fingerprint they ever had.
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{fault::Fault, rows};
 use crate::{
@@ -54,7 +54,7 @@ pub(super) fn one(
 
 /// Reads the group, lets it learn, writes it back.
 pub(super) fn learn(
-    tx: &Transaction<'_>,
+    tx: &Connection,
     profile: &str,
     mut lesson: Lesson,
     upon: Upon,
@@ -78,7 +78,7 @@ pub(super) fn learn(
     })
 }
 
-fn save(tx: &Transaction<'_>, profile: &str, group: &KnownGroup) -> Result<(), Fault> {
+fn save(tx: &Connection, profile: &str, group: &KnownGroup) -> Result<(), Fault> {
     let unwritable = |_| Fault::Row(TABLE);
     let origin = serde_json::to_string(&Origins::of(group)).map_err(unwritable)?;
     let mapping = json(group.mapping.as_ref()).map_err(unwritable)?;
@@ -120,7 +120,7 @@ fn json<T: serde::Serialize>(known: Option<&Known<T>>) -> serde_json::Result<Opt
 
 /// Remembers for ever that a group had this token.
 pub(super) fn keep_fingerprint(
-    tx: &Transaction<'_>,
+    tx: &Connection,
     profile: &str,
     id: &UserGroupId,
     fingerprint: Fingerprint,

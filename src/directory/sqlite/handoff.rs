@@ -1,7 +1,7 @@
 //! The hand-off of a rotation's new token, as its row keeps it (rotation.md, "Hand-off"). Only the latest rotation of a
 //! group has a token worth handing off.
 
-use rusqlite::{Transaction, params};
+use rusqlite::{Connection, params};
 
 use super::{fault::Fault, history, journal};
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
 const OVERTAKEN: &str = "overtaken by a later rotation";
 
 /// Sets where the hand-off stands, of a rotation of this profile.
-pub(super) fn set(tx: &Transaction<'_>, profile: &str, step: &HandOffStep) -> Result<(), Fault> {
+pub(super) fn set(tx: &Connection, profile: &str, step: &HandOffStep) -> Result<(), Fault> {
     let HandOffStep { id, after } = step;
     let row = journal::one(tx, *id)?
         .filter(|row| row.profile == profile)
@@ -40,7 +40,7 @@ pub(super) fn set(tx: &Transaction<'_>, profile: &str, step: &HandOffStep) -> Re
 
 /// Writes how it ended; false where it was overtaken meanwhile, and the later one is pending again.
 pub(super) fn end(
-    tx: &Transaction<'_>,
+    tx: &Connection,
     id: RotationId,
     handoff: &HandOff,
     entry: &Entry,

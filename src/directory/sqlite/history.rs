@@ -1,6 +1,6 @@
 //! The append-only history: lines are added and read, never changed (the database refuses it too).
 
-use rusqlite::{Connection, Transaction, params, params_from_iter};
+use rusqlite::{Connection, params, params_from_iter};
 
 use super::{fault::Fault, rows};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     domain::{history::Entry, token::Fingerprint},
 };
 
-pub(super) fn add(tx: &Transaction<'_>, entry: &Entry) -> Result<(), Fault> {
+pub(super) fn add(tx: &Connection, entry: &Entry) -> Result<(), Fault> {
     tx.prepare_cached(sql::ADD_ENTRY)?.execute(params![
         columns::micros(entry.at),
         entry.by,

@@ -1,8 +1,8 @@
 //! The journal of rotations (rotation.md): intents, steps, and every event for ever.
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
-use super::{fault::Fault, groups, rows};
+use super::{batches, fault::Fault, groups, rows};
 use crate::{
     directory::{
         Begun, DirectoryError, Happening, Intent, JournalRow, RotationFilter, RotationId,
@@ -19,9 +19,15 @@ use crate::{
 const TABLE: &str = "rotations";
 
 /// Inserts the intent, unless another rotation holds the token; the index decides, not a look beforehand.
-pub(super) fn begin(tx: &Transaction<'_>, profile: &str, intent: &Intent) -> Result<Begun, Fault> {
+pub(super) fn begin(tx: &Connection, profile: &str, intent: &Intent) -> Result<Begun, Fault> {
     let group = intent.user_group_id.as_str();
     let at = columns::micros(intent.at);
+    if let Some(place) = intent.item
+        && let Some(rotation) = batches::taken(tx, place, &intent.user_group_id)?
+    {
+        let row = one(tx, rotation)?.ok_or(Fault::Row(TABLE))?;
+        return Ok(Begun::TakenBy(row));
+    }
     // Until it is known what became of an earlier one, another token may be its work.
     let unsettled = tx
         .prepare_cached(sql::UNSETTLED)?
@@ -58,12 +64,15 @@ pub(super) fn begin(tx: &Transaction<'_>, profile: &str, intent: &Intent) -> Res
         previous: intent.previous,
     };
     add(tx, id, at, what, State::Intended, None)?;
+    if let Some(place) = intent.item {
+        batches::take(tx, place, id)?;
+    }
     groups::keep_fingerprint(tx, profile, &intent.user_group_id, intent.previous, at)?;
     Ok(Begun::Started(id))
 }
 
 /// Takes one step, if the rotation still is where the step starts from and the step follows from there.
-pub(super) fn step(tx: &Transaction<'_>, profile: &str, step: &RotationStep) -> Result<(), Fault> {
+pub(super) fn step(tx: &Connection, profile: &str, step: &RotationStep) -> Result<(), Fault> {
     let RotationStep {
         id,
         from,
@@ -111,7 +120,7 @@ pub(super) fn step(tx: &Transaction<'_>, profile: &str, step: &RotationStep) -> 
 }
 
 fn add(
-    tx: &Transaction<'_>,
+    tx: &Connection,
     id: RotationId,
     at: i64,
     what: What,

@@ -1,6 +1,7 @@
-//! The SQLite backend: one connection on one thread. It keeps every transaction whole and trusts no connection
-//! that failed to write.
+//! The SQLite backend: one connection on one thread, with group commit. It keeps every request whole, answers after the
+//! commit, and trusts no connection that failed to write.
 
+mod batches;
 mod fault;
 mod groups;
 mod handoff;
@@ -8,6 +9,7 @@ mod history;
 mod journal;
 mod open;
 mod rows;
+mod work;
 
 use std::{
     os::unix::fs::MetadataExt,
@@ -20,57 +22,101 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use super::{DirectoryError, Record, Recorded, request::Request};
 use crate::domain::token::Fingerprinter;
 use fault::Fault;
+use work::{Access, Task, Work};
 
-/// Does requests until nobody can send any more. Reads that nobody waits for are left out; writes never are.
+/// Most requests in one transaction.
+const MOST: usize = 256;
+
+/// Does requests until nobody can send any more. What is queued is done in one transaction, and answered after its
+/// commit. Reads that nobody waits for are left out; writes never are.
 pub(super) fn serve(mut store: Store, requests: &mpsc::Receiver<Request>) {
+    while let Ok(first) = requests.recv() {
+        let mut queue = vec![work(first)];
+        queue.extend(requests.try_iter().take(MOST - 1).map(work));
+        let mut batch = Vec::with_capacity(queue.len());
+        for work in queue {
+            // The write lock is not kept while a long list is read.
+            if work.access() == Access::Long {
+                store.settle(std::mem::take(&mut batch));
+                store.settle(vec![work]);
+            } else {
+                batch.push(work);
+            }
+        }
+        store.settle(batch);
+    }
+}
+
+fn work(request: Request) -> Box<dyn Work> {
     macro_rules! read {
         ($reply:ident, $work:expr) => {
-            if !$reply.is_closed() {
-                // The caller may leave meanwhile; then nobody wants the answer.
-                drop($reply.send(store.read($work)));
-            }
+            Task::work(Access::Glance, $work, $reply)
+        };
+    }
+    macro_rules! list {
+        ($reply:ident, $work:expr) => {
+            Task::work(Access::Long, $work, $reply)
         };
     }
     macro_rules! write {
         ($reply:ident, $work:expr) => {
-            drop($reply.send(store.write($work)))
+            Task::work(Access::Write, $work, $reply)
         };
     }
-    for request in requests {
-        match request {
-            Request::Groups { profile, reply } => read!(reply, |c| groups::all(c, &profile)),
-            Request::Group { profile, id, reply } => {
-                read!(reply, |c| groups::one(c, &profile, &id));
-            }
-            Request::Record {
-                profile,
-                records,
-                reply,
-            } => write!(reply, |tx| record_all(tx, &profile, records)),
-            Request::History { filter, reply } => read!(reply, |c| history::list(c, filter)),
-            Request::Begin {
-                profile,
-                intent,
-                reply,
-            } => write!(reply, |tx| journal::begin(tx, &profile, &intent)),
-            Request::EndHandOff {
-                id,
-                handoff,
-                entry,
-                reply,
-            } => write!(reply, |tx| handoff::end(tx, id, &handoff, &entry)),
-            Request::Rotation { id, reply } => read!(reply, |c| journal::one(c, id)),
-            Request::Rotations { filter, reply } => read!(reply, |c| journal::list(c, filter)),
-            Request::Happenings { id, reply } => read!(reply, |c| journal::happenings(c, id)),
-            Request::Owners { fingerprint, reply } => {
-                read!(reply, |c| groups::owners(c, fingerprint));
-            }
+    match request {
+        Request::Groups { profile, reply } => list!(reply, move |c| groups::all(c, &profile)),
+        Request::Group { profile, id, reply } => {
+            read!(reply, move |c| groups::one(c, &profile, &id))
+        }
+        Request::Record {
+            profile,
+            records,
+            reply,
+        } => write!(reply, move |tx| record_all(tx, &profile, records)),
+        Request::History { filter, reply } => list!(reply, move |c| history::list(c, filter)),
+        Request::Begin {
+            profile,
+            intent,
+            reply,
+        } => write!(reply, move |tx| journal::begin(tx, &profile, &intent)),
+        Request::EndHandOff {
+            id,
+            handoff,
+            entry,
+            reply,
+        } => write!(reply, move |tx| handoff::end(tx, id, &handoff, &entry)),
+        Request::BeginBatch {
+            profile,
+            batch,
+            reply,
+        } => write!(reply, move |tx| batches::begin(tx, &profile, &batch)),
+        Request::Batches { profile, reply } => {
+            list!(reply, move |c| batches::list(c, &profile))
+        }
+        Request::BatchItems { profile, id, reply } => {
+            list!(reply, move |c| batches::items(c, &profile, id))
+        }
+        Request::EndItem {
+            place,
+            ending,
+            note,
+            reply,
+        } => write!(reply, move |tx| batches::end_item(tx, place, ending, &note)),
+        Request::EndBatch { id, at, reply } => write!(reply, move |tx| batches::end(tx, id, at)),
+        Request::Rotation { id, reply } => read!(reply, move |c| journal::one(c, id)),
+        Request::Rotations { filter, reply } if filter.user_group_id.is_some() => {
+            read!(reply, move |c| journal::list(c, filter))
+        }
+        Request::Rotations { filter, reply } => list!(reply, move |c| journal::list(c, filter)),
+        Request::Happenings { id, reply } => read!(reply, move |c| journal::happenings(c, id)),
+        Request::Owners { fingerprint, reply } => {
+            read!(reply, move |c| groups::owners(c, fingerprint))
         }
     }
 }
 
 fn record_all(
-    tx: &Transaction<'_>,
+    tx: &Connection,
     profile: &str,
     records: Vec<Record>,
 ) -> Result<Vec<Recorded>, Fault> {
@@ -119,30 +165,56 @@ impl Store {
         Ok((store, fingerprinter))
     }
 
-    fn read<T>(
-        &mut self,
-        work: impl FnOnce(&Connection) -> Result<T, Fault>,
-    ) -> Result<T, DirectoryError> {
-        let done = work(self.connection()?);
+    /// Does a batch in order and answers it: in one transaction where something is written, each piece of work whole
+    /// or not at all.
+    fn settle(&mut self, mut batch: Vec<Box<dyn Work>>) {
+        batch.retain(|work| work.is_wanted());
+        let writes = batch.iter().any(|work| work.access() == Access::Write);
+        let outcomes = if writes {
+            self.transact(&mut batch)
+        } else {
+            let done = batch.iter_mut().map(|work| self.read(work.as_mut()));
+            Ok(done.collect())
+        };
+        match outcomes {
+            Ok(outcomes) => {
+                for (work, outcome) in batch.into_iter().zip(outcomes) {
+                    work.reply(outcome);
+                }
+            }
+            Err(error) => {
+                for work in batch {
+                    work.reply(Err(error.clone()));
+                }
+            }
+        }
+    }
+
+    fn read(&mut self, work: &mut dyn Work) -> Result<(), DirectoryError> {
+        let done = work.run(self.connection()?);
         self.checked(done)
     }
 
-    /// One transaction that holds the write lock from the start; all of `work`, or nothing.
-    fn write<T>(
+    /// One transaction that holds the write lock from the start. `Err` undoes all of it.
+    fn transact(
         &mut self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
-    ) -> Result<T, DirectoryError> {
+        batch: &mut [Box<dyn Work>],
+    ) -> Result<Vec<Result<(), DirectoryError>>, DirectoryError> {
         self.same_file()?;
         let commit = self.commit;
+        let path = self.path.clone();
         let connection = self.connection()?;
         let begun = connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(Fault::from);
         let done = begun.and_then(|tx| {
             open::still_ours(&tx)?;
-            let value = work(&tx)?;
+            let mut outcomes = Vec::with_capacity(batch.len());
+            for work in batch {
+                outcomes.push(apart(&tx, work.as_mut())?.map_err(|fault| fault.explain(&path)));
+            }
             commit(tx).map_err(Fault::Commit)?;
-            Ok(value)
+            Ok(outcomes)
         });
         self.checked(done)
     }
@@ -181,10 +253,25 @@ impl Store {
     }
 }
 
+/// Does one piece of work so that it can be undone alone. The outer error undoes its neighbours too.
+fn apart(tx: &Transaction<'_>, work: &mut dyn Work) -> Result<Result<(), Fault>, Fault> {
+    tx.prepare_cached("SAVEPOINT apart")?.execute([])?;
+    let done = work.run(tx);
+    match done {
+        Err(fault) if fault.ends_the_connection() => return Err(fault),
+        Err(_) => {
+            tx.prepare_cached("ROLLBACK TO apart")?.execute([])?;
+        }
+        Ok(()) => {}
+    }
+    tx.prepare_cached("RELEASE apart")?.execute([])?;
+    Ok(done)
+}
+
 fn identity(path: &Path) -> Result<(u64, u64), DirectoryError> {
     let metadata = std::fs::metadata(path).map_err(|source| DirectoryError::Unusable {
         path: path.to_owned(),
-        source,
+        source: source.into(),
     })?;
     Ok((metadata.dev(), metadata.ino()))
 }

@@ -50,9 +50,9 @@ pub(super) fn open(path: &Path) -> Result<(Connection, Fingerprinter), Directory
 
 /// Makes the file, or narrows it to its owner, before SQLite opens it by name.
 fn take_care(path: &Path) -> Result<(), DirectoryError> {
-    let unusable = |source| DirectoryError::Unusable {
+    let unusable = |source: io::Error| DirectoryError::Unusable {
         path: path.to_owned(),
-        source,
+        source: source.into(),
     };
     let foreign = || DirectoryError::NotADirectory {
         path: path.to_owned(),
@@ -136,7 +136,7 @@ fn version(connection: &Connection) -> Result<i64, Fault> {
         (0, 0, 0) => Ok(0),
         (APPLICATION_ID, 1..=NEWEST, _) => Ok(version),
         (APPLICATION_ID, found, _) if found > NEWEST => Err(Fault::Newer {
-            found: version,
+            found,
             known: NEWEST,
         }),
         _ => Err(Fault::NotADirectory),

@@ -10,11 +10,12 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     directory::{
-        Happening, JournalRow, Numbered, Owner, RotationId,
+        BatchId, BatchItem, Happening, JournalRow, Numbered, Owner, Place, RotationId,
         columns::{self, EventColumns, Origin, Origins},
         sql::Parameter,
     },
     domain::{
+        batch::Standing,
         group::{EnvironmentTag, UserGroupId},
         handoff::{HandOff, HandOffState},
         history::{Ending, Entry, Operation},
@@ -212,6 +213,53 @@ pub(super) fn happening(row: &Row<'_>) -> Result<Option<Happening>> {
         state,
         note,
     }))
+}
+
+/// State of the rotation, then the ending without one.
+pub(super) fn standing(row: &Row<'_>) -> Result<Option<Standing>> {
+    let (state, ending) = (word(row, 0, State::parse)?, word(row, 1, Ending::parse)?);
+    Ok(state
+        .zip(ending)
+        .map(|(state, ending)| Standing::of(state, ending)))
+}
+
+pub(super) fn item(batch: BatchId, row: &Row<'_>) -> Result<Option<BatchItem>> {
+    let position: u32 = row.get(0)?;
+    let parts = (
+        id(row, 1)?,
+        word(row, 3, State::parse)?,
+        word(row, 4, Ending::parse)?,
+    );
+    let (Some(user_group_id), Some(state), Some(ending)) = parts else {
+        return Ok(None);
+    };
+    let rotation: Option<i64> = row.get(2)?;
+    Ok(Some(BatchItem {
+        place: Place {
+            batch,
+            position: position as usize,
+        },
+        user_group_id,
+        rotation: rotation.map(RotationId),
+        state,
+        ending,
+        note: row.get(5)?,
+        previous: fingerprint(row, 6)?,
+        fingerprint: fingerprint(row, 7)?,
+    }))
+}
+
+/// The outer `None`: a word that is none of ours.
+#[expect(clippy::option_option, reason = "absent and unreadable differ")]
+fn word<T>(
+    row: &Row<'_>,
+    index: usize,
+    parse: impl FnOnce(&str) -> Option<T>,
+) -> Result<Option<Option<T>>> {
+    Ok(match row.get_ref(index)? {
+        ValueRef::Null => Some(None),
+        value => value.as_str().ok().and_then(parse).map(Some),
+    })
 }
 
 /// Borrowed, so that a long list copies each text once.

@@ -33,11 +33,24 @@ fn intent(group: &str) -> Intent {
         by: "ana".into(),
         reason: None,
         at: Timestamp::UNIX_EPOCH,
+        item: None,
     }
 }
 
+fn ask<T: 'static>(
+    store: &mut Store,
+    access: Access,
+    work: impl FnOnce(&Connection) -> Result<T, Fault> + 'static,
+) -> Result<T, DirectoryError> {
+    let (reply, answer) = tokio::sync::oneshot::channel();
+    store.settle(vec![Task::work(access, work, reply)]);
+    answer.blocking_recv().expect("an answer")
+}
+
 fn begin(store: &mut Store) -> Result<Begun, DirectoryError> {
-    store.write(|tx| journal::begin(tx, "eu", &intent("acme")))
+    ask(store, Access::Write, |tx| {
+        journal::begin(tx, "eu", &intent("acme"))
+    })
 }
 
 fn io_error() -> rusqlite::Error {
@@ -140,9 +153,9 @@ fn a_row_that_makes_no_sense_is_an_error_with_its_table() {
         [],
     )
     .expect("inserted");
-    let listed = scene
-        .store
-        .read(|c| history::list(c, HistoryFilter::default()));
+    let listed = ask(&mut scene.store, Access::Long, |c| {
+        history::list(c, HistoryFilter::default())
+    });
     assert!(
         matches!(
             listed,
@@ -181,5 +194,70 @@ fn every_failure_says_what_to_do() {
         assert!(text.contains(part), "{text}");
         assert!(text.contains("/x/directory.db"), "{text}");
         assert!(!text.contains("secret"), "{text}");
+    }
+}
+
+#[test]
+fn what_is_queued_is_committed_together_and_a_refusal_undoes_only_itself() {
+    let mut scene = scene();
+    scene.store.commit = |tx| {
+        let rows: i64 = tx.query_row("SELECT count(*) FROM rotations", [], |row| row.get(0))?;
+        assert_eq!(rows, 2, "one commit for all");
+        tx.commit()
+    };
+    let mut answers = Vec::new();
+    let mut batch = Vec::new();
+    for group in ["acme", "refused", "globex"] {
+        let (reply, answer) = tokio::sync::oneshot::channel();
+        let work = move |tx: &Connection| {
+            let begun = journal::begin(tx, "eu", &intent(group))?;
+            if group == "refused" {
+                return Err(DirectoryError::Overtaken.into());
+            }
+            Ok(begun)
+        };
+        batch.push(Task::work(Access::Write, work, reply));
+        answers.push(answer);
+    }
+    scene.store.settle(batch);
+    let answers: Vec<_> = answers
+        .into_iter()
+        .map(|answer| answer.blocking_recv().expect("an answer"))
+        .collect();
+    assert!(
+        matches!(
+            answers.as_slice(),
+            [
+                Ok(Begun::Started(_)),
+                Err(DirectoryError::Overtaken),
+                Ok(Begun::Started(_))
+            ]
+        ),
+        "{answers:?}"
+    );
+}
+
+#[test]
+fn a_commit_that_fails_is_told_to_everybody_in_it() {
+    let mut scene = scene();
+    scene.store.commit = |tx| {
+        drop(tx);
+        Err(io_error())
+    };
+    let mut batch = Vec::new();
+    let mut answers = Vec::new();
+    for group in ["acme", "globex"] {
+        let (reply, answer) = tokio::sync::oneshot::channel();
+        let work = move |tx: &Connection| journal::begin(tx, "eu", &intent(group));
+        batch.push(Task::work(Access::Write, work, reply));
+        answers.push(answer);
+    }
+    scene.store.settle(batch);
+    for answer in answers {
+        let answer = answer.blocking_recv().expect("an answer");
+        assert!(
+            matches!(answer, Err(DirectoryError::Failed { .. })),
+            "{answer:?}"
+        );
     }
 }

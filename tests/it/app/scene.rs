@@ -190,6 +190,7 @@ fn a_profile(name: &str, tag: EnvironmentTag, production: bool, read_only: bool)
         read_properties: false,
         handoff: None,
         max_token_age: None,
+        max_bulk: 500,
     }
 }
 

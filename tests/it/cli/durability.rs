@@ -56,6 +56,7 @@ fn client(url: &str, key: &str) -> Client {
         read_properties: false,
         handoff: None,
         max_token_age: None,
+        max_bulk: 500,
     };
     Client::new(&profile, SecretString::from(key.to_owned())).expect("a client")
 }

@@ -163,6 +163,7 @@ impl Desk {
             read_properties: false,
             handoff: None,
             max_token_age: None,
+            max_bulk: 500,
         };
         Self {
             profile,

@@ -72,6 +72,7 @@ impl<'a> UnderWay<'a> {
             by: ANA.into(),
             reason: None,
             at,
+            item: None,
         };
         let begun = desk.directory.begin_rotation(&desk.profile.name, intent);
         match begun.await.expect("written") {

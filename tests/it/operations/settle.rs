@@ -213,6 +213,7 @@ pub(super) async fn leave_behind(
         by: "dead@nowhere".into(),
         reason: None,
         at: noon(),
+        item: None,
     };
     let begun = directory.begin_rotation(profile, intent).await;
     let groupdesk::directory::Begun::Started(row) = begun.expect("begun") else {

@@ -152,6 +152,7 @@ impl World {
             read_properties: false,
             handoff: None,
             max_token_age: None,
+            max_bulk: 500,
         }
     }
 

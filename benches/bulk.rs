@@ -1,0 +1,216 @@
+//! How fast many tokens are rotated, with everything durable, beside a bare loop that does nothing but the POSTs. The
+//! service is the shipped binary on loopback. `cargo bench --bench bulk`; `GROUPDESK_BENCH_GROUPS`, and
+//! `GROUPDESK_BENCH_FOLDER` to put the directory elsewhere (on a disk without fsync, its price is the difference).
+
+use std::{
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use futures_util::{StreamExt, stream};
+use groupdesk::{
+    config::{Environment, KeySource, Profile},
+    directory::Directory,
+    domain::{batch::Plan, group::UserGroupId, token::Token},
+    operations::{
+        Assurance, Clock, Operations,
+        bulk::{Pace, Progress},
+    },
+    service::{seed::SeedGroup, store::Store},
+};
+use secrecy::ExposeSecret;
+
+/// Rotations at the same time.
+const CONCURRENCIES: [usize; 3] = [1, 8, 64];
+/// Reads before a measurement.
+const READERS: usize = 64;
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    runtime.expect("a runtime").block_on(measure());
+}
+
+async fn measure() {
+    let groups =
+        variable("GROUPDESK_BENCH_GROUPS").map_or(2000, |text| text.parse().expect("a number"));
+    let elsewhere = variable("GROUPDESK_BENCH_FOLDER");
+    let here = tempfile::tempdir().expect("a folder");
+    let desk = match elsewhere {
+        Some(folder) => tempfile::tempdir_in(folder).expect("a folder"),
+        None => tempfile::tempdir().expect("a folder"),
+    };
+    let database = here.path().join("service/service.db");
+    let ids: Vec<UserGroupId> = (0..groups)
+        .map(|number| UserGroupId::parse(format!("group-{number:05}")).expect("an id"))
+        .collect();
+    let key = seed(&database, &ids);
+    let (_service, url) = serve(&database);
+    let operations = operations(&url, &key, desk.path());
+    println!("{groups} groups; rotations per second, and the median of one in ms");
+    println!(
+        "{:>12} {:>16} {:>16} {:>7}",
+        "concurrency", "groupdesk", "bare loop", "share"
+    );
+    for concurrency in CONCURRENCIES {
+        let tokens = read(&operations, &ids).await;
+        let (bare, bare_median) = bare(&url, &key, tokens, concurrency).await;
+        read(&operations, &ids).await;
+        let (ours, median) = bulk(&operations, &ids, concurrency).await;
+        println!(
+            "{concurrency:>12} {ours:>9.0} {median:>6.1} {bare:>9.0} {bare_median:>6.1} {:>6.0}%",
+            100.0 * ours / bare
+        );
+    }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+fn seed(database: &Path, ids: &[UserGroupId]) -> String {
+    let store = Store::open(database).expect("a store");
+    let (_, key) = store
+        .create_key("testing", Some("Testing"), false)
+        .expect("a key");
+    let groups = ids.iter().map(|id| SeedGroup {
+        user_group_id: id.as_str().to_owned(),
+        name: id.as_str().to_owned(),
+        mapping: std::iter::empty::<(String, String)>().collect(),
+        properties: serde_json::Map::new(),
+    });
+    store.seed("testing", groups.collect()).expect("seeded");
+    key.expose_secret().to_owned()
+}
+
+/// Ends with the bench.
+struct Serving(Child);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // It may be gone already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn serve(database: &Path) -> (Serving, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_groupdesk"))
+        .args(["serve", "--listen", "127.0.0.1:0", "--database"])
+        .arg(database)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let stdout = child.stdout.take().expect("standard output");
+    let mut line = String::new();
+    BufReader::new(stdout).read_line(&mut line).expect("a line");
+    let url = line
+        .trim()
+        .strip_prefix("listening on ")
+        .and_then(|url| url.strip_suffix("/api/user"))
+        .expect("an address");
+    (Serving(child), url.to_owned())
+}
+
+fn operations(url: &str, key: &str, folder: &Path) -> Operations {
+    let profile = Profile {
+        name: "testing".into(),
+        base_url: url.into(),
+        path: "/api/user".into(),
+        api_key: KeySource::Env("KEY".into()),
+        environment: None,
+        production: false,
+        read_only: false,
+        timeout: Duration::from_secs(30),
+        connect_timeout: Duration::from_secs(30),
+        allow_plain_http: false,
+        proxy_from_environment: false,
+        read_properties: false,
+        handoff: None,
+        max_token_age: None,
+        max_bulk: usize::MAX,
+    };
+    let environment: Environment = [("KEY", key)].into_iter().collect();
+    let directory = Directory::open(&folder.join("desk/directory.db")).expect("a directory");
+    Operations::new(
+        profile,
+        environment,
+        directory,
+        "bench".into(),
+        Clock::System,
+    )
+}
+
+async fn read(operations: &Operations, ids: &[UserGroupId]) -> Vec<Token> {
+    let reads = ids.iter().map(|id| async move {
+        let done = operations.look_up(id, Assurance::Exists).await;
+        done.expect("readable").token.expect("a token")
+    });
+    stream::iter(reads).buffered(READERS).collect().await
+}
+
+/// Rotations per second, and the median of one in milliseconds.
+async fn bulk(operations: &Operations, ids: &[UserGroupId], concurrency: usize) -> (f64, f64) {
+    let plan = Plan {
+        ready: ids.to_vec(),
+        ..Plan::default()
+    };
+    let batch = operations.begin_bulk(&plan, None).await.expect("durable");
+    let pace = Pace {
+        concurrency,
+        ..Pace::default()
+    };
+    let begun = Instant::now();
+    let run = operations.run_bulk(batch, pace, None).await;
+    let mut run = run.expect("it begins");
+    let mut took = Vec::with_capacity(ids.len());
+    loop {
+        match run.progress.recv().await.expect("news") {
+            Progress::Ended(ended) => took.push(ended.took),
+            Progress::Finished(report) => {
+                assert_eq!(report.counts.confirmed, ids.len(), "{}", report.counts);
+                return result(took, begun);
+            }
+            _ => {}
+        }
+    }
+}
+
+async fn bare(url: &str, key: &str, tokens: Vec<Token>, concurrency: usize) -> (f64, f64) {
+    let client = reqwest::Client::builder()
+        .no_proxy()
+        .tls_certs_only([])
+        .build()
+        .expect("a client");
+    let (client, url) = (&client, &format!("{url}/api/user"));
+    let begun = Instant::now();
+    let posts = tokens.into_iter().map(|token| async move {
+        let begun = Instant::now();
+        let answer = client
+            .post(url)
+            .header("authorization", format!("Token {key}"))
+            .header("content-type", "application/json")
+            .body(format!("{{\"current_token\":\"{}\"}}", token.expose()))
+            .send()
+            .await
+            .expect("an answer");
+        assert_eq!(answer.status(), 200);
+        answer.bytes().await.expect("a whole answer");
+        begun.elapsed()
+    });
+    let took: Vec<_> = stream::iter(posts)
+        .buffer_unordered(concurrency)
+        .collect()
+        .await;
+    result(took, begun)
+}
+
+fn result(mut took: Vec<Duration>, begun: Instant) -> (f64, f64) {
+    let all = begun.elapsed();
+    took.sort();
+    let median = took[took.len() / 2].as_secs_f64() * 1000.0;
+    (took.len() as f64 / all.as_secs_f64(), median)
+}

@@ -1,0 +1,107 @@
+//! The options of rotating many groups, and the ages and rates in them.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::Args;
+
+/// Rotating many groups.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Several groups")]
+pub(in crate::cli) struct Bulk {
+    /// Groups whose name and id hold these words
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["ids", "from"])]
+    pub(in crate::cli) filter: Option<String>,
+    /// Groups whose token is older, such as 90d or 12h; a token of unknown age counts as old
+    #[arg(long, value_name = "AGE", value_parser = age, conflicts_with_all = ["ids", "from"])]
+    pub(in crate::cli) older_than: Option<Duration>,
+    /// The ids that stand in this file, one per line; - reads standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "ids")]
+    pub(in crate::cli) from: Option<PathBuf>,
+    /// So many at the same time [default: 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(in crate::cli) concurrency: Option<u16>,
+    /// At most so many per second or minute, such as 5/s or 30/m
+    #[arg(long, value_name = "N/s", value_parser = rate)]
+    pub(in crate::cli) rate: Option<f64>,
+    /// Stop after so many failures in a row; 0 never stops [default: 3]
+    #[arg(long, value_name = "N")]
+    pub(in crate::cli) stop_after: Option<u16>,
+    /// Go on with a batch that was interrupted; the newest one without a number
+    #[arg(long, value_name = "BATCH", num_args = 0..=1,
+          conflicts_with_all = ["ids", "filter", "older_than", "from", "reason", "dry_run"])]
+    #[expect(
+        clippy::option_option,
+        reason = "not said, said without a number, said with one"
+    )]
+    pub(in crate::cli) resume: Option<Option<i64>>,
+    /// Rotate what failed in this batch, as a new batch; never what is unknown
+    #[arg(long, value_name = "BATCH", conflicts_with_all = ["ids", "filter", "older_than", "from", "resume"])]
+    pub(in crate::cli) retry_failed: Option<i64>,
+}
+
+impl Bulk {
+    pub(in crate::cli) fn is_said(&self) -> bool {
+        self.filter.is_some()
+            || self.older_than.is_some()
+            || self.from.is_some()
+            || self.concurrency.is_some()
+            || self.rate.is_some()
+            || self.stop_after.is_some()
+            || self.resume.is_some()
+            || self.retry_failed.is_some()
+    }
+}
+
+/// A whole number and `m`, `h`, `d` or `w`.
+fn age(text: &str) -> Result<Duration, &'static str> {
+    let wrong = "write a whole number and its unit: 90d, 12h, 2w or 30m";
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let minutes = match unit {
+        "m" => 1,
+        "h" => 60,
+        "d" => 24 * 60,
+        "w" => 7 * 24 * 60,
+        _ => return Err(wrong),
+    };
+    let number: u32 = number.parse().map_err(|_| wrong)?;
+    Ok(Duration::from_secs(u64::from(number) * minutes * 60))
+}
+
+/// Per second: `5/s`, `0.5/s`, `30/m`.
+fn rate(text: &str) -> Result<f64, &'static str> {
+    let wrong = "write a number above zero and its unit: 5/s or 30/m";
+    let (number, seconds) = match text.split_once('/') {
+        Some((number, "s")) => (number, 1.0),
+        Some((number, "m")) => (number, 60.0),
+        Some(_) => return Err(wrong),
+        None => (text, 1.0),
+    };
+    let number: f64 = number.parse().map_err(|_| wrong)?;
+    let rate = number / seconds;
+    // Below that, nobody lives to see the end.
+    if rate.is_finite() && rate >= 0.001 {
+        Ok(rate)
+    } else {
+        Err(wrong)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_and_rates_are_read_with_their_units() {
+        assert_eq!(age("90d"), Ok(Duration::from_hours(90 * 24)));
+        assert_eq!(age("2w"), Ok(Duration::from_hours(14 * 24)));
+        for wrong in ["", "d", "90", "-1d", "1.5d", "90é", "90D"] {
+            assert!(age(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(rate("5/s"), Ok(5.0));
+        assert_eq!(rate("30/m"), Ok(0.5));
+        for wrong in ["", "0/s", "-1/s", "5/h", "NaN/s", "inf"] {
+            assert!(rate(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! `rotate` for many groups: which, what will happen, the typed confirmation, the run and its report. The run itself is
+//! `operations::bulk`'s; a signal stops it, and what is in flight is finished and recorded.
+
+mod report;
+mod select;
+mod teller;
+mod tokens;
+
+use std::{sync::Arc, time::Duration};
+
+use futures_util::StreamExt;
+use tokio::time::Instant;
+
+use super::{
+    args::{Bulk, Global, Rotate},
+    ask::{self, Question},
+    exit::Exit,
+    print,
+    session::{InFlight, Session},
+    signals::Signals,
+    stop::Stop,
+};
+use crate::{
+    directory::BatchId,
+    domain::batch::{Plan, Standing},
+    operations::{
+        Assurance, Batch,
+        bulk::{Keep, Pace, Progress, Report, Run},
+    },
+};
+use teller::Teller;
+use tokens::TokenLines;
+
+/// How long what is in flight may take after a signal.
+const FINISHING: Duration = Duration::from_secs(35);
+
+/// A batch that may be run.
+struct Ready {
+    batch: BatchId,
+    plan: Plan,
+    /// The person named every group.
+    all_named: bool,
+    tokens: Option<Arc<TokenLines>>,
+}
+
+/// `groupdesk rotate` for anything but one id.
+pub(super) async fn run(global: &Global, arguments: Rotate) -> Result<Exit, Stop> {
+    let mut signals = Signals::new()?;
+    let session = Session::open(global, InFlight::default())?;
+    let pace = pace(&arguments.bulk);
+    let ready = tokio::select! {
+        biased;
+        // Nothing is rotated before this is over.
+        () = signals.next() => return Err(Stop::Interrupted { in_flight: false }),
+        ready = Box::pin(prepare(&session, arguments, pace)) => ready?,
+    };
+    let Some(ready) = ready else {
+        return Ok(Exit::Done);
+    };
+    let keep = ready.tokens.clone().map(|tokens| tokens as Arc<dyn Keep>);
+    let run = session.operations.run_bulk(ready.batch, pace, keep).await?;
+    drive(&session, run, &ready, &mut signals).await
+}
+
+fn pace(bulk: &Bulk) -> Pace {
+    let usual = Pace::default();
+    Pace {
+        concurrency: bulk.concurrency.map_or(usual.concurrency, usize::from),
+        rate: bulk.rate,
+        stop_after: bulk.stop_after.map_or(usual.stop_after, usize::from),
+    }
+}
+
+/// Everything up to the durable batch; `None` when there is nothing to run.
+async fn prepare(session: &Session, arguments: Rotate, pace: Pace) -> Result<Option<Ready>, Stop> {
+    let operations = &session.operations;
+    operations.writable()?;
+    if arguments.assurance.exists || arguments.token.reveal {
+        return Err(Stop::Usage(
+            "--exists and --reveal are for one group; for many, tokens go to --token-out FILE. Nothing was sent".into(),
+        ));
+    }
+    if !arguments.mutation.dry_run {
+        ask::can_be_asked(session, arguments.mutation.yes)?;
+    }
+    session.say_where();
+    if let Some(batch) = arguments.bulk.resume {
+        return resume(session, &arguments, batch.map(BatchId)).await;
+    }
+    let (ids, all_named) = select::select(session, arguments.ids, &arguments.bulk).await?;
+    let mut plan = operations.plan_bulk(&ids).await?;
+    if arguments.mutation.dry_run {
+        let unread = look(session, &plan, pace).await;
+        // What was read may have changed what is known.
+        plan = operations.plan_bulk(&ids).await?;
+        say_plan(session, &plan, &unread)?;
+        return Ok(None);
+    }
+    print::say(&report::plan(&plan));
+    if plan.ready.is_empty() {
+        return Err(Stop::Guarded(
+            "no group can be rotated now; nothing was sent".into(),
+        ));
+    }
+    operations.ready().await?;
+    confirm(session, arguments.mutation.yes, plan.ready.len()).await?;
+    let tokens = token_lines(session, arguments.token.token_out.as_deref())?;
+    let batch = operations.begin_bulk(&plan, arguments.reason).await?;
+    Ok(Some(Ready {
+        batch,
+        plan,
+        all_named,
+        tokens,
+    }))
+}
+
+async fn resume(
+    session: &Session,
+    arguments: &Rotate,
+    wanted: Option<BatchId>,
+) -> Result<Option<Ready>, Stop> {
+    let operations = &session.operations;
+    let batch: Batch = if let Some(id) = wanted {
+        operations.batch(id).await?
+    } else {
+        let batches = operations.batches().await?;
+        let mut unfinished = batches.into_iter().filter(|batch| batch.ended_at.is_none());
+        unfinished.next().ok_or_else(|| {
+            Stop::Guarded("no batch of this profile is unfinished; nothing was sent".into())
+        })?
+    };
+    print::say(&format!(
+        "batch {} of {}, begun {:.0}: {}",
+        batch.id.0, batch.by, batch.started_at, batch.counts
+    ));
+    operations.ready().await?;
+    if batch.counts.not_started > 0 {
+        confirm(session, arguments.mutation.yes, batch.counts.not_started).await?;
+    }
+    let tokens = token_lines(session, arguments.token.token_out.as_deref())?;
+    Ok(Some(Ready {
+        batch: batch.id,
+        plan: Plan::default(),
+        all_named: true,
+        tokens,
+    }))
+}
+
+/// Level 4 of console.md.
+async fn confirm(session: &Session, yes: bool, count: usize) -> Result<(), Stop> {
+    let words = format!("rotate {count} in {}", session.operations.profile().name);
+    let what = "Every old token stops working at once.";
+    ask::confirm(yes, what, Question::TypeWords(&words)).await
+}
+
+fn token_lines(
+    session: &Session,
+    file: Option<&std::path::Path>,
+) -> Result<Option<Arc<TokenLines>>, Stop> {
+    let fingerprinter = session.operations.directory().fingerprinter();
+    file.map(|file| TokenLines::create(file, fingerprinter).map(Arc::new))
+        .transpose()
+}
+
+/// Reads what would be rotated: only known ids. What could not be read comes back, with why.
+async fn look(session: &Session, plan: &Plan, pace: Pace) -> Vec<String> {
+    let reads = plan.ready.iter().map(|id| async move {
+        let read = session.operations.look_up(id, Assurance::KnownOnly).await;
+        match read {
+            Ok(done) => {
+                let mut alarms = done.warnings.iter().filter(|warning| warning.is_alarm());
+                alarms.next().map(|alarm| format!("{id}: {alarm}"))
+            }
+            Err(failure) => Some(format!("{id}: {failure}")),
+        }
+    });
+    let reads = futures_util::stream::iter(reads).buffer_unordered(pace.concurrency);
+    reads.filter_map(|read| async move { read }).collect().await
+}
+
+fn say_plan(session: &Session, plan: &Plan, unread: &[String]) -> Result<(), Stop> {
+    for line in unread {
+        print::say(&format!("! {line}"));
+    }
+    let url = session.operations.profile().url();
+    if session.json {
+        return print::json(&report::dry_run(plan, &url));
+    }
+    print::result(&format!(
+        "{}\nwould send {} POST {url}, one for each; nothing was rotated",
+        report::plan(plan),
+        plan.ready.len()
+    ))
+}
+
+/// Tells what happens until the run has ended. The first signal stops it; Ctrl-C again leaves at once.
+async fn drive(
+    session: &Session,
+    mut run: Run,
+    ready: &Ready,
+    signals: &mut Signals,
+) -> Result<Exit, Stop> {
+    let batch = ready.batch.0;
+    let teller = Teller::start(run.batch.counts.planned());
+    teller.say(format!("batch {batch}"));
+    teller.counts(run.batch.counts);
+    let mut deadline: Option<Instant> = None;
+    let report = loop {
+        let late = async {
+            match deadline {
+                Some(deadline) => tokio::time::sleep_until(deadline).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            news = run.progress.recv() => match news {
+                Some(Progress::Finished(report)) => break Some(report),
+                Some(news) => tell(session, &teller, news),
+                None => break None,
+            },
+            is_person = signals.next_is_a_person() => {
+                if deadline.is_some() && is_person {
+                    break None;
+                }
+                run.control.stop();
+                deadline = deadline.or(Some(Instant::now() + FINISHING));
+                teller.say("finishing what is in flight, at most 35 s; Ctrl-C again leaves".into());
+            }
+            () = late => break None,
+        }
+    };
+    let interrupted = deadline.is_some();
+    let Some(report) = report else {
+        teller.end(true).await;
+        print::say(&format!(
+            "the journal knows how far it came; go on with: groupdesk rotate --resume {batch}"
+        ));
+        return Err(Stop::Interrupted { in_flight: true });
+    };
+    finish(session, teller, &report, ready, interrupted).await
+}
+
+async fn finish(
+    session: &Session,
+    teller: Teller,
+    report: &Report,
+    ready: &Ready,
+    interrupted: bool,
+) -> Result<Exit, Stop> {
+    if session.json {
+        teller.result(report::compact(&report::summary(report, &ready.plan)));
+    }
+    teller.say(report::ending(report));
+    teller.end(interrupted).await;
+    Ok(report::exit(
+        &report.counts,
+        report.halt.as_ref(),
+        &ready.plan,
+        ready.all_named,
+    ))
+}
+
+fn tell(session: &Session, teller: &Teller, news: Progress) {
+    match news {
+        Progress::Ended(ended) if ended.standing == Standing::NotStarted => {
+            if let Some(note) = ended.note {
+                teller.say(format!("{}: {note}", ended.user_group_id));
+            }
+        }
+        Progress::Ended(ended) => {
+            if session.json {
+                teller.result(report::compact(&report::item(&ended)));
+            }
+            if report::is_noteworthy(&ended) || !teller.has_bar && !session.json {
+                teller.say(report::line(&ended));
+            }
+            teller.counts(ended.counts);
+        }
+        Progress::Held(wait) => teller.say(format!(
+            "the service asks to wait {} s; nothing is sent meanwhile",
+            wait.as_secs()
+        )),
+        Progress::Halted(halt) => teller.say(halt.to_string()),
+        Progress::Started(_) | Progress::Finished(_) => {}
+    }
+}

@@ -1,0 +1,94 @@
+//! Which groups were meant: ids, words, an age, or a list in a file.
+
+use std::{
+    io::{self, Read},
+    path::Path,
+    time::Duration,
+};
+
+use jiff::Timestamp;
+
+use crate::{
+    cli::{args::Bulk, session::Session, stop::Stop},
+    domain::{group::UserGroupId, known::KnownGroup},
+};
+
+/// Longest list of ids, in bytes.
+const LONGEST: u64 = 64 * 1024 * 1024;
+
+/// The ids, and whether a person named each of them.
+pub(super) async fn select(
+    session: &Session,
+    ids: Vec<UserGroupId>,
+    bulk: &Bulk,
+) -> Result<(Vec<UserGroupId>, bool), Stop> {
+    if let Some(batch) = bulk.retry_failed {
+        return Ok((
+            session
+                .operations
+                .failed_of(crate::directory::BatchId(batch))
+                .await?,
+            true,
+        ));
+    }
+    if let Some(file) = &bulk.from {
+        return Ok((read(file).await?, true));
+    }
+    if bulk.filter.is_none() && bulk.older_than.is_none() {
+        return Ok((ids, true));
+    }
+    let words = bulk.filter.as_deref().unwrap_or_default().to_lowercase();
+    let words: Vec<_> = words.split_whitespace().collect();
+    let now = session.operations.now();
+    let groups = session.operations.list().await?.into_iter();
+    let meant = groups
+        .filter(|group| holds(group, &words))
+        .filter(|group| bulk.older_than.is_none_or(|age| is_older(group, age, now)));
+    Ok((meant.map(|group| group.id).collect(), false))
+}
+
+fn holds(group: &KnownGroup, words: &[&str]) -> bool {
+    let text = format!("{} {}", group.id.as_str(), group.title()).to_lowercase();
+    words.iter().all(|word| text.contains(word))
+}
+
+/// A token of which no rotation is known counts as old.
+fn is_older(group: &KnownGroup, age: Duration, now: Timestamp) -> bool {
+    group.last_rotated.as_ref().is_none_or(|last| {
+        Duration::try_from(now.duration_since(last.at)).is_ok_and(|since| since > age)
+    })
+}
+
+/// One id per line; empty lines are left out.
+async fn read(file: &Path) -> Result<Vec<UserGroupId>, Stop> {
+    let path = file.to_owned();
+    let done = tokio::task::spawn_blocking(move || {
+        let mut text = String::new();
+        if path == Path::new("-") {
+            io::stdin().take(LONGEST).read_to_string(&mut text)?;
+        } else {
+            let file = std::fs::File::open(&path)?;
+            file.take(LONGEST).read_to_string(&mut text)?;
+        }
+        Ok(text)
+    });
+    let done: io::Result<String> = match done.await {
+        Ok(done) => done,
+        Err(_) => Err(io::Error::other("the reading broke off")),
+    };
+    let text = done.map_err(|error| {
+        Stop::Usage(format!(
+            "cannot read the ids from {}: {error}; nothing was sent",
+            file.display()
+        ))
+    })?;
+    let lines = text.lines().enumerate();
+    let ids = lines
+        .filter(|(_, line)| !line.is_empty())
+        .map(|(at, line)| {
+            UserGroupId::parse(line).map_err(|error| {
+                Stop::Usage(format!("line {} of {}: {error}", at + 1, file.display()))
+            })
+        });
+    ids.collect()
+}

@@ -1,0 +1,126 @@
+//! Tells how a run goes: lines on standard output, lines or a bar on standard error, each from a thread of its own. A
+//! terminal that does not read stops neither the run nor its recording.
+
+use std::{
+    io::{self, IsTerminal, Write},
+    sync::mpsc,
+    time::Duration,
+};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tokio::sync::oneshot;
+
+use crate::{cli::print, domain::batch::Counts, domain::text::visible};
+
+/// How long a reader is waited for at the end, after a signal or on standard error.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+enum News {
+    Line(String),
+    Counts(Counts),
+}
+
+/// A thread that writes, and the word that it has ended.
+struct Writer {
+    news: mpsc::Sender<News>,
+    ended: oneshot::Receiver<()>,
+}
+
+impl Writer {
+    fn start(write: impl FnOnce(&mpsc::Receiver<News>) + Send + 'static) -> Self {
+        let (news, received) = mpsc::channel();
+        let (end, ended) = oneshot::channel();
+        std::thread::spawn(move || {
+            write(&received);
+            // Nobody may be waiting any more.
+            let _ = end.send(());
+        });
+        Self { news, ended }
+    }
+
+    fn tell(&self, news: News) {
+        // A reader that has gone needs no news.
+        drop(self.news.send(news));
+    }
+
+    async fn end(self, patience: Option<Duration>) {
+        drop(self.news);
+        match patience {
+            Some(patience) => drop(tokio::time::timeout(patience, self.ended).await),
+            None => drop(self.ended.await),
+        }
+    }
+}
+
+pub(super) struct Teller {
+    out: Writer,
+    err: Writer,
+    /// Standard error is a terminal, and shows a bar.
+    pub(super) has_bar: bool,
+}
+
+impl Teller {
+    pub(super) fn start(planned: usize) -> Self {
+        let has_bar = io::stderr().is_terminal();
+        let out = Writer::start(|news| {
+            for news in news {
+                if let News::Line(line) = news {
+                    let mut out = io::stdout().lock();
+                    let written = writeln!(out, "{line}").and_then(|()| out.flush());
+                    if written.is_err() {
+                        return;
+                    }
+                }
+            }
+        });
+        let err = if has_bar {
+            Writer::start(move |news| draw(news, planned))
+        } else {
+            Writer::start(|news| {
+                for news in news {
+                    if let News::Line(line) = news {
+                        print::say(&line);
+                    }
+                }
+            })
+        };
+        Self { out, err, has_bar }
+    }
+
+    /// A line of the result; already escaped.
+    pub(super) fn result(&self, line: String) {
+        self.out.tell(News::Line(line));
+    }
+
+    pub(super) fn say(&self, line: String) {
+        self.err.tell(News::Line(line));
+    }
+
+    pub(super) fn counts(&self, counts: Counts) {
+        self.err.tell(News::Counts(counts));
+    }
+
+    /// Waits until all is written. Nobody who was interrupted waits for a reader.
+    pub(super) async fn end(self, interrupted: bool) {
+        self.err.end(Some(PATIENCE)).await;
+        self.out.end(interrupted.then_some(PATIENCE)).await;
+    }
+}
+
+fn draw(news: &mpsc::Receiver<News>, planned: usize) {
+    let target = ProgressDrawTarget::stderr_with_hz(5);
+    let bar = ProgressBar::with_draw_target(Some(planned as u64), target);
+    if let Ok(style) = ProgressStyle::with_template("[{bar:20}] {pos}/{len} {eta} {msg}") {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    for news in news {
+        match news {
+            News::Line(line) => bar.println(visible(&line)),
+            News::Counts(counts) => {
+                bar.set_position(counts.done() as u64);
+                bar.set_message(counts.to_string());
+            }
+        }
+    }
+    bar.finish_and_clear();
+}

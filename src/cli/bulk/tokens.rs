@@ -1,0 +1,79 @@
+//! `--token-out` for many: one JSON line per new token, durable before the next step of its rotation.
+
+use std::{
+    fs::File,
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use zeroize::Zeroizing;
+
+use crate::{
+    cli::stop::Stop,
+    config::files,
+    domain::token::Fingerprinter,
+    operations::{Done, bulk::Keep},
+};
+
+/// A new 0600 file of `{"user_group_id", "token", "fingerprint"}` lines. Dropped without a line, it is removed.
+pub(super) struct TokenLines {
+    path: PathBuf,
+    file: Mutex<File>,
+    touched: AtomicBool,
+    fingerprinter: Fingerprinter,
+}
+
+impl TokenLines {
+    /// Makes the file; one that exists is refused.
+    pub(super) fn create(path: &Path, fingerprinter: &Fingerprinter) -> Result<Self, Stop> {
+        let made = files::new_private(path).and_then(|file| {
+            // The name of a new file is durable only with its folder.
+            let folder = path.parent().filter(|folder| *folder != Path::new(""));
+            File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
+            Ok(file)
+        });
+        let file = made.map_err(|error| {
+            Stop::Usage(format!(
+                "cannot make the file for the tokens; nothing was sent: {error}"
+            ))
+        })?;
+        Ok(Self {
+            path: path.to_owned(),
+            file: Mutex::new(file),
+            touched: AtomicBool::new(false),
+            fingerprinter: fingerprinter.clone(),
+        })
+    }
+}
+
+impl Keep for TokenLines {
+    fn keep(&self, done: &Done) -> io::Result<()> {
+        let Some(token) = &done.token else {
+            return Ok(());
+        };
+        let json = |text: &str| serde_json::to_string(text).map(Zeroizing::new);
+        let line = Zeroizing::new(format!(
+            "{{\"user_group_id\":{},\"token\":{},\"fingerprint\":\"{}\"}}\n",
+            *json(done.group.id.as_str())?,
+            *json(token.expose())?,
+            self.fingerprinter.of(token)
+        ));
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        self.touched.store(true, Ordering::SeqCst);
+        file.write_all(line.as_bytes())?;
+        file.sync_all()
+    }
+}
+
+impl Drop for TokenLines {
+    fn drop(&mut self) {
+        if !self.touched.load(Ordering::SeqCst) {
+            // An empty file that stays does no harm.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}

@@ -1,0 +1,396 @@
+//! Bulk rotation as rules (rotation.md, "Bulk"): which groups may be rotated now and why others are left out, how the
+//! items of a batch add up, and when a run must stop. It sends nothing and reads no clock.
+
+use std::{fmt, time::Duration};
+
+use jiff::Timestamp;
+
+use super::{
+    group::{EnvironmentTag, UserGroupId},
+    history::Ending,
+    known::KnownGroup,
+    rotation::State,
+};
+
+/// A token younger than this is not rotated in bulk.
+pub const RECENT: Duration = Duration::from_hours(24);
+
+/// Why a group is left out of a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Skip {
+    /// Hazard 1: a read of an unknown id could create it.
+    NotKnown,
+    /// Hazard 11.
+    OtherEnvironment(EnvironmentTag),
+    /// The outcome of an earlier rotation is open, or a person must look.
+    Open(State),
+    RotatedRecently(Timestamp),
+    /// The profile's `max_bulk` is used up.
+    Beyond(usize),
+}
+
+impl fmt::Display for Skip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotKnown => f.write_str("not known here"),
+            Self::OtherEnvironment(tag) => write!(f, "tagged {tag}, another environment"),
+            Self::Open(state) => write!(f, "an earlier rotation is open: {}", state.as_str()),
+            Self::RotatedRecently(at) => write!(f, "rotated less than 24 h ago, at {at:.0}"),
+            Self::Beyond(most) => write!(f, "beyond max_bulk = {most} of the profile"),
+        }
+    }
+}
+
+/// What is known of a group that was asked for.
+#[derive(Debug, Clone)]
+pub struct Candidate<'a> {
+    pub id: UserGroupId,
+    pub group: Option<&'a KnownGroup>,
+    /// The state of a rotation of it whose outcome is open.
+    pub open: Option<State>,
+}
+
+/// What the check goes by.
+#[derive(Debug, Clone)]
+pub struct Rules {
+    pub environment: Option<EnvironmentTag>,
+    /// Most groups of one batch.
+    pub most: usize,
+    pub now: Timestamp,
+}
+
+/// What a bulk rotation would do.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// In the order they were asked for.
+    pub ready: Vec<UserGroupId>,
+    pub skipped: Vec<(UserGroupId, Skip)>,
+}
+
+impl Plan {
+    /// Decides about every candidate; the first reason counts. An id that was asked for twice is planned once.
+    pub fn of<'a>(candidates: impl IntoIterator<Item = Candidate<'a>>, rules: &Rules) -> Self {
+        let mut plan = Self::default();
+        let mut seen = std::collections::HashSet::new();
+        for candidate in candidates {
+            if !seen.insert(candidate.id.clone()) {
+                continue;
+            }
+            let full = plan.ready.len() >= rules.most;
+            let skip = why_not(&candidate, rules).or(full.then_some(Skip::Beyond(rules.most)));
+            match skip {
+                Some(skip) => plan.skipped.push((candidate.id, skip)),
+                None => plan.ready.push(candidate.id),
+            }
+        }
+        plan
+    }
+}
+
+fn why_not(candidate: &Candidate<'_>, rules: &Rules) -> Option<Skip> {
+    let Some(group) = candidate.group else {
+        return Some(Skip::NotKnown);
+    };
+    let tag = group.environment_tag.as_ref().map(|known| &known.value);
+    if let (Some(expected), Some(tag)) = (&rules.environment, tag)
+        && expected != tag
+    {
+        return Some(Skip::OtherEnvironment(tag.clone()));
+    }
+    if let Some(state) = candidate.open {
+        return Some(Skip::Open(state));
+    }
+    let last = group.last_rotated.as_ref()?.at;
+    let age = Duration::try_from(rules.now.duration_since(last)).unwrap_or_default();
+    (age < RECENT).then_some(Skip::RotatedRecently(last))
+}
+
+/// How an item of a batch stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Nothing was sent for it, and nothing was tried.
+    NotStarted,
+    /// Under way in some process, or left behind by one that died.
+    UnderWay,
+    /// The new token is in place, read back.
+    Confirmed,
+    /// The answer carried a new token, which is not read back yet.
+    Rotated,
+    NotApplied,
+    Unknown,
+    Conflict,
+    Abandoned,
+}
+
+impl Standing {
+    /// By the state of its rotation, or by how it ended without one.
+    pub fn of(state: Option<State>, ending: Option<Ending>) -> Self {
+        match (state, ending) {
+            (None, None) => Self::NotStarted,
+            // Without a rotation it ended before anything was sent.
+            (None, Some(Ending::CreatedByGet | Ending::Conflict)) | (Some(State::Conflict), _) => {
+                Self::Conflict
+            }
+            (None, Some(_)) | (Some(State::NotApplied), _) => Self::NotApplied,
+            (Some(State::Intended | State::Sent), _) => Self::UnderWay,
+            (Some(State::Rotated), _) => Self::Rotated,
+            (Some(State::Confirmed | State::Recovered | State::Superseded), _) => Self::Confirmed,
+            (Some(State::Unknown), _) => Self::Unknown,
+            (Some(State::Abandoned), _) => Self::Abandoned,
+        }
+    }
+}
+
+/// How many items of a batch stand how. They add up: see [`Counts::planned`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub confirmed: usize,
+    /// Rotated, not read back yet.
+    pub rotated: usize,
+    pub not_applied: usize,
+    /// Those under way count here: until they end, nobody knows.
+    pub unknown: usize,
+    pub conflict: usize,
+    pub abandoned: usize,
+    pub not_started: usize,
+}
+
+impl Counts {
+    pub fn of(standings: impl IntoIterator<Item = Standing>) -> Self {
+        let mut counts = Self::default();
+        for standing in standings {
+            *counts.of_standing(standing) += 1;
+        }
+        counts
+    }
+
+    /// One item stands otherwise now.
+    pub fn moved(&mut self, from: Standing, to: Standing) {
+        let before = self.of_standing(from);
+        *before = before.saturating_sub(1);
+        *self.of_standing(to) += 1;
+    }
+
+    /// All of them: confirmed + rotated + not applied + unknown + conflict + abandoned + not started.
+    pub fn planned(&self) -> usize {
+        self.done() + self.not_started
+    }
+
+    /// All but those not started.
+    pub fn done(&self) -> usize {
+        self.confirmed
+            + self.rotated
+            + self.not_applied
+            + self.unknown
+            + self.conflict
+            + self.abandoned
+    }
+
+    fn of_standing(&mut self, standing: Standing) -> &mut usize {
+        match standing {
+            Standing::NotStarted => &mut self.not_started,
+            Standing::Confirmed => &mut self.confirmed,
+            Standing::Rotated => &mut self.rotated,
+            Standing::NotApplied => &mut self.not_applied,
+            Standing::Unknown | Standing::UnderWay => &mut self.unknown,
+            Standing::Conflict => &mut self.conflict,
+            Standing::Abandoned => &mut self.abandoned,
+        }
+    }
+}
+
+/// In words: `7 confirmed, 1 unknown, 2 not started of 10`. What is zero is left out.
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [
+            (self.confirmed, "confirmed"),
+            (self.rotated, "rotated but not read back"),
+            (self.not_applied, "not applied"),
+            (self.unknown, "UNKNOWN"),
+            (self.conflict, "CONFLICT"),
+            (self.abandoned, "abandoned"),
+            (self.not_started, "not started"),
+        ];
+        let parts: Vec<_> = parts
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!("{count} {word}"))
+            .collect();
+        if parts.is_empty() {
+            return f.write_str("nothing planned");
+        }
+        write!(f, "{} of {}", parts.join(", "), self.planned())
+    }
+}
+
+/// Why a run began nothing new any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Halt {
+    /// So many failures in a row.
+    Failures(usize),
+    /// The answers about this group contradict each other; a person must look.
+    Conflict(UserGroupId),
+    /// A person or a signal asked for it.
+    Asked,
+    /// Nothing can be written down, no token can be kept, or there is no key: the next one would fail too.
+    Cannot(String),
+}
+
+impl fmt::Display for Halt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failures(1) => f.write_str("stopped at a failure"),
+            Self::Failures(count) => write!(f, "stopped after {count} failures in a row"),
+            Self::Conflict(id) => {
+                write!(f, "stopped at a conflict: a person must look at \"{id}\"")
+            }
+            Self::Asked => f.write_str("stopped as asked"),
+            Self::Cannot(why) => write!(f, "stopped: {why}"),
+        }
+    }
+}
+
+/// Counts failures in a row, in the order in which items end.
+#[derive(Debug, Clone)]
+pub struct Streak {
+    /// Zero: never.
+    stop_after: usize,
+    failures: usize,
+}
+
+impl Streak {
+    pub fn new(stop_after: usize) -> Self {
+        Self {
+            stop_after,
+            failures: 0,
+        }
+    }
+
+    /// Whether the run must stop after an item that ended so.
+    pub fn ended(&mut self, id: &UserGroupId, standing: Standing) -> Option<Halt> {
+        match standing {
+            Standing::Conflict => return Some(Halt::Conflict(id.clone())),
+            Standing::Confirmed | Standing::Rotated => self.failures = 0,
+            Standing::NotApplied | Standing::Unknown | Standing::UnderWay => self.failures += 1,
+            Standing::NotStarted | Standing::Abandoned => {}
+        }
+        (self.stop_after > 0 && self.failures >= self.stop_after)
+            .then_some(Halt::Failures(self.failures))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::known::{Known, LastRotated, Source};
+
+    fn id(text: &str) -> UserGroupId {
+        UserGroupId::parse(text).expect("a valid id")
+    }
+
+    fn at(hours: i64) -> Timestamp {
+        Timestamp::from_second(hours * 3600).expect("a time")
+    }
+
+    fn group(text: &str, rotated_at: i64, tag: EnvironmentTag) -> KnownGroup {
+        let mut group = KnownGroup::new(id(text));
+        group.last_rotated = Some(LastRotated {
+            at: at(rotated_at),
+            by: None,
+        });
+        group.environment_tag = Some(Known {
+            value: tag,
+            source: Source::Returned,
+            at: at(0),
+            by: "ana".into(),
+        });
+        group
+    }
+
+    #[test]
+    fn each_group_is_ready_or_has_its_reason() {
+        let old = group("old", 0, EnvironmentTag::Customer);
+        let young = group("young", 77, EnvironmentTag::Customer);
+        let other = group("other", 0, EnvironmentTag::Testing);
+        let candidate = |text: &str, group, open| Candidate {
+            id: id(text),
+            group,
+            open,
+        };
+        let rules = Rules {
+            environment: Some(EnvironmentTag::Customer),
+            most: 2,
+            now: at(100),
+        };
+        let plan = Plan::of(
+            [
+                candidate("old", Some(&old), None),
+                candidate("old", Some(&old), None),
+                candidate("young", Some(&young), None),
+                candidate("other", Some(&other), None),
+                candidate("open", Some(&old), Some(State::Unknown)),
+                candidate("new", None, None),
+                candidate("second", Some(&old), None),
+                candidate("third", Some(&old), None),
+            ],
+            &rules,
+        );
+        assert_eq!(plan.ready, [id("old"), id("second")]);
+        let expected = [
+            (id("young"), Skip::RotatedRecently(at(77))),
+            (id("other"), Skip::OtherEnvironment(EnvironmentTag::Testing)),
+            (id("open"), Skip::Open(State::Unknown)),
+            (id("new"), Skip::NotKnown),
+            (id("third"), Skip::Beyond(2)),
+        ];
+        assert_eq!(plan.skipped, expected);
+        let exactly = Rules {
+            now: at(101),
+            ..rules
+        };
+        let plan = Plan::of([candidate("young", Some(&young), None)], &exactly);
+        assert_eq!(plan.ready.len(), 1, "24 h are over");
+    }
+
+    #[test]
+    fn the_counts_add_up_whatever_happened() {
+        let states = State::ALL.map(Some).into_iter().chain([None]);
+        let standings: Vec<_> = states
+            .map(|state| Standing::of(state, None))
+            .chain(Ending::ALL.map(|ending| Standing::of(None, Some(ending))))
+            .collect();
+        let counts = Counts::of(standings.iter().copied());
+        assert_eq!(counts.planned(), standings.len());
+        assert_eq!((counts.confirmed, counts.rotated), (3, 1));
+        assert_eq!((counts.unknown, counts.not_started), (3, 1));
+
+        let mut live = Counts {
+            not_started: standings.len(),
+            ..Counts::default()
+        };
+        for standing in standings {
+            live.moved(Standing::NotStarted, standing);
+            assert_eq!(live.planned(), counts.planned());
+        }
+    }
+
+    #[test]
+    fn only_failures_in_a_row_stop_it_and_a_conflict_at_once() {
+        let mut streak = Streak::new(2);
+        let acme = id("acme");
+        for (standing, stops) in [
+            (Standing::Unknown, false),
+            (Standing::Confirmed, false),
+            (Standing::NotApplied, false),
+            (Standing::Unknown, true),
+        ] {
+            assert_eq!(streak.ended(&acme, standing).is_some(), stops);
+        }
+        let mut never = Streak::new(0);
+        assert!((0..99).all(|_| never.ended(&acme, Standing::Unknown).is_none()));
+        assert_eq!(
+            never.ended(&acme, Standing::Conflict),
+            Some(Halt::Conflict(acme))
+        );
+    }
+}

@@ -1,0 +1,93 @@
+//! What whoever watches a run wishes of it: go on, pause, stop. And the pause a service asks for.
+
+use std::time::Duration;
+
+use tokio::{sync::watch, time::Instant};
+
+/// What a run is to do with what it has not begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    Go,
+    /// Nothing new is begun until [`Control::go_on`].
+    Pause,
+    /// Nothing new is begun any more.
+    Stop,
+}
+
+/// Steers a run. Clones steer the same one; what is in flight is always finished.
+#[derive(Debug, Clone)]
+pub struct Control {
+    wish: watch::Sender<Wish>,
+    not_before: watch::Sender<Instant>,
+}
+
+impl Control {
+    pub(super) fn new() -> Self {
+        Self {
+            wish: watch::Sender::new(Wish::Go),
+            not_before: watch::Sender::new(Instant::now()),
+        }
+    }
+
+    pub fn pause(&self) {
+        self.wish_for(Wish::Pause);
+    }
+
+    pub fn go_on(&self) {
+        self.wish_for(Wish::Go);
+    }
+
+    /// For good.
+    pub fn stop(&self) {
+        self.wish_for(Wish::Stop);
+    }
+
+    pub fn wish(&self) -> Wish {
+        *self.wish.borrow()
+    }
+
+    fn wish_for(&self, wish: Wish) {
+        self.wish.send_if_modified(|now| {
+            let changes = *now != wish && *now != Wish::Stop;
+            if changes {
+                *now = wish;
+            }
+            changes
+        });
+    }
+
+    /// Nothing new for a while: the service asked for it.
+    pub(super) fn hold(&self, wait: Duration) {
+        let until = Instant::now() + wait;
+        self.not_before.send_if_modified(|now| {
+            let later = until > *now;
+            if later {
+                *now = until;
+            }
+            later
+        });
+    }
+
+    /// Waits until a stop is wished for.
+    pub(super) async fn stopped(&self) {
+        let mut wish = self.wish.subscribe();
+        // The sender lives in `self`: it cannot close.
+        drop(wish.wait_for(|wish| *wish == Wish::Stop).await);
+    }
+
+    /// Waits until something new may be sent; false when that is never.
+    pub(super) async fn may_send(&self) -> bool {
+        let mut wish = self.wish.subscribe();
+        loop {
+            let now = *wish.borrow_and_update();
+            let until = *self.not_before.borrow();
+            match now {
+                Wish::Stop => return false,
+                Wish::Go if until <= Instant::now() => return true,
+                // The sender lives in `self`: it cannot close.
+                Wish::Go => drop(tokio::time::timeout_at(until, wish.changed()).await),
+                Wish::Pause => drop(wish.changed().await),
+            }
+        }
+    }
+}

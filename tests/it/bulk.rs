@@ -1,0 +1,111 @@
+//! Rotating many groups: what is left out and why, what stops a run, and that whatever happens no group is sent a second
+//! rotation for one token and the counts add up.
+
+mod binary;
+mod engine;
+mod storm;
+
+use std::collections::HashMap;
+
+use groupdesk::{
+    directory::{BatchId, BatchItem},
+    domain::batch::Counts,
+    operations::{
+        Assurance, Operations,
+        bulk::{Ended, Pace, Progress, Report, Run},
+    },
+};
+use serde_json::json;
+
+use crate::support::{
+    meddler::Meddler,
+    world::{Side, World, id},
+};
+
+/// A world with groups `g000`, `g001`, …, all known to a desk that works through a meddler.
+struct Scene {
+    world: World,
+    meddler: Meddler,
+    ana: Operations,
+    groups: Vec<String>,
+}
+
+impl Scene {
+    async fn new(count: usize) -> Self {
+        let world = World::new().await;
+        let groups: Vec<_> = (0..count).map(|number| format!("g{number:03}")).collect();
+        let there = world.operations(Side::Testing);
+        for group in &groups {
+            world.seed(Side::Testing, group, group, &[], &json!({}));
+            let met = there.look_up(&id(group), Assurance::Exists).await;
+            met.expect("the group is known now");
+        }
+        let meddler = Meddler::before(world.address()).await;
+        let ana = world.desk(Side::Testing).through(meddler.base_url());
+        Self {
+            ana: ana.operations(),
+            world,
+            meddler,
+            groups,
+        }
+    }
+
+    /// Plans all groups and makes the batch.
+    async fn begin(&self) -> BatchId {
+        let ids: Vec<_> = self.groups.iter().map(|group| id(group)).collect();
+        let plan = self.ana.plan_bulk(&ids).await.expect("readable");
+        assert_eq!(plan.skipped, []);
+        let begun = self.ana.begin_bulk(&plan, Some("a leak".into())).await;
+        begun.expect("durable")
+    }
+
+    async fn run(&self, batch: BatchId, pace: Pace) -> Run {
+        let run = self.ana.run_bulk(batch, pace, None).await;
+        run.expect("it begins")
+    }
+
+    async fn items(&self, batch: BatchId) -> Vec<BatchItem> {
+        self.ana.batch_items(batch).await.expect("readable")
+    }
+
+    /// What must hold whatever happened: the counts add up, and no token was sent twice.
+    async fn check(&self, report: &Report) {
+        assert_eq!(report.counts.planned(), self.groups.len());
+        let items = self.items(report.batch).await;
+        let counts = Counts::of(items.iter().map(BatchItem::standing));
+        assert_eq!(counts, report.counts);
+        assert_sent_once(&self.meddler);
+    }
+}
+
+fn assert_sent_once(meddler: &Meddler) {
+    let mut sent: HashMap<String, usize> = HashMap::new();
+    for body in meddler.bodies("POST") {
+        let token = body["current_token"].as_str().expect("a token").to_owned();
+        *sent.entry(token).or_default() += 1;
+    }
+    assert!(
+        sent.values().all(|times| *times == 1),
+        "a token was sent twice"
+    );
+}
+
+fn one_at_a_time() -> Pace {
+    Pace {
+        concurrency: 1,
+        ..Pace::default()
+    }
+}
+
+/// Everything that is told until the end.
+async fn watch(run: Run) -> (Vec<Ended>, Report) {
+    let mut progress = run.progress;
+    let mut ended = Vec::new();
+    loop {
+        match progress.recv().await.expect("the run tells how it ended") {
+            Progress::Ended(one) => ended.push(*one),
+            Progress::Finished(report) => return (ended, report),
+            Progress::Started(_) | Progress::Held(_) | Progress::Halted(_) => {}
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The shipped binary: its output, its exit codes, and what a kill or a signal leaves to `--resume`.
+
+use std::{
+    os::unix::fs::MetadataExt,
+    process::{Output, Stdio},
+    time::Duration,
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tokio::process::{Child, Command};
+
+use super::{Scene, assert_sent_once};
+use crate::support::meddler::{Gate, Meddling};
+
+const DEADLINE: Duration = Duration::from_mins(1);
+
+impl Scene {
+    fn command(&self, arguments: &[&str]) -> Command {
+        let folder = self.world.folder();
+        let config = folder.join("meddled.toml");
+        let text = std::fs::read_to_string(self.world.config_file()).expect("readable");
+        let text = text.replace(self.world.base_url(), &self.meddler.base_url());
+        std::fs::write(&config, text).expect("written");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_groupdesk"));
+        command
+            .arg("rotate")
+            .args(arguments)
+            .env_clear()
+            .env("HOME", folder)
+            .env("USER", "ana")
+            .env("GROUPDESK_CONFIG", config)
+            .env("GROUPDESK_DIRECTORY", self.world.directory_file())
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        command
+    }
+
+    async fn rotate(&self, arguments: &[&str]) -> (i32, Vec<Value>, String) {
+        read(wait(self.command(arguments).spawn().expect("it starts")).await)
+    }
+}
+
+async fn wait(child: Child) -> Output {
+    let output = tokio::time::timeout(DEADLINE, child.wait_with_output()).await;
+    output.expect("it ends in time").expect("it ran")
+}
+
+/// Exit code, lines of JSON, and standard error.
+fn read(output: Output) -> (i32, Vec<Value>, String) {
+    let err = String::from_utf8(output.stderr).expect("UTF-8");
+    let out = String::from_utf8(output.stdout).expect("UTF-8");
+    let lines = out.lines().map(|line| {
+        serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}\n{err}"))
+    });
+    (output.status.code().unwrap_or(-1), lines.collect(), err)
+}
+
+fn pid(child: &Child) -> Pid {
+    Pid::from_raw(child.id().expect("it runs") as i32).expect("a process id")
+}
+
+fn assert_adds_up(summary: &Value) {
+    let count = |key: &str| summary[key].as_u64().expect("a count");
+    let parts = [
+        "confirmed",
+        "rotated",
+        "not_applied",
+        "unknown",
+        "conflict",
+        "abandoned",
+        "not_started",
+    ];
+    let sum: u64 = parts.into_iter().map(count).sum();
+    assert_eq!(sum, count("planned"), "{summary}");
+}
+
+#[tokio::test]
+async fn many_are_rotated_one_line_each_and_the_tokens_stand_in_the_file() {
+    let scene = Scene::new(6).await;
+    let arguments = [
+        "--filter",
+        "g0",
+        "--yes",
+        "--json",
+        "--token-out",
+        "new.jsonl",
+    ];
+    let (code, lines, err) = scene.rotate(&arguments).await;
+    assert_eq!(code, 0, "{err}");
+    let (summary, items) = lines.split_last().expect("a summary");
+    assert_eq!(items.len(), 6);
+    assert!(items.iter().all(|item| item["outcome"] == "confirmed"));
+    assert_eq!(
+        (&summary["planned"], &summary["confirmed"]),
+        (&6.into(), &6.into())
+    );
+    assert_adds_up(summary);
+
+    let file = scene.world.folder().join("new.jsonl");
+    assert_eq!(file.metadata().expect("it is there").mode() & 0o777, 0o600);
+    let text = std::fs::read_to_string(&file).expect("readable");
+    let kept: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(kept.len(), 6);
+    for line in kept {
+        let group = line["user_group_id"].as_str().expect("an id");
+        let stored = scene
+            .world
+            .stored(crate::support::world::Side::Testing, group);
+        assert_eq!(line["token"], stored.token);
+        let item = items.iter().find(|item| item["user_group_id"] == group);
+        assert_eq!(line["fingerprint"], item.expect("its line")["fingerprint"]);
+    }
+    let (code, _, err) = scene.rotate(&["--filter", "g0", "--yes"]).await;
+    assert_eq!(code, 3, "{err}");
+    assert!(err.contains("rotated less than 24 h ago"), "{err}");
+    assert_sent_once(&scene.meddler);
+}
+
+#[tokio::test]
+async fn what_is_said_decides_whether_anything_is_sent() {
+    let scene = Scene::new(2).await;
+    for (arguments, code) in [
+        (&["g000", "g001"][..], 3),
+        (&["g000", "g001", "--yes", "--read-only"], 3),
+        (&["g000", "g001", "--yes", "--reveal"], 2),
+        (&["nobody", "no-one", "--yes"], 3),
+        (&["--resume", "--yes"], 3),
+        (&["--resume", "77", "--yes"], 2),
+        (&["--from", "missing.txt", "--yes"], 2),
+        (&["g000", "g001", "--yes", "--token-out", "config.toml"], 2),
+    ] {
+        let (got, _, err) = scene.rotate(arguments).await;
+        assert_eq!(got, code, "{arguments:?}: {err}");
+        assert!(!err.contains("panicked"), "{err}");
+    }
+    assert_eq!(scene.meddler.methods(), [""; 0]);
+    let arguments = ["g000", "g001", "nobody", "--dry-run", "--json"];
+    let output = wait(scene.command(&arguments).spawn().expect("it starts")).await;
+    assert_eq!(output.status.code(), Some(0));
+    let plan: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(plan["ready"], serde_json::json!(["g000", "g001"]));
+    assert_eq!(plan["skipped"][0]["why"], "not known here");
+    assert_eq!(
+        scene.meddler.methods(),
+        ["GET", "GET"],
+        "only known ids are read"
+    );
+}
+
+#[tokio::test]
+async fn a_list_with_a_wrong_id_is_done_in_part() {
+    let scene = Scene::new(2).await;
+    std::fs::write(scene.world.folder().join("ids"), "g000\n\nnobody\ng001\n").expect("written");
+    let (code, lines, err) = scene.rotate(&["--from", "ids", "--yes", "--json"]).await;
+    assert_eq!(code, 6, "{err}");
+    let summary = lines.last().expect("a summary");
+    assert_eq!(summary["confirmed"], 2);
+    assert_eq!(summary["skipped"][0]["user_group_id"], "nobody");
+}
+
+#[tokio::test]
+async fn a_signal_finishes_what_is_in_flight_and_resume_does_the_rest() {
+    for signal in [Signal::HUP, Signal::TERM, Signal::INT] {
+        let scene = Scene::new(5).await;
+        let gate = Gate::new();
+        scene.meddler.next("POST", Meddling::passed().behind(&gate));
+        let mut command =
+            scene.command(&["--filter", "g", "--yes", "--json", "--concurrency", "1"]);
+        command.stderr(Stdio::null());
+        let child = command.spawn().expect("it starts");
+        gate.reached().await;
+        kill_process(pid(&child), signal).expect("it runs");
+        // Twice, as a session that ends does; only a second Ctrl-C leaves.
+        if signal != Signal::INT {
+            kill_process(pid(&child), signal).expect("it runs");
+        }
+        gate.open();
+        let (code, lines, _) = read(wait(child).await);
+        assert_eq!(code, 130);
+        let summary = lines.last().expect("a summary");
+        assert_eq!(summary["confirmed"], 1, "{summary}");
+        assert_eq!(summary["not_started"], 4, "{summary}");
+        assert_adds_up(summary);
+
+        let (code, lines, err) = scene.rotate(&["--resume", "--yes", "--json"]).await;
+        assert_eq!(code, 0, "{err}");
+        assert_eq!(lines.last().expect("a summary")["confirmed"], 5);
+        assert_eq!(scene.meddler.count("POST"), 5);
+        assert_sent_once(&scene.meddler);
+    }
+}
+
+#[tokio::test]
+async fn killed_while_an_answer_is_on_its_way_and_resumed() {
+    let scene = Scene::new(6).await;
+    for _ in 0..2 {
+        scene.meddler.next("POST", Meddling::passed());
+    }
+    let gate = Gate::new();
+    scene.meddler.next("POST", Meddling::passed().behind(&gate));
+    let arguments = ["--filter", "g", "--yes", "--json", "--concurrency", "1"];
+    let child = scene.command(&arguments).spawn().expect("it starts");
+    gate.reached().await;
+    kill_process(pid(&child), Signal::KILL).expect("it runs");
+    let (_, lines, _) = read(wait(child).await);
+    assert!(lines.len() <= 2, "no summary: {lines:?}");
+    gate.open();
+
+    let (code, lines, err) = scene.rotate(&["--resume", "--yes", "--json"]).await;
+    let summary = lines.last().expect("a summary");
+    assert_adds_up(summary);
+    // A get settles the one that was sent only when the settle horizon is over; it is not sent again.
+    assert_eq!(code, 7, "{err}");
+    assert_eq!(
+        (&summary["confirmed"], &summary["unknown"]),
+        (&5.into(), &1.into())
+    );
+    assert_eq!(scene.meddler.count("POST"), 6);
+    assert_sent_once(&scene.meddler);
+}

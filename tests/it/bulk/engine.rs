@@ -1,0 +1,291 @@
+//! The engine: reasons, stopping, pausing, waiting, resuming and retrying.
+
+use std::sync::{Arc, Mutex};
+
+use groupdesk::{
+    directory::Directory,
+    domain::{
+        batch::{Counts, Halt, Skip, Standing},
+        history::Ending,
+        rotation::State,
+    },
+    operations::{
+        Assurance, Done, Failure,
+        bulk::{Keep, Pace, Progress},
+    },
+};
+use serde_json::json;
+
+use super::{Scene, one_at_a_time, watch};
+use crate::support::{
+    faults::http,
+    meddler::{Gate, Meddling, Then},
+    world::{Side, id},
+};
+
+fn answer(status: &str, header: &str) -> Meddling {
+    let body = json!({"success": 0}).to_string();
+    let bytes = http(status, &["Content-Type: application/json", header], body);
+    Meddling::swallowed(Then::Instead(bytes))
+}
+
+async fn rotate(scene: &Scene, group: &str) -> Result<Done, Failure> {
+    let known = Assurance::KnownOnly;
+    scene.ana.rotate(&id(group), None, known).await
+}
+
+#[tokio::test]
+async fn all_are_rotated_and_confirmed() {
+    let scene = Scene::new(9).await;
+    let before = scene.world.secrets();
+    let batch = scene.begin().await;
+    let (ended, report) = watch(scene.run(batch, Pace::default()).await).await;
+    assert_eq!(ended.len(), 9);
+    assert_eq!(report.halt, None);
+    let all = Counts {
+        confirmed: 9,
+        ..Counts::default()
+    };
+    assert_eq!(report.counts, all);
+    assert_eq!(ended.last().expect("one").counts, all);
+    scene.check(&report).await;
+    assert_eq!(scene.meddler.count("POST"), 9);
+    let found = scene.ana.batch(batch).await.expect("readable");
+    assert!(found.ended_at.is_some());
+    assert_eq!(found.reason.as_deref(), Some("a leak"));
+    scene.world.scan_desks(&before);
+    scene.world.scan_desks(&scene.world.secrets());
+
+    // Nothing is left: a second run sends nothing.
+    let (ended, again) = watch(scene.run(batch, Pace::default()).await).await;
+    assert_eq!((ended.len(), again.counts), (0, all));
+    assert_eq!(scene.meddler.count("POST"), 9);
+    assert_eq!(scene.meddler.count("GET"), 18);
+}
+
+#[tokio::test]
+async fn the_check_names_who_is_left_out_and_why() {
+    let scene = Scene::new(4).await;
+    rotate(&scene, "g000").await.expect("rotated");
+    scene.meddler.next("POST", Meddling::applied(Then::Drop));
+    scene.meddler.next("GET", Meddling::passed());
+    scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
+    rotate(&scene, "g001").await.expect_err("unknown");
+    let desk = scene.world.desk(Side::Testing);
+    let few = desk.with(|profile| profile.max_bulk = 1).operations();
+    let ids = ["g000", "g001", "g002", "g003", "nobody"].map(id);
+    let plan = few.plan_bulk(&ids).await.expect("readable");
+    assert_eq!(plan.ready, [id("g002")]);
+    let [recent, open, beyond, nobody] = plan.skipped.as_slice() else {
+        panic!("{:?}", plan.skipped)
+    };
+    assert!(matches!(
+        recent.1,
+        Skip::RotatedRecently(_) | Skip::Open(State::Rotated)
+    ));
+    assert_eq!(*open, (id("g001"), Skip::Open(State::Unknown)));
+    assert_eq!(*beyond, (id("g003"), Skip::Beyond(1)));
+    assert_eq!(*nobody, (id("nobody"), Skip::NotKnown));
+}
+
+#[tokio::test]
+async fn failures_in_a_row_stop_it_and_the_failed_ones_can_be_tried_again() {
+    let scene = Scene::new(5).await;
+    for _ in 0..2 {
+        let body = json!({"success": 0}).to_string();
+        let no = http("403 Forbidden", &["Content-Type: application/json"], body);
+        scene
+            .meddler
+            .next("POST", Meddling::swallowed(Then::Instead(no)));
+    }
+    let batch = scene.begin().await;
+    let pace = Pace {
+        stop_after: 2,
+        ..one_at_a_time()
+    };
+    let (_, report) = watch(scene.run(batch, pace).await).await;
+    assert_eq!(report.halt, Some(Halt::Failures(2)));
+    assert_eq!(
+        (report.counts.not_applied, report.counts.not_started),
+        (2, 3)
+    );
+    scene.check(&report).await;
+    let found = scene.ana.batch(batch).await.expect("readable");
+    assert_eq!(found.ended_at, None, "something is left");
+
+    let (_, report) = watch(scene.run(batch, pace).await).await;
+    assert_eq!((report.counts.not_applied, report.counts.confirmed), (2, 3));
+    let failed = scene.ana.failed_of(batch).await.expect("readable");
+    assert_eq!(failed, [id("g000"), id("g001")]);
+    let plan = scene.ana.plan_bulk(&failed).await.expect("readable");
+    let retry = scene.ana.begin_bulk(&plan, None).await.expect("durable");
+    let (_, report) = watch(scene.run(retry, pace).await).await;
+    assert_eq!(report.counts.confirmed, 2);
+    assert_eq!(scene.meddler.count("POST"), 7);
+}
+
+#[tokio::test]
+async fn a_conflict_stops_it_at_once() {
+    let scene = Scene::new(4).await;
+    scene.meddler.next("POST", Meddling::passed());
+    let other = |answer: &mut serde_json::Value| {
+        answer["user_group"]["provided_id"] = "somebody-else".into();
+    };
+    scene.meddler.next("POST", Meddling::change(other));
+    let batch = scene.begin().await;
+    let (_, report) = watch(scene.run(batch, one_at_a_time()).await).await;
+    assert_eq!(report.halt, Some(Halt::Conflict(id("g001"))));
+    assert_eq!((report.counts.confirmed, report.counts.conflict), (1, 1));
+    assert_eq!(report.counts.not_started, 2);
+    scene.check(&report).await;
+}
+
+#[tokio::test]
+async fn a_vanished_group_is_a_conflict_and_nothing_is_sent_for_it() {
+    let scene = Scene::new(2).await;
+    scene.world.vanish(Side::Testing, "g000");
+    let batch = scene.begin().await;
+    let (ended, report) = watch(scene.run(batch, one_at_a_time()).await).await;
+    assert_eq!(ended[0].outcome, Ending::CreatedByGet.as_str());
+    assert_eq!(report.halt, Some(Halt::Conflict(id("g000"))));
+    assert_eq!(scene.meddler.count("POST"), 0);
+    scene.check(&report).await;
+}
+
+#[tokio::test]
+async fn a_pause_lets_what_is_in_flight_end_and_begins_nothing() {
+    let scene = Scene::new(3).await;
+    let gate = Gate::new();
+    scene.meddler.next("POST", Meddling::passed().behind(&gate));
+    let batch = scene.begin().await;
+    let mut run = scene.run(batch, one_at_a_time()).await;
+    gate.reached().await;
+    run.control.pause();
+    gate.open();
+    let first = loop {
+        if let Progress::Ended(ended) = run.progress.recv().await.expect("news") {
+            break ended;
+        }
+    };
+    assert_eq!(first.standing, Standing::Confirmed);
+    let quiet = tokio::time::timeout(std::time::Duration::from_millis(100), run.progress.recv());
+    assert!(quiet.await.is_err(), "nothing is begun");
+    assert_eq!(scene.meddler.count("POST"), 1);
+    run.control.go_on();
+    let (ended, report) = watch(run).await;
+    assert_eq!((ended.len(), report.counts.confirmed), (2, 3));
+    scene.check(&report).await;
+}
+
+#[tokio::test]
+async fn a_stop_finishes_what_is_in_flight_and_resuming_does_the_rest() {
+    let scene = Scene::new(5).await;
+    let gate = Gate::new();
+    scene.meddler.next("POST", Meddling::passed().behind(&gate));
+    let batch = scene.begin().await;
+    let run = scene.run(batch, one_at_a_time()).await;
+    gate.reached().await;
+    run.control.stop();
+    run.control.go_on();
+    gate.open();
+    let (_, report) = watch(run).await;
+    assert_eq!(report.halt, Some(Halt::Asked));
+    assert_eq!((report.counts.confirmed, report.counts.not_started), (1, 4));
+    scene.check(&report).await;
+    let (_, report) = watch(scene.run(batch, Pace::default()).await).await;
+    assert_eq!((report.counts.confirmed, report.halt.clone()), (5, None));
+    assert_eq!(scene.meddler.count("POST"), 5);
+    scene.check(&report).await;
+}
+
+#[tokio::test]
+async fn a_busy_service_is_waited_for_before_anything_is_sent() {
+    let scene = Scene::new(3).await;
+    for status in ["429 Too Many Requests", "503 Service Unavailable"] {
+        scene.meddler.next("GET", answer(status, "Retry-After: 0"));
+    }
+    let batch = scene.begin().await;
+    let mut run = scene.run(batch, one_at_a_time()).await;
+    let mut held = 0;
+    let report = loop {
+        match run.progress.recv().await.expect("news") {
+            Progress::Held(_) => held += 1,
+            Progress::Finished(report) => break report,
+            _ => {}
+        }
+    };
+    assert_eq!((held, report.counts.confirmed), (2, 3));
+    scene.check(&report).await;
+}
+
+#[tokio::test]
+async fn an_answered_429_to_a_rotation_is_settled_and_not_sent_again() {
+    let scene = Scene::new(2).await;
+    let busy = answer("429 Too Many Requests", "Retry-After: 0");
+    scene.meddler.next("POST", busy);
+    let batch = scene.begin().await;
+    let (ended, report) = watch(scene.run(batch, one_at_a_time()).await).await;
+    assert_eq!(ended[0].standing, Standing::NotApplied);
+    assert_eq!((report.counts.not_applied, report.counts.confirmed), (1, 1));
+    assert_eq!(scene.meddler.count("POST"), 2);
+    scene.check(&report).await;
+}
+
+#[tokio::test]
+async fn what_another_process_has_begun_is_not_begun_again() {
+    let scene = Scene::new(1).await;
+    let batch = scene.begin().await;
+    let gate = Gate::new();
+    scene.meddler.next("POST", Meddling::passed().behind(&gate));
+    let first = scene.run(batch, Pace::default()).await;
+    gate.reached().await;
+    let file = scene.world.directory_file();
+    let other = Directory::open(&file).expect("a second opening");
+    let desk = scene.world.desk(Side::Testing);
+    let desk = desk.through(scene.meddler.base_url());
+    let other = desk.on(&other).operations();
+    let second = other.run_bulk(batch, Pace::default(), None).await;
+    let (_, report) = watch(second.expect("it begins")).await;
+    assert_eq!(report.counts.unknown, 1, "it is under way elsewhere");
+    gate.open();
+    let (_, report) = watch(first).await;
+    assert_eq!(report.counts.confirmed, 1);
+    assert_eq!(scene.meddler.count("POST"), 1);
+}
+
+#[tokio::test]
+async fn a_group_that_was_rotated_meanwhile_is_left_as_it_is() {
+    let scene = Scene::new(2).await;
+    let batch = scene.begin().await;
+    let done = rotate(&scene, "g000").await.expect("rotated");
+    scene.ana.confirm(done).await;
+    let (_, report) = watch(scene.run(batch, one_at_a_time()).await).await;
+    assert_eq!((report.counts.not_applied, report.counts.confirmed), (1, 1));
+    assert_eq!(scene.meddler.count("POST"), 2);
+}
+
+/// Keeps one token, then has no room.
+struct Small(Mutex<usize>);
+
+impl Keep for Small {
+    fn keep(&self, done: &Done) -> std::io::Result<()> {
+        assert_eq!(done.ending, Ending::Rotated);
+        let mut room = self.0.lock().expect("no panic");
+        *room = room
+            .checked_sub(1)
+            .ok_or_else(|| std::io::Error::from(std::io::ErrorKind::StorageFull))?;
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_cannot_be_kept_stops_the_run_and_is_confirmed_all_the_same() {
+    let scene = Scene::new(4).await;
+    let batch = scene.begin().await;
+    let keep = Arc::new(Small(Mutex::new(1)));
+    let run = scene.ana.run_bulk(batch, one_at_a_time(), Some(keep)).await;
+    let (_, report) = watch(run.expect("it begins")).await;
+    assert!(matches!(report.halt, Some(Halt::Cannot(_))), "{report:?}");
+    assert_eq!((report.counts.confirmed, report.counts.not_started), (2, 2));
+    scene.check(&report).await;
+}

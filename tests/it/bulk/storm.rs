@@ -1,0 +1,82 @@
+//! Two hundred groups against a service that fails in every way, stopped and resumed until nothing is left.
+
+use groupdesk::{
+    domain::batch::Standing,
+    operations::bulk::{Pace, Progress},
+};
+use serde_json::json;
+
+use super::{Scene, watch};
+use crate::support::{
+    faults::http,
+    meddler::{Meddling, Then},
+};
+
+/// What happens to the rotation request of this number, counted from 0.
+fn weather(number: usize) -> Meddling {
+    let json = "Content-Type: application/json";
+    match number % 100 {
+        10 | 60 => {
+            let body = json!({"success": 0}).to_string();
+            let bytes = http("500 Internal Server Error", &[json], body);
+            Meddling::applied(Then::Instead(bytes))
+        }
+        30 | 80 => Meddling::applied(Then::Half),
+        50 => {
+            let body = json!({"success": 0}).to_string();
+            let bytes = http("429 Too Many Requests", &[json, "Retry-After: 0"], body);
+            Meddling::swallowed(Then::Instead(bytes))
+        }
+        _ => Meddling::passed(),
+    }
+}
+
+#[tokio::test]
+async fn two_hundred_groups_in_bad_weather() {
+    const GROUPS: usize = 200;
+    let scene = Scene::new(GROUPS).await;
+    for number in 0..GROUPS {
+        scene.meddler.next("POST", weather(number));
+    }
+    let batch = scene.begin().await;
+    let pace = Pace {
+        concurrency: 8,
+        ..Pace::default()
+    };
+    // Stopped after every fifty, as by a line that drops.
+    let mut runs = 0;
+    let report = loop {
+        runs += 1;
+        assert!(runs < 20, "it never ends");
+        let mut run = scene.run(batch, pace).await;
+        let mut ended = 0;
+        let report = loop {
+            match run.progress.recv().await.expect("news") {
+                Progress::Ended(_) => ended += 1,
+                Progress::Finished(report) => break report,
+                _ => {}
+            }
+            if ended == 50 {
+                run.control.stop();
+            }
+        };
+        scene.check(&report).await;
+        if report.counts.not_started == 0 {
+            break report;
+        }
+    };
+    assert!(runs >= 4, "it was resumed");
+    assert_eq!(scene.meddler.count("POST"), GROUPS);
+    assert_eq!(report.counts.confirmed, GROUPS - 2, "{}", report.counts);
+    assert_eq!(
+        report.counts.not_applied, 2,
+        "the two that were answered 429"
+    );
+
+    let failed = scene.ana.failed_of(batch).await.expect("readable");
+    let plan = scene.ana.plan_bulk(&failed).await.expect("readable");
+    let again = scene.ana.begin_bulk(&plan, None).await.expect("durable");
+    let (ended, _) = watch(scene.run(again, pace).await).await;
+    assert!(ended.iter().all(|one| one.standing == Standing::Confirmed));
+    assert_eq!(ended.len(), 2);
+}
