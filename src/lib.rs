@@ -3,9 +3,11 @@
 //! What each module owns and whom it may use; arrows only downwards, checked by `tests/it/house.rs`:
 //!
 //! ```text
-//! main -> cli -> { tui, operations, service, config }     tui -> operations, config
-//! operations -> { api, directory, config } -> domain
-//! service -> api::wire, config::files                     domain -> nothing of ours
+//! main -> cli -> { tui, operations, service, config, directory, api, domain }
+//! tui -> { operations, config, domain }
+//! operations -> { api, directory, config, domain }
+//! api -> { domain, config }      directory -> { domain, config::files }      config -> domain
+//! service -> { api::wire, config::files }                                    domain -> nothing of ours
 //! ```
 //!
 //! `service` must not share our judging or our validation: a test could then agree with our own mistake.

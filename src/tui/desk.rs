@@ -18,11 +18,7 @@ use super::{
 };
 use crate::{
     config::{HandOffCommand, profile::Profile},
-    domain::{
-        change::Wanted,
-        group::UserGroupId,
-        token::{Fingerprinter, Token},
-    },
+    domain::{change::Wanted, group::UserGroupId, token::Token},
     operations::RotationId,
 };
 
@@ -55,7 +51,6 @@ pub struct Running {
     pub is_write: bool,
     /// What a create or an update sends; a draft of the same is then no draft any more.
     pub sends: Option<(UserGroupId, Wanted)>,
-    pub since: Timestamp,
 }
 
 #[derive(Debug)]
@@ -63,7 +58,6 @@ pub struct Desk {
     pub profiles: Vec<Profile>,
     pub current: ProfileIndex,
     pub operator: String,
-    pub fingerprinter: Option<Fingerprinter>,
     pub theme: Theme,
     pub now: Timestamp,
     /// Columns and rows of the terminal.
@@ -96,7 +90,6 @@ impl Desk {
             profiles,
             current,
             operator,
-            fingerprinter: None,
             theme,
             now,
             size: (80, 24),
@@ -134,7 +127,6 @@ impl Desk {
                 label: job.label(),
                 is_write: job.is_write(),
                 sends: job.sends(),
-                since: self.now,
             },
         );
         self.effects

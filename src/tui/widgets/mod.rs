@@ -2,7 +2,6 @@
 //! operation, a profile or the service.
 
 pub mod columns;
-pub mod dialog;
 pub mod json_editor;
 pub mod mapping_table;
 pub mod paint;
