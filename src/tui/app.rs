@@ -1,6 +1,7 @@
 //! The console as a state: messages in, effects out. Pure: no I/O, no await, no clock; the time comes with the message.
 
 mod arrivals;
+pub(in crate::tui) mod batches;
 pub(in crate::tui) mod handing;
 mod settling;
 
@@ -18,7 +19,7 @@ use super::{
         profiles::Profiles, rotations::Rotations, token, welcome::Welcome, whose::Whose,
     },
 };
-use crate::domain::known::KnownGroup;
+use crate::{domain::known::KnownGroup, operations::bulk::Wish};
 
 #[derive(Debug)]
 pub struct App {
@@ -34,11 +35,15 @@ pub struct App {
 /// Within this time a second Ctrl-C or `q` is meant.
 const AGAIN: SignedDuration = SignedDuration::from_secs(5);
 
+/// Said while leaving stops a bulk rotation.
+const FINISHING: &str = "finishing what is in flight, at most 35 s; Ctrl-C leaves now. The rest: groupdesk rotate --resume";
+
 impl App {
     /// Opens on the list of the current profile, or on the welcome where there is none.
     pub fn new(mut desk: Desk, config_file: String) -> Self {
         let bottom = if desk.profile().is_some() {
             desk.start(Job::OpenRotations);
+            desk.start(Job::Batches);
             if desk.hands_off_to().is_some() {
                 desk.start(Job::PendingHandOffs);
             }
@@ -86,6 +91,7 @@ impl App {
             }
             Msg::Done(ticket, outcome) => self.done(ticket, outcome),
             Msg::Lost(ticket) => self.lost(ticket),
+            Msg::News(ticket, news) => self.news(ticket, news),
             Msg::Tick => self.settle_when_due(),
             Msg::Leave => self.leave(Farewell::Signal),
         }
@@ -226,11 +232,15 @@ impl App {
 
     /// What is lost by leaving, if anything.
     fn drafts(&self) -> Option<String> {
-        match self.desk.drafts.len() {
+        let drafts = match self.desk.drafts.len() {
             0 => None,
-            1 => Some("1 unsent draft goes".into()),
+            1 => Some("1 unsent draft goes".to_owned()),
             more => Some(format!("{more} unsent drafts go")),
-        }
+        };
+        let bulk = self.runs_a_bulk().then(|| "the bulk rotation stops".into());
+        bulk.into_iter()
+            .chain(drafts)
+            .reduce(|all, more| format!("{all} and {more}"))
     }
 
     fn is_again(&self, action: Action) -> bool {
@@ -239,8 +249,14 @@ impl App {
         })
     }
 
+    /// It leaves once a bulk rotation has finished what is in flight.
+    pub fn waits_for_a_bulk(&self) -> bool {
+        self.leaving.is_some() && self.runs_a_bulk()
+    }
+
     fn leave(&mut self, farewell: Farewell) {
         self.leaving = Some(farewell);
+        self.desk.steer(Wish::Stop);
         let writes: Vec<&str> = self
             .desk
             .running
@@ -248,7 +264,9 @@ impl App {
             .filter(|job| job.is_write)
             .map(|job| job.label.as_str())
             .collect();
-        if !writes.is_empty() {
+        if self.runs_a_bulk() {
+            self.desk.say(Severity::Warning, FINISHING);
+        } else if !writes.is_empty() {
             let text = format!(
                 "waiting for {}; Ctrl-C leaves now, its outcome then unknown",
                 writes.join(", ")
@@ -327,6 +345,7 @@ impl App {
         self.desk.settle_again_at = None;
         let list = List::start(&mut self.desk);
         self.desk.start(Job::OpenRotations);
+        self.desk.start(Job::Batches);
         self.desk.to_hand_off.clear();
         if self.desk.hands_off_to().is_some() {
             self.desk.start(Job::PendingHandOffs);

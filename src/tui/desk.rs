@@ -10,6 +10,7 @@ use jiff::Timestamp;
 
 use super::{
     Farewell,
+    bulk::BulkRun,
     groups::Groups,
     message::{Effect, Job, ProfileIndex, Ticket},
     messages::{Messages, Severity},
@@ -18,8 +19,8 @@ use super::{
 };
 use crate::{
     config::{HandOffCommand, profile::Profile},
-    domain::{change::Wanted, group::UserGroupId, token::Token},
-    operations::RotationId,
+    domain::{batch::Plan, change::Wanted, group::UserGroupId, token::Token},
+    operations::{RotationId, bulk::Wish},
 };
 
 /// A wish of a pane about the stack of panes.
@@ -73,6 +74,8 @@ pub struct Desk {
     pub drafts: HashMap<(ProfileIndex, UserGroupId), Edit>,
     /// When open rotations are to be settled again; waiting may have helped by then.
     pub settle_again_at: Option<Timestamp>,
+    /// The bulk rotation under way, or the last one of this session.
+    pub bulk: Option<BulkRun>,
     next_ticket: u64,
     pub asks: Vec<Ask>,
     pub effects: Vec<Effect>,
@@ -100,6 +103,7 @@ impl Desk {
             to_hand_off: BTreeMap::new(),
             drafts: HashMap::new(),
             settle_again_at: None,
+            bulk: None,
             next_ticket: 1,
             asks: Vec::new(),
             effects: Vec::new(),
@@ -181,6 +185,37 @@ impl Desk {
             Some(profile) if profile.read_only => Some("this profile is read-only"),
             Some(_) => None,
             None => Some("no profile is chosen"),
+        }
+    }
+
+    /// The bulk rotation of the profile one is in.
+    pub fn bulk_here(&self) -> Option<&BulkRun> {
+        let here = |run: &&BulkRun| run.profile == self.current;
+        self.bulk.as_ref().filter(here)
+    }
+
+    /// Starts a bulk rotation; every group of the plan that is ready is rotated.
+    pub fn start_bulk(&mut self, plan: Plan, reason: Option<String>) -> Ticket {
+        let groups = plan.ready.clone();
+        let job = Job::Bulk {
+            plan,
+            reason: reason.clone(),
+        };
+        let ticket = self.start(job);
+        let run = BulkRun::new(ticket, self.current, &groups, reason, self.now);
+        self.bulk = Some(run);
+        ticket
+    }
+
+    /// Steers the bulk rotation under way; stopping is for good.
+    pub fn steer(&mut self, wish: Wish) {
+        if let Some(run) = &mut self.bulk
+            && run.is_under_way()
+            && run.wish != Wish::Stop
+            && run.wish != wish
+        {
+            run.wish_for(wish, self.now);
+            self.effects.push(Effect::Steer(run.ticket, wish));
         }
     }
 

@@ -37,10 +37,15 @@ pub enum Focus {
     AbandonReason,
     Whose,
     WhoseFound,
+    /// A bulk rotation that is checked, or cannot be begun.
+    BulkCheck,
+    BulkReason,
+    BulkTyped,
+    BulkRun,
 }
 
 impl Focus {
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 32] = [
         Self::Welcome,
         Self::List,
         Self::Filter,
@@ -69,6 +74,10 @@ impl Focus {
         Self::AbandonReason,
         Self::Whose,
         Self::WhoseFound,
+        Self::BulkCheck,
+        Self::BulkReason,
+        Self::BulkTyped,
+        Self::BulkRun,
     ];
 
     /// Characters are text here, not commands.
@@ -84,7 +93,9 @@ impl Focus {
             | Self::Open
             | Self::Help
             | Self::AbandonReason
-            | Self::Whose => true,
+            | Self::Whose
+            | Self::BulkReason
+            | Self::BulkTyped => true,
             Self::Welcome
             | Self::List
             | Self::Group
@@ -101,7 +112,9 @@ impl Focus {
             | Self::Messages
             | Self::CopyMenu
             | Self::Rotations
-            | Self::WhoseFound => false,
+            | Self::WhoseFound
+            | Self::BulkCheck
+            | Self::BulkRun => false,
         }
     }
 }
@@ -144,6 +157,13 @@ pub enum Action {
     Confirm,
     Unchanged,
     Rotate,
+    Mark,
+    MarkAll,
+    RotateMarked,
+    Pause,
+    Stop,
+    FailedOnly,
+    RetryFailed,
     Abandon,
     Reveal,
     WriteFile,

@@ -7,13 +7,17 @@ use crossterm::event::KeyEvent;
 use super::{Farewell, messages::Severity};
 use crate::{
     domain::{
+        batch::Plan,
         change::Wanted,
         group::UserGroupId,
         history::{Ending, Entry},
         known::KnownGroup,
         token::{Fingerprint, Token},
     },
-    operations::{Done, Failure, HandedOff, JournalRow, Numbered, Owner, Recovered, RotationId},
+    operations::{
+        Batch, Done, Failure, HandedOff, JournalRow, Numbered, Owner, Recovered, RotationId,
+        bulk::{Progress, Report, Wish},
+    },
 };
 
 /// The address of a job; given before it starts, so that late answers are harmless.
@@ -32,6 +36,8 @@ pub enum Msg {
     Paste(String),
     Resize(u16, u16),
     Done(Ticket, Outcome),
+    /// What happened in a bulk rotation since the last news, in order; it goes on.
+    News(Ticket, Vec<Progress>),
     /// The job panicked; what it did is unclear.
     Lost(Ticket),
     /// Only while something on the screen depends on time.
@@ -46,6 +52,8 @@ pub enum Effect {
     Start(Ticket, ProfileIndex, Box<Job>),
     /// Drops a read; a write is never cancelled.
     Cancel(Ticket),
+    /// What a bulk rotation under way is to do with what it has not begun.
+    Steer(Ticket, Wish),
     /// To the clipboard of the person's terminal (OSC 52).
     Copy(Token),
     Suspend,
@@ -86,6 +94,17 @@ pub enum Job {
     HandOff(Box<Done>),
     /// The token is read again first.
     HandOffAgain(RotationId, UserGroupId),
+    /// All batches of the profile.
+    Batches,
+    /// Which of these can be rotated now; nothing is sent.
+    PlanBulk(Vec<UserGroupId>),
+    /// Rotates every group that is ready; what was typed was checked.
+    Bulk {
+        plan: Plan,
+        reason: Option<String>,
+    },
+    /// It holds no token.
+    WriteReport(String, PathBuf),
 }
 
 impl Job {
@@ -98,7 +117,9 @@ impl Job {
             | Self::WriteToken(..)
             | Self::Abandon(..)
             | Self::HandOff(_)
-            | Self::HandOffAgain(..) => true,
+            | Self::HandOffAgain(..)
+            | Self::Bulk { .. }
+            | Self::WriteReport(..) => true,
             Self::List
             | Self::OpenRotations
             | Self::LookUp(_)
@@ -107,7 +128,9 @@ impl Job {
             | Self::Rotations
             | Self::Settle
             | Self::Whose(_)
-            | Self::PendingHandOffs => false,
+            | Self::PendingHandOffs
+            | Self::Batches
+            | Self::PlanBulk(_) => false,
         }
     }
 
@@ -130,7 +153,11 @@ impl Job {
             | Self::Whose(_)
             | Self::PendingHandOffs
             | Self::HandOff(_)
-            | Self::HandOffAgain(..) => None,
+            | Self::HandOffAgain(..)
+            | Self::Batches
+            | Self::PlanBulk(_)
+            | Self::Bulk { .. }
+            | Self::WriteReport(..) => None,
         }
     }
 
@@ -138,7 +165,7 @@ impl Job {
     pub fn label(&self) -> String {
         match self {
             Self::List => "reading the directory".into(),
-            Self::OpenRotations | Self::Rotations | Self::PendingHandOffs => {
+            Self::OpenRotations | Self::Rotations | Self::PendingHandOffs | Self::Batches => {
                 "reading the journal".into()
             }
             Self::LookUp(id) => format!("getting {id}"),
@@ -153,6 +180,9 @@ impl Job {
             Self::Whose(_) => "looking up a token".into(),
             Self::HandOff(done) => format!("handing off {}", done.group.id),
             Self::HandOffAgain(_, id) => format!("handing off {id}"),
+            Self::PlanBulk(_) => "checking the marked groups".into(),
+            Self::Bulk { plan, .. } => format!("rotating {} groups", plan.ready.len()),
+            Self::WriteReport(..) => "writing the report".into(),
         }
     }
 }
@@ -175,6 +205,10 @@ pub enum Outcome {
     HandedOff(Option<Box<HandedOff>>),
     /// The hand-off was not run.
     NotHandedOff(Trouble),
+    Batches(Vec<Batch>),
+    Planned(Plan),
+    BulkEnded(Report),
+    ReportWritten(PathBuf),
     Failed(Trouble),
 }
 

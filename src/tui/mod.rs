@@ -1,6 +1,7 @@
 //! The console. Pure state and drawing around one loop; work goes out as jobs with tickets and comes back as messages.
 
 pub mod app;
+pub mod bulk;
 pub mod changes;
 pub mod desk;
 pub mod facts;

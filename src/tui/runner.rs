@@ -7,7 +7,7 @@ use crossterm::event::Event;
 use futures_util::{Stream, StreamExt};
 use ratatui::Frame;
 use tokio::{
-    sync::mpsc,
+    sync::{mpsc, watch},
     task::AbortHandle,
     time::{Instant, sleep, sleep_until},
 };
@@ -19,9 +19,12 @@ use super::{
     message::{Effect, Job, Msg, ProfileIndex, Ticket},
     messages::Severity,
     terminal::{self, Signal, Signals},
-    work::Works,
+    work::{Link, Works},
 };
-use crate::{domain::token::Token, operations::Clock};
+use crate::{
+    domain::token::Token,
+    operations::{Clock, bulk::Wish},
+};
 
 /// What the runner needs of a terminal besides drawing; tests bring their own.
 pub trait Screen {
@@ -46,6 +49,8 @@ pub struct Runner<S: Screen> {
     receiver: mpsc::Receiver<Msg>,
     /// Reads under way; a write has no handle here and cannot be dropped.
     reads: HashMap<Ticket, AbortHandle>,
+    /// Wishes about the bulk rotations under way.
+    wishes: HashMap<Ticket, watch::Sender<Wish>>,
     farewell: Option<Farewell>,
 }
 
@@ -69,6 +74,7 @@ impl<S: Screen> Runner<S> {
             sender,
             receiver,
             reads: HashMap::new(),
+            wishes: HashMap::new(),
             farewell: None,
         };
         let effects = runner.app.take_effects();
@@ -114,6 +120,9 @@ impl<S: Screen> Runner<S> {
             }
             if let Some(msg) = msg {
                 self.take(msg);
+            }
+            if self.app.waits_for_a_bulk() {
+                deadline.get_or_insert_with(|| Instant::now() + PATIENCE);
             }
             // A burst is still on its way through the reading thread: let it arrive, then draw once.
             tokio::task::yield_now().await;
@@ -221,6 +230,12 @@ impl<S: Screen> Runner<S> {
                     }
                     Ok(())
                 }
+                Effect::Steer(ticket, wish) => {
+                    if let Some(wishes) = self.wishes.get(&ticket) {
+                        wishes.send_replace(wish);
+                    }
+                    Ok(())
+                }
                 Effect::Copy(text) => self.screen.copy(&text),
                 Effect::Suspend => self.screen.suspend(),
                 Effect::Redraw => {
@@ -238,12 +253,19 @@ impl<S: Screen> Runner<S> {
             }
         }
         self.reads.retain(|_, read| !read.is_finished());
+        self.wishes.retain(|_, wishes| !wishes.is_closed());
     }
 
-    fn start(&self, ticket: Ticket, profile: ProfileIndex, job: Box<Job>) -> AbortHandle {
+    fn start(&mut self, ticket: Ticket, profile: ProfileIndex, job: Box<Job>) -> AbortHandle {
         let works = self.works.clone();
         let sender = self.sender.clone();
-        let work = tokio::spawn(async move { works.run(profile, *job).await });
+        let (wishes, wish) = watch::channel(Wish::Go);
+        if matches!(*job, Job::Bulk { .. }) {
+            self.wishes.insert(ticket, wishes);
+        }
+        let news = sender.clone();
+        let link = Link { ticket, news, wish };
+        let work = tokio::spawn(async move { works.run(profile, *job, link).await });
         let handle = work.abort_handle();
         tokio::spawn(async move {
             let msg = match work.await {

@@ -1,10 +1,14 @@
 //! Does one job: `operations` in, outcome out. The only place of the console where work is awaited.
 
-use std::sync::Arc;
+mod running;
+
+use std::{path::PathBuf, sync::Arc};
 
 use super::message::{Job, Outcome, ProfileIndex, Trouble};
+pub use running::Link;
+
 use crate::{
-    config::files::write_new_token,
+    config::files::{write_new_private, write_new_token},
     operations::{Assurance, DirectoryError, Done, Failure, Operations},
 };
 
@@ -21,7 +25,7 @@ impl Works {
         self.0.get(profile.0)
     }
 
-    pub async fn run(&self, profile: ProfileIndex, job: Job) -> Outcome {
+    pub async fn run(&self, profile: ProfileIndex, job: Job, link: Link) -> Outcome {
         let Some(operations) = self.of(profile) else {
             return Outcome::Failed(Trouble {
                 text: "this profile is gone; choose another".into(),
@@ -84,6 +88,10 @@ impl Works {
                 Ok(handed) => Outcome::HandedOff(Some(Box::new(handed))),
                 Err(failure) => Outcome::NotHandedOff(failure.into()),
             }),
+            Job::Batches => listed(operations.batches().await.map(Outcome::Batches)),
+            Job::PlanBulk(ids) => listed(operations.plan_bulk(&ids).await.map(Outcome::Planned)),
+            Job::Bulk { plan, reason } => running::run(operations, &plan, reason, link).await,
+            Job::WriteReport(report, path) => write_report(report, path).await,
             Job::WriteToken(token, path) => {
                 let written = path.clone();
                 let contents = format!("{}\n", token.expose());
@@ -114,6 +122,17 @@ fn listed(result: Result<Outcome, DirectoryError>) -> Result<Outcome, Trouble> {
         text: error.to_string(),
         ending: None,
     })
+}
+
+async fn write_report(report: String, path: PathBuf) -> Result<Outcome, Trouble> {
+    let to = path.clone();
+    let writing = move || write_new_private(&to, report.as_bytes());
+    let text = match tokio::task::spawn_blocking(writing).await {
+        Ok(Ok(())) => return Ok(Outcome::ReportWritten(path)),
+        Ok(Err(error)) => format!("the report was not written: {error}"),
+        Err(_) => "the report was not written: the job broke off".into(),
+    };
+    Err(Trouble { text, ending: None })
 }
 
 fn done(result: Result<Done, Failure>) -> Result<Outcome, Trouble> {

@@ -1,5 +1,6 @@
 //! The console as a pure state: key scripts in, effects out, compared. No terminal, no network, no clock.
 
+mod bulk;
 mod confirm;
 mod drafts;
 mod handing;

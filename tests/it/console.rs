@@ -1,5 +1,6 @@
 //! The whole console against the real service: every story that a person at the screen lives through.
 
+mod bulk;
 mod handing;
 mod places;
 mod recovery;

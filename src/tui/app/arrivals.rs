@@ -11,6 +11,7 @@ impl App {
         };
         let is_here = running.profile == self.desk.current;
         self.take_in(&mut outcome, is_here);
+        self.bulk_ended(ticket, &outcome, is_here);
         let waiting = self
             .stack
             .iter_mut()
@@ -70,6 +71,7 @@ impl App {
             Outcome::Abandoned(_) if is_here => self.abandoned(),
             Outcome::PendingHandOffs(rows) if is_here => self.found_waiting(rows),
             Outcome::HandedOff(Some(handed)) if is_here => self.note_handed(handed),
+            Outcome::Batches(batches) if is_here => self.found_batches(batches),
             Outcome::Done(_)
             | Outcome::Listed(_)
             | Outcome::OpenRotations(_)
@@ -82,6 +84,10 @@ impl App {
             | Outcome::PendingHandOffs(_)
             | Outcome::HandedOff(_)
             | Outcome::NotHandedOff(_)
+            | Outcome::Batches(_)
+            | Outcome::Planned(_)
+            | Outcome::BulkEnded(_)
+            | Outcome::ReportWritten(_)
             | Outcome::Failed(_) => {}
         }
     }
@@ -126,6 +132,11 @@ impl App {
                 self.desk
                     .say(trouble.severity(), format!("{}{place}", trouble.text));
             }
+            Outcome::BulkEnded(_) => self.say_bulk_ended(&place),
+            Outcome::ReportWritten(path) => {
+                let text = format!("report written to {}", path.display());
+                self.desk.say(Severity::Done, text);
+            }
             Outcome::Abandoned(row) => {
                 let text = format!("rotation of {} abandoned{place}", row.user_group_id);
                 self.desk.say(Severity::Done, text);
@@ -137,6 +148,8 @@ impl App {
             | Outcome::Recovered(_)
             | Outcome::Whose(_)
             | Outcome::PendingHandOffs(_)
+            | Outcome::Batches(_)
+            | Outcome::Planned(_)
             | Outcome::HandedOff(None) => {}
         }
     }
@@ -150,6 +163,7 @@ impl App {
                 "UNKNOWN how {} ended: the job broke off inside groupdesk. Read the group",
                 running.label
             );
+            self.bulk_lost(ticket);
             (Severity::Unknown, text)
         } else {
             (

@@ -45,11 +45,14 @@ tables! {
         Enter ["enter"] "open" "open the group: read it from the service";
         Edit ["e"] "edit" "edit name, mapping and properties";
         Token ["t"] "token" "the token: reveal, copy, write to a file, rotate";
+        Mark ["space"] "mark" "mark the group of the row, or take the mark back";
+        RotateMarked ["T"] "ROTATE marked" "rotate the marked";
         OpenOrCreate ["o"] "open/create" "open a group by its id, or create it";
         Filter ["/"] "filter" "filter by words in name, id, tag, fingerprint, team";
         History ["2"] "history" "the history of this profile";
         Profiles ["P"] "profile" "switch the profile";
         Detail ["d"] "detail" "show or hide the details of the row";
+        MarkAll ["*"] "" "mark all groups that are shown";
         Sort ["s"] "sort" "sort by the next column";
         SortReverse ["S"] "" "reverse the order";
         CopyMenu ["y"] "copy" "copy id, name or more of this group";
@@ -177,7 +180,7 @@ tables! {
     } + MOVE
 
     WRITE_PATH {
-        Enter ["enter"] "write" "write the token to this new file";
+        Enter ["enter"] "write" "write it to this new file";
         Back ["esc"] "cancel" "write nothing";
     }
 
@@ -209,6 +212,40 @@ tables! {
         Token ["t" "enter"] "its token" "to the token of this group: reveal, copy, rotate";
         Whose ["W"] "another one" "ask about another token";
         Back ["esc"] "close" "close";
+    } + MOVE
+
+    BULK_CHECK {
+        Back ["esc" "enter"] "back" "back; nothing was sent";
+        Refresh ["r" "f5" "ctrl-r"] "check again" "check the marked groups again";
+    } + MOVE
+
+    BULK_REASON {
+        NextField ["tab" "enter"] "next" "to the confirmation";
+        Back ["esc"] "leave, nothing sent" "leave; nothing was sent";
+        Down ["down"] "" "down";
+        Up ["up"] "" "up";
+        PageUp ["pgup"] "" "a page up";
+        PageDown ["pgdn"] "" "a page down";
+    }
+
+    BULK_TYPED {
+        Enter ["enter"] "ROTATE ALL" "rotate them all, once the words are typed exactly";
+        PreviousField ["shift-tab" "tab"] "reason" "back to the reason";
+        Back ["esc"] "leave, nothing sent" "leave; nothing was sent";
+        Down ["down"] "" "down";
+        Up ["up"] "" "up";
+        PageUp ["pgup"] "" "a page up";
+        PageDown ["pgdn"] "" "a page down";
+    }
+
+    BULK_RUN {
+        Pause ["p"] "pause" "pause, or go on";
+        Stop ["X"] "STOP" "begin nothing new any more";
+        FailedOnly ["f"] "failed only" "show only what failed, or all";
+        RetryFailed ["F"] "RETRY" "retry what was not applied";
+        WriteFile ["w"] "report" "write the report to a new file, .json or .csv";
+        Enter ["enter"] "open" "open the group of the row";
+        Back ["esc"] "leave, it goes on" "back to the list, which says how far it is";
     } + MOVE
 
     OPEN {
@@ -272,6 +309,10 @@ pub(super) fn here(focus: Focus) -> impl Iterator<Item = &'static Binding> + Clo
         Focus::AbandonReason => ABANDON_REASON,
         Focus::Whose => WHOSE,
         Focus::WhoseFound => WHOSE_FOUND,
+        Focus::BulkCheck => BULK_CHECK,
+        Focus::BulkReason => BULK_REASON,
+        Focus::BulkTyped => BULK_TYPED,
+        Focus::BulkRun => BULK_RUN,
     };
     tables.iter().copied().flatten()
 }

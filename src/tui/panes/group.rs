@@ -167,7 +167,11 @@ impl View for Group {
             | Outcome::Whose(_)
             | Outcome::PendingHandOffs(_)
             | Outcome::HandedOff(_)
-            | Outcome::NotHandedOff(_) => {}
+            | Outcome::NotHandedOff(_)
+            | Outcome::Batches(_)
+            | Outcome::Planned(_)
+            | Outcome::BulkEnded(_)
+            | Outcome::ReportWritten(_) => {}
         }
     }
 

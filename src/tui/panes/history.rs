@@ -186,7 +186,11 @@ impl View for History {
             | Outcome::Whose(_)
             | Outcome::PendingHandOffs(_)
             | Outcome::HandedOff(_)
-            | Outcome::NotHandedOff(_) => {}
+            | Outcome::NotHandedOff(_)
+            | Outcome::Batches(_)
+            | Outcome::Planned(_)
+            | Outcome::BulkEnded(_)
+            | Outcome::ReportWritten(_) => {}
         }
     }
 

@@ -2,13 +2,17 @@
 
 mod view;
 
+use std::collections::BTreeSet;
+
 use crossterm::event::KeyEvent;
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
 };
 
-use super::{Pane, View, copy_menu::CopyMenu, edit::Edit, group::Group, token::TokenPane};
+use super::{
+    Pane, View, bulk::Bulk, copy_menu::CopyMenu, edit::Edit, group::Group, token::TokenPane,
+};
 use crate::{
     domain::{
         age::{AgeFilter, InvalidAge},
@@ -16,6 +20,7 @@ use crate::{
         known::KnownGroup,
     },
     tui::{
+        bulk::BulkRun,
         desk::{Ask, Desk},
         groups::Listed,
         keymap::{Action, Focus},
@@ -108,6 +113,10 @@ pub struct List {
     shown: Vec<usize>,
     basis: Option<Basis>,
     ticket: Option<Ticket>,
+    /// By id: they stay whatever is filtered, sorted or read again.
+    marks: BTreeSet<UserGroupId>,
+    /// The last bulk rotation that was seen here.
+    bulk: Option<Ticket>,
 }
 
 impl Default for List {
@@ -124,6 +133,8 @@ impl Default for List {
             shown: Vec::new(),
             basis: None,
             ticket: None,
+            marks: BTreeSet::new(),
+            bulk: None,
         }
     }
 }
@@ -183,6 +194,49 @@ impl List {
         self.basis = Some(basis);
     }
 
+    fn mark(&mut self, desk: &Desk) {
+        let Some(id) = self.group(desk).map(|group| group.id.clone()) else {
+            return;
+        };
+        if !self.marks.remove(&id) {
+            self.marks.insert(id);
+        }
+    }
+
+    fn mark_all(&mut self, desk: &Desk) {
+        let rows = desk.groups.rows();
+        let shown = self.shown.iter().filter_map(|at| rows.get(*at));
+        self.marks.extend(shown.map(|row| row.group.id.clone()));
+    }
+
+    /// Checks what is marked; where nothing is, shows the run under way or the last one.
+    fn rotate_marked(&mut self, desk: &mut Desk) {
+        let run = desk.bulk_here();
+        let watched = run.filter(|run| run.is_under_way() || self.marks.is_empty());
+        let pane = match watched.map(Bulk::watch) {
+            Some(pane) => pane,
+            None => Bulk::check(self.marks.iter().cloned().collect(), desk),
+        };
+        desk.ask(Ask::Push(Pane::Bulk(Box::new(pane))));
+    }
+
+    fn no_bulk(&self, desk: &Desk) -> Option<String> {
+        if let Some(why) = desk.read_only_reason() {
+            return Some(why.into());
+        }
+        match &desk.bulk {
+            Some(run) if run.is_under_way() && run.profile != desk.current => {
+                let place = desk.profiles.get(run.profile.0);
+                let place = place.map_or("another profile", |profile| profile.name.as_str());
+                Some(format!("a bulk rotation in {place} is under way"))
+            }
+            _ if self.marks.is_empty() && desk.bulk_here().is_none() => {
+                Some("nothing is marked; t: this row".into())
+            }
+            _ => None,
+        }
+    }
+
     fn clear_filter(&mut self) -> bool {
         let was = self.filtering || !self.filter.text().is_empty();
         self.filter = TextField::new("filter", "");
@@ -223,8 +277,12 @@ impl View for List {
             .groups
             .read_at
             .map_or_else(|| "reading".into(), |at| format!("{} ago", desk.age(at)));
+        let marks = match self.marks.len() {
+            0 => String::new(),
+            marked => format!("   {marked} marked"),
+        };
         format!(
-            "{} of {}   sort: {} {order}   {age}",
+            "{} of {}{marks}   sort: {} {order}   {age}",
             self.shown.len(),
             desk.groups.rows().len(),
             self.sort.as_str()
@@ -242,10 +300,19 @@ impl View for List {
             Action::Enter if self.filtering => self.filtering = false,
             Action::Back => {
                 let cleared = self.clear_filter();
-                if !cleared {
-                    desk.messages.dismiss();
+                if cleared {
+                    return;
+                }
+                if !self.marks.is_empty() {
+                    self.marks.clear();
+                } else if !desk.messages.dismiss() {
+                    // The line about a run that has ended, last of all.
+                    desk.bulk = desk.bulk.take().filter(BulkRun::is_under_way);
                 }
             }
+            Action::Mark => self.mark(desk),
+            Action::MarkAll => self.mark_all(desk),
+            Action::RotateMarked => self.rotate_marked(desk),
             Action::Detail => self.detail = !self.detail,
             Action::Sort => self.sort = self.sort.next(),
             Action::SortReverse => self.reverse = !self.reverse,
@@ -289,6 +356,7 @@ impl View for List {
     fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
         match action {
             Action::Edit => desk.read_only_reason().map(str::to_owned),
+            Action::RotateMarked => self.no_bulk(desk),
             _ => None,
         }
     }
@@ -303,6 +371,12 @@ impl View for List {
 
     fn sync(&mut self, desk: &Desk) {
         self.look_again(desk);
+        // What was marked for a run that has begun is no wish any more.
+        let begun = desk.bulk_here().map(|run| run.ticket);
+        if begun != self.bulk && begun.is_some() {
+            self.marks.clear();
+        }
+        self.bulk = begun.or(self.bulk);
         if self.on.is_none() || self.cursor.at >= self.shown.len() {
             self.on = self.group(desk).map(|group| group.id.clone());
         }

@@ -1,6 +1,7 @@
 //! The panes: a closed set, so that the compiler lists what a new one touches. Each holds its own state, answers actions,
 //! takes the outcome it waits for, and draws itself purely.
 
+pub mod bulk;
 pub mod copy_menu;
 pub mod edit;
 pub mod group;
@@ -89,6 +90,7 @@ pub enum Pane {
     CopyMenu(copy_menu::CopyMenu),
     Rotations(rotations::Rotations),
     Whose(whose::Whose),
+    Bulk(Box<bulk::Bulk>),
 }
 
 impl Pane {
@@ -109,6 +111,7 @@ impl Pane {
             Self::CopyMenu(pane) => pane,
             Self::Rotations(pane) => pane,
             Self::Whose(pane) => pane,
+            Self::Bulk(pane) => pane.as_ref(),
         }
     }
 
@@ -129,6 +132,7 @@ impl Pane {
             Self::CopyMenu(pane) => pane,
             Self::Rotations(pane) => pane,
             Self::Whose(pane) => pane,
+            Self::Bulk(pane) => pane.as_mut(),
         }
     }
 }

@@ -298,7 +298,11 @@ impl View for Review {
                 | Outcome::Whose(_)
                 | Outcome::PendingHandOffs(_)
                 | Outcome::HandedOff(_)
-                | Outcome::NotHandedOff(_),
+                | Outcome::NotHandedOff(_)
+                | Outcome::Batches(_)
+                | Outcome::Planned(_)
+                | Outcome::BulkEnded(_)
+                | Outcome::ReportWritten(_),
                 _,
             ) => {}
         }

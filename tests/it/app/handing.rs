@@ -120,8 +120,12 @@ fn a_rotation_that_was_left_is_handed_off_all_the_same() {
     for leave in ["<esc>", "<esc>P<down><enter>"] {
         let mut scene = rotating();
         scene.keys(leave);
-        let reads =
-            |job: &Job| matches!(job, Job::List | Job::OpenRotations | Job::PendingHandOffs);
+        let reads = |job: &Job| {
+            matches!(
+                job,
+                Job::List | Job::OpenRotations | Job::PendingHandOffs | Job::Batches
+            )
+        };
         scene.pending.retain(|(_, _, job)| !reads(job));
         scene.answer_with(rotated(group("acme-eu", 9)));
         assert!(matches!(jobs(&scene)[..], [Job::Confirm(_)]), "{leave}");

@@ -87,6 +87,14 @@ const KEYS: &[&str] = &[
     "new-id<enter>",
     "e<end>x<ctrl-s>",
     "tT<tab>",
+    "<space>",
+    "*T",
+    "<esc>*T<enter>rotate 2 in testing<enter>",
+    "<esc>*T<enter>rotate 2 in production<enter>",
+    "p",
+    "X",
+    "f",
+    "F",
 ];
 
 fn step() -> impl Strategy<Value = Step> {
@@ -111,7 +119,7 @@ fn judge(place: Focus, typed: Option<&str>, screen: &str, profile: usize, effect
             continue;
         }
         // A file of one's own is no change at the service.
-        let is_file = matches!(**job, Job::WriteToken(..));
+        let is_file = matches!(**job, Job::WriteToken(..) | Job::WriteReport(..));
         assert!(
             at.0 != READ_ONLY || is_file,
             "{job:?} in a read-only profile"
@@ -131,7 +139,12 @@ fn judge(place: Focus, typed: Option<&str>, screen: &str, profile: usize, effect
             (Job::Abandon(_, reason), _, Some("<enter>")) => {
                 matches!(place, Focus::AbandonReason | Focus::Help) && !reason.trim().is_empty()
             }
-            (Job::WriteToken(..), _, Some("<enter>")) => {
+            (Job::Bulk { plan, .. }, _, Some("<enter>")) => {
+                let name = ["testing", "production"][at.0];
+                let words = format!("type the words     rotate {} in {name}", plan.ready.len());
+                matches!(place, Focus::BulkTyped | Focus::Help) && screen.contains(&words)
+            }
+            (Job::WriteToken(..) | Job::WriteReport(..), _, Some("<enter>")) => {
                 matches!(place, Focus::WritePath | Focus::Help)
             }
             _ => false,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use groupdesk::{
     config::profile::{KeySource, Profile},
     domain::{
+        batch::{Counts, Plan, Skip},
         change::Wanted,
         group::EnvironmentTag,
         handoff::{HandOff, HandOffState},
@@ -13,7 +14,9 @@ use groupdesk::{
         rotation::{Rotation, State},
         token::{Fingerprint, Token},
     },
-    operations::{Done, HandedOff, JournalRow, Owner, Recovered, RotationId, Warning},
+    operations::{
+        BatchId, Done, HandedOff, JournalRow, Owner, Recovered, RotationId, Warning, bulk::Report,
+    },
     tui::{
         app::App,
         desk::Desk,
@@ -103,7 +106,11 @@ impl Scene {
                     self.pending.push((*ticket, *profile, (**job).clone()));
                 }
                 Effect::Cancel(ticket) => self.pending.retain(|(known, ..)| known != ticket),
-                Effect::Copy(_) | Effect::Suspend | Effect::Redraw | Effect::Quit(_) => {}
+                Effect::Copy(_)
+                | Effect::Steer(..)
+                | Effect::Suspend
+                | Effect::Redraw
+                | Effect::Quit(_) => {}
             }
         }
         effects
@@ -224,6 +231,20 @@ pub(super) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
             Outcome::Abandoned(Box::new(rotation(number.0, "acme-eu", State::Abandoned)))
         }
         Job::Whose(_) => Outcome::Whose(vec![owner("production", true), owner("testing", false)]),
+        Job::Batches => Outcome::Batches(Vec::new()),
+        Job::PlanBulk(ids) => Outcome::Planned(Plan {
+            ready: ids.clone(),
+            skipped: vec![(id("hooli"), Skip::NotKnown)],
+        }),
+        Job::Bulk { plan, .. } => Outcome::BulkEnded(Report {
+            batch: BatchId(7),
+            counts: Counts {
+                confirmed: plan.ready.len(),
+                ..Counts::default()
+            },
+            halt: None,
+        }),
+        Job::WriteReport(_, path) => Outcome::ReportWritten(path.clone()),
         Job::PendingHandOffs => Outcome::PendingHandOffs(Vec::new()),
         Job::HandOff(done) => handed(done.group.id.as_str(), HandOffState::Done, Some(0), None),
         Job::HandOffAgain(_, id) => handed(id.as_str(), HandOffState::Done, Some(0), None),

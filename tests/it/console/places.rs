@@ -185,9 +185,9 @@ async fn the_cursor_is_marked_without_any_colour() {
         colour: false,
         ascii: true,
     });
-    console.shows("> Acme Europe");
+    console.shows(">  Acme Europe");
     console.keys("<down>").await;
-    console.shows("> Acme US");
+    console.shows(">  Acme US");
     console.keys("e<end>2<ctrl-s>").await;
     console.shows("> [ Back ]").hides("> [ Apply ]");
     console.keys("<tab>").await;

@@ -14,7 +14,7 @@ fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_brings_the_console_back() {
     let mut session = place.shell(script).start();
     session.wait_for(FIRST, PATIENCE);
     session.send("jj");
-    let before = session.wait_for("> Brass", PATIENCE);
+    let before = session.wait_for(">  Brass", PATIENCE);
     session.send("\x1a");
     // 128 and the number of SIGTSTP.
     let shell = session.wait_for("status 148", PATIENCE);
@@ -34,7 +34,7 @@ fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_brings_the_console_back() {
     };
     assert_eq!(rows(&after), rows(&before));
     session.send("j");
-    session.wait_for("> Globex", PATIENCE);
+    session.wait_for(">  Globex", PATIENCE);
     session.send("q");
     session.wait_for("over 0", PATIENCE);
     session.exit_status(PATIENCE);
@@ -61,7 +61,7 @@ fn a_console_that_is_continued_takes_its_terminal_again() {
     session.wait_for(FIRST, PATIENCE);
     assert_taken(&mut session);
     session.send("j");
-    session.wait_for("> Acme US", PATIENCE);
+    session.wait_for(">  Acme US", PATIENCE);
 }
 
 /// Without a shell that could continue it, a stop would be for ever.
@@ -70,7 +70,7 @@ fn ctrl_z_without_job_control_only_draws_anew() {
     let place = Place::new();
     let mut session = place.demo();
     session.send("\x1aj");
-    session.wait_for("> Acme US", PATIENCE);
+    session.wait_for(">  Acme US", PATIENCE);
     assert_taken(&mut session);
     session.send("q");
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));

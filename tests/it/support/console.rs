@@ -24,7 +24,7 @@ use ratatui::{Frame, Terminal, backend::TestBackend, buffer::Buffer};
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A script to every place there is, from the list of a testing profile with a production profile below it.
-pub(crate) const PLACES: [(&str, Focus); 22] = [
+pub(crate) const PLACES: [(&str, Focus); 25] = [
     ("", Focus::List),
     ("/", Focus::Filter),
     ("<enter>", Focus::Group),
@@ -45,6 +45,9 @@ pub(crate) const PLACES: [(&str, Focus); 22] = [
     ("P", Focus::Profiles),
     ("m", Focus::Messages),
     ("y", Focus::CopyMenu),
+    ("*T", Focus::BulkReason),
+    ("*T<enter>", Focus::BulkTyped),
+    ("<space>T<enter>rotate 1 in testing<enter>", Focus::BulkRun),
     ("P<down><enter>tT<tab>", Focus::RotateTyped),
     ("P<down><enter>e<end> 2<ctrl-s>", Focus::ReviewKey),
 ];

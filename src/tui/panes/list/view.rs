@@ -10,9 +10,10 @@ use super::{List, split_ages};
 use crate::{
     domain::{age, group::EnvironmentTag, known::KnownGroup},
     tui::{
+        app::batches::severity,
         desk::Desk,
         facts,
-        frame::boxed,
+        frame::{boxed, severity_style},
         sheet::Sheet,
         table,
         widgets::{
@@ -30,6 +31,8 @@ const BARE: (u16, u16) = (60, 11);
 const BELOW: u16 = 14;
 /// Rows of the detail box below the list, edges included.
 const DETAIL_ROWS: u16 = 6;
+/// Rows that the list keeps when a bulk rotation has a line above it.
+const LEAST_ROWS: u16 = 3;
 
 pub(super) fn draw(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
     let mut area = area;
@@ -39,6 +42,20 @@ pub(super) fn draw(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
         cursor = list.filter.draw(buffer, line, desk.theme, list.filtering);
         area.y += 1;
         area.height = area.height.saturating_sub(1);
+    }
+    if let Some(run) = desk.bulk_here()
+        && area.height > LEAST_ROWS
+    {
+        let text = format!(" {}   T shows it", run.line());
+        let style = severity_style(severity(run), desk.theme);
+        let style = if run.is_under_way() {
+            Style::new()
+        } else {
+            style
+        };
+        paint::line(buffer, paint::row(area, 0), &text, style, desk.theme);
+        area.y += 1;
+        area.height -= 1;
     }
     let bare = area.width < BARE.0 || area.height < BARE.1;
     let (rows, detail) = split(area, list.detail && !bare);
@@ -103,12 +120,13 @@ fn split(area: Rect, detail: bool) -> (Rect, Option<Rect>) {
 
 fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
     let groups = desk.groups.rows();
-    table::draw(
+    table::draw_marked(
         buffer,
         area,
         (&list.shown, list.cursor),
         |window| columns(window.iter().map(|at| &groups[*at].group)),
         |at, here| cells(&groups[*at].group, desk, here),
+        |at| list.marks.contains(&groups[*at].group.id),
         empty_hint(list, desk),
         desk.theme,
     );

@@ -13,7 +13,7 @@ use ratatui::{
 };
 
 use handing::Handing;
-pub(in crate::tui) use steps::describe;
+pub(in crate::tui) use steps::{describe, with_home};
 
 use super::View;
 use crate::{
@@ -328,7 +328,11 @@ impl View for TokenPane {
             | Outcome::Recovered(_)
             | Outcome::Abandoned(_)
             | Outcome::Whose(_)
-            | Outcome::PendingHandOffs(_) => {}
+            | Outcome::PendingHandOffs(_)
+            | Outcome::Batches(_)
+            | Outcome::Planned(_)
+            | Outcome::BulkEnded(_)
+            | Outcome::ReportWritten(_) => {}
         }
     }
 

@@ -137,7 +137,7 @@ pub(in crate::tui) fn describe(done: &Done) -> String {
     format!("{} {}{arrow}", done.group.id, done.ending.as_str())
 }
 
-fn with_home(path: &str) -> PathBuf {
+pub(in crate::tui) fn with_home(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), std::env::home_dir()) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(path),

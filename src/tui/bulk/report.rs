@@ -1,0 +1,94 @@
+//! The report of a bulk rotation for a file: JSON or CSV, with fingerprints and never a token.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::{BulkRun, Row};
+
+/// The file's ending decides: `.csv` is CSV, everything else JSON.
+pub fn of(run: &BulkRun, profile: &str, path: &Path) -> String {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    if ending.is_some_and(|ending| ending.eq_ignore_ascii_case("csv")) {
+        csv(run)
+    } else {
+        json(run, profile)
+    }
+}
+
+fn json(run: &BulkRun, profile: &str) -> String {
+    let counts = run.counts();
+    let groups: Vec<_> = run
+        .rows
+        .iter()
+        .map(|row| {
+            json!({
+                "user_group_id": row.id.as_str(),
+                "outcome": word(row),
+                "previous_fingerprint": row.previous.map(|value| value.to_string()),
+                "fingerprint": row.fingerprint.map(|value| value.to_string()),
+                "milliseconds": row.took.map(|took| took.as_millis() as u64),
+                "note": row.note,
+            })
+        })
+        .collect();
+    let report = json!({
+        "batch": run.batch.map(|batch| batch.0),
+        "profile": profile,
+        "reason": run.reason,
+        "ended": !run.is_under_way(),
+        "planned": counts.planned(),
+        "confirmed": counts.confirmed,
+        "rotated": counts.rotated,
+        "not_applied": counts.not_applied,
+        "unknown": counts.unknown,
+        "conflict": counts.conflict,
+        "abandoned": counts.abandoned,
+        "not_started": counts.not_started,
+        "stopped": run.halt,
+        "groups": groups,
+    });
+    format!("{report:#}\n")
+}
+
+fn csv(run: &BulkRun) -> String {
+    let mut text = String::from(
+        "user_group_id,outcome,previous_fingerprint,fingerprint,milliseconds,note\r\n",
+    );
+    for row in &run.rows {
+        let print = |value: Option<_>| {
+            value.map_or_else(String::new, |value: crate::domain::token::Fingerprint| {
+                value.to_string()
+            })
+        };
+        let took = row.took.map(|took| took.as_millis().to_string());
+        let fields = [
+            row.id.as_str().to_owned(),
+            word(row).to_owned(),
+            print(row.previous),
+            print(row.fingerprint),
+            took.unwrap_or_default(),
+            row.note.clone().unwrap_or_default(),
+        ];
+        text.push_str(&fields.map(|field| quoted(&field)).join(","));
+        text.push_str("\r\n");
+    }
+    text
+}
+
+fn word(row: &Row) -> &'static str {
+    if row.since.is_some() {
+        "under_way"
+    } else {
+        row.outcome
+    }
+}
+
+/// As RFC 4180 has it.
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\r', '\n']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}

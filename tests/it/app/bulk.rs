@@ -1,0 +1,335 @@
+//! Bulk rotation at the screen: marks, the check, the words that must be typed, news of the run, and steering it.
+
+use std::time::Duration;
+
+use groupdesk::{
+    domain::batch::{Counts, Halt, Standing},
+    operations::{
+        Batch, BatchId, Place,
+        bulk::{Ended, Progress, Report, Wish},
+    },
+    tui::{
+        Farewell,
+        message::{Effect, Job, Msg, Outcome, ProfileIndex, Ticket},
+    },
+};
+use jiff::Timestamp;
+
+use super::scene::{PRODUCTION, READ_ONLY, Scene, TESTING};
+use crate::support::world::id;
+
+const BATCH: BatchId = BatchId(7);
+
+fn place(position: usize) -> Place {
+    Place {
+        batch: BATCH,
+        position,
+    }
+}
+
+fn ended(position: usize, group: &str, standing: Standing, counts: Counts) -> Progress {
+    let (outcome, note) = match standing {
+        Standing::Confirmed => ("confirmed", None),
+        Standing::Unknown => ("unknown", Some("the answer was lost".to_owned())),
+        _ => ("not_applied", Some("the service refused it".to_owned())),
+    };
+    Progress::Ended(Box::new(Ended {
+        place: place(position),
+        user_group_id: id(group),
+        standing,
+        outcome,
+        rotation: None,
+        previous: None,
+        fingerprint: None,
+        note,
+        warnings: Vec::new(),
+        settled: false,
+        took: Duration::from_millis(1_240),
+        counts,
+    }))
+}
+
+/// Both groups marked and checked, the words typed; the run is the only job.
+fn running(profile: usize, words: &str) -> (Scene, Ticket) {
+    let mut scene = Scene::on(profile);
+    scene.walk("*T");
+    scene.keys(&format!("leak<enter>{words}<enter>"));
+    let ticket = match &scene.pending[..] {
+        [(ticket, _, Job::Bulk { reason, plan })] => {
+            assert_eq!(reason.as_deref(), Some("leak"));
+            assert_eq!(plan.ready.len(), 2);
+            *ticket
+        }
+        other => panic!("{other:?}"),
+    };
+    (scene, ticket)
+}
+
+const WORDS: &str = "rotate 2 in testing";
+
+/// The first has failed, the second is under way.
+fn half_way() -> (Scene, Ticket) {
+    let (mut scene, ticket) = running(TESTING, WORDS);
+    let counts = Counts {
+        not_applied: 1,
+        not_started: 1,
+        ..Counts::default()
+    };
+    scene.later(4);
+    let first = ended(0, "acme-eu", Standing::NotApplied, counts);
+    let news = vec![
+        Progress::Started(place(0)),
+        Progress::Started(place(1)),
+        first,
+    ];
+    scene.msg(Msg::News(ticket, news));
+    (scene, ticket)
+}
+
+fn finish(scene: &mut Scene, halt: Option<Halt>) {
+    let counts = Counts {
+        confirmed: 1,
+        not_applied: 1,
+        ..Counts::default()
+    };
+    let last = ended(1, "globex", Standing::Confirmed, counts);
+    let ticket = scene.app.desk.bulk.as_ref().expect("it runs").ticket;
+    let report = Report {
+        batch: BATCH,
+        counts,
+        halt,
+    };
+    let news = vec![last, Progress::Finished(report.clone())];
+    scene.msg(Msg::News(ticket, news));
+    scene.answer_with(Outcome::BulkEnded(report));
+}
+
+#[test]
+fn marks_stay_with_their_groups() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("<space>");
+    scene.shows(">* Name of acme-eu").shows("1 marked");
+    scene.walk("/globex<enter>");
+    scene.shows("1 of 2   1 marked");
+    scene.walk("*<esc>sSr");
+    scene
+        .shows("2 marked")
+        .shows("* Name of acme-eu")
+        .shows("* Name of globex");
+    scene.walk("g<space>");
+    scene.shows("1 marked");
+    scene.walk("/x<enter><esc>");
+    scene.shows("2 of 2   1 marked");
+    scene.walk("<esc>");
+    assert!(!scene.screen().contains("1 marked"), "{}", scene.screen());
+}
+
+#[test]
+fn a_filter_takes_the_marking_keys_as_text() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("/a *<enter>");
+    scene.shows("0 of 2");
+    assert!(!scene.screen().contains("1 marked"));
+}
+
+#[test]
+fn without_marks_or_rights_nothing_opens() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("T");
+    scene.says("nothing is marked; t: this row");
+    assert_eq!(scene.focus(), "List");
+    let mut scene = Scene::on(READ_ONLY);
+    scene.walk("*T");
+    scene.says("this profile is read-only");
+    assert_eq!(scene.focus(), "List");
+}
+
+#[test]
+fn nothing_starts_without_the_exact_words() {
+    for (profile, name) in [(TESTING, "testing"), (PRODUCTION, "production")] {
+        let mut scene = Scene::on(profile);
+        scene.walk("*T");
+        scene
+            .shows("2 ready, 1 skipped")
+            .shows("hooli: not known here")
+            .shows(&format!("rotate 2 in {name}"));
+        scene.walk("<enter>");
+        for wrong in [
+            "",
+            "y",
+            "rotate 2",
+            "rotate 3 in testing",
+            "Rotate 2 in testing",
+        ] {
+            scene.keys(&format!("<ctrl-u>{wrong}<enter>y"));
+            assert!(scene.writes().is_empty(), "{wrong:?}");
+            assert_eq!(scene.focus(), "BulkTyped");
+        }
+        scene.walk("<esc>");
+        scene.says("nothing was sent").shows("2 marked");
+        running(profile, &format!("rotate 2 in {name}"));
+    }
+}
+
+#[test]
+fn the_run_is_told_in_counts_that_add_up_and_rows() {
+    let (mut scene, _) = half_way();
+    scene
+        .shows("1 of 2   50 %   4s left")
+        .shows("1 not applied, 1 under way of 2")
+        .shows("not applied      1.2s acme-eu")
+        .shows("the service refused it")
+        .shows("under way");
+    scene.keys("f");
+    assert!(!scene.screen().contains("globex"), "{}", scene.screen());
+    scene.keys("f");
+    finish(&mut scene, None);
+    scene
+        .shows("1 confirmed, 1 not applied of 2")
+        .shows("F retries");
+    scene.answer();
+    scene.keys("F");
+    let retried: Vec<_> = scene.pending.iter().map(|(_, _, job)| job).collect();
+    assert_eq!(retried, [&Job::PlanBulk(vec![id("acme-eu")])]);
+    assert!(scene.writes().is_empty(), "it is checked and asked again");
+}
+
+#[test]
+fn it_is_paused_continued_and_stopped_once() {
+    let (mut scene, ticket) = half_way();
+    assert_eq!(scene.keys("p"), [Effect::Steer(ticket, Wish::Pause)]);
+    scene.shows("paused: p goes on");
+    assert_eq!(scene.keys("p"), [Effect::Steer(ticket, Wish::Go)]);
+    assert_eq!(scene.keys("X"), [Effect::Steer(ticket, Wish::Stop)]);
+    scene.shows("stopping");
+    assert_eq!(scene.keys("Xp"), [], "a stop is for good");
+    scene.keys("F");
+    scene.says("still under way");
+}
+
+#[test]
+fn left_it_goes_on_and_the_list_says_so() {
+    let (mut scene, _) = half_way();
+    scene.keys("<esc>");
+    assert_eq!(scene.focus(), "List");
+    scene.shows("bulk rotation under way: 1 not applied, 1 under way of 2   T shows it");
+    assert!(!scene.screen().contains("2 marked"), "they are used up");
+    scene.keys("T");
+    assert_eq!(scene.focus(), "BulkRun");
+    scene.keys("<esc>");
+    finish(&mut scene, None);
+    scene.says("bulk rotation ended: 1 confirmed, 1 not applied of 2");
+    scene.shows("T shows it");
+}
+
+#[test]
+fn another_profile_does_not_show_it_nor_begin_one() {
+    let (mut scene, _) = half_way();
+    scene.keys("<esc>P<down><enter>");
+    let others = scene.pending.split_off(1);
+    for (ticket, profile, job) in others {
+        scene.msg(Msg::Done(ticket, super::scene::canned(profile, &job)));
+    }
+    scene.keys("*T");
+    scene.says("a bulk rotation in testing is under way");
+    assert!(!scene.screen().contains("T shows it"));
+    finish(&mut scene, None);
+    scene.says("in testing");
+}
+
+#[test]
+fn leaving_stops_it_and_waits_for_what_is_in_flight() {
+    let (mut scene, ticket) = half_way();
+    scene.keys("<esc>");
+    assert_eq!(scene.keys("q"), []);
+    scene.says("the bulk rotation stops with the console: q again quits");
+    assert_eq!(scene.keys("q"), [Effect::Steer(ticket, Wish::Stop)]);
+    assert!(scene.app.waits_for_a_bulk());
+    scene.says("at most 35 s");
+    let report = Report {
+        batch: BATCH,
+        counts: Counts::default(),
+        halt: Some(Halt::Asked),
+    };
+    let effects = scene.answer_with(Outcome::BulkEnded(report));
+    assert!(effects.contains(&Effect::Quit(Farewell::Asked)));
+
+    let (mut scene, ticket) = half_way();
+    assert_eq!(scene.msg(Msg::Leave), [Effect::Steer(ticket, Wish::Stop)]);
+    assert!(scene.app.waits_for_a_bulk());
+}
+
+#[test]
+fn the_report_holds_every_group_as_json_or_csv() {
+    let (mut scene, _) = half_way();
+    finish(&mut scene, None);
+    scene.answer();
+    scene.keys("w<enter>");
+    let [Job::WriteReport(report, _)] = scene.writes()[..] else {
+        panic!("{:?}", scene.pending);
+    };
+    let report: serde_json::Value = serde_json::from_str(report).expect("JSON");
+    assert_eq!(report["planned"], 2);
+    assert_eq!(report["groups"][0]["outcome"], "not_applied");
+    assert_eq!(report["groups"][1]["user_group_id"], "globex");
+    scene.answer();
+    scene.says("report written to");
+    scene.keys("w<ctrl-u>/tmp/report.csv<enter>");
+    let [Job::WriteReport(report, _)] = scene.writes()[..] else {
+        panic!("{:?}", scene.pending);
+    };
+    assert!(
+        report.contains("acme-eu,not_applied,,,1240,the service refused it\r\n"),
+        "{report}"
+    );
+}
+
+#[test]
+fn one_that_was_left_unfinished_is_told_at_the_start() {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("P<down><enter>");
+    let at = scene
+        .pending
+        .iter()
+        .position(|(.., job)| *job == Job::Batches);
+    let (ticket, ..) = scene.pending.remove(at.expect("it is asked for"));
+    let batch = |ended_at| Batch {
+        id: BATCH,
+        by: "ana".into(),
+        reason: None,
+        started_at: Timestamp::UNIX_EPOCH,
+        ended_at,
+        counts: Counts {
+            confirmed: 28,
+            not_started: 12,
+            ..Counts::default()
+        },
+    };
+    let batches = vec![batch(Some(Timestamp::UNIX_EPOCH)), batch(None)];
+    scene.msg(Msg::Done(ticket, Outcome::Batches(batches)));
+    scene.says("a bulk rotation of 40 is unfinished: 12 left; groupdesk rotate --resume");
+    assert_eq!(scene.app.desk.current, ProfileIndex(PRODUCTION));
+    assert!(scene.writes().is_empty());
+}
+
+#[test]
+fn it_looks_like_this() {
+    let look = |name: &str, scene: &Scene| {
+        insta::with_settings!({
+            snapshot_path => "snapshots",
+            prepend_module_to_snapshot => false,
+            omit_expression => true,
+        }, {
+            insta::assert_snapshot!(name, scene.screen());
+        });
+    };
+    let mut scene = Scene::on(TESTING);
+    scene.walk("*j");
+    look("bulk_marks_80x24", &scene);
+    scene.walk("T<enter>rotate");
+    look("bulk_check_80x24", &scene);
+    let (mut scene, _) = half_way();
+    look("bulk_run_80x24", &scene);
+    scene.keys("<esc>");
+    look("bulk_background_80x24", &scene);
+}

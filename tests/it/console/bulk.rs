@@ -1,0 +1,60 @@
+//! Many groups at the screen against the real service: marked, checked, typed, rotated, and told by the history.
+
+use std::os::unix::fs::PermissionsExt;
+
+use super::scene::{USUAL, a_world, open};
+use crate::support::world::Side;
+
+const MARKED: [&str; 3] = ["acme-us", "globex-retail", "initech"];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn three_marked_groups_are_rotated_and_the_history_tells_it() {
+    let world = a_world().await;
+    let token = |group: &str| world.stored(Side::Testing, group).token;
+    let before = MARKED.map(token);
+    let other = token("acme-eu");
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    console.keys("j<space>j<space>j<space>").await;
+    console.shows("3 marked");
+    console.keys("T").await;
+    console
+        .shows("3 ready, 0 skipped")
+        .shows("rotate 3 in testing");
+    console
+        .keys("leaked<enter>rotate 3 in production<enter>")
+        .await;
+    console.shows("not the same words; nothing was sent");
+    assert_eq!(MARKED.map(token), before);
+    console.keys("<ctrl-u>rotate 3 in testing<enter>").await;
+    console
+        .shows("3 of 3   100 %")
+        .shows("3 confirmed of 3")
+        .shows("bulk rotation ended");
+    for (group, before) in MARKED.into_iter().zip(before) {
+        let now = token(group);
+        assert_ne!(now, before, "{group}");
+        console.hides(&now);
+        console.shows(group);
+    }
+    assert_eq!(token("acme-eu"), other, "it was not marked");
+
+    let file = world.folder().join("report.json");
+    console.keys("w<ctrl-u>").await;
+    console.paste(file.to_str().expect("a plain path")).await;
+    console.keys("<enter>").await;
+    console.shows("report written to");
+    let report = std::fs::read_to_string(&file).expect("written");
+    let mode = file.metadata().expect("it is there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    for group in MARKED {
+        assert!(report.contains(group) && !report.contains(&token(group)));
+    }
+
+    console.keys("<esc>2").await;
+    console.shows("initech").shows("leaked").hides("wayne-ent");
+    // Rotated just now: all are left out.
+    console.keys("<esc><space>T").await;
+    console
+        .shows("0 ready, 1 skipped")
+        .shows("less than 24 h ago");
+}
