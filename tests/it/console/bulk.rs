@@ -2,8 +2,11 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use super::scene::{USUAL, a_world, open};
-use crate::support::world::Side;
+use super::scene::{NOW, USUAL, a_world, open, open_with};
+use crate::support::{
+    meddler::{Gate, Meddler, Meddling},
+    world::Side,
+};
 
 const MARKED: [&str; 3] = ["acme-us", "globex-retail", "initech"];
 
@@ -57,4 +60,31 @@ async fn three_marked_groups_are_rotated_and_the_history_tells_it() {
     console
         .shows("0 ready, 1 skipped")
         .shows("less than 24 h ago");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stopped_it_finishes_what_is_in_flight_and_begins_nothing_new() {
+    let world = a_world().await;
+    let meddler = Meddler::before(world.address()).await;
+    let desk = world.desk(Side::Testing).at(NOW);
+    let operations = desk.through(meddler.base_url()).operations();
+    let mut console = open_with(vec![operations.clone()]).await;
+    let gate = Gate::new();
+    for _ in 0..4 {
+        meddler.next("GET", Meddling::passed().behind(&gate));
+    }
+    console.keys("*T<enter>rotate 7 in testing").await;
+    console.burst("<enter>");
+    gate.reached().await;
+    console.until("4 under way").await.burst("X");
+    gate.open();
+    // These news come after the stop on the same way.
+    console.until("1 confirmed").await;
+    (0..3).for_each(|_| gate.open());
+    console.settle().await;
+    console.shows("stopped as asked").shows("not started of 7");
+    assert!(meddler.count("POST") <= 5, "{:?}", meddler.methods());
+
+    let console = open_with(vec![operations]).await;
+    console.shows("a bulk rotation of 7 is unfinished:");
 }
