@@ -66,7 +66,7 @@ async fn rotated() {
     picture(
         "rotated",
         Side::Production,
-        "tTleaked in a ticket<tab>acme-eu<enter>",
+        "tT<shift-tab>leaked in a ticket<tab>acme-eu<enter>",
     )
     .await;
 }

@@ -53,7 +53,7 @@ fn ended(position: usize, group: &str, standing: Standing, counts: Counts) -> Pr
 fn running(profile: usize, words: &str) -> (Scene, Ticket) {
     let mut scene = Scene::on(profile);
     scene.walk("*T");
-    scene.keys(&format!("leak<enter>{words}<enter>"));
+    scene.keys(&format!("<shift-tab>leak<enter>{words}<enter>"));
     let ticket = match &scene.pending[..] {
         [(ticket, _, Job::Bulk { reason, plan })] => {
             assert_eq!(reason.as_deref(), Some("leak"));
@@ -153,7 +153,6 @@ fn nothing_starts_without_the_exact_words() {
             .shows("2 ready, 1 skipped")
             .shows("hooli: not known here")
             .shows(&format!("rotate 2 in {name}"));
-        scene.walk("<enter>");
         for wrong in [
             "",
             "y",
@@ -326,7 +325,7 @@ fn it_looks_like_this() {
     let mut scene = Scene::on(TESTING);
     scene.walk("*j");
     look("bulk_marks_80x24", &scene);
-    scene.walk("T<enter>rotate");
+    scene.walk("Trotate");
     look("bulk_check_80x24", &scene);
     let (mut scene, _) = half_way();
     look("bulk_run_80x24", &scene);

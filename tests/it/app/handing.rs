@@ -27,7 +27,7 @@ fn scene() -> Scene {
 fn rotating() -> Scene {
     let mut scene = scene();
     scene.walk("tT");
-    scene.keys("<tab>y");
+    scene.keys("y");
     scene
 }
 
@@ -178,7 +178,7 @@ fn one_that_waits_since_a_crash_is_told_and_handed_off_from_its_group() {
 #[test]
 fn where_nothing_is_handed_off_nothing_is_said_of_it() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("tT<tab>y");
+    scene.walk("tTy");
     assert!(!scene.screen().contains("hand-off "), "{}", scene.screen());
     scene.keys("h");
     scene.says("has no handoff");

@@ -90,7 +90,7 @@ fn a_standing_error_does_not_hide_the_warning() {
 #[test]
 fn leaving_waits_for_writes_and_says_so() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("tT<tab>");
+    scene.walk("tT");
     scene.keys("y<esc>");
     assert_eq!(scene.keys("q"), []);
     assert!(
@@ -110,7 +110,7 @@ fn leaving_waits_for_writes_and_says_so() {
 #[test]
 fn ctrl_c_while_leaving_leaves_at_once() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("tT<tab>");
+    scene.walk("tT");
     scene.keys("y<esc>");
     assert_eq!(scene.keys("q"), []);
     assert_eq!(scene.keys("<ctrl-c>"), [Effect::Quit(Farewell::Signal)]);

@@ -79,7 +79,7 @@ fn the_result_comes_below_what_was_opened_above_the_review() {
 #[test]
 fn a_left_rotation_is_confirmed_and_told() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("tT<tab>");
+    scene.walk("tT");
     scene.keys("y<esc>");
     assert_eq!(scene.focus(), "List");
     scene.says("goes on");
@@ -106,7 +106,7 @@ fn a_lost_write_is_unknown_and_a_lost_read_is_not() {
     assert_eq!(current.severity, Severity::Unknown);
 
     let mut scene = Scene::on(PRODUCTION);
-    scene.walk("tT<tab>");
+    scene.walk("tT");
     scene.keys("acme-eu<enter>");
     let (ticket, ..) = scene.pending.remove(0);
     scene.msg(Msg::Lost(ticket));
@@ -126,7 +126,7 @@ fn a_lost_write_is_unknown_and_a_lost_read_is_not() {
 #[test]
 fn a_new_token_stays_on_the_screen_when_something_beside_it_breaks() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("tT<tab>");
+    scene.walk("tT");
     scene.keys("y");
     let (ticket, profile, job) = scene.pending.remove(0);
     scene.msg(Msg::Done(ticket, canned(profile, &job)));

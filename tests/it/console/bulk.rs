@@ -24,7 +24,7 @@ async fn three_marked_groups_are_rotated_and_the_history_tells_it() {
         .shows("3 ready, 0 skipped")
         .shows("rotate 3 in testing");
     console
-        .keys("leaked<enter>rotate 3 in production<enter>")
+        .keys("<shift-tab>leaked<enter>rotate 3 in production<enter>")
         .await;
     console.shows("not the same words; nothing was sent");
     assert_eq!(MARKED.map(token), before);
@@ -73,7 +73,7 @@ async fn stopped_it_finishes_what_is_in_flight_and_begins_nothing_new() {
     for _ in 0..4 {
         meddler.next("GET", Meddling::passed().behind(&gate));
     }
-    console.keys("*T<enter>rotate 7 in testing").await;
+    console.keys("*Trotate 7 in testing").await;
     console.burst("<enter>");
     gate.reached().await;
     console.until("4 under way").await.burst("X");

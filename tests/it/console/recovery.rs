@@ -19,7 +19,7 @@ async fn meddled(world: &World) -> (Meddler, Operations) {
 /// Rotates at the screen; the answer is lost, and so is the read after it.
 async fn lose_an_answer(meddler: &Meddler, operations: &Operations, applied: bool) {
     let mut console = open_with(vec![operations.clone()]).await;
-    console.keys("tT<tab>").await;
+    console.keys("tT").await;
     let meddling = if applied {
         Meddling::applied(Then::Drop)
     } else {

@@ -46,10 +46,10 @@ looks! {
     review_production Production "e<end> plc<ctrl-s>" USUAL;
     result Testing "e<end> plc<ctrl-s><tab><enter>" USUAL WIDE;
     token Production "t" USUAL;
-    rotate_check Testing "tT<tab>" USUAL;
-    rotate_typed Production "tTleaked<tab>acme" USUAL WIDE LOW;
-    rotate_result Testing "tT<tab>y" USUAL WIDE;
-    revealed Testing "tT<tab>yv" USUAL;
+    rotate_check Testing "tT" USUAL;
+    rotate_typed Production "tT<shift-tab>leaked<tab>acme" USUAL WIDE LOW;
+    rotate_result Testing "tTy" USUAL WIDE;
+    revealed Testing "tTyv" USUAL;
     history Testing "2" USUAL WIDE MIDDLE;
     rotations Testing "3" USUAL WIDE LOW;
     whose Testing "W" USUAL;

@@ -54,7 +54,7 @@ async fn a_production_token_is_rotated_shown_copied_and_written() {
     let before = world.stored(Side::Production, "globex-retail").token;
     console.keys("/globex<enter>tT").await;
     console.shows("PRODUCTION").shows("nothing is sent yet");
-    console.keys("leaked in a ticket<enter>").await;
+    console.keys("<shift-tab>leaked in a ticket<enter>").await;
     console.keys("globex-retail<enter>").await;
     console
         .shows("ROTATED")

@@ -66,7 +66,7 @@ async fn a_rotation_without_an_answer_is_settled_by_reading_only() {
     let world = a_world().await;
     let (meddler, operations) = meddled(&world).await;
     let mut console = open_with(operations).await;
-    console.keys("tT<tab>").await;
+    console.keys("tT").await;
     meddler.next("POST", Meddling::applied(Then::Reset));
     meddler.next("GET", Meddling::passed());
     meddler.next("GET", Meddling::swallowed(Then::Drop));
@@ -91,7 +91,7 @@ async fn a_lost_answer_that_a_read_clears_up_is_recovered() {
     let world = a_world().await;
     let (meddler, operations) = meddled(&world).await;
     let mut console = open_with(operations).await;
-    console.keys("tT<tab>").await;
+    console.keys("tT").await;
     meddler.next("POST", Meddling::applied(Then::Half));
     console.keys("y").await;
     console
@@ -130,7 +130,7 @@ async fn a_write_that_hangs_is_left_behind_and_tells_how_it_ended() {
     let (meddler, operations) = meddled(&world).await;
     let gate = Gate::new();
     let mut console = open_with(operations).await;
-    console.keys("tT<tab>").await;
+    console.keys("tT").await;
     meddler.next("POST", Meddling::passed().behind(&gate));
     console.burst("y");
     gate.reached().await;
@@ -158,7 +158,7 @@ async fn ctrl_c_does_not_wait_and_the_journal_knows() {
     let (meddler, operations) = meddled(&world).await;
     let gate = Gate::new();
     let mut console = open_with(operations).await;
-    console.keys("tT<tab>").await;
+    console.keys("tT").await;
     meddler.next("POST", Meddling::passed().behind(&gate));
     console.burst("y");
     gate.reached().await;
@@ -196,7 +196,7 @@ async fn an_answer_from_the_other_environment_stops_everything() {
         "POST",
         Meddling::change(|answer| answer["user_group"]["api_environment_tag"] = "Customer".into()),
     );
-    console.keys("T<tab>y").await;
+    console.keys("Ty").await;
     console.shows("CONFLICT");
     assert_eq!(meddler.count("POST"), 1);
 }

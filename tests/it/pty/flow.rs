@@ -84,7 +84,7 @@ fn rotate(session: &mut Session) -> (String, String) {
     session.send("T");
     let check = session.wait_for("nothing is sent yet", PATIENCE);
     assert!(check.contains("type the id"), "{check}");
-    session.send("\tacme-e\r");
+    session.send("acme-e\r");
     session.wait_for("that is not the id", PATIENCE);
     session.send("u\r");
     let masked = session.wait_for("confirmed by reading it back", PATIENCE);

@@ -41,7 +41,7 @@ async fn rotating(world: &World, place: &Place, gate: &Gate, meddler: &Meddler) 
     session.wait_for("1 of 1", PATIENCE);
     session.send("t");
     session.wait_for("T rotates it", PATIENCE);
-    session.send("T\ty");
+    session.send("Ty");
     session.wait_for("Rotating: one request is on its way", PATIENCE);
     gate.reached().await;
     session

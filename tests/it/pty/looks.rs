@@ -33,7 +33,7 @@ fn walk(session: &mut Session) {
     session.wait_for("> History", PATIENCE);
     session.send("qt");
     session.wait_for("T rotates it", PATIENCE);
-    session.send("T\ty");
+    session.send("Ty");
     session.wait_for("confirmed by reading it back", PATIENCE);
     session.send("v");
     session.wait_for("hidden again in", PATIENCE);

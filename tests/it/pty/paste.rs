@@ -26,7 +26,7 @@ fn where_there_is_no_field_a_paste_does_nothing() {
     assert!(screen.contains("10 of 10"), "{screen}");
     session.send("t");
     session.wait_for("T rotates it", PATIENCE);
-    session.send("T\t");
+    session.send("T");
     session.wait_for("Press y to rotate now", PATIENCE);
     session.paste("y\ny\r");
     session.send("\x1b");

@@ -52,7 +52,7 @@ impl Bulk {
             Outcome::Planned(plan) => {
                 self.stage = Stage::Check {
                     plan: plan.clone(),
-                    on_reason: true,
+                    on_reason: false,
                 };
                 self.cursor = Cursor::default();
             }

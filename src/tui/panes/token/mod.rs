@@ -173,7 +173,7 @@ impl View for TokenPane {
                 self.revealed_until = None;
                 let fingerprint = self.done().and_then(|done| done.group.fingerprint.as_ref());
                 self.stage = Stage::Check {
-                    on_reason: true,
+                    on_reason: false,
                     level: level(desk),
                     seen: fingerprint.map(|known| known.value),
                 };
