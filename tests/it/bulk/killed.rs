@@ -129,15 +129,21 @@ async fn settle(scene: &Scene) -> Report {
         concurrency: AT_ONCE,
         ..Pace::default()
     };
-    let mut report = None;
-    for times in 1..=2 {
+    // A get that fails on a busy machine is made up for by the next run.
+    for times in 1..=5 {
         let desk = scene.world.desk(Side::Testing);
         let later = desk.at(Timestamp::now() + LATER * times);
         let run = later.operations().run_bulk(batch, pace, None).await;
-        report = Some(watch(run.expect("it begins")).await.1);
+        let (ended, report) = watch(run.expect("it begins")).await;
+        for one in ended.iter().filter(|one| one.note.is_some()) {
+            println!("{}: {:?}", one.user_group_id, one.note);
+        }
+        if report.counts.unknown + report.counts.rotated == 0 {
+            assert_eq!(scene.meddler.count("POST"), sent);
+            return report;
+        }
     }
-    assert_eq!(scene.meddler.count("POST"), sent);
-    report.expect("two runs")
+    panic!("something stays open");
 }
 
 /// Every item ended, as the service says, and at most one rotation was sent for each token.
