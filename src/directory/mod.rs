@@ -37,7 +37,8 @@ pub use values::{
 };
 
 /// A handle to one directory file; clones share it. Requests are done one after another, in the order of asking; what
-/// is asked at the same time is made durable together.
+/// is asked at the same time is made durable together. Reads of a few rows wait for no write that is under way: they
+/// see all that was answered before.
 ///
 /// A write whose caller has gone is still done. Dropping the last handle waits for what is under way.
 #[derive(Clone)]
@@ -47,7 +48,9 @@ struct Desk {
     path: PathBuf,
     fingerprinter: Fingerprinter,
     requests: Option<mpsc::Sender<Request>>,
-    thread: Option<JoinHandle<()>>,
+    /// A connection of their own, so that they are not held up by commits.
+    glances: Option<mpsc::Sender<Request>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl Directory {
@@ -62,16 +65,15 @@ impl Directory {
         // Absolute: SQLite gives names like ":memory:" a meaning of their own.
         let path = std::path::absolute(path).map_err(unusable)?;
         let (store, fingerprinter) = sqlite::Store::open(&path)?;
-        let (sender, receiver) = mpsc::channel();
-        let thread = std::thread::Builder::new()
-            .name("directory".into())
-            .spawn(move || sqlite::serve(store, &receiver))
-            .map_err(unusable)?;
+        let (requests, serving) = start("directory", store).map_err(unusable)?;
+        let (store, _) = sqlite::Store::open(&path)?;
+        let (glances, glancing) = start("directory-reads", store).map_err(unusable)?;
         Ok(Self(Arc::new(Desk {
             path,
             fingerprinter,
-            requests: Some(sender),
-            thread: Some(thread),
+            requests: Some(requests),
+            glances: Some(glances),
+            threads: vec![serving, glancing],
         })))
     }
 
@@ -261,10 +263,28 @@ impl Directory {
             path: self.0.path.clone(),
         };
         let (reply, answer) = oneshot::channel();
-        let requests = self.0.requests.as_ref().ok_or_else(stopped)?;
-        requests.send(request(reply)).map_err(|_| stopped())?;
+        let request = request(reply);
+        let queue = if request.is_glance() {
+            &self.0.glances
+        } else {
+            &self.0.requests
+        };
+        let queue = queue.as_ref().ok_or_else(stopped)?;
+        queue.send(request).map_err(|_| stopped())?;
         answer.await.map_err(|_| stopped())?
     }
+}
+
+/// A thread that does requests until nobody can send any more.
+fn start(
+    name: &str,
+    store: sqlite::Store,
+) -> std::io::Result<(mpsc::Sender<Request>, JoinHandle<()>)> {
+    let (sender, receiver) = mpsc::channel();
+    let thread = std::thread::Builder::new()
+        .name(name.into())
+        .spawn(move || sqlite::serve(store, &receiver))?;
+    Ok((sender, thread))
 }
 
 impl fmt::Debug for Directory {
@@ -276,8 +296,8 @@ impl fmt::Debug for Directory {
 impl Drop for Desk {
     /// Hangs up and waits, so that every write asked for is durable and the file is closed.
     fn drop(&mut self) {
-        drop(self.requests.take());
-        if let Some(thread) = self.thread.take() {
+        drop((self.glances.take(), self.requests.take()));
+        for thread in self.threads.drain(..) {
             // A panic over there was already answered with `Stopped`.
             drop(thread.join());
         }

@@ -97,3 +97,26 @@ pub(super) enum Request {
         reply: Reply<Vec<Owner>>,
     },
 }
+
+impl Request {
+    /// Whether it reads a few rows and writes nothing.
+    pub(super) fn is_glance(&self) -> bool {
+        match self {
+            Self::Group { .. }
+            | Self::Rotation { .. }
+            | Self::Happenings { .. }
+            | Self::Owners { .. } => true,
+            Self::Rotations { filter, .. } => filter.user_group_id.is_some(),
+            Self::Groups { .. }
+            | Self::Record { .. }
+            | Self::History { .. }
+            | Self::Begin { .. }
+            | Self::EndHandOff { .. }
+            | Self::BeginBatch { .. }
+            | Self::Batches { .. }
+            | Self::BatchItems { .. }
+            | Self::EndItem { .. }
+            | Self::EndBatch { .. } => false,
+        }
+    }
+}

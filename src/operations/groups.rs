@@ -27,7 +27,10 @@ impl Operations {
     ///
     /// It settles the open rotations of the group (rotation.md, rule 2).
     pub async fn look_up(&self, id: &UserGroupId, assurance: Assurance) -> Result<Done, Failure> {
-        let known = self.known(id, assurance).await?;
+        // Together: behind the writes of others each would wait for a commit of its own.
+        let (known, asked) = tokio::join!(self.known(id, assurance), self.asked(id));
+        let known = known?;
+        let asked = asked.map_err(Failure::NothingSent)?;
         let properties = self.profile().read_properties.then(|| {
             known
                 .and_then(|group| group.properties)
@@ -39,7 +42,6 @@ impl Operations {
             properties,
             ..GroupRequest::default()
         };
-        let asked = self.asked(id).await.map_err(Failure::NothingSent)?;
         self.reached(Point::BeforeGet);
         let read = self.read(&request, id).await?;
         self.reached(Point::GetAnswered);

@@ -3,6 +3,7 @@
 
 mod binary;
 mod engine;
+mod killed;
 mod storm;
 
 use std::collections::HashMap;

@@ -16,7 +16,7 @@ use crate::support::meddler::{Gate, Meddling};
 const DEADLINE: Duration = Duration::from_mins(1);
 
 impl Scene {
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(super) fn command(&self, arguments: &[&str]) -> Command {
         let folder = self.world.folder();
         let config = folder.join("meddled.toml");
         let text = std::fs::read_to_string(self.world.config_file()).expect("readable");
@@ -44,13 +44,13 @@ impl Scene {
     }
 }
 
-async fn wait(child: Child) -> Output {
+pub(super) async fn wait(child: Child) -> Output {
     let output = tokio::time::timeout(DEADLINE, child.wait_with_output()).await;
     output.expect("it ends in time").expect("it ran")
 }
 
 /// Exit code, lines of JSON, and standard error.
-fn read(output: Output) -> (i32, Vec<Value>, String) {
+pub(super) fn read(output: Output) -> (i32, Vec<Value>, String) {
     let err = String::from_utf8(output.stderr).expect("UTF-8");
     let out = String::from_utf8(output.stdout).expect("UTF-8");
     let lines = out.lines().map(|line| {
@@ -59,11 +59,11 @@ fn read(output: Output) -> (i32, Vec<Value>, String) {
     (output.status.code().unwrap_or(-1), lines.collect(), err)
 }
 
-fn pid(child: &Child) -> Pid {
+pub(super) fn pid(child: &Child) -> Pid {
     Pid::from_raw(child.id().expect("it runs") as i32).expect("a process id")
 }
 
-fn assert_adds_up(summary: &Value) {
+pub(super) fn assert_adds_up(summary: &Value) {
     let count = |key: &str| summary[key].as_u64().expect("a count");
     let parts = [
         "confirmed",
