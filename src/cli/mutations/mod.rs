@@ -45,7 +45,8 @@ pub(super) fn answer(
     token: &TokenArgs,
     file: Option<&mut TokenFile>,
 ) -> Result<Exit, Stop> {
-    let written = write_token(done, file);
+    let goes_to_file = file.is_some();
+    let unwritten = write_token(done, file).err();
     let revealed = done.token.as_ref().filter(|_| token.reveal);
     human::say_warnings(done);
     if session.json {
@@ -54,13 +55,24 @@ pub(super) fn answer(
         let is_rotation = rotation.is_some();
         human::answered(done, is_rotation, revealed, session.operations.now())?;
     }
+    if let Some(unwritten) = &unwritten {
+        print::say(&format!("x {unwritten}"));
+    } else if goes_to_file && done.token.is_some() {
+        print::say("the token is in the file");
+    } else if rotation.is_some() && !token.reveal {
+        print::say(&format!(
+            "the token is not printed; `groupdesk get {} --token-out FILE` writes it to a file",
+            done.group.id
+        ));
+    }
     let handed = rotation.and_then(|rotation| rotation.handed);
     if let Some(handed) = handed {
         handoff::say(handed);
     }
-    written?;
+    // What was asked for is done; where its token should have gone is another matter.
+    let in_part = unwritten.is_some() || handed.is_some_and(|handed| !handed.is_done());
     Ok(match Exit::of_done(done) {
-        Exit::Done if handed.is_some_and(|handed| !handed.is_done()) => Exit::Partly,
+        Exit::Done if in_part => Exit::Partly,
         exit => exit,
     })
 }
