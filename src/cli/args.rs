@@ -179,8 +179,11 @@ pub(super) struct Update {
 pub(super) struct Rotate {
     /// One group, or several
     #[arg(value_name = "ID", value_parser = user_group_id,
-          required_unless_present_any = ["filter", "older_than", "from", "resume", "retry_failed"])]
+          required_unless_present_any = ["filter", "older_than", "from", "resume", "retry_failed", "token_stdin"])]
     pub(super) ids: Vec<UserGroupId>,
+    /// Rotate the group that has the token on standard input; an ID names the group where it is not known here
+    #[arg(long, conflicts_with_all = ["filter", "older_than", "from", "resume", "retry_failed"])]
+    pub(super) token_stdin: bool,
     /// Why, for the history
     #[arg(long)]
     pub(super) reason: Option<String>,

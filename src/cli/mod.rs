@@ -89,7 +89,7 @@ async fn run(cli: Cli) -> Result<Exit, Stop> {
         Some(Command::Demo(demo)) => console::demo(demo.groups, global.ascii).await,
         Some(Command::Serve(serve)) => serve::run(serve, &global).await,
         Some(Command::Whose { token }) => whose::run(&global, &token).await,
-        Some(Command::Rotate(rotate)) if rotate.single().is_none() => {
+        Some(Command::Rotate(rotate)) if rotate.single().is_none() && !rotate.token_stdin => {
             Box::pin(bulk::run(&global, rotate)).await
         }
         Some(command) => Box::pin(interruptible(&global, command)).await,
@@ -129,8 +129,11 @@ async fn one(session: &Session, command: Command) -> Result<Exit, Stop> {
         Command::History { id, limit } => groups::history(session, id, limit).await,
         Command::Create(create) => mutations::create(session, create).await,
         Command::Update(update) => mutations::update(session, update).await,
+        Command::Rotate(rotate) if rotate.token_stdin => {
+            mutations::rotate_pasted(session, rotate).await
+        }
         Command::Rotate(rotate) => match rotate.single().cloned() {
-            Some(id) => mutations::rotate(session, id, rotate).await,
+            Some(id) => mutations::rotate(session, id, None, rotate).await,
             None => Ok(Exit::Usage),
         },
         Command::Rotations(arguments) => rotations::run(session, arguments).await,

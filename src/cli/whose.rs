@@ -47,7 +47,8 @@ pub(super) async fn run(global: &Global, arguments: &[OsString]) -> Result<Exit,
     })
 }
 
-async fn ask(no_input: bool) -> Result<Token, Stop> {
+/// Reads a token; none is ever an argument.
+pub(super) async fn ask(no_input: bool) -> Result<Token, Stop> {
     if io::stdin().is_terminal() && no_input {
         return Err(Stop::Guarded(
             "the token would have to be typed, and --no-input was said; give it on standard input"

@@ -4,7 +4,11 @@ mod create;
 mod rotate;
 mod update;
 
-pub(super) use {create::create, rotate::rotate, update::update};
+pub(super) use {
+    create::create,
+    rotate::{rotate, rotate_pasted},
+    update::update,
+};
 
 use super::{
     args::TokenArgs, exit::Exit, handoff, human, json, print, session::Session, stop::Stop,

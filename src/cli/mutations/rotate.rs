@@ -9,14 +9,60 @@ use crate::{
         handoff, print,
         session::Session,
         stop::Stop,
+        whose,
     },
-    domain::{group::UserGroupId, history::Ending},
+    domain::{group::UserGroupId, history::Ending, token::Fingerprint},
 };
 
-/// One group; several are `bulk`'s business.
+/// The group that has a pasted token (rotation.md: the fingerprint is looked up first, then the id is asked for, then
+/// there is a plain warning). The token itself is forgotten before anything is sent.
+pub(in crate::cli) async fn rotate_pasted(
+    session: &Session,
+    arguments: Rotate,
+) -> Result<Exit, Stop> {
+    let token = whose::ask(session.no_input).await?;
+    let directory = session.operations.directory();
+    let seen = directory.fingerprinter().of(&token);
+    let mut owners = directory.whose(&token).await?;
+    drop(token);
+    owners.retain(|owner| owner.profile == session.operations.profile().name);
+    let current = owners.iter().find(|owner| owner.current);
+    let id = match (arguments.ids.as_slice(), current) {
+        ([], Some(owner)) => owner.user_group_id.clone(),
+        ([id], Some(owner)) if *id == owner.user_group_id => id.clone(),
+        (_, Some(owner)) => {
+            return Err(Stop::Guarded(format!(
+                "that token is the one of \"{}\"; nothing was sent",
+                owner.user_group_id
+            )));
+        }
+        (_, None) if !owners.is_empty() => {
+            return Err(Stop::Guarded(format!(
+                "that token was one of \"{}\" and has been replaced since; nothing was sent",
+                owners[0].user_group_id
+            )));
+        }
+        ([id], None) => {
+            print::say(&format!(
+                "! this desk has never seen that token; it is rotated only if the service says that it is the one of \"{id}\""
+            ));
+            id.clone()
+        }
+        _ => {
+            return Err(Stop::Guarded(
+                "no group of this profile is known to have that token; nothing was sent. Name its group: groupdesk rotate ID --token-stdin"
+                    .into(),
+            ));
+        }
+    };
+    rotate(session, id, Some(seen), arguments).await
+}
+
+/// One group; several are `bulk`'s business. `pasted` is the token that is meant, where somebody gave one.
 pub(in crate::cli) async fn rotate(
     session: &Session,
     id: UserGroupId,
+    pasted: Option<Fingerprint>,
     arguments: Rotate,
 ) -> Result<Exit, Stop> {
     let Rotate {
@@ -29,9 +75,7 @@ pub(in crate::cli) async fn rotate(
     let assurance = assurance(exists.exists);
     session.operations.writable()?;
     let known = session.operations.known(&id, assurance).await?;
-    let seen = known
-        .and_then(|group| group.fingerprint)
-        .map(|known| known.value);
+    let seen = pasted.or_else(|| Some(known?.fingerprint?.value));
     let fingerprint = seen.map_or_else(|| "not known here".to_owned(), |seen| seen.to_string());
     if mutation.dry_run {
         session.say_where();

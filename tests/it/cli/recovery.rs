@@ -207,3 +207,41 @@ async fn a_token_is_traced_to_its_group_and_nothing_is_sent() {
     assert!(!ran.err.contains(&new), "{}", ran.err);
     assert_eq!(scene.meddler.methods().len(), sent, "nothing is sent");
 }
+
+#[tokio::test]
+async fn the_group_of_a_pasted_token_is_rotated_and_no_other() {
+    let scene = Scene::new().await;
+    let token = scene.token().await;
+    scene.desk.json(0, &["create", "globex", "--yes"]).await;
+    let paste = async |arguments: &[&str], token: &str| {
+        let mut all = vec!["rotate", "--token-stdin", "--yes", "--json"];
+        all.extend(arguments);
+        scene.desk.run_with(&all, token).await
+    };
+
+    // Another group, no group, and a token that nobody here has seen: nothing is sent.
+    for (arguments, text) in [
+        (&["globex"][..], token.as_str()),
+        (&[], "a token that nobody here has seen"),
+        (&["globex"], "a token that nobody here has seen"),
+    ] {
+        let ran = paste(arguments, text).await;
+        assert_eq!(ran.code, 3, "{arguments:?}: {}", ran.err);
+        assert!(!ran.err.contains(text), "{}", ran.err);
+    }
+    assert_eq!(scene.meddler.count("POST"), 0);
+
+    let ran = paste(&[], &format!("{token}\n")).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let rotated: Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!(rotated["user_group_id"], "acme-eu");
+    assert_eq!(rotated["outcome"], "confirmed");
+    let again = paste(&[], &token).await;
+    assert_eq!(again.code, 3, "{}", again.err);
+    assert!(
+        again.err.contains("has been replaced since"),
+        "{}",
+        again.err
+    );
+    assert_eq!(scene.meddler.count("POST"), 1);
+}
