@@ -130,11 +130,15 @@ impl Operations {
     /// Hazard 6: after a create whose outcome stayed unknown, "it was there already" says nothing.
     async fn may_have_created(&self, id: &UserGroupId) -> bool {
         let history = self.history(Some(id.clone()), Some(RECENT)).await;
+        // The newest create is this one; what counts is how the one before it ended.
         history.is_ok_and(|entries| {
-            entries.iter().any(|numbered| {
-                let entry = &numbered.value;
-                (entry.operation, entry.ending) == (Operation::Create, Ending::Unknown)
-            })
+            let mut creates = entries
+                .iter()
+                .map(|numbered| &numbered.value)
+                .filter(|entry| entry.operation == Operation::Create);
+            creates
+                .nth(1)
+                .is_some_and(|before| before.ending == Ending::Unknown)
         })
     }
 

@@ -148,6 +148,8 @@ async fn a_lost_answer_is_unknown_and_a_second_create_finds_out() {
         assert_eq!(done.ending, Ending::Existed);
         // Hazard 6: that it was there already says nothing after a lost answer.
         assert_eq!(done.warnings, [Warning::CreationUnclear]);
+        let again = scene.ana.create(&id(NEW), &globex()).await.expect("done");
+        assert_eq!(again.warnings, [], "by now it is known to have been there");
     }
 }
 
