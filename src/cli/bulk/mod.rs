@@ -31,8 +31,14 @@ use crate::{
 use teller::Teller;
 use tokens::TokenLines;
 
-/// How long what is in flight may take after a signal.
-const FINISHING: Duration = Duration::from_secs(35);
+/// How long what is in flight may take after a signal; tests have less time.
+fn finishing() -> Duration {
+    #[cfg(feature = "failpoints")]
+    if let Ok(millis) = std::env::var("GROUPDESK_TEST_FINISHING_MS") {
+        return Duration::from_millis(millis.parse().expect("a number"));
+    }
+    Duration::from_secs(35)
+}
 
 /// A batch that may be run.
 struct Ready {
@@ -224,7 +230,7 @@ async fn drive(
                     break None;
                 }
                 run.control.stop();
-                deadline = deadline.or(Some(Instant::now() + FINISHING));
+                deadline = deadline.or(Some(Instant::now() + finishing()));
                 teller.say("finishing what is in flight, at most 35 s; Ctrl-C again leaves".into());
             }
             () = late => break None,
