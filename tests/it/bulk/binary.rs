@@ -22,6 +22,11 @@ const DEADLINE: Duration = Duration::from_mins(1);
 
 impl Scene {
     pub(super) fn command(&self, arguments: &[&str]) -> Command {
+        self.program(&[&["rotate"], arguments].concat())
+    }
+
+    /// The program at a desk behind the meddler.
+    pub(super) fn program(&self, arguments: &[&str]) -> Command {
         let folder = self.world.folder();
         let config = folder.join("meddled.toml");
         let text = std::fs::read_to_string(self.world.config_file()).expect("readable");
@@ -29,7 +34,6 @@ impl Scene {
         std::fs::write(&config, text).expect("written");
         let mut command = Command::new(env!("CARGO_BIN_EXE_groupdesk"));
         command
-            .arg("rotate")
             .args(arguments)
             .env_clear()
             .env("HOME", folder)
@@ -44,7 +48,7 @@ impl Scene {
         command
     }
 
-    async fn rotate(&self, arguments: &[&str]) -> (i32, Vec<Value>, String) {
+    pub(super) async fn rotate(&self, arguments: &[&str]) -> (i32, Vec<Value>, String) {
         read(wait(self.command(arguments).spawn().expect("it starts")).await)
     }
 }
