@@ -33,7 +33,7 @@ pub use replay::replay;
 use request::{Groups, Reply, Request};
 pub use values::{
     Begun, Damaged, HandOffStep, Happening, HistoryFilter, Intent, JournalRow, Numbered, Owner,
-    Record, Recorded, RotationFilter, RotationId, RotationStep, Upon, What,
+    Record, Recorded, RotationFilter, RotationId, RotationStep, Standing, Upon, What,
 };
 
 /// A handle to one directory file; clones share it. Requests are done one after another, in the order of asking; what
@@ -107,6 +107,17 @@ impl Directory {
     ) -> Result<Option<KnownGroup>, DirectoryError> {
         let (profile, id) = (profile.to_owned(), id.clone());
         self.ask(|reply| Request::Group { profile, id, reply })
+            .await
+    }
+
+    /// One group, if it is known, and what is open of its rotations.
+    pub async fn standing(
+        &self,
+        profile: &str,
+        id: &UserGroupId,
+    ) -> Result<Standing, DirectoryError> {
+        let (profile, id) = (profile.to_owned(), id.clone());
+        self.ask(|reply| Request::Standing { profile, id, reply })
             .await
     }
 

@@ -18,6 +18,12 @@ macro_rules! rotation_columns {
     };
 }
 
+macro_rules! open_states {
+    () => {
+        "state IN ('intended', 'sent', 'rotated', 'unknown')"
+    };
+}
+
 pub(super) const GROUPS: &str = concat!(
     "SELECT ",
     group_columns!(),
@@ -132,6 +138,15 @@ pub(super) const ROTATION: &str = concat!(
 
 const ROTATIONS: &str = concat!("SELECT ", rotation_columns!(), " FROM rotations");
 
+/// Listed by the index `rotations_open`.
+pub(super) const OPEN_OF_GROUP: &str = concat!(
+    "SELECT ",
+    rotation_columns!(),
+    " FROM rotations WHERE profile = $1 AND user_group_id = $2 AND ",
+    open_states!(),
+    " ORDER BY id DESC"
+);
+
 /// Compare and set: changes nothing where the state is not the expected one.
 pub(super) const STEP_ROTATION: &str = "\
 UPDATE rotations SET state = $1, fingerprint = $2, refused = $3, read_unchanged = $4, \
@@ -170,7 +185,7 @@ pub(super) const META: &str = "SELECT value FROM meta WHERE key = $1";
 pub(super) const ADD_META: &str = "INSERT INTO meta (key, value) VALUES ($1, $2)";
 
 /// The open states, as the index `rotations_open` lists them.
-const OPEN: &str = "state IN ('intended', 'sent', 'rotated', 'unknown')";
+const OPEN: &str = open_states!();
 
 /// A parameter of a text that is put together from a filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -281,6 +296,7 @@ mod tests {
             HOLDER,
             UNSETTLED,
             ROTATION,
+            OPEN_OF_GROUP,
             STEP_ROTATION,
             HAND_OFF,
             END_HAND_OFF,

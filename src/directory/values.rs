@@ -65,6 +65,16 @@ pub struct HandOffStep {
 pub struct Recorded {
     pub group: Option<KnownGroup>,
     pub noticed: Noticed,
+    /// What is still to be found out of rotations of that group, the last begun first.
+    pub open: Vec<JournalRow>,
+}
+
+/// What the directory knows of one group at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct Standing {
+    pub group: Option<KnownGroup>,
+    /// Rotations of which something is still to be found out, the last begun first.
+    pub open: Vec<JournalRow>,
 }
 
 /// A rotation to begin.

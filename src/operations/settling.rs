@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use super::{Clock, Operations, horizon::Moment};
 use crate::{
-    directory::{DirectoryError, JournalRow, Record, RotationFilter, RotationId, RotationStep},
+    directory::{DirectoryError, JournalRow, Record, RotationId, RotationStep, Standing},
     domain::{
         group::UserGroupId,
         history::{Ending, Entry, Operation},
+        known::KnownGroup,
         rotation::{Event, Rotation, State},
         token::Fingerprint,
     },
@@ -60,17 +61,14 @@ impl Operations {
         self.0.sendings.since(row, now)
     }
 
-    /// To be called before the get leaves.
-    pub(super) async fn asked(&self, id: &UserGroupId) -> Result<Asked, DirectoryError> {
-        let filter = RotationFilter {
-            profile: Some(self.profile().name.clone()),
-            user_group_id: Some(id.clone()),
-            open_only: true,
-            ..RotationFilter::default()
-        };
+    /// What is known, and what is open; to be called before the get leaves.
+    pub(super) async fn ask(
+        &self,
+        id: &UserGroupId,
+    ) -> Result<(Option<KnownGroup>, Asked), DirectoryError> {
         let at = self.moment();
-        let open = self.directory().rotations(filter).await?;
-        Ok(Asked { open, at })
+        let Standing { group, open } = self.directory().standing(&self.profile().name, id).await?;
+        Ok((group, Asked { open, at }))
     }
 
     /// Tells every rotation that was open when the get left what it found.

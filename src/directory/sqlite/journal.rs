@@ -1,6 +1,6 @@
 //! The journal of rotations (rotation.md): intents, steps, and every event for ever.
 
-use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Rows, params, params_from_iter};
 
 use super::{batches, fault::Fault, groups, rows};
 use crate::{
@@ -11,6 +11,7 @@ use crate::{
         replay, sql,
     },
     domain::{
+        group::UserGroupId,
         rotation::{Event, State},
         token::Fingerprint,
     },
@@ -150,13 +151,26 @@ pub(super) fn one(connection: &Connection, id: RotationId) -> Result<Option<Jour
         .transpose()
 }
 
+/// What is still to be found out of the rotations of a group.
+pub(super) fn open_of(
+    connection: &Connection,
+    profile: &str,
+    id: &UserGroupId,
+) -> Result<Vec<JournalRow>, Fault> {
+    let mut statement = connection.prepare_cached(sql::OPEN_OF_GROUP)?;
+    rotations(statement.query([profile, id.as_str()])?)
+}
+
 pub(super) fn list(
     connection: &Connection,
     filter: RotationFilter,
 ) -> Result<Vec<JournalRow>, Fault> {
     let (text, parameters) = sql::rotations(filter);
     let mut statement = connection.prepare_cached(&text)?;
-    let mut found = statement.query(params_from_iter(parameters))?;
+    rotations(statement.query(params_from_iter(parameters))?)
+}
+
+fn rotations(mut found: Rows<'_>) -> Result<Vec<JournalRow>, Fault> {
     let mut rotations = Vec::new();
     while let Some(row) = found.next()? {
         rotations.push(rows::rotation(row)?.ok_or(Fault::Row(TABLE))?);
