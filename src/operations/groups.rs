@@ -2,7 +2,7 @@
 
 use super::{
     Assurance, Done, Failure, Operations, Point, Warning,
-    learning::{Learnt, Lookup, No, Read},
+    learning::{Before, Learnt, Lookup, No, Read},
 };
 use crate::{
     api::wire::GroupRequest,
@@ -60,7 +60,7 @@ impl Operations {
             sent: Sent::default(),
             read,
             changes: None,
-            before: Some(known),
+            before: Before::Read(known),
             asked: Some(asked),
         };
         let mut lookup = self.learn(id, learnt).await?;
@@ -119,7 +119,7 @@ impl Operations {
             },
             read,
             changes: created.then(|| Change::between(&Wanted::default(), wanted)),
-            before: None,
+            before: Before::ToRead,
             asked: None,
         };
         let mut done = self.learn(id, learnt).await?.done;
@@ -176,7 +176,7 @@ impl Operations {
             sent: sent(wanted),
             read,
             changes: Some(Change::between(base, wanted)),
-            before: None,
+            before: Before::ToRead,
             asked: None,
         };
         let mut done = self.learn(id, learnt).await?.done;

@@ -43,10 +43,15 @@ pub(super) struct Learnt {
     pub sent: Sent,
     pub read: Read,
     pub changes: Option<Change>,
-    /// What was known before the request left; `None`: to be read.
-    pub before: Option<Option<KnownGroup>>,
+    pub before: Before,
     /// What was open before a get left; `None` where the answer settles nothing.
     pub asked: Option<Asked>,
+}
+
+/// What was known of the group before the answer.
+pub(super) enum Before {
+    Read(Option<KnownGroup>),
+    ToRead,
 }
 
 /// What an answer taught, and what is known of the group's rotations now.
@@ -156,9 +161,9 @@ impl Operations {
         let mut tries = TRIES;
         loop {
             tries -= 1;
-            let before = match learnt.before.take() {
-                Some(before) => before,
-                None => self.show(id).await.map_err(Failure::NotWritten)?,
+            let before = match std::mem::replace(&mut learnt.before, Before::ToRead) {
+                Before::Read(before) => before,
+                Before::ToRead => self.show(id).await.map_err(Failure::NotWritten)?,
             };
             match self.learn_once(id, &learnt, before).await {
                 // Rotations that another process moved on meanwhile are left to it.
