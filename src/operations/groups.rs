@@ -60,7 +60,7 @@ impl Operations {
             sent: Sent::default(),
             read,
             changes: None,
-            before: Before::Read(known),
+            before: Before::Read(known.map(Box::new)),
             asked: Some(asked),
         };
         let mut lookup = self.learn(id, learnt).await?;

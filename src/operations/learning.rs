@@ -50,7 +50,7 @@ pub(super) struct Learnt {
 
 /// What was known of the group before the answer.
 pub(super) enum Before {
-    Read(Option<KnownGroup>),
+    Read(Option<Box<KnownGroup>>),
     ToRead,
 }
 
@@ -162,7 +162,7 @@ impl Operations {
         loop {
             tries -= 1;
             let before = match std::mem::replace(&mut learnt.before, Before::ToRead) {
-                Before::Read(before) => before,
+                Before::Read(before) => before.map(|group| *group),
                 Before::ToRead => self.show(id).await.map_err(Failure::NotWritten)?,
             };
             match self.learn_once(id, &learnt, before).await {
