@@ -263,11 +263,11 @@ async fn same(url: &str, key: &str, ids: &[UserGroupId], concurrency: usize) -> 
 fn curl(url: &str, key: &str, tokens: &[Token], folder: &Path) -> Option<f64> {
     let bodies = folder.join("bodies");
     std::fs::create_dir(&bodies).expect("a folder");
-    let mut names = String::new();
+    let mut names = Vec::new();
     for (number, token) in tokens.iter().enumerate() {
         let body = format!("{{\"current_token\":\"{}\"}}", token.expose());
         std::fs::write(bodies.join(number.to_string()), body).expect("written");
-        names.push_str(&format!("{number}\n"));
+        writeln!(names, "{number}").expect("memory");
     }
     let headers = format!("authorization: Token {key}\ncontent-type: application/json\n");
     std::fs::write(folder.join("headers"), headers).expect("written");
@@ -291,7 +291,7 @@ fn curl(url: &str, key: &str, tokens: &[Token], folder: &Path) -> Option<f64> {
         .spawn()
         .ok()?;
     let mut stdin = xargs.stdin.take().expect("standard input");
-    stdin.write_all(names.as_bytes()).ok()?;
+    stdin.write_all(&names).ok()?;
     drop(stdin);
     let done = xargs.wait().ok()?.success();
     done.then(|| tokens.len() as f64 / begun.elapsed().as_secs_f64())

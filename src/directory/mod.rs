@@ -2,6 +2,7 @@
 //! and the journal of rotations. Fingerprints, never tokens. One story; SQLite tells it today.
 
 mod batch;
+mod boot;
 mod columns;
 mod error;
 mod replay;
@@ -28,6 +29,7 @@ use crate::domain::{
     token::{Fingerprint, Fingerprinter, Token},
 };
 pub use batch::{Batch, BatchId, BatchItem, NewBatch, Place};
+pub use boot::BootTime;
 pub use error::DirectoryError;
 pub use replay::replay;
 use request::{Groups, Reply, Request};

@@ -14,7 +14,7 @@ macro_rules! group_columns {
 macro_rules! rotation_columns {
     () => {
         "id, profile, user_group_id, state, previous, fingerprint, refused, read_unchanged, by, reason, \
-         started_at, sent_at, note, handoff, handoff_exit, handoff_note"
+         started_at, sent_at, note, handoff, handoff_exit, handoff_note, boot_clock"
     };
 }
 
@@ -77,8 +77,9 @@ SELECT number, at, by, profile, user_group_id, operation, ending, previous_finge
 
 /// Nothing is returned where another rotation holds the token.
 pub(super) const BEGIN_ROTATION: &str = "\
-INSERT INTO rotations (profile, user_group_id, state, previous, refused, read_unchanged, by, reason, started_at) \
-VALUES ($1, $2, 'intended', $3, 0, 0, $4, $5, $6) \
+INSERT INTO rotations (profile, user_group_id, state, previous, refused, read_unchanged, by, reason, started_at, \
+ boot_clock) \
+VALUES ($1, $2, 'intended', $3, 0, 0, $4, $5, $6, $7) \
 ON CONFLICT DO NOTHING RETURNING id";
 
 pub(super) const ADD_BATCH: &str = "\
@@ -150,8 +151,8 @@ pub(super) const OPEN_OF_GROUP: &str = concat!(
 /// Compare and set: changes nothing where the state is not the expected one.
 pub(super) const STEP_ROTATION: &str = "\
 UPDATE rotations SET state = $1, fingerprint = $2, refused = $3, read_unchanged = $4, \
- sent_at = COALESCE(sent_at, $5), note = COALESCE($6, note) \
-WHERE id = $7 AND state = $8";
+ sent_at = COALESCE(sent_at, $5), note = COALESCE($6, note), boot_clock = COALESCE($7, boot_clock) \
+WHERE id = $8 AND state = $9";
 
 pub(super) const HAND_OFF: &str =
     "UPDATE rotations SET handoff = $1, handoff_exit = $2, handoff_note = $3 WHERE id = $4";

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::Place;
+use super::{BootTime, Place};
 
 use crate::domain::{
     group::UserGroupId,
@@ -117,6 +117,8 @@ pub struct JournalRow {
     /// The last thing that was seen, in words.
     pub note: Option<String>,
     pub handoff: HandOff,
+    /// As `sent_at`, or as `started_at` where nothing was sent.
+    pub boot_clock: Option<BootTime>,
 }
 
 /// One row of the append-only journal of a rotation, the intent first.

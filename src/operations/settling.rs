@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::{Clock, Operations, horizon::Moment};
 use crate::{
-    directory::{DirectoryError, JournalRow, Record, RotationId, RotationStep, Standing},
+    directory::{BootTime, DirectoryError, JournalRow, Record, RotationId, RotationStep, Standing},
     domain::{
         group::UserGroupId,
         history::{Ending, Entry, Operation},
@@ -41,13 +41,18 @@ pub(super) struct Settled {
 
 impl Operations {
     pub(super) fn moment(&self) -> Moment {
-        let monotonic = match self.0.clock {
-            Clock::System => Some(Instant::now()),
-            Clock::Fixed(_) => None,
-        };
-        Moment {
-            wall: self.now(),
-            monotonic,
+        let wall = self.now();
+        match self.0.clock {
+            Clock::System => Moment {
+                wall,
+                monotonic: Some(Instant::now()),
+                boot: BootTime::now(),
+            },
+            Clock::Fixed(_) => Moment {
+                wall,
+                monotonic: None,
+                boot: None,
+            },
         }
     }
 
@@ -57,7 +62,7 @@ impl Operations {
     }
 
     /// Time since a rotation was sent, or intended where it was not.
-    pub(super) fn since_sent(&self, row: &JournalRow, now: Moment) -> Duration {
+    pub(super) fn since_sent(&self, row: &JournalRow, now: &Moment) -> Duration {
         self.0.sendings.since(row, now)
     }
 
@@ -75,7 +80,7 @@ impl Operations {
     pub(super) fn settle(&self, asked: &Asked, evidence: &Evidence) -> Settled {
         let mut settled = Settled::default();
         for row in &asked.open {
-            self.settle_one(row, asked.at, evidence, &mut settled);
+            self.settle_one(row, &asked.at, evidence, &mut settled);
         }
         settled
     }
@@ -83,7 +88,7 @@ impl Operations {
     fn settle_one(
         &self,
         row: &JournalRow,
-        asked_at: Moment,
+        asked_at: &Moment,
         evidence: &Evidence,
         settled: &mut Settled,
     ) {

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Rows, params, params_from_iter};
 use super::{batches, fault::Fault, groups, rows};
 use crate::{
     directory::{
-        Begun, DirectoryError, Happening, Intent, JournalRow, RotationFilter, RotationId,
+        Begun, BootTime, DirectoryError, Happening, Intent, JournalRow, RotationFilter, RotationId,
         RotationStep, What,
         columns::{self, EventColumns},
         replay, sql,
@@ -46,7 +46,8 @@ pub(super) fn begin(tx: &Connection, profile: &str, intent: &Intent) -> Result<B
                 intent.previous.as_bytes(),
                 intent.by,
                 intent.reason,
-                at
+                at,
+                boot_clock()
             ],
             |row| row.get(0),
         )
@@ -96,13 +97,15 @@ pub(super) fn step(tx: &Connection, profile: &str, step: &RotationStep) -> Resul
     let horizon_passed =
         replay::horizon_passed(before.rotation, event, after).ok_or_else(moved_on)?;
     let at = columns::micros(step.at);
+    let sends = matches!(event, Event::Sending);
     let changed = tx.prepare_cached(sql::STEP_ROTATION)?.execute(params![
         after.state.as_str(),
         after.fingerprint.as_ref().map(Fingerprint::as_bytes),
         after.refused,
         after.read_unchanged,
-        matches!(event, Event::Sending).then_some(at),
+        sends.then_some(at),
         step.note,
+        sends.then(boot_clock).flatten(),
         id.0,
         from.as_str(),
     ])?;
@@ -118,6 +121,11 @@ pub(super) fn step(tx: &Connection, profile: &str, step: &RotationStep) -> Resul
         groups::keep_fingerprint(tx, profile, &before.user_group_id, fingerprint, at)?;
     }
     Ok(())
+}
+
+/// The horizon of an intent, and then of its sending, begins here.
+fn boot_clock() -> Option<String> {
+    BootTime::now().map(|now| now.to_string())
 }
 
 fn add(
