@@ -203,6 +203,7 @@ impl Run<'_> {
 
     /// The program itself; from outside it dies with its get on the way, or with the answer on the way.
     async fn settle(&mut self, kill: Option<u8>) {
+        self.scene.restart_machine();
         let gate = Gate::new();
         let meddling = match kill {
             None => None,

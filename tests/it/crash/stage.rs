@@ -123,6 +123,15 @@ impl Scene<'_> {
         known > 0
     }
 
+    /// As if the machine had been started anew: then the wall clock tells how long ago something was sent, and that is
+    /// the desk's own.
+    pub(super) fn restart_machine(&self) {
+        let directory = Connection::open(&self.directory).expect("a second connection");
+        directory
+            .execute("UPDATE rotations SET boot_clock = 'before:1'", [])
+            .expect("SQL");
+    }
+
     fn key(&self) -> PathBuf {
         use groupdesk::config::profile::KeySource;
         match self.stage.world.key_source(Side::Testing, false) {
