@@ -65,6 +65,7 @@ impl Exit {
             | Failure::NotApplied { .. } => Self::Refused,
             Failure::NotKnown { .. }
             | Failure::ReadOnly { .. }
+            | Failure::Forbidden { .. }
             | Failure::CreatedByGet { .. }
             | Failure::WrongEnvironment { .. }
             | Failure::RotationTaken { .. }

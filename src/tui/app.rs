@@ -310,6 +310,10 @@ impl App {
             Ask::SwitchTo(profile) => self.switch(profile),
             Ask::Leave(farewell) => self.leave(farewell),
             Ask::Press(action) => self.press(action),
+            Ask::Confirmed => {
+                let pane = self.stack.last_mut().expect("the bottom pane stays");
+                pane.view_mut().confirmed(&mut self.desk);
+            }
             Ask::TokenOf(profile, id) => {
                 self.grant(Ask::Pop);
                 self.switch(profile);

@@ -18,9 +18,9 @@ use super::{
     theme::Theme,
 };
 use crate::{
-    config::{HandOffCommand, profile::Profile},
+    config::{HandOffCommand, guard, profile::Profile},
     domain::{batch::Plan, change::Wanted, group::UserGroupId, token::Token},
-    operations::{RotationId, bulk::Wish},
+    operations::{Guarded, RotationId, bulk::Wish},
 };
 
 /// A wish of a pane about the stack of panes.
@@ -38,6 +38,8 @@ pub enum Ask {
     Finish(Ticket, Pane),
     SwitchTo(ProfileIndex),
     Leave(Farewell),
+    /// What the pane below asked to be typed was typed exactly.
+    Confirmed,
     /// The token pane of a group, of whichever profile; in the place of the asking pane.
     TokenOf(ProfileIndex, UserGroupId),
     /// Press an action as if by key; from the help.
@@ -186,6 +188,16 @@ impl Desk {
             Some(_) => None,
             None => Some("no profile is chosen"),
         }
+    }
+
+    /// Why an operation is not allowed in this profile, if so: read-only, or a guard and its reason.
+    pub fn forbidden(&self, operation: Guarded) -> Option<String> {
+        if let Some(why) = self.read_only_reason() {
+            return Some(why.into());
+        }
+        let guards = &self.profile()?.guards;
+        let reason = guard::forbidden(guards, operation)?;
+        Some(format!("{} is forbidden: {reason}", operation.as_str()))
     }
 
     /// The bulk rotation of the profile one is in.

@@ -19,6 +19,8 @@ pub enum Focus {
     Review,
     /// A review that asks for the key `y`.
     ReviewKey,
+    /// Words that a guard wants typed.
+    ConfirmTyped,
     Result,
     Token,
     RotateReason,
@@ -45,7 +47,7 @@ pub enum Focus {
 }
 
 impl Focus {
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 33] = [
         Self::Welcome,
         Self::List,
         Self::Filter,
@@ -56,6 +58,7 @@ impl Focus {
         Self::EditProperties,
         Self::Review,
         Self::ReviewKey,
+        Self::ConfirmTyped,
         Self::Result,
         Self::Token,
         Self::RotateReason,
@@ -87,6 +90,7 @@ impl Focus {
             | Self::EditName
             | Self::EditCell
             | Self::EditProperties
+            | Self::ConfirmTyped
             | Self::RotateReason
             | Self::RotateTyped
             | Self::WritePath
@@ -178,7 +182,13 @@ impl Action {
     fn is_of_the_frame(self) -> bool {
         matches!(
             self,
-            Self::Help | Self::Back | Self::Quit | Self::Cancel | Self::Suspend | Self::Redraw
+            Self::Help
+                | Self::Back
+                | Self::Quit
+                | Self::Cancel
+                | Self::Suspend
+                | Self::Redraw
+                | Self::Profiles
         )
     }
 }

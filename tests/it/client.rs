@@ -49,6 +49,7 @@ fn profile(base_url: String, timeout: Duration) -> Profile {
         handoff: None,
         max_token_age: None,
         max_bulk: 500,
+        guards: Vec::new(),
     }
 }
 

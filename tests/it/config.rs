@@ -107,6 +107,7 @@ fn a_short_profile_gets_careful_defaults() {
             handoff: None,
             max_token_age: None,
             max_bulk: 500,
+            guards: Vec::new(),
         }
     );
 }

@@ -22,7 +22,7 @@ tables! {
         Cancel ["ctrl-c"] "" "cancel; twice: quit";
         Refresh ["r" "f5" "ctrl-r"] "" "read again; changes nothing";
         OpenOrCreate ["o"] "" "open a group by its id, or create it";
-        Profiles ["P"] "" "switch the profile";
+        Profiles ["P" "f6"] "" "switch the profile";
         Groups ["1"] "" "the groups";
         History ["2"] "" "the history";
         Rotations ["3"] "" "the rotations, the open ones first";
@@ -50,7 +50,7 @@ tables! {
         OpenOrCreate ["o"] "open/create" "open a group by its id, or create it";
         Filter ["/"] "filter" "filter by words in name, id, tag, fingerprint, team";
         History ["2"] "history" "the history of this profile";
-        Profiles ["P"] "profile" "switch the profile";
+        Profiles ["P" "f6"] "profile" "switch the profile";
         Detail ["d"] "detail" "show or hide the details of the row";
         MarkAll ["*"] "" "mark all groups that are shown";
         Sort ["s"] "sort" "sort by the next column";
@@ -123,7 +123,7 @@ tables! {
     } + MOVE
 
     REVIEW_KEY {
-        Confirm ["y"] "SEND" "send it; Enter does nothing in production";
+        Confirm ["y"] "SEND" "send it; Enter does nothing here";
         Back ["esc"] "back" "back to the form; nothing is lost";
         Unchanged ["u"] "unchanged too" "show what stays the same, too";
         CopyMenu ["c"] "copy as curl" "copy the request as curl; the key is left out";
@@ -132,6 +132,11 @@ tables! {
         PreviousField ["shift-tab" "left"] "" "to the other button";
         Refresh ["r" "f5" "ctrl-r"] "" "read the service's copy again";
     } + MOVE
+
+    CONFIRM_TYPED {
+        Enter ["enter"] "SEND" "send it, once the words are typed exactly";
+        Back ["esc"] "leave, nothing sent" "leave; nothing was sent";
+    }
 
     RESULT {
         Enter ["enter"] "to the list" "to the list";
@@ -292,6 +297,7 @@ pub(super) fn here(focus: Focus) -> impl Iterator<Item = &'static Binding> + Clo
         Focus::EditProperties => EDIT_PROPERTIES,
         Focus::Review => REVIEW,
         Focus::ReviewKey => REVIEW_KEY,
+        Focus::ConfirmTyped => CONFIRM_TYPED,
         Focus::Result => RESULT,
         Focus::Token => TOKEN,
         Focus::RotateReason => ROTATE_REASON,

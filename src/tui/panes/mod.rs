@@ -15,6 +15,7 @@ pub mod result;
 pub mod review;
 pub mod rotations;
 pub mod token;
+pub mod typed;
 pub mod welcome;
 pub mod whose;
 
@@ -51,6 +52,8 @@ pub trait View {
     fn disabled(&self, action: Action, _desk: &Desk) -> Option<String> {
         (action == Action::Refresh).then(|| "nothing to read".into())
     }
+    /// What it asked for by a pane above it was typed exactly.
+    fn confirmed(&mut self, _desk: &mut Desk) {}
     fn waits_for(&self, _ticket: Ticket) -> bool {
         false
     }
@@ -86,6 +89,7 @@ pub enum Pane {
     Open(open::Open),
     Help(help::Help),
     Profiles(profiles::Profiles),
+    Typed(typed::Typed),
     Messages(messages::MessagesPane),
     CopyMenu(copy_menu::CopyMenu),
     Rotations(rotations::Rotations),
@@ -107,6 +111,7 @@ impl Pane {
             Self::Open(pane) => pane,
             Self::Help(pane) => pane,
             Self::Profiles(pane) => pane,
+            Self::Typed(pane) => pane,
             Self::Messages(pane) => pane,
             Self::CopyMenu(pane) => pane,
             Self::Rotations(pane) => pane,
@@ -128,6 +133,7 @@ impl Pane {
             Self::Open(pane) => pane,
             Self::Help(pane) => pane,
             Self::Profiles(pane) => pane,
+            Self::Typed(pane) => pane,
             Self::Messages(pane) => pane,
             Self::CopyMenu(pane) => pane,
             Self::Rotations(pane) => pane,

@@ -11,6 +11,7 @@ use ratatui::{
 use super::{Pane, View, edit::Edit, group::Group};
 use crate::{
     domain::{group::UserGroupId, near::near, text::oddities},
+    operations::Guarded,
     tui::{
         desk::{Ask, Desk},
         frame::popup,
@@ -74,7 +75,7 @@ impl Open {
         if desk.groups.get(&id).is_some() {
             let pane = Group::open(id, desk);
             desk.ask(Ask::Replace(Pane::Group(pane)));
-        } else if let Some(why) = desk.read_only_reason() {
+        } else if let Some(why) = desk.forbidden(Guarded::Create) {
             self.typed.error = Some(format!("not known here, and {why}: it cannot be created"));
         } else {
             let pane = Edit::create(id, desk);

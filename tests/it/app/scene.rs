@@ -198,6 +198,7 @@ fn a_profile(name: &str, tag: EnvironmentTag, production: bool, read_only: bool)
         handoff: None,
         max_token_age: None,
         max_bulk: 500,
+        guards: Vec::new(),
     }
 }
 

@@ -164,6 +164,7 @@ impl Desk {
             handoff: None,
             max_token_age: None,
             max_bulk: 500,
+            guards: Vec::new(),
         };
         Self {
             profile,
