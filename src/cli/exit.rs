@@ -57,7 +57,7 @@ impl Exit {
         }
     }
 
-    fn of_failure(failure: &Failure) -> Self {
+    pub(super) fn of_failure(failure: &Failure) -> Self {
         match failure {
             Failure::Refused { .. }
             | Failure::Busy { .. }

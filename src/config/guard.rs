@@ -140,7 +140,7 @@ pub(super) fn guards(section: &mut Section, problems: &mut Problems) -> Vec<Guar
         return Vec::new();
     };
     let mut guards = Vec::new();
-    for item in array.iter() {
+    for item in array {
         let at = item.span().start;
         match item.get_ref() {
             DeValue::Table(table) => guards.extend(guard(table, at, problems)),
@@ -168,9 +168,9 @@ fn guard(table: &DeTable, at: usize, problems: &mut Problems) -> Option<Guard> {
     let reason = reason(&mut section, at, problems);
     section.finish(problems, |_, _| None);
     let rule = match (level, forbids, max) {
-        (Some(level), None, None) => Rule::AtLeast(level?),
-        (None, Some(()), None) => Rule::Forbid,
-        (None, None, Some(max)) => Rule::Most(max as usize),
+        ((true, level), None, None) => Rule::AtLeast(level?),
+        ((false, _), Some(()), None) => Rule::Forbid,
+        ((false, _), None, Some(max)) => Rule::Most(max as usize),
         _ => {
             problems.add(
                 at,
@@ -223,17 +223,19 @@ fn operation(section: &mut Section, at: usize, problems: &mut Problems) -> Optio
     found
 }
 
-/// Whether there is one, and which; a wrong one is there all the same.
-fn level(section: &mut Section, problems: &mut Problems) -> Option<Option<Level>> {
+/// Whether there is one, and which; a wrong one was complained about.
+fn level(section: &mut Section, problems: &mut Problems) -> (bool, Option<Level>) {
     const WORDS: [(&str, Level); 4] = [
         ("review", Level::Button),
         ("key", Level::Key),
         ("typed", Level::Typed),
         ("words", Level::Words),
     ];
-    section.value("level")?;
+    if section.value("level").is_none() {
+        return (false, None);
+    }
     let Some(Placed { at, value }) = section.text("level", "typed", problems) else {
-        return Some(None);
+        return (true, None);
     };
     let found = WORDS.iter().find(|(word, _)| *word == value);
     if found.is_none() {
@@ -243,7 +245,7 @@ fn level(section: &mut Section, problems: &mut Problems) -> Option<Option<Level>
             format!("level is none of review, key, typed, words{near}"),
         );
     }
-    Some(found.map(|(_, level)| *level))
+    (true, found.map(|(_, level)| *level))
 }
 
 fn reason(section: &mut Section, at: usize, problems: &mut Problems) -> Option<String> {

@@ -69,6 +69,11 @@ impl Connector {
         }
     }
 
+    /// What would be written, and how it will be read. Nothing is sent or written.
+    pub fn plan(&self, new: &NewProfile) -> Result<(Edit, Profile), NotAdded> {
+        Ok(edit::adding(new, &self.overrides)?)
+    }
+
     /// Tests the connection and says what would be written; writes nothing, creates nothing. `key`: a key that is not
     /// stored yet.
     pub async fn check(
@@ -76,25 +81,27 @@ impl Connector {
         new: &NewProfile,
         key: Option<&SecretString>,
     ) -> Result<Checkup, NotAdded> {
-        let (edit, profile) = edit::adding(new, &self.overrides)?;
+        let (edit, profile) = self.plan(new)?;
         let probe = self.probe(&profile, key).await;
         Ok(Checkup {
             edit,
             profile,
-            probe,
+            probe: probe.map_err(|failure| format!("{failure}. Nothing was sent.")),
         })
     }
 
-    async fn probe(&self, profile: &Profile, key: Option<&SecretString>) -> Result<Probe, String> {
-        let key = match key {
-            Some(key) => key.clone(),
-            None => {
-                let read = profile.api_key.read(&self.overrides.env).await;
-                read.map_err(|error| format!("{error}. Nothing was sent."))?
-            }
+    /// Tests the connection of a profile with a request that can create nothing; a failure means that nothing was sent.
+    pub async fn probe(
+        &self,
+        profile: &Profile,
+        key: Option<&SecretString>,
+    ) -> Result<Probe, Failure> {
+        let key = if let Some(key) = key {
+            key.clone()
+        } else {
+            profile.api_key.read(&self.overrides.env).await?
         };
-        let client = Client::new(profile, key).map_err(|error| error.to_string())?;
-        Ok(client.probe().await)
+        Ok(Client::new(profile, key)?.probe().await)
     }
 
     /// Stores the key, where there is one and the profile takes it from the keyring, and writes the profile down.
@@ -113,18 +120,21 @@ impl Connector {
             Ok::<_, NotAdded>((new.name, Settings::load(&overrides)))
         };
         let written = tokio::task::spawn_blocking(writing).await;
-        let (name, settings) =
-            written.map_err(|_| NotAdded::Other("the writing broke off; look at the file".into()))??;
+        let (name, settings) = written
+            .map_err(|_| NotAdded::Other("the writing broke off; look at the file".into()))??;
         let after = |error: String| {
-            NotAdded::Other(format!("the profile is written, but it cannot be opened: {error}"))
+            NotAdded::Other(format!(
+                "the profile is written, but it cannot be opened: {error}"
+            ))
         };
         let settings = settings.map_err(|error| after(error.to_string()))?;
         let profile = settings.profile(Some(&name));
         let profile = profile.map_err(|error| after(error.to_string()))?.clone();
         let directory = match &self.directory {
             Some(directory) => directory.clone(),
-            None => Directory::open(&settings.directory)
-                .map_err(|error| after(error.to_string()))?,
+            None => {
+                Directory::open(&settings.directory).map_err(|error| after(error.to_string()))?
+            }
         };
         Ok(Operations::new(
             profile,
@@ -133,12 +143,5 @@ impl Connector {
             settings.operator,
             self.clock,
         ))
-    }
-}
-
-impl Operations {
-    /// Tests the connection of the profile with a request that can create nothing.
-    pub async fn probe(&self) -> Result<Probe, Failure> {
-        Ok(self.client().await?.probe().await)
     }
 }

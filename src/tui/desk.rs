@@ -14,7 +14,7 @@ use super::{
     groups::Groups,
     message::{Effect, Job, ProfileIndex, Ticket},
     messages::{Messages, Severity},
-    panes::{Pane, edit::Edit},
+    panes::{Pane, connect::Form, edit::Edit},
     theme::Theme,
 };
 use crate::{
@@ -74,6 +74,10 @@ pub struct Desk {
     pub to_hand_off: BTreeMap<UserGroupId, RotationId>,
     /// Unsent forms, kept while the console is open.
     pub drafts: HashMap<(ProfileIndex, UserGroupId), Edit>,
+    /// The form of a new profile that was left, without its key.
+    pub connecting: Option<Form>,
+    /// Profiles can be added; not in the demo.
+    pub can_connect: bool,
     /// When open rotations are to be settled again; waiting may have helped by then.
     pub settle_again_at: Option<Timestamp>,
     /// The bulk rotation under way, or the last one of this session.
@@ -104,6 +108,8 @@ impl Desk {
             last_answer: None,
             to_hand_off: BTreeMap::new(),
             drafts: HashMap::new(),
+            connecting: None,
+            can_connect: false,
             settle_again_at: None,
             bulk: None,
             next_ticket: 1,

@@ -9,6 +9,10 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Focus {
     Welcome,
+    ConnectField,
+    ConnectChoice,
+    /// The connection is tested, or was.
+    ConnectCheck,
     List,
     Filter,
     Group,
@@ -47,8 +51,11 @@ pub enum Focus {
 }
 
 impl Focus {
-    pub const ALL: [Self; 33] = [
+    pub const ALL: [Self; 36] = [
         Self::Welcome,
+        Self::ConnectField,
+        Self::ConnectChoice,
+        Self::ConnectCheck,
         Self::List,
         Self::Filter,
         Self::Group,
@@ -86,7 +93,8 @@ impl Focus {
     /// Characters are text here, not commands.
     pub fn takes_text(self) -> bool {
         match self {
-            Self::Filter
+            Self::ConnectField
+            | Self::Filter
             | Self::EditName
             | Self::EditCell
             | Self::EditProperties
@@ -101,6 +109,8 @@ impl Focus {
             | Self::BulkReason
             | Self::BulkTyped => true,
             Self::Welcome
+            | Self::ConnectChoice
+            | Self::ConnectCheck
             | Self::List
             | Self::Group
             | Self::EditMapping
@@ -173,6 +183,8 @@ pub enum Action {
     WriteFile,
     HandOff,
     Demo,
+    /// A new profile.
+    Connect,
     /// The focused widget takes the key itself; listed so that footer and help know of it.
     InField,
 }

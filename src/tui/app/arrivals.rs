@@ -72,6 +72,8 @@ impl App {
             Outcome::PendingHandOffs(rows) if is_here => self.found_waiting(rows),
             Outcome::HandedOff(Some(handed)) if is_here => self.note_handed(handed),
             Outcome::Batches(batches) if is_here => self.found_batches(batches),
+            // Whoever asked for it: the numbers of the profiles must stay those of the work.
+            Outcome::ProfileAdded(_, profile) => self.desk.profiles.push((**profile).clone()),
             Outcome::Done(_)
             | Outcome::Listed(_)
             | Outcome::OpenRotations(_)
@@ -88,6 +90,8 @@ impl App {
             | Outcome::Planned(_)
             | Outcome::BulkEnded(_)
             | Outcome::ReportWritten(_)
+            | Outcome::Checked(_)
+            | Outcome::NotAdded(_)
             | Outcome::Failed(_) => {}
         }
     }
@@ -137,6 +141,16 @@ impl App {
                 let text = format!("report written to {}", path.display());
                 self.desk.say(Severity::Done, text);
             }
+            Outcome::ProfileAdded(index, profile) => {
+                let text = format!("profile {} is written; P switches to it", profile.name);
+                self.desk.say(Severity::Done, text);
+                self.leave_welcome(*index);
+            }
+            Outcome::NotAdded(problems) => {
+                for (_, what) in problems {
+                    self.desk.say(Severity::Error, what.clone());
+                }
+            }
             Outcome::Abandoned(row) => {
                 let text = format!("rotation of {} abandoned{place}", row.user_group_id);
                 self.desk.say(Severity::Done, text);
@@ -150,6 +164,7 @@ impl App {
             | Outcome::PendingHandOffs(_)
             | Outcome::Batches(_)
             | Outcome::Planned(_)
+            | Outcome::Checked(_)
             | Outcome::HandedOff(None) => {}
         }
     }

@@ -279,15 +279,46 @@ tables! {
     } + MOVE
 
     WELCOME {
-        Demo ["d" "enter"] "start the demo" "start the demo: a service of its own, nothing is kept";
+        Connect ["enter" "c"] "connect to a service" "connect to a service: asks, tests, writes a profile";
+        Demo ["d"] "start the demo" "start the demo: a service of its own, nothing is kept";
         Quit ["q" "esc"] "quit" "quit";
     }
+
+    CONNECT_FIELD {
+        NextField ["tab" "enter" "down"] "next field" "to the next field";
+        Review ["ctrl-s" "f2"] "test" "test the connection; creates nothing";
+        Back ["esc"] "leave, nothing written" "leave; what was typed is kept, a key is not";
+        PreviousField ["shift-tab" "up"] "" "to the previous field";
+    }
+
+    CONNECT_CHOICE {
+        InField ["space" "right" "left"] "choose" "choose another one";
+        NextField ["tab" "enter" "down"] "next field" "to the next field";
+        Review ["ctrl-s" "f2"] "test" "test the connection; creates nothing";
+        Back ["esc"] "leave, nothing written" "leave; what was typed is kept, a key is not";
+        PreviousField ["shift-tab" "up"] "" "to the previous field";
+    }
+
+    CONNECT_CHECK {
+        WriteFile ["w"] "WRITE the profile" "write the profile into the configuration file, and open it";
+        Refresh ["r" "f5" "ctrl-r"] "test again" "test the connection again";
+        Back ["esc"] "back to the form" "back to the form; nothing is written";
+    } + MOVE
+
+    PROFILES {
+        Enter ["enter"] "take it" "take the marked line";
+        Connect ["a"] "add one" "add a profile: asks, tests, writes it";
+        Back ["esc"] "close" "close";
+    } + MOVE
 }
 
 /// The bindings that hold only in this place.
 pub(super) fn here(focus: Focus) -> impl Iterator<Item = &'static Binding> + Clone {
     let tables: &'static [&'static [Binding]] = match focus {
         Focus::Welcome => WELCOME,
+        Focus::ConnectField => CONNECT_FIELD,
+        Focus::ConnectChoice => CONNECT_CHOICE,
+        Focus::ConnectCheck => CONNECT_CHECK,
         Focus::List => LIST,
         Focus::Filter => FILTER,
         Focus::Group => GROUP,
@@ -309,7 +340,8 @@ pub(super) fn here(focus: Focus) -> impl Iterator<Item = &'static Binding> + Clo
         Focus::History => HISTORY,
         Focus::Open => OPEN,
         Focus::Help => HELP,
-        Focus::Profiles | Focus::CopyMenu => PICK,
+        Focus::Profiles => PROFILES,
+        Focus::CopyMenu => PICK,
         Focus::Messages => MESSAGES,
         Focus::Rotations => ROTATIONS,
         Focus::AbandonReason => ABANDON_REASON,

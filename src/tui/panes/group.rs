@@ -172,7 +172,10 @@ impl View for Group {
             | Outcome::Batches(_)
             | Outcome::Planned(_)
             | Outcome::BulkEnded(_)
-            | Outcome::ReportWritten(_) => {}
+            | Outcome::ReportWritten(_)
+            | Outcome::Checked(_)
+            | Outcome::ProfileAdded(..)
+            | Outcome::NotAdded(_) => {}
         }
     }
 

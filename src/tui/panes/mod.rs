@@ -2,6 +2,7 @@
 //! takes the outcome it waits for, and draws itself purely.
 
 pub mod bulk;
+pub mod connect;
 pub mod copy_menu;
 pub mod edit;
 pub mod group;
@@ -79,6 +80,7 @@ pub trait View {
 #[derive(Debug)]
 pub enum Pane {
     Welcome(welcome::Welcome),
+    Connect(Box<connect::Connect>),
     List(list::List),
     Group(group::Group),
     Edit(Box<edit::Edit>),
@@ -101,6 +103,7 @@ impl Pane {
     pub fn view(&self) -> &dyn View {
         match self {
             Self::Welcome(pane) => pane,
+            Self::Connect(pane) => pane.as_ref(),
             Self::List(pane) => pane,
             Self::Group(pane) => pane,
             Self::Edit(pane) => pane.as_ref(),
@@ -123,6 +126,7 @@ impl Pane {
     pub fn view_mut(&mut self) -> &mut dyn View {
         match self {
             Self::Welcome(pane) => pane,
+            Self::Connect(pane) => pane.as_mut(),
             Self::List(pane) => pane,
             Self::Group(pane) => pane,
             Self::Edit(pane) => pane.as_mut(),

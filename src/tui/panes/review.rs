@@ -336,7 +336,10 @@ impl View for Review {
                 | Outcome::Batches(_)
                 | Outcome::Planned(_)
                 | Outcome::BulkEnded(_)
-                | Outcome::ReportWritten(_),
+                | Outcome::ReportWritten(_)
+                | Outcome::Checked(_)
+                | Outcome::ProfileAdded(..)
+                | Outcome::NotAdded(_),
                 _,
             ) => {}
         }

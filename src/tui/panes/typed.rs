@@ -25,7 +25,7 @@ pub struct Typed {
     what: String,
     /// Why the guard asks.
     reason: Option<String>,
-    typed: TextField,
+    field: TextField,
 }
 
 impl Typed {
@@ -34,7 +34,7 @@ impl Typed {
             words,
             what,
             reason,
-            typed: TextField::new("type it", "").with_hint("exactly as shown above; then Enter"),
+            field: TextField::new("type it", "").with_hint("exactly as shown above; then Enter"),
         }
     }
 }
@@ -50,12 +50,12 @@ impl View for Typed {
 
     fn act(&mut self, action: Action, desk: &mut Desk) {
         match action {
-            Action::Enter if self.typed.text() == self.words => {
+            Action::Enter if self.field.text() == self.words => {
                 desk.ask(Ask::Pop);
                 desk.ask(Ask::Confirmed);
             }
             Action::Enter => {
-                self.typed.error = Some("not the same; nothing was sent".into());
+                self.field.error = Some("not the same; nothing was sent".into());
             }
             Action::Back => {
                 desk.say(Severity::Info, "nothing was sent");
@@ -66,13 +66,13 @@ impl View for Typed {
     }
 
     fn input(&mut self, key: KeyEvent, _desk: &mut Desk) {
-        self.typed.key(key);
-        self.typed.error = None;
+        self.field.key(key);
+        self.field.error = None;
     }
 
     fn paste(&mut self, text: &str, _desk: &mut Desk) -> bool {
-        self.typed.paste(text);
-        self.typed.error = None;
+        self.field.paste(text);
+        self.field.error = None;
         true
     }
 
@@ -100,6 +100,6 @@ impl View for Typed {
             height: rows,
             ..paint::row(inner, top)
         };
-        self.typed.draw(buffer, field, desk.theme, true)
+        self.field.draw(buffer, field, desk.theme, true)
     }
 }

@@ -123,6 +123,7 @@ impl Console {
             config_file: Some("/home/ana/.config/groupdesk/config.toml".into()),
             ascii: theme.ascii,
             environment: Environment::default(),
+            connector: None,
             greeting: Vec::new(),
         };
         let (app, works) = prepare(start, theme, size, clock.now());

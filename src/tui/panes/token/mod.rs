@@ -320,7 +320,10 @@ impl View for TokenPane {
             | Outcome::Batches(_)
             | Outcome::Planned(_)
             | Outcome::BulkEnded(_)
-            | Outcome::ReportWritten(_) => {}
+            | Outcome::ReportWritten(_)
+            | Outcome::Checked(_)
+            | Outcome::ProfileAdded(..)
+            | Outcome::NotAdded(_) => {}
         }
     }
 
