@@ -144,9 +144,12 @@ impl Client {
             Some(address) => Ok(address.ip().to_string()),
             None => Err("not found".into()),
         };
-        step(format!("name {host}"), begun, result).map_err(|_| {
+        // An address needs no name service.
+        if bare(&host).parse::<std::net::IpAddr>().is_err() {
+            step(format!("name {host}"), begun, result).map_err(|_| {
             format!("The name {host} was not found. Check the base URL, the network and the name service. Nothing was sent.")
         })?;
+        }
         let begun = Instant::now();
         let connected = timeout(self.patience(), TcpStream::connect(&addresses[..])).await;
         let result = match connected {

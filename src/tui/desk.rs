@@ -2,7 +2,7 @@
 //! change of view; it never does either itself.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     time::Duration,
 };
 
@@ -80,6 +80,8 @@ pub struct Desk {
     pub can_connect: bool,
     /// When open rotations are to be settled again; waiting may have helped by then.
     pub settle_again_at: Option<Timestamp>,
+    /// Profiles whose service answered with the tag of another environment (hazard 11). For the rest of the session.
+    pub wrong_environment: BTreeSet<ProfileIndex>,
     /// The bulk rotation under way, or the last one of this session.
     pub bulk: Option<BulkRun>,
     next_ticket: u64,
@@ -111,6 +113,7 @@ impl Desk {
             connecting: None,
             can_connect: false,
             settle_again_at: None,
+            wrong_environment: BTreeSet::new(),
             bulk: None,
             next_ticket: 1,
             asks: Vec::new(),

@@ -147,6 +147,17 @@ fn draw_place(buffer: &mut Buffer, line: Rect, desk: &Desk) {
         return;
     };
     let mut x = draw_word(buffer, line, desk) + 1;
+    if desk.wrong_environment.contains(&desk.current) {
+        let room = line.right().saturating_sub(x);
+        x = paint::text(
+            buffer,
+            x,
+            line.y,
+            room,
+            " ! WRONG ENVIRONMENT ",
+            theme.production(),
+        ) + 1;
+    }
     let name = cut(
         &profile.name,
         usize::from(line.right().saturating_sub(x + 1)),

@@ -238,6 +238,12 @@ pub struct Trouble {
     pub ending: Option<Ending>,
 }
 
+/// Whether a text of ours is the alarm of hazard 11; the service's own words never stand at its beginning.
+pub fn is_wrong_environment(text: &str) -> bool {
+    let text = text.strip_prefix("CONFLICT: ").unwrap_or(text);
+    text.starts_with("ALARM: ") && text.contains(" tagged ")
+}
+
 impl Trouble {
     pub fn severity(&self) -> Severity {
         match self.ending {

@@ -9,6 +9,7 @@ mod failures;
 mod groups;
 mod guards;
 mod handoff;
+mod profile;
 mod prompts;
 mod recovery;
 mod secrets;

@@ -1,6 +1,9 @@
 //! What the configuration file may say, and the home folder that these stories share.
 
+mod edit;
 mod errors;
+mod guards;
+mod keyring;
 mod keys;
 mod precedence;
 

@@ -118,7 +118,7 @@ fn draw_choice(
         ("environment", ENVIRONMENTS.to_vec(), form.environment, hint)
     } else {
         let words = Source::ALL.map(Source::word).to_vec();
-        let hint = "Space or the arrows choose; the key itself never stands in the file";
+        let hint = "Space or the arrows choose; a key never stands in the file";
         ("API key from", words, form.source as usize, hint)
     };
     let label_style = if is_here { theme.title() } else { theme.dim() };
