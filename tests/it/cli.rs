@@ -1,6 +1,7 @@
 //! The shipped binary on the command line: every command for people and for programs, the exit codes, the guards, and
 //! that nothing leaks.
 
+mod alarms;
 mod bad_input;
 mod demo;
 mod desk;

@@ -307,7 +307,7 @@ tables! {
 
     PROFILES {
         Enter ["enter"] "take it" "take the marked line";
-        Connect ["a"] "add one" "add a profile: asks, tests, writes it";
+        Connect ["a"] "add one" "add a profile";
         Back ["esc"] "close" "close";
     } + MOVE
 }

@@ -108,13 +108,19 @@ fn a_raised_rotation_wants_its_words_typed() {
     scene.keys("<ctrl-u>");
     scene.keys(words);
     scene.keys("<enter>");
-    assert!(matches!(scene.writes().as_slice(), [Job::Rotate { .. }]));
+    let sent = scene.writes();
+    assert!(
+        matches!(sent.as_slice(), [Job::Rotate { .. }]),
+        "{sent:?}\n{}",
+        scene.screen()
+    );
 }
 
 #[test]
 fn the_profile_can_be_switched_from_every_place_and_the_draft_stays() {
     for (script, focus) in PLACES {
         let mut scene = Scene::on(TESTING);
+        scene.app.desk.size = (120, 50);
         scene.walk(script);
         scene.keys("<f6>");
         let there = scene.focus();

@@ -171,10 +171,14 @@ impl View for TokenPane {
             Action::Enter if self.path.is_some() => self.write(desk),
             Action::Rotate => {
                 self.revealed_until = None;
+                let level = asks(desk).level;
+                if level == Level::Words {
+                    self.typed.label = "type the words".into();
+                }
                 let fingerprint = self.done().and_then(|done| done.group.fingerprint.as_ref());
                 self.stage = Stage::Check {
                     on_reason: false,
-                    level: asks(desk).level,
+                    level,
                     seen: fingerprint.map(|known| known.value),
                 };
             }

@@ -144,7 +144,7 @@ impl TokenPane {
                 on_reason: true, ..
             } => Some(&mut self.reason),
             Stage::Check {
-                level: Level::Typed,
+                level: Level::Typed | Level::Words,
                 ..
             } => Some(&mut self.typed),
             _ => None,
