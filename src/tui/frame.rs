@@ -89,9 +89,18 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layou
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         // Where one is matters however small the window.
         let x = draw_word(buffer, area, desk) + 1;
-        let text = format!("too small: {}x{}, needs 40x8", area.width, area.height);
         let room = area.right().saturating_sub(x);
-        paint::text(buffer, x, area.y, room, &text, Style::new());
+        let full = format!("too small: {}x{}, needs 40x8", area.width, area.height);
+        let texts = [full.as_str(), "too small: needs 40x8", "too small"];
+        let text = texts.iter().find(|text| columns(text) <= room.into());
+        paint::text(
+            buffer,
+            x,
+            area.y,
+            room,
+            text.unwrap_or(&"small"),
+            Style::new(),
+        );
         return None;
     }
     draw_place(buffer, paint::row(area, 0), desk);

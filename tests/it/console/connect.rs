@@ -8,9 +8,12 @@ use groupdesk::{
     tui::{Farewell, theme::Theme},
 };
 
-use super::scene::NOW;
+use super::{
+    places::SIZES,
+    scene::{NOW, USUAL},
+};
 use crate::support::{
-    console::Console,
+    console::{Console, text_of},
     meddler::Meddler,
     world::{Side, World},
 };
@@ -228,5 +231,32 @@ async fn a_pasted_key_is_masked_and_goes_to_the_keyring_or_nowhere() {
     } else {
         console.shows("was not stored in the kernel's keyring");
         console.hides(&secret);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_form_is_usable_in_every_window() {
+    let fresh = Fresh::new().await;
+    let mut console = fresh.open(false).await;
+    console
+        .keys("<enter>eu-live<tab>https://api.example.com<tab><tab><space><tab>")
+        .await;
+    for size in [USUAL, (40, 10)] {
+        console.resize(size);
+        insta::with_settings!({
+            snapshot_path => "snapshots",
+            prepend_module_to_snapshot => false,
+            omit_expression => true,
+        }, {
+            insta::assert_snapshot!(format!("connect_{}x{}", size.0, size.1), text_of(console.buffer()));
+        });
+    }
+    // The row that has the keys is in sight however low it is.
+    for size in SIZES.into_iter().filter(|size| size.1 >= 8) {
+        console.resize(size);
+        console.keys("<tab>").await;
+        console.shows("variable");
+        console.keys("<shift-tab>").await;
+        console.shows("API key from");
     }
 }

@@ -1,11 +1,15 @@
 //! Guards hold here, so that no caller can go round them; and the tag alarm (hazard 11), wherever the tag comes back.
 
 use groupdesk::{
-    config::guard::{Guard, Operation, Rule},
+    config::{
+        HandOffCommand,
+        guard::{Guard, Operation, Rule},
+    },
     domain::{
         batch::{Halt, Skip, Standing},
         change::Wanted,
         group::EnvironmentTag,
+        handoff::HandOffState,
     },
     operations::{
         Assurance, Failure, Warning,
@@ -241,4 +245,31 @@ async fn an_update_that_is_answered_with_the_other_tag_is_done_and_an_alarm() {
         "{again:?}"
     );
     assert_eq!(meddler.count("POST"), 0);
+}
+
+#[tokio::test]
+async fn a_forbidden_hand_off_leaves_the_new_token_waiting() {
+    let (world, _meddler) = acquainted().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let taken = folder.path().join("taken");
+    let handoff = HandOffCommand {
+        command: vec!["/usr/bin/tee".into(), taken.display().to_string()],
+        timeout: std::time::Duration::from_secs(30),
+    };
+    let desk = world.desk(Side::Testing).with(|profile| {
+        profile.handoff = Some(handoff);
+        profile.guards = forbids(Operation::HandOff);
+    });
+    let guarded = desk.operations();
+    let done = guarded
+        .rotate(&id("acme"), None, Assurance::KnownOnly)
+        .await;
+    let done = guarded.confirm(done.expect("rotated")).await;
+    let handed = guarded.hand_off(&done).await.expect("there is one to do");
+    assert_eq!(handed.handoff.state, HandOffState::Pending);
+    let note = handed.handoff.note.unwrap_or_default();
+    assert!(note.contains("change freeze"), "{note}");
+    assert!(!taken.exists(), "the command was not run");
+    let waiting = guarded.pending_hand_offs().await.expect("readable");
+    assert_eq!(waiting.len(), 1, "somebody who may can do it later");
 }
