@@ -64,7 +64,7 @@ async fn what_a_guard_forbids_is_refused_with_its_reason_and_nothing_is_sent() {
     let known = Assurance::KnownOnly;
     let plan = world
         .operations(Side::Testing)
-        .plan_bulk(&[acme.clone()])
+        .plan_bulk(std::slice::from_ref(&acme))
         .await;
     let plan = plan.expect("readable");
     let results = [

@@ -124,7 +124,20 @@ fn draw_choice(
     let label_style = if is_here { theme.title() } else { theme.dim() };
     paint::text(buffer, place.x, place.y, place.width, label, label_style);
     let mut x = place.x + LABEL as u16;
-    for (index, word) in words.iter().enumerate() {
+    let all: usize = words.iter().map(|word| word.len() + 3).sum();
+    // Where not all of them fit, the chosen one does.
+    let is_narrow = LABEL + all > usize::from(place.width) + 1;
+    if is_narrow {
+        let text = format!("[{}] {} of {}", words[at], at + 1, words.len());
+        let style = if is_here {
+            theme.cursor_row()
+        } else {
+            Style::new()
+        };
+        let left = place.right().saturating_sub(x);
+        x = paint::text(buffer, x, place.y, left, &text, style);
+    }
+    for (index, word) in words.iter().enumerate().filter(|_| !is_narrow) {
         let chosen = index == at;
         let style = match (chosen, is_here) {
             (true, true) => theme.cursor_row(),
