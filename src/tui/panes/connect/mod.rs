@@ -68,6 +68,12 @@ impl Connect {
         let (Stage::Checked(checkup), Some(new)) = (&self.stage, &self.new) else {
             return;
         };
+        let job = Job::AddProfile(Box::new(new.clone()), None).label();
+        if desk.running.values().any(|running| running.label == job) {
+            // One after the other: a profile has the number of its place.
+            desk.say(Severity::Warning, "another profile is still being written");
+            return;
+        }
         let checkup = checkup.clone();
         let key: Option<Token> = self.form.key();
         let ticket = desk.start(Job::AddProfile(Box::new(new.clone()), key));
