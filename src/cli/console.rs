@@ -12,7 +12,7 @@ use super::{
 use crate::{
     config::{Environment, Settings},
     directory::Directory,
-    operations::{Clock, Operations},
+    operations::{Clock, Connector, Operations},
     tui::{self, Farewell, Start, terminal::Signals},
 };
 
@@ -32,10 +32,12 @@ pub(super) async fn run(global: &Global) -> Result<Exit, Stop> {
             .position(|profile| profile.name == *name)
             .unwrap_or(0)
     };
+    let mut open_directory = None;
     let operations = if settings.profiles.is_empty() {
         Vec::new()
     } else {
         let directory = Directory::open(&settings.directory)?;
+        open_directory = Some(directory.clone());
         let of = |profile| {
             Operations::new(
                 profile,
@@ -53,7 +55,8 @@ pub(super) async fn run(global: &Global) -> Result<Exit, Stop> {
         operator: settings.operator,
         config_file: settings.file,
         ascii: global.ascii,
-        environment: overrides.env,
+        environment: overrides.env.clone(),
+        connector: Some(Connector::new(overrides, open_directory, Clock::System)),
         greeting: Vec::new(),
     };
     match open(start, &mut signals).await? {
@@ -81,6 +84,7 @@ async fn play(groups: Option<u32>, ascii: bool, signals: &mut Signals) -> Result
         config_file: None,
         ascii,
         environment: Environment::of_process(),
+        connector: None,
         greeting: vec![
             format!(
                 "for another shell: {}",

@@ -4,15 +4,19 @@
 pub mod address;
 mod document;
 pub mod duration;
+pub mod edit;
 mod environment;
 mod error;
 mod file;
 pub mod files;
+pub mod guard;
 mod handoff;
 mod key;
 mod key_command;
 mod key_source;
+pub mod keyring;
 mod name;
+pub mod new_profile;
 pub mod paths;
 pub mod process_group;
 pub mod profile;
@@ -23,6 +27,6 @@ mod variables;
 
 pub use environment::Environment;
 pub use error::{ConfigError, Problem};
-pub use key::KeyError;
+pub use key::{KeyError, given as given_key};
 pub use profile::{HandOffCommand, KeySource, Profile};
 pub use settings::{Overrides, Settings};

@@ -10,7 +10,7 @@ use std::{
 use futures_util::{StreamExt, stream};
 
 use super::{
-    Assurance, Failure, Operations, Warning,
+    Assurance, Failure, Guarded, Operations, Warning,
     settling::{Asked, Evidence},
 };
 use crate::{
@@ -239,7 +239,7 @@ impl Operations {
     ///
     /// One that its process may still be working on is refused ([`Failure::UnderWay`]).
     pub async fn abandon(&self, id: RotationId, reason: &str) -> Result<JournalRow, Failure> {
-        self.writable()?;
+        self.permitted(Guarded::Abandon)?;
         let reason = reason.trim();
         if reason.is_empty() {
             return Err(Failure::NoReason);

@@ -36,7 +36,7 @@ use work::Works;
 
 use crate::{
     config::Environment,
-    operations::{Clock, Operations},
+    operations::{Clock, Connector, Operations},
 };
 
 /// What the console opens with.
@@ -53,6 +53,8 @@ pub struct Start {
     pub ascii: bool,
     /// Locale, `NO_COLOR`, `TERM`.
     pub environment: Environment,
+    /// Adds profiles; `None` in the demo.
+    pub connector: Option<Connector>,
     /// What the demo says of itself; the last one stands in the footer.
     pub greeting: Vec<String>,
 }
@@ -81,6 +83,7 @@ pub fn prepare(start: Start, theme: Theme, size: (u16, u16), now: Timestamp) -> 
         now,
     );
     desk.size = size;
+    desk.can_connect = start.connector.is_some();
     for greeting in start.greeting {
         desk.say(Severity::Info, greeting);
     }
@@ -88,7 +91,10 @@ pub fn prepare(start: Start, theme: Theme, size: (u16, u16), now: Timestamp) -> 
         || "groupdesk/config.toml".into(),
         |file| file.display().to_string(),
     );
-    (App::new(desk, file), Works::new(start.operations))
+    (
+        App::new(desk, file),
+        Works::new(start.operations, start.connector),
+    )
 }
 
 /// Opens the console and stays until the person leaves, or a signal asks for the end.

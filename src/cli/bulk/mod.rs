@@ -27,7 +27,7 @@ use crate::{
         handoff::HandOffState,
     },
     operations::{
-        Assurance, Batch,
+        Assurance, Batch, Guarded,
         bulk::{Keep, Pace, Progress, Report, Run},
     },
 };
@@ -83,7 +83,7 @@ fn pace(bulk: &Bulk) -> Pace {
 /// Everything up to the durable batch; `None` when there is nothing to run.
 async fn prepare(session: &Session, arguments: Rotate, pace: Pace) -> Result<Option<Ready>, Stop> {
     let operations = &session.operations;
-    operations.writable()?;
+    operations.permitted(Guarded::Bulk)?;
     if arguments.assurance.exists || arguments.token.reveal {
         return Err(Stop::Usage(
             "--exists and --reveal are for one group; for many, tokens go to --token-out FILE. Nothing was sent".into(),

@@ -216,6 +216,7 @@ impl Bench {
                 self.not_sent(item, Ending::Conflict, &why, begun).await
             }
             Failure::ReadOnly { .. }
+            | Failure::Forbidden { .. }
             | Failure::Key(_)
             | Failure::Client(_)
             | Failure::NothingSent(_) => {

@@ -186,6 +186,7 @@ fn profile(order: &Order) -> Profile {
         }),
         max_token_age: None,
         max_bulk: 500,
+        guards: Vec::new(),
     }
 }
 

@@ -136,7 +136,9 @@ impl Scene<'_> {
         use groupdesk::config::profile::KeySource;
         match self.stage.world.key_source(Side::Testing, false) {
             KeySource::File(file) => file,
-            KeySource::Env(_) | KeySource::Command(_) => panic!("the world keeps keys in files"),
+            KeySource::Env(_) | KeySource::Command(_) | KeySource::Keyring(_) => {
+                panic!("the world keeps keys in files")
+            }
         }
     }
 

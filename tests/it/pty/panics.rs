@@ -36,6 +36,7 @@ fn player() {
         config_file: None,
         ascii: false,
         environment: Environment::of_process(),
+        connector: None,
         greeting: Vec::new(),
     };
     let now = Clock::System.now();
