@@ -29,12 +29,13 @@ const ARROWS: [(&str, &[&str]); 9] = [
 ];
 
 /// Crates that only some rooms may use.
-const CRATES: [(&str, &[&str]); 8] = [
+const CRATES: [(&str, &[&str]); 9] = [
     ("rusqlite", &["directory", "service"]),
     ("ratatui", &["tui"]),
     ("ratatui_textarea", &["tui"]),
     ("tui_input", &["tui"]),
     ("crossterm", &["tui"]),
+    ("nucleo_matcher", &["domain"]),
     ("reqwest", &["api"]),
     ("axum", &["service"]),
     (
