@@ -53,7 +53,12 @@ pub fn parse(text: &str) -> Result<Duration, InvalidAge> {
 /// Time since the token was last seen to change; `None` where that is not known, zero when the clock went back.
 pub fn age(group: &KnownGroup, now: Timestamp) -> Option<Duration> {
     let last = group.last_rotated.as_ref()?;
-    Some(Duration::try_from(now.duration_since(last.at)).unwrap_or_default())
+    Some(since(last.at, now))
+}
+
+/// Time since then; zero when the clock went back.
+pub fn since(then: Timestamp, now: Timestamp) -> Duration {
+    Duration::try_from(now.duration_since(then)).unwrap_or_default()
 }
 
 /// Whether the token is known to be older than this.

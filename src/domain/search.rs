@@ -9,7 +9,7 @@ mod words;
 
 use std::{cmp::Ordering, collections::BTreeMap, sync::Arc};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 pub use index::{Entry, Index};
 pub use query::{Query, Test, Why, Word, Wrong};
@@ -67,6 +67,27 @@ impl SortBy {
     }
 }
 
+/// How a person left a list: what is kept of it across starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListView {
+    pub filter: String,
+    pub sort: SortBy,
+    pub reverse: bool,
+    /// The best match first, as long as the filter has words.
+    pub best_first: bool,
+}
+
+impl Default for ListView {
+    fn default() -> Self {
+        Self {
+            filter: String::new(),
+            sort: SortBy::default(),
+            reverse: false,
+            best_first: true,
+        }
+    }
+}
+
 /// What to look for, and in which order to give it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Look {
@@ -87,14 +108,14 @@ impl Look {
     }
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Hit {
     number: u32,
     fit: Fit,
 }
 
 /// What was found, by the numbers of an index.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     pub index: Index,
     pub look: Look,
@@ -208,10 +229,7 @@ impl Marker {
 }
 
 fn holds(test: &Test, entry: Entry<'_>, look: &Look) -> bool {
-    let age = || {
-        let age = look.at.duration_since(entry.rotated()?);
-        Some(age.max(SignedDuration::ZERO).unsigned_abs())
-    };
+    let age = || Some(age::since(entry.rotated()?, look.at));
     match test {
         Test::Tag(start) => entry
             .tag()

@@ -16,13 +16,21 @@ pub struct Word {
     pub quoted: bool,
 }
 
+/// Two letters, scattered, are in everything.
+const SCATTERED: usize = 3;
+
 impl Word {
+    /// Its letters are also looked for one by one, with others between them.
+    pub fn is_scattered(&self) -> bool {
+        !self.quoted && self.text.chars().count() >= SCATTERED
+    }
+
     /// Whether all that this finds, `other` finds too.
     fn is_within(&self, other: &Self) -> bool {
-        if other.quoted {
-            self.quoted && self.text.contains(&other.text)
-        } else {
+        if other.is_scattered() {
             self.text.starts_with(&other.text)
+        } else {
+            !self.is_scattered() && self.text.contains(&other.text)
         }
     }
 }
@@ -65,18 +73,18 @@ pub enum Why {
     NoLimit,
 }
 
-/// Short enough for line 2 of 80 columns.
+/// Short enough for line 2 of 80 columns, with the counts behind it.
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.why {
-            Why::NoAge => "an age is a number and its unit: age>90d, age<12w",
-            Why::NoAgeAtAll => "every token is older than that: age>90d",
-            Why::LongAge => "the longest age is 3650d",
-            Why::NoTag => "a tag is missing: tag:customer",
-            Why::NoMapping => "an id is missing: map:213 or map:40=213",
-            Why::NoProperty => "a key is missing: prop:tier or prop:tier=gold",
-            Why::NoState => "states are open, intended, sent, rotated, unknown",
-            Why::NoLimit => "this profile sets no max_token_age; age>90d works",
+            Why::NoAge => "write an age as 90d, 12w or 36h",
+            Why::NoAgeAtAll => "zero is no age",
+            Why::LongAge => "3650d at most",
+            Why::NoTag => "write tag:customer",
+            Why::NoMapping => "write map:213 or map:40=213",
+            Why::NoProperty => "write prop:tier or prop:tier=gold",
+            Why::NoState => "open, intended, sent, rotated or unknown",
+            Why::NoLimit => "no max_token_age here; write age>90d",
         };
         write!(f, "{}: {what}", super::super::text::visible(&self.word))
     }
@@ -288,7 +296,7 @@ mod tests {
                 word: text.into(),
                 why,
             };
-            assert!(wrong.to_string().len() < 72, "{wrong}");
+            assert!(wrong.to_string().len() < 60, "{wrong}");
             assert_eq!(query.wrong, [wrong]);
             assert_eq!(query.words, [word("acme", false)], "the rest still holds");
         }
@@ -314,10 +322,14 @@ mod tests {
     #[test]
     fn more_letters_and_more_words_only_take_away() {
         for (narrow, wide, is_within) in [
-            ("acme", "ac", true),
+            ("acme", "acm", true),
+            ("acme", "ac", false),
+            ("ac", "a", true),
             ("acme eu", "acme", true),
             ("acme tag:test", "tag:test", true),
             ("\"acme\"", "ac", true),
+            ("\"acme\"", "acm", true),
+            ("\"xacme\"", "acm", false),
             ("\"acme\"", "\"cm\"", true),
             ("acme", "\"ac\"", false),
             ("ac", "acme", false),

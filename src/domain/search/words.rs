@@ -69,9 +69,8 @@ impl Words {
                 .zip(scores)
                 .filter_map(|(head, score)| {
                     let score = score?;
-                    let exact = needle.scattered.is_none()
-                        || needle.letters == 1
-                        || find(&needle.together, head).is_some();
+                    let exact =
+                        needle.scattered.is_none() || find(&needle.together, head).is_some();
                     let whole = exact && head.chars().count() == needle.letters;
                     let score = score + if whole { WHOLE } else { 0 };
                     Some(Fit { exact, score })
@@ -153,7 +152,7 @@ fn needle(word: &Word) -> Needle {
     };
     let together = atom(AtomKind::Substring);
     Needle {
-        scattered: (!word.quoted).then(|| atom(AtomKind::Fuzzy)),
+        scattered: word.is_scattered().then(|| atom(AtomKind::Fuzzy)),
         letters: together.needle_text().len(),
         together,
     }

@@ -1,7 +1,10 @@
 //! What jobs came to: the pane that waits takes it, what a left pane asked for becomes a notice.
 
 use super::{App, Outcome, Pane, ProfileIndex, Severity, Ticket, handing, token};
-use crate::domain::{change::Wanted, group::UserGroupId, history::Ending};
+use crate::{
+    domain::{change::Wanted, group::UserGroupId, history::Ending, rotation::State},
+    operations::JournalRow,
+};
 
 impl App {
     pub(super) fn done(&mut self, ticket: Ticket, mut outcome: Outcome) {
@@ -61,19 +64,40 @@ impl App {
                 self.desk.last_answer = Some((done.status, done.latency));
                 self.desk.groups.upsert(done.group.clone());
             }
-            Outcome::Listed(groups) if is_here => {
+            Outcome::Listed(listing) if is_here => {
                 let now = self.desk.now;
                 // Nobody else wants the rows: a list of a million is not copied.
-                self.desk.groups.replace(std::mem::take(groups), now);
+                let view = listing.view.take();
+                let mut taken = std::mem::take(listing.as_mut());
+                listing.view = view;
+                if let Some(open) = taken.open.take() {
+                    self.desk.note_open(open);
+                }
+                self.desk.groups.replace(taken, now);
             }
-            Outcome::OpenRotations(rows) if is_here => self.found_open(rows),
-            Outcome::Recovered(all) if is_here => self.settled(all),
-            Outcome::Abandoned(_) if is_here => self.abandoned(),
+            Outcome::OpenRotations(rows) if is_here => {
+                self.desk.note_open(states(rows));
+                self.found_open(rows);
+            }
+            Outcome::Rotations(rows) if is_here => self.desk.note_open(states(rows)),
+            Outcome::Recovered(all) if is_here => {
+                for each in all.iter() {
+                    self.desk.note_rotation(each.row());
+                }
+                self.settled(all);
+            }
+            Outcome::Abandoned(row) if is_here => {
+                self.desk.note_rotation(row);
+                self.abandoned();
+            }
             Outcome::PendingHandOffs(rows) if is_here => self.found_waiting(rows),
             Outcome::HandedOff(Some(handed)) if is_here => self.note_handed(handed),
             Outcome::Batches(batches) if is_here => self.found_batches(batches),
             Outcome::Done(_)
             | Outcome::Listed(_)
+            | Outcome::Found(_)
+            | Outcome::Near(_)
+            | Outcome::ViewKept
             | Outcome::OpenRotations(_)
             | Outcome::History(_)
             | Outcome::TokenWritten(_)
@@ -142,6 +166,9 @@ impl App {
                 self.desk.say(Severity::Done, text);
             }
             Outcome::Listed(_)
+            | Outcome::Found(_)
+            | Outcome::Near(_)
+            | Outcome::ViewKept
             | Outcome::OpenRotations(_)
             | Outcome::History(_)
             | Outcome::Rotations(_)
@@ -180,4 +207,9 @@ impl App {
             pane.view_mut().lost(&mut self.desk);
         }
     }
+}
+
+fn states(rows: &[JournalRow]) -> impl Iterator<Item = (UserGroupId, State)> {
+    let state = |row: &JournalRow| (row.user_group_id.clone(), row.rotation.state);
+    rows.iter().map(state)
 }
