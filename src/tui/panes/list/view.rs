@@ -127,7 +127,7 @@ fn split(area: Rect, detail: bool) -> (Rect, Option<Rect>) {
 fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
     let finder = &list.finder;
     let widest = finder.found().map(|found| found.index.widest());
-    let columns = columns(widest.unwrap_or_default());
+    let columns = columns(widest.unwrap_or_default(), area.width);
     let words = finder.found().map(|found| &found.look.query);
     let words = words.filter(|query| !query.words.is_empty());
     let marker = RefCell::new(words.map(Marker::of));
@@ -180,16 +180,17 @@ fn empty_hint(list: &List, desk: &Desk) -> &'static str {
 /// Cells at most of a name or an id.
 const WIDEST: usize = 40;
 
-/// Cells up to which an id is shown whole before a name gets more room.
+/// Cells up to which an id is shown whole before a name gets more room, where there is little of it.
 const LEAST_ID: u16 = 14;
 
 /// As wide as all groups need, so that a filter moves no column.
-fn columns((names, ids): (usize, usize)) -> Vec<Column> {
+fn columns((names, ids): (usize, usize), room: u16) -> Vec<Column> {
     let names = names.clamp(12, WIDEST) as u16;
     let ids = ids.clamp(8, WIDEST) as u16;
+    let least = if room < BARE.0 { ids.min(LEAST_ID) } else { 8 };
     vec![
         Column::new("NAME", 12, names, 1),
-        Column::new("ID", ids.min(LEAST_ID), ids, 0),
+        Column::new("ID", least, ids, 0),
         Column::new("TAG", 8, 9, 4),
         Column::new("MAP~", 4, 4, 5).right(),
         Column::new("PROPS", 5, 5, 6).right(),
