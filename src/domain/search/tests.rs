@@ -14,6 +14,7 @@ use crate::domain::{
 
 const NOW: Timestamp = Timestamp::constant(1_793_000_000, 0);
 
+#[expect(clippy::unnecessary_wraps, reason = "it fills optional fields")]
 fn known<T>(value: T) -> Option<Known<T>> {
     Some(Known {
         value,
@@ -62,7 +63,7 @@ fn world() -> Vec<KnownGroup> {
 
 fn asked(text: &str) -> Look {
     Look {
-        query: Query::parse(text, Some(Duration::from_secs(90 * 86_400))),
+        query: Query::parse(text, Some(Duration::from_hours(90 * 24))),
         sort: SortBy::Name,
         reverse: false,
         best_first: true,

@@ -15,7 +15,7 @@ use groupdesk::{
 use super::scene::{PRODUCTION, Scene, TESTING, group, rotation};
 use crate::support::world::id;
 
-/// What a search or a look for near ids comes to.
+/// What a job about the list or the near ids comes to.
 pub(super) fn found(job: &Job) -> Outcome {
     match job {
         Job::Search {
@@ -30,6 +30,7 @@ pub(super) fn found(job: &Job) -> Outcome {
             let near = near(typed, index.entries().map(Entry::id), 6);
             Outcome::Near(near.into_iter().map(id).collect())
         }
+        Job::KeepView(_) => Outcome::ViewKept,
         other => panic!("{other:?} looks for nothing"),
     }
 }

@@ -183,11 +183,14 @@ const WIDEST: usize = 40;
 /// Cells up to which an id is shown whole before a name gets more room, where there is little of it.
 const LEAST_ID: u16 = 14;
 
+/// Under so many cells there is little room for names.
+const NARROW: u16 = 50;
+
 /// As wide as all groups need, so that a filter moves no column.
 fn columns((names, ids): (usize, usize), room: u16) -> Vec<Column> {
     let names = names.clamp(12, WIDEST) as u16;
     let ids = ids.clamp(8, WIDEST) as u16;
-    let least = if room < BARE.0 { ids.min(LEAST_ID) } else { 8 };
+    let least = if room < NARROW { ids.min(LEAST_ID) } else { 8 };
     vec![
         Column::new("NAME", 12, names, 1),
         Column::new("ID", least, ids, 0),
