@@ -1,7 +1,10 @@
 //! The filter against real operations: what is marked, what stays where, and what the next start remembers.
 
 use groupdesk::tui::theme::Theme;
-use ratatui::style::{Color, Modifier};
+use ratatui::{
+    buffer::Cell,
+    style::{Color, Modifier},
+};
 
 use super::scene::{USUAL, a_world, open};
 use crate::support::{console::Console, world::Side};
@@ -11,7 +14,7 @@ fn marked(console: &Console, row: u16) -> String {
     let buffer = console.buffer();
     let cells = (0..buffer.area.width).map(|x| &buffer[(x, row)]);
     let marked = cells.filter(|cell| cell.modifier.contains(Modifier::UNDERLINED));
-    marked.map(|cell| cell.symbol()).collect()
+    marked.map(Cell::symbol).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
