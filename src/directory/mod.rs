@@ -26,6 +26,7 @@ use crate::domain::{
     handoff::HandOff,
     history::{Ending, Entry},
     known::KnownGroup,
+    search::ListView,
     token::{Fingerprint, Fingerprinter, Token},
 };
 pub use batch::{Batch, BatchId, BatchItem, NewBatch, Place};
@@ -258,6 +259,23 @@ impl Directory {
     /// What happened to a rotation, in order; empty when there is none. [`replay`] makes the rotation of it.
     pub async fn happenings(&self, id: RotationId) -> Result<Vec<Happening>, DirectoryError> {
         self.ask(|reply| Request::Happenings { id, reply }).await
+    }
+
+    /// How the list of a profile was left, if it ever was.
+    pub async fn view(&self, profile: &str) -> Result<Option<ListView>, DirectoryError> {
+        let profile = profile.to_owned();
+        self.ask(|reply| Request::View { profile, reply }).await
+    }
+
+    /// Keeps how the list of a profile was left, in the place of what was kept before.
+    pub async fn keep_view(&self, profile: &str, view: ListView) -> Result<(), DirectoryError> {
+        let profile = profile.to_owned();
+        self.ask(|reply| Request::KeepView {
+            profile,
+            view,
+            reply,
+        })
+        .await
     }
 
     /// Every group of every profile that has or had the token, current ones first.

@@ -13,6 +13,7 @@ use crate::domain::{
     handoff::HandOff,
     history::{Ending, Entry},
     known::KnownGroup,
+    search::ListView,
     token::Fingerprint,
 };
 
@@ -98,6 +99,15 @@ pub(super) enum Request {
         id: RotationId,
         reply: Reply<Vec<Happening>>,
     },
+    View {
+        profile: String,
+        reply: Reply<Option<ListView>>,
+    },
+    KeepView {
+        profile: String,
+        view: ListView,
+        reply: Reply<()>,
+    },
     Owners {
         fingerprint: Fingerprint,
         reply: Reply<Vec<Owner>>,
@@ -112,6 +122,7 @@ impl Request {
             | Self::Standing { .. }
             | Self::Rotation { .. }
             | Self::Happenings { .. }
+            | Self::View { .. }
             | Self::Owners { .. } => true,
             Self::Rotations { filter, .. } => filter.user_group_id.is_some(),
             Self::Groups { .. }
@@ -123,7 +134,8 @@ impl Request {
             | Self::Batches { .. }
             | Self::BatchItems { .. }
             | Self::EndItem { .. }
-            | Self::EndBatch { .. } => false,
+            | Self::EndBatch { .. }
+            | Self::KeepView { .. } => false,
         }
     }
 }

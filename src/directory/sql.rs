@@ -181,6 +181,14 @@ pub(super) const HAPPENINGS: &str = "\
 SELECT at, event, fingerprint, since_sent, horizon_passed, state, note \
 FROM rotation_events WHERE rotation_id = $1 ORDER BY seq";
 
+pub(super) const VIEW: &str =
+    "SELECT filter, sort, reverse, best_first FROM console_views WHERE profile = $1";
+
+pub(super) const KEEP_VIEW: &str = "\
+INSERT INTO console_views (profile, filter, sort, reverse, best_first) VALUES ($1, $2, $3, $4, $5) \
+ON CONFLICT (profile) DO UPDATE SET filter = excluded.filter, sort = excluded.sort, reverse = excluded.reverse, \
+ best_first = excluded.best_first";
+
 pub(super) const META: &str = "SELECT value FROM meta WHERE key = $1";
 
 pub(super) const ADD_META: &str = "INSERT INTO meta (key, value) VALUES ($1, $2)";
@@ -305,6 +313,8 @@ mod tests {
             HAND_OFF_LATER,
             ADD_HAPPENING,
             HAPPENINGS,
+            VIEW,
+            KEEP_VIEW,
             META,
             ADD_META,
         ] {

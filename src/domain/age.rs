@@ -53,12 +53,22 @@ pub fn parse(text: &str) -> Result<Duration, InvalidAge> {
 /// Time since the token was last seen to change; `None` where that is not known, zero when the clock went back.
 pub fn age(group: &KnownGroup, now: Timestamp) -> Option<Duration> {
     let last = group.last_rotated.as_ref()?;
-    Some(Duration::try_from(now.duration_since(last.at)).unwrap_or_default())
+    Some(since(last.at, now))
+}
+
+/// Time since then; zero when the clock went back.
+pub fn since(then: Timestamp, now: Timestamp) -> Duration {
+    Duration::try_from(now.duration_since(then)).unwrap_or_default()
 }
 
 /// Whether the token is known to be older than this.
 pub fn is_older(group: &KnownGroup, limit: Duration, now: Timestamp) -> bool {
-    age(group, now).is_some_and(|age| age > limit)
+    exceeds(age(group, now), limit)
+}
+
+/// Whether an age is known and over a limit.
+pub fn exceeds(age: Option<Duration>, limit: Duration) -> bool {
+    age.is_some_and(|age| age > limit)
 }
 
 /// A filter word: `age>90d` or `age<7d`.
@@ -83,7 +93,12 @@ impl AgeFilter {
 
     /// Whether the age is known and on the right side.
     pub fn fits(self, group: &KnownGroup, now: Timestamp) -> bool {
-        age(group, now).is_some_and(|age| age.cmp(&self.limit) == self.side)
+        self.admits(age(group, now))
+    }
+
+    /// As [`Self::fits`], of an age.
+    pub fn admits(self, age: Option<Duration>) -> bool {
+        age.is_some_and(|age| age.cmp(&self.limit) == self.side)
     }
 }
 

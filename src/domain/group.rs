@@ -1,7 +1,7 @@
 //! A user group and its parts, in the service's own words, and what makes each of them valid (service.md,
 //! "The interface").
 
-use std::fmt;
+use std::{borrow::Borrow, fmt};
 
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -46,6 +46,19 @@ impl UserGroupId {
     }
 
     pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl AsRef<str> for UserGroupId {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Looked up by its text in maps and sets; the order is that of the texts.
+impl Borrow<str> for UserGroupId {
+    fn borrow(&self) -> &str {
         &self.0
     }
 }

@@ -10,5 +10,6 @@ pub mod history;
 pub mod known;
 pub mod near;
 pub mod rotation;
+pub mod search;
 pub mod text;
 pub mod token;

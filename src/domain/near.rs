@@ -1,21 +1,25 @@
 //! The known ids nearest to a typed one, so that a mistyped id is noticed before it creates a group (hazard 1).
 
-use super::{group::UserGroupId, text::skeleton};
+use nucleo_matcher::{
+    Config, Matcher, Utf32Str,
+    pattern::{Atom, AtomKind, CaseMatching, Normalization},
+};
+
+use super::text::skeleton;
 
 /// At most `limit` known ids that a person may have meant, the most likely first. The id itself is not among them.
-pub fn near<'a>(
+pub fn near<'a, T: AsRef<str> + Ord + ?Sized>(
     typed: &str,
-    known: impl IntoIterator<Item = &'a UserGroupId>,
+    known: impl IntoIterator<Item = &'a T>,
     limit: usize,
-) -> Vec<&'a UserGroupId> {
-    let wanted = Forms::of(typed.trim());
-    if wanted.look.is_empty() {
+) -> Vec<&'a T> {
+    let Some(mut wanted) = Wanted::of(typed.trim()) else {
         return Vec::new();
-    }
-    let mut found: Vec<(usize, &UserGroupId)> = known
+    };
+    let mut found: Vec<(usize, &T)> = known
         .into_iter()
-        .filter(|id| id.as_str() != typed)
-        .filter_map(|id| Some((distance(&wanted, &Forms::of(id.as_str()))?, id)))
+        .filter(|id| (*id).as_ref() != typed)
+        .filter_map(|id| Some((wanted.distance(id.as_ref())?, id)))
         .collect();
     found.sort();
     found.truncate(limit);
@@ -29,37 +33,122 @@ struct Forms {
 }
 
 impl Forms {
-    fn of(text: &str) -> Self {
-        Self {
-            look: skeleton(text),
-            keys: text.to_lowercase(),
+    fn fill(&mut self, text: &str, looks: &[String]) {
+        self.look.clear();
+        self.keys.clear();
+        if text.is_ascii() {
+            // The table of Unicode is slow, and a directory can hold many ids.
+            for byte in text.bytes() {
+                self.look.push_str(&looks[usize::from(byte)]);
+                self.keys.push(char::from(byte.to_ascii_lowercase()));
+            }
+        } else {
+            self.look = skeleton(text);
+            self.keys = text.to_lowercase();
         }
     }
 }
 
-/// 0 looks the same; 1 contains or begins alike; from 2 the number of typing mistakes; `None` is too far away.
-fn distance(wanted: &Forms, candidate: &Forms) -> Option<usize> {
-    if candidate.look == wanted.look {
-        return Some(0);
+/// How many there are of each letter, modulo a few buckets: a bound below the number of mistakes that costs little.
+type Letters = [u8; 32];
+
+fn letters(text: &str) -> Letters {
+    let mut letters = Letters::default();
+    for c in text.chars() {
+        let bucket = &mut letters[c as usize % 32];
+        *bucket = bucket.saturating_add(1);
     }
-    let length = wanted.keys.chars().count();
-    // One or two letters are in everything.
-    let contains = |whole: &Forms, part: &Forms| {
-        part.look.chars().count() >= 3 && whole.look.contains(&part.look)
-    };
-    if contains(candidate, wanted) || contains(wanted, candidate) {
-        return Some(1);
-    }
-    let allowed = (length / 4).clamp(1, 4);
-    let looks = mistakes(&wanted.look, &candidate.look, allowed);
-    let typed = mistakes(&wanted.keys, &candidate.keys, allowed);
-    let fewest = looks.into_iter().chain(typed).min()?;
-    Some(fewest + 1)
+    letters
 }
 
-fn mistakes(one: &str, other: &str, allowed: usize) -> Option<usize> {
-    // A difference in length alone already is that many mistakes.
-    if one.chars().count().abs_diff(other.chars().count()) > allowed {
+/// Every mistake adds, takes or replaces one letter at the most.
+fn least_mistakes(one: &Letters, other: &Letters) -> usize {
+    let missing = |a: &Letters, b: &Letters| -> usize {
+        let each = a.iter().zip(b);
+        each.map(|(a, b)| usize::from(a.saturating_sub(*b))).sum()
+    };
+    missing(one, other).max(missing(other, one))
+}
+
+/// From here on only the letters are there, in their order: "glxrt" for "globex-retail".
+const SCATTERED: usize = 100;
+/// One or two letters are in everything.
+const LEAST: usize = 3;
+
+struct Wanted {
+    forms: Forms,
+    letters: (Letters, Letters),
+    lengths: (usize, usize),
+    /// What each ASCII character looks like.
+    looks: Vec<String>,
+    candidate: Forms,
+    scattered: Atom,
+    matcher: Matcher,
+    buffer: Vec<char>,
+}
+
+impl Wanted {
+    /// `None` where nothing visible is typed.
+    fn of(typed: &str) -> Option<Self> {
+        let looks: Vec<String> = (0..128_u8)
+            .map(|byte| skeleton(char::from(byte).encode_utf8(&mut [0; 4])))
+            .collect();
+        let empty = || Forms {
+            look: String::new(),
+            keys: String::new(),
+        };
+        let mut forms = empty();
+        forms.fill(typed, &looks);
+        (!forms.look.is_empty()).then(|| Self {
+            letters: (letters(&forms.look), letters(&forms.keys)),
+            lengths: (forms.look.chars().count(), forms.keys.chars().count()),
+            looks,
+            candidate: empty(),
+            scattered: Atom::new(
+                &forms.keys,
+                CaseMatching::Ignore,
+                Normalization::Smart,
+                AtomKind::Fuzzy,
+                false,
+            ),
+            matcher: Matcher::new(Config::DEFAULT),
+            buffer: Vec::new(),
+            forms,
+        })
+    }
+
+    /// 0 looks the same; 1 contains or begins alike; from 2 the number of typing mistakes; then those that have the
+    /// letters in their order; `None` is too far away.
+    fn distance(&mut self, candidate: &str) -> Option<usize> {
+        self.candidate.fill(candidate, &self.looks);
+        let (wanted, candidate) = (&self.forms, &self.candidate);
+        if candidate.look == wanted.look {
+            return Some(0);
+        }
+        let length = candidate.look.chars().count();
+        let contains = self.lengths.0 >= LEAST && candidate.look.contains(&wanted.look)
+            || length >= LEAST && wanted.look.contains(&candidate.look);
+        if contains {
+            return Some(1);
+        }
+        let allowed = (self.lengths.1 / 4).clamp(1, 4);
+        let looks = mistakes(&wanted.look, &self.letters.0, &candidate.look, allowed);
+        let typed = mistakes(&wanted.keys, &self.letters.1, &candidate.keys, allowed);
+        if let Some(fewest) = looks.into_iter().chain(typed).min() {
+            return Some(fewest + 1);
+        }
+        if self.lengths.1 < LEAST {
+            return None;
+        }
+        let text = Utf32Str::new(&candidate.keys, &mut self.buffer);
+        let score = self.scattered.score(text, &mut self.matcher)?;
+        Some(SCATTERED + usize::from(u16::MAX - score))
+    }
+}
+
+fn mistakes(one: &str, letters_of_one: &Letters, other: &str, allowed: usize) -> Option<usize> {
+    // Lengths and letters that differ already are that many mistakes.
+    if least_mistakes(letters_of_one, &letters(other)) > allowed {
         return None;
     }
     let mistakes = strsim::damerau_levenshtein(one, other);
@@ -68,7 +157,32 @@ fn mistakes(one: &str, other: &str, allowed: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::domain::group::UserGroupId;
+
+    #[test]
+    fn scattered_letters_come_last() {
+        let known = ["globex-retail", "glxrt-eu", "initech"];
+        assert_eq!(near("glxrt", known, 9), ["glxrt-eu", "globex-retail"]);
+        assert!(near("gl", known, 9).is_empty(), "two letters say nothing");
+    }
+
+    proptest! {
+        #[test]
+        fn letters_never_count_more_mistakes_than_there_are(one in "[a-eA-E\u{430}]{0,9}", other in "[a-eA-E\u{430}]{0,9}") {
+            let least = least_mistakes(&letters(&one), &letters(&other));
+            prop_assert!(least <= strsim::damerau_levenshtein(&one, &other));
+        }
+
+        #[test]
+        fn an_ascii_id_looks_as_the_table_of_unicode_says(text in "[ -~]{1,12}") {
+            let mut wanted = Wanted::of("any").expect("visible");
+            wanted.candidate.fill(&text, &wanted.looks);
+            prop_assert_eq!(&wanted.candidate.look, &skeleton(&text));
+        }
+    }
 
     #[test]
     fn the_likeliest_come_first() {

@@ -48,7 +48,8 @@ use crate::{
     config::{Environment, guard, profile::Profile},
     directory::{Directory, HistoryFilter, RotationFilter},
     domain::{
-        group::UserGroupId, history::Entry, known::KnownGroup, near::near, rotation::settle_horizon,
+        group::UserGroupId, history::Entry, known::KnownGroup, near::near,
+        rotation::settle_horizon, search::ListView,
     },
 };
 
@@ -133,6 +134,16 @@ impl Operations {
     /// Every group the directory knows in this profile, by id.
     pub async fn list(&self) -> Result<Vec<KnownGroup>, DirectoryError> {
         self.0.directory.groups(&self.profile().name).await
+    }
+
+    /// How the list of this profile was left, if it ever was.
+    pub async fn view(&self) -> Result<Option<ListView>, DirectoryError> {
+        self.0.directory.view(&self.profile().name).await
+    }
+
+    /// Keeps how the list of this profile was left.
+    pub async fn keep_view(&self, view: ListView) -> Result<(), DirectoryError> {
+        self.0.directory.keep_view(&self.profile().name, view).await
     }
 
     /// What the directory knows of one group; nothing is sent.

@@ -97,7 +97,7 @@ impl App {
         }
         self.navigate();
         for pane in &mut self.stack {
-            pane.view_mut().sync(&self.desk);
+            pane.view_mut().sync(&mut self.desk);
         }
         self.farewell();
         self.take_effects()
@@ -355,7 +355,11 @@ impl App {
             return;
         }
         self.go_home();
+        if let Some(Pane::List(list)) = self.stack.first() {
+            self.desk.views.insert(self.desk.current, list.as_left());
+        }
         self.desk.current = profile;
+        self.desk.open = std::sync::Arc::default();
         self.desk.groups = super::groups::Groups::default();
         self.desk.last_answer = None;
         self.desk.settle_again_at = None;

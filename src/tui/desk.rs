@@ -3,6 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
     time::Duration,
 };
 
@@ -19,8 +20,11 @@ use super::{
 };
 use crate::{
     config::{HandOffCommand, guard, profile::Profile},
-    domain::{batch::Plan, change::Wanted, group::UserGroupId, token::Token},
-    operations::{Guarded, RotationId, bulk::Wish},
+    domain::{
+        batch::Plan, change::Wanted, group::UserGroupId, rotation::State, search::ListView,
+        token::Token,
+    },
+    operations::{Guarded, JournalRow, RotationId, bulk::Wish},
 };
 
 /// A wish of a pane about the stack of panes.
@@ -52,6 +56,8 @@ pub struct Running {
     pub profile: ProfileIndex,
     pub label: String,
     pub is_write: bool,
+    /// Not named in line 1.
+    pub is_quiet: bool,
     /// What a create or an update sends; a draft of the same is then no draft any more.
     pub sends: Option<(UserGroupId, Wanted)>,
 }
@@ -70,6 +76,10 @@ pub struct Desk {
     pub running: BTreeMap<Ticket, Running>,
     /// Status and latency of the last answer.
     pub last_answer: Option<(u16, Duration)>,
+    /// The open rotations of this profile, as far as was heard.
+    pub open: Arc<BTreeMap<UserGroupId, State>>,
+    /// How the lists of other profiles were left.
+    pub views: HashMap<ProfileIndex, ListView>,
     /// New tokens of this profile that have not arrived: whose, and by which rotation.
     pub to_hand_off: BTreeMap<UserGroupId, RotationId>,
     /// Unsent forms, kept while the console is open.
@@ -108,6 +118,8 @@ impl Desk {
             messages: Messages::default(),
             running: BTreeMap::new(),
             last_answer: None,
+            open: Arc::default(),
+            views: HashMap::new(),
             to_hand_off: BTreeMap::new(),
             drafts: HashMap::new(),
             connecting: None,
@@ -141,6 +153,7 @@ impl Desk {
                 profile,
                 label: job.label(),
                 is_write: job.is_write(),
+                is_quiet: job.is_quiet(),
                 sends: job.sends(),
             },
         );
@@ -155,6 +168,23 @@ impl Desk {
             self.running.remove(&ticket);
             self.effects.push(Effect::Cancel(ticket));
         }
+    }
+
+    /// All rotations that are open now.
+    pub fn note_open(&mut self, rotations: impl IntoIterator<Item = (UserGroupId, State)>) {
+        let open = rotations.into_iter().filter(|(_, state)| state.is_open());
+        let open: BTreeMap<_, _> = open.collect();
+        if *self.open != open {
+            self.open = Arc::new(open);
+        }
+    }
+
+    /// How a rotation stands now.
+    pub fn note_rotation(&mut self, row: &JournalRow) {
+        let mut open = (*self.open).clone();
+        open.remove(&row.user_group_id);
+        let now = (row.user_group_id.clone(), row.rotation.state);
+        self.note_open(open.into_iter().chain([now]));
     }
 
     pub fn writes_under_way(&self) -> usize {

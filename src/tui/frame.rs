@@ -223,9 +223,10 @@ fn right_of_place(desk: &Desk, room: usize) -> String {
     let answer = desk
         .last_answer
         .map(|(status, latency)| format!("{status} {}ms", latency.as_millis()));
-    let running = match desk.running.len() {
+    let mut named = desk.running.values().filter(|job| !job.is_quiet);
+    let running = match named.clone().count() {
         0 => None,
-        1 => desk.running.values().next().map(|job| job.label.clone()),
+        1 => named.next().map(|job| job.label.clone()),
         more => Some(format!("{more} under way")),
     };
     let Some(running) = running else {

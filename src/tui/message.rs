@@ -1,10 +1,10 @@
 //! What travels between the screen and the work: messages in, effects out, jobs with a ticket, outcomes. Plain data.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use crossterm::event::KeyEvent;
 
-use super::{Farewell, messages::Severity};
+use super::{Farewell, groups::Listing, messages::Severity};
 use crate::{
     config::{
         new_profile::{Field, NewProfile},
@@ -16,6 +16,7 @@ use crate::{
         group::UserGroupId,
         history::{Ending, Entry},
         known::KnownGroup,
+        search::{Found, Index, ListView, Look},
         token::{Fingerprint, Token},
     },
     operations::{
@@ -70,6 +71,17 @@ pub enum Effect {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Job {
     List,
+    /// What the list is to show; nothing is read.
+    Search {
+        index: Index,
+        look: Look,
+        /// An answer that may spare work.
+        before: Option<Arc<Found>>,
+    },
+    /// The known ids nearest to a typed one.
+    Near(Index, String),
+    /// Keeps how the list was left.
+    KeepView(ListView),
     OpenRotations,
     LookUp(UserGroupId),
     Create(UserGroupId, Wanted),
@@ -119,7 +131,8 @@ impl Job {
     /// Writes are never cancelled or dropped; leaving waits for them.
     pub fn is_write(&self) -> bool {
         match self {
-            Self::Create(..)
+            Self::KeepView(_)
+            | Self::Create(..)
             | Self::Update { .. }
             | Self::Rotate { .. }
             | Self::WriteToken(..)
@@ -130,6 +143,8 @@ impl Job {
             | Self::AddProfile(..)
             | Self::WriteReport(..) => true,
             Self::List
+            | Self::Search { .. }
+            | Self::Near(..)
             | Self::OpenRotations
             | Self::LookUp(_)
             | Self::Confirm(_)
@@ -144,6 +159,14 @@ impl Job {
         }
     }
 
+    /// Not named in line 1: it sends nothing, and comes with a key.
+    pub fn is_quiet(&self) -> bool {
+        matches!(
+            self,
+            Self::Search { .. } | Self::Near(..) | Self::KeepView(_)
+        )
+    }
+
     /// The group of a create or an update, and what is wanted of it.
     pub fn sends(&self) -> Option<(UserGroupId, Wanted)> {
         match self {
@@ -151,6 +174,9 @@ impl Job {
                 Some((id.clone(), wanted.clone()))
             }
             Self::List
+            | Self::Search { .. }
+            | Self::Near(..)
+            | Self::KeepView(_)
             | Self::OpenRotations
             | Self::LookUp(_)
             | Self::Rotate { .. }
@@ -177,6 +203,8 @@ impl Job {
     pub fn label(&self) -> String {
         match self {
             Self::List => "reading the directory".into(),
+            Self::Search { .. } | Self::Near(..) => "searching".into(),
+            Self::KeepView(_) => "keeping filter and sort".into(),
             Self::OpenRotations | Self::Rotations | Self::PendingHandOffs | Self::Batches => {
                 "reading the journal".into()
             }
@@ -204,7 +232,11 @@ impl Job {
 /// What became of a job.
 #[derive(Debug, Clone)]
 pub enum Outcome {
-    Listed(Vec<KnownGroup>),
+    Listed(Box<Listing>),
+    Found(Arc<Found>),
+    /// The nearest first.
+    Near(Vec<UserGroupId>),
+    ViewKept,
     OpenRotations(Vec<JournalRow>),
     /// Look-up, create, update, rotate and confirm.
     Done(Box<Done>),
@@ -228,6 +260,13 @@ pub enum Outcome {
     /// Neither tested nor written; each problem with the field it is about.
     NotAdded(Vec<(Option<Field>, String)>),
     Failed(Trouble),
+}
+
+impl Outcome {
+    /// Groups as a read of the directory gives them, in any order.
+    pub fn listed(groups: Vec<KnownGroup>) -> Self {
+        Self::Listed(Box::new(groups.into()))
+    }
 }
 
 /// A failure as the screen shows it.

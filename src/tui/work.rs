@@ -1,6 +1,7 @@
 //! Does one job: `operations` in, outcome out. The only place of the console where work is awaited.
 
 mod connecting;
+mod finding;
 mod running;
 
 use std::{
@@ -9,6 +10,7 @@ use std::{
 };
 
 use super::message::{Job, Outcome, ProfileIndex, Trouble};
+pub(in crate::tui) use finding::nearest_in;
 pub use running::Link;
 
 use crate::{
@@ -61,7 +63,16 @@ impl Works {
             });
         };
         let result = match job {
-            Job::List => listed(operations.list().await.map(Outcome::Listed)),
+            Job::List => listed(finding::list(&operations).await),
+            Job::Search {
+                index,
+                look,
+                before,
+            } => finding::search(index, look, before).await,
+            Job::Near(index, typed) => Ok(finding::nearest(index, typed).await),
+            Job::KeepView(view) => {
+                listed(operations.keep_view(view).await.map(|()| Outcome::ViewKept))
+            }
             Job::OpenRotations => listed(
                 operations
                     .open_rotations()

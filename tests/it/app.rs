@@ -3,6 +3,7 @@
 mod bulk;
 mod confirm;
 mod drafts;
+mod find;
 mod handing;
 mod leaving;
 mod places;

@@ -2,6 +2,7 @@
 //! commit, and trusts no connection that failed to write.
 
 mod batches;
+mod console;
 mod fault;
 mod groups;
 mod handoff;
@@ -112,6 +113,12 @@ fn work(request: Request) -> Box<dyn Work> {
         }
         Request::Rotations { filter, reply } => list!(reply, move |c| journal::list(c, filter)),
         Request::Happenings { id, reply } => read!(reply, move |c| journal::happenings(c, id)),
+        Request::View { profile, reply } => read!(reply, move |c| console::view(c, &profile)),
+        Request::KeepView {
+            profile,
+            view,
+            reply,
+        } => write!(reply, move |tx| console::keep_view(tx, &profile, &view)),
         Request::Owners { fingerprint, reply } => {
             read!(reply, move |c| groups::owners(c, fingerprint))
         }

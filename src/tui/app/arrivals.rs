@@ -2,8 +2,8 @@
 
 use super::{App, Outcome, Pane, ProfileIndex, Severity, Ticket, handing, token};
 use crate::{
-    domain::{change::Wanted, group::UserGroupId, history::Ending},
-    operations::Warning,
+    domain::{change::Wanted, group::UserGroupId, history::Ending, rotation::State},
+    operations::{JournalRow, Warning},
     tui::message::is_wrong_environment,
 };
 
@@ -81,14 +81,32 @@ impl App {
                 self.desk.last_answer = Some((done.status, done.latency));
                 self.desk.groups.upsert(done.group.clone());
             }
-            Outcome::Listed(groups) if is_here => {
+            Outcome::Listed(listing) if is_here => {
                 let now = self.desk.now;
                 // Nobody else wants the rows: a list of a million is not copied.
-                self.desk.groups.replace(std::mem::take(groups), now);
+                let view = listing.view.take();
+                let mut taken = std::mem::take(listing.as_mut());
+                listing.view = view;
+                if let Some(open) = taken.open.take() {
+                    self.desk.note_open(open);
+                }
+                self.desk.groups.replace(taken, now);
             }
-            Outcome::OpenRotations(rows) if is_here => self.found_open(rows),
-            Outcome::Recovered(all) if is_here => self.settled(all),
-            Outcome::Abandoned(_) if is_here => self.abandoned(),
+            Outcome::OpenRotations(rows) if is_here => {
+                self.desk.note_open(states(rows));
+                self.found_open(rows);
+            }
+            Outcome::Rotations(rows) if is_here => self.desk.note_open(states(rows)),
+            Outcome::Recovered(all) if is_here => {
+                for each in all.iter() {
+                    self.desk.note_rotation(each.row());
+                }
+                self.settled(all);
+            }
+            Outcome::Abandoned(row) if is_here => {
+                self.desk.note_rotation(row);
+                self.abandoned();
+            }
             Outcome::PendingHandOffs(rows) if is_here => self.found_waiting(rows),
             Outcome::HandedOff(Some(handed)) if is_here => self.note_handed(handed),
             Outcome::Batches(batches) if is_here => self.found_batches(batches),
@@ -96,6 +114,9 @@ impl App {
             Outcome::ProfileAdded(_, profile) => self.desk.profiles.push((**profile).clone()),
             Outcome::Done(_)
             | Outcome::Listed(_)
+            | Outcome::Found(_)
+            | Outcome::Near(_)
+            | Outcome::ViewKept
             | Outcome::OpenRotations(_)
             | Outcome::History(_)
             | Outcome::TokenWritten(_)
@@ -176,6 +197,9 @@ impl App {
                 self.desk.say(Severity::Done, text);
             }
             Outcome::Listed(_)
+            | Outcome::Found(_)
+            | Outcome::Near(_)
+            | Outcome::ViewKept
             | Outcome::OpenRotations(_)
             | Outcome::History(_)
             | Outcome::Rotations(_)
@@ -215,4 +239,9 @@ impl App {
             pane.view_mut().lost(&mut self.desk);
         }
     }
+}
+
+fn states(rows: &[JournalRow]) -> impl Iterator<Item = (UserGroupId, State)> {
+    let state = |row: &JournalRow| (row.user_group_id.clone(), row.rotation.state);
+    rows.iter().map(state)
 }

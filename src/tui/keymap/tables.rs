@@ -48,7 +48,7 @@ tables! {
         Mark ["space"] "mark" "mark the group of the row, or take the mark back";
         RotateMarked ["T"] "ROTATE marked" "rotate the marked";
         OpenOrCreate ["o"] "open/create" "open a group by its id, or create it";
-        Filter ["/"] "filter" "filter by words in name, id, tag, fingerprint, team";
+        Filter ["/"] "filter" "filter by words, tag: map: prop: state: age>90d old";
         History ["2"] "history" "the history of this profile";
         Profiles ["P" "f6"] "profile" "switch the profile";
         Detail ["d"] "detail" "show or hide the details of the row";

@@ -159,6 +159,9 @@ impl View for Group {
                 desk.say(Severity::Error, trouble.text.clone());
             }
             Outcome::Listed(_)
+            | Outcome::Found(_)
+            | Outcome::Near(_)
+            | Outcome::ViewKept
             | Outcome::OpenRotations(_)
             | Outcome::History(_)
             | Outcome::TokenWritten(_)

@@ -177,6 +177,9 @@ impl View for History {
             Outcome::History(entries) => self.entries.clone_from(entries),
             Outcome::Failed(trouble) => desk.say(Severity::Error, trouble.text.clone()),
             Outcome::Listed(_)
+            | Outcome::Found(_)
+            | Outcome::Near(_)
+            | Outcome::ViewKept
             | Outcome::OpenRotations(_)
             | Outcome::Done(_)
             | Outcome::TokenWritten(_)

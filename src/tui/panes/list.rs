@@ -1,8 +1,9 @@
 //! The groups of a profile: find one, and go on from there. State and actions; `view` draws.
 
+mod finder;
 mod view;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use crossterm::event::KeyEvent;
 use ratatui::{
@@ -10,20 +11,22 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
+pub(in crate::tui) use finder::AT_ONCE;
+use finder::Finder;
+
 use super::{
     Pane, View, bulk::Bulk, copy_menu::CopyMenu, edit::Edit, group::Group, token::TokenPane,
 };
 use crate::{
     domain::{
-        age::{AgeFilter, InvalidAge},
         group::UserGroupId,
         known::KnownGroup,
+        search::{Found, ListView},
     },
     operations::Guarded,
     tui::{
         bulk::BulkRun,
         desk::{Ask, Desk},
-        groups::Listed,
         keymap::{Action, Focus},
         message::{Job, Outcome, Ticket},
         messages::Severity,
@@ -32,182 +35,134 @@ use crate::{
     },
 };
 
-/// What the list is ordered by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SortBy {
-    Name,
-    Id,
-    Tag,
-    Rotated,
-    Seen,
-}
-
-impl SortBy {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Name => "name",
-            Self::Id => "id",
-            Self::Tag => "tag",
-            Self::Rotated => "rotated",
-            Self::Seen => "seen",
-        }
-    }
-
-    fn next(self) -> Self {
-        match self {
-            Self::Name => Self::Id,
-            Self::Id => Self::Tag,
-            Self::Tag => Self::Rotated,
-            Self::Rotated => Self::Seen,
-            Self::Seen => Self::Name,
-        }
-    }
-
-    fn sort(self, rows: &[Listed], order: &mut [usize]) {
-        let group = |at: &usize| &rows[*at].group;
-        match self {
-            Self::Name => order.sort_by_cached_key(|at| group(at).title().to_lowercase()),
-            // The rows are in the order of their ids already.
-            Self::Id => order.sort_unstable(),
-            Self::Tag => order.sort_by_key(|at| {
-                let tag = group(at).environment_tag.as_ref();
-                tag.map(|known| known.value.as_str())
-            }),
-            Self::Rotated => {
-                order.sort_by_key(|at| group(at).last_rotated.as_ref().map(|last| last.at));
-            }
-            Self::Seen => order.sort_by_key(|at| group(at).last_seen),
-        }
-    }
-}
-
-/// What a view was made from; it is made anew when this differs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Basis {
-    generation: u64,
-    words: String,
-    sort: SortBy,
-    reverse: bool,
-    /// The hour, where the filter asks for ages.
-    hour: Option<i64>,
-}
-
-impl Basis {
-    fn has_order_of(&self, other: &Self) -> bool {
-        (self.generation, self.sort, self.reverse) == (other.generation, other.sort, other.reverse)
-    }
-}
-
 #[derive(Debug)]
 pub struct List {
     filter: TextField,
     filtering: bool,
-    sort: SortBy,
-    reverse: bool,
+    finder: Finder,
     detail: bool,
     cursor: Cursor,
-    /// The group of the cursor; the cursor follows it when the rows change.
+    /// The group that the person went to; the cursor follows it when the rows change.
     on: Option<UserGroupId>,
-    /// Places in `desk.groups.rows()`, all of them, sorted.
-    order: Vec<usize>,
-    /// The sorted ones that the filter lets through.
-    shown: Vec<usize>,
-    basis: Option<Basis>,
     ticket: Option<Ticket>,
     /// By id: they stay whatever is filtered, sorted or read again.
     marks: BTreeSet<UserGroupId>,
     /// The last bulk rotation that was seen here.
     bulk: Option<Ticket>,
-}
-
-impl Default for List {
-    fn default() -> Self {
-        Self {
-            filter: TextField::new("filter", ""),
-            filtering: false,
-            sort: SortBy::Name,
-            reverse: false,
-            detail: true,
-            cursor: Cursor::default(),
-            on: None,
-            order: Vec::new(),
-            shown: Vec::new(),
-            basis: None,
-            ticket: None,
-            marks: BTreeSet::new(),
-            bulk: None,
-        }
-    }
+    /// How the list was left last time is not known yet, and may still be taken over.
+    untouched: bool,
+    /// What the directory keeps; `None` before the first answer.
+    kept: Option<ListView>,
+    keeping: Option<Ticket>,
 }
 
 impl List {
-    /// The list of the current profile, reading the directory.
+    /// The list of the current profile, as it was left, reading the directory.
     pub fn start(desk: &mut Desk) -> Self {
+        let view = desk.views.get(&desk.current).cloned();
         let ticket = desk.start(Job::List);
+        let untouched = view.is_none();
+        let view = view.unwrap_or_default();
         Self {
+            filter: TextField::new("filter", view.filter.clone()),
+            filtering: false,
+            finder: Finder::of(&view),
+            detail: true,
+            cursor: Cursor::default(),
+            on: None,
             ticket: Some(ticket),
-            ..Self::default()
+            marks: BTreeSet::new(),
+            bulk: None,
+            untouched,
+            kept: None,
+            keeping: None,
         }
+    }
+
+    /// Filter and order, for the next time.
+    pub fn as_left(&self) -> ListView {
+        ListView {
+            filter: self.filter.text().to_owned(),
+            sort: self.finder.sort,
+            reverse: self.finder.reverse,
+            best_first: self.finder.best_first,
+        }
+    }
+
+    fn id(&self) -> Option<UserGroupId> {
+        self.finder.id(self.cursor.at)
     }
 
     fn group<'a>(&self, desk: &'a Desk) -> Option<&'a KnownGroup> {
-        let at = *self.shown.get(self.cursor.at)?;
-        Some(&desk.groups.rows().get(at)?.group)
+        desk.groups.get(&self.id()?)
     }
 
-    fn look_again(&mut self, desk: &Desk) {
-        let words = self.filter.text().to_lowercase();
-        let (ages, words_left) = split_ages(&words);
-        let basis = Basis {
-            hour: (!ages.is_empty()).then(|| desk.now.as_second() / 3_600),
-            generation: desk.groups.generation,
-            words: words.clone(),
-            sort: self.sort,
-            reverse: self.reverse,
-        };
-        if self.basis.as_ref() == Some(&basis) {
+    /// The directory has been read: what was left last time is shown, unless the person was faster.
+    fn take_over(&mut self, view: Option<&ListView>, desk: &mut Desk) {
+        if self.kept.is_some() {
             return;
         }
-        let rows = desk.groups.rows();
-        // Typing into the filter keeps the order.
-        if !self
-            .basis
-            .as_ref()
-            .is_some_and(|old| old.has_order_of(&basis))
-        {
-            self.order = (0..rows.len()).collect();
-            self.sort.sort(rows, &mut self.order);
-            if self.reverse {
-                self.order.reverse();
+        let view = view.cloned().unwrap_or_default();
+        if self.untouched && !self.filtering && self.as_left() == ListView::default() {
+            self.filter.set_text(&view.filter);
+            self.finder = Finder::of(&view);
+            if !view.filter.is_empty() {
+                let text = format!("filter of last time: {}   Esc clears it", view.filter);
+                desk.say(Severity::Info, text);
             }
         }
-        let is_aged = |group: &KnownGroup| {
-            let fits = |age: &Result<AgeFilter, _>| age.is_ok_and(|age| age.fits(group, desk.now));
-            ages.iter().all(fits)
-        };
-        let fits = |at: &usize| rows[*at].holds(&words_left) && is_aged(&rows[*at].group);
-        self.shown = self.order.iter().copied().filter(fits).collect();
-        let same = |at: &usize| Some(&rows[*at].group.id) == self.on.as_ref();
-        let found = self.shown.iter().position(same);
-        self.cursor.at = found
-            .unwrap_or(self.cursor.at)
-            .min(self.shown.len().saturating_sub(1));
-        self.basis = Some(basis);
+        self.kept = Some(view);
     }
 
-    fn mark(&mut self, desk: &Desk) {
-        let Some(id) = self.group(desk).map(|group| group.id.clone()) else {
+    /// Keeps filter and order once they are settled.
+    fn keep(&mut self, desk: &mut Desk) {
+        let now = self.as_left();
+        let is_new = self.kept.as_ref().is_some_and(|kept| *kept != now);
+        if is_new && !self.filtering && self.keeping.is_none() {
+            self.keeping = Some(desk.start(Job::KeepView(now.clone())));
+            self.kept = Some(now);
+        }
+    }
+
+    fn show(&mut self, found: Arc<Found>) {
+        let is_other = |old: &Arc<Found>| old.look.query != found.look.query;
+        let is_other = self.finder.found().is_some_and(is_other);
+        let row = self.finder.take(found, self.on.as_ref());
+        // What a new filter finds best stands first.
+        let row = row.unwrap_or(if is_other { 0 } else { self.cursor.at });
+        self.cursor.at = row.min(self.finder.shown().len().saturating_sub(1));
+    }
+
+    fn mark(&mut self) {
+        let Some(id) = self.id() else {
             return;
         };
+        self.on = Some(id.clone());
         if !self.marks.remove(&id) {
             self.marks.insert(id);
         }
     }
 
-    fn mark_all(&mut self, desk: &Desk) {
-        let rows = desk.groups.rows();
-        let shown = self.shown.iter().filter_map(|at| rows.get(*at));
-        self.marks.extend(shown.map(|row| row.group.id.clone()));
+    fn mark_all(&mut self, desk: &mut Desk) {
+        let rows = 0..self.finder.shown().len();
+        self.marks
+            .extend(rows.filter_map(|row| self.finder.id(row)));
+        let loose = self.finder.found().map_or(0, |found| found.loose);
+        if loose > 0 {
+            let text = format!(
+                "{loose} of the marked only have the letters of the filter, scattered; \"...\" finds them together"
+            );
+            desk.say(Severity::Warning, text);
+        }
+    }
+
+    /// Why what is shown is not what was asked for, so that it is not marked as a whole.
+    fn no_marking(&self) -> Option<String> {
+        if let Some(wrong) = self.finder.query.wrong.first() {
+            return Some(wrong.to_string());
+        }
+        let searching = self.finder.is_searching();
+        searching.then(|| "the search is still under way".into())
     }
 
     /// Checks what is marked; where nothing is, shows the run under way or the last one.
@@ -219,6 +174,14 @@ impl List {
             None => Bulk::check(self.marks.iter().cloned().collect(), desk),
         };
         desk.ask(Ask::Push(Pane::Bulk(Box::new(pane))));
+    }
+
+    /// Jobs that are not under way any more are not waited for.
+    fn forget_ended(&mut self, desk: &Desk) {
+        let runs = |ticket: &Ticket| desk.running.contains_key(ticket);
+        self.ticket = self.ticket.filter(runs);
+        self.keeping = self.keeping.filter(runs);
+        self.finder.forget_ended(desk);
     }
 
     fn no_bulk(&self, desk: &Desk) -> Option<String> {
@@ -240,24 +203,12 @@ impl List {
     }
 
     fn clear_filter(&mut self) -> bool {
-        let was = self.filtering || !self.filter.text().is_empty();
+        let was = self.filtering || !self.filter.is_empty();
         self.filter = TextField::new("filter", "");
         self.filtering = false;
+        self.finder.best_first = true;
         was
     }
-}
-
-/// The words of a filter: those about age, and the others.
-fn split_ages(words: &str) -> (Vec<Result<AgeFilter, InvalidAge>>, Vec<String>) {
-    let mut ages = Vec::new();
-    let mut others = Vec::new();
-    for word in words.split_whitespace() {
-        match AgeFilter::parse(word) {
-            Some(age) => ages.push(age),
-            None => others.push(word.to_owned()),
-        }
-    }
-    (ages, others)
 }
 
 impl View for List {
@@ -274,7 +225,6 @@ impl View for List {
     }
 
     fn status(&self, desk: &Desk) -> String {
-        let order = if self.reverse { "v" } else { "^" };
         let age = desk
             .groups
             .read_at
@@ -283,18 +233,29 @@ impl View for List {
             0 => String::new(),
             marked => format!("   {marked} marked"),
         };
+        let wrong = self.finder.query.wrong.first();
+        let wrong = wrong.map_or_else(String::new, |wrong| format!("{wrong}   "));
+        let loose = match self.finder.found().map_or(0, |found| found.loose) {
+            0 => String::new(),
+            loose => format!(" ({loose} loosely)"),
+        };
+        let order = match (self.finder.is_ranked(), self.finder.reverse) {
+            (true, _) => "",
+            (false, true) => " v",
+            (false, false) => " ^",
+        };
         format!(
-            "{} of {}{marks}   sort: {} {order}   {age}",
-            self.shown.len(),
-            desk.groups.rows().len(),
-            self.sort.as_str()
+            "{wrong}{} of {}{loose}{marks}   sort: {}{order}   {age}",
+            self.finder.shown().len(),
+            desk.groups.index().len(),
+            self.finder.order()
         )
     }
 
     fn act(&mut self, action: Action, desk: &mut Desk) {
         let page = usize::from(desk.size.1 / 2);
-        if self.cursor.act(action, self.shown.len(), page) {
-            self.on = self.group(desk).map(|group| group.id.clone());
+        if self.cursor.act(action, self.finder.shown().len(), page) {
+            self.on = self.id();
             return;
         }
         match action {
@@ -312,12 +273,12 @@ impl View for List {
                     desk.bulk = desk.bulk.take().filter(BulkRun::is_under_way);
                 }
             }
-            Action::Mark => self.mark(desk),
+            Action::Mark => self.mark(),
             Action::MarkAll => self.mark_all(desk),
             Action::RotateMarked => self.rotate_marked(desk),
             Action::Detail => self.detail = !self.detail,
-            Action::Sort => self.sort = self.sort.next(),
-            Action::SortReverse => self.reverse = !self.reverse,
+            Action::Sort => self.finder.sort_by_next(),
+            Action::SortReverse => self.finder.reverse = !self.finder.reverse,
             Action::Refresh => {
                 // The newest wins: an older answer must not come after it.
                 if let Some(ticket) = self.ticket {
@@ -330,6 +291,7 @@ impl View for List {
                     desk.say(Severity::Info, "no group here; o opens or creates one");
                     return;
                 };
+                self.on = Some(group.id.clone());
                 let pane = match action {
                     Action::Edit => Pane::Edit(Box::new(Edit::of(&group, desk))),
                     Action::Token => Pane::Token(Box::new(TokenPane::open(&group, desk))),
@@ -359,28 +321,50 @@ impl View for List {
         match action {
             Action::Edit => desk.forbidden(Guarded::Update),
             Action::RotateMarked => self.no_bulk(desk),
+            Action::MarkAll => self.no_marking(),
+            Action::SortReverse if self.finder.is_ranked() => {
+                Some("the best match stands first; s sorts by a column".into())
+            }
             _ => None,
         }
     }
 
     fn waits_for(&self, ticket: Ticket) -> bool {
-        self.ticket == Some(ticket)
+        [self.ticket, self.keeping].contains(&Some(ticket)) || self.finder.waits_for(ticket)
     }
 
-    fn answer(&mut self, _outcome: &Outcome, _desk: &mut Desk) {
-        self.ticket = None;
+    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
+        match outcome {
+            Outcome::Found(found) => self.show(found.clone()),
+            Outcome::Listed(listing) => {
+                self.take_over(listing.view.as_ref(), desk);
+                self.forget_ended(desk);
+            }
+            Outcome::Failed(trouble) => {
+                desk.say(trouble.severity(), trouble.text.clone());
+                self.forget_ended(desk);
+            }
+            _ => self.forget_ended(desk),
+        }
     }
 
-    fn sync(&mut self, desk: &Desk) {
-        self.look_again(desk);
+    fn lost(&mut self, desk: &mut Desk) {
+        self.forget_ended(desk);
+    }
+
+    fn sync(&mut self, desk: &mut Desk) {
+        if let Some(found) = self.finder.look_again(self.filter.text(), desk) {
+            self.show(found);
+        }
+        self.keep(desk);
         // What was marked for a run that has begun is no wish any more.
         let begun = desk.bulk_here().map(|run| run.ticket);
         if begun != self.bulk && begun.is_some() {
             self.marks.clear();
         }
         self.bulk = begun.or(self.bulk);
-        if self.on.is_none() || self.cursor.at >= self.shown.len() {
-            self.on = self.group(desk).map(|group| group.id.clone());
+        if self.on.is_none() {
+            self.on = self.id();
         }
     }
 

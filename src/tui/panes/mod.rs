@@ -62,7 +62,7 @@ pub trait View {
     /// The job it waits for panicked.
     fn lost(&mut self, _desk: &mut Desk) {}
     /// Brings what it derives from the desk up to date; after every message.
-    fn sync(&mut self, _desk: &Desk) {}
+    fn sync(&mut self, _desk: &mut Desk) {}
     /// It leaves the stack: keeps what was typed, gives up what is being read. What is being written goes on.
     fn leave(&mut self, _desk: &mut Desk) {}
     /// Something on it changes with time alone.

@@ -8,16 +8,18 @@ use ratatui::{
     style::Style,
 };
 
-use super::{Pane, View, edit::Edit, group::Group};
+use super::{Pane, View, edit::Edit, group::Group, list::AT_ONCE};
 use crate::{
-    domain::{group::UserGroupId, near::near, text::oddities},
+    domain::{group::UserGroupId, text::oddities},
     operations::Guarded,
     tui::{
         desk::{Ask, Desk},
         frame::popup,
         keymap::{Action, Focus},
+        message::{Job, Outcome, Ticket},
         sheet::Sheet,
         widgets::{paint, text_field::TextField},
+        work::nearest_in,
     },
 };
 
@@ -28,10 +30,12 @@ pub struct Open {
     known: bool,
     /// 0 is what was typed; from 1 on a near id.
     pick: usize,
+    /// Near ids are looked for among many.
+    ticket: Option<Ticket>,
 }
 
 /// Near ids shown.
-const NEAR: usize = 6;
+pub(in crate::tui) const NEAR: usize = 6;
 
 impl Default for Open {
     fn default() -> Self {
@@ -40,20 +44,29 @@ impl Default for Open {
             near: Vec::new(),
             known: false,
             pick: 0,
+            ticket: None,
         }
     }
 }
 
 impl Open {
-    fn look_around(&mut self, desk: &Desk) {
-        let typed = self.typed.text();
-        self.known = UserGroupId::parse(typed).is_ok_and(|id| desk.groups.get(&id).is_some());
-        self.near = near(typed, desk.groups.ids(), NEAR)
-            .into_iter()
-            .cloned()
-            .collect();
+    /// The near ids are found at once, or beside the loop where there are many; until then the old ones stay.
+    fn look_around(&mut self, desk: &mut Desk) {
+        let typed = self.typed.text().to_owned();
+        self.known =
+            UserGroupId::parse(typed.as_str()).is_ok_and(|id| desk.groups.get(&id).is_some());
         self.pick = 0;
         self.typed.error = None;
+        if let Some(ticket) = self.ticket.take() {
+            desk.cancel(ticket);
+        }
+        let index = desk.groups.index();
+        if index.len() <= AT_ONCE {
+            self.near = nearest_in(index, &typed);
+        } else {
+            let job = Job::Near(index.clone(), typed);
+            self.ticket = Some(desk.start(job));
+        }
     }
 
     fn go(&mut self, desk: &mut Desk) {
@@ -68,6 +81,7 @@ impl Open {
             },
         };
         let Some(id) = id else { return };
+        self.leave(desk);
         if desk.groups.read_at.is_none() {
             self.typed.error = Some("the directory is still being read; try again".into());
             return;
@@ -95,11 +109,42 @@ impl View for Open {
 
     fn act(&mut self, action: Action, desk: &mut Desk) {
         match action {
-            Action::Back => desk.ask(Ask::Pop),
+            Action::Back => {
+                self.leave(desk);
+                desk.ask(Ask::Pop);
+            }
             Action::Down => self.pick = (self.pick + 1).min(self.near.len()),
             Action::Up => self.pick = self.pick.saturating_sub(1),
             Action::Enter => self.go(desk),
             _ => {}
+        }
+    }
+
+    fn waits_for(&self, ticket: Ticket) -> bool {
+        self.ticket == Some(ticket)
+    }
+
+    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
+        self.ticket = None;
+        match outcome {
+            Outcome::Near(near) => {
+                let picked = self.pick.checked_sub(1).and_then(|at| self.near.get(at));
+                let found = near.iter().position(|id| Some(id) == picked);
+                self.pick = found.map_or(0, |at| at + 1);
+                self.near.clone_from(near);
+            }
+            Outcome::Failed(trouble) => desk.say(trouble.severity(), trouble.text.clone()),
+            _ => {}
+        }
+    }
+
+    fn lost(&mut self, _desk: &mut Desk) {
+        self.ticket = None;
+    }
+
+    fn leave(&mut self, desk: &mut Desk) {
+        if let Some(ticket) = self.ticket.take() {
+            desk.cancel(ticket);
         }
     }
 

@@ -323,6 +323,9 @@ impl View for Review {
             }
             (
                 Outcome::Listed(_)
+                | Outcome::Found(_)
+                | Outcome::Near(_)
+                | Outcome::ViewKept
                 | Outcome::OpenRotations(_)
                 | Outcome::History(_)
                 | Outcome::TokenWritten(_)

@@ -49,14 +49,23 @@ impl Column {
 pub struct Cell<'a> {
     pub text: Cow<'a, str>,
     pub style: Style,
+    /// Graphemes of the text to mark, ascending, and how.
+    pub marks: (Vec<usize>, Style),
 }
 
 impl<'a> Cell<'a> {
     pub fn new(text: impl Into<Cow<'a, str>>) -> Self {
         Self {
             text: text.into(),
-            style: Style::new(),
+            ..Self::default()
         }
+    }
+
+    /// Lays a style over some graphemes of the text.
+    #[must_use]
+    pub fn marked(mut self, graphemes: Vec<usize>, style: Style) -> Self {
+        self.marks = (graphemes, style);
+        self
     }
 
     #[must_use]
@@ -163,6 +172,13 @@ impl Layout {
             }
             let style = style.patch(cell.style);
             paint::text(buffer, place.x, place.y, place.width, &text, style);
+            let (marks, style) = &cell.marks;
+            if !marks.is_empty() {
+                let shown = paint::sources(&cell.text, &text, theme);
+                paint::overlay(buffer, place, &text, *style, |at| {
+                    shown[at].is_some_and(|source| marks.binary_search(&source).is_ok())
+                });
+            }
         }
     }
 }

@@ -50,6 +50,57 @@ pub fn cut(text: &str, room: usize, theme: Theme) -> String {
     cut_middle(&shown(text), room, theme.ellipsis())
 }
 
+/// For every grapheme of a cut text, the grapheme of the whole text it shows; `None` for the ellipsis.
+pub(super) fn sources(whole: &str, cut: &str, theme: Theme) -> Vec<Option<usize>> {
+    let mut all = Vec::new();
+    for (at, grapheme) in whole.graphemes(true).enumerate() {
+        all.extend(shown(grapheme).graphemes(true).map(|_| Some(at)));
+    }
+    let drawn = cut.graphemes(true).count();
+    if drawn == all.len() && *cut == *shown(whole) {
+        return all;
+    }
+    let shown = shown(whole);
+    let same = shown.graphemes(true).zip(cut.graphemes(true));
+    let front = same.take_while(|(whole, cut)| whole == cut).count();
+    let ellipsis = theme.ellipsis().graphemes(true).count();
+    let back = drawn.saturating_sub(front + ellipsis);
+    let end = all.len().saturating_sub(back);
+    let mut sources = all[..front.min(all.len())].to_vec();
+    sources.resize(drawn - back, None);
+    sources.extend_from_slice(&all[end..]);
+    sources
+}
+
+/// Lays a style over some graphemes of a text that was drawn at the beginning of an area.
+pub(super) fn overlay(
+    buffer: &mut Buffer,
+    area: Rect,
+    drawn: &str,
+    style: Style,
+    is_marked: impl Fn(usize) -> bool,
+) {
+    let mut x = area.x;
+    for (at, grapheme) in drawn.graphemes(true).enumerate() {
+        let width = cells(grapheme) as u16;
+        if x + width > area.right() {
+            break;
+        }
+        if is_marked(at) {
+            buffer.set_style(
+                Rect {
+                    x,
+                    width,
+                    height: 1,
+                    ..area
+                },
+                style,
+            );
+        }
+        x += width;
+    }
+}
+
 /// Draws a text from `(x, y)` on, at most `room` cells, and returns the column after it.
 pub fn text(buffer: &mut Buffer, x: u16, y: u16, room: u16, text: &str, style: Style) -> u16 {
     let area = buffer.area;
@@ -196,6 +247,32 @@ mod tests {
         assert_eq!(drawn, "adm\\u{1b}in\\u{202e}x\\u{200b}");
         assert_eq!(shown("\u{301}a"), "\\u{301}a");
         assert_eq!(shown("e\u{301}"), "e\u{301}");
+    }
+
+    #[test]
+    fn a_cut_text_knows_which_graphemes_it_shows() {
+        for (whole, room) in [
+            ("globex-retail", 20),
+            ("globex-retail", 9),
+            ("aaaaaaaaaaaa", 5),
+            ("a\u{202e}b\u{202e}c", 30),
+            ("a\u{202e}b\u{202e}c", 9),
+            ("e\u{301}東京都庁舎前e\u{301}", 7),
+            ("abc", 0),
+            ("", 4),
+        ] {
+            let drawn = cut(whole, room, THEME);
+            let sources = sources(whole, &drawn, THEME);
+            let graphemes: Vec<&str> = whole.graphemes(true).collect();
+            assert_eq!(sources.len(), drawn.graphemes(true).count(), "{drawn}");
+            for (source, piece) in sources.iter().zip(drawn.graphemes(true)) {
+                match source {
+                    Some(at) => assert!(shown(graphemes[*at]).contains(piece), "{drawn}"),
+                    None => assert_eq!(piece, THEME.ellipsis()),
+                }
+            }
+            assert!(sources.iter().flatten().is_sorted(), "{sources:?}");
+        }
     }
 
     #[test]

@@ -119,7 +119,10 @@ fn judge(place: Focus, typed: Option<&str>, screen: &str, profile: usize, effect
             continue;
         }
         // A file of one's own is no change at the service.
-        let is_file = matches!(**job, Job::WriteToken(..) | Job::WriteReport(..));
+        let is_file = matches!(
+            **job,
+            Job::WriteToken(..) | Job::WriteReport(..) | Job::KeepView(_)
+        );
         assert!(
             at.0 != READ_ONLY || is_file,
             "{job:?} in a read-only profile"
@@ -144,6 +147,8 @@ fn judge(place: Focus, typed: Option<&str>, screen: &str, profile: usize, effect
                 let words = format!("type the words     rotate {} in {name}", plan.ready.len());
                 matches!(place, Focus::BulkTyped | Focus::Help) && screen.contains(&words)
             }
+            // How the list was left: a comfort of one's own.
+            (Job::KeepView(_), ..) => true,
             (Job::WriteToken(..) | Job::WriteReport(..), _, Some("<enter>")) => {
                 matches!(place, Focus::WritePath | Focus::Help)
             }

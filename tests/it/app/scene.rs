@@ -28,6 +28,7 @@ use groupdesk::{
 use jiff::{SignedDuration, Timestamp};
 use ratatui::{buffer::Buffer, layout::Rect};
 
+use super::find::found;
 use crate::support::{
     console::{parse, text_of},
     world::id,
@@ -54,6 +55,13 @@ pub(super) struct Scene {
 impl Scene {
     /// Opened on a profile, with the list read.
     pub(super) fn on(profile: usize) -> Self {
+        let mut scene = Self::opening(profile);
+        scene.answer();
+        scene
+    }
+
+    /// Opened on a profile; nothing is read yet.
+    pub(super) fn opening(profile: usize) -> Self {
         let profiles = vec![
             a_profile("testing", EnvironmentTag::Testing, false, false),
             a_profile("production", EnvironmentTag::Customer, true, false),
@@ -74,7 +82,6 @@ impl Scene {
             pending: Vec::new(),
         };
         scene.note(effects);
-        scene.answer();
         scene
     }
 
@@ -205,7 +212,8 @@ fn a_profile(name: &str, tag: EnvironmentTag, production: bool, read_only: bool)
 /// What the service would say of it.
 pub(super) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
     match job {
-        Job::List => Outcome::Listed(vec![group("acme-eu", 1), group("globex", 2)]),
+        Job::List => Outcome::listed(vec![group("acme-eu", 1), group("globex", 2)]),
+        Job::Search { .. } | Job::Near(..) | Job::KeepView(_) => found(job),
         Job::OpenRotations => Outcome::OpenRotations(Vec::new()),
         Job::History(_) => Outcome::History(Vec::new()),
         Job::LookUp(id) => done(Ending::Found, group(id.as_str(), 1)),

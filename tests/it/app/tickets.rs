@@ -35,8 +35,8 @@ fn the_newest_read_wins() {
         matches!(effects.as_slice(), [Effect::Cancel(gone), Effect::Start(..)] if *gone == old),
         "{effects:?}"
     );
-    scene.answer_with(Outcome::Listed(vec![group("newest", 1)]));
-    scene.msg(Msg::Done(old, Outcome::Listed(vec![group("older", 1)])));
+    scene.answer_with(Outcome::listed(vec![group("newest", 1)]));
+    scene.msg(Msg::Done(old, Outcome::listed(vec![group("older", 1)])));
     assert!(scene.screen().contains("newest"));
     assert!(!scene.screen().contains("older"));
 }
@@ -171,7 +171,7 @@ fn an_answer_of_another_profile_is_not_shown_as_one_of_this() {
     for (ticket, ..) in late {
         scene.msg(Msg::Done(
             ticket,
-            Outcome::Listed(vec![group("of-testing", 1)]),
+            Outcome::listed(vec![group("of-testing", 1)]),
         ));
     }
     scene.answer();

@@ -1,5 +1,7 @@
 //! Groups, history, owners: what is learnt, what stays, in which order it comes back.
 
+use groupdesk::domain::search::{ListView, SortBy};
+
 use super::*;
 
 #[tokio::test]
@@ -262,4 +264,25 @@ async fn a_lesson_drawn_upon_another_token_is_refused_whole() {
         2,
         "nothing of what was refused"
     );
+}
+
+#[tokio::test]
+async fn how_a_list_was_left_is_kept_per_profile() {
+    let desk = Desk::new();
+    let view = ListView {
+        filter: "tag:customer \u{e9}\"x".into(),
+        sort: SortBy::Rotated,
+        reverse: true,
+        best_first: false,
+    };
+    {
+        let directory = desk.open();
+        assert_eq!(directory.view("eu").await.expect("read"), None);
+        for view in [ListView::default(), view.clone()] {
+            directory.keep_view("eu", view).await.expect("written");
+        }
+    }
+    let directory = desk.open();
+    assert_eq!(directory.view("eu").await.expect("read"), Some(view));
+    assert_eq!(directory.view("us").await.expect("read"), None);
 }

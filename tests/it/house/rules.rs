@@ -29,7 +29,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
 ];
 
 /// Crates that only some rooms may use.
-const CRATES: [(&str, &[&str]); 10] = [
+const CRATES: [(&str, &[&str]); 11] = [
     ("keyring_core", &["config"]),
     ("linux_keyutils_keyring_store", &["config"]),
     ("rusqlite", &["directory", "service"]),
@@ -37,6 +37,7 @@ const CRATES: [(&str, &[&str]); 10] = [
     ("ratatui_textarea", &["tui"]),
     ("tui_input", &["tui"]),
     ("crossterm", &["tui"]),
+    ("nucleo_matcher", &["domain"]),
     ("reqwest", &["api"]),
     ("axum", &["service"]),
     (

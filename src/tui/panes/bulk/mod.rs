@@ -281,7 +281,7 @@ impl View for Bulk {
         }
     }
 
-    fn sync(&mut self, desk: &Desk) {
+    fn sync(&mut self, desk: &mut Desk) {
         let Some(run) = self.run(desk) else { return };
         self.is_under_way = run.is_under_way();
         let basis = Some((run.version, self.failed_only));

@@ -192,6 +192,9 @@ impl View for Connect {
                 }
             }
             Outcome::Listed(_)
+            | Outcome::Found(_)
+            | Outcome::Near(_)
+            | Outcome::ViewKept
             | Outcome::OpenRotations(_)
             | Outcome::Done(_)
             | Outcome::History(_)

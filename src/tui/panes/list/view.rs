@@ -1,14 +1,20 @@
 //! How the list looks: the rows that fit, and the details of the row of the cursor below or beside them.
 
+use std::cell::RefCell;
+
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
     style::Style,
 };
 
-use super::{List, split_ages};
+use super::List;
 use crate::{
-    domain::{age, group::EnvironmentTag, known::KnownGroup},
+    domain::{
+        age,
+        group::EnvironmentTag,
+        search::{Entry, Marker},
+    },
     tui::{
         app::batches::severity,
         desk::Desk,
@@ -17,7 +23,7 @@ use crate::{
         sheet::Sheet,
         table,
         widgets::{
-            columns::{Cell, Column, widest},
+            columns::{Cell, Column},
             paint,
         },
     },
@@ -119,14 +125,30 @@ fn split(area: Rect, detail: bool) -> (Rect, Option<Rect>) {
 }
 
 fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
-    let groups = desk.groups.rows();
+    let finder = &list.finder;
+    let widest = finder.found().map(|found| found.index.widest());
+    let columns = columns(widest.unwrap_or_default(), area.width);
+    let words = finder.found().map(|found| &found.look.query);
+    let words = words.filter(|query| !query.words.is_empty());
+    let marker = RefCell::new(words.map(Marker::of));
+    let marks = |entry: Entry<'_>| {
+        let mut marker = marker.borrow_mut();
+        let marks = marker.as_mut().map(|marker| marker.marks(entry));
+        marks.unwrap_or_default()
+    };
     table::draw_marked(
         buffer,
         area,
-        (&list.shown, list.cursor),
-        |window| columns(window.iter().map(|at| &groups[*at].group)),
-        |at, here| cells(&groups[*at].group, desk, here),
-        |at| list.marks.contains(&groups[*at].group.id),
+        (finder.shown(), list.cursor),
+        |_| columns.clone(),
+        |at, here| {
+            let entry = finder.entry(*at);
+            entry.map_or_else(Vec::new, |entry| cells(entry, marks(entry), desk, here))
+        },
+        |at| {
+            let entry = finder.entry(*at);
+            entry.is_some_and(|entry| list.marks.contains(entry.id()))
+        },
         empty_hint(list, desk),
         desk.theme,
     );
@@ -134,10 +156,10 @@ fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
 
 /// Which row of how many, in the upper edge of the box.
 fn draw_position(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
-    if list.shown.is_empty() {
+    if list.finder.shown().is_empty() {
         return;
     }
-    let text = format!(" {}/{} ", list.cursor.at + 1, list.shown.len());
+    let text = format!(" {}/{} ", list.cursor.at + 1, list.finder.shown().len());
     let width = text.len() as u16;
     let x = area.right().saturating_sub(width + 2);
     paint::text(buffer, x, area.y, width, &text, desk.theme.dim());
@@ -146,21 +168,32 @@ fn draw_position(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
 fn empty_hint(list: &List, desk: &Desk) -> &'static str {
     if desk.groups.read_at.is_none() {
         "reading the directory"
+    } else if list.finder.found().is_none() {
+        "searching"
     } else if list.filter.is_empty() {
         "no groups known here yet: o opens or creates one by its id"
-    } else if split_ages(list.filter.text()).0.iter().any(Result::is_err) {
-        "an age is a number and its unit: age>90d, age<12w, age>36h"
     } else {
         "nothing matches the filter: Esc clears it"
     }
 }
 
-fn columns<'a>(groups: impl Iterator<Item = &'a KnownGroup> + Clone) -> Vec<Column> {
-    let names = widest(groups.clone().map(KnownGroup::title), 40).max(12);
-    let ids = widest(groups.map(|group| group.id.as_str()), 40).max(8);
+/// Cells at most of a name or an id.
+const WIDEST: usize = 40;
+
+/// Cells up to which an id is shown whole before a name gets more room, where there is little of it.
+const LEAST_ID: u16 = 14;
+
+/// Under so many cells there is little room for names.
+const NARROW: u16 = 50;
+
+/// As wide as all groups need, so that a filter moves no column.
+fn columns((names, ids): (usize, usize), room: u16) -> Vec<Column> {
+    let names = names.clamp(12, WIDEST) as u16;
+    let ids = ids.clamp(8, WIDEST) as u16;
+    let least = if room < NARROW { ids.min(LEAST_ID) } else { 8 };
     vec![
         Column::new("NAME", 12, names, 1),
-        Column::new("ID", 8, ids, 0),
+        Column::new("ID", least, ids, 0),
         Column::new("TAG", 8, 9, 4),
         Column::new("MAP~", 4, 4, 5).right(),
         Column::new("PROPS", 5, 5, 6).right(),
@@ -170,62 +203,65 @@ fn columns<'a>(groups: impl Iterator<Item = &'a KnownGroup> + Clone) -> Vec<Colu
 }
 
 /// When the token was last rotated, and whether that makes it old here.
-fn rotated(group: &KnownGroup, desk: &Desk) -> (String, bool) {
-    let age = group
-        .last_rotated
-        .as_ref()
-        .map_or_else(|| "?".to_owned(), |last| desk.age(last.at));
+fn rotated(entry: Entry<'_>, desk: &Desk) -> (String, bool) {
+    let last = entry.rotated();
+    let age = last.map_or_else(|| "?".to_owned(), |at| desk.age(at));
     let Some(limit) = desk.profile().and_then(|profile| profile.max_token_age) else {
         return (age, false);
     };
     // The ages stand below each other, old or not.
-    if age::is_older(group, limit, desk.now) {
+    let since = last.map(|at| age::since(at, desk.now));
+    if age::exceeds(since, limit) {
         (format!("{age} old"), true)
     } else {
         (format!("{age}    "), false)
     }
 }
 
-fn cells(group: &KnownGroup, desk: &Desk, here: bool) -> Vec<Cell<'static>> {
+fn cells<'a>(
+    entry: Entry<'a>,
+    [in_name, in_id]: [Vec<usize>; 2],
+    desk: &Desk,
+    here: bool,
+) -> Vec<Cell<'a>> {
     let unknown = || "?".to_owned();
-    let tag = group
-        .environment_tag
-        .as_ref()
-        .map_or_else(unknown, |known| known.value.to_string());
-    let wrong_tag = match (
-        desk.profile().and_then(|p| p.environment.as_ref()),
-        &group.environment_tag,
-    ) {
-        (Some(expected), Some(known)) => *expected != known.value,
-        _ => false,
-    };
-    let tag = if wrong_tag { format!("!{tag}") } else { tag };
-    let tag_style = match &group.environment_tag {
+    let tag = entry.tag().map(EnvironmentTag::parse);
+    let expected = desk.profile().and_then(|p| p.environment.as_ref());
+    let wrong_tag = matches!((expected, &tag), (Some(expected), Some(known)) if expected != known);
+    let tag_style = match &tag {
         _ if here => Style::new(),
         _ if wrong_tag => desk.theme.error(),
-        Some(known) if known.value == EnvironmentTag::Customer => Style::new(),
+        Some(EnvironmentTag::Customer) => Style::new(),
         _ => desk.theme.dim(),
     };
-    let count = |count: Option<usize>| count.map_or_else(unknown, |count| count.to_string());
-    let mapping = count(group.mapping.as_ref().map(|known| known.value.len()));
-    let properties = count(group.properties.as_ref().map(|known| known.value.len()));
-    let token = group
-        .fingerprint
-        .as_ref()
-        .map_or_else(unknown, |known| known.value.to_string());
-    let (rotated, is_old) = rotated(group, desk);
+    let tag = tag.map_or_else(unknown, |tag| tag.to_string());
+    let tag = if wrong_tag { format!("!{tag}") } else { tag };
+    let count = |count: Option<u32>| count.map_or_else(unknown, |count| count.to_string());
+    let (rotated, is_old) = rotated(entry, desk);
     let rotated_style = if is_old && !here {
         desk.theme.warning()
     } else {
         Style::new()
     };
+    // A colour would spoil the reverse of the cursor's row.
+    let matched = desk.theme.matched();
+    let matched = if here {
+        Style::new().add_modifier(matched.add_modifier)
+    } else {
+        matched
+    };
+    let in_title = if entry.name().is_some() {
+        in_name
+    } else {
+        in_id.clone()
+    };
     vec![
-        Cell::new(group.title().to_owned()),
-        Cell::new(group.id.as_str().to_owned()),
+        Cell::new(entry.title()).marked(in_title, matched),
+        Cell::new(entry.id()).marked(in_id, matched),
         Cell::new(tag).styled(tag_style),
-        Cell::new(mapping),
-        Cell::new(properties),
-        Cell::new(token),
+        Cell::new(count(entry.mapped())),
+        Cell::new(count(entry.keys())),
+        Cell::new(entry.fingerprint().unwrap_or("?")),
         Cell::new(rotated).styled(rotated_style),
     ]
 }

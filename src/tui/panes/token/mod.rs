@@ -314,6 +314,9 @@ impl View for TokenPane {
                 desk.say(Severity::Error, trouble.text.clone());
             }
             Outcome::Listed(_)
+            | Outcome::Found(_)
+            | Outcome::Near(_)
+            | Outcome::ViewKept
             | Outcome::OpenRotations(_)
             | Outcome::History(_)
             | Outcome::Rotations(_)
@@ -366,7 +369,7 @@ impl View for TokenPane {
         self.failed(&trouble, desk);
     }
 
-    fn sync(&mut self, desk: &Desk) {
+    fn sync(&mut self, desk: &mut Desk) {
         if self.revealed_until.is_some_and(|until| desk.now >= until) {
             self.revealed_until = None;
         }

@@ -1,0 +1,301 @@
+//! Finds, ranks and orders the groups that a filter asks for. Pure and interruptible, so that it can run beside the
+//! loop; a narrower filter looks only at what the wider one found.
+
+mod index;
+mod query;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::{cmp::Ordering, collections::BTreeMap, sync::Arc};
+
+use jiff::Timestamp;
+
+pub use index::{Entry, Index};
+pub use query::{Query, Test, Why, Word, Wrong};
+use words::{Fit, Words};
+
+use super::{age, group::UserGroupId, rotation::State};
+
+/// A column to order by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SortBy {
+    #[default]
+    Name,
+    Id,
+    Tag,
+    Mapping,
+    Properties,
+    Token,
+    Rotated,
+    Seen,
+}
+
+impl SortBy {
+    pub const ALL: [Self; 8] = [
+        Self::Name,
+        Self::Id,
+        Self::Tag,
+        Self::Mapping,
+        Self::Properties,
+        Self::Token,
+        Self::Rotated,
+        Self::Seen,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Name => "name",
+            Self::Id => "id",
+            Self::Tag => "tag",
+            Self::Mapping => "map",
+            Self::Properties => "props",
+            Self::Token => "token",
+            Self::Rotated => "rotated",
+            Self::Seen => "seen",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == text)
+    }
+
+    /// The column after it; `None` after the last.
+    pub fn next(self) -> Option<Self> {
+        let at = Self::ALL.iter().position(|known| *known == self)?;
+        Self::ALL.get(at + 1).copied()
+    }
+}
+
+/// How a person left a list: what is kept of it across starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListView {
+    pub filter: String,
+    pub sort: SortBy,
+    pub reverse: bool,
+    /// The best match first, as long as the filter has words.
+    pub best_first: bool,
+}
+
+impl Default for ListView {
+    fn default() -> Self {
+        Self {
+            filter: String::new(),
+            sort: SortBy::default(),
+            reverse: false,
+            best_first: true,
+        }
+    }
+}
+
+/// What to look for, and in which order to give it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Look {
+    pub query: Query,
+    pub sort: SortBy,
+    pub reverse: bool,
+    /// The best match first; the column decides between equals.
+    pub best_first: bool,
+    /// The open rotations.
+    pub open: Arc<BTreeMap<UserGroupId, State>>,
+    /// The time from which ages are counted; the epoch where the query asks for none.
+    pub at: Timestamp,
+}
+
+impl Look {
+    fn has_order_of(&self, other: &Self) -> bool {
+        (self.sort, self.reverse) == (other.sort, other.reverse)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Hit {
+    number: u32,
+    fit: Fit,
+}
+
+/// What was found, by the numbers of an index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    pub index: Index,
+    pub look: Look,
+    /// In the order to show.
+    pub shown: Arc<[u32]>,
+    /// How many of them hold a word only letter by letter.
+    pub loose: usize,
+    /// All groups in the order of the column.
+    order: Arc<[u32]>,
+    /// In the order of the column; `None` where all are let through.
+    hits: Option<Vec<Hit>>,
+}
+
+impl Found {
+    /// Whether every word is in a group that was found as it stands.
+    pub fn is_exact(&self, number: u32) -> bool {
+        let Some(hits) = &self.hits else {
+            return true;
+        };
+        hits.iter().any(|hit| hit.number == number && hit.fit.exact)
+    }
+}
+
+/// Groups between two questions whether the answer is still wanted.
+const BREATH: usize = 512;
+
+/// Finds what is looked for; `before` is an earlier answer that may spare work. `None` when nobody wants it any more.
+pub fn look(
+    index: &Index,
+    look: Look,
+    before: Option<&Found>,
+    is_wanted: &dyn Fn() -> bool,
+) -> Option<Found> {
+    let before = before.filter(|before| before.index == *index && before.look.has_order_of(&look));
+    let order = before.map_or_else(
+        || sorted(index, look.sort, look.reverse).into(),
+        |before| before.order.clone(),
+    );
+    if !is_wanted() {
+        return None;
+    }
+    if look.query.is_empty() {
+        return Some(Found {
+            index: index.clone(),
+            look,
+            shown: order.clone(),
+            loose: 0,
+            order,
+            hits: None,
+        });
+    }
+    let wider = before
+        .filter(|before| {
+            let (new, old) = (&look, &before.look);
+            new.query.is_within(&old.query) && new.at == old.at && new.open == old.open
+        })
+        .and_then(|before| before.hits.as_ref());
+    let mut hits = Vec::new();
+    let mut words = Words::of(&look.query);
+    let mut take = |number| {
+        let entry = index.entry(number)?;
+        let holds = look
+            .query
+            .tests
+            .iter()
+            .all(|test| holds(test, entry, &look));
+        let fit = holds.then(|| words.fit(entry)).flatten()?;
+        Some(Hit { number, fit })
+    };
+    if let Some(wider) = wider {
+        for some in wider.chunks(BREATH) {
+            is_wanted().then_some(())?;
+            hits.extend(some.iter().filter_map(|hit| take(hit.number)));
+        }
+    } else {
+        for some in order.chunks(BREATH) {
+            is_wanted().then_some(())?;
+            hits.extend(some.iter().filter_map(|number| take(*number)));
+        }
+    }
+    let loose = hits.iter().filter(|hit| !hit.fit.exact).count();
+    let shown = if look.best_first {
+        let mut ranked: Vec<&Hit> = hits.iter().collect();
+        ranked.sort_by_key(|hit| std::cmp::Reverse(hit.fit));
+        ranked.into_iter().map(|hit| hit.number).collect()
+    } else {
+        hits.iter().map(|hit| hit.number).collect()
+    };
+    Some(Found {
+        index: index.clone(),
+        look,
+        shown,
+        loose,
+        order,
+        hits: Some(hits),
+    })
+}
+
+/// Marks what a query finds in names and ids.
+pub struct Marker(Words);
+
+impl Marker {
+    pub fn of(query: &Query) -> Self {
+        Self(Words::of(query))
+    }
+
+    /// The graphemes to mark in the name and in the id.
+    pub fn marks(&mut self, entry: Entry<'_>) -> [Vec<usize>; 2] {
+        self.0.marks(entry)
+    }
+}
+
+fn holds(test: &Test, entry: Entry<'_>, look: &Look) -> bool {
+    let age = || Some(age::since(entry.rotated()?, look.at));
+    match test {
+        Test::Tag(start) => entry
+            .tag()
+            .is_some_and(|tag| tag.to_lowercase().starts_with(start)),
+        Test::TagUnknown => entry.tag().is_none(),
+        Test::Age(filter) => filter.admits(age()),
+        Test::Old(limit) => age::exceeds(age(), *limit),
+        Test::Map(id) => entry
+            .mapping()
+            .any(|(schema, source)| same(schema, id) || same(source, id)),
+        Test::MapRow(schema, source) => entry
+            .mapping()
+            .any(|row| same(row.0, schema) && same(row.1, source)),
+        Test::Property(key, value) => entry.properties().any(|(known, text)| {
+            same(known, key) && value.as_ref().is_none_or(|value| same(text, value))
+        }),
+        Test::Rotation(state) => look
+            .open
+            .get(entry.id())
+            .is_some_and(|open| state.is_none_or(|state| state == *open)),
+    }
+}
+
+/// Whether a text is the same as one in lower case.
+fn same(text: &str, lower: &str) -> bool {
+    if text.is_ascii() {
+        text.eq_ignore_ascii_case(lower)
+    } else {
+        text.to_lowercase() == lower
+    }
+}
+
+/// All numbers in the order of a column; what is not known stands last either way, and equals by their ids.
+fn sorted(index: &Index, sort: SortBy, reverse: bool) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..index.len() as u32).collect();
+    let entry = |number: &u32| index.entry(*number);
+    if !index.is_by_id() {
+        order.sort_by_cached_key(|number| entry(number).map(Entry::id));
+    }
+    match sort {
+        SortBy::Id => {
+            if reverse {
+                order.reverse();
+            }
+        }
+        SortBy::Name => by(&mut order, reverse, |number| {
+            Some(entry(number)?.title().to_lowercase())
+        }),
+        SortBy::Tag => by(&mut order, reverse, |number| entry(number)?.tag()),
+        SortBy::Mapping => by(&mut order, reverse, |number| entry(number)?.mapped()),
+        SortBy::Properties => by(&mut order, reverse, |number| entry(number)?.keys()),
+        SortBy::Token => by(&mut order, reverse, |number| entry(number)?.fingerprint()),
+        SortBy::Rotated => by(&mut order, reverse, |number| entry(number)?.rotated()),
+        SortBy::Seen => by(&mut order, reverse, |number| entry(number)?.seen()),
+    }
+    order
+}
+
+fn by<K: Ord>(order: &mut Vec<u32>, reverse: bool, key: impl Fn(&u32) -> Option<K>) {
+    let mut keyed: Vec<(Option<K>, u32)> = order.iter().map(|at| (key(at), *at)).collect();
+    keyed.sort_by(|(a, _), (b, _)| match (a, b) {
+        (Some(a), Some(b)) if reverse => b.cmp(a),
+        (Some(a), Some(b)) => a.cmp(b),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => Ordering::Equal,
+    });
+    *order = keyed.into_iter().map(|(_, at)| at).collect();
+}

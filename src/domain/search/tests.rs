@@ -1,0 +1,264 @@
+//! Ranking, tests, orders, and that a narrowed search finds what one from the beginning finds.
+
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use proptest::prelude::*;
+
+use super::*;
+use crate::domain::{
+    group::EnvironmentTag,
+    known::{Known, KnownGroup, LastRotated, Source},
+    token::Fingerprint,
+};
+
+const NOW: Timestamp = Timestamp::constant(1_793_000_000, 0);
+
+#[expect(clippy::unnecessary_wraps, reason = "it fills optional fields")]
+fn known<T>(value: T) -> Option<Known<T>> {
+    Some(Known {
+        value,
+        source: Source::Returned,
+        at: NOW,
+        by: "ana".into(),
+    })
+}
+
+fn group(id: &str, name: &str) -> KnownGroup {
+    let mut group = KnownGroup::new(UserGroupId::parse(id).expect("an id"));
+    group.name = (!name.is_empty()).then(|| known(name.to_owned())).flatten();
+    group
+}
+
+fn world() -> Vec<KnownGroup> {
+    let mut acme = group("acme-eu", "Acme Europe");
+    acme.environment_tag = known(EnvironmentTag::Customer);
+    acme.mapping = known(
+        [("40", "213"), ("134", "386")]
+            .map(|(schema, source)| (schema.to_owned(), source.to_owned()))
+            .into_iter()
+            .collect(),
+    );
+    acme.properties =
+        known(serde_json::from_str(r#"{"tier":"Gold","seats":12}"#).expect("an object"));
+    acme.fingerprint = known(Fingerprint::from_bytes([0x3f; 32]));
+    acme.team_id = known(7_701);
+    acme.last_rotated = Some(LastRotated {
+        at: NOW - SignedDuration::from_hours(24 * 100),
+        by: None,
+    });
+    let mut globex = group("globex", "Globex Retail");
+    globex.environment_tag = known(EnvironmentTag::Testing);
+    globex.properties = known(serde_json::from_str(r#"{"tier":"silver"}"#).expect("an object"));
+    globex.last_rotated = Some(LastRotated {
+        at: NOW - SignedDuration::from_hours(24),
+        by: None,
+    });
+    let mut lost = group("gl-ob-ex", "");
+    lost.mapping = known([("7".to_owned(), "2130".to_owned())].into_iter().collect());
+    let mut groups = vec![acme, globex, lost, group("zoé", "Zoé & Größe")];
+    groups.sort_by(|a, b| a.id.cmp(&b.id));
+    groups
+}
+
+fn asked(text: &str) -> Look {
+    Look {
+        query: Query::parse(text, Some(Duration::from_hours(90 * 24))),
+        sort: SortBy::Name,
+        reverse: false,
+        best_first: true,
+        open: Arc::new(BTreeMap::from([(
+            UserGroupId::parse("globex").expect("an id"),
+            State::Unknown,
+        )])),
+        at: NOW,
+    }
+}
+
+fn find(index: &Index, asked: Look) -> Found {
+    look(index, asked, None, &|| true).expect("it is wanted")
+}
+
+fn ids(found: &Found) -> Vec<&str> {
+    let entries = found.shown.iter().map(|at| found.index.entry(*at));
+    entries.map(|entry| entry.expect("a group").id()).collect()
+}
+
+#[test]
+fn every_part_of_a_group_is_found() {
+    let index = Index::of(&world());
+    for (text, expected) in [
+        ("", &["acme-eu", "gl-ob-ex", "globex", "zoé"][..]),
+        ("acme", &["acme-eu"]),
+        ("EUROPE", &["acme-eu"]),
+        ("retail", &["globex"]),
+        ("3f3f", &["acme-eu"]),
+        ("7701", &["acme-eu"]),
+        ("386", &["acme-eu"]),
+        ("gold", &["acme-eu"]),
+        ("zoe", &["zoé"]),
+        ("GRÖSSE", &[]),
+        ("größe", &["zoé"]),
+        ("tier glob", &["globex"]),
+        ("tag:cust", &["acme-eu"]),
+        ("tag:?", &["gl-ob-ex", "zoé"]),
+        ("map:213", &["acme-eu"]),
+        ("map:134=386", &["acme-eu"]),
+        ("map:134=213", &[]),
+        ("prop:tier", &["acme-eu", "globex"]),
+        ("prop:tier=gold", &["acme-eu"]),
+        ("prop:seats=12", &["acme-eu"]),
+        ("age>90d", &["acme-eu"]),
+        ("age<7d", &["globex"]),
+        ("old", &["acme-eu"]),
+        ("state:open", &["globex"]),
+        ("state:unknown", &["globex"]),
+        ("state:sent", &[]),
+        ("tag:test prop:tier age<7d glo", &["globex"]),
+        ("age>xx acme", &["acme-eu"]),
+        ("\"ob-ex\"", &["gl-ob-ex"]),
+        ("\"obx\"", &[]),
+    ] {
+        assert_eq!(ids(&find(&index, asked(text))), expected, "{text}");
+    }
+}
+
+#[test]
+fn the_best_match_comes_first_and_scattered_letters_last() {
+    let index = Index::of(&world());
+    let found = find(&index, asked("globex"));
+    assert_eq!(ids(&found), ["globex", "gl-ob-ex"]);
+    assert_eq!(found.loose, 1);
+    assert!(found.is_exact(found.shown[0]) && !found.is_exact(found.shown[1]));
+
+    let groups = ["acme-eu-old", "xacme-eu", "acme-eu", "a-c-m-e-eu"].map(|id| group(id, ""));
+    let mut groups = groups.to_vec();
+    groups.sort_by(|a, b| a.id.cmp(&b.id));
+    let found = find(&Index::of(&groups), asked("acme-eu"));
+    assert_eq!(
+        ids(&found),
+        ["acme-eu", "acme-eu-old", "xacme-eu", "a-c-m-e-eu"],
+        "the whole, the beginning, inside, scattered"
+    );
+}
+
+#[test]
+fn a_column_orders_what_was_found_and_the_unknown_stands_last() {
+    let index = Index::of(&world());
+    let by = |sort, reverse, text: &str| {
+        let asked = Look {
+            sort,
+            reverse,
+            best_first: false,
+            ..asked(text)
+        };
+        let found = find(&index, asked);
+        ids(&found)
+            .into_iter()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        by(SortBy::Rotated, false, ""),
+        ["acme-eu", "globex", "gl-ob-ex", "zoé"]
+    );
+    assert_eq!(
+        by(SortBy::Rotated, true, ""),
+        ["globex", "acme-eu", "gl-ob-ex", "zoé"]
+    );
+    assert_eq!(by(SortBy::Mapping, false, "")[..2], ["gl-ob-ex", "acme-eu"]);
+    assert_eq!(by(SortBy::Id, true, "")[0], "zoé");
+    assert_eq!(by(SortBy::Tag, true, "")[0], "globex");
+    assert_eq!(by(SortBy::Name, true, "globex"), ["globex", "gl-ob-ex"]);
+    assert_eq!(by(SortBy::Name, false, "globex"), ["gl-ob-ex", "globex"]);
+    for sort in SortBy::ALL {
+        assert_eq!(by(sort, false, "").len(), 4, "{sort:?}");
+        assert_eq!(SortBy::parse(sort.as_str()), Some(sort));
+    }
+}
+
+#[test]
+fn found_letters_are_marked_in_name_and_id() {
+    let index = Index::of(&world());
+    let marks = |text: &str, id: &str| {
+        let entry = index.number(id).and_then(|number| index.entry(number));
+        Marker::of(&asked(text).query).marks(entry.expect("a group"))
+    };
+    assert_eq!(
+        marks("acme", "acme-eu"),
+        [vec![0, 1, 2, 3], vec![0, 1, 2, 3]]
+    );
+    assert_eq!(marks("glx", "gl-ob-ex"), [vec![], vec![0, 1, 7]]);
+    assert_eq!(marks("größe", "zoé"), [vec![6, 7, 8, 9, 10], vec![]]);
+    assert_eq!(
+        marks("gold", "acme-eu"),
+        [Vec::<usize>::new(), Vec::new()],
+        "it is in the properties"
+    );
+}
+
+#[test]
+fn a_group_keeps_its_number_when_it_or_others_change() {
+    let mut index = Index::of(&world());
+    let before = index.clone();
+    let number = index.number("globex").expect("known");
+    index.put(&group("globex", "Renamed"));
+    index.put(&group("aaa", "New"));
+    index.put(&group("aaa", "Newer"));
+    assert!(index != before && index.clone() == index);
+    assert_eq!(index.number("globex"), Some(number));
+    let title = |index: &Index, id: &str| {
+        let entry = index.number(id).and_then(|number| index.entry(number));
+        entry.map(|entry| entry.title().to_owned())
+    };
+    assert_eq!(title(&index, "globex").as_deref(), Some("Renamed"));
+    assert_eq!(title(&index, "aaa").as_deref(), Some("Newer"));
+    assert_eq!(title(&before, "globex").as_deref(), Some("Globex Retail"));
+    assert_eq!(title(&before, "aaa"), None);
+    assert_eq!(index.len(), 5);
+    let by_id = Look {
+        sort: SortBy::Id,
+        ..asked("")
+    };
+    assert_eq!(
+        ids(&find(&index, by_id)),
+        ["aaa", "acme-eu", "gl-ob-ex", "globex", "zoé"]
+    );
+}
+
+#[test]
+fn a_search_that_nobody_wants_stops() {
+    let index = Index::of(&world());
+    assert!(look(&index, asked("acme"), None, &|| false).is_none());
+}
+
+fn some_group() -> impl Strategy<Value = (String, String, String)> {
+    ("[a-cé]{1,5}", "[A-Ca-c é]{0,6}", "[a-c12]{0,4}")
+}
+
+proptest! {
+    #[test]
+    fn narrowing_finds_what_a_search_from_the_beginning_finds(
+        groups in prop::collection::btree_map("[a-cé]{1,5}", some_group(), 1..30),
+        typed in "([abcé\" ]|tag:|map:|age>){0,8}",
+        best_first in any::<bool>(),
+    ) {
+        let groups: Vec<KnownGroup> = groups.iter().map(|(id, (_, name, source))| {
+            let mut group = group(id, name);
+            group.mapping = known([("1".to_owned(), source.clone())].into_iter().collect());
+            group
+        }).collect();
+        let mut sorted: Vec<_> = groups.iter().collect();
+        sorted.sort_by(|a, b| a.id.cmp(&b.id));
+        let index = Index::of(sorted);
+        let mut before: Option<Found> = None;
+        for end in typed.char_indices().map(|(at, c)| at + c.len_utf8()) {
+            let asked = Look { best_first, ..asked(&typed[..end]) };
+            let narrowed = look(&index, asked.clone(), before.as_ref(), &|| true).expect("wanted");
+            let whole = find(&index, asked);
+            prop_assert_eq!(&narrowed.shown, &whole.shown);
+            prop_assert_eq!(narrowed.loose, whole.loose);
+            before = Some(narrowed);
+        }
+    }
+}

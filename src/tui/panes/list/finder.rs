@@ -1,0 +1,192 @@
+//! What the list shows: the answer to its filter and order. Few groups are searched at once, many beside the loop; until
+//! then the last answer stands, and a newer question gives up the older one.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::{
+    domain::{
+        group::UserGroupId,
+        search::{Entry, Found, Index, ListView, Look, Query, SortBy, look},
+    },
+    tui::{
+        desk::Desk,
+        message::{Job, Ticket},
+    },
+};
+
+/// Up to so many groups a search takes less time than a job would.
+pub(in crate::tui) const AT_ONCE: usize = 2_000;
+
+#[derive(Debug)]
+pub(super) struct Finder {
+    pub(super) sort: SortBy,
+    pub(super) reverse: bool,
+    /// The best match first, as long as the filter has words.
+    pub(super) best_first: bool,
+    pub(super) query: Query,
+    found: Option<Arc<Found>>,
+    asked: Option<Box<Asked>>,
+    /// A search that broke off; the same is not begun again by itself.
+    broken: Option<Box<Asked>>,
+}
+
+/// A search under way.
+#[derive(Debug)]
+struct Asked {
+    ticket: Ticket,
+    index: Index,
+    look: Look,
+}
+
+impl Finder {
+    pub(super) fn of(view: &ListView) -> Self {
+        Self {
+            sort: view.sort,
+            reverse: view.reverse,
+            best_first: view.best_first,
+            query: Query::default(),
+            found: None,
+            asked: None,
+            broken: None,
+        }
+    }
+
+    /// Whether the rows stand by how well they match.
+    pub(super) fn is_ranked(&self) -> bool {
+        self.best_first && !self.query.words.is_empty()
+    }
+
+    /// What the rows are ordered by.
+    pub(super) fn order(&self) -> &'static str {
+        if self.is_ranked() {
+            "best match"
+        } else {
+            self.sort.as_str()
+        }
+    }
+
+    /// The next column; where words are searched, the best match is one of them.
+    pub(super) fn sort_by_next(&mut self) {
+        if self.is_ranked() {
+            self.best_first = false;
+            return;
+        }
+        let next = self.sort.next();
+        self.best_first |= next.is_none();
+        self.sort = next.unwrap_or_default();
+    }
+
+    /// What is asked now is not answered yet.
+    pub(super) fn is_searching(&self) -> bool {
+        self.asked.is_some() || self.broken.is_some()
+    }
+
+    pub(super) fn waits_for(&self, ticket: Ticket) -> bool {
+        self.asked
+            .as_ref()
+            .is_some_and(|asked| asked.ticket == ticket)
+    }
+
+    /// A search that is not under way any more will not be answered.
+    pub(super) fn forget_ended(&mut self, desk: &Desk) {
+        let has_ended = |asked: &mut Box<Asked>| !desk.running.contains_key(&asked.ticket);
+        if let Some(broken) = self.asked.take_if(has_ended) {
+            self.broken = Some(broken);
+        }
+    }
+
+    pub(super) fn found(&self) -> Option<&Arc<Found>> {
+        self.found.as_ref()
+    }
+
+    /// The numbers of the rows, in order.
+    pub(super) fn shown(&self) -> &[u32] {
+        self.found.as_ref().map_or(&[], |found| &found.shown)
+    }
+
+    pub(super) fn entry(&self, number: u32) -> Option<Entry<'_>> {
+        self.found.as_ref()?.index.entry(number)
+    }
+
+    pub(super) fn id(&self, row: usize) -> Option<UserGroupId> {
+        let entry = self.entry(*self.shown().get(row)?)?;
+        UserGroupId::parse(entry.id()).ok()
+    }
+
+    /// Asks where filter, order or groups differ from what was asked last; an answer that is there at once.
+    pub(super) fn look_again(&mut self, filter: &str, desk: &mut Desk) -> Option<Arc<Found>> {
+        let limit = desk.profile().and_then(|profile| profile.max_token_age);
+        self.query = Query::parse(filter, limit);
+        let asked = Look {
+            at: if self.query.is_timed() {
+                // Ages are shown in minutes at the finest.
+                let second = desk.now.as_second();
+                Timestamp::from_second(second - second.rem_euclid(60)).unwrap_or(desk.now)
+            } else {
+                Timestamp::UNIX_EPOCH
+            },
+            query: self.query.clone(),
+            sort: self.sort,
+            reverse: self.reverse,
+            best_first: self.is_ranked(),
+            open: desk.open.clone(),
+        };
+        let index = desk.groups.index();
+        let is_same = |found: &Arc<Found>| found.look == asked && found.index == *index;
+        if self.found.as_ref().is_some_and(is_same) {
+            self.give_up(desk);
+            return None;
+        }
+        let is_this = |asking: &Asked| asking.look == asked && asking.index == *index;
+        if self
+            .asked
+            .iter()
+            .chain(&self.broken)
+            .any(|one| is_this(one))
+        {
+            return None;
+        }
+        let index = index.clone();
+        self.give_up(desk);
+        if index.len() <= AT_ONCE {
+            return look(&index, asked, self.found.as_deref(), &|| true).map(Arc::new);
+        }
+        let ticket = desk.start(Job::Search {
+            index: index.clone(),
+            look: asked.clone(),
+            before: self.found.clone(),
+        });
+        self.asked = Some(Box::new(Asked {
+            ticket,
+            index,
+            look: asked,
+        }));
+        None
+    }
+
+    pub(super) fn give_up(&mut self, desk: &mut Desk) {
+        if let Some(asked) = self.asked.take() {
+            desk.cancel(asked.ticket);
+        }
+    }
+
+    /// Shows another answer. Returns the row of a group that is to keep the cursor; `None` where it is not there, or
+    /// where it holds the words only letter by letter and another has them whole.
+    pub(super) fn take(&mut self, found: Arc<Found>, on: Option<&UserGroupId>) -> Option<usize> {
+        let number = on.and_then(|id| found.index.number(id.as_str()));
+        let row = number.and_then(|number| found.shown.iter().position(|at| *at == number));
+        let is_best = |number: u32| {
+            let first = found.shown.first();
+            !found.look.best_first
+                || found.is_exact(number)
+                || !first.is_some_and(|first| found.is_exact(*first))
+        };
+        let row = row.filter(|_| number.is_some_and(is_best));
+        self.asked = None;
+        self.broken = None;
+        self.found = Some(found);
+        row
+    }
+}

@@ -1,0 +1,63 @@
+//! The filter against real operations: what is marked, what stays where, and what the next start remembers.
+
+use groupdesk::tui::theme::Theme;
+use ratatui::{
+    buffer::Cell,
+    style::{Color, Modifier},
+};
+
+use super::scene::{USUAL, a_world, open};
+use crate::support::{console::Console, world::Side};
+
+/// The letters of a row of the screen that are marked.
+fn marked(console: &Console, row: u16) -> String {
+    let buffer = console.buffer();
+    let cells = (0..buffer.area.width).map(|x| &buffer[(x, row)]);
+    let marked = cells.filter(|cell| cell.modifier.contains(Modifier::UNDERLINED));
+    marked.map(Cell::symbol).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn found_letters_are_marked_with_and_without_colour() {
+    let world = a_world().await;
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    console.keys("/retail<enter>").await.shows("Globex Retail");
+    assert_eq!(marked(&console, 5), "Retailretail");
+    console.keys("<esc>").await;
+    let column = |console: &Console| console.screen().lines().nth(3).map(str::to_owned);
+    let before = column(&console);
+    console.keys("/acme").await.shows("2 of 7");
+    let after = console.screen().lines().nth(4).map(str::to_owned);
+    assert_eq!(before, after, "the columns stay where they are");
+    console.on(Theme {
+        colour: false,
+        ascii: true,
+    });
+    assert_eq!(marked(&console, 6), "Acmeacme");
+    let cells = console.buffer().content();
+    assert!(cells.iter().all(|cell| cell.fg == Color::Reset));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_next_start_remembers_filter_and_order() {
+    let world = a_world().await;
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    console.keys("ss/globex<enter>").await.shows("1 of 7");
+    drop(console);
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    console
+        .shows("filter of last time: globex")
+        .shows("1 of 7")
+        .shows("filter  globex");
+    console
+        .keys("<esc>")
+        .await
+        .shows("7 of 7")
+        .shows("sort: tag ^");
+    drop(console);
+    let console = open(&world, Side::Testing, USUAL).await;
+    console
+        .shows("7 of 7")
+        .shows("sort: tag ^")
+        .hides("of last time");
+}
