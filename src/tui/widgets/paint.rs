@@ -38,7 +38,15 @@ pub fn shown(text: &str) -> Cow<'_, str> {
 
 /// Cells the text takes when drawn.
 pub fn columns(text: &str) -> usize {
+    if is_plain(text) {
+        return text.len();
+    }
     shown(text).graphemes(true).map(cells).sum()
+}
+
+/// One byte, one cell: the common case, which a text of a megabyte must not pay more for.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 fn cells(grapheme: &str) -> usize {
@@ -99,35 +107,41 @@ pub(super) fn glyphs(line: &str) -> Vec<Glyph<'_>> {
 
 /// Only the glyphs that start before a column, so that a very long line costs no more than what is seen of it.
 pub(super) fn glyphs_until(line: &str, until: usize) -> Vec<Glyph<'_>> {
-    let mut column = 0;
+    glyphs_between(line, 0, until)
+}
+
+/// Only the glyphs that end after a column and start before another.
+pub(super) fn glyphs_between<'a>(line: &'a str, from: usize, until: usize) -> Vec<Glyph<'a>> {
+    let skipped = if is_plain(line) {
+        from.min(line.len())
+    } else {
+        0
+    };
+    let mut column = skipped;
     let mut glyphs = Vec::new();
-    for (byte, grapheme) in line.grapheme_indices(true) {
+    let mut push = |text: Cow<'a, str>, byte, escaped, column: &mut usize| {
+        let glyph = Glyph {
+            width: cells(&text),
+            text,
+            column: *column,
+            byte,
+            escaped,
+        };
+        *column += glyph.width;
+        if *column > from {
+            glyphs.push(glyph);
+        }
+    };
+    for (byte, grapheme) in line[skipped..].grapheme_indices(true) {
         if column >= until {
             break;
         }
+        let byte = skipped + byte;
         match shown(grapheme) {
-            Cow::Borrowed(text) => {
-                let width = cells(text);
-                glyphs.push(Glyph {
-                    text: Cow::Borrowed(text),
-                    column,
-                    width,
-                    byte,
-                    escaped: false,
-                });
-                column += width;
-            }
+            Cow::Borrowed(text) => push(Cow::Borrowed(text), byte, false, &mut column),
             Cow::Owned(escape) => {
                 for text in escape.graphemes(true) {
-                    let width = cells(text);
-                    glyphs.push(Glyph {
-                        text: Cow::Owned(text.to_owned()),
-                        column,
-                        width,
-                        byte,
-                        escaped: true,
-                    });
-                    column += width;
+                    push(Cow::Owned(text.to_owned()), byte, true, &mut column);
                 }
             }
         }
@@ -226,6 +240,23 @@ mod tests {
         assert_eq!(draw(0), "a東");
         assert_eq!(draw(2), " b");
         assert_eq!(draw(3), "b東");
+    }
+
+    #[test]
+    fn a_part_of_a_line_is_the_same_part_of_the_whole() {
+        for line in ["plain text", "a東b\u{202e}東e\u{301}", ""] {
+            let whole = glyphs(line);
+            assert_eq!(columns(line), total(&whole));
+            for from in 0..14 {
+                let part: Vec<_> = whole
+                    .iter()
+                    .filter(|glyph| glyph.column + glyph.width > from && glyph.column < from + 4)
+                    .cloned()
+                    .collect();
+                let between = glyphs_between(line, from, from + 4);
+                assert_eq!(between[..part.len()], part[..], "{line:?} from {from}");
+            }
+        }
     }
 
     #[test]
