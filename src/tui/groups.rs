@@ -72,6 +72,10 @@ impl Groups {
         &self.rows
     }
 
+    pub fn all(&self) -> impl Iterator<Item = &KnownGroup> {
+        self.rows.iter().map(|row| &row.group)
+    }
+
     pub fn ids(&self) -> impl Iterator<Item = &UserGroupId> {
         self.rows.iter().map(|row| &row.group.id)
     }

@@ -16,6 +16,10 @@ pub enum Focus {
     EditMapping,
     EditCell,
     EditProperties,
+    /// The properties as rows, between their cells.
+    EditRows,
+    /// The choice of a property's type.
+    EditType,
     Review,
     /// A review that asks for the key `y`.
     ReviewKey,
@@ -45,7 +49,7 @@ pub enum Focus {
 }
 
 impl Focus {
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 34] = [
         Self::Welcome,
         Self::List,
         Self::Filter,
@@ -54,6 +58,8 @@ impl Focus {
         Self::EditMapping,
         Self::EditCell,
         Self::EditProperties,
+        Self::EditRows,
+        Self::EditType,
         Self::Review,
         Self::ReviewKey,
         Self::Result,
@@ -87,6 +93,7 @@ impl Focus {
             | Self::EditName
             | Self::EditCell
             | Self::EditProperties
+            | Self::EditType
             | Self::RotateReason
             | Self::RotateTyped
             | Self::WritePath
@@ -100,6 +107,7 @@ impl Focus {
             | Self::List
             | Self::Group
             | Self::EditMapping
+            | Self::EditRows
             | Self::Review
             | Self::ReviewKey
             | Self::Result
@@ -153,6 +161,8 @@ pub enum Action {
     NextField,
     PreviousField,
     NextProblem,
+    /// Properties as rows, or as JSON.
+    RowsOrJson,
     Review,
     Confirm,
     Unchanged,

@@ -15,7 +15,7 @@ mod parse;
 mod tests;
 
 pub(super) use self::{
-    entries::{Entry, Object, object},
+    entries::{Entry, object},
     layout::one_line,
     parse::parse_value,
 };
