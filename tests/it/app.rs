@@ -3,6 +3,7 @@
 mod bulk;
 mod confirm;
 mod drafts;
+mod form;
 mod handing;
 mod leaving;
 mod places;

@@ -109,7 +109,7 @@ tables! {
         Review ["ctrl-s" "f2"] "review" "see what would be sent";
         RowsOrJson ["f6"] "as rows" "the same properties as rows: key, type, value";
         InField ["ctrl-t"] "format" "format the JSON";
-        Back ["esc"] "leave, draft kept" "leave; the draft is kept";
+        Back ["esc"] "leave" "leave; the draft is kept";
         PreviousField ["shift-tab"] "" "to the previous field";
         NextProblem ["f8"] "" "to the next problem";
         InField ["ctrl-_" "ctrl-7"] "" "undo; Alt-Z, too";
@@ -121,13 +121,13 @@ tables! {
         InField ["enter"] "change" "change the cell: key, type or value";
         InField ["D"] "drop" "drop the property, or take that back";
         InField ["z"] "undo" "undo";
-        RowsOrJson ["f6"] "as JSON" "the same properties as JSON text";
+        RowsOrJson ["f6"] "JSON" "the same properties as JSON text";
         InField ["Z"] "" "redo";
         InField ["up" "k" "down" "j" "left" "h" "right" "l"] "" "move between cells";
         InField ["pgup" "pgdn" "home" "g" "end" "G"] "" "a page, to the first row, to the last";
-        NextField ["tab"] "next field" "to the next field";
+        NextField ["tab"] "next" "to the next field";
         Review ["ctrl-s" "f2"] "review" "see what would be sent";
-        Back ["esc"] "leave, draft kept" "leave; the draft is kept";
+        Back ["esc"] "leave" "leave; the draft is kept";
         PreviousField ["shift-tab"] "" "to the previous field";
         NextProblem ["f8"] "" "to the next problem";
     }

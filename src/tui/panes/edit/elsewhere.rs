@@ -101,3 +101,76 @@ impl Users {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::domain::{
+        group::Mapping,
+        known::{Known, KnownGroup, Source},
+    };
+
+    fn id(text: &str) -> UserGroupId {
+        UserGroupId::parse(text).expect("a valid id")
+    }
+
+    fn group(name: &str, mapping: &[(&str, &str)]) -> KnownGroup {
+        KnownGroup {
+            mapping: Some(Known {
+                value: self::mapping(mapping),
+                source: Source::Sent,
+                at: Timestamp::UNIX_EPOCH,
+                by: "ana".into(),
+            }),
+            ..KnownGroup::new(id(name))
+        }
+    }
+
+    fn mapping(pairs: &[(&str, &str)]) -> Mapping {
+        let pairs = pairs.iter();
+        pairs
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn other_groups_are_named_counted_and_looked_for_again() {
+        let mut groups = Groups::default();
+        let all = ["acme-us", "globex", "initech", "wayne"];
+        let mut known: Vec<_> = all.map(|name| group(name, &[("7", "213")])).into();
+        known.push(group("acme-eu", &[("7", "213"), ("8", "1"), ("9", "77")]));
+        known.push(group("hooli", &[("1", "1"), ("2", "1")]));
+        known.push(KnownGroup::new(id("unknown")));
+        groups.replace(known, Timestamp::UNIX_EPOCH);
+
+        let mut elsewhere = Elsewhere::default();
+        let mut look = |pairs: &[(&str, &str)], groups: &Groups| {
+            let table = MappingTable::new(Some(&mapping(pairs)));
+            elsewhere.look(&id("acme-eu"), &table, groups);
+            elsewhere.line().map(str::to_owned)
+        };
+        let expected = "213: also in acme-us, globex and 2 more";
+        assert_eq!(
+            look(&[("7", "213"), ("8", "1")], &groups).as_deref(),
+            Some(expected)
+        );
+        assert_eq!(
+            look(&[("8", "1")], &groups).as_deref(),
+            Some("1: also in hooli")
+        );
+        let expected = "77: in no other group known here";
+        assert_eq!(look(&[("9", "77")], &groups).as_deref(), Some(expected));
+        assert_eq!(look(&[("9", "")], &groups), None);
+        assert_eq!(look(&[], &groups), None);
+
+        groups.upsert(group("globex", &[("7", "1")]));
+        let expected = "213: also in acme-us, initech and wayne";
+        assert_eq!(look(&[("7", "213")], &groups).as_deref(), Some(expected));
+        assert_eq!(
+            look(&[("8", "1")], &groups).as_deref(),
+            Some("1: also in globex and hooli")
+        );
+    }
+}

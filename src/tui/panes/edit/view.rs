@@ -166,7 +166,8 @@ fn draw_tally(edit: &Edit, buffer: &mut Buffer, line: Rect, theme: Theme) {
         }
         Ok(change) if change.is_empty() => {}
         Ok(change) => {
-            let text = format!("would change: {}", changes::tally(change));
+            let what = if edit.creating { "create" } else { "change" };
+            let text = format!("would {what}: {}", changes::tally(change));
             paint::line(buffer, line, &text, theme.changed(), theme);
         }
     }

@@ -130,7 +130,8 @@ impl fmt::Display for PastedRows {
 
 /// Reads pairs of texts; none of them twice.
 pub(in crate::tui::widgets) fn read(text: &str) -> Result<Vec<(String, String)>, NotPairs> {
-    let text = text.trim();
+    // Spreadsheets begin their files with this sign.
+    let text = text.trim_start_matches('\u{feff}').trim();
     let pairs = if text.is_empty() {
         return Err(NotPairs::Nothing);
     } else if let Some(object) = read_object(text) {
