@@ -44,6 +44,42 @@ pub fn columns(text: &str) -> usize {
     shown(text).graphemes(true).map(cells).sum()
 }
 
+/// Cells a line takes when its graphemes are drawn one by one, as [`glyphs`] does.
+pub(super) fn line_columns(line: &str) -> usize {
+    let width = |(_, grapheme): (usize, &str)| match shown_grapheme(grapheme) {
+        Cow::Borrowed(text) => cells(text),
+        Cow::Owned(escape) => escape.graphemes(true).map(cells).sum(),
+    };
+    graphemes(line).map(width).sum()
+}
+
+/// The graphemes and where they begin. Most of a long text is plain, and what is plain on both sides needs no table.
+fn graphemes(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at;
+        let first = *bytes.get(start)?;
+        let is_alone =
+            matches!(first, b' '..=b'~') && bytes.get(start + 1).is_none_or(u8::is_ascii);
+        at += if is_alone {
+            1
+        } else {
+            text[start..].graphemes(true).next()?.len()
+        };
+        Some((start, &text[start..at]))
+    })
+}
+
+/// A grapheme as it may be drawn.
+fn shown_grapheme(grapheme: &str) -> Cow<'_, str> {
+    if is_plain(grapheme) {
+        Cow::Borrowed(grapheme)
+    } else {
+        shown(grapheme)
+    }
+}
+
 /// One byte, one cell: the common case, which a text of a megabyte must not pay more for.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
@@ -132,12 +168,12 @@ pub(super) fn glyphs_between<'a>(line: &'a str, from: usize, until: usize) -> Ve
             glyphs.push(glyph);
         }
     };
-    for (byte, grapheme) in line[skipped..].grapheme_indices(true) {
+    for (byte, grapheme) in graphemes(&line[skipped..]) {
         if column >= until {
             break;
         }
         let byte = skipped + byte;
-        match shown(grapheme) {
+        match shown_grapheme(grapheme) {
             Cow::Borrowed(text) => push(Cow::Borrowed(text), byte, false, &mut column),
             Cow::Owned(escape) => {
                 for text in escape.graphemes(true) {
@@ -240,6 +276,15 @@ mod tests {
         assert_eq!(draw(0), "a東");
         assert_eq!(draw(2), " b");
         assert_eq!(draw(3), "b東");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn plain_neighbours_change_no_grapheme(text in "[ab \u{301}\u{200d}👩東🇪🇺\r\n\u{600}\u{202e}]{0,12}") {
+            let all: Vec<_> = text.grapheme_indices(true).collect();
+            assert_eq!(graphemes(&text).collect::<Vec<_>>(), all);
+            assert_eq!(line_columns(&text), total(&glyphs(&text)));
+        }
     }
 
     #[test]

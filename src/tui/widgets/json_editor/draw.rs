@@ -48,7 +48,8 @@ impl JsonEditor {
             width: area.width - gutter,
             ..area
         };
-        let from = self.first_column(usize::from(text.width));
+        let cursor_column = self.cursor_column();
+        let from = self.first_column(cursor_column, usize::from(text.width));
         let problem = self.shown_problem();
         let fault = problem.map_or(usize::MAX, |problem| problem.line - 1);
         // The problem takes a row of its own below its line.
@@ -81,7 +82,7 @@ impl JsonEditor {
             };
             draw_line(buffer, place, &lines[index], from, marked, theme);
             if is_here {
-                let column = self.cursor_column().saturating_sub(from) as u16;
+                let column = cursor_column.saturating_sub(from) as u16;
                 let x = place.x + column.min(place.width - 1);
                 cursor = Some(Position::new(x, place.y));
             }
@@ -106,11 +107,14 @@ impl JsonEditor {
             let sign = mark.sign().to_string();
             paint::text(buffer, place.x - 1, place.y, 1, &sign, style);
         }
-        let end = paint::columns(&self.lines.all()[row]).saturating_sub(from) + 3;
+        let Some(words) = words else {
+            return;
+        };
+        let until = from + usize::from(place.width);
+        let glyphs = paint::glyphs_between(&self.lines.all()[row], from, until);
+        let end = paint::total(&glyphs).saturating_sub(from) + 3;
         let room = usize::from(place.width).saturating_sub(end);
-        if let Some(words) = words
-            && (room >= LEAST_REMARK || room >= paint::columns(words))
-        {
+        if room >= LEAST_REMARK || room >= paint::columns(words) {
             let place = Rect {
                 x: place.x + end as u16,
                 width: room as u16,
@@ -137,11 +141,10 @@ impl JsonEditor {
 
     /// Cells before the cursor in its line.
     fn cursor_column(&self) -> usize {
-        paint::columns(self.lines.around().0)
+        paint::line_columns(self.lines.around().0)
     }
 
-    fn first_column(&self, room: usize) -> usize {
-        let cursor = self.cursor_column();
+    fn first_column(&self, cursor: usize, room: usize) -> usize {
         let ahead = paint::glyphs_until(self.lines.around().1, room);
         paint::first_column(cursor, cursor + paint::total(&ahead), room)
     }
@@ -242,7 +245,7 @@ fn draw_problem(
     theme: Theme,
 ) {
     let before: String = line.chars().take(problem.column - 1).collect();
-    let column = paint::columns(&before).saturating_sub(from);
+    let column = paint::line_columns(&before).saturating_sub(from);
     let (text, room) = (problem.to_string(), usize::from(place.width));
     let width = paint::columns(&text);
     let (x, text) = if column + 2 + width <= room {

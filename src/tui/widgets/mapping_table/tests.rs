@@ -123,10 +123,12 @@ fn steps_are_undone_and_redone() {
 #[test]
 fn two_tabs_lead_out_of_the_table() {
     let mut table = table();
-    assert_eq!(table.key(key(KeyCode::Tab)), Reaction::Moved);
     assert_eq!(table.key(key(KeyCode::Tab)), Reaction::Ignored);
     assert_eq!(table.key(key(KeyCode::BackTab)), Reaction::Moved);
     assert_eq!(table.key(key(KeyCode::BackTab)), Reaction::Ignored);
+    assert_eq!(table.key(key(KeyCode::Tab)), Reaction::Moved);
+    assert_eq!(table.key(key(KeyCode::Tab)), Reaction::Ignored);
+    table.key(key(KeyCode::Left));
     keys(&mut table, "\n8");
     table.key(key(KeyCode::Tab));
     assert!(table.is_editing());
