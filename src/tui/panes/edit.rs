@@ -309,10 +309,8 @@ impl View for Edit {
         match action {
             Action::NextField if self.commit(desk) => self.section = self.section.next(),
             Action::PreviousField if self.commit(desk) => self.section = self.section.previous(),
-            Action::RowsOrJson => {
-                if self.properties.switch() {
-                    desk.properties_as_rows = self.properties.place() == Place::Rows;
-                }
+            Action::RowsOrJson if self.properties.switch() => {
+                desk.properties_as_rows = self.properties.place() == Place::Rows;
             }
             Action::NextProblem => self.go_to_problem(),
             Action::Review => self.review(desk),

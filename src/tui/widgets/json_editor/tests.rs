@@ -214,7 +214,7 @@ fn big_numbers_spellings_and_order_survive_editing_and_formatting() {
     let text = r#"{"z":12345678901234567890.10,"a":1e400,"m":"\u00e9","b":-0}"#;
     let mut editor = editor(text);
     assert!(editor.format());
-    let one_line: String = editor.text().split("\n").map(str::trim).collect();
+    let one_line: String = editor.text().split('\n').map(str::trim).collect();
     assert_eq!(one_line.replace("\": ", "\":"), text);
     let value = Value::Object(editor.value().expect("valid").clone());
     assert!(

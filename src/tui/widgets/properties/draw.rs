@@ -44,14 +44,14 @@ impl Rows {
         if area.width <= GUTTER || area.is_empty() {
             return None;
         }
-        let foot = self.foot().filter(|_| area.height > 2);
+        let foot = self.foot(theme).filter(|_| area.height > 2);
         let height = area.height - 1 - u16::from(foot.is_some());
-        let window = columns::centred(self.cursor, self.rows.len(), height);
-        let seen = &self.rows[window.clone()];
+        let window = columns::centred(self.cursor, self.all.len(), height);
+        let seen = &self.all[window.clone()];
         let layout = layout(seen, area.width - GUTTER);
         layout.draw_header(buffer, after_gutter(paint::row(area, 0)), theme);
-        if window.len() < self.rows.len() {
-            let place = format!(" {}/{}", self.cursor + 1, self.rows.len());
+        if window.len() < self.all.len() {
+            let place = format!(" {}/{}", self.cursor + 1, self.all.len());
             let x = area.right().saturating_sub(place.len() as u16);
             paint::text(buffer, x, area.y, area.width, &place, theme.dim());
         }
@@ -59,14 +59,14 @@ impl Rows {
         for (line, index) in (1..).zip(window) {
             let line = paint::row(area, line);
             let is_here = focused && index == self.cursor;
-            draw_row(buffer, line, &layout, &self.rows[index], is_here, theme);
+            draw_row(buffer, line, &layout, &self.all[index], is_here, theme);
             if is_here {
                 cursor = self.draw_cell(buffer, after_gutter(line), &layout, theme);
             }
         }
         if let Some((text, style)) = foot {
             let last = paint::row(area, area.height - 1);
-            paint::line(buffer, last, &text, style(theme), theme);
+            paint::line(buffer, last, &text, style, theme);
         }
         cursor
     }
@@ -115,14 +115,14 @@ impl Rows {
     }
 
     /// Why a key was not obeyed, or, for no rows, what to do.
-    fn foot(&self) -> Option<(String, fn(Theme) -> Style)> {
+    fn foot(&self, theme: Theme) -> Option<(String, Style)> {
         if let Some(refused) = &self.refused {
-            return Some((format!("! {refused}"), Theme::error));
+            return Some((format!("! {refused}"), theme.error()));
         }
         if self.is_choosing() {
-            return Some(("Left and Right choose the type".into(), Theme::dim));
+            return Some(("Left and Right choose the type".into(), theme.dim()));
         }
-        if !self.rows.is_empty() {
+        if !self.all.is_empty() {
             return None;
         }
         let text = if self.is_known {
@@ -130,7 +130,7 @@ impl Rows {
         } else {
             "not known here; without rows they are left as they are"
         };
-        Some((text.into(), Theme::dim))
+        Some((text.into(), theme.dim()))
     }
 }
 

@@ -123,7 +123,7 @@ impl Rows {
             return Reaction::Ignored;
         };
         if self
-            .rows
+            .all
             .get(self.cursor)
             .is_none_or(|row| row.entry.is_none())
         {
@@ -131,7 +131,7 @@ impl Rows {
         }
         self.is_adding = is_adding;
         self.column = to;
-        let can_be_typed = self.rows[self.cursor].kind.is_typed();
+        let can_be_typed = self.all[self.cursor].kind.is_typed();
         if to != Column::Value || can_be_typed {
             self.edit(editor);
         }
@@ -157,7 +157,7 @@ impl Rows {
             KeyCode::Right | KeyCode::Char('l') | KeyCode::Tab => {
                 self.go_across(self.column.next())
             }
-            KeyCode::Enter if self.rows.is_empty() => Reaction::changed(self.add(editor)),
+            KeyCode::Enter if self.all.is_empty() => Reaction::changed(self.add(editor)),
             KeyCode::Enter => Reaction::changed(self.edit(editor)),
             KeyCode::Char('a') if is_plain(key) => Reaction::changed(self.add(editor)),
             KeyCode::Char('D') => Reaction::changed(self.drop_row(editor)),
@@ -168,14 +168,14 @@ impl Rows {
     }
 
     fn go(&mut self, row: usize) -> Reaction {
-        let row = row.min(self.rows.len().saturating_sub(1));
+        let row = row.min(self.all.len().saturating_sub(1));
         let moved = row != self.cursor;
         self.cursor = row;
         Reaction::moved(moved)
     }
 
     fn go_across(&mut self, to: Option<Column>) -> Reaction {
-        let to = to.filter(|_| !self.rows.is_empty());
+        let to = to.filter(|_| !self.all.is_empty());
         self.column = to.unwrap_or(self.column);
         Reaction::moved(to.is_some())
     }

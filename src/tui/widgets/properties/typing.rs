@@ -34,7 +34,7 @@ pub(super) enum Typing {
 /// The rows of the properties and the place of the cursor among them.
 #[derive(Debug, Clone)]
 pub(super) struct Rows {
-    pub(super) rows: Vec<Row>,
+    pub(super) all: Vec<Row>,
     pub(super) cursor: usize,
     pub(super) column: Column,
     pub(super) typing: Option<Typing>,
@@ -50,7 +50,7 @@ impl Rows {
     /// `None` where the text is no valid object.
     pub(super) fn of(editor: &JsonEditor) -> Option<Self> {
         Some(Self {
-            rows: rows::read(editor)?,
+            all: rows::read(editor)?,
             cursor: 0,
             column: Column::Value,
             typing: None,
@@ -70,7 +70,7 @@ impl Rows {
 
     /// The text with what is being typed, valid or not; `None` where that changes nothing.
     pub(super) fn typed(&self, text: &str) -> Option<Patch> {
-        let row = self.rows.get(self.cursor)?;
+        let row = self.all.get(self.cursor)?;
         match self.typing.as_ref()? {
             Typing::Kind(kind) if *kind == row.kind => None,
             Typing::Kind(kind) => {
@@ -98,7 +98,7 @@ impl Rows {
             Typing::Value(kind, field) => kind.written(field.text()).err(),
             Typing::Key(field) if field.is_empty() => Some("the key is empty".into()),
             Typing::Key(field) => {
-                let twin = self.rows.iter().enumerate().find(|(index, row)| {
+                let twin = self.all.iter().enumerate().find(|(index, row)| {
                     *index != self.cursor && row.entry.is_some() && row.key == field.text()
                 });
                 twin.map(|(index, _)| format!("row {} has this key already", index + 1))
@@ -134,7 +134,7 @@ impl Rows {
         self.typing = None;
         self.is_adding = false;
         self.refused = None;
-        if self.rows.last().is_some_and(Row::is_unwritten) {
+        if self.all.last().is_some_and(Row::is_unwritten) {
             self.read(editor, None);
         }
     }
@@ -154,14 +154,14 @@ impl Rows {
 
     /// Reads the rows anew; the cursor stays with its key, or goes to another one.
     pub(super) fn read(&mut self, editor: &JsonEditor, key: Option<&str>) {
-        let here = self.rows.get(self.cursor).map(|row| row.key.clone());
+        let here = self.all.get(self.cursor).map(|row| row.key.clone());
         let key = key.map(str::to_owned).or(here);
-        self.rows = rows::read(editor).unwrap_or_default();
+        self.all = rows::read(editor).unwrap_or_default();
         let found = self
-            .rows
+            .all
             .iter()
             .position(|row| Some(&row.key) == key.as_ref());
-        let last = self.rows.len().saturating_sub(1);
+        let last = self.all.len().saturating_sub(1);
         self.cursor = found.unwrap_or(self.cursor).min(last);
     }
 
@@ -170,8 +170,8 @@ impl Rows {
         if !self.commit(editor) {
             return false;
         }
-        self.rows.push(Row::unwritten());
-        self.cursor = self.rows.len() - 1;
+        self.all.push(Row::unwritten());
+        self.cursor = self.all.len() - 1;
         self.column = Column::Key;
         self.is_adding = true;
         self.typing = Some(Typing::Key(field("")));
@@ -180,19 +180,18 @@ impl Rows {
 
     /// Takes the row out of the text, or brings it back to where it was; what was known stays in sight.
     pub(super) fn drop_row(&mut self, editor: &mut JsonEditor) -> bool {
-        let Some(row) = self.rows.get(self.cursor).cloned() else {
+        let Some(row) = self.all.get(self.cursor).cloned() else {
             return false;
         };
         let text = editor.text();
-        let patch = match &row.entry {
-            Some(entry) => rows::removal(&text, entry),
-            None => {
-                let was = editor.before().and_then(|before| before.get(&row.key));
-                let above = self.rows[..self.cursor].iter();
-                let behind = above.rev().find_map(|row| row.entry.as_ref());
-                let place = behind.map_or(Place::First, Place::Behind);
-                was.map(|was| rows::insertion(&text, place, &row.key, &was.to_string()))
-            }
+        let patch = if let Some(entry) = &row.entry {
+            rows::removal(&text, entry)
+        } else {
+            let was = editor.before().and_then(|before| before.get(&row.key));
+            let above = self.all[..self.cursor].iter();
+            let behind = above.rev().find_map(|row| row.entry.as_ref());
+            let place = behind.map_or(Place::First, Place::Behind);
+            was.map(|was| rows::insertion(&text, place, &row.key, &was.to_string()))
         };
         patch.is_some_and(|patch| self.replace(patch, None, editor))
     }
@@ -200,7 +199,7 @@ impl Rows {
     /// Begins to change the cell under the cursor.
     pub(super) fn edit(&mut self, editor: &mut JsonEditor) -> bool {
         self.refused = None;
-        let Some(row) = self.rows.get(self.cursor) else {
+        let Some(row) = self.all.get(self.cursor) else {
             return false;
         };
         if row.mark == Mark::Removed {
@@ -229,7 +228,7 @@ impl Rows {
     /// Gives the row another type; where its value cannot be one of that type, it is typed first.
     pub(super) fn choose(&mut self, kind: Kind, editor: &mut JsonEditor) {
         self.typing = None;
-        let Some(row) = self.rows.get(self.cursor).cloned() else {
+        let Some(row) = self.all.get(self.cursor).cloned() else {
             return;
         };
         let Some(entry) = &row.entry else {

@@ -140,10 +140,10 @@ proptest! {
             prop_assert_eq!(field.value().cloned().map_err(Clone::clone), parse(&field.text()));
             if let Some(rows) = &field.rows {
                 prop_assert!(field.editor.value().is_ok() || field.editor.is_left_out());
-                prop_assert!(rows.cursor <= rows.rows.len());
+                prop_assert!(rows.cursor <= rows.all.len());
                 let read = rows::read(&field.editor).expect("rows");
-                let unwritten = rows.rows.iter().filter(|row| row.is_unwritten()).count();
-                prop_assert_eq!(&rows.rows[..rows.rows.len() - unwritten], &read[..]);
+                let unwritten = rows.all.iter().filter(|row| row.is_unwritten()).count();
+                prop_assert_eq!(&rows.all[..rows.all.len() - unwritten], &read[..]);
             }
         }
         let text = field.text();
