@@ -52,6 +52,26 @@ pub fn write(sheet: &mut Sheet, change: &Change, of: Of, unchanged_too: bool, th
     }
 }
 
+/// How many rows of which field differ, as short as it can be said: `mapping ~1 +2  properties -1`.
+pub fn tally(change: &Change) -> String {
+    let fields = change.fields().into_iter();
+    let counted = fields.filter(|(_, field)| field.is_changed());
+    let counts: Vec<String> = counted
+        .map(|(name, field)| {
+            let mut text = name.to_owned();
+            for mark in [Mark::Changed, Mark::Added, Mark::Removed] {
+                let rows = field.rows().iter();
+                match rows.filter(|row| row.mark() == mark).count() {
+                    0 => {}
+                    count => text.extend([" ".to_owned(), mark.sign().into(), count.to_string()]),
+                }
+            }
+            text
+        })
+        .collect();
+    counts.join("  ")
+}
+
 fn write_rows(sheet: &mut Sheet, rows: &[Row], unchanged_too: bool, theme: Theme) {
     let shown: Vec<&Row> = rows
         .iter()

@@ -69,6 +69,8 @@ pub struct Desk {
     pub operator: String,
     pub theme: Theme,
     pub now: Timestamp,
+    /// Forms show the properties as rows, as the last one did.
+    pub properties_as_rows: bool,
     /// Columns and rows of the terminal.
     pub size: (u16, u16),
     pub groups: Groups,
@@ -113,6 +115,7 @@ impl Desk {
             operator,
             theme,
             now,
+            properties_as_rows: false,
             size: (80, 24),
             groups: Groups::default(),
             messages: Messages::default(),

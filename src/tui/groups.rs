@@ -42,6 +42,8 @@ pub struct Groups {
     index: Index,
     /// When the directory was read; `None` before the first time.
     pub read_at: Option<Timestamp>,
+    /// Counts the changes, for what is derived from all of them.
+    pub generation: u64,
 }
 
 impl Groups {
@@ -49,10 +51,12 @@ impl Groups {
         self.all = listing.groups;
         self.index = listing.index;
         self.read_at = Some(at);
+        self.generation += 1;
     }
 
     /// Takes in what is known of one group now.
     pub fn upsert(&mut self, group: KnownGroup) {
+        self.generation += 1;
         self.index.put(&group);
         match self.position(&group.id) {
             Ok(at) => self.all[at] = group,
@@ -68,6 +72,11 @@ impl Groups {
     /// What is shown and searched of all groups.
     pub fn index(&self) -> &Index {
         &self.index
+    }
+
+    /// Ordered by id.
+    pub fn all(&self) -> impl Iterator<Item = &KnownGroup> {
+        self.all.iter()
     }
 
     pub fn ids(&self) -> impl Iterator<Item = &UserGroupId> {

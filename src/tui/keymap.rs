@@ -20,6 +20,10 @@ pub enum Focus {
     EditMapping,
     EditCell,
     EditProperties,
+    /// The properties as rows, between their cells.
+    EditRows,
+    /// The choice of a property's type.
+    EditType,
     Review,
     /// A review that asks for the key `y`.
     ReviewKey,
@@ -51,7 +55,7 @@ pub enum Focus {
 }
 
 impl Focus {
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 38] = [
         Self::Welcome,
         Self::ConnectField,
         Self::ConnectChoice,
@@ -63,6 +67,8 @@ impl Focus {
         Self::EditMapping,
         Self::EditCell,
         Self::EditProperties,
+        Self::EditRows,
+        Self::EditType,
         Self::Review,
         Self::ReviewKey,
         Self::ConfirmTyped,
@@ -99,6 +105,7 @@ impl Focus {
             | Self::EditCell
             | Self::EditProperties
             | Self::ConfirmTyped
+            | Self::EditType
             | Self::RotateReason
             | Self::RotateTyped
             | Self::WritePath
@@ -114,6 +121,7 @@ impl Focus {
             | Self::List
             | Self::Group
             | Self::EditMapping
+            | Self::EditRows
             | Self::Review
             | Self::ReviewKey
             | Self::Result
@@ -167,6 +175,8 @@ pub enum Action {
     NextField,
     PreviousField,
     NextProblem,
+    /// Properties as rows, or as JSON.
+    RowsOrJson,
     Review,
     Confirm,
     Unchanged,

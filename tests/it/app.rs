@@ -4,6 +4,7 @@ mod bulk;
 mod confirm;
 mod drafts;
 mod find;
+mod form;
 mod handing;
 mod leaving;
 mod places;

@@ -89,6 +89,7 @@ tables! {
         InField ["z"] "undo" "undo";
         InField ["Z"] "" "redo";
         InField ["up" "k" "down" "j" "left" "h" "right" "l"] "" "move between cells";
+        InField ["pgup" "pgdn" "home" "g" "end" "G"] "" "a page, to the first row, to the last";
         NextField ["tab"] "next field" "to the next field";
         Review ["ctrl-s" "f2"] "review" "see what would be sent";
         Back ["esc"] "leave, draft kept" "leave; the draft is kept";
@@ -106,10 +107,37 @@ tables! {
     EDIT_PROPERTIES {
         NextField ["tab"] "next field" "to the next field";
         Review ["ctrl-s" "f2"] "review" "see what would be sent";
+        RowsOrJson ["f3"] "as rows" "the same properties as rows: key, type, value";
         InField ["ctrl-t"] "format" "format the JSON";
-        Back ["esc"] "leave, draft kept" "leave; the draft is kept";
+        Back ["esc"] "leave" "leave; the draft is kept";
         PreviousField ["shift-tab"] "" "to the previous field";
         NextProblem ["f8"] "" "to the next problem";
+        InField ["ctrl-_" "ctrl-7"] "" "undo; Alt-Z, too";
+        InField ["ctrl-y"] "" "redo; Alt-Shift-Z, too";
+    }
+
+    EDIT_ROWS {
+        InField ["a"] "add" "add a property; paste adds several";
+        InField ["enter"] "change" "change the cell: key, type or value";
+        InField ["D"] "drop" "drop the property, or take that back";
+        InField ["z"] "undo" "undo";
+        RowsOrJson ["f3"] "JSON" "the same properties as JSON text";
+        InField ["Z"] "" "redo";
+        InField ["up" "k" "down" "j" "left" "h" "right" "l"] "" "move between cells";
+        InField ["pgup" "pgdn" "home" "g" "end" "G"] "" "a page, to the first row, to the last";
+        NextField ["tab"] "next" "to the next field";
+        Review ["ctrl-s" "f2"] "review" "see what would be sent";
+        Back ["esc"] "leave" "leave; the draft is kept";
+        PreviousField ["shift-tab"] "" "to the previous field";
+        NextProblem ["f8"] "" "to the next problem";
+    }
+
+    EDIT_TYPE {
+        InField ["right" "left" "down" "up" "space"] "other type" "another type";
+        InField ["enter"] "keep type" "keep the type";
+        InField ["esc"] "cancel" "back to what the type was";
+        InField ["tab"] "next cell" "keep, and on to the next cell";
+        Review ["ctrl-s" "f2"] "review" "see what would be sent";
     }
 
     REVIEW {
@@ -326,6 +354,8 @@ pub(super) fn here(focus: Focus) -> impl Iterator<Item = &'static Binding> + Clo
         Focus::EditMapping => EDIT_MAPPING,
         Focus::EditCell => EDIT_CELL,
         Focus::EditProperties => EDIT_PROPERTIES,
+        Focus::EditRows => EDIT_ROWS,
+        Focus::EditType => EDIT_TYPE,
         Focus::Review => REVIEW,
         Focus::ReviewKey => REVIEW_KEY,
         Focus::ConfirmTyped => CONFIRM_TYPED,

@@ -1,6 +1,9 @@
 //! The form of a group: name, mapping as rows, properties as JSON. Text is never lost: leaving keeps a draft.
 
+mod elsewhere;
 mod view;
+
+use std::sync::OnceLock;
 
 use crossterm::event::KeyEvent;
 use jiff::Timestamp;
@@ -9,6 +12,7 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
+use self::elsewhere::Elsewhere;
 use super::{Pane, View, review::Review};
 use crate::{
     domain::{
@@ -21,7 +25,11 @@ use crate::{
         desk::{Ask, Desk},
         keymap::{Action, Focus},
         messages::Severity,
-        widgets::{json_editor::JsonEditor, mapping_table::MappingTable, text_field::TextField},
+        widgets::{
+            mapping_table::MappingTable,
+            properties::{Place, PropertiesField},
+            text_field::TextField,
+        },
     },
 };
 
@@ -57,9 +65,16 @@ pub struct Edit {
     pub opened_at: Timestamp,
     name: TextField,
     mapping: MappingTable,
-    properties: JsonEditor,
+    properties: PropertiesField,
     section: Section,
+    /// Which other groups use the data source under the cursor.
+    elsewhere: Elsewhere,
+    /// What would change, worked out for the first drawing after a message: many keys can come before it.
+    judged: OnceLock<Judged>,
 }
+
+/// What would change, or the field that cannot be understood and why.
+type Judged = Result<Change, (String, &'static str)>;
 
 /// Longest name that a field takes, in characters.
 const LONGEST_NAME: usize = 1_000;
@@ -97,7 +112,7 @@ impl Edit {
             return draft;
         }
         let name = base.name.clone().unwrap_or_default();
-        Self {
+        let mut form = Self {
             name: TextField::new("name", name).with_longest(LONGEST_NAME),
             // What is yet to be has an empty mapping, not an unknown one.
             mapping: if creating {
@@ -105,13 +120,19 @@ impl Edit {
             } else {
                 MappingTable::new(base.mapping.as_ref())
             },
-            properties: JsonEditor::new(base.properties.as_ref()),
+            properties: PropertiesField::new(base.properties.as_ref()),
             section: Section::Name,
+            elsewhere: Elsewhere::default(),
+            judged: OnceLock::new(),
             opened_at: desk.now,
             id,
             base,
             creating,
+        };
+        if desk.properties_as_rows {
+            form.properties.switch();
         }
+        form
     }
 
     /// What the form asks for, or where it cannot be understood and why. A field of which nothing is known and nothing
@@ -147,6 +168,12 @@ impl Edit {
     /// What would change, as far as the form can be understood.
     fn change(&self) -> Option<Change> {
         Some(Change::between(&self.base, &self.wanted().ok()?))
+    }
+
+    /// The same for drawing.
+    fn judged(&self) -> &Judged {
+        let judge = || Ok(Change::between(&self.base, &self.wanted()?));
+        self.judged.get_or_init(judge)
     }
 
     fn is_changed(&self) -> bool {
@@ -199,8 +226,23 @@ impl Edit {
         self.creating = false;
     }
 
-    fn review(&mut self, desk: &mut Desk) {
+    /// Takes over what is being typed into a cell; false, and said why, if it cannot be.
+    fn commit(&mut self, desk: &mut Desk) -> bool {
         self.mapping.commit();
+        let is_done = self.properties.commit();
+        if !is_done {
+            let why = self.properties.refused().unwrap_or("the cell is not valid");
+            let text = format!("properties: {why}; mend the cell, or Esc leaves it as it was");
+            desk.say(Severity::Warning, text);
+        }
+        is_done
+    }
+
+    fn review(&mut self, desk: &mut Desk) {
+        if !self.commit(desk) {
+            self.section = Section::Properties;
+            return;
+        }
         match self.wanted() {
             Err((text, field)) => {
                 self.go_to_problem();
@@ -238,7 +280,12 @@ impl View for Edit {
             Section::Name => Focus::EditName,
             Section::Mapping if self.mapping.is_editing() => Focus::EditCell,
             Section::Mapping => Focus::EditMapping,
-            Section::Properties => Focus::EditProperties,
+            Section::Properties => match self.properties.place() {
+                Place::Text => Focus::EditProperties,
+                Place::Rows => Focus::EditRows,
+                Place::Cell => Focus::EditCell,
+                Place::Kind => Focus::EditType,
+            },
         }
     }
 
@@ -248,9 +295,9 @@ impl View for Edit {
     }
 
     fn status(&self, _desk: &Desk) -> String {
-        match self.change() {
-            None => "a problem: F8 goes there".into(),
-            Some(change) => match change.count() {
+        match self.judged() {
+            Err(_) => "a problem: F8 goes there".into(),
+            Ok(change) => match change.count() {
                 0 => "nothing changed".into(),
                 1 => "1 change".into(),
                 count => format!("{count} changes"),
@@ -260,13 +307,10 @@ impl View for Edit {
 
     fn act(&mut self, action: Action, desk: &mut Desk) {
         match action {
-            Action::NextField => {
-                self.mapping.commit();
-                self.section = self.section.next();
-            }
-            Action::PreviousField => {
-                self.mapping.commit();
-                self.section = self.section.previous();
+            Action::NextField if self.commit(desk) => self.section = self.section.next(),
+            Action::PreviousField if self.commit(desk) => self.section = self.section.previous(),
+            Action::RowsOrJson if self.properties.switch() => {
+                desk.properties_as_rows = self.properties.place() == Place::Rows;
             }
             Action::NextProblem => self.go_to_problem(),
             Action::Review => self.review(desk),
@@ -278,8 +322,27 @@ impl View for Edit {
         }
     }
 
+    fn disabled(&self, action: Action, _desk: &Desk) -> Option<String> {
+        match action {
+            Action::RowsOrJson => {
+                let problem = self.properties.why_no_rows();
+                problem.map(ToString::to_string)
+            }
+            Action::Refresh => Some("nothing to read".into()),
+            _ => None,
+        }
+    }
+
+    fn sync(&mut self, desk: &mut Desk) {
+        self.judged = OnceLock::new();
+        if self.section == Section::Mapping {
+            self.elsewhere.look(&self.id, &self.mapping, &desk.groups);
+        }
+    }
+
     fn leave(&mut self, desk: &mut Desk) {
         self.mapping.commit();
+        self.properties.settle();
         self.keep_draft(desk);
     }
 
@@ -303,14 +366,7 @@ impl View for Edit {
                 }
             }
             Section::Mapping => view::say_pasted(&self.mapping.paste(text), desk),
-            Section::Properties => {
-                if !self.properties.paste(text) {
-                    desk.say(
-                        Severity::Warning,
-                        "not pasted: that is more than the service takes; the text is unchanged",
-                    );
-                }
-            }
+            Section::Properties => view::say_properties(&self.properties.paste(text), desk),
         }
         true
     }

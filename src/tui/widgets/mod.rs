@@ -5,6 +5,7 @@ pub mod columns;
 pub mod json_editor;
 pub mod mapping_table;
 pub mod paint;
+pub mod properties;
 pub mod text_field;
 
 #[cfg(test)]

@@ -38,7 +38,51 @@ pub fn shown(text: &str) -> Cow<'_, str> {
 
 /// Cells the text takes when drawn.
 pub fn columns(text: &str) -> usize {
+    if is_plain(text) {
+        return text.len();
+    }
     shown(text).graphemes(true).map(cells).sum()
+}
+
+/// Cells a line takes when its graphemes are drawn one by one, as [`glyphs`] does.
+pub(super) fn line_columns(line: &str) -> usize {
+    let width = |(_, grapheme): (usize, &str)| match shown_grapheme(grapheme) {
+        Cow::Borrowed(text) => cells(text),
+        Cow::Owned(escape) => escape.graphemes(true).map(cells).sum(),
+    };
+    graphemes(line).map(width).sum()
+}
+
+/// The graphemes and where they begin. Most of a long text is plain, and what is plain on both sides needs no table.
+fn graphemes(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at;
+        let first = *bytes.get(start)?;
+        let is_alone =
+            matches!(first, b' '..=b'~') && bytes.get(start + 1).is_none_or(u8::is_ascii);
+        at += if is_alone {
+            1
+        } else {
+            text[start..].graphemes(true).next()?.len()
+        };
+        Some((start, &text[start..at]))
+    })
+}
+
+/// A grapheme as it may be drawn.
+fn shown_grapheme(grapheme: &str) -> Cow<'_, str> {
+    if is_plain(grapheme) {
+        Cow::Borrowed(grapheme)
+    } else {
+        shown(grapheme)
+    }
+}
+
+/// One byte, one cell: the common case, which a text of a megabyte must not pay more for.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 fn cells(grapheme: &str) -> usize {
@@ -150,35 +194,41 @@ pub(super) fn glyphs(line: &str) -> Vec<Glyph<'_>> {
 
 /// Only the glyphs that start before a column, so that a very long line costs no more than what is seen of it.
 pub(super) fn glyphs_until(line: &str, until: usize) -> Vec<Glyph<'_>> {
-    let mut column = 0;
+    glyphs_between(line, 0, until)
+}
+
+/// Only the glyphs that end after a column and start before another.
+pub(super) fn glyphs_between<'a>(line: &'a str, from: usize, until: usize) -> Vec<Glyph<'a>> {
+    let skipped = if is_plain(line) {
+        from.min(line.len())
+    } else {
+        0
+    };
+    let mut column = skipped;
     let mut glyphs = Vec::new();
-    for (byte, grapheme) in line.grapheme_indices(true) {
+    let mut push = |text: Cow<'a, str>, byte, escaped, column: &mut usize| {
+        let glyph = Glyph {
+            width: cells(&text),
+            text,
+            column: *column,
+            byte,
+            escaped,
+        };
+        *column += glyph.width;
+        if *column > from {
+            glyphs.push(glyph);
+        }
+    };
+    for (byte, grapheme) in graphemes(&line[skipped..]) {
         if column >= until {
             break;
         }
-        match shown(grapheme) {
-            Cow::Borrowed(text) => {
-                let width = cells(text);
-                glyphs.push(Glyph {
-                    text: Cow::Borrowed(text),
-                    column,
-                    width,
-                    byte,
-                    escaped: false,
-                });
-                column += width;
-            }
+        let byte = skipped + byte;
+        match shown_grapheme(grapheme) {
+            Cow::Borrowed(text) => push(Cow::Borrowed(text), byte, false, &mut column),
             Cow::Owned(escape) => {
                 for text in escape.graphemes(true) {
-                    let width = cells(text);
-                    glyphs.push(Glyph {
-                        text: Cow::Owned(text.to_owned()),
-                        column,
-                        width,
-                        byte,
-                        escaped: true,
-                    });
-                    column += width;
+                    push(Cow::Owned(text.to_owned()), byte, true, &mut column);
                 }
             }
         }
@@ -303,6 +353,32 @@ mod tests {
         assert_eq!(draw(0), "a東");
         assert_eq!(draw(2), " b");
         assert_eq!(draw(3), "b東");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn plain_neighbours_change_no_grapheme(text in "[ab \u{301}\u{200d}👩東🇪🇺\r\n\u{600}\u{202e}]{0,12}") {
+            let all: Vec<_> = text.grapheme_indices(true).collect();
+            assert_eq!(graphemes(&text).collect::<Vec<_>>(), all);
+            assert_eq!(line_columns(&text), total(&glyphs(&text)));
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_line_is_the_same_part_of_the_whole() {
+        for line in ["plain text", "a東b\u{202e}東e\u{301}", ""] {
+            let whole = glyphs(line);
+            assert_eq!(columns(line), total(&whole));
+            for from in 0..14 {
+                let part: Vec<_> = whole
+                    .iter()
+                    .filter(|glyph| glyph.column + glyph.width > from && glyph.column < from + 4)
+                    .cloned()
+                    .collect();
+                let between = glyphs_between(line, from, from + 4);
+                assert_eq!(between[..part.len()], part[..], "{line:?} from {from}");
+            }
+        }
     }
 
     #[test]

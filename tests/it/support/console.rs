@@ -24,7 +24,7 @@ use ratatui::{Frame, Terminal, backend::TestBackend, buffer::Buffer};
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A script to every place there is, from the list of a testing profile with a production profile below it.
-pub(crate) const PLACES: [(&str, Focus); 25] = [
+pub(crate) const PLACES: [(&str, Focus); 27] = [
     ("", Focus::List),
     ("/", Focus::Filter),
     ("<enter>", Focus::Group),
@@ -32,6 +32,8 @@ pub(crate) const PLACES: [(&str, Focus); 25] = [
     ("e<tab>", Focus::EditMapping),
     ("e<tab><enter>", Focus::EditCell),
     ("e<tab><tab>", Focus::EditProperties),
+    ("e<tab><tab><f6>", Focus::EditRows),
+    ("e<tab><tab><f6><left><enter>", Focus::EditType),
     ("e<end> 2<ctrl-s>", Focus::Review),
     ("e<end> 2<ctrl-s><tab><enter>", Focus::Result),
     ("t", Focus::Token),

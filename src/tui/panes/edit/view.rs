@@ -1,4 +1,5 @@
-//! How the form looks: three fields below each other, and what would change beside them where there is room.
+//! How the form looks: three fields below each other, what would change beside them where there is room, and else a
+//! line that counts it.
 
 use ratatui::{
     buffer::Buffer,
@@ -6,20 +7,33 @@ use ratatui::{
 };
 
 use super::{Edit, Section};
-use crate::tui::{
-    changes::{self, Of},
-    desk::Desk,
-    frame::boxed,
-    messages::Severity,
-    sheet::Sheet,
-    theme::Theme,
-    widgets::mapping_table::PastedRows,
+use crate::{
+    domain::{change::Mark, text::visible},
+    tui::{
+        changes::{self, Of},
+        desk::Desk,
+        frame::boxed,
+        messages::Severity,
+        sheet::Sheet,
+        theme::Theme,
+        widgets::{
+            mapping_table::PastedRows,
+            paint,
+            properties::{PastedProperties, Place},
+        },
+    },
 };
 
 /// From this width on the changes stand beside the form.
 const BESIDE: u16 = 100;
 /// Rows from which mapping and properties are shown both.
 const BOTH: u16 = 10;
+/// Rows from which one of them can count the changes.
+const ROOM_FOR_TALLY: u16 = 14;
+/// Rows of the mapping from which one of them can say who else uses a data source.
+const ROOM_FOR_ELSEWHERE: u16 = 4;
+/// Cells of the name that stay when it is said beside it what it was.
+const LEAST_NAME: u16 = 40;
 
 pub(super) fn draw(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
     let theme = desk.theme;
@@ -30,6 +44,15 @@ pub(super) fn draw(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
             area.width
         },
         ..area
+    };
+    let form = if area.width < BESIDE && area.height >= ROOM_FOR_TALLY {
+        draw_tally(edit, buffer, paint::row(form, form.height - 1), theme);
+        Rect {
+            height: form.height - 1,
+            ..form
+        }
+    } else {
+        form
     };
     let name = Rect {
         x: form.x + 1,
@@ -54,6 +77,7 @@ pub(super) fn draw(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
         ..form
     };
     let on = |section| edit.section == section;
+    let name = draw_name_mark(edit, buffer, name, theme);
     let name_at = edit.name.draw(buffer, name, theme, on(Section::Name));
     let mapping_title = if edit.creating || edit.base.mapping.is_some() {
         "Mapping: schema id to data source id"
@@ -61,13 +85,19 @@ pub(super) fn draw(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
         "Mapping: not known here; rows you add replace the whole"
     };
     let inner = field_box(buffer, mapping, mapping_title, on(Section::Mapping), theme);
+    let inner = if on(Section::Mapping) {
+        draw_elsewhere(edit, buffer, inner, theme)
+    } else {
+        inner
+    };
     let mapping_at = edit
         .mapping
         .draw(buffer, inner, theme, on(Section::Mapping));
-    let properties_title = if edit.creating || edit.base.properties.is_some() {
-        "Properties: a JSON object"
-    } else {
-        "Properties: not known here; what you type replaces the whole"
+    let is_known = edit.creating || edit.base.properties.is_some();
+    let properties_title = match edit.properties.place() {
+        _ if !is_known => "Properties: not known here; what you type replaces the whole",
+        Place::Text => "Properties: a JSON object",
+        Place::Rows | Place::Cell | Place::Kind => "Properties: key, type, value",
     };
     let inner = field_box(
         buffer,
@@ -102,23 +132,109 @@ fn field_box(buffer: &mut Buffer, area: Rect, title: &str, on: bool, theme: Them
 fn draw_changes(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) {
     let inner = boxed(buffer, area, "What would change", desk.theme);
     let mut sheet = Sheet::new(inner.width, desk.theme);
-    match edit.change() {
-        None => {
-            if let Err((text, field)) = edit.wanted() {
-                sheet.text(&format!("{field}: {text}"), desk.theme.warning());
-            }
-        }
-        Some(change) if change.is_empty() => sheet.text("nothing yet", desk.theme.dim()),
-        Some(change) => {
+    match edit.judged() {
+        Err((text, field)) => sheet.text(&format!("{field}: {text}"), desk.theme.warning()),
+        Ok(change) if change.is_empty() => sheet.text("nothing yet", desk.theme.dim()),
+        Ok(change) => {
             let of = if edit.creating {
                 Of::Creation
             } else {
                 Of::Known
             };
-            changes::write(&mut sheet, &change, of, false, desk.theme);
+            changes::write(&mut sheet, change, of, false, desk.theme);
         }
     }
     sheet.draw_still(buffer, inner);
+}
+
+/// One line where there is no room for more.
+fn draw_tally(edit: &Edit, buffer: &mut Buffer, line: Rect, theme: Theme) {
+    let line = Rect {
+        x: line.x + 1,
+        width: line.width.saturating_sub(2),
+        ..line
+    };
+    match edit.judged() {
+        Err((text, field)) => {
+            paint::line(
+                buffer,
+                line,
+                &format!("! {field}: {text}"),
+                theme.warning(),
+                theme,
+            );
+        }
+        Ok(change) if change.is_empty() => {}
+        Ok(change) => {
+            let what = if edit.creating { "create" } else { "change" };
+            let text = format!("would {what}: {}", changes::tally(change));
+            paint::line(buffer, line, &text, theme.changed(), theme);
+        }
+    }
+}
+
+/// A sign before a name that differs, and where there is room what it was. Returns the place of the field.
+fn draw_name_mark(edit: &Edit, buffer: &mut Buffer, line: Rect, theme: Theme) -> Rect {
+    let now = edit.name.text();
+    let (mark, words) = match &edit.base.name {
+        Some(was) if was == now => return line,
+        Some(was) => (Mark::Changed, format!("was {}", visible(was))),
+        None if now.is_empty() || edit.creating => return line,
+        None => (Mark::Added, "new".to_owned()),
+    };
+    let style = if mark == Mark::Changed {
+        theme.changed()
+    } else {
+        theme.added()
+    };
+    let sign = mark.sign().to_string();
+    paint::text(buffer, line.x.saturating_sub(1), line.y, 1, &sign, style);
+    let room = (paint::columns(&words) as u16 + 2).min(line.width.saturating_sub(LEAST_NAME));
+    if room < 10 {
+        return line;
+    }
+    let beside = Rect {
+        x: line.right() - room + 2,
+        width: room - 2,
+        ..line
+    };
+    paint::line(buffer, beside, &words, theme.dim(), theme);
+    Rect {
+        width: line.width - room,
+        ..line
+    }
+}
+
+/// The last row of the mapping says which other groups use the data source under the cursor. Returns what is left.
+fn draw_elsewhere(edit: &Edit, buffer: &mut Buffer, area: Rect, theme: Theme) -> Rect {
+    let Some(text) = edit
+        .elsewhere
+        .line()
+        .filter(|_| area.height >= ROOM_FOR_ELSEWHERE)
+    else {
+        return area;
+    };
+    let last = paint::row(area, area.height - 1);
+    paint::line(buffer, last, text, theme.dim(), theme);
+    Rect {
+        height: area.height - 1,
+        ..area
+    }
+}
+
+/// Says what became of a paste into the properties.
+pub(super) fn say_properties(pasted: &PastedProperties, desk: &mut Desk) {
+    match pasted {
+        PastedProperties::Text => {}
+        PastedProperties::Cut(cut) => {
+            desk.say(Severity::Warning, format!("{cut} characters did not fit"));
+        }
+        PastedProperties::Rows { added, changed } => desk.say(
+            Severity::Info,
+            format!("pasted: {added} properties added, {changed} changed; z undoes"),
+        ),
+        PastedProperties::Refused(why) => desk.say(Severity::Warning, why.clone()),
+    }
 }
 
 /// Says what became of a paste.

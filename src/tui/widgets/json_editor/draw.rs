@@ -7,16 +7,25 @@ use ratatui::{
 };
 
 use super::{
-    JsonEditor, JsonProblem,
+    JsonEditor, JsonProblem, brackets,
     lex::{Kind, Token, tokens},
+    lines::Place,
 };
-use crate::tui::{
-    theme::Theme,
-    widgets::{
-        columns,
-        paint::{self, Glyph},
+use crate::{
+    domain::change::Mark,
+    tui::{
+        theme::Theme,
+        widgets::{
+            columns,
+            paint::{self, Glyph},
+        },
     },
 };
+
+/// Rows from which one of them can name the keys that are gone.
+const ROOM_FOR_REMOVED: u16 = 4;
+/// Cells of a remark below which it says nothing.
+const LEAST_REMARK: usize = 8;
 
 impl JsonEditor {
     /// Returns where the terminal's cursor belongs, if focused.
@@ -27,6 +36,7 @@ impl JsonEditor {
         theme: Theme,
         focused: bool,
     ) -> Option<Position> {
+        let area = self.draw_removed(buffer, area, theme);
         let lines = self.lines.all();
         let gutter = lines.len().to_string().len().max(2) as u16 + 1;
         if area.height == 0 || area.width <= gutter + 1 {
@@ -38,7 +48,8 @@ impl JsonEditor {
             width: area.width - gutter,
             ..area
         };
-        let from = self.first_column(usize::from(text.width));
+        let cursor_column = self.cursor_column();
+        let from = self.first_column(cursor_column, usize::from(text.width));
         let problem = self.shown_problem();
         let fault = problem.map_or(usize::MAX, |problem| problem.line - 1);
         // The problem takes a row of its own below its line.
@@ -47,6 +58,12 @@ impl JsonEditor {
         let mut cursor = None;
         let mut is_told = false;
         let window = columns::centred(here, total, area.height);
+        let pair = if focused {
+            let seen = window.start.saturating_sub(1)..window.end.min(lines.len());
+            brackets::pair(lines, self.lines.cursor(), seen)
+        } else {
+            None
+        };
         for (y, display) in (0..).zip(window) {
             let place = paint::row(text, y);
             let index = display - usize::from(display > fault);
@@ -58,9 +75,14 @@ impl JsonEditor {
             let is_here = focused && index == row;
             let number = paint::row(area, y);
             draw_number(buffer, number, gutter, index + 1, is_here, theme);
-            draw_line(buffer, place, &lines[index], from, theme);
+            self.draw_mark(buffer, place, index, from, theme);
+            let marked = |byte| {
+                let at = Place { row: index, byte };
+                pair.is_some_and(|pair| pair.contains(&at))
+            };
+            draw_line(buffer, place, &lines[index], from, marked, theme);
             if is_here {
-                let column = self.cursor_column().saturating_sub(from) as u16;
+                let column = cursor_column.saturating_sub(from) as u16;
                 let x = place.x + column.min(place.width - 1);
                 cursor = Some(Position::new(x, place.y));
             }
@@ -73,17 +95,56 @@ impl JsonEditor {
 
     /// What is wrong, unless the text is empty and may be.
     fn shown_problem(&self) -> Option<&JsonProblem> {
-        let problem = self.checked.as_ref().err();
+        let problem = self.value().err();
         problem.filter(|_| self.is_known() || !self.is_blank())
+    }
+
+    /// The sign of a line that differs from what was known, and behind it what it was, where there is room.
+    fn draw_mark(&self, buffer: &mut Buffer, place: Rect, row: usize, from: usize, theme: Theme) {
+        let (mark, words) = self.marks().of_row(row);
+        let style = mark_style(mark, theme);
+        if mark != Mark::Same {
+            let sign = mark.sign().to_string();
+            paint::text(buffer, place.x - 1, place.y, 1, &sign, style);
+        }
+        let Some(words) = words else {
+            return;
+        };
+        let until = from + usize::from(place.width);
+        let glyphs = paint::glyphs_between(&self.lines.all()[row], from, until);
+        let end = paint::total(&glyphs).saturating_sub(from) + 3;
+        let room = usize::from(place.width).saturating_sub(end);
+        if room >= LEAST_REMARK || room >= paint::columns(words) {
+            let place = Rect {
+                x: place.x + end as u16,
+                width: room as u16,
+                ..place
+            };
+            paint::line(buffer, place, words, theme.dim(), theme);
+        }
+    }
+
+    /// Keys that are gone have no line of their own: the last row names them. Returns what is left.
+    fn draw_removed(&self, buffer: &mut Buffer, area: Rect, theme: Theme) -> Rect {
+        let removed = &self.marks().removed;
+        if removed.is_empty() || area.height < ROOM_FOR_REMOVED {
+            return area;
+        }
+        let text = format!("- will be removed: {}", removed.join(", "));
+        let last = paint::row(area, area.height - 1);
+        paint::line(buffer, last, &text, theme.removed(), theme);
+        Rect {
+            height: area.height - 1,
+            ..area
+        }
     }
 
     /// Cells before the cursor in its line.
     fn cursor_column(&self) -> usize {
-        paint::columns(self.lines.around().0)
+        paint::line_columns(self.lines.around().0)
     }
 
-    fn first_column(&self, room: usize) -> usize {
-        let cursor = self.cursor_column();
+    fn first_column(&self, cursor: usize, room: usize) -> usize {
         let ahead = paint::glyphs_until(self.lines.around().1, room);
         paint::first_column(cursor, cursor + paint::total(&ahead), room)
     }
@@ -122,14 +183,24 @@ fn draw_number(
     paint::text(buffer, line.x, line.y, gutter, &text, style);
 }
 
-fn draw_line(buffer: &mut Buffer, place: Rect, line: &str, from: usize, theme: Theme) {
+fn draw_line(
+    buffer: &mut Buffer,
+    place: Rect,
+    line: &str,
+    from: usize,
+    marked: impl Fn(usize) -> bool,
+    theme: Theme,
+) {
     let until = from + usize::from(place.width);
-    let glyphs = paint::glyphs_until(line, until + 1);
+    let glyphs = paint::glyphs_between(line, from, until + 1);
     let seen = glyphs.last().map_or(0, |glyph| glyph.byte + 1);
     let pieces: Vec<Token> = tokens(line).take_while(|token| token.from < seen).collect();
     let style_of = |glyph: &Glyph<'_>| {
         if glyph.escaped {
             return theme.warning();
+        }
+        if marked(glyph.byte) {
+            return theme.matched();
         }
         let piece = pieces.partition_point(|piece| piece.to <= glyph.byte);
         pieces
@@ -138,11 +209,20 @@ fn draw_line(buffer: &mut Buffer, place: Rect, line: &str, from: usize, theme: T
             .map_or(Style::new(), |piece| style(piece.kind, theme))
     };
     paint::window(buffer, place, &glyphs, from, style_of);
-    if from > 0 && !glyphs.is_empty() {
+    if from > 0 && !line.is_empty() {
         paint::text(buffer, place.x - 1, place.y, 1, "<", theme.key_hint());
     }
     if paint::total(&glyphs) > until {
         paint::text(buffer, place.right() - 1, place.y, 1, ">", theme.key_hint());
+    }
+}
+
+fn mark_style(mark: Mark, theme: Theme) -> Style {
+    match mark {
+        Mark::Same => Style::new(),
+        Mark::Added => theme.added(),
+        Mark::Removed => theme.removed(),
+        Mark::Changed => theme.changed(),
     }
 }
 
@@ -165,7 +245,7 @@ fn draw_problem(
     theme: Theme,
 ) {
     let before: String = line.chars().take(problem.column - 1).collect();
-    let column = paint::columns(&before).saturating_sub(from);
+    let column = paint::line_columns(&before).saturating_sub(from);
     let (text, room) = (problem.to_string(), usize::from(place.width));
     let width = paint::columns(&text);
     let (x, text) = if column + 2 + width <= room {

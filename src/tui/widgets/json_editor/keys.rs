@@ -30,6 +30,7 @@ impl JsonEditor {
             // Ctrl-_ arrives as Ctrl-7 from terminals that send the plain byte.
             KeyCode::Char('_' | '7') if control => Reaction::changed(self.undo()),
             KeyCode::Char('z') if alt => Reaction::changed(self.undo()),
+            KeyCode::Char('y') if control => Reaction::changed(self.redo()),
             KeyCode::Char('Z') if alt => Reaction::changed(self.redo()),
             KeyCode::Left if by_word => self.go(Motion::WordLeft),
             KeyCode::Right if by_word => self.go(Motion::WordRight),

@@ -8,6 +8,8 @@ use super::motion::Motion;
 
 /// Steps that can be undone.
 const UNDO_STEPS: usize = 1000;
+/// Bytes that the steps may hold together; the newest one is always kept.
+const UNDO_BYTES: usize = 32 * 1024 * 1024;
 
 /// Row from 0, and byte in it, always between graphemes where the cursor is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -69,6 +71,19 @@ impl Lines {
     /// The line of the cursor before and after it.
     pub(super) fn around(&self) -> (&str, &str) {
         self.rows[self.cursor.row].split_at(self.cursor.byte)
+    }
+
+    /// The place of a byte of the whole text.
+    pub(super) fn place(&self, mut byte: usize) -> Place {
+        for (row, line) in self.rows.iter().enumerate() {
+            if byte <= line.len() {
+                return Place { row, byte };
+            }
+            byte -= line.len() + 1;
+        }
+        let row = self.rows.len() - 1;
+        let byte = self.rows[row].len();
+        Place { row, byte }
     }
 
     /// Puts the cursor at a character of a row; both from 0, both cut to what there is.
@@ -147,7 +162,7 @@ impl Lines {
         true
     }
 
-    fn replace(&mut self, from: Place, to: Place, text: &str, is_typed: bool) {
+    pub(super) fn replace(&mut self, from: Place, to: Place, text: &str, is_typed: bool) {
         let cursor = self.cursor;
         let removed = self.exchange(from, to, text);
         self.cursor = after(from, text);
@@ -163,9 +178,6 @@ impl Lines {
             last.inserted.push_str(text);
             return;
         }
-        if self.undo.len() == UNDO_STEPS {
-            self.undo.remove(0);
-        }
         self.undo.push(Edit {
             at: from,
             removed,
@@ -173,6 +185,18 @@ impl Lines {
             cursor,
             is_typed,
         });
+        self.forget_oldest();
+    }
+
+    fn forget_oldest(&mut self) {
+        let too_many = self.undo.len().saturating_sub(UNDO_STEPS);
+        let mut bytes = 0;
+        let affordable = self.undo.iter().rev().take_while(|edit| {
+            bytes += edit.removed.len() + edit.inserted.len();
+            bytes <= UNDO_BYTES
+        });
+        let too_heavy = self.undo.len() - affordable.count().max(1);
+        self.undo.drain(..too_many.max(too_heavy));
     }
 
     /// Puts a text in the place of a range and returns what was there.
@@ -259,6 +283,24 @@ mod tests {
         lines.type_char('x');
         lines.undo();
         assert_eq!(lines.text(), "one two");
+    }
+
+    #[test]
+    fn old_steps_are_forgotten_when_they_weigh_too_much() {
+        let mut lines = Lines::new("");
+        let heavy = "x".repeat(UNDO_BYTES / 4);
+        for text in ["a", &heavy, "b", &heavy, &heavy] {
+            lines.replace_all(text);
+        }
+        let mut steps = 0;
+        while lines.undo() {
+            steps += 1;
+        }
+        assert_eq!((steps, lines.text().as_str()), (2, "b"));
+        for _ in 0..UNDO_STEPS + 5 {
+            lines.insert(" ");
+        }
+        assert_eq!(lines.undo.len(), UNDO_STEPS);
     }
 
     #[test]

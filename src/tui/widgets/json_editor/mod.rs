@@ -1,32 +1,44 @@
 //! The properties as JSON text: hidden characters are seen, and a wrong text says where it is wrong. The text is never
 //! lost, however wrong it is.
 
+mod brackets;
 mod draw;
+mod entries;
 mod keys;
+mod layout;
 mod lex;
 mod lines;
+mod marks;
 mod motion;
 mod parse;
 #[cfg(test)]
 mod tests;
 
+pub(super) use self::{
+    entries::{Entry, object},
+    layout::one_line,
+    parse::parse_value,
+};
 pub use parse::{JsonProblem, parse};
+
+use std::{ops::Range, sync::OnceLock};
 
 use serde_json::Value;
 
-use self::lines::Lines;
+use self::{lines::Lines, marks::Marks};
 use crate::domain::group::Properties;
 
 /// Bytes of text beyond which nothing is inserted; twice what a service is likely to take.
 const LONGEST: usize = 2 * 1024 * 1024;
 
-/// A JSON text, always with the judgement of it.
+/// A JSON text and the judgement of it, which is made when somebody asks: many keys can arrive before the next drawing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JsonEditor {
     lines: Lines,
     /// What was known when the edit began; `None`: nothing is known of the properties.
     before: Option<Properties>,
-    checked: Result<Properties, JsonProblem>,
+    checked: OnceLock<Result<Properties, JsonProblem>>,
+    marks: OnceLock<Marks>,
 }
 
 impl JsonEditor {
@@ -36,7 +48,8 @@ impl JsonEditor {
         Self {
             lines: Lines::new(&text),
             before: before.cloned(),
-            checked: parse(&text),
+            checked: OnceLock::new(),
+            marks: OnceLock::new(),
         }
     }
 
@@ -55,12 +68,23 @@ impl JsonEditor {
 
     /// The properties as they would be sent, or what is wrong with the text.
     pub fn value(&self) -> Result<&Properties, &JsonProblem> {
-        self.checked.as_ref()
+        let judge = || parse(&self.text());
+        self.checked.get_or_init(judge).as_ref()
+    }
+
+    /// What was known when the edit began.
+    pub fn before(&self) -> Option<&Properties> {
+        self.before.as_ref()
+    }
+
+    /// Nothing is known of the properties and nothing was written: the field is left out.
+    pub fn is_left_out(&self) -> bool {
+        !self.is_known() && self.is_blank()
     }
 
     /// Whether the properties differ from what was known. Order and white space are no difference; something wrong is.
     pub fn is_changed(&self) -> bool {
-        match (&self.before, &self.checked) {
+        match (&self.before, self.value()) {
             (Some(before), Ok(value)) => before != value,
             (Some(_), Err(_)) => true,
             (None, _) => !self.is_blank(),
@@ -81,13 +105,15 @@ impl JsonEditor {
         self.check();
     }
 
-    /// Lays the text out anew, two spaces a level. False if it is not valid or is laid out already.
+    /// Lays the text out anew, two spaces a level; only white space changes. False if it is not valid or is laid out
+    /// already.
     pub fn format(&mut self) -> bool {
-        let Ok(properties) = &self.checked else {
+        if self.value().is_err() {
             return false;
-        };
-        let text = pretty(properties);
-        let differs = text != self.text();
+        }
+        let now = self.text();
+        let text = layout::pretty(&now);
+        let differs = text != now;
         if differs {
             self.set_text(&text);
         }
@@ -96,7 +122,7 @@ impl JsonEditor {
 
     /// Moves the cursor to what is wrong. False if nothing is.
     pub fn go_to_problem(&mut self) -> bool {
-        let Err(problem) = &self.checked else {
+        let Err(problem) = self.value() else {
             return false;
         };
         let (line, column) = (problem.line, problem.column);
@@ -127,15 +153,31 @@ impl JsonEditor {
         true
     }
 
-    /// After a change: judge the text anew.
+    /// Replaces a range of the text, in bytes, as one step.
+    pub(super) fn splice(&mut self, range: Range<usize>, text: &str) {
+        let (from, to) = (self.lines.place(range.start), self.lines.place(range.end));
+        self.lines.replace(from, to, text, false);
+        self.check();
+    }
+
+    /// How the lines stand against what was known.
+    fn marks(&self) -> &Marks {
+        let judge = || match (&self.before, self.value()) {
+            (Some(before), Ok(value)) => Marks::of(&self.text(), before, value),
+            _ => Marks::default(),
+        };
+        self.marks.get_or_init(judge)
+    }
+
+    /// After a change: what was judged was another text.
     fn check(&mut self) {
-        self.checked = parse(&self.text());
+        self.checked = OnceLock::new();
+        self.marks = OnceLock::new();
     }
 }
 
 fn pretty(properties: &Properties) -> String {
-    let value = Value::Object(properties.clone());
-    serde_json::to_string_pretty(&value).unwrap_or_else(|_| value.to_string())
+    layout::pretty(&Value::Object(properties.clone()).to_string())
 }
 
 /// One kind of line break, and two spaces for each tab that indents: it cannot be part of a JSON string.

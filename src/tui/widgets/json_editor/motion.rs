@@ -73,7 +73,8 @@ impl Lines {
 
     /// Cells before the cursor, or the column that vertical movements set out from.
     pub(super) fn column(&self) -> usize {
-        self.goal.unwrap_or_else(|| paint::columns(self.around().0))
+        self.goal
+            .unwrap_or_else(|| paint::line_columns(self.around().0))
     }
 
     fn at_column(&self, row: usize) -> Place {

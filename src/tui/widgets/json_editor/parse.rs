@@ -24,8 +24,7 @@ pub fn parse(text: &str) -> Result<Properties, JsonProblem> {
     if text.trim().is_empty() {
         return Err(problem(1, 1, "empty; {} means no properties"));
     }
-    let value: Value = serde_json::from_str(text).map_err(|error| syntax(text, &error))?;
-    check_keys(text)?;
+    let value = parse_value(text)?;
     if let Value::Object(properties) = value {
         return Ok(properties);
     }
@@ -37,6 +36,13 @@ pub fn parse(text: &str) -> Result<Properties, JsonProblem> {
         column + 1,
         "properties are an object: { ... }",
     ))
+}
+
+/// Reads any JSON value, by the same rules.
+pub(in crate::tui::widgets) fn parse_value(text: &str) -> Result<Value, JsonProblem> {
+    let value = serde_json::from_str(text).map_err(|error| syntax(text, &error))?;
+    check_keys(text)?;
+    Ok(value)
 }
 
 fn problem(line: usize, column: usize, text: impl Into<String>) -> JsonProblem {
@@ -89,18 +95,19 @@ fn check_keys(text: &str) -> Result<(), JsonProblem> {
             (Kind::Sign, "}" | "]") => drop(open.pop()),
             (Kind::Key, _) => {
                 let key: String = serde_json::from_str(content).unwrap_or_default();
-                let column = text[line_start..token.from].chars().count() + 1;
+                // Counted only where it is needed: all of a text can be one line.
+                let column = || text[line_start..token.from].chars().count() + 1;
                 if key.starts_with(RESERVED) {
                     return Err(problem(
                         line,
-                        column,
+                        column(),
                         "this key cannot be sent; name it otherwise",
                     ));
                 }
                 let first = open.last_mut().and_then(|keys| keys.insert(key, line));
                 if let Some(first) = first {
                     let what = format!("this key is in line {first} already");
-                    return Err(problem(line, column, what));
+                    return Err(problem(line, column(), what));
                 }
             }
             _ => {}

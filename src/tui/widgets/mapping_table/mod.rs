@@ -10,6 +10,7 @@ mod rows;
 mod tests;
 
 pub use check::Problem;
+pub(super) use paste::read as read_pairs;
 pub use paste::{NotPairs, PastedRows};
 pub use rows::Row;
 
@@ -62,7 +63,8 @@ impl MappingTable {
             before: before.cloned(),
             rows: rows.collect(),
             cursor: 0,
-            column: Column::Key,
+            // What changes is the data source; schemas stay.
+            column: Column::Value,
             editing: None,
             refused_paste: None,
             undo: Vec::new(),
@@ -82,6 +84,17 @@ impl MappingTable {
             field.text().clone_into(row.cell_mut(self.column));
         }
         rows
+    }
+
+    /// The data source id of the row under the cursor, as it was before it is typed into.
+    pub fn source_here(&self) -> Option<&str> {
+        let row = self.rows.get(self.cursor)?;
+        Some(row.value.as_str()).filter(|value| !value.is_empty())
+    }
+
+    /// All data source ids of the rows, as they were before one is typed into.
+    pub fn sources(&self) -> impl Iterator<Item = &str> {
+        self.rows.iter().map(|row| row.value.as_str())
     }
 
     pub fn is_editing(&self) -> bool {

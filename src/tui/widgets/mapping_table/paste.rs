@@ -1,4 +1,5 @@
-//! Pasted text as rows: one pair per line, or a JSON object. All of a paste is taken, or nothing.
+//! Pasted text as rows: one pair per line, a table of two columns with or without a header, or a JSON object. All of a
+//! paste is taken, or nothing.
 
 use std::{collections::HashMap, fmt};
 
@@ -127,8 +128,10 @@ impl fmt::Display for PastedRows {
     }
 }
 
-fn read(text: &str) -> Result<Vec<(String, String)>, NotPairs> {
-    let text = text.trim();
+/// Reads pairs of texts; none of them twice.
+pub(in crate::tui::widgets) fn read(text: &str) -> Result<Vec<(String, String)>, NotPairs> {
+    // Spreadsheets begin their files with this sign.
+    let text = text.trim_start_matches('\u{feff}').trim();
     let pairs = if text.is_empty() {
         return Err(NotPairs::Nothing);
     } else if let Some(object) = read_object(text) {
@@ -168,38 +171,96 @@ fn read_object(text: &str) -> Option<Result<Vec<(String, String)>, NotPairs>> {
 }
 
 fn read_lines(text: &str) -> Result<Vec<(String, String)>, NotPairs> {
-    text.replace("\r\n", "\n")
+    let text = text.replace("\r\n", "\n");
+    let mut lines = text
         .split(['\n', '\r'])
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty())
+        .peekable();
+    let first = lines.peek().and_then(|(_, line)| read_line(line));
+    if first.is_some_and(|(key, value)| is_header(&key, &value)) {
+        lines.next();
+    }
+    let pairs: Vec<_> = lines
         .map(|(index, line)| read_line(line).ok_or(NotPairs::Line(index + 1)))
-        .collect()
+        .collect::<Result<_, _>>()?;
+    if pairs.is_empty() {
+        return Err(NotPairs::Nothing);
+    }
+    Ok(pairs)
+}
+
+/// The titles of two columns, as this console, the service and spreadsheets write them.
+fn is_header(key: &str, value: &str) -> bool {
+    let plain = |title: &str| -> String {
+        let letters = title.chars().filter(|c| c.is_alphanumeric());
+        letters.flat_map(char::to_lowercase).collect()
+    };
+    matches!(plain(key).as_str(), "schemaid" | "schema" | "key")
+        && matches!(
+            plain(value).as_str(),
+            "datasourceid" | "datasource" | "sourceid" | "source" | "value"
+        )
 }
 
 fn read_line(line: &str) -> Option<(String, String)> {
     let line = line.trim();
+    // In quotes a separator is none.
+    let start = quoted_cell(line).map_or(0, |(_, rest)| line.len() - rest.len());
     let separated = SEPARATORS
         .into_iter()
-        .filter_map(|separator| Some((line.find(separator)?, separator)))
+        .filter_map(|separator| Some((start + line[start..].find(separator)?, separator)))
         .min_by_key(|(at, _)| *at);
     let (key, value) = match separated {
-        Some((at, separator)) => (&line[..at], &line[at + separator.len()..]),
+        Some((at, separator)) => {
+            let value = without_empty_cells(&line[at + separator.len()..], separator)?;
+            (&line[..at], value)
+        }
         None => line.split_once(char::is_whitespace)?,
     };
     let (key, value) = (unquoted(key), unquoted(value));
     let is_pair = !key.is_empty()
         && !value.is_empty()
         && (separated.is_some() || !value.contains(char::is_whitespace));
-    is_pair.then(|| (key.to_owned(), value.to_owned()))
+    is_pair.then_some((key, value))
+}
+
+/// What a spreadsheet leaves empty behind the second cell does not count; a third cell that is not empty does.
+fn without_empty_cells<'a>(rest: &'a str, separator: &str) -> Option<&'a str> {
+    if !matches!(separator, "," | ";" | "\t") {
+        return Some(rest);
+    }
+    let start = quoted_cell(rest.trim_start()).map_or(0, |(_, after)| rest.len() - after.len());
+    let Some(end) = rest[start..].find(separator) else {
+        return Some(rest);
+    };
+    let (cell, more) = rest.split_at(start + end);
+    let is_empty = |c: char| c.is_whitespace() || separator.contains(c);
+    more.chars().all(is_empty).then_some(cell)
+}
+
+/// The text in the quotes that a line begins with, two quotes standing for one, and what follows.
+fn quoted_cell(line: &str) -> Option<(String, &str)> {
+    let mut rest = line.strip_prefix('"')?;
+    let mut cell = String::new();
+    loop {
+        let (before, after) = rest.split_once('"')?;
+        cell.push_str(before);
+        let Some(more) = after.strip_prefix('"') else {
+            return Some((cell, after));
+        };
+        cell.push('"');
+        rest = more;
+    }
 }
 
 /// Without the quotes of a table that was saved as text.
-fn unquoted(cell: &str) -> &str {
+fn unquoted(cell: &str) -> String {
     let cell = cell.trim();
-    let inner = cell
-        .strip_prefix('"')
-        .and_then(|cell| cell.strip_suffix('"'));
-    inner.unwrap_or(cell)
+    match quoted_cell(cell) {
+        Some((cell, "")) => cell,
+        Some(_) | None => cell.to_owned(),
+    }
 }
 
 /// The entries of a JSON object in order; a map would silently keep only the last of two with one key.

@@ -123,10 +123,12 @@ fn steps_are_undone_and_redone() {
 #[test]
 fn two_tabs_lead_out_of_the_table() {
     let mut table = table();
-    assert_eq!(table.key(key(KeyCode::Tab)), Reaction::Moved);
     assert_eq!(table.key(key(KeyCode::Tab)), Reaction::Ignored);
     assert_eq!(table.key(key(KeyCode::BackTab)), Reaction::Moved);
     assert_eq!(table.key(key(KeyCode::BackTab)), Reaction::Ignored);
+    assert_eq!(table.key(key(KeyCode::Tab)), Reaction::Moved);
+    assert_eq!(table.key(key(KeyCode::Tab)), Reaction::Ignored);
+    table.key(key(KeyCode::Left));
     keys(&mut table, "\n8");
     table.key(key(KeyCode::Tab));
     assert!(table.is_editing());
@@ -142,8 +144,13 @@ fn pairs_are_pasted_in_many_spellings() {
         "40=213\r\n41 = 214",
         "40,213\n\n41, 214",
         "40\t213\n41\t214",
+        "\u{feff}40,213\n41,214",
         "40 -> 213\n41 -> 214",
         "\"40\",\"213\"\n\"41\",\"214\"",
+        "schema_id,data_source_id\n40,213\n41,214\n",
+        "\u{feff}Schema ID;Data source ID;\n40;213;\n41;214;\n",
+        "SCHEMA ID\tDATA SOURCE ID\n40\t213\t\t\n41\t214",
+        "\"schema\",\"source\"\n\"40\",\"213\"\n\"41\",\"214\",",
         r#"{"40": "213", "41": 214}"#,
         "\"40\": \"213\",\n\"41\": \"214\",",
     ] {
@@ -162,6 +169,34 @@ fn pairs_are_pasted_in_many_spellings() {
         table.undo();
         assert!(table.rows().is_empty());
     }
+}
+
+#[test]
+fn cells_in_quotes_keep_what_is_in_them() {
+    let mut table = MappingTable::new(None);
+    table.paste("\"a,b\",\"say \"\"x\"\"\"\n\"c=d\" = e,f\nkey\tvalue\n");
+    let wanted = mapping(&[("a,b", "say \"x\""), ("c=d", "e,f"), ("key", "value")]);
+    assert_eq!(
+        table.value(),
+        Ok(wanted),
+        "a header is one only in the first line"
+    );
+}
+
+#[test]
+fn changing_begins_at_the_data_source() {
+    let mut table = table();
+    keys(&mut table, "\n9\n");
+    assert_eq!(table.rows()[0].value, "409");
+    table.key(key(KeyCode::Left));
+    keys(&mut table, "j\n9\n");
+    assert_eq!(
+        table.rows()[1].key,
+        "99",
+        "the column that was chosen stays"
+    );
+    assert_eq!(table.source_here(), Some("134"));
+    assert_eq!(table.sources().collect::<Vec<_>>(), ["409", "134", "5"]);
 }
 
 #[test]
@@ -187,6 +222,9 @@ fn a_paste_that_is_no_pairs_changes_nothing_and_says_why() {
         ("40 213\nhello\n", NotPairs::Line(2)),
         ("Acme Europe GmbH", NotPairs::Line(1)),
         ("=213", NotPairs::Line(1)),
+        ("40,213,Orders", NotPairs::Line(1)),
+        ("schema_id,data_source_id\n40,\n", NotPairs::Line(2)),
+        ("schema_id,data_source_id\n", NotPairs::Nothing),
         ("  \n", NotPairs::Nothing),
         (r#"{"a": [1]}"#, NotPairs::Entry(1)),
         (r#"{"a": "1", "b": 2"#, NotPairs::Object),

@@ -1,0 +1,182 @@
+//! The keys of the rows, the same as those of the mapping; in the choice of a type Left and Right choose.
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use super::typing::{Column, Rows, Typing};
+use crate::tui::widgets::{Reaction, is_plain, json_editor::JsonEditor};
+
+/// Rows that PgUp and PgDn go.
+const PAGE: usize = 10;
+
+impl Column {
+    fn next(self) -> Option<Self> {
+        match self {
+            Self::Key => Some(Self::Kind),
+            Self::Kind => Some(Self::Value),
+            Self::Value => None,
+        }
+    }
+
+    fn previous(self) -> Option<Self> {
+        match self {
+            Self::Key => None,
+            Self::Kind => Some(Self::Key),
+            Self::Value => Some(Self::Kind),
+        }
+    }
+}
+
+impl Rows {
+    pub(super) fn key(&mut self, key: KeyEvent, editor: &mut JsonEditor) -> Reaction {
+        if key.kind == KeyEventKind::Release {
+            return Reaction::Ignored;
+        }
+        match &mut self.typing {
+            None => self.key_between_cells(key, editor),
+            Some(Typing::Kind(kind)) => {
+                let other = match key.code {
+                    KeyCode::Left | KeyCode::Up => Some(kind.previous()),
+                    KeyCode::Right | KeyCode::Down | KeyCode::Char(' ') => Some(kind.moved(1)),
+                    _ => None,
+                };
+                if let Some(other) = other {
+                    *kind = other;
+                    return Reaction::Changed;
+                }
+                self.key_in_cell(key, editor)
+            }
+            Some(Typing::Key(_) | Typing::Value(..)) => self.key_in_cell(key, editor),
+        }
+    }
+
+    fn key_in_cell(&mut self, key: KeyEvent, editor: &mut JsonEditor) -> Reaction {
+        match key.code {
+            KeyCode::Esc => {
+                self.cancel(editor);
+                Reaction::Changed
+            }
+            KeyCode::Enter => Reaction::changed(self.enter(editor)),
+            KeyCode::Tab => self.leave_cell(self.column.next(), editor),
+            KeyCode::BackTab => self.leave_cell(self.column.previous(), editor),
+            KeyCode::Up | KeyCode::Down => {
+                if !self.commit(editor) {
+                    return Reaction::Refused;
+                }
+                self.is_adding = false;
+                self.key_between_cells(key, editor);
+                Reaction::Changed
+            }
+            _ => match &mut self.typing {
+                Some(Typing::Key(field) | Typing::Value(_, field)) => {
+                    self.refused = None;
+                    field.key(key)
+                }
+                Some(Typing::Kind(_)) | None => Reaction::Ignored,
+            },
+        }
+    }
+
+    /// Keeps the cell; a row that is being added goes on to its next cell.
+    fn enter(&mut self, editor: &mut JsonEditor) -> bool {
+        match &self.typing {
+            Some(Typing::Kind(kind)) => {
+                self.choose(*kind, editor);
+                self.is_adding &= self.is_typing();
+                true
+            }
+            Some(Typing::Key(field)) => {
+                // Without a key there was never a row.
+                let goes_on = self.is_adding && !field.is_empty();
+                let kept = self.commit(editor);
+                if kept && goes_on {
+                    self.is_adding = true;
+                    self.column = Column::Kind;
+                    self.edit(editor);
+                }
+                kept
+            }
+            Some(Typing::Value(..)) | None => {
+                let kept = self.commit(editor);
+                self.is_adding &= !kept;
+                kept
+            }
+        }
+    }
+
+    /// On to another cell of the row, or out of the cell at the edge.
+    fn leave_cell(&mut self, to: Option<Column>, editor: &mut JsonEditor) -> Reaction {
+        if matches!(&self.typing, Some(Typing::Key(field)) if self.is_adding && field.is_empty()) {
+            return Reaction::Refused;
+        }
+        let is_adding = self.is_adding;
+        if let Some(Typing::Kind(kind)) = self.typing {
+            self.choose(kind, editor);
+            if self.is_typing() {
+                // It needs a value of the new type, and is there already.
+                return Reaction::Changed;
+            }
+        } else if !self.commit(editor) {
+            return Reaction::Refused;
+        }
+        let Some(to) = to else {
+            self.is_adding = false;
+            return Reaction::Ignored;
+        };
+        if self
+            .all
+            .get(self.cursor)
+            .is_none_or(|row| row.entry.is_none())
+        {
+            return Reaction::Refused;
+        }
+        self.is_adding = is_adding;
+        self.column = to;
+        let can_be_typed = self.all[self.cursor].kind.is_typed();
+        if to != Column::Value || can_be_typed {
+            self.edit(editor);
+        }
+        Reaction::Changed
+    }
+
+    fn key_between_cells(&mut self, key: KeyEvent, editor: &mut JsonEditor) -> Reaction {
+        let held = KeyModifiers::CONTROL | KeyModifiers::ALT;
+        if key.modifiers.intersects(held) {
+            return Reaction::Ignored;
+        }
+        self.refused = None;
+        match key.code {
+            KeyCode::Up | KeyCode::Char('k') => self.go(self.cursor.saturating_sub(1)),
+            KeyCode::Down | KeyCode::Char('j') => self.go(self.cursor + 1),
+            KeyCode::PageUp => self.go(self.cursor.saturating_sub(PAGE)),
+            KeyCode::PageDown => self.go(self.cursor + PAGE),
+            KeyCode::Home | KeyCode::Char('g') => self.go(0),
+            KeyCode::End | KeyCode::Char('G') => self.go(usize::MAX),
+            KeyCode::Left | KeyCode::Char('h') | KeyCode::BackTab => {
+                self.go_across(self.column.previous())
+            }
+            KeyCode::Right | KeyCode::Char('l') | KeyCode::Tab => {
+                self.go_across(self.column.next())
+            }
+            KeyCode::Enter if self.all.is_empty() => Reaction::changed(self.add(editor)),
+            KeyCode::Enter => Reaction::changed(self.edit(editor)),
+            KeyCode::Char('a') if is_plain(key) => Reaction::changed(self.add(editor)),
+            KeyCode::Char('D') => Reaction::changed(self.drop_row(editor)),
+            KeyCode::Char('z') => Reaction::changed(self.step(editor, true)),
+            KeyCode::Char('Z') => Reaction::changed(self.step(editor, false)),
+            _ => Reaction::Ignored,
+        }
+    }
+
+    fn go(&mut self, row: usize) -> Reaction {
+        let row = row.min(self.all.len().saturating_sub(1));
+        let moved = row != self.cursor;
+        self.cursor = row;
+        Reaction::moved(moved)
+    }
+
+    fn go_across(&mut self, to: Option<Column>) -> Reaction {
+        let to = to.filter(|_| !self.all.is_empty());
+        self.column = to.unwrap_or(self.column);
+        Reaction::moved(to.is_some())
+    }
+}
