@@ -4,10 +4,12 @@ use jiff::Timestamp;
 use tokio::sync::oneshot;
 
 use super::{
-    Batch, BatchId, BatchItem, Begun, Damaged, DirectoryError, Happening, HistoryFilter, Intent,
-    JournalRow, NewBatch, Numbered, Owner, Place, Record, Recorded, RotationFilter, RotationId,
+    Batch, BatchId, BatchItem, Begun, Damaged, DirectoryError, DraftSaved, Happening,
+    HistoryFilter, Intent, JournalRow, KeptDraft, NewBatch, Numbered, Owner, Place, Record,
+    Recorded, RotationFilter, RotationId,
 };
 use crate::domain::{
+    draft::Draft,
     group::UserGroupId,
     handoff::HandOff,
     history::{Ending, Entry},
@@ -80,6 +82,23 @@ pub(super) enum Request {
         at: Timestamp,
         reply: Reply<bool>,
     },
+    Drafts {
+        profile: String,
+        reply: Reply<Vec<KeptDraft>>,
+    },
+    SaveDraft {
+        profile: String,
+        draft: Box<Draft>,
+        by: String,
+        seen: Option<Timestamp>,
+        reply: Reply<DraftSaved>,
+    },
+    ForgetDraft {
+        profile: String,
+        id: UserGroupId,
+        until: Timestamp,
+        reply: Reply<()>,
+    },
     Rotation {
         id: RotationId,
         reply: Reply<Option<JournalRow>>,
@@ -103,6 +122,7 @@ impl Request {
     pub(super) fn is_glance(&self) -> bool {
         match self {
             Self::Group { .. }
+            | Self::Drafts { .. }
             | Self::Rotation { .. }
             | Self::Happenings { .. }
             | Self::Owners { .. } => true,
@@ -116,7 +136,9 @@ impl Request {
             | Self::Batches { .. }
             | Self::BatchItems { .. }
             | Self::EndItem { .. }
-            | Self::EndBatch { .. } => false,
+            | Self::EndBatch { .. }
+            | Self::SaveDraft { .. }
+            | Self::ForgetDraft { .. } => false,
         }
     }
 }

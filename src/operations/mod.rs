@@ -2,6 +2,7 @@
 //! then one transaction that writes directory, history and journal together, then the answer.
 
 pub mod bulk;
+mod drafts;
 mod failure;
 mod groups;
 mod handing;
@@ -33,7 +34,8 @@ pub use recovering::{Recovered, StillOpen};
 pub use crate::{
     api::inspect::{Method, as_curl, request_json},
     directory::{
-        Batch, BatchId, BatchItem, DirectoryError, JournalRow, Numbered, Owner, Place, RotationId,
+        Batch, BatchId, BatchItem, DirectoryError, DraftSaved, JournalRow, KeptDraft, Numbered,
+        OtherDraft, Owner, Place, RotationId,
     },
 };
 

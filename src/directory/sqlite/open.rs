@@ -27,6 +27,7 @@ const APPLICATION_ID: i64 = 0x6764_736b;
 const MIGRATIONS: &[&str] = &[
     include_str!("../../../assets/migrations/directory/0001_begin.sql"),
     include_str!("../../../assets/migrations/directory/0002_batches_and_handoff.sql"),
+    include_str!("../../../assets/migrations/directory/0003_drafts.sql"),
 ];
 
 const NEWEST: i64 = MIGRATIONS.len() as i64;

@@ -127,7 +127,7 @@ impl fmt::Display for PastedRows {
     }
 }
 
-fn read(text: &str) -> Result<Vec<(String, String)>, NotPairs> {
+pub(super) fn read(text: &str) -> Result<Vec<(String, String)>, NotPairs> {
     let text = text.trim();
     let pairs = if text.is_empty() {
         return Err(NotPairs::Nothing);
