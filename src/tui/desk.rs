@@ -1,20 +1,18 @@
 //! What all panes share: where one is, what is known, what is under way, what was said. Panes ask it for work and for a
 //! change of view; it never does either itself.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
 use jiff::Timestamp;
 
 use super::{
     Farewell,
     bulk::BulkRun,
+    drafts::Drafts,
     groups::Groups,
     message::{Effect, Job, ProfileIndex, Ticket},
     messages::{Messages, Severity},
-    panes::{Pane, edit::Edit},
+    panes::Pane,
     theme::Theme,
 };
 use crate::{
@@ -70,8 +68,10 @@ pub struct Desk {
     pub last_answer: Option<(u16, Duration)>,
     /// New tokens of this profile that have not arrived: whose, and by which rotation.
     pub to_hand_off: BTreeMap<UserGroupId, RotationId>,
-    /// Unsent forms, kept while the console is open.
-    pub drafts: HashMap<(ProfileIndex, UserGroupId), Edit>,
+    /// Unsent forms of all profiles.
+    pub drafts: Drafts,
+    /// The directory goes with the console, as that of the demo does; drafts with it.
+    pub is_thrown_away: bool,
     /// When open rotations are to be settled again; waiting may have helped by then.
     pub settle_again_at: Option<Timestamp>,
     /// The bulk rotation under way, or the last one of this session.
@@ -101,7 +101,8 @@ impl Desk {
             running: BTreeMap::new(),
             last_answer: None,
             to_hand_off: BTreeMap::new(),
-            drafts: HashMap::new(),
+            drafts: Drafts::default(),
+            is_thrown_away: false,
             settle_again_at: None,
             bulk: None,
             next_ticket: 1,
@@ -120,10 +121,16 @@ impl Desk {
         self.start_in(self.current, job)
     }
 
-    /// Starts a job in any profile: what follows from a job of a profile that was left.
-    pub fn start_in(&mut self, profile: ProfileIndex, job: Job) -> Ticket {
+    /// An address for what is no job.
+    pub fn ticket(&mut self) -> Ticket {
         let ticket = Ticket(self.next_ticket);
         self.next_ticket += 1;
+        ticket
+    }
+
+    /// Starts a job in any profile: what follows from a job of a profile that was left.
+    pub fn start_in(&mut self, profile: ProfileIndex, job: Job) -> Ticket {
+        let ticket = self.ticket();
         self.running.insert(
             ticket,
             Running {
@@ -136,6 +143,25 @@ impl Desk {
         self.effects
             .push(Effect::Start(ticket, profile, Box::new(job)));
         ticket
+    }
+
+    /// Whether a group of this profile has an unsent draft.
+    pub fn has_draft(&self, id: &UserGroupId) -> bool {
+        !self.drafts.is_empty() && self.drafts.contains_key(&(self.current, id.clone()))
+    }
+
+    /// Reads which drafts the directory keeps of this profile.
+    pub fn read_drafts(&mut self) {
+        let mut drafts = std::mem::take(&mut self.drafts);
+        drafts.ask(self.current, |profile, job| self.start_in(profile, job));
+        self.drafts = drafts;
+    }
+
+    /// Writes the next draft down, unless one is being written.
+    pub fn save_drafts(&mut self) {
+        let mut drafts = std::mem::take(&mut self.drafts);
+        drafts.next(|profile, job| self.start_in(profile, job));
+        self.drafts = drafts;
     }
 
     /// Gives up a read; a write goes on.

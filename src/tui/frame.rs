@@ -192,10 +192,13 @@ fn right_of_place(desk: &Desk, room: usize) -> String {
     let answer = desk
         .last_answer
         .map(|(status, latency)| format!("{status} {}ms", latency.as_millis()));
-    let running = match desk.running.len() {
-        0 => None,
-        1 => desk.running.values().next().map(|job| job.label.clone()),
-        more => Some(format!("{more} under way")),
+    // What comes with every key has no label.
+    let mut labels = desk.running.values().map(|job| &job.label);
+    let labels: Vec<&String> = labels.by_ref().filter(|label| !label.is_empty()).collect();
+    let running = match labels.as_slice() {
+        [] => None,
+        [only] => Some((*only).clone()),
+        more => Some(format!("{} under way", more.len())),
     };
     let Some(running) = running else {
         return answer

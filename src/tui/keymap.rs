@@ -153,6 +153,12 @@ pub enum Action {
     NextField,
     PreviousField,
     NextProblem,
+    /// One field in the person's own editor.
+    EditOutside,
+    /// The whole group in the person's own editor.
+    EditWhole,
+    /// Throws away what was typed.
+    Discard,
     Review,
     Confirm,
     Unchanged,

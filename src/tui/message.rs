@@ -3,19 +3,22 @@
 use std::path::PathBuf;
 
 use crossterm::event::KeyEvent;
+use jiff::Timestamp;
 
-use super::{Farewell, messages::Severity};
+use super::{Farewell, editor::Outside, messages::Severity};
 use crate::{
     domain::{
         batch::Plan,
         change::Wanted,
+        draft::Draft,
         group::UserGroupId,
         history::{Ending, Entry},
         known::KnownGroup,
         token::{Fingerprint, Token},
     },
     operations::{
-        Batch, Done, Failure, HandedOff, JournalRow, Numbered, Owner, Recovered, RotationId,
+        Batch, Done, DraftSaved, Failure, HandedOff, JournalRow, KeptDraft, Numbered, Owner,
+        Recovered, RotationId,
         bulk::{Progress, Report, Wish},
     },
 };
@@ -38,6 +41,8 @@ pub enum Msg {
     Done(Ticket, Outcome),
     /// What happened in a bulk rotation since the last news, in order; it goes on.
     News(Ticket, Vec<Progress>),
+    /// The outside editor has ended: the text as it is now, or why nothing is taken over.
+    Edited(Ticket, Result<String, String>),
     /// The job panicked; what it did is unclear.
     Lost(Ticket),
     /// Only while something on the screen depends on time.
@@ -56,6 +61,8 @@ pub enum Effect {
     Steer(Ticket, Wish),
     /// To the clipboard of the person's terminal (OSC 52).
     Copy(Token),
+    /// Gives the terminal to the person's editor.
+    OpenEditor(Ticket, Outside),
     Suspend,
     Redraw,
     Quit(Farewell),
@@ -81,6 +88,12 @@ pub enum Job {
     },
     Confirm(Box<Done>),
     History(Option<UserGroupId>),
+    /// Unsent forms of the profile.
+    Drafts,
+    /// Keeps what is typed; with when the kept one was changed that is known here.
+    KeepDraft(Box<Draft>, Option<Timestamp>),
+    /// Forgets a draft, unless it was changed after this.
+    ForgetDraft(UserGroupId, Timestamp),
     WriteToken(Token, PathBuf),
     /// All rotations of the profile.
     Rotations,
@@ -125,6 +138,10 @@ impl Job {
             | Self::LookUp(_)
             | Self::Confirm(_)
             | Self::History(_)
+            // Leaving waits for these by themselves; they change nothing at the service.
+            | Self::Drafts
+            | Self::KeepDraft(..)
+            | Self::ForgetDraft(..)
             | Self::Rotations
             | Self::Settle
             | Self::Whose(_)
@@ -146,6 +163,9 @@ impl Job {
             | Self::Rotate { .. }
             | Self::Confirm(_)
             | Self::History(_)
+            | Self::Drafts
+            | Self::KeepDraft(..)
+            | Self::ForgetDraft(..)
             | Self::WriteToken(..)
             | Self::Rotations
             | Self::Settle
@@ -161,7 +181,7 @@ impl Job {
         }
     }
 
-    /// What is under way, for line 1.
+    /// What is under way, for line 1; empty for what comes with every key.
     pub fn label(&self) -> String {
         match self {
             Self::List => "reading the directory".into(),
@@ -174,6 +194,7 @@ impl Job {
             Self::Rotate { id, .. } => format!("rotating {id}"),
             Self::Confirm(done) => format!("reading back {}", done.group.id),
             Self::History(_) => "reading the history".into(),
+            Self::Drafts | Self::KeepDraft(..) | Self::ForgetDraft(..) => String::new(),
             Self::WriteToken(..) => "writing the token".into(),
             Self::Settle => "settling open rotations".into(),
             Self::Abandon(..) => "abandoning a rotation".into(),
@@ -195,6 +216,10 @@ pub enum Outcome {
     /// Look-up, create, update, rotate and confirm.
     Done(Box<Done>),
     History(Vec<Numbered<Entry>>),
+    Drafts(Vec<KeptDraft>),
+    /// With when the draft was changed that was to be kept.
+    DraftKept(Timestamp, DraftSaved),
+    DraftForgotten,
     TokenWritten(PathBuf),
     Rotations(Vec<JournalRow>),
     Recovered(Vec<Recovered>),

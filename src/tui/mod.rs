@@ -4,6 +4,8 @@ pub mod app;
 pub mod bulk;
 pub mod changes;
 pub mod desk;
+pub mod drafts;
+pub mod editor;
 pub mod facts;
 pub mod frame;
 pub mod groups;
@@ -55,6 +57,8 @@ pub struct Start {
     pub environment: Environment,
     /// What the demo says of itself; the last one stands in the footer.
     pub greeting: Vec<String>,
+    /// The directory goes with the console, and unsent drafts with it.
+    pub is_thrown_away: bool,
 }
 
 /// Why the console ended.
@@ -65,6 +69,14 @@ pub enum Farewell {
     Demo,
     /// SIGTERM or SIGHUP, or a Ctrl-C that did not wait.
     Signal,
+}
+
+/// How the console ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub farewell: Farewell,
+    /// Unsent drafts that are kept, in words.
+    pub unsent: Option<String>,
 }
 
 /// The console as it opens: its state, and the work behind it.
@@ -81,6 +93,7 @@ pub fn prepare(start: Start, theme: Theme, size: (u16, u16), now: Timestamp) -> 
         now,
     );
     desk.size = size;
+    desk.is_thrown_away = start.is_thrown_away;
     for greeting in start.greeting {
         desk.say(Severity::Info, greeting);
     }
@@ -95,7 +108,7 @@ pub fn prepare(start: Start, theme: Theme, size: (u16, u16), now: Timestamp) -> 
 ///
 /// # Errors
 /// Where there is no terminal to open it in, or the terminal fails.
-pub async fn run(start: Start, signals: &mut Signals) -> io::Result<Farewell> {
+pub async fn run(start: Start, signals: &mut Signals) -> io::Result<Ended> {
     let theme = Theme::detect(start.ascii, |name| {
         start.environment.get(name)?.to_str().map(str::to_owned)
     });
@@ -106,5 +119,7 @@ pub async fn run(start: Start, signals: &mut Signals) -> io::Result<Farewell> {
     let size = crossterm::terminal::size()?;
     let (app, works) = prepare(start, theme, size, Timestamp::now());
     let mut runner = Runner::new(app, screen, works, Clock::System);
-    runner.run(input, Some(signals)).await
+    let farewell = runner.run(input, Some(signals)).await?;
+    let unsent = runner.app.unsent();
+    Ok(Ended { farewell, unsent })
 }

@@ -15,6 +15,7 @@ use tokio::{
 use super::{
     Farewell,
     app::App,
+    editor::{Editor, Outside, Sheet},
     frame,
     message::{Effect, Job, Msg, ProfileIndex, Ticket},
     messages::Severity,
@@ -34,6 +35,10 @@ pub trait Screen {
     fn copy(&mut self, text: &Token) -> io::Result<()>;
     /// Leaves the screen, stops the process, and comes back when it is continued.
     fn suspend(&mut self) -> io::Result<()>;
+    /// Gives screen and keyboard to the person's editor.
+    fn give_away(&mut self) -> io::Result<()>;
+    /// Takes both back; the size as it is now, where it may be another one.
+    fn take_back(&mut self) -> io::Result<Option<(u16, u16)>>;
     /// After SIGCONT: the shell may have changed the terminal.
     fn continued(&mut self) -> io::Result<()>;
     /// Draws everything anew at the next draw.
@@ -51,6 +56,8 @@ pub struct Runner<S: Screen> {
     reads: HashMap<Ticket, AbortHandle>,
     /// Wishes about the bulk rotations under way.
     wishes: HashMap<Ticket, watch::Sender<Wish>>,
+    /// What the person wants to edit outside, until the loop gets to it.
+    outside: Option<(Ticket, Outside)>,
     farewell: Option<Farewell>,
 }
 
@@ -75,6 +82,7 @@ impl<S: Screen> Runner<S> {
             receiver,
             reads: HashMap::new(),
             wishes: HashMap::new(),
+            outside: None,
             farewell: None,
         };
         let effects = runner.app.take_effects();
@@ -143,9 +151,22 @@ impl<S: Screen> Runner<S> {
                 if let Some(msg) = next {
                     self.take(msg);
                 }
-                if self.farewell.is_some() {
+                if self.farewell.is_some() || self.outside.is_some() {
                     break;
                 }
+            }
+            if self.outside.is_some() {
+                // Typed ahead for the editor: here it would mean something else.
+                while let Some(Some(Ok(event))) = ready(&mut events).await {
+                    if let Event::Resize(columns, rows) = event {
+                        self.take(Msg::Resize(columns, rows));
+                    }
+                }
+            }
+            if let Some(end) = self.edit_outside(&mut signals).await {
+                deadline.get_or_insert_with(|| Instant::now() + PATIENCE);
+                terminal_lives &= end != Signal::Hangup;
+                self.take(Msg::Leave);
             }
             if let Some(farewell) = self.farewell {
                 return Ok(farewell);
@@ -178,7 +199,11 @@ impl<S: Screen> Runner<S> {
     /// # Errors
     /// When the screen cannot be drawn.
     pub async fn settle(&mut self) -> io::Result<()> {
-        while !self.app.desk.running.is_empty() {
+        while !self.app.desk.running.is_empty() || self.outside.is_some() {
+            self.edit_outside(&mut None).await;
+            if self.app.desk.running.is_empty() {
+                continue;
+            }
             let Some(msg) = self.receiver.recv().await else {
                 break;
             };
@@ -196,6 +221,50 @@ impl<S: Screen> Runner<S> {
             self.take(msg);
         }
         self.draw()
+    }
+
+    /// Lets the person edit outside, if that was asked for; jobs go on meanwhile. The signal that asked for the end.
+    async fn edit_outside(&mut self, signals: &mut Option<&mut Signals>) -> Option<Signal> {
+        let (ticket, outside) = self.outside.take()?;
+        let mut end = None;
+        let edited = match self.begin_outside(&outside) {
+            Err(why) => Err(why),
+            Ok((editor, sheet)) => {
+                let run = editor
+                    .run(&sheet, async || next_signal(signals).await)
+                    .await;
+                end = run.end;
+                let back = self.screen.take_back();
+                let text = match editor.refusal(&run.status) {
+                    Some(why) => Err(why),
+                    None => sheet.read(),
+                };
+                if let Err(left) = sheet.remove() {
+                    self.app.desk.say(Severity::Error, left);
+                }
+                match back {
+                    Ok(Some((columns, rows))) => self.take(Msg::Resize(columns, rows)),
+                    Ok(None) => {}
+                    // What was written is taken over all the same; the draft keeps it.
+                    Err(_) => end = end.or(Some(Signal::Hangup)),
+                }
+                text
+            }
+        };
+        self.take(Msg::Edited(ticket, edited));
+        end
+    }
+
+    fn begin_outside(&mut self, outside: &Outside) -> Result<(Editor, Sheet), String> {
+        let variables = self.works.variables_for_editor(self.app.desk.current);
+        let editor = Editor::find(variables)?;
+        let sheet = editor
+            .write(outside)
+            .map_err(|error| format!("no private file for the editor: {error}"))?;
+        match self.screen.give_away() {
+            Ok(()) => Ok((editor, sheet)),
+            Err(error) => Err(format!("the terminal was not given away: {error}")),
+        }
     }
 
     /// Why it wants to end, once it does.
@@ -237,6 +306,10 @@ impl<S: Screen> Runner<S> {
                     Ok(())
                 }
                 Effect::Copy(text) => self.screen.copy(&text),
+                Effect::OpenEditor(ticket, outside) => {
+                    self.outside = Some((ticket, outside));
+                    Ok(())
+                }
                 Effect::Suspend => self.screen.suspend(),
                 Effect::Redraw => {
                     self.screen.redraw();
@@ -291,6 +364,15 @@ impl Screen for terminal::Screen {
 
     fn suspend(&mut self) -> io::Result<()> {
         self.suspend()
+    }
+
+    fn give_away(&mut self) -> io::Result<()> {
+        self.give_away()
+    }
+
+    fn take_back(&mut self) -> io::Result<Option<(u16, u16)>> {
+        self.take_back()?;
+        crossterm::terminal::size().map(Some)
     }
 
     fn continued(&mut self) -> io::Result<()> {

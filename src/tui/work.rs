@@ -2,13 +2,16 @@
 
 mod running;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{ffi::OsString, path::PathBuf, sync::Arc};
 
 use super::message::{Job, Outcome, ProfileIndex, Trouble};
 pub use running::Link;
 
 use crate::{
-    config::files::{write_new_private, write_new_token},
+    config::{
+        files::{write_new_private, write_new_token},
+        profile::KeySource,
+    },
     operations::{Assurance, DirectoryError, Done, Failure, Operations},
 };
 
@@ -23,6 +26,16 @@ impl Works {
 
     pub fn of(&self, profile: ProfileIndex) -> Option<&Operations> {
         self.0.get(profile.0)
+    }
+
+    /// The environment of the person's editor: without the API key of any profile.
+    pub fn variables_for_editor(&self, profile: ProfileIndex) -> Vec<(OsString, OsString)> {
+        let keys: Vec<&str> = self.0.iter().filter_map(key_variable).collect();
+        let all = self.of(profile).map(Operations::variables_for_commands);
+        let all = all.into_iter().flatten();
+        all.filter(|(name, _)| *name != API_KEY && !keys.iter().any(|key| name == key))
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect()
     }
 
     pub async fn run(&self, profile: ProfileIndex, job: Job, link: Link) -> Outcome {
@@ -43,6 +56,16 @@ impl Works {
             Job::History(id) => {
                 let limit = Some(HISTORY_SHOWN);
                 listed(operations.history(id, limit).await.map(Outcome::History))
+            }
+            Job::Drafts => listed(operations.drafts().await.map(Outcome::Drafts)),
+            Job::KeepDraft(draft, seen) => {
+                let at = draft.changed_at;
+                let saved = operations.keep_draft(*draft, seen).await;
+                listed(saved.map(|saved| Outcome::DraftKept(at, saved)))
+            }
+            Job::ForgetDraft(id, until) => {
+                let forgotten = operations.forget_draft(&id, until).await;
+                listed(forgotten.map(|()| Outcome::DraftForgotten))
             }
             Job::LookUp(id) => done(operations.look_up(&id, Assurance::KnownOnly).await),
             Job::Create(id, wanted) => done(operations.create(&id, &wanted).await),
@@ -108,6 +131,16 @@ impl Works {
             }
         };
         result.unwrap_or_else(Outcome::Failed)
+    }
+}
+
+/// Holds an API key where no file says otherwise; so it is nobody else's business where one does.
+const API_KEY: &str = "GROUPDESK_API_KEY";
+
+fn key_variable(operations: &Operations) -> Option<&str> {
+    match &operations.profile().api_key {
+        KeySource::Env(name) => Some(name),
+        KeySource::File(_) | KeySource::Command(_) => None,
     }
 }
 

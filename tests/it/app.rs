@@ -3,8 +3,10 @@
 mod bulk;
 mod confirm;
 mod drafts;
+mod drafts_kept;
 mod handing;
 mod leaving;
+mod outside;
 mod places;
 mod random;
 mod recovery;

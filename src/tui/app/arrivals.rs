@@ -10,6 +10,9 @@ impl App {
             return;
         };
         let is_here = running.profile == self.desk.current;
+        if self.draft_done(ticket, running.profile, &outcome) {
+            return;
+        }
         self.take_in(&mut outcome, is_here);
         self.bulk_ended(ticket, &outcome, is_here);
         let waiting = self
@@ -40,8 +43,12 @@ impl App {
             return;
         }
         let key = (profile, id.clone());
-        let is_draft = self.desk.drafts.get(&key);
-        if is_draft.is_some_and(|draft| draft.wanted().as_ref() == Ok(sent)) {
+        if self
+            .desk
+            .drafts
+            .get(&key)
+            .is_some_and(|unsent| unsent.is(sent))
+        {
             self.desk.drafts.remove(&key);
         }
         for pane in &mut self.stack {
@@ -74,6 +81,9 @@ impl App {
             Outcome::Batches(batches) if is_here => self.found_batches(batches),
             Outcome::Done(_)
             | Outcome::Listed(_)
+            | Outcome::Drafts(_)
+            | Outcome::DraftKept(..)
+            | Outcome::DraftForgotten
             | Outcome::OpenRotations(_)
             | Outcome::History(_)
             | Outcome::TokenWritten(_)
@@ -142,6 +152,9 @@ impl App {
                 self.desk.say(Severity::Done, text);
             }
             Outcome::Listed(_)
+            | Outcome::Drafts(_)
+            | Outcome::DraftKept(..)
+            | Outcome::DraftForgotten
             | Outcome::OpenRotations(_)
             | Outcome::History(_)
             | Outcome::Rotations(_)
@@ -171,6 +184,9 @@ impl App {
                 format!("{} broke off inside groupdesk; try again", running.label),
             )
         };
+        if self.draft_lost(ticket) {
+            return;
+        }
         self.desk.say(severity, text);
         let waiting = self
             .stack

@@ -1,5 +1,7 @@
 //! The form of a group: name, mapping as rows, properties as JSON. Text is never lost: leaving keeps a draft.
 
+mod draft;
+mod outside;
 mod view;
 
 use crossterm::event::KeyEvent;
@@ -20,6 +22,7 @@ use crate::{
     tui::{
         desk::{Ask, Desk},
         keymap::{Action, Focus},
+        message::{Outcome, Ticket},
         messages::Severity,
         widgets::{json_editor::JsonEditor, mapping_table::MappingTable, text_field::TextField},
     },
@@ -53,12 +56,21 @@ pub struct Edit {
     pub base: Wanted,
     /// The group is not known here: the form ends in a create.
     pub creating: bool,
-    /// When the form was opened; a draft says how old its base is.
-    pub opened_at: Timestamp,
+    /// How old that is; a draft says it.
+    pub base_at: Timestamp,
     name: TextField,
     mapping: MappingTable,
     properties: JsonEditor,
     section: Section,
+    /// Texts from an outside editor that cannot be read yet: the mapping, the whole group.
+    mapping_text: Option<String>,
+    group_text: Option<String>,
+    /// What an outside editor has at hand, and the text it was given.
+    outside: Option<(Ticket, outside::Part, String)>,
+    /// The service's copy is being read again.
+    reading: Option<Ticket>,
+    /// When discarding was asked for once.
+    discarding: Option<Timestamp>,
 }
 
 /// Longest name that a field takes, in characters.
@@ -67,7 +79,8 @@ const LONGEST_NAME: usize = 1_000;
 impl Edit {
     /// The form of a known group, or its draft where there is one.
     pub fn of(group: &KnownGroup, desk: &mut Desk) -> Self {
-        Self::draft_or(group.id.clone(), Wanted::of(group), false, desk)
+        let base_at = group.last_seen.unwrap_or(desk.now);
+        Self::draft_or(group.id.clone(), Wanted::of(group), base_at, false, desk)
     }
 
     /// The form of a group that is to be created.
@@ -77,23 +90,26 @@ impl Edit {
             mapping: None,
             properties: None,
         };
-        Self::draft_or(id, base, true, desk)
+        Self::draft_or(id, base, desk.now, true, desk)
     }
 
-    fn draft_or(id: UserGroupId, base: Wanted, creating: bool, desk: &mut Desk) -> Self {
-        if let Some(draft) = desk.drafts.get(&(desk.current, id.clone())).cloned() {
-            let mut draft = draft;
+    fn draft_or(
+        id: UserGroupId,
+        base: Wanted,
+        base_at: Timestamp,
+        creating: bool,
+        desk: &mut Desk,
+    ) -> Self {
+        // Another console may have kept a newer one.
+        desk.read_drafts();
+        if let Some(unsent) = desk.drafts.get(&(desk.current, id.clone())).cloned() {
+            Self::say_opened(&unsent, desk);
+            let form = unsent.form;
+            let mut draft = form.unwrap_or_else(|| Self::of_draft(unsent.draft));
             if draft.creating && !creating {
                 // It exists by now: what was typed for its creation becomes an update.
                 draft.becomes_update(base);
             }
-            let age = desk.age(draft.opened_at);
-            desk.say(
-                Severity::Info,
-                format!(
-                    "your unsent draft, begun {age} ago; the review reads the service's copy first"
-                ),
-            );
             return draft;
         }
         let name = base.name.clone().unwrap_or_default();
@@ -107,7 +123,12 @@ impl Edit {
             },
             properties: JsonEditor::new(base.properties.as_ref()),
             section: Section::Name,
-            opened_at: desk.now,
+            base_at,
+            mapping_text: None,
+            group_text: None,
+            outside: None,
+            reading: None,
+            discarding: None,
             id,
             base,
             creating,
@@ -150,23 +171,18 @@ impl Edit {
     }
 
     fn is_changed(&self) -> bool {
-        self.change().is_none_or(|change| !change.is_empty())
+        self.unread().is_some() || self.change().is_none_or(|change| !change.is_empty())
     }
 
     fn keep_draft(&self, desk: &mut Desk) {
         let key = (desk.current, self.id.clone());
-        if self.is_under_way(desk) {
-            // The draft of the review stays until it is known how that ended.
-            return;
-        }
-        if self.is_changed() {
-            desk.drafts.insert(key, self.clone());
+        self.keep(desk);
+        if self.is_changed() && !self.is_under_way(desk) {
+            desk.drafts.leave(&key, self.clone());
             desk.say(
                 Severity::Info,
                 format!("draft of {} kept; nothing was sent", self.id),
             );
-        } else {
-            desk.drafts.remove(&key);
         }
     }
 
@@ -201,6 +217,10 @@ impl Edit {
 
     fn review(&mut self, desk: &mut Desk) {
         self.mapping.commit();
+        if let Some(why) = self.unread() {
+            desk.say(Severity::Warning, why);
+            return;
+        }
         match self.wanted() {
             Err((text, field)) => {
                 self.go_to_problem();
@@ -214,8 +234,7 @@ impl Edit {
             }
             Ok(wanted) => {
                 // Kept from here on: whatever the review comes to, the text is not lost.
-                desk.drafts
-                    .insert((desk.current, self.id.clone()), self.clone());
+                self.keep(desk);
                 let review = Review::of(self, wanted, desk);
                 desk.ask(Ask::Push(Pane::Review(Box::new(review))));
             }
@@ -249,6 +268,7 @@ impl View for Edit {
 
     fn status(&self, _desk: &Desk) -> String {
         match self.change() {
+            _ if self.unread().is_some() => "a text from the editor: F4 or Ctrl-E".into(),
             None => "a problem: F8 goes there".into(),
             Some(change) => match change.count() {
                 0 => "nothing changed".into(),
@@ -270,6 +290,10 @@ impl View for Edit {
             }
             Action::NextProblem => self.go_to_problem(),
             Action::Review => self.review(desk),
+            Action::EditOutside => self.open_field(desk),
+            Action::EditWhole => self.open_group(desk),
+            Action::Discard => self.discard(desk),
+            Action::Refresh => self.read_again(desk),
             Action::Back => {
                 self.leave(desk);
                 desk.ask(Ask::Pop);
@@ -278,7 +302,30 @@ impl View for Edit {
         }
     }
 
+    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
+        match action {
+            Action::Refresh => self.no_reading(),
+            Action::Discard => self.nothing_to_discard(desk),
+            _ => None,
+        }
+    }
+
+    fn waits_for(&self, ticket: Ticket) -> bool {
+        self.waits(ticket)
+    }
+
+    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
+        self.take_copy(outcome, desk);
+    }
+
+    fn lost(&mut self, _desk: &mut Desk) {
+        self.reading = None;
+    }
+
     fn leave(&mut self, desk: &mut Desk) {
+        if let Some(ticket) = self.reading.take() {
+            desk.cancel(ticket);
+        }
         self.mapping.commit();
         self.keep_draft(desk);
     }

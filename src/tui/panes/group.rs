@@ -111,12 +111,13 @@ impl View for Group {
                 let pane = History::of(Some(self.id.clone()), desk);
                 desk.ask(Ask::Push(Pane::History(pane)));
             }
-            Action::Edit | Action::Token | Action::CopyMenu => {
+            Action::Edit | Action::EditWhole | Action::Token | Action::CopyMenu => {
                 let Some(group) = self.known(desk).cloned() else {
                     return;
                 };
                 let pane = match action {
                     Action::Edit => Pane::Edit(Box::new(Edit::of(&group, desk))),
+                    Action::EditWhole => Pane::Edit(Box::new(Edit::outside(&group, desk))),
                     Action::Token => Pane::Token(Box::new(TokenPane::open(&group, desk))),
                     _ => Pane::CopyMenu(CopyMenu::of(&group)),
                 };
@@ -128,7 +129,7 @@ impl View for Group {
 
     fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
         match action {
-            Action::Edit => desk.read_only_reason().map(str::to_owned),
+            Action::Edit | Action::EditWhole => desk.read_only_reason().map(str::to_owned),
             _ => None,
         }
     }
@@ -158,6 +159,9 @@ impl View for Group {
                 desk.say(Severity::Error, trouble.text.clone());
             }
             Outcome::Listed(_)
+            | Outcome::Drafts(_)
+            | Outcome::DraftKept(..)
+            | Outcome::DraftForgotten
             | Outcome::OpenRotations(_)
             | Outcome::History(_)
             | Outcome::TokenWritten(_)

@@ -177,6 +177,9 @@ impl View for History {
             Outcome::History(entries) => self.entries.clone_from(entries),
             Outcome::Failed(trouble) => desk.say(Severity::Error, trouble.text.clone()),
             Outcome::Listed(_)
+            | Outcome::Drafts(_)
+            | Outcome::DraftKept(..)
+            | Outcome::DraftForgotten
             | Outcome::OpenRotations(_)
             | Outcome::Done(_)
             | Outcome::TokenWritten(_)

@@ -323,13 +323,14 @@ impl View for List {
                 }
                 self.ticket = Some(desk.start(Job::List));
             }
-            Action::Enter | Action::Edit | Action::Token | Action::CopyMenu => {
+            Action::Enter | Action::Edit | Action::EditWhole | Action::Token | Action::CopyMenu => {
                 let Some(group) = self.group(desk).cloned() else {
                     desk.say(Severity::Info, "no group here; o opens or creates one");
                     return;
                 };
                 let pane = match action {
                     Action::Edit => Pane::Edit(Box::new(Edit::of(&group, desk))),
+                    Action::EditWhole => Pane::Edit(Box::new(Edit::outside(&group, desk))),
                     Action::Token => Pane::Token(Box::new(TokenPane::open(&group, desk))),
                     Action::CopyMenu => Pane::CopyMenu(CopyMenu::of(&group)),
                     _ => Pane::Group(Group::open(group.id, desk)),
@@ -355,7 +356,7 @@ impl View for List {
 
     fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
         match action {
-            Action::Edit => desk.read_only_reason().map(str::to_owned),
+            Action::Edit | Action::EditWhole => desk.read_only_reason().map(str::to_owned),
             Action::RotateMarked => self.no_bulk(desk),
             _ => None,
         }

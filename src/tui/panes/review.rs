@@ -289,6 +289,9 @@ impl View for Review {
             }
             (
                 Outcome::Listed(_)
+                | Outcome::Drafts(_)
+                | Outcome::DraftKept(..)
+                | Outcome::DraftForgotten
                 | Outcome::OpenRotations(_)
                 | Outcome::History(_)
                 | Outcome::TokenWritten(_)

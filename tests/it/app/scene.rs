@@ -15,7 +15,8 @@ use groupdesk::{
         token::{Fingerprint, Token},
     },
     operations::{
-        BatchId, Done, HandedOff, JournalRow, Owner, Recovered, RotationId, Warning, bulk::Report,
+        BatchId, Done, DraftSaved, HandedOff, JournalRow, Owner, Recovered, RotationId, Warning,
+        bulk::Report,
     },
     tui::{
         app::App,
@@ -49,6 +50,8 @@ pub(super) struct Scene {
     pub(super) now: Timestamp,
     /// Started, not cancelled, and not yet answered.
     pub(super) pending: Vec<(Ticket, ProfileIndex, Job)>,
+    /// No draft can be saved.
+    pub(super) is_full: bool,
 }
 
 impl Scene {
@@ -72,6 +75,7 @@ impl Scene {
             app,
             now: BEGIN,
             pending: Vec::new(),
+            is_full: false,
         };
         scene.note(effects);
         scene.answer();
@@ -108,26 +112,41 @@ impl Scene {
                 Effect::Cancel(ticket) => self.pending.retain(|(known, ..)| known != ticket),
                 Effect::Copy(_)
                 | Effect::Steer(..)
+                | Effect::OpenEditor(..)
                 | Effect::Suspend
                 | Effect::Redraw
                 | Effect::Quit(_) => {}
             }
         }
+        // Drafts are kept beside everything else; the tests of them look at what is pending.
+        let is_of_drafts =
+            |effect: &Effect| matches!(effect, Effect::Start(.., job) if is_of_drafts(job));
         effects
+            .into_iter()
+            .filter(|effect| !is_of_drafts(effect))
+            .collect()
     }
 
     /// Answers everything under way, and what follows from it, as a service in good health.
     pub(super) fn answer(&mut self) {
         while let Some((ticket, profile, job)) = self.pending.pop() {
-            let outcome = canned(profile, &job);
+            let outcome = if self.is_full && matches!(job, Job::KeepDraft(..)) {
+                failed("no room left on the disk", None)
+            } else {
+                canned(profile, &job)
+            };
             self.msg(Msg::Done(ticket, outcome));
         }
     }
 
     /// Answers the only job under way with something else.
     pub(super) fn answer_with(&mut self, outcome: Outcome) -> Vec<Effect> {
-        assert_eq!(self.pending.len(), 1, "{:?}", self.pending);
-        let (ticket, ..) = self.pending.remove(0);
+        let (others, mut asked) = std::mem::take(&mut self.pending)
+            .into_iter()
+            .partition::<Vec<_>, _>(|(.., job)| is_of_drafts(job));
+        self.pending = others;
+        assert_eq!(asked.len(), 1, "{asked:?}");
+        let (ticket, ..) = asked.remove(0);
         self.msg(Msg::Done(ticket, outcome))
     }
 
@@ -181,6 +200,11 @@ impl Scene {
     }
 }
 
+/// It concerns unsent drafts and nothing else.
+pub(super) fn is_of_drafts(job: &Job) -> bool {
+    matches!(job, Job::Drafts | Job::KeepDraft(..) | Job::ForgetDraft(..))
+}
+
 fn a_profile(name: &str, tag: EnvironmentTag, production: bool, read_only: bool) -> Profile {
     Profile {
         name: name.into(),
@@ -207,6 +231,9 @@ pub(super) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
         Job::List => Outcome::Listed(vec![group("acme-eu", 1), group("globex", 2)]),
         Job::OpenRotations => Outcome::OpenRotations(Vec::new()),
         Job::History(_) => Outcome::History(Vec::new()),
+        Job::Drafts => Outcome::Drafts(Vec::new()),
+        Job::KeepDraft(draft, _) => Outcome::DraftKept(draft.changed_at, DraftSaved::Kept),
+        Job::ForgetDraft(..) => Outcome::DraftForgotten,
         Job::LookUp(id) => done(Ending::Found, group(id.as_str(), 1)),
         Job::Create(id, wanted) => done(Ending::Created, taught(id.as_str(), wanted, profile)),
         Job::Update { id, wanted, .. } => {

@@ -37,6 +37,7 @@ fn player() {
         ascii: false,
         environment: Environment::of_process(),
         greeting: Vec::new(),
+        is_thrown_away: false,
     };
     let now = Clock::System.now();
     let (app, works) = prepare(start, Theme::default(), (80, 24), now);

@@ -124,7 +124,11 @@ fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
         buffer,
         area,
         (&list.shown, list.cursor),
-        |window| columns(window.iter().map(|at| &groups[*at].group)),
+        |window| {
+            let shown = window.iter().map(|at| &groups[*at].group);
+            let has_draft = shown.clone().any(|group| desk.has_draft(&group.id));
+            with_room_for_drafts(columns(shown), has_draft)
+        },
         |at, here| cells(&groups[*at].group, desk, here),
         |at| list.marks.contains(&groups[*at].group.id),
         empty_hint(list, desk),
@@ -167,6 +171,17 @@ fn columns<'a>(groups: impl Iterator<Item = &'a KnownGroup> + Clone) -> Vec<Colu
         Column::new("TOKEN", 8, 8, 2),
         Column::new("ROTATED~", 8, 8, 3).right(),
     ]
+}
+
+/// Said behind the name of a group with unsent changes.
+const DRAFT: &str = " (draft)";
+
+fn with_room_for_drafts(mut columns: Vec<Column>, has_draft: bool) -> Vec<Column> {
+    if has_draft && let Some(name) = columns.first_mut() {
+        name.min += DRAFT.len() as u16;
+        name.max += DRAFT.len() as u16;
+    }
+    columns
 }
 
 /// When the token was last rotated, and whether that makes it old here.
@@ -220,7 +235,11 @@ fn cells(group: &KnownGroup, desk: &Desk, here: bool) -> Vec<Cell<'static>> {
         Style::new()
     };
     vec![
-        Cell::new(group.title().to_owned()),
+        Cell::new(if desk.has_draft(&group.id) {
+            format!("{}{DRAFT}", group.title())
+        } else {
+            group.title().to_owned()
+        }),
         Cell::new(group.id.as_str().to_owned()),
         Cell::new(tag).styled(tag_style),
         Cell::new(mapping),

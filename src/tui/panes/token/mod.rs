@@ -322,6 +322,9 @@ impl View for TokenPane {
                 desk.say(Severity::Error, trouble.text.clone());
             }
             Outcome::Listed(_)
+            | Outcome::Drafts(_)
+            | Outcome::DraftKept(..)
+            | Outcome::DraftForgotten
             | Outcome::OpenRotations(_)
             | Outcome::History(_)
             | Outcome::Rotations(_)
