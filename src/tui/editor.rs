@@ -170,20 +170,19 @@ async fn end(child: &mut Child, signal: Kill) -> io::Result<ExitStatus> {
         // It may have ended by itself meanwhile.
         let _ = kill_process(pid, signal);
     }
-    match timeout(PATIENCE, child.wait()).await {
-        Ok(status) => status,
-        Err(_) => {
-            child.kill().await?;
-            child.wait().await
-        }
+    if let Ok(status) = timeout(PATIENCE, child.wait()).await {
+        return status;
     }
+    child.kill().await?;
+    child.wait().await
 }
 
 /// Of this user, and closed to all others.
 fn is_private(folder: &Path) -> bool {
     let own = rustix::process::geteuid().as_raw();
+    let is_open = |mode: u32| mode & 0o077 != 0;
     std::fs::metadata(folder)
-        .is_ok_and(|found| found.is_dir() && found.uid() == own && found.mode() & 0o077 == 0)
+        .is_ok_and(|found| found.is_dir() && found.uid() == own && !is_open(found.mode()))
 }
 
 #[cfg(test)]

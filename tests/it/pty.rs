@@ -3,6 +3,8 @@
 mod canary;
 mod copying;
 mod dead_service;
+mod drafts;
+mod editor;
 mod end;
 mod first_screen;
 mod flow;

@@ -195,7 +195,8 @@ impl Edit {
             let is_same = self.properties.value() == Ok(&properties);
             // Nothing was there, and nothing came.
             let is_blank = self.properties.is_blank() && properties.is_empty();
-            if !is_same && !(is_blank && self.base.properties.is_none()) {
+            let is_nothing = is_blank && self.base.properties.is_none();
+            if !is_same && !is_nothing {
                 self.properties.set_text(&pretty(properties));
             }
         }
