@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 use super::{
     Batch, BatchId, BatchItem, Begun, Damaged, DirectoryError, DraftSaved, Happening,
     HistoryFilter, Intent, JournalRow, KeptDraft, NewBatch, Numbered, Owner, Place, Record,
-    Recorded, RotationFilter, RotationId,
+    Recorded, RotationFilter, RotationId, Standing,
 };
 use crate::domain::{
     draft::Draft,
@@ -36,6 +36,11 @@ pub(super) enum Request {
         profile: String,
         id: UserGroupId,
         reply: Reply<Option<KnownGroup>>,
+    },
+    Standing {
+        profile: String,
+        id: UserGroupId,
+        reply: Reply<Standing>,
     },
     Record {
         profile: String,
@@ -123,6 +128,7 @@ impl Request {
         match self {
             Self::Group { .. }
             | Self::Drafts { .. }
+            | Self::Standing { .. }
             | Self::Rotation { .. }
             | Self::Happenings { .. }
             | Self::Owners { .. } => true,

@@ -4,6 +4,7 @@ mod bulk;
 mod confirm;
 mod drafts;
 mod drafts_kept;
+mod groups;
 mod handing;
 mod leaving;
 mod outside;

@@ -6,11 +6,10 @@ use groupdesk::{
     config::profile::{KeySource, Profile},
     domain::{
         batch::{Counts, Plan, Skip},
-        change::Wanted,
         group::EnvironmentTag,
         handoff::{HandOff, HandOffState},
         history::Ending,
-        known::{KnownGroup, Lesson, Returned, Sent},
+        known::KnownGroup,
         rotation::{Rotation, State},
         token::{Fingerprint, Token},
     },
@@ -29,6 +28,8 @@ use groupdesk::{
 use jiff::{SignedDuration, Timestamp};
 use ratatui::{buffer::Buffer, layout::Rect};
 
+use super::groups::taught;
+pub(super) use super::groups::{base, group, wanted};
 use crate::support::{
     console::{parse, text_of},
     world::id,
@@ -43,7 +44,7 @@ pub(super) const READ_ONLY: usize = 2;
 pub(super) const TOKEN: &str = "canary-token-0123456789abcdef";
 
 /// Where the scenes begin.
-const BEGIN: Timestamp = Timestamp::constant(1_793_000_000, 0);
+pub(super) const BEGIN: Timestamp = Timestamp::constant(1_793_000_000, 0);
 
 pub(super) struct Scene {
     pub(super) app: App,
@@ -295,6 +296,7 @@ pub(super) fn rotation(number: i64, group: &str, state: State) -> JournalRow {
         sent_at: Some(BEGIN),
         note: None,
         handoff: HandOff::default(),
+        boot_clock: None,
     }
 }
 
@@ -361,58 +363,4 @@ pub(super) fn failed(text: &str, ending: Option<Ending>) -> Outcome {
         text: text.into(),
         ending,
     })
-}
-
-pub(super) fn wanted(name: &str, mapping: &[(&str, &str)], properties: &str) -> Wanted {
-    Wanted {
-        name: Some(name.into()),
-        mapping: Some(
-            mapping
-                .iter()
-                .map(|(schema, source)| ((*schema).to_owned(), (*source).to_owned()))
-                .collect(),
-        ),
-        properties: Some(serde_json::from_str(properties).expect("an object")),
-    }
-}
-
-/// What every group holds at first.
-pub(super) fn base(id: &str) -> Wanted {
-    wanted(
-        &format!("Name of {id}"),
-        &[("7", "40")],
-        r#"{"tier":"gold"}"#,
-    )
-}
-
-/// A group as the directory knows it, with a fingerprint of its own.
-pub(super) fn group(id: &str, fingerprint: u8) -> KnownGroup {
-    learnt(id, &base(id), fingerprint)
-}
-
-fn taught(id: &str, wanted: &Wanted, _profile: ProfileIndex) -> KnownGroup {
-    learnt(id, wanted, 1)
-}
-
-fn learnt(name: &str, wanted: &Wanted, fingerprint: u8) -> KnownGroup {
-    let mut group = KnownGroup::new(id(name));
-    group.learn(&Lesson {
-        id: id(name),
-        sent: Sent {
-            name: wanted.name.clone(),
-            mapping: wanted.mapping.clone(),
-            properties: wanted.properties.clone(),
-        },
-        returned: Some(Returned {
-            name: wanted.name.clone(),
-            team_id: Some(7),
-            properties: wanted.properties.clone(),
-            environment_tag: None,
-            fingerprint: Fingerprint::from_bytes([fingerprint; 32]),
-        }),
-        rotated: false,
-        at: BEGIN,
-        by: "ana@bastion2".into(),
-    });
-    group
 }
