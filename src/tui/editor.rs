@@ -96,7 +96,12 @@ impl Editor {
 
     /// Runs it in this terminal until it ends. Asked for the end, it is passed on.
     pub async fn run(&self, sheet: &Sheet, mut next: impl AsyncFnMut() -> Signal) -> Run {
-        let mut script = self.line.clone();
+        let mut script = OsString::new();
+        if is_simple(&self.line) {
+            // So that a signal reaches the editor, not a shell that waits for it.
+            script.push("exec ");
+        }
+        script.push(&self.line);
         script.push(" \"$@\"");
         let started = Command::new("/bin/sh")
             .args([OsStr::new("-c"), &script, &self.line])
@@ -163,6 +168,13 @@ impl Sheet {
         let removed = self.folder.close();
         removed.map_err(|error| format!("{place} was not removed: {error}; remove it"))
     }
+}
+
+/// A program and its arguments, without anything that only a shell can do.
+fn is_simple(line: &OsStr) -> bool {
+    let line = line.to_string_lossy();
+    let first = line.split_whitespace().next().unwrap_or_default();
+    !first.contains('=') && !line.contains([';', '|', '&', '(', ')', '{', '}', '<', '>', '#', '\n'])
 }
 
 async fn end(child: &mut Child, signal: Kill) -> io::Result<ExitStatus> {
@@ -242,7 +254,7 @@ mod tests {
 
     #[tokio::test]
     async fn asked_for_the_end_it_ends_its_editor() {
-        let editor = variables(&[("EDITOR", "sleep 1000 #"), ("PATH", "/usr/bin:/bin")]);
+        let editor = variables(&[("EDITOR", "tail -f /dev/null"), ("PATH", "/usr/bin:/bin")]);
         let editor = Editor::find(editor).expect("an editor");
         let outside = Outside {
             file: "name.txt",

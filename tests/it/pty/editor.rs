@@ -111,7 +111,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 fn the_properties_go_out_come_back_wrong_and_come_back_right() {
     let desk = Desk::new();
     let mut session = desk.form();
-    session.send("\t\t\t");
+    session.send("\t\t");
     desk.next("echo '{\"tier\": }' >\"$file\"");
     session.send("\x05");
     session.wait_for("properties: line 1, column 10: expected value", PATIENCE);
@@ -186,7 +186,7 @@ fn an_editor_that_fails_crashes_or_is_not_there_changes_nothing() {
             "echo lost >\"$file\"; exit 3",
             "the editor ended with exit status: 3",
         ),
-        ("echo lost >\"$file\"; kill -9 $$", "nothing is taken over"),
+        ("echo lost >\"$file\"; kill -9 $$", "SIGKILL"),
         ("rm \"$file\"", "the editor left no file"),
         ("printf '\\377' >\"$file\"", "not UTF-8"),
     ] {
