@@ -119,7 +119,17 @@ pub async fn run(start: Start, signals: &mut Signals) -> io::Result<Ended> {
     let size = crossterm::terminal::size()?;
     let (app, works) = prepare(start, theme, size, Timestamp::now());
     let mut runner = Runner::new(app, screen, works, Clock::System);
-    let farewell = runner.run(input, Some(signals)).await?;
+    // While the terminal does not read, the loop waits with it, and hears no signal.
+    let (stop, ended) = (runner.stopper(), terminal::asked_to_end()?);
+    let watching = tokio::spawn(async move {
+        ended.await;
+        stop();
+    });
+    let farewell = runner.run(input, Some(signals)).await;
+    watching.abort();
     let unsent = runner.app.unsent();
-    Ok(Ended { farewell, unsent })
+    Ok(Ended {
+        farewell: farewell?,
+        unsent,
+    })
 }
