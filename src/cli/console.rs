@@ -6,7 +6,7 @@ use super::{
     args::Global,
     demo::{DemoError, Empty, World},
     exit::Exit,
-    session,
+    print, session,
     stop::Stop,
 };
 use crate::{
@@ -58,6 +58,7 @@ pub(super) async fn run(global: &Global) -> Result<Exit, Stop> {
         environment: overrides.env.clone(),
         connector: Some(Connector::new(overrides, open_directory, Clock::System)),
         greeting: Vec::new(),
+        is_thrown_away: false,
     };
     match open(start, &mut signals).await? {
         Farewell::Asked => Ok(Exit::Done),
@@ -92,6 +93,7 @@ async fn play(groups: Option<u32>, ascii: bool, signals: &mut Signals) -> Result
             ),
             "A demo: on this machine only, thrown away at the end. P: production.".into(),
         ],
+        is_thrown_away: true,
     };
     let farewell = open(start, signals).await;
     world.end().await;
@@ -116,9 +118,13 @@ pub(super) async fn begin(
 }
 
 async fn open(start: Start, signals: &mut Signals) -> Result<Farewell, Stop> {
-    tui::run(start, signals)
+    let ended = tui::run(start, signals)
         .await
-        .map_err(|error| Stop::Usage(format!("the console cannot be opened: {error}")))
+        .map_err(|error| Stop::Usage(format!("the console cannot be opened: {error}")))?;
+    if let Some(unsent) = ended.unsent {
+        print::say(&unsent);
+    }
+    Ok(ended.farewell)
 }
 
 fn signals() -> Result<Signals, Stop> {

@@ -4,6 +4,7 @@
 mod batch;
 mod boot;
 mod columns;
+mod draft;
 mod error;
 mod replay;
 mod request;
@@ -22,6 +23,7 @@ use jiff::Timestamp;
 use tokio::sync::oneshot;
 
 use crate::domain::{
+    draft::Draft,
     group::UserGroupId,
     handoff::HandOff,
     history::{Ending, Entry},
@@ -31,6 +33,7 @@ use crate::domain::{
 };
 pub use batch::{Batch, BatchId, BatchItem, NewBatch, Place};
 pub use boot::BootTime;
+pub use draft::{DraftSaved, KeptDraft, OtherDraft};
 pub use error::DirectoryError;
 pub use replay::replay;
 use request::{Groups, Reply, Request};
@@ -241,6 +244,49 @@ impl Directory {
     /// Closes a batch in which nothing is left to be begun or found under way; says whether it did.
     pub async fn end_batch(&self, id: BatchId, at: Timestamp) -> Result<bool, DirectoryError> {
         self.ask(|reply| Request::EndBatch { id, at, reply }).await
+    }
+
+    /// The unsent forms of a profile, the last changed first. One that cannot be read is left out.
+    pub async fn drafts(&self, profile: &str) -> Result<Vec<KeptDraft>, DirectoryError> {
+        let profile = profile.to_owned();
+        self.ask(|reply| Request::Drafts { profile, reply }).await
+    }
+
+    /// Keeps an unsent form, one per group; the newer one wins. `seen` is when the one was changed that the caller knows
+    /// to be kept, so that another console's is noticed.
+    pub async fn save_draft(
+        &self,
+        profile: &str,
+        draft: Draft,
+        by: &str,
+        seen: Option<Timestamp>,
+    ) -> Result<DraftSaved, DirectoryError> {
+        let (profile, by) = (profile.to_owned(), by.to_owned());
+        self.ask(|reply| Request::SaveDraft {
+            profile,
+            draft: Box::new(draft),
+            by,
+            seen,
+            reply,
+        })
+        .await
+    }
+
+    /// Forgets the unsent form of a group, unless it was changed after `until`.
+    pub async fn forget_draft(
+        &self,
+        profile: &str,
+        id: &UserGroupId,
+        until: Timestamp,
+    ) -> Result<(), DirectoryError> {
+        let (profile, id) = (profile.to_owned(), id.clone());
+        self.ask(|reply| Request::ForgetDraft {
+            profile,
+            id,
+            until,
+            reply,
+        })
+        .await
     }
 
     /// One rotation as it stands.

@@ -4,11 +4,12 @@ use jiff::Timestamp;
 use tokio::sync::oneshot;
 
 use super::{
-    Batch, BatchId, BatchItem, Begun, Damaged, DirectoryError, Happening, HistoryFilter, Intent,
-    JournalRow, NewBatch, Numbered, Owner, Place, Record, Recorded, RotationFilter, RotationId,
-    Standing,
+    Batch, BatchId, BatchItem, Begun, Damaged, DirectoryError, DraftSaved, Happening,
+    HistoryFilter, Intent, JournalRow, KeptDraft, NewBatch, Numbered, Owner, Place, Record,
+    Recorded, RotationFilter, RotationId, Standing,
 };
 use crate::domain::{
+    draft::Draft,
     group::UserGroupId,
     handoff::HandOff,
     history::{Ending, Entry},
@@ -87,6 +88,23 @@ pub(super) enum Request {
         at: Timestamp,
         reply: Reply<bool>,
     },
+    Drafts {
+        profile: String,
+        reply: Reply<Vec<KeptDraft>>,
+    },
+    SaveDraft {
+        profile: String,
+        draft: Box<Draft>,
+        by: String,
+        seen: Option<Timestamp>,
+        reply: Reply<DraftSaved>,
+    },
+    ForgetDraft {
+        profile: String,
+        id: UserGroupId,
+        until: Timestamp,
+        reply: Reply<()>,
+    },
     Rotation {
         id: RotationId,
         reply: Reply<Option<JournalRow>>,
@@ -119,6 +137,7 @@ impl Request {
     pub(super) fn is_glance(&self) -> bool {
         match self {
             Self::Group { .. }
+            | Self::Drafts { .. }
             | Self::Standing { .. }
             | Self::Rotation { .. }
             | Self::Happenings { .. }
@@ -135,7 +154,9 @@ impl Request {
             | Self::BatchItems { .. }
             | Self::EndItem { .. }
             | Self::EndBatch { .. }
-            | Self::KeepView { .. } => false,
+            | Self::KeepView { .. }
+            | Self::SaveDraft { .. }
+            | Self::ForgetDraft { .. } => false,
         }
     }
 }

@@ -117,6 +117,33 @@ WHERE batch_id = $3 AND position = $4 AND rotation_id IS NULL AND outcome IS NUL
 
 pub(super) const END_BATCH: &str = "UPDATE batches SET ended_at = $1 WHERE id = $2";
 
+pub(super) const DRAFTS: &str = "\
+SELECT user_group_id, creating, name, mapping, properties, mapping_text, group_text, base, base_at, changed_at, by \
+FROM drafts WHERE profile = $1 ORDER BY changed_at DESC, user_group_id";
+
+pub(super) const DRAFT_BY: &str =
+    "SELECT changed_at, by FROM drafts WHERE profile = $1 AND user_group_id = $2";
+
+pub(super) const SAVE_DRAFT: &str = "\
+INSERT INTO drafts (profile, user_group_id, creating, name, mapping, properties, mapping_text, group_text, base, \
+ base_at, changed_at, by) \
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
+ON CONFLICT (profile, user_group_id) DO UPDATE SET \
+ creating = excluded.creating, \
+ name = excluded.name, \
+ mapping = excluded.mapping, \
+ properties = excluded.properties, \
+ mapping_text = excluded.mapping_text, \
+ group_text = excluded.group_text, \
+ base = excluded.base, \
+ base_at = excluded.base_at, \
+ changed_at = excluded.changed_at, \
+ by = excluded.by";
+
+/// A newer one of another console stays.
+pub(super) const FORGET_DRAFT: &str =
+    "DELETE FROM drafts WHERE profile = $1 AND user_group_id = $2 AND changed_at <= $3";
+
 pub(super) const HOLDER: &str = concat!(
     "SELECT ",
     rotation_columns!(),
@@ -302,6 +329,10 @@ mod tests {
             TAKE_ITEM,
             END_ITEM,
             END_BATCH,
+            DRAFTS,
+            DRAFT_BY,
+            SAVE_DRAFT,
+            FORGET_DRAFT,
             HOLDER,
             UNSETTLED,
             ROTATION,

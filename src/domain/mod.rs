@@ -4,6 +4,7 @@
 pub mod age;
 pub mod batch;
 pub mod change;
+pub mod draft;
 pub mod group;
 pub mod handoff;
 pub mod history;

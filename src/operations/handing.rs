@@ -225,7 +225,7 @@ impl Operations {
     }
 
     /// The variables of this process, without the one that holds the API key.
-    fn variables_for_commands(&self) -> Vec<(&OsStr, &OsStr)> {
+    pub fn variables_for_commands(&self) -> Vec<(&OsStr, &OsStr)> {
         let key = match &self.profile().api_key {
             KeySource::Env(name) => Some(name.as_str()),
             KeySource::File(_) | KeySource::Command(_) | KeySource::Keyring(_) => None,

@@ -3,6 +3,7 @@
 
 pub mod bulk;
 mod connecting;
+mod drafts;
 mod failure;
 mod groups;
 mod handing;
@@ -39,7 +40,8 @@ pub use crate::{
     },
     config::guard::Operation as Guarded,
     directory::{
-        Batch, BatchId, BatchItem, DirectoryError, JournalRow, Numbered, Owner, Place, RotationId,
+        Batch, BatchId, BatchItem, DirectoryError, DraftSaved, JournalRow, KeptDraft, Numbered,
+        OtherDraft, Owner, Place, RotationId,
     },
 };
 

@@ -2,6 +2,7 @@
 
 mod arrivals;
 pub(in crate::tui) mod batches;
+mod drafts;
 pub(in crate::tui) mod handing;
 mod settling;
 
@@ -44,6 +45,7 @@ impl App {
         let bottom = if desk.profile().is_some() {
             desk.start(Job::OpenRotations);
             desk.start(Job::Batches);
+            desk.read_drafts();
             if desk.hands_off_to().is_some() {
                 desk.start(Job::PendingHandOffs);
             }
@@ -81,6 +83,7 @@ impl App {
     /// Takes in what happened at `now`, and says what is to be done.
     pub fn update(&mut self, now: Timestamp, msg: Msg) -> Vec<Effect> {
         self.desk.now = now;
+        let is_input = matches!(msg, Msg::Key(_) | Msg::Paste(_) | Msg::Edited(..));
         match msg {
             Msg::Key(key) => self.key(key),
             Msg::Paste(text) => self.paste(&text),
@@ -92,12 +95,18 @@ impl App {
             Msg::Done(ticket, outcome) => self.done(ticket, outcome),
             Msg::Lost(ticket) => self.lost(ticket),
             Msg::News(ticket, news) => self.news(ticket, news),
+            Msg::Edited(ticket, text) => self.edited(ticket, text),
             Msg::Tick => self.settle_when_due(),
             Msg::Leave => self.leave(Farewell::Signal),
         }
         self.navigate();
         for pane in &mut self.stack {
             pane.view_mut().sync(&mut self.desk);
+        }
+        if is_input {
+            self.keep_draft();
+        } else if !self.desk.drafts.is_failing {
+            self.desk.save_drafts();
         }
         self.farewell();
         self.take_effects()
@@ -209,21 +218,22 @@ impl App {
             if self.stack.len() > 1 {
                 self.act(Action::Back);
             }
-            let text = match self.drafts() {
-                Some(drafts) => format!("{drafts} with the console: Ctrl-C again quits"),
-                None => "Ctrl-C again quits".into(),
+            let text = match (self.losses(), self.unsent()) {
+                (Some(losses), _) => format!("{losses} with the console: Ctrl-C again quits"),
+                (None, Some(kept)) => format!("Ctrl-C again quits; {kept}"),
+                (None, None) => "Ctrl-C again quits".into(),
             };
             self.desk.say(Severity::Warning, text);
         }
     }
 
     fn quit(&mut self) {
-        let drafts = self.drafts();
-        if let Some(drafts) = drafts.filter(|_| !self.is_again(Action::Quit)) {
+        let losses = self.losses();
+        if let Some(losses) = losses.filter(|_| !self.is_again(Action::Quit)) {
             self.warned = Some((Action::Quit, self.desk.now));
             self.desk.say(
                 Severity::Warning,
-                format!("{drafts} with the console: q again quits"),
+                format!("{losses} with the console: q again quits"),
             );
         } else {
             self.leave(Farewell::Asked);
@@ -231,12 +241,8 @@ impl App {
     }
 
     /// What is lost by leaving, if anything.
-    fn drafts(&self) -> Option<String> {
-        let drafts = match self.desk.drafts.len() {
-            0 => None,
-            1 => Some("1 unsent draft goes".to_owned()),
-            more => Some(format!("{more} unsent drafts go")),
-        };
+    fn losses(&self) -> Option<String> {
+        let drafts = self.lost_drafts();
         let bulk = self.runs_a_bulk().then(|| "the bulk rotation stops".into());
         bulk.into_iter()
             .chain(drafts)
@@ -256,6 +262,7 @@ impl App {
 
     fn leave(&mut self, farewell: Farewell) {
         self.leaving = Some(farewell);
+        self.desk.save_drafts();
         self.desk.steer(Wish::Stop);
         let writes: Vec<&str> = self
             .desk
@@ -278,6 +285,7 @@ impl App {
     fn farewell(&mut self) {
         if let Some(farewell) = self.leaving
             && self.desk.writes_under_way() == 0
+            && !self.desk.drafts.is_saving()
         {
             self.desk.effects.push(Effect::Quit(farewell));
         }
@@ -366,6 +374,7 @@ impl App {
         let list = List::start(&mut self.desk);
         self.desk.start(Job::OpenRotations);
         self.desk.start(Job::Batches);
+        self.desk.read_drafts();
         self.desk.to_hand_off.clear();
         if self.desk.hands_off_to().is_some() {
             self.desk.start(Job::PendingHandOffs);

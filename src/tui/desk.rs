@@ -12,10 +12,11 @@ use jiff::Timestamp;
 use super::{
     Farewell,
     bulk::BulkRun,
+    drafts::Drafts,
     groups::Groups,
     message::{Effect, Job, ProfileIndex, Ticket},
     messages::{Messages, Severity},
-    panes::{Pane, connect::Form, edit::Edit},
+    panes::{Pane, connect::Form},
     theme::Theme,
 };
 use crate::{
@@ -84,12 +85,14 @@ pub struct Desk {
     pub views: HashMap<ProfileIndex, ListView>,
     /// New tokens of this profile that have not arrived: whose, and by which rotation.
     pub to_hand_off: BTreeMap<UserGroupId, RotationId>,
-    /// Unsent forms, kept while the console is open.
-    pub drafts: HashMap<(ProfileIndex, UserGroupId), Edit>,
     /// The form of a new profile that was left, without its key.
     pub connecting: Option<Form>,
     /// Profiles can be added; not in the demo.
     pub can_connect: bool,
+    /// Unsent forms of all profiles.
+    pub drafts: Drafts,
+    /// The directory goes with the console, as that of the demo does; drafts with it.
+    pub is_thrown_away: bool,
     /// When open rotations are to be settled again; waiting may have helped by then.
     pub settle_again_at: Option<Timestamp>,
     /// Profiles whose service answered with the tag of another environment (hazard 11). For the rest of the session.
@@ -124,9 +127,10 @@ impl Desk {
             open: Arc::default(),
             views: HashMap::new(),
             to_hand_off: BTreeMap::new(),
-            drafts: HashMap::new(),
             connecting: None,
             can_connect: false,
+            drafts: Drafts::default(),
+            is_thrown_away: false,
             settle_again_at: None,
             wrong_environment: BTreeSet::new(),
             bulk: None,
@@ -146,10 +150,16 @@ impl Desk {
         self.start_in(self.current, job)
     }
 
-    /// Starts a job in any profile: what follows from a job of a profile that was left.
-    pub fn start_in(&mut self, profile: ProfileIndex, job: Job) -> Ticket {
+    /// An address for what is no job.
+    pub fn ticket(&mut self) -> Ticket {
         let ticket = Ticket(self.next_ticket);
         self.next_ticket += 1;
+        ticket
+    }
+
+    /// Starts a job in any profile: what follows from a job of a profile that was left.
+    pub fn start_in(&mut self, profile: ProfileIndex, job: Job) -> Ticket {
+        let ticket = self.ticket();
         self.running.insert(
             ticket,
             Running {
@@ -163,6 +173,25 @@ impl Desk {
         self.effects
             .push(Effect::Start(ticket, profile, Box::new(job)));
         ticket
+    }
+
+    /// Whether a group of this profile has an unsent draft.
+    pub fn has_draft(&self, id: &UserGroupId) -> bool {
+        !self.drafts.is_empty() && self.drafts.contains_key(&(self.current, id.clone()))
+    }
+
+    /// Reads which drafts the directory keeps of this profile.
+    pub fn read_drafts(&mut self) {
+        let mut drafts = std::mem::take(&mut self.drafts);
+        drafts.ask(self.current, |profile, job| self.start_in(profile, job));
+        self.drafts = drafts;
+    }
+
+    /// Writes the next draft down, unless one is being written.
+    pub fn save_drafts(&mut self) {
+        let mut drafts = std::mem::take(&mut self.drafts);
+        drafts.next(|profile, job| self.start_in(profile, job));
+        self.drafts = drafts;
     }
 
     /// Gives up a read; a write goes on.

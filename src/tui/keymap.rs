@@ -177,6 +177,12 @@ pub enum Action {
     NextProblem,
     /// Properties as rows, or as JSON.
     RowsOrJson,
+    /// One field in the person's own editor.
+    EditOutside,
+    /// The whole group in the person's own editor.
+    EditWhole,
+    /// Throws away what was typed.
+    Discard,
     Review,
     Confirm,
     Unchanged,

@@ -3,8 +3,9 @@
 use std::{path::PathBuf, sync::Arc};
 
 use crossterm::event::KeyEvent;
+use jiff::Timestamp;
 
-use super::{Farewell, groups::Listing, messages::Severity};
+use super::{Farewell, editor::Outside, groups::Listing, messages::Severity};
 use crate::{
     config::{
         new_profile::{Field, NewProfile},
@@ -13,6 +14,7 @@ use crate::{
     domain::{
         batch::Plan,
         change::Wanted,
+        draft::Draft,
         group::UserGroupId,
         history::{Ending, Entry},
         known::KnownGroup,
@@ -20,8 +22,8 @@ use crate::{
         token::{Fingerprint, Token},
     },
     operations::{
-        Batch, Checkup, Done, Failure, HandedOff, JournalRow, Numbered, Owner, Recovered,
-        RotationId,
+        Batch, Checkup, Done, DraftSaved, Failure, HandedOff, JournalRow, KeptDraft, Numbered,
+        Owner, Recovered, RotationId,
         bulk::{Progress, Report, Wish},
     },
 };
@@ -44,6 +46,8 @@ pub enum Msg {
     Done(Ticket, Outcome),
     /// What happened in a bulk rotation since the last news, in order; it goes on.
     News(Ticket, Vec<Progress>),
+    /// The outside editor has ended: the text as it is now, or why nothing is taken over.
+    Edited(Ticket, Result<String, String>),
     /// The job panicked; what it did is unclear.
     Lost(Ticket),
     /// Only while something on the screen depends on time.
@@ -62,6 +66,8 @@ pub enum Effect {
     Steer(Ticket, Wish),
     /// To the clipboard of the person's terminal (OSC 52).
     Copy(Token),
+    /// Gives the terminal to the person's editor.
+    OpenEditor(Ticket, Outside),
     Suspend,
     Redraw,
     Quit(Farewell),
@@ -98,6 +104,12 @@ pub enum Job {
     },
     Confirm(Box<Done>),
     History(Option<UserGroupId>),
+    /// Unsent forms of the profile.
+    Drafts,
+    /// Keeps what is typed; with when the kept one was changed that is known here.
+    KeepDraft(Box<Draft>, Option<Timestamp>),
+    /// Forgets a draft, unless it was changed after this.
+    ForgetDraft(UserGroupId, Timestamp),
     WriteToken(Token, PathBuf),
     /// All rotations of the profile.
     Rotations,
@@ -149,6 +161,10 @@ impl Job {
             | Self::LookUp(_)
             | Self::Confirm(_)
             | Self::History(_)
+            // Leaving waits for these by themselves; they change nothing at the service.
+            | Self::Drafts
+            | Self::KeepDraft(..)
+            | Self::ForgetDraft(..)
             | Self::Rotations
             | Self::Settle
             | Self::Whose(_)
@@ -163,7 +179,12 @@ impl Job {
     pub fn is_quiet(&self) -> bool {
         matches!(
             self,
-            Self::Search { .. } | Self::Near(..) | Self::KeepView(_)
+            Self::Search { .. }
+                | Self::Near(..)
+                | Self::KeepView(_)
+                | Self::Drafts
+                | Self::KeepDraft(..)
+                | Self::ForgetDraft(..)
         )
     }
 
@@ -182,6 +203,9 @@ impl Job {
             | Self::Rotate { .. }
             | Self::Confirm(_)
             | Self::History(_)
+            | Self::Drafts
+            | Self::KeepDraft(..)
+            | Self::ForgetDraft(..)
             | Self::WriteToken(..)
             | Self::Rotations
             | Self::Settle
@@ -214,6 +238,7 @@ impl Job {
             Self::Rotate { id, .. } => format!("rotating {id}"),
             Self::Confirm(done) => format!("reading back {}", done.group.id),
             Self::History(_) => "reading the history".into(),
+            Self::Drafts | Self::KeepDraft(..) | Self::ForgetDraft(..) => "keeping drafts".into(),
             Self::WriteToken(..) => "writing the token".into(),
             Self::Settle => "settling open rotations".into(),
             Self::Abandon(..) => "abandoning a rotation".into(),
@@ -241,6 +266,10 @@ pub enum Outcome {
     /// Look-up, create, update, rotate and confirm.
     Done(Box<Done>),
     History(Vec<Numbered<Entry>>),
+    Drafts(Vec<KeptDraft>),
+    /// With when the draft was changed that was to be kept.
+    DraftKept(Timestamp, DraftSaved),
+    DraftForgotten,
     TokenWritten(PathBuf),
     Rotations(Vec<JournalRow>),
     Recovered(Vec<Recovered>),

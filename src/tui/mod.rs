@@ -4,6 +4,8 @@ pub mod app;
 pub mod bulk;
 pub mod changes;
 pub mod desk;
+pub mod drafts;
+pub mod editor;
 pub mod facts;
 pub mod frame;
 pub mod groups;
@@ -57,6 +59,8 @@ pub struct Start {
     pub connector: Option<Connector>,
     /// What the demo says of itself; the last one stands in the footer.
     pub greeting: Vec<String>,
+    /// The directory goes with the console, and unsent drafts with it.
+    pub is_thrown_away: bool,
 }
 
 /// Why the console ended.
@@ -67,6 +71,14 @@ pub enum Farewell {
     Demo,
     /// SIGTERM or SIGHUP, or a Ctrl-C that did not wait.
     Signal,
+}
+
+/// How the console ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub farewell: Farewell,
+    /// Unsent drafts that are kept, in words.
+    pub unsent: Option<String>,
 }
 
 /// The console as it opens: its state, and the work behind it.
@@ -84,6 +96,7 @@ pub fn prepare(start: Start, theme: Theme, size: (u16, u16), now: Timestamp) -> 
     );
     desk.size = size;
     desk.can_connect = start.connector.is_some();
+    desk.is_thrown_away = start.is_thrown_away;
     for greeting in start.greeting {
         desk.say(Severity::Info, greeting);
     }
@@ -101,7 +114,7 @@ pub fn prepare(start: Start, theme: Theme, size: (u16, u16), now: Timestamp) -> 
 ///
 /// # Errors
 /// Where there is no terminal to open it in, or the terminal fails.
-pub async fn run(start: Start, signals: &mut Signals) -> io::Result<Farewell> {
+pub async fn run(start: Start, signals: &mut Signals) -> io::Result<Ended> {
     let theme = Theme::detect(start.ascii, |name| {
         start.environment.get(name)?.to_str().map(str::to_owned)
     });
@@ -120,5 +133,9 @@ pub async fn run(start: Start, signals: &mut Signals) -> io::Result<Farewell> {
     });
     let farewell = runner.run(input, Some(signals)).await;
     watching.abort();
-    farewell
+    let unsent = runner.app.unsent();
+    Ok(Ended {
+        farewell: farewell?,
+        unsent,
+    })
 }

@@ -1,6 +1,8 @@
 //! The loop: events and finished jobs in, effects out, one draw when the queue is empty. No clock drives it; an idle
 //! console wakes for nothing and writes nothing.
 
+mod outside;
+
 use std::{
     collections::HashMap,
     future::poll_fn,
@@ -22,6 +24,7 @@ use tokio::{
 use super::{
     Farewell,
     app::App,
+    editor::Outside,
     frame,
     message::{Effect, Job, Msg, ProfileIndex, Ticket},
     messages::Severity,
@@ -41,6 +44,10 @@ pub trait Screen {
     fn copy(&mut self, text: &Token) -> io::Result<()>;
     /// Leaves the screen, stops the process, and comes back when it is continued.
     fn suspend(&mut self) -> io::Result<()>;
+    /// Gives screen and keyboard to the person's editor.
+    fn give_away(&mut self) -> io::Result<()>;
+    /// Takes both back; the size as it is now, where it may be another one.
+    fn take_back(&mut self) -> io::Result<Option<(u16, u16)>>;
     /// After SIGCONT: the shell may have changed the terminal.
     fn continued(&mut self) -> io::Result<()>;
     /// Draws everything anew at the next draw.
@@ -58,6 +65,8 @@ pub struct Runner<S: Screen> {
     reads: HashMap<Ticket, AbortHandle>,
     /// Wishes about the bulk rotations under way.
     wishes: Wishes,
+    /// What the person wants to edit outside, until the loop gets to it.
+    outside: Option<(Ticket, Outside)>,
     farewell: Option<Farewell>,
     /// How long it waits for what is in flight when it leaves.
     pub patience: Duration,
@@ -87,6 +96,7 @@ impl<S: Screen> Runner<S> {
             receiver,
             reads: HashMap::new(),
             wishes: Wishes::default(),
+            outside: None,
             farewell: None,
             patience: PATIENCE,
         };
@@ -156,9 +166,22 @@ impl<S: Screen> Runner<S> {
                 if let Some(msg) = next {
                     self.take(msg);
                 }
-                if self.farewell.is_some() {
+                if self.farewell.is_some() || self.outside.is_some() {
                     break;
                 }
+            }
+            if self.outside.is_some() {
+                // Typed ahead for the editor: here it would mean something else.
+                while let Some(Some(Ok(event))) = ready(&mut events).await {
+                    if let Event::Resize(columns, rows) = event {
+                        self.take(Msg::Resize(columns, rows));
+                    }
+                }
+            }
+            if let Some(end) = self.edit_outside(&mut signals).await {
+                deadline.get_or_insert_with(|| Instant::now() + self.patience);
+                terminal_lives &= end != Signal::Hangup;
+                self.take(Msg::Leave);
             }
             if let Some(farewell) = self.farewell {
                 return Ok(farewell);
@@ -191,7 +214,11 @@ impl<S: Screen> Runner<S> {
     /// # Errors
     /// When the screen cannot be drawn.
     pub async fn settle(&mut self) -> io::Result<()> {
-        while !self.app.desk.running.is_empty() {
+        while !self.app.desk.running.is_empty() || self.outside.is_some() {
+            self.edit_outside(&mut None).await;
+            if self.app.desk.running.is_empty() {
+                continue;
+            }
             let Some(msg) = self.receiver.recv().await else {
                 break;
             };
@@ -260,6 +287,10 @@ impl<S: Screen> Runner<S> {
                     Ok(())
                 }
                 Effect::Copy(text) => self.screen.copy(&text),
+                Effect::OpenEditor(ticket, outside) => {
+                    self.outside = Some((ticket, outside));
+                    Ok(())
+                }
                 Effect::Suspend => self.screen.suspend(),
                 Effect::Redraw => {
                     self.screen.redraw();
@@ -318,6 +349,15 @@ impl Screen for terminal::Screen {
 
     fn suspend(&mut self) -> io::Result<()> {
         self.suspend()
+    }
+
+    fn give_away(&mut self) -> io::Result<()> {
+        self.give_away()
+    }
+
+    fn take_back(&mut self) -> io::Result<Option<(u16, u16)>> {
+        self.take_back()?;
+        crossterm::terminal::size().map(Some)
     }
 
     fn continued(&mut self) -> io::Result<()> {

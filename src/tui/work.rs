@@ -5,6 +5,7 @@ mod finding;
 mod running;
 
 use std::{
+    ffi::OsString,
     path::PathBuf,
     sync::{Arc, PoisonError, RwLock},
 };
@@ -14,7 +15,10 @@ pub(in crate::tui) use finding::nearest_in;
 pub use running::Link;
 
 use crate::{
-    config::files::{write_new_private, write_new_token},
+    config::{
+        files::{write_new_private, write_new_token},
+        profile::KeySource,
+    },
     operations::{Assurance, Connector, DirectoryError, Done, Failure, Operations},
 };
 
@@ -50,6 +54,18 @@ impl Works {
         ProfileIndex(operations.len() - 1)
     }
 
+    /// The environment of the person's editor: without the API key of any profile.
+    pub fn variables_for_editor(&self, profile: ProfileIndex) -> Vec<(OsString, OsString)> {
+        let operations = self.0.operations.read();
+        let operations = operations.unwrap_or_else(PoisonError::into_inner);
+        let keys: Vec<&str> = operations.iter().filter_map(key_variable).collect();
+        let all = operations.get(profile.0);
+        let all = all.into_iter().flat_map(Operations::variables_for_commands);
+        all.filter(|(name, _)| *name != API_KEY && !keys.iter().any(|key| name == key))
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect()
+    }
+
     pub async fn run(&self, profile: ProfileIndex, job: Job, link: Link) -> Outcome {
         let job = match job {
             Job::Check(new, key) => return connecting::check(self, &new, key).await,
@@ -82,6 +98,16 @@ impl Works {
             Job::History(id) => {
                 let limit = Some(HISTORY_SHOWN);
                 listed(operations.history(id, limit).await.map(Outcome::History))
+            }
+            Job::Drafts => listed(operations.drafts().await.map(Outcome::Drafts)),
+            Job::KeepDraft(draft, seen) => {
+                let at = draft.changed_at;
+                let saved = operations.keep_draft(*draft, seen).await;
+                listed(saved.map(|saved| Outcome::DraftKept(at, saved)))
+            }
+            Job::ForgetDraft(id, until) => {
+                let forgotten = operations.forget_draft(&id, until).await;
+                listed(forgotten.map(|()| Outcome::DraftForgotten))
             }
             Job::LookUp(id) => done(operations.look_up(&id, Assurance::KnownOnly).await),
             Job::Create(id, wanted) => done(operations.create(&id, &wanted).await),
@@ -151,6 +177,16 @@ impl Works {
             }
         };
         result.unwrap_or_else(Outcome::Failed)
+    }
+}
+
+/// Holds an API key where no file says otherwise; so it is nobody else's business where one does.
+const API_KEY: &str = "GROUPDESK_API_KEY";
+
+fn key_variable(operations: &Operations) -> Option<&str> {
+    match &operations.profile().api_key {
+        KeySource::Env(name) => Some(name),
+        KeySource::File(_) | KeySource::Command(_) | KeySource::Keyring(_) => None,
     }
 }
 

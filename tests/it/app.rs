@@ -3,10 +3,13 @@
 mod bulk;
 mod confirm;
 mod drafts;
+mod drafts_kept;
 mod find;
 mod form;
+mod groups;
 mod handing;
 mod leaving;
+mod outside;
 mod places;
 mod random;
 mod recovery;

@@ -2,6 +2,7 @@
 
 mod bulk;
 mod connect;
+mod drafts;
 mod find;
 mod handing;
 mod places;

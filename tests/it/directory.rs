@@ -1,6 +1,7 @@
 //! What this desk remembers: learnt in one transaction, kept for ever, shared by several processes, never a token.
 
 mod care;
+mod drafts;
 mod journal;
 mod memory;
 

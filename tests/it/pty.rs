@@ -4,6 +4,8 @@ mod bulk;
 mod canary;
 mod copying;
 mod dead_service;
+mod drafts;
+mod editor;
 mod end;
 mod first_screen;
 mod flow;

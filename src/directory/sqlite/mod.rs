@@ -3,6 +3,7 @@
 
 mod batches;
 mod console;
+mod drafts;
 mod fault;
 mod groups;
 mod handoff;
@@ -107,6 +108,22 @@ fn work(request: Request) -> Box<dyn Work> {
             reply,
         } => write!(reply, move |tx| batches::end_item(tx, place, ending, &note)),
         Request::EndBatch { id, at, reply } => write!(reply, move |tx| batches::end(tx, id, at)),
+        Request::Drafts { profile, reply } => read!(reply, move |c| drafts::list(c, &profile)),
+        Request::SaveDraft {
+            profile,
+            draft,
+            by,
+            seen,
+            reply,
+        } => write!(reply, move |tx| drafts::save(
+            tx, &profile, &draft, &by, seen
+        )),
+        Request::ForgetDraft {
+            profile,
+            id,
+            until,
+            reply,
+        } => write!(reply, move |tx| drafts::forget(tx, &profile, &id, until)),
         Request::Rotation { id, reply } => read!(reply, move |c| journal::one(c, id)),
         Request::Rotations { filter, reply } if filter.user_group_id.is_some() => {
             read!(reply, move |c| journal::list(c, filter))

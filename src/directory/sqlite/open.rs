@@ -31,6 +31,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../assets/migrations/directory/0002_batches_and_handoff.sql"),
     include_str!("../../../assets/migrations/directory/0003_boot_clock.sql"),
     include_str!("../../../assets/migrations/directory/0004_console.sql"),
+    include_str!("../../../assets/migrations/directory/0005_drafts.sql"),
 ];
 
 const NEWEST: i64 = MIGRATIONS.len() as i64;

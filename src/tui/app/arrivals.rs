@@ -15,6 +15,9 @@ impl App {
         };
         let is_here = running.profile == self.desk.current;
         self.note_environment(running.profile, &outcome);
+        if self.draft_done(ticket, running.profile, &outcome) {
+            return;
+        }
         self.take_in(&mut outcome, is_here);
         self.bulk_ended(ticket, &outcome, is_here);
         let waiting = self
@@ -60,8 +63,12 @@ impl App {
             return;
         }
         let key = (profile, id.clone());
-        let is_draft = self.desk.drafts.get(&key);
-        if is_draft.is_some_and(|draft| draft.wanted().as_ref() == Ok(sent)) {
+        if self
+            .desk
+            .drafts
+            .get(&key)
+            .is_some_and(|unsent| unsent.is(sent))
+        {
             self.desk.drafts.remove(&key);
         }
         for pane in &mut self.stack {
@@ -117,6 +124,9 @@ impl App {
             | Outcome::Found(_)
             | Outcome::Near(_)
             | Outcome::ViewKept
+            | Outcome::Drafts(_)
+            | Outcome::DraftKept(..)
+            | Outcome::DraftForgotten
             | Outcome::OpenRotations(_)
             | Outcome::History(_)
             | Outcome::TokenWritten(_)
@@ -200,6 +210,9 @@ impl App {
             | Outcome::Found(_)
             | Outcome::Near(_)
             | Outcome::ViewKept
+            | Outcome::Drafts(_)
+            | Outcome::DraftKept(..)
+            | Outcome::DraftForgotten
             | Outcome::OpenRotations(_)
             | Outcome::History(_)
             | Outcome::Rotations(_)
@@ -230,6 +243,9 @@ impl App {
                 format!("{} broke off inside groupdesk; try again", running.label),
             )
         };
+        if self.draft_lost(ticket) {
+            return;
+        }
         self.desk.say(severity, text);
         let waiting = self
             .stack

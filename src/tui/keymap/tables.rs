@@ -44,6 +44,7 @@ tables! {
     LIST {
         Enter ["enter"] "open" "open the group: read it from the service";
         Edit ["e"] "edit" "edit name, mapping and properties";
+        EditWhole ["E" "f4"] "" "edit the whole group in $VISUAL or $EDITOR";
         Token ["t"] "token" "the token: reveal, copy, write to a file, rotate";
         Mark ["space"] "mark" "mark the group of the row, or take the mark back";
         RotateMarked ["T"] "ROTATE marked" "rotate the marked";
@@ -67,6 +68,7 @@ tables! {
 
     GROUP {
         Edit ["e"] "edit" "edit name, mapping and properties";
+        EditWhole ["E" "f4"] "" "edit the whole group in $VISUAL or $EDITOR";
         Token ["t"] "token" "the token: reveal, copy, write to a file, rotate";
         Refresh ["r" "f5" "ctrl-r"] "read again" "read it from the service again";
         History ["2"] "history" "the history of this group";
@@ -80,6 +82,10 @@ tables! {
         Back ["esc"] "leave, draft kept" "leave; the draft is kept";
         PreviousField ["shift-tab"] "" "to the previous field";
         NextProblem ["f8"] "" "to the next problem";
+        EditOutside ["ctrl-e"] "" "edit this field in $VISUAL or $EDITOR";
+        EditWhole ["f4"] "" "edit the whole group in $VISUAL or $EDITOR";
+        Refresh ["f5" "ctrl-r"] "" "read the service's copy again; what you typed stays";
+        Discard ["ctrl-x"] "" "discard the draft; asks first";
     }
 
     EDIT_MAPPING {
@@ -95,6 +101,10 @@ tables! {
         Back ["esc"] "leave, draft kept" "leave; the draft is kept";
         PreviousField ["shift-tab"] "" "to the previous field";
         NextProblem ["f8"] "" "to the next problem";
+        EditOutside ["ctrl-e"] "" "edit this field in $VISUAL or $EDITOR";
+        EditWhole ["E" "f4"] "" "edit the whole group in $VISUAL or $EDITOR";
+        Refresh ["r" "f5" "ctrl-r"] "" "read the service's copy again; what you typed stays";
+        Discard ["ctrl-x"] "" "discard the draft; asks first";
     }
 
     EDIT_CELL {
@@ -102,6 +112,8 @@ tables! {
         InField ["esc"] "cancel cell" "back to what the cell was";
         InField ["tab"] "next cell" "keep, and on to the next cell";
         Review ["ctrl-s" "f2"] "review" "see what would be sent";
+        EditOutside ["ctrl-e"] "" "edit the mapping in $VISUAL or $EDITOR";
+        EditWhole ["f4"] "" "edit the whole group in $VISUAL or $EDITOR";
     }
 
     EDIT_PROPERTIES {
@@ -138,6 +150,10 @@ tables! {
         InField ["esc"] "cancel" "back to what the type was";
         InField ["tab"] "next cell" "keep, and on to the next cell";
         Review ["ctrl-s" "f2"] "review" "see what would be sent";
+        EditOutside ["ctrl-e"] "" "edit this field in $VISUAL or $EDITOR";
+        EditWhole ["f4"] "" "edit the whole group in $VISUAL or $EDITOR";
+        Refresh ["f5" "ctrl-r"] "" "read the service's copy again; what you typed stays";
+        Discard ["ctrl-x"] "" "discard the draft; asks first";
     }
 
     REVIEW {

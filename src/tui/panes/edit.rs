@@ -1,6 +1,8 @@
 //! The form of a group: name, mapping as rows, properties as JSON. Text is never lost: leaving keeps a draft.
 
+mod draft;
 mod elsewhere;
+mod outside;
 mod view;
 
 use std::sync::OnceLock;
@@ -24,6 +26,7 @@ use crate::{
     tui::{
         desk::{Ask, Desk},
         keymap::{Action, Focus},
+        message::{Outcome, Ticket},
         messages::Severity,
         widgets::{
             mapping_table::MappingTable,
@@ -61,8 +64,8 @@ pub struct Edit {
     pub base: Wanted,
     /// The group is not known here: the form ends in a create.
     pub creating: bool,
-    /// When the form was opened; a draft says how old its base is.
-    pub opened_at: Timestamp,
+    /// How old that is; a draft says it.
+    pub base_at: Timestamp,
     name: TextField,
     mapping: MappingTable,
     properties: PropertiesField,
@@ -71,6 +74,15 @@ pub struct Edit {
     elsewhere: Elsewhere,
     /// What would change, worked out for the first drawing after a message: many keys can come before it.
     judged: OnceLock<Judged>,
+    /// Texts from an outside editor that cannot be read yet: the mapping, the whole group.
+    mapping_text: Option<String>,
+    group_text: Option<String>,
+    /// What an outside editor has at hand, and the text it was given.
+    outside: Option<(Ticket, outside::Part, String)>,
+    /// The service's copy is being read again.
+    reading: Option<Ticket>,
+    /// When discarding was asked for once.
+    discarding: Option<Timestamp>,
 }
 
 /// What would change, or the field that cannot be understood and why.
@@ -82,7 +94,8 @@ const LONGEST_NAME: usize = 1_000;
 impl Edit {
     /// The form of a known group, or its draft where there is one.
     pub fn of(group: &KnownGroup, desk: &mut Desk) -> Self {
-        Self::draft_or(group.id.clone(), Wanted::of(group), false, desk)
+        let base_at = group.last_seen.unwrap_or(desk.now);
+        Self::draft_or(group.id.clone(), Wanted::of(group), base_at, false, desk)
     }
 
     /// The form of a group that is to be created.
@@ -92,23 +105,26 @@ impl Edit {
             mapping: None,
             properties: None,
         };
-        Self::draft_or(id, base, true, desk)
+        Self::draft_or(id, base, desk.now, true, desk)
     }
 
-    fn draft_or(id: UserGroupId, base: Wanted, creating: bool, desk: &mut Desk) -> Self {
-        if let Some(draft) = desk.drafts.get(&(desk.current, id.clone())).cloned() {
-            let mut draft = draft;
+    fn draft_or(
+        id: UserGroupId,
+        base: Wanted,
+        base_at: Timestamp,
+        creating: bool,
+        desk: &mut Desk,
+    ) -> Self {
+        // Another console may have kept a newer one.
+        desk.read_drafts();
+        if let Some(unsent) = desk.drafts.get(&(desk.current, id.clone())).cloned() {
+            Self::say_opened(&unsent, desk);
+            let form = unsent.form;
+            let mut draft = form.unwrap_or_else(|| Self::of_draft(unsent.draft));
             if draft.creating && !creating {
                 // It exists by now: what was typed for its creation becomes an update.
                 draft.becomes_update(base);
             }
-            let age = desk.age(draft.opened_at);
-            desk.say(
-                Severity::Info,
-                format!(
-                    "your unsent draft, begun {age} ago; the review reads the service's copy first"
-                ),
-            );
             return draft;
         }
         let name = base.name.clone().unwrap_or_default();
@@ -124,7 +140,12 @@ impl Edit {
             section: Section::Name,
             elsewhere: Elsewhere::default(),
             judged: OnceLock::new(),
-            opened_at: desk.now,
+            base_at,
+            mapping_text: None,
+            group_text: None,
+            outside: None,
+            reading: None,
+            discarding: None,
             id,
             base,
             creating,
@@ -177,23 +198,18 @@ impl Edit {
     }
 
     fn is_changed(&self) -> bool {
-        self.change().is_none_or(|change| !change.is_empty())
+        self.unread().is_some() || self.change().is_none_or(|change| !change.is_empty())
     }
 
     fn keep_draft(&self, desk: &mut Desk) {
         let key = (desk.current, self.id.clone());
-        if self.is_under_way(desk) {
-            // The draft of the review stays until it is known how that ended.
-            return;
-        }
-        if self.is_changed() {
-            desk.drafts.insert(key, self.clone());
+        self.keep(desk);
+        if self.is_changed() && !self.is_under_way(desk) {
+            desk.drafts.leave(&key, self.clone());
             desk.say(
                 Severity::Info,
                 format!("draft of {} kept; nothing was sent", self.id),
             );
-        } else {
-            desk.drafts.remove(&key);
         }
     }
 
@@ -243,6 +259,10 @@ impl Edit {
             self.section = Section::Properties;
             return;
         }
+        if let Some(why) = self.unread() {
+            desk.say(Severity::Warning, why);
+            return;
+        }
         match self.wanted() {
             Err((text, field)) => {
                 self.go_to_problem();
@@ -256,8 +276,7 @@ impl Edit {
             }
             Ok(wanted) => {
                 // Kept from here on: whatever the review comes to, the text is not lost.
-                desk.drafts
-                    .insert((desk.current, self.id.clone()), self.clone());
+                self.keep(desk);
                 let review = Review::of(self, wanted, desk);
                 desk.ask(Ask::Push(Pane::Review(Box::new(review))));
             }
@@ -296,6 +315,7 @@ impl View for Edit {
 
     fn status(&self, _desk: &Desk) -> String {
         match self.judged() {
+            _ if self.unread().is_some() => "a text from the editor: F4 or Ctrl-E".into(),
             Err(_) => "a problem: F8 goes there".into(),
             Ok(change) => match change.count() {
                 0 => "nothing changed".into(),
@@ -314,6 +334,10 @@ impl View for Edit {
             }
             Action::NextProblem => self.go_to_problem(),
             Action::Review => self.review(desk),
+            Action::EditOutside => self.open_field(desk),
+            Action::EditWhole => self.open_group(desk),
+            Action::Discard => self.discard(desk),
+            Action::Refresh => self.read_again(desk),
             Action::Back => {
                 self.leave(desk);
                 desk.ask(Ask::Pop);
@@ -322,13 +346,14 @@ impl View for Edit {
         }
     }
 
-    fn disabled(&self, action: Action, _desk: &Desk) -> Option<String> {
+    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
         match action {
             Action::RowsOrJson => {
                 let problem = self.properties.why_no_rows();
                 problem.map(ToString::to_string)
             }
-            Action::Refresh => Some("nothing to read".into()),
+            Action::Refresh => self.no_reading(),
+            Action::Discard => self.nothing_to_discard(desk),
             _ => None,
         }
     }
@@ -340,7 +365,22 @@ impl View for Edit {
         }
     }
 
+    fn waits_for(&self, ticket: Ticket) -> bool {
+        self.waits(ticket)
+    }
+
+    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
+        self.take_copy(outcome, desk);
+    }
+
+    fn lost(&mut self, _desk: &mut Desk) {
+        self.reading = None;
+    }
+
     fn leave(&mut self, desk: &mut Desk) {
+        if let Some(ticket) = self.reading.take() {
+            desk.cancel(ticket);
+        }
         self.mapping.commit();
         self.properties.settle();
         self.keep_draft(desk);

@@ -112,12 +112,13 @@ impl View for Group {
                 let pane = History::of(Some(self.id.clone()), desk);
                 desk.ask(Ask::Push(Pane::History(pane)));
             }
-            Action::Edit | Action::Token | Action::CopyMenu => {
+            Action::Edit | Action::EditWhole | Action::Token | Action::CopyMenu => {
                 let Some(group) = self.known(desk).cloned() else {
                     return;
                 };
                 let pane = match action {
                     Action::Edit => Pane::Edit(Box::new(Edit::of(&group, desk))),
+                    Action::EditWhole => Pane::Edit(Box::new(Edit::outside(&group, desk))),
                     Action::Token => Pane::Token(Box::new(TokenPane::open(&group, desk))),
                     _ => Pane::CopyMenu(CopyMenu::of(&group)),
                 };
@@ -129,7 +130,7 @@ impl View for Group {
 
     fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
         match action {
-            Action::Edit => desk.forbidden(Guarded::Update),
+            Action::Edit | Action::EditWhole => desk.forbidden(Guarded::Update),
             _ => None,
         }
     }
@@ -162,6 +163,9 @@ impl View for Group {
             | Outcome::Found(_)
             | Outcome::Near(_)
             | Outcome::ViewKept
+            | Outcome::Drafts(_)
+            | Outcome::DraftKept(..)
+            | Outcome::DraftForgotten
             | Outcome::OpenRotations(_)
             | Outcome::History(_)
             | Outcome::TokenWritten(_)

@@ -180,6 +180,9 @@ impl View for History {
             | Outcome::Found(_)
             | Outcome::Near(_)
             | Outcome::ViewKept
+            | Outcome::Drafts(_)
+            | Outcome::DraftKept(..)
+            | Outcome::DraftForgotten
             | Outcome::OpenRotations(_)
             | Outcome::Done(_)
             | Outcome::TokenWritten(_)

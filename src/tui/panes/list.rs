@@ -286,7 +286,7 @@ impl View for List {
                 }
                 self.ticket = Some(desk.start(Job::List));
             }
-            Action::Enter | Action::Edit | Action::Token | Action::CopyMenu => {
+            Action::Enter | Action::Edit | Action::EditWhole | Action::Token | Action::CopyMenu => {
                 let Some(group) = self.group(desk).cloned() else {
                     desk.say(Severity::Info, "no group here; o opens or creates one");
                     return;
@@ -294,6 +294,7 @@ impl View for List {
                 self.on = Some(group.id.clone());
                 let pane = match action {
                     Action::Edit => Pane::Edit(Box::new(Edit::of(&group, desk))),
+                    Action::EditWhole => Pane::Edit(Box::new(Edit::outside(&group, desk))),
                     Action::Token => Pane::Token(Box::new(TokenPane::open(&group, desk))),
                     Action::CopyMenu => Pane::CopyMenu(CopyMenu::of(&group)),
                     _ => Pane::Group(Group::open(group.id, desk)),
@@ -319,7 +320,7 @@ impl View for List {
 
     fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
         match action {
-            Action::Edit => desk.forbidden(Guarded::Update),
+            Action::Edit | Action::EditWhole => desk.forbidden(Guarded::Update),
             Action::RotateMarked => self.no_bulk(desk),
             Action::MarkAll => self.no_marking(),
             Action::SortReverse if self.finder.is_ranked() => {

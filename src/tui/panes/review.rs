@@ -326,6 +326,9 @@ impl View for Review {
                 | Outcome::Found(_)
                 | Outcome::Near(_)
                 | Outcome::ViewKept
+                | Outcome::Drafts(_)
+                | Outcome::DraftKept(..)
+                | Outcome::DraftForgotten
                 | Outcome::OpenRotations(_)
                 | Outcome::History(_)
                 | Outcome::TokenWritten(_)

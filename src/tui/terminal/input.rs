@@ -7,7 +7,7 @@
 use std::{
     io,
     pin::Pin,
-    sync::{Mutex, PoisonError},
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll},
     thread,
     time::Duration,
@@ -15,6 +15,7 @@ use std::{
 
 use crossterm::event::{self, Event};
 use futures_util::Stream;
+use rustix::process::{Signal, getpid, kill_process};
 use tokio::sync::mpsc::{self, Receiver};
 
 /// Events that wait for the console; then the reading thread waits, and after it the terminal.
@@ -22,6 +23,64 @@ const QUEUE: usize = 1_024;
 
 /// The receiving end while no console is open. There is one keyboard and one thread that reads it, for the process.
 static AT_REST: Mutex<Option<Receiver<io::Result<Event>>>> = Mutex::new(None);
+
+/// Whether the thread may read, and whether it does.
+#[derive(Debug, Default)]
+struct Gate {
+    is_shut: bool,
+    is_reading: bool,
+}
+
+static GATE: Mutex<Gate> = Mutex::new(Gate {
+    is_shut: false,
+    is_reading: false,
+});
+static MOVED: Condvar = Condvar::new();
+
+/// How long the thread may take to let go of the keyboard.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Stops reading, so that another program has the keyboard for itself; returns once nothing is read any more.
+pub fn pause() -> io::Result<()> {
+    let mut gate = gate();
+    gate.is_shut = true;
+    if !gate.is_reading {
+        return Ok(());
+    }
+    // crossterm waits for keys and for changes of size at once: the second wakes it without taking a key.
+    kill_process(getpid(), Signal::WINCH)?;
+    let waiting = MOVED.wait_timeout_while(gate, PATIENCE, |gate| gate.is_reading);
+    let (mut gate, _) = waiting.unwrap_or_else(PoisonError::into_inner);
+    if gate.is_reading {
+        gate.is_shut = false;
+        return Err(io::Error::other("the keyboard could not be handed over"));
+    }
+    Ok(())
+}
+
+/// Reads again.
+pub fn resume() {
+    gate().is_shut = false;
+    MOVED.notify_all();
+}
+
+fn gate() -> MutexGuard<'static, Gate> {
+    GATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits until reading is allowed.
+fn enter() {
+    let waiting = MOVED.wait_while(gate(), |gate| gate.is_shut);
+    waiting.unwrap_or_else(PoisonError::into_inner).is_reading = true;
+}
+
+/// Whether reading is still allowed.
+fn leave() -> bool {
+    let mut gate = gate();
+    gate.is_reading = false;
+    MOVED.notify_all();
+    !gate.is_shut
+}
 
 /// The events of this process's terminal; ends when the terminal is gone.
 #[derive(Debug)]
@@ -66,10 +125,15 @@ fn start() -> io::Result<Receiver<io::Result<Event>>> {
     let (sender, receiver) = mpsc::channel(QUEUE);
     let read = move || {
         loop {
-            let event = match event::read() {
+            enter();
+            let event = event::read();
+            let is_open = leave();
+            match &event {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                event => event,
-            };
+                // Our own call; the size is asked for when the gate opens.
+                Ok(Event::Resize(..)) if !is_open => continue,
+                _ => {}
+            }
             let is_last = event.is_err();
             if sender.blocking_send(event).is_err() || is_last {
                 return;

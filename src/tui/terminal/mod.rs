@@ -116,6 +116,20 @@ impl Screen {
         take_over()
     }
 
+    /// Gives screen and keyboard to another program.
+    pub fn give_away(&mut self) -> io::Result<()> {
+        input::pause()?;
+        restore();
+        Ok(())
+    }
+
+    /// Takes both back.
+    pub fn take_back(&mut self) -> io::Result<()> {
+        let taken = self.enter_again();
+        input::resume();
+        taken
+    }
+
     /// Hands a text to the clipboard of the person's terminal (OSC 52); nobody confirms that it took it.
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
         let command = crossterm::clipboard::CopyToClipboard::to_clipboard_from(text);

@@ -123,7 +123,7 @@ fn a_rotation_that_was_left_is_handed_off_all_the_same() {
         let reads = |job: &Job| {
             matches!(
                 job,
-                Job::List | Job::OpenRotations | Job::PendingHandOffs | Job::Batches
+                Job::List | Job::OpenRotations | Job::PendingHandOffs | Job::Batches | Job::Drafts
             )
         };
         scene.pending.retain(|(_, _, job)| !reads(job));

@@ -2,7 +2,7 @@
 
 use groupdesk::tui::{
     Farewell,
-    message::{Effect, Msg},
+    message::{Effect, Job, Msg},
 };
 
 use super::scene::{Scene, TESTING};
@@ -52,39 +52,60 @@ fn a_slow_second_ctrl_c_is_a_first_one() {
 }
 
 #[test]
-fn q_with_a_draft_warns_first() {
+fn a_draft_that_is_kept_holds_nobody() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<end> 2<esc>");
-    assert_eq!(scene.keys("q"), []);
-    assert!(
-        scene.footer().contains("1 unsent draft"),
-        "{}",
-        scene.footer()
-    );
-    assert_eq!(scene.later(9).keys("q"), [], "that was too long ago");
+    scene.keys("<ctrl-c>");
+    scene.says("Ctrl-C again quits; 1 unsent draft is kept");
     assert_eq!(scene.keys("q"), [Effect::Quit(Farewell::Asked)]);
+    let unsent = scene.app.unsent();
+    assert_eq!(unsent.as_deref(), Some("1 unsent draft is kept"));
+}
+
+/// With a draft that cannot be saved.
+fn unsaved() -> Scene {
+    let mut scene = Scene::on(TESTING);
+    scene.is_full = true;
+    scene.walk("e<end> 2<esc>");
+    scene
+}
+
+/// The last save is tried, and fails.
+fn the_save_fails(scene: &mut Scene) -> Vec<Effect> {
+    let (ticket, _, job) = scene.pending.remove(0);
+    assert!(matches!(job, Job::KeepDraft(..)), "{job:?}");
+    assert!(scene.pending.is_empty());
+    let failed = super::scene::failed("no room left on the disk", None);
+    scene.msg(Msg::Done(ticket, failed))
+}
+
+#[test]
+fn q_with_a_draft_that_cannot_be_saved_warns_first() {
+    let mut scene = unsaved();
+    let said = scene.app.desk.messages.all();
+    let errors = said.filter(|message| message.text.contains("NOT saved"));
+    assert_eq!(errors.count(), 1, "said once");
+    scene.walk("q");
+    let footer = scene.footer();
+    assert!(footer.contains("1 unsent draft goes"), "{footer}");
+    assert!(footer.contains("q again quits"), "{footer}");
+    scene.later(9).walk("q");
+    assert!(scene.footer().contains("q again quits"), "too long ago");
+    assert_eq!(scene.keys("q"), [], "it tries once more");
+    assert_eq!(the_save_fails(&mut scene), [Effect::Quit(Farewell::Asked)]);
+    assert_eq!(scene.app.unsent(), None);
 }
 
 #[test]
 fn ctrl_c_is_no_answer_to_the_warning_of_q() {
-    let mut scene = Scene::on(TESTING);
-    scene.walk("e<end> 2<esc>");
-    assert_eq!(scene.keys("<ctrl-c>q"), [], "q has not warned yet");
-    assert_eq!(scene.keys("q"), [Effect::Quit(Farewell::Asked)]);
-}
-
-#[test]
-fn a_standing_error_does_not_hide_the_warning() {
-    let mut scene = Scene::on(TESTING);
-    scene.keys("<enter>");
-    scene.answer_with(super::scene::failed("broken", None));
-    scene.walk("<esc>e<end> 2<esc>");
-    assert_eq!(scene.keys("q"), []);
+    let mut scene = unsaved();
+    scene.walk("<ctrl-c>q");
     assert!(
         scene.footer().contains("q again quits"),
-        "{}",
-        scene.footer()
+        "q has not warned yet"
     );
+    scene.keys("q");
+    assert_eq!(the_save_fails(&mut scene), [Effect::Quit(Farewell::Asked)]);
 }
 
 #[test]

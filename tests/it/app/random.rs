@@ -95,6 +95,11 @@ const KEYS: &[&str] = &[
     "X",
     "f",
     "F",
+    "E",
+    "<f4>",
+    "<ctrl-e>",
+    "<ctrl-x>",
+    "<ctrl-x>",
 ];
 
 fn step() -> impl Strategy<Value = Step> {

@@ -6,16 +6,16 @@ use groupdesk::{
     config::profile::{KeySource, Profile},
     domain::{
         batch::{Counts, Plan, Skip},
-        change::Wanted,
         group::EnvironmentTag,
         handoff::{HandOff, HandOffState},
         history::Ending,
-        known::{KnownGroup, Lesson, Returned, Sent},
+        known::KnownGroup,
         rotation::{Rotation, State},
         token::{Fingerprint, Token},
     },
     operations::{
-        BatchId, Done, HandedOff, JournalRow, Owner, Recovered, RotationId, Warning, bulk::Report,
+        BatchId, Done, DraftSaved, HandedOff, JournalRow, Owner, Recovered, RotationId, Warning,
+        bulk::Report,
     },
     tui::{
         app::App,
@@ -29,6 +29,8 @@ use jiff::{SignedDuration, Timestamp};
 use ratatui::{buffer::Buffer, layout::Rect};
 
 use super::find::found;
+use super::groups::taught;
+pub(super) use super::groups::{base, group, wanted};
 use crate::support::{
     console::{parse, text_of},
     world::id,
@@ -43,13 +45,15 @@ pub(super) const READ_ONLY: usize = 2;
 pub(super) const TOKEN: &str = "canary-token-0123456789abcdef";
 
 /// Where the scenes begin.
-const BEGIN: Timestamp = Timestamp::constant(1_793_000_000, 0);
+pub(super) const BEGIN: Timestamp = Timestamp::constant(1_793_000_000, 0);
 
 pub(super) struct Scene {
     pub(super) app: App,
     pub(super) now: Timestamp,
     /// Started, not cancelled, and not yet answered.
     pub(super) pending: Vec<(Ticket, ProfileIndex, Job)>,
+    /// No draft can be saved.
+    pub(super) is_full: bool,
 }
 
 impl Scene {
@@ -80,6 +84,7 @@ impl Scene {
             app,
             now: BEGIN,
             pending: Vec::new(),
+            is_full: false,
         };
         scene.note(effects);
         scene
@@ -115,26 +120,41 @@ impl Scene {
                 Effect::Cancel(ticket) => self.pending.retain(|(known, ..)| known != ticket),
                 Effect::Copy(_)
                 | Effect::Steer(..)
+                | Effect::OpenEditor(..)
                 | Effect::Suspend
                 | Effect::Redraw
                 | Effect::Quit(_) => {}
             }
         }
+        // Drafts are kept beside everything else; the tests of them look at what is pending.
+        let is_of_drafts =
+            |effect: &Effect| matches!(effect, Effect::Start(.., job) if is_of_drafts(job));
         effects
+            .into_iter()
+            .filter(|effect| !is_of_drafts(effect))
+            .collect()
     }
 
     /// Answers everything under way, and what follows from it, as a service in good health.
     pub(super) fn answer(&mut self) {
         while let Some((ticket, profile, job)) = self.pending.pop() {
-            let outcome = canned(profile, &job);
+            let outcome = if self.is_full && matches!(job, Job::KeepDraft(..)) {
+                failed("no room left on the disk", None)
+            } else {
+                canned(profile, &job)
+            };
             self.msg(Msg::Done(ticket, outcome));
         }
     }
 
     /// Answers the only job under way with something else.
     pub(super) fn answer_with(&mut self, outcome: Outcome) -> Vec<Effect> {
-        assert_eq!(self.pending.len(), 1, "{:?}", self.pending);
-        let (ticket, ..) = self.pending.remove(0);
+        let (others, mut asked) = std::mem::take(&mut self.pending)
+            .into_iter()
+            .partition::<Vec<_>, _>(|(.., job)| is_of_drafts(job));
+        self.pending = others;
+        assert_eq!(asked.len(), 1, "{asked:?}");
+        let (ticket, ..) = asked.remove(0);
         self.msg(Msg::Done(ticket, outcome))
     }
 
@@ -188,6 +208,11 @@ impl Scene {
     }
 }
 
+/// It concerns unsent drafts and nothing else.
+pub(super) fn is_of_drafts(job: &Job) -> bool {
+    matches!(job, Job::Drafts | Job::KeepDraft(..) | Job::ForgetDraft(..))
+}
+
 fn a_profile(name: &str, tag: EnvironmentTag, production: bool, read_only: bool) -> Profile {
     Profile {
         name: name.into(),
@@ -216,6 +241,9 @@ pub(super) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
         Job::Search { .. } | Job::Near(..) | Job::KeepView(_) => found(job),
         Job::OpenRotations => Outcome::OpenRotations(Vec::new()),
         Job::History(_) => Outcome::History(Vec::new()),
+        Job::Drafts => Outcome::Drafts(Vec::new()),
+        Job::KeepDraft(draft, _) => Outcome::DraftKept(draft.changed_at, DraftSaved::Kept),
+        Job::ForgetDraft(..) => Outcome::DraftForgotten,
         Job::LookUp(id) => done(Ending::Found, group(id.as_str(), 1)),
         Job::Create(id, wanted) => done(Ending::Created, taught(id.as_str(), wanted, profile)),
         Job::Update { id, wanted, .. } => {
@@ -349,58 +377,4 @@ pub(super) fn failed(text: &str, ending: Option<Ending>) -> Outcome {
         text: text.into(),
         ending,
     })
-}
-
-pub(super) fn wanted(name: &str, mapping: &[(&str, &str)], properties: &str) -> Wanted {
-    Wanted {
-        name: Some(name.into()),
-        mapping: Some(
-            mapping
-                .iter()
-                .map(|(schema, source)| ((*schema).to_owned(), (*source).to_owned()))
-                .collect(),
-        ),
-        properties: Some(serde_json::from_str(properties).expect("an object")),
-    }
-}
-
-/// What every group holds at first.
-pub(super) fn base(id: &str) -> Wanted {
-    wanted(
-        &format!("Name of {id}"),
-        &[("7", "40")],
-        r#"{"tier":"gold"}"#,
-    )
-}
-
-/// A group as the directory knows it, with a fingerprint of its own.
-pub(super) fn group(id: &str, fingerprint: u8) -> KnownGroup {
-    learnt(id, &base(id), fingerprint)
-}
-
-fn taught(id: &str, wanted: &Wanted, _profile: ProfileIndex) -> KnownGroup {
-    learnt(id, wanted, 1)
-}
-
-fn learnt(name: &str, wanted: &Wanted, fingerprint: u8) -> KnownGroup {
-    let mut group = KnownGroup::new(id(name));
-    group.learn(&Lesson {
-        id: id(name),
-        sent: Sent {
-            name: wanted.name.clone(),
-            mapping: wanted.mapping.clone(),
-            properties: wanted.properties.clone(),
-        },
-        returned: Some(Returned {
-            name: wanted.name.clone(),
-            team_id: Some(7),
-            properties: wanted.properties.clone(),
-            environment_tag: None,
-            fingerprint: Fingerprint::from_bytes([fingerprint; 32]),
-        }),
-        rotated: false,
-        at: BEGIN,
-        by: "ana@bastion2".into(),
-    });
-    group
 }

@@ -42,8 +42,8 @@ looks! {
     edit_name Testing "e" USUAL;
     edit_mapping Testing "e<tab><right><enter><end>9<enter><down>Da55<tab>66<enter>" USUAL WIDE LOW;
     edit_properties Testing "e<tab><tab><down><end>x" USUAL WIDE;
-    edit_rows Testing "e<tab><tab><f6><enter><ctrl-u>silver<enter><down><down>Dabeta<enter><right><right><enter>" USUAL WIDE LOW;
-    edit_type Testing "e<tab><tab><f6><down><down><left><enter><left>" USUAL;
+    edit_rows Testing "e<tab><tab><f3><enter><ctrl-u>silver<enter><down><down>Dabeta<enter><right><right><enter>" USUAL WIDE LOW;
+    edit_type Testing "e<tab><tab><f3><down><down><left><enter><left>" USUAL;
     edit_marks Testing "e<end> plc<tab><tab><down><down><down><end><left><left>1<end><enter>\"x\": 1," USUAL WIDE;
     review Testing "e<end> plc<tab><right><enter><end>9<enter><ctrl-s>" USUAL WIDE LOW;
     review_production Production "e<end> plc<ctrl-s>" USUAL;

@@ -38,6 +38,7 @@ fn player() {
         environment: Environment::of_process(),
         connector: None,
         greeting: Vec::new(),
+        is_thrown_away: false,
     };
     let now = Clock::System.now();
     let (app, works) = prepare(start, Theme::default(), (80, 24), now);

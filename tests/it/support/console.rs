@@ -61,6 +61,8 @@ pub(crate) struct Memory {
     frame: Buffer,
     pub(crate) copied: Vec<String>,
     pub(crate) suspended: usize,
+    /// How often it was given to an editor and not taken back.
+    pub(crate) given: usize,
 }
 
 impl Memory {
@@ -70,6 +72,7 @@ impl Memory {
             frame: Buffer::default(),
             copied: Vec::new(),
             suspended: 0,
+            given: 0,
         }
     }
 }
@@ -96,6 +99,16 @@ impl Screen for Memory {
     fn suspend(&mut self) -> io::Result<()> {
         self.suspended += 1;
         Ok(())
+    }
+
+    fn give_away(&mut self) -> io::Result<()> {
+        self.given += 1;
+        Ok(())
+    }
+
+    fn take_back(&mut self) -> io::Result<Option<(u16, u16)>> {
+        self.given -= 1;
+        Ok(None)
     }
 
     fn continued(&mut self) -> io::Result<()> {
@@ -143,6 +156,7 @@ impl Console {
             environment: Environment::default(),
             connector,
             greeting: Vec::new(),
+            is_thrown_away: false,
         };
         let (app, works) = prepare(start, theme, size, clock.now());
         let mut console = Self {

@@ -195,6 +195,9 @@ impl View for Connect {
             | Outcome::Found(_)
             | Outcome::Near(_)
             | Outcome::ViewKept
+            | Outcome::Drafts(_)
+            | Outcome::DraftKept(..)
+            | Outcome::DraftForgotten
             | Outcome::OpenRotations(_)
             | Outcome::Done(_)
             | Outcome::History(_)

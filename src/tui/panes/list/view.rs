@@ -1,6 +1,6 @@
 //! How the list looks: the rows that fit, and the details of the row of the cursor below or beside them.
 
-use std::cell::RefCell;
+use std::{borrow::Cow, cell::RefCell, collections::HashSet};
 
 use ratatui::{
     buffer::Buffer,
@@ -127,7 +127,13 @@ fn split(area: Rect, detail: bool) -> (Rect, Option<Rect>) {
 fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
     let finder = &list.finder;
     let widest = finder.found().map(|found| found.index.widest());
-    let columns = columns(widest.unwrap_or_default(), area.width);
+    let drafts = desk.drafts.of(desk.current);
+    let drafts: HashSet<&str> = drafts
+        .iter()
+        .map(|unsent| unsent.draft.user_group_id.as_str())
+        .collect();
+    let mut columns = columns(widest.unwrap_or_default(), area.width);
+    make_room_for_drafts(&mut columns, !drafts.is_empty());
     let words = finder.found().map(|found| &found.look.query);
     let words = words.filter(|query| !query.words.is_empty());
     let marker = RefCell::new(words.map(Marker::of));
@@ -143,7 +149,10 @@ fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
         |_| columns.clone(),
         |at, here| {
             let entry = finder.entry(*at);
-            entry.map_or_else(Vec::new, |entry| cells(entry, marks(entry), desk, here))
+            entry.map_or_else(Vec::new, |entry| {
+                let has_draft = drafts.contains(entry.id());
+                cells(entry, marks(entry), desk, (here, has_draft))
+            })
         },
         |at| {
             let entry = finder.entry(*at);
@@ -202,6 +211,16 @@ fn columns((names, ids): (usize, usize), room: u16) -> Vec<Column> {
     ]
 }
 
+/// Said behind the name of a group with unsent changes.
+const DRAFT: &str = " (draft)";
+
+fn make_room_for_drafts(columns: &mut [Column], has_drafts: bool) {
+    if has_drafts && let Some(name) = columns.first_mut() {
+        name.min += DRAFT.len() as u16;
+        name.max += DRAFT.len() as u16;
+    }
+}
+
 /// When the token was last rotated, and whether that makes it old here.
 fn rotated(entry: Entry<'_>, desk: &Desk) -> (String, bool) {
     let last = entry.rotated();
@@ -222,7 +241,7 @@ fn cells<'a>(
     entry: Entry<'a>,
     [in_name, in_id]: [Vec<usize>; 2],
     desk: &Desk,
-    here: bool,
+    (here, has_draft): (bool, bool),
 ) -> Vec<Cell<'a>> {
     let unknown = || "?".to_owned();
     let tag = entry.tag().map(EnvironmentTag::parse);
@@ -255,8 +274,13 @@ fn cells<'a>(
     } else {
         in_id.clone()
     };
+    let title = if has_draft {
+        Cow::Owned(format!("{}{DRAFT}", entry.title()))
+    } else {
+        Cow::Borrowed(entry.title())
+    };
     vec![
-        Cell::new(entry.title()).marked(in_title, matched),
+        Cell::new(title).marked(in_title, matched),
         Cell::new(entry.id()).marked(in_id, matched),
         Cell::new(tag).styled(tag_style),
         Cell::new(count(entry.mapped())),

@@ -317,6 +317,9 @@ impl View for TokenPane {
             | Outcome::Found(_)
             | Outcome::Near(_)
             | Outcome::ViewKept
+            | Outcome::Drafts(_)
+            | Outcome::DraftKept(..)
+            | Outcome::DraftForgotten
             | Outcome::OpenRotations(_)
             | Outcome::History(_)
             | Outcome::Rotations(_)

@@ -3,6 +3,7 @@
 
 mod check;
 mod draw;
+mod kept;
 mod keys;
 mod paste;
 mod rows;
@@ -10,6 +11,7 @@ mod rows;
 mod tests;
 
 pub use check::Problem;
+pub use kept::{NotMapping, pairs_of, read_mapping};
 pub(super) use paste::read as read_pairs;
 pub use paste::{NotPairs, PastedRows};
 pub use rows::Row;

@@ -73,6 +73,12 @@ impl Desk {
         self
     }
 
+    /// What a command of this desk finds in its environment.
+    pub(crate) fn environment(mut self, environment: Environment) -> Self {
+        self.environment = environment;
+        self
+    }
+
     /// Any other setting of the profile.
     pub(crate) fn with(mut self, change: impl FnOnce(&mut Profile)) -> Self {
         change(&mut self.profile);

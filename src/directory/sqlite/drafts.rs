@@ -1,0 +1,147 @@
+//! Unsent forms of a profile: the newer one of a group wins, whoever typed it.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::{Deserialize, Serialize};
+
+use super::fault::Fault;
+use crate::{
+    directory::{DraftSaved, KeptDraft, OtherDraft, columns, sql},
+    domain::{
+        change::Wanted,
+        draft::{Draft, Typed, TypedRow},
+        group::{Mapping, Properties, UserGroupId},
+    },
+};
+
+const TABLE: &str = "drafts";
+
+#[derive(Serialize, Deserialize)]
+struct Base {
+    name: Option<String>,
+    mapping: Option<Mapping>,
+    properties: Option<Properties>,
+}
+
+/// Key, value, both when the edit began, dropped.
+#[derive(Serialize, Deserialize)]
+struct KeptRow(String, String, Option<(String, String)>, bool);
+
+/// One that cannot be read hides no other.
+pub(super) fn list(connection: &Connection, profile: &str) -> Result<Vec<KeptDraft>, Fault> {
+    let mut statement = connection.prepare_cached(sql::DRAFTS)?;
+    let mut found = statement.query([profile])?;
+    let mut drafts = Vec::new();
+    while let Some(row) = found.next()? {
+        drafts.extend(read(row)?);
+    }
+    Ok(drafts)
+}
+
+fn read(row: &Row<'_>) -> Result<Option<KeptDraft>, Fault> {
+    let (mapping, base): (String, String) = (row.get(3)?, row.get(7)?);
+    let draft = (|| {
+        let rows: Vec<KeptRow> = serde_json::from_str(&mapping).ok()?;
+        let base: Base = serde_json::from_str(&base).ok()?;
+        Some(Draft {
+            user_group_id: UserGroupId::parse(row.get::<_, String>(0).ok()?).ok()?,
+            creating: row.get(1).ok()?,
+            typed: Typed {
+                name: row.get(2).ok()?,
+                mapping: rows.into_iter().map(typed).collect(),
+                properties: row.get(4).ok()?,
+                mapping_text: row.get(5).ok()?,
+                group_text: row.get(6).ok()?,
+            },
+            base: Wanted {
+                name: base.name,
+                mapping: base.mapping,
+                properties: base.properties,
+            },
+            base_at: columns::timestamp(row.get(8).ok()?)?,
+            changed_at: columns::timestamp(row.get(9).ok()?)?,
+        })
+    })();
+    let by = row.get(10)?;
+    Ok(draft.map(|draft| KeptDraft { draft, by }))
+}
+
+fn typed(KeptRow(key, value, before, is_dropped): KeptRow) -> TypedRow {
+    TypedRow {
+        key,
+        value,
+        before,
+        is_dropped,
+    }
+}
+
+pub(super) fn save(
+    tx: &Connection,
+    profile: &str,
+    draft: &Draft,
+    by: &str,
+    seen: Option<Timestamp>,
+) -> Result<DraftSaved, Fault> {
+    let changed_at = columns::micros(draft.changed_at);
+    let found: Option<(i64, String)> = tx
+        .prepare_cached(sql::DRAFT_BY)?
+        .query_row([profile, draft.user_group_id.as_str()], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .optional()?;
+    let other = found.filter(|(at, _)| Some(*at) != seen.map(columns::micros));
+    let is_newer = |(at, _): &(i64, String)| *at > changed_at;
+    let overtaken = other.as_ref().is_some_and(is_newer);
+    let other = other.and_then(|(at, by)| {
+        let at = columns::timestamp(at)?;
+        Some(OtherDraft { by, at })
+    });
+    if let (true, Some(other)) = (overtaken, &other) {
+        return Ok(DraftSaved::Overtaken(other.clone()));
+    }
+    let unwritable = |_| Fault::Row(TABLE);
+    let rows = draft.typed.mapping.iter().map(|row| {
+        KeptRow(
+            row.key.clone(),
+            row.value.clone(),
+            row.before.clone(),
+            row.is_dropped,
+        )
+    });
+    let mapping = serde_json::to_string(&rows.collect::<Vec<_>>()).map_err(unwritable)?;
+    let base = Base {
+        name: draft.base.name.clone(),
+        mapping: draft.base.mapping.clone(),
+        properties: draft.base.properties.clone(),
+    };
+    let base = serde_json::to_string(&base).map_err(unwritable)?;
+    tx.prepare_cached(sql::SAVE_DRAFT)?.execute(params![
+        profile,
+        draft.user_group_id.as_str(),
+        draft.creating,
+        draft.typed.name,
+        mapping,
+        draft.typed.properties,
+        draft.typed.mapping_text,
+        draft.typed.group_text,
+        base,
+        columns::micros(draft.base_at),
+        changed_at,
+        by,
+    ])?;
+    Ok(other.map_or(DraftSaved::Kept, DraftSaved::Replaced))
+}
+
+pub(super) fn forget(
+    tx: &Connection,
+    profile: &str,
+    id: &UserGroupId,
+    until: Timestamp,
+) -> Result<(), Fault> {
+    tx.prepare_cached(sql::FORGET_DRAFT)?.execute(params![
+        profile,
+        id.as_str(),
+        columns::micros(until)
+    ])?;
+    Ok(())
+}

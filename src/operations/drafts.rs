@@ -1,0 +1,34 @@
+//! Unsent forms of a profile: kept in the directory until they are sent or discarded. Nothing here reaches the service.
+
+use jiff::Timestamp;
+
+use super::{DirectoryError, DraftSaved, KeptDraft, Operations};
+use crate::domain::{draft::Draft, group::UserGroupId};
+
+impl Operations {
+    /// The last changed first.
+    pub async fn drafts(&self) -> Result<Vec<KeptDraft>, DirectoryError> {
+        self.directory().drafts(&self.profile().name).await
+    }
+
+    /// Keeps what was typed; `seen` is when the kept one that the caller knows of was changed.
+    pub async fn keep_draft(
+        &self,
+        draft: Draft,
+        seen: Option<Timestamp>,
+    ) -> Result<DraftSaved, DirectoryError> {
+        let profile = &self.profile().name;
+        let by = self.operator();
+        self.directory().save_draft(profile, draft, by, seen).await
+    }
+
+    /// Forgets what was sent or discarded; what another console typed after `until` stays.
+    pub async fn forget_draft(
+        &self,
+        id: &UserGroupId,
+        until: Timestamp,
+    ) -> Result<(), DirectoryError> {
+        let profile = &self.profile().name;
+        self.directory().forget_draft(profile, id, until).await
+    }
+}

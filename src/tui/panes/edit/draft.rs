@@ -1,0 +1,247 @@
+//! The form as a draft and back, and the form on a newer copy of its group. Nothing that was typed is lost by either.
+
+use std::sync::OnceLock;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Edit, LONGEST_NAME, Section, elsewhere::Elsewhere};
+use crate::{
+    domain::{
+        change::Wanted,
+        draft::{Draft, Typed, TypedRow},
+        group::Mapping,
+        text::visible,
+    },
+    operations::Done,
+    tui::{
+        desk::{Ask, Desk},
+        drafts::{From, Unsent},
+        message::{Job, Outcome, Ticket},
+        messages::Severity,
+        widgets::{
+            mapping_table::{MappingTable, Row},
+            properties::PropertiesField,
+            text_field::TextField,
+        },
+    },
+};
+
+/// A copy that is older than this is worth a word.
+const OLD: SignedDuration = SignedDuration::from_mins(10);
+/// Within this time a second press discards.
+const AGAIN: SignedDuration = SignedDuration::from_secs(5);
+
+impl Edit {
+    /// The form of a draft that was kept.
+    pub fn of_draft(draft: Draft) -> Self {
+        let Draft {
+            user_group_id,
+            creating,
+            typed,
+            base,
+            base_at,
+            ..
+        } = draft;
+        let rows = typed.mapping.into_iter().map(|row| Row {
+            key: row.key,
+            value: row.value,
+            before: row.before,
+            is_dropped: row.is_dropped,
+        });
+        let empty = Mapping::new();
+        let before = base.mapping.as_ref().or(creating.then_some(&empty));
+        let mut properties = PropertiesField::new(base.properties.as_ref());
+        if properties.text() != typed.properties {
+            properties.set_text(&typed.properties);
+        }
+        Self {
+            id: user_group_id,
+            name: TextField::new("name", typed.name).with_longest(LONGEST_NAME),
+            mapping: MappingTable::left(before, rows.collect()),
+            properties,
+            section: Section::Name,
+            elsewhere: Elsewhere::default(),
+            judged: OnceLock::new(),
+            base,
+            creating,
+            base_at,
+            mapping_text: typed.mapping_text,
+            group_text: typed.group_text,
+            outside: None,
+            reading: None,
+            discarding: None,
+        }
+    }
+
+    fn draft(&self, now: Timestamp) -> Draft {
+        let rows = self.mapping.rows().into_iter().map(|row| TypedRow {
+            key: row.key,
+            value: row.value,
+            before: row.before,
+            is_dropped: row.is_dropped,
+        });
+        let whole = |at: Timestamp| Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at);
+        Draft {
+            user_group_id: self.id.clone(),
+            creating: self.creating,
+            typed: Typed {
+                name: self.name.text().to_owned(),
+                mapping: rows.collect(),
+                properties: self.properties.text(),
+                mapping_text: self.mapping_text.clone(),
+                group_text: self.group_text.clone(),
+            },
+            base: self.base.clone(),
+            base_at: whole(self.base_at),
+            changed_at: whole(now),
+        }
+    }
+
+    /// What the form holds now is a draft, or none any more.
+    pub fn keep(&self, desk: &mut Desk) {
+        // The draft of the review stays until it is known how that ended.
+        if self.is_under_way(desk) {
+            return;
+        }
+        if self.is_changed() {
+            let draft = self.draft(desk.now);
+            desk.drafts.keep(desk.current, draft);
+        } else {
+            desk.drafts.remove(&(desk.current, self.id.clone()));
+        }
+    }
+
+    /// Says on opening whose draft it is, and how old.
+    pub(super) fn say_opened(unsent: &Unsent, desk: &mut Desk) {
+        let is_ours = |by: &String| *by == desk.operator;
+        let whose = match &unsent.from {
+            From::Here => "your unsent draft".into(),
+            From::Before { by } if is_ours(by) => "your unsent draft".into(),
+            From::Before { by } => format!("unsent draft of {}", visible(by)),
+            From::Elsewhere { by } if is_ours(by) => "your unsent draft of another console".into(),
+            From::Elsewhere { by } => format!("{}'s unsent draft", visible(by)),
+        };
+        let draft = &unsent.draft;
+        let age = desk.age(draft.changed_at);
+        let is_old = !draft.creating && desk.now.duration_since(draft.base_at) > OLD;
+        let text = if is_old {
+            let copy = desk.age(draft.base_at);
+            format!("{whose} ({age} ago), based on a copy {copy} old: F5 re-reads it")
+        } else {
+            format!("{whose} ({age} ago); nothing was sent")
+        };
+        desk.say(Severity::Info, text);
+    }
+
+    /// Another console has kept a newer draft of this group; it is taken in where nothing was typed here.
+    pub fn take_newer(&mut self, desk: &mut Desk) {
+        let key = (desk.current, self.id.clone());
+        let Some(unsent) = desk.drafts.get(&key).cloned() else {
+            return;
+        };
+        let section = self.section;
+        *self = Self {
+            section,
+            ..Self::of_draft(unsent.draft.clone())
+        };
+        Self::say_opened(&unsent, desk);
+    }
+
+    /// The first press asks, the second discards.
+    pub(super) fn discard(&mut self, desk: &mut Desk) {
+        let is_again = self
+            .discarding
+            .is_some_and(|at| desk.now.duration_since(at) <= AGAIN);
+        if !is_again {
+            self.discarding = Some(desk.now);
+            let text = "what was typed here goes for good: Ctrl-X again discards it";
+            desk.say(Severity::Warning, text);
+            return;
+        }
+        desk.drafts.remove(&(desk.current, self.id.clone()));
+        if let Some(ticket) = self.reading.take() {
+            desk.cancel(ticket);
+        }
+        let text = format!("draft of {} discarded; nothing was sent", self.id);
+        desk.say(Severity::Info, text);
+        desk.ask(Ask::Pop);
+    }
+
+    /// Why there is nothing to discard.
+    pub(super) fn nothing_to_discard(&self, desk: &Desk) -> Option<String> {
+        if self.is_under_way(desk) {
+            Some("it is being sent".into())
+        } else {
+            (!self.is_changed()).then(|| "nothing is changed".into())
+        }
+    }
+
+    /// Reads the service's copy, for a form that is based on an old one.
+    pub(super) fn read_again(&mut self, desk: &mut Desk) {
+        if self.reading.is_none() {
+            self.reading = Some(desk.start(Job::LookUp(self.id.clone())));
+        }
+    }
+
+    pub(super) fn no_reading(&self) -> Option<String> {
+        if self.creating {
+            Some("the group is yet to be created".into())
+        } else {
+            self.reading.map(|_| "it is being read".into())
+        }
+    }
+
+    pub(super) fn waits(&self, ticket: Ticket) -> bool {
+        self.reading == Some(ticket)
+    }
+
+    pub(super) fn take_copy(&mut self, outcome: &Outcome, desk: &mut Desk) {
+        self.reading = None;
+        if let Outcome::Done(done) = outcome {
+            self.stand_on(done, desk);
+        } else if let Outcome::Failed(trouble) = outcome {
+            desk.say(trouble.severity(), trouble.text.clone());
+        }
+    }
+
+    /// Fields that were not touched follow the newer copy; the others stay as typed.
+    fn stand_on(&mut self, done: &Done, desk: &mut Desk) {
+        if let Some(alarm) = done.warnings.iter().find(|warning| warning.is_alarm()) {
+            desk.say(Severity::Error, alarm.to_string());
+            return;
+        }
+        let now = Wanted::of(&done.group);
+        let mut changed = Vec::new();
+        if self.base.name != now.name {
+            changed.push("name");
+            if self.base.name.as_deref().unwrap_or_default() == self.name.text() {
+                self.name.set_text(now.name.as_deref().unwrap_or_default());
+            }
+        }
+        if self.base.mapping != now.mapping {
+            changed.push("mapping");
+            self.mapping.rebase(now.mapping.as_ref());
+        }
+        if self.base.properties != now.properties {
+            changed.push("properties");
+            let mut properties = PropertiesField::new(now.properties.as_ref());
+            if self.properties.is_changed() {
+                properties.set_text(&self.properties.text());
+            }
+            if desk.properties_as_rows {
+                properties.switch();
+            }
+            self.properties = properties;
+        }
+        self.base = now;
+        self.base_at = done.group.last_seen.unwrap_or(desk.now);
+        let text = if changed.is_empty() {
+            "read again: the service's copy is the same".to_owned()
+        } else {
+            let changed = changed.join(", ");
+            format!("read again; changed meanwhile: {changed}; what you typed stays")
+        };
+        desk.say(Severity::Info, text);
+        self.keep(desk);
+    }
+}

@@ -1,0 +1,264 @@
+//! Drafts are written down as they are typed, one save at a time; forgotten when sent or discarded; offered again.
+
+use groupdesk::{
+    domain::draft::Draft,
+    operations::{DraftSaved, KeptDraft, OtherDraft},
+    tui::message::{Effect, Job, Msg, Outcome, ProfileIndex},
+};
+use jiff::SignedDuration;
+
+use super::scene::{PRODUCTION, Scene, TESTING, failed, is_of_drafts};
+use crate::support::world::id;
+
+/// The jobs about drafts that are under way, taken out of the scene.
+fn jobs(scene: &mut Scene) -> Vec<Job> {
+    let of_drafts = scene.pending.iter().filter(|(.., job)| is_of_drafts(job));
+    of_drafts.map(|(.., job)| job.clone()).collect()
+}
+
+/// The name that the only save under way carries.
+#[track_caller]
+fn name(scene: &mut Scene) -> String {
+    match jobs(scene).as_slice() {
+        [Job::KeepDraft(draft, _)] => draft.typed.name.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn one_save_at_a_time_and_the_newest_wins() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end>");
+    scene.keys("1");
+    assert_eq!(name(&mut scene), "Name of acme-eu1");
+    scene.keys("234<left>");
+    assert_eq!(
+        name(&mut scene),
+        "Name of acme-eu1",
+        "it is still under way"
+    );
+    let (ticket, profile, job) = scene.pending.remove(0);
+    let outcome = super::scene::canned(profile, &job);
+    scene.msg(Msg::Done(ticket, outcome));
+    assert_eq!(
+        name(&mut scene),
+        "Name of acme-eu1234",
+        "what came meanwhile"
+    );
+    scene.answer();
+    scene.keys("<left><right>");
+    assert!(jobs(&mut scene).is_empty(), "nothing was typed");
+    scene.keys("<backspace>");
+    scene.answer();
+    scene.keys("<end><backspace><backspace><backspace>");
+    scene.answer();
+    assert_eq!(scene.app.desk.drafts.len(), 0, "as it was before");
+}
+
+#[test]
+fn a_signal_waits_for_what_is_typed_last() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end>");
+    scene.keys("12");
+    assert_eq!(scene.msg(Msg::Leave), [], "a save is under way");
+    let (ticket, profile, job) = scene.pending.remove(0);
+    let outcome = super::scene::canned(profile, &job);
+    assert_eq!(scene.msg(Msg::Done(ticket, outcome)), [], "and another");
+    assert_eq!(name(&mut scene), "Name of acme-eu12");
+    let (ticket, profile, job) = scene.pending.remove(0);
+    let outcome = super::scene::canned(profile, &job);
+    let effects = scene.msg(Msg::Done(ticket, outcome));
+    assert!(matches!(effects[..], [Effect::Quit(_)]), "{effects:?}");
+}
+
+#[test]
+fn what_was_sent_is_forgotten() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end> 2<ctrl-s><tab>");
+    scene.keys("<enter>");
+    assert!(jobs(&mut scene).is_empty());
+    let (ticket, profile, job) = scene.pending.remove(0);
+    let outcome = super::scene::canned(profile, &job);
+    scene.msg(Msg::Done(ticket, outcome));
+    assert!(
+        matches!(&jobs(&mut scene)[..], [Job::ForgetDraft(group, _)] if *group == id("acme-eu")),
+        "{:?}",
+        scene.pending
+    );
+}
+
+#[test]
+fn discarding_asks_first_and_forgets() {
+    let mut scene = Scene::on(PRODUCTION);
+    scene.walk("e<ctrl-x>");
+    scene.says("nothing is changed");
+    scene.walk("<end> 2<ctrl-x>");
+    scene.says("Ctrl-X again discards it");
+    scene.later(6).walk("<ctrl-x>");
+    assert_eq!(scene.focus(), "EditName", "too slow: asked again");
+    assert_eq!(scene.app.desk.drafts.len(), 1);
+    scene.keys("<ctrl-x>");
+    scene.says("discarded").says("nothing was sent");
+    assert_eq!(scene.focus(), "List");
+    assert!(matches!(&jobs(&mut scene)[..], [Job::ForgetDraft(..)]));
+    scene.walk("e");
+    scene.shows("nothing changed");
+}
+
+#[test]
+fn a_save_that_fails_is_said_once_and_tried_again() {
+    let mut scene = Scene::on(TESTING);
+    scene.is_full = true;
+    scene.walk("e<end>123");
+    let said = scene.app.desk.messages.all();
+    let errors = said.filter(|message| message.text.contains("NOT saved"));
+    assert_eq!(errors.count(), 1);
+    scene.shows("no room left on the disk");
+    scene.is_full = false;
+    scene.walk("4");
+    scene.says("drafts are saved again");
+}
+
+/// What a console typed into the name.
+fn typed(scene: &mut Scene, keys: &str) -> Draft {
+    scene.keys(keys);
+    match jobs(scene).as_slice() {
+        [Job::KeepDraft(draft, _)] => (**draft).clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A console that starts `minutes` after a draft was typed, with it in the directory.
+fn after(minutes: i64, by: &str) -> Scene {
+    let mut first = Scene::on(TESTING);
+    first.walk("e");
+    let draft = typed(&mut first, "<end>2");
+    let mut scene = Scene::on(TESTING);
+    scene.later(minutes * 60);
+    scene.app.desk.drafts = groupdesk::tui::drafts::Drafts::default();
+    scene.app.desk.now = scene.now;
+    scene.app.desk.read_drafts();
+    let effects = scene.app.take_effects();
+    let [Effect::Start(ticket, ..)] = effects[..] else {
+        panic!("{effects:?}");
+    };
+    let by = by.into();
+    let found = Outcome::Drafts(vec![KeptDraft { draft, by }]);
+    scene.msg(Msg::Done(ticket, found));
+    scene
+}
+
+/// As [`after`], answering every read with what the directory had.
+fn open(scene: &mut Scene) {
+    scene.keys("e");
+    scene.pending.clear();
+}
+
+#[test]
+fn a_draft_is_offered_at_the_start_and_opens_with_its_age() {
+    let mut scene = after(120, "ana@bastion2");
+    assert_eq!(
+        scene.footer(),
+        "i 1 unsent draft: acme-eu (2h ago); e on it opens it"
+    );
+    scene.shows("Name of acme-eu (draft)");
+    open(&mut scene);
+    scene.shows("Name of acme-eu2").shows("1 change");
+    scene.says("your unsent draft (2h ago), based on a copy 2h old: F5 re-reads it");
+}
+
+#[test]
+fn a_draft_of_somebody_else_says_so() {
+    let mut scene = after(5, "li@desk7");
+    open(&mut scene);
+    scene.says("unsent draft of li@desk7 (5m ago); nothing was sent");
+}
+
+#[test]
+fn an_old_copy_is_read_again_and_what_was_typed_stays() {
+    let mut scene = after(120, "ana@bastion2");
+    open(&mut scene);
+    scene.keys("<f5>");
+    let mut newer = super::scene::group("acme-eu", 1);
+    if let Some(known) = &mut newer.properties {
+        known.value = serde_json::from_str(r#"{"tier":"silver"}"#).expect("an object");
+    }
+    if let Some(known) = &mut newer.name {
+        known.value = "Theirs".into();
+    }
+    scene.answer_with(super::scene::done(
+        groupdesk::domain::history::Ending::Found,
+        newer,
+    ));
+    scene.says("changed meanwhile: name, properties");
+    scene
+        .shows("Name of acme-eu2")
+        .shows("silver")
+        .shows("1 change");
+}
+
+#[test]
+fn a_newer_draft_of_another_console_is_taken_in_where_nothing_was_typed() {
+    let mut scene = Scene::on(TESTING);
+    let mut other = Scene::on(TESTING);
+    other.walk("e");
+    let mut draft = typed(&mut other, "<end>theirs");
+    for typed in [false, true] {
+        scene.keys("e");
+        assert!(matches!(jobs(&mut scene)[..], [Job::Drafts]));
+        if typed {
+            scene.keys("mine");
+            draft.changed_at += SignedDuration::from_mins(1);
+        }
+        let by = "ana@bastion2".into();
+        let found = Outcome::Drafts(vec![KeptDraft {
+            draft: draft.clone(),
+            by,
+        }]);
+        let at = scene
+            .pending
+            .iter()
+            .position(|(.., job)| *job == Job::Drafts);
+        let (ticket, ..) = scene.pending.remove(at.expect("asked"));
+        scene.msg(Msg::Done(ticket, found));
+        if typed {
+            scene.shows("mine");
+        } else {
+            scene.shows("Name of acme-eut");
+            scene.says("your unsent draft of another console");
+        }
+        scene.answer();
+        scene.walk("<esc>");
+    }
+}
+
+#[test]
+fn two_consoles_on_one_group_are_told() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e");
+    scene.keys("x");
+    let other = OtherDraft {
+        by: "li@desk7".into(),
+        at: scene.now - SignedDuration::from_secs(10),
+    };
+    let (ticket, profile, job) = scene.pending.remove(0);
+    assert_eq!(profile, ProfileIndex(TESTING));
+    let Job::KeepDraft(draft, None) = job else {
+        panic!("{job:?}");
+    };
+    let replaced = DraftSaved::Replaced(other);
+    scene.msg(Msg::Done(
+        ticket,
+        Outcome::DraftKept(draft.changed_at, replaced),
+    ));
+    scene.says("your draft of acme-eu replaced one of another console: li@desk7, 10s ago");
+}
+
+#[test]
+fn drafts_that_cannot_be_read_are_no_silence() {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("e");
+    let (ticket, ..) = scene.pending.remove(0);
+    scene.msg(Msg::Done(ticket, failed("the directory is locked", None)));
+    scene.says("the directory is locked");
+}

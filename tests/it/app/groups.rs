@@ -1,0 +1,67 @@
+//! Groups as the directory of a scene knows them.
+
+use groupdesk::{
+    domain::{
+        change::Wanted,
+        known::{KnownGroup, Lesson, Returned, Sent},
+        token::Fingerprint,
+    },
+    tui::message::ProfileIndex,
+};
+
+use super::scene::BEGIN;
+use crate::support::world::id;
+
+pub(super) fn wanted(name: &str, mapping: &[(&str, &str)], properties: &str) -> Wanted {
+    Wanted {
+        name: Some(name.into()),
+        mapping: Some(
+            mapping
+                .iter()
+                .map(|(schema, source)| ((*schema).to_owned(), (*source).to_owned()))
+                .collect(),
+        ),
+        properties: Some(serde_json::from_str(properties).expect("an object")),
+    }
+}
+
+/// What every group holds at first.
+pub(super) fn base(id: &str) -> Wanted {
+    wanted(
+        &format!("Name of {id}"),
+        &[("7", "40")],
+        r#"{"tier":"gold"}"#,
+    )
+}
+
+/// A group as the directory knows it, with a fingerprint of its own.
+pub(super) fn group(id: &str, fingerprint: u8) -> KnownGroup {
+    learnt(id, &base(id), fingerprint)
+}
+
+pub(super) fn taught(id: &str, wanted: &Wanted, _profile: ProfileIndex) -> KnownGroup {
+    learnt(id, wanted, 1)
+}
+
+fn learnt(name: &str, wanted: &Wanted, fingerprint: u8) -> KnownGroup {
+    let mut group = KnownGroup::new(id(name));
+    group.learn(&Lesson {
+        id: id(name),
+        sent: Sent {
+            name: wanted.name.clone(),
+            mapping: wanted.mapping.clone(),
+            properties: wanted.properties.clone(),
+        },
+        returned: Some(Returned {
+            name: wanted.name.clone(),
+            team_id: Some(7),
+            properties: wanted.properties.clone(),
+            environment_tag: None,
+            fingerprint: Fingerprint::from_bytes([fingerprint; 32]),
+        }),
+        rotated: false,
+        at: BEGIN,
+        by: "ana@bastion2".into(),
+    });
+    group
+}

@@ -1,0 +1,167 @@
+//! The person's own editor: what it is given, and what comes of what it leaves. Nothing is sent.
+
+use groupdesk::tui::message::{Effect, Msg, Ticket};
+
+use super::scene::{READ_ONLY, Scene, TESTING};
+
+/// Opens the editor by a script; what it is given.
+#[track_caller]
+fn opens(scene: &mut Scene, script: &str) -> (Ticket, &'static str, String) {
+    let effects = scene.keys(script);
+    let [Effect::OpenEditor(ticket, outside)] = effects.as_slice() else {
+        panic!("{effects:?}");
+    };
+    (*ticket, outside.file, outside.text.clone())
+}
+
+fn leaves(scene: &mut Scene, ticket: Ticket, text: &str) {
+    let effects = scene.msg(Msg::Edited(ticket, Ok(text.to_owned())));
+    assert_eq!(effects, [], "nothing is sent");
+    scene.answer();
+}
+
+#[test]
+fn every_field_goes_out_and_comes_back() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e");
+    let (ticket, file, text) = opens(&mut scene, "<ctrl-e>");
+    assert_eq!((file, text.as_str()), ("name.txt", "Name of acme-eu"));
+    leaves(&mut scene, ticket, "Acme\n");
+    scene.shows("1 change").says("taken over from the editor");
+    scene.walk("<tab>");
+    let (ticket, file, text) = opens(&mut scene, "<ctrl-e>");
+    assert_eq!(
+        (file, text.as_str()),
+        ("mapping.json", "{\n  \"7\": \"40\"\n}")
+    );
+    leaves(&mut scene, ticket, "7 = 41\n8 = 42\n");
+    scene.shows("was 40").shows("3 changes");
+    scene.walk("<tab>");
+    let (ticket, file, text) = opens(&mut scene, "<ctrl-e>");
+    assert_eq!(
+        (file, text.as_str()),
+        ("properties.json", "{\n  \"tier\": \"gold\"\n}")
+    );
+    leaves(&mut scene, ticket, "{\"tier\": \"go\n");
+    scene
+        .shows("a problem: F8")
+        .says("properties: line 1, column");
+    let (ticket, _, text) = opens(&mut scene, "<ctrl-e>");
+    assert_eq!(text, "{\"tier\": \"go", "the text is kept");
+    leaves(&mut scene, ticket, "{\"tier\": \"silver\"}");
+    scene.shows("4 changes");
+}
+
+#[test]
+fn the_whole_group_goes_out_and_comes_back() {
+    let mut scene = Scene::on(TESTING);
+    let (ticket, file, text) = opens(&mut scene, "E");
+    assert_eq!(scene.focus(), "EditName");
+    assert_eq!(file, "group.json");
+    let expected = r#"{
+  "user_group_id": "acme-eu",
+  "name": "Name of acme-eu",
+  "mapping": {
+    "7": "40"
+  },
+  "properties": {
+    "tier": "gold"
+  }
+}"#;
+    assert_eq!(text, expected);
+    let edited = text.replace("\"40\"", "\"213\"").replace("gold", "silver");
+    leaves(&mut scene, ticket, &edited);
+    scene.shows("2 changes");
+    let (ticket, ..) = opens(&mut scene, "<tab>E");
+    leaves(&mut scene, ticket, &edited);
+    scene.says("nothing was changed in the editor");
+}
+
+#[test]
+fn a_group_that_cannot_be_read_is_kept_and_opened_again() {
+    let mut scene = Scene::on(TESTING);
+    let (ticket, _, text) = opens(&mut scene, "E");
+    let broken = text.replace("\"mapping\":", "\"mapping\"");
+    leaves(&mut scene, ticket, &broken);
+    scene.says("line 4, column 13: expected `:`");
+    scene.shows("a text from the editor");
+    assert_eq!(scene.keys("<ctrl-s>"), [], "no review of half a text");
+    scene.says("cannot be read");
+    // It is part of the draft.
+    scene.walk("<esc>");
+    scene.shows("(draft)");
+    let (ticket, _, text) = opens(&mut scene, "E");
+    assert_eq!(text, broken);
+    leaves(&mut scene, ticket, &broken);
+    scene.says("line 4, column 13");
+    let (ticket, ..) = opens(&mut scene, "<f4>");
+    leaves(
+        &mut scene,
+        ticket,
+        &broken.replace("acme-eu\"", "acme-us\""),
+    );
+    scene.says("line 4, column 13");
+    let (ticket, ..) = opens(&mut scene, "<f4>");
+    leaves(&mut scene, ticket, "\n");
+    scene
+        .says("the group stays as it was")
+        .shows("nothing changed");
+}
+
+#[test]
+fn the_id_must_stay() {
+    let mut scene = Scene::on(TESTING);
+    let (ticket, _, text) = opens(&mut scene, "E");
+    leaves(
+        &mut scene,
+        ticket,
+        &text.replace("\"acme-eu\"", "\"acme-us\""),
+    );
+    scene.says("user_group_id must stay acme-eu");
+}
+
+#[test]
+fn a_mapping_that_cannot_be_read_is_kept() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<tab>");
+    let (ticket, ..) = opens(&mut scene, "<ctrl-e>");
+    leaves(&mut scene, ticket, "{\n  \"7\": \"1\",\n  \"7\": \"2\"\n}");
+    scene.says("mapping: line 3, column 3: this key is in line 2 already");
+    scene.shows("40");
+    let (ticket, _, text) = opens(&mut scene, "<ctrl-e>");
+    assert!(text.contains("\"7\": \"2\""), "{text}");
+    leaves(&mut scene, ticket, "{}");
+    scene.shows("will be removed");
+}
+
+#[test]
+fn an_editor_that_fails_changes_nothing() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e");
+    let (ticket, ..) = opens(&mut scene, "<ctrl-e>");
+    scene.msg(Msg::Edited(ticket, Err("the editor ended with 1".into())));
+    scene
+        .says("the editor ended with 1")
+        .shows("nothing changed");
+    assert_eq!(scene.app.desk.drafts.len(), 0);
+}
+
+#[test]
+fn a_read_only_profile_opens_no_editor() {
+    let mut scene = Scene::on(READ_ONLY);
+    assert_eq!(scene.keys("E"), []);
+    scene.says("read-only");
+}
+
+#[test]
+fn a_group_to_be_created_begins_with_a_template() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("onew-group<enter>");
+    let (ticket, _, text) = opens(&mut scene, "<f4>");
+    assert!(
+        text.contains("\"name\": \"\",\n  \"mapping\": {},"),
+        "{text}"
+    );
+    leaves(&mut scene, ticket, &text.replace("\"\"", "\"New\""));
+    scene.shows("1 change").shows("New");
+}

@@ -1,0 +1,163 @@
+//! Drafts against the real directory and the real service: kept, offered by the next console, sent, forgotten; and the
+//! person's own editor. No token stands in any of it.
+
+use std::os::unix::fs::PermissionsExt;
+
+use rusqlite::Connection;
+
+use super::scene::{NOW, USUAL, a_world, open, open_with};
+use crate::support::{
+    console::Console,
+    world::{LI, Side, World, id},
+};
+
+/// Everything the table of drafts holds, as text.
+fn rows(world: &World) -> Vec<String> {
+    let directory = Connection::open(world.directory_file()).expect("a database");
+    let mut rows = directory
+        .prepare("SELECT profile || user_group_id || name || mapping || properties || base || by FROM drafts")
+        .expect("a table");
+    let rows = rows.query_map([], |row| row.get(0)).expect("rows");
+    rows.map(|row| row.expect("a row")).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_draft_goes_from_one_console_to_the_next_and_ends_with_its_sending() {
+    let world = a_world().await;
+    let mut console = open(&world, Side::Production, USUAL).await;
+    // The token is on the screen, and nowhere near the draft.
+    console.keys("/acme-eu<enter>tv").await;
+    console
+        .keys("<esc>e<end> 2<tab><right><enter><end>9<enter>")
+        .await;
+    console.shows("2 changes");
+    assert_eq!(rows(&world).len(), 1);
+    drop(console);
+
+    let mut console = open(&world, Side::Production, USUAL).await;
+    console
+        .shows("1 unsent draft: acme-eu (0s ago); e on it opens it")
+        .shows("Acme Europe (draft)");
+    console.keys("e").await;
+    console
+        .shows("Acme Europe 2")
+        .shows("2139")
+        .shows("2 changes");
+    console.shows("your unsent draft (0s ago)");
+    console.keys("<f5>").await;
+    console.shows("read again: the service's copy is the same");
+    let rows_before = rows(&world).join("\n");
+    for secret in world.secrets() {
+        assert!(!rows_before.contains(&secret), "{rows_before}");
+    }
+    world.scan_desks(&world.secrets());
+    console.keys("<f2>y").await;
+    console.shows("UPDATED");
+    assert_eq!(
+        world.stored(Side::Production, "acme-eu").mapping["40"],
+        "2139"
+    );
+    assert_eq!(rows(&world), [""; 0]);
+    world.scan_desks(&world.secrets());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_draft_of_a_group_to_be_created_is_offered_too() {
+    let world = a_world().await;
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    console
+        .keys("onew-group<enter>Typed<tab>a7<tab>99<enter>")
+        .await;
+    drop(console);
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    console.shows("1 unsent draft: new-group (0s ago); o and its id opens it");
+    console.keys("onew-group<enter>").await;
+    console.shows("Create new-group").shows("Typed").shows("99");
+    assert!(world.find_stored(Side::Testing, "new-group").is_none());
+    console.keys("<ctrl-s><tab><enter>").await;
+    console.shows("CREATED");
+    assert_eq!(rows(&world), [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_consoles_on_one_directory_the_newer_save_wins_and_says_so() {
+    let world = a_world().await;
+    let mut ana = open(&world, Side::Testing, USUAL).await;
+    let li = || world.desk(Side::Testing).by(LI).at(NOW).operations();
+    let mut other = open_with(vec![li()]).await;
+    ana.keys("/acme-eu<enter>e<end> of Ana").await;
+    other.runner.app.desk.operator = LI.into();
+    other.keys("/acme-eu<enter>e").await;
+    other.shows("Acme Europe of Ana");
+    other.shows("ana@bastion2's unsent draft");
+    other.keys("<end> and Li").await;
+    let row = rows(&world).join("\n");
+    assert!(row.contains("Acme Europe of Ana and Li"), "{row}");
+    ana.keys("!!!!!!!!!").await;
+    let said = ana.runner.app.desk.messages.all();
+    let told = said.filter(|message| message.text.contains(LI));
+    assert_ne!(told.count(), 0, "{}", ana.screen());
+}
+
+/// Operations whose environment names an editor.
+fn with_editor(world: &World, script: &str) -> Vec<groupdesk::operations::Operations> {
+    let file = world.folder().join("edit");
+    std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).expect("written");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).expect("set");
+    let tmp = world.folder().join("tmp");
+    std::fs::create_dir_all(&tmp).expect("a folder");
+    let variables = [
+        ("EDITOR", file.to_string_lossy().into_owned()),
+        ("PATH", "/usr/bin:/bin".into()),
+        ("TMPDIR", tmp.to_string_lossy().into_owned()),
+    ];
+    let desk = world.desk(Side::Testing).at(NOW);
+    vec![
+        desk.environment(variables.into_iter().collect())
+            .operations(),
+    ]
+}
+
+async fn edited(world: &World, script: &str, keys: &str) -> Console {
+    let mut console = open_with(with_editor(world, script)).await;
+    console.keys("/acme-eu<enter>").await;
+    console.keys(keys).await;
+    assert_eq!(console.runner.screen.given, 0, "the screen is taken back");
+    let left = std::fs::read_dir(world.folder().join("tmp")).expect("readable");
+    assert_eq!(left.count(), 0, "the file is gone");
+    console
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_editor_leaves_goes_through_the_form_and_its_review() {
+    let world = a_world().await;
+    let mut console = edited(&world, "sed -i 's/\"213\"/\"999\"/' \"$1\"", "E").await;
+    console.shows("was 213").shows("1 change");
+    assert_eq!(world.stored(Side::Testing, "acme-eu").mapping["40"], "213");
+    assert_eq!(rows(&world).len(), 1, "it is a draft");
+    console.keys("<ctrl-s>").await;
+    console.shows("213 → 999").shows("nothing is sent yet");
+    console.keys("<tab><enter>").await;
+    console.shows("UPDATED");
+    assert_eq!(world.stored(Side::Testing, "acme-eu").mapping["40"], "999");
+    assert_eq!(rows(&world), [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_text_that_cannot_be_read_survives_the_console() {
+    let world = a_world().await;
+    let console = edited(&world, "echo 'no json' >\"$1\"", "E").await;
+    console
+        .shows("line 1, column")
+        .shows("kept: F4 opens it again");
+    drop(console);
+    let directory = world.operations(Side::Testing);
+    let kept = directory.drafts().await.expect("readable");
+    assert_eq!(kept[0].draft.user_group_id, id("acme-eu"));
+    assert_eq!(kept[0].draft.typed.group_text.as_deref(), Some("no json"));
+    let console = edited(&world, "grep -q 'no json' \"$1\" && echo >\"$1\"", "E").await;
+    console
+        .shows("the group stays as it was")
+        .shows("nothing changed");
+    assert_eq!(rows(&world), [""; 0]);
+}

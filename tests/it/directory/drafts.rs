@@ -1,0 +1,131 @@
+//! Unsent forms: one per profile and group, as typed, the newer one wins.
+
+use groupdesk::{
+    directory::{DraftSaved, KeptDraft, OtherDraft},
+    domain::{
+        change::Wanted,
+        draft::{Draft, Typed, TypedRow},
+    },
+};
+
+use super::*;
+
+fn draft(group: &str, name: &str, at: i64) -> Draft {
+    let row = |key: &str, before: Option<(&str, &str)>, is_dropped| TypedRow {
+        key: key.into(),
+        value: String::new(),
+        before: before.map(|(key, value)| (key.into(), value.into())),
+        is_dropped,
+    };
+    Draft {
+        user_group_id: id(group),
+        creating: false,
+        typed: Typed {
+            name: name.into(),
+            mapping: vec![row("7", Some(("7", "40")), true), row("7", None, false)],
+            properties: "{ \"tier\": go".into(),
+            mapping_text: Some("7 = ".into()),
+            group_text: Some("{".into()),
+        },
+        base: Wanted {
+            name: Some("Acme".into()),
+            mapping: None,
+            properties: Some(
+                serde_json::from_str(r#"{"z": 12345678901234567890123, "a": 1.10}"#)
+                    .expect("an object"),
+            ),
+        },
+        base_at: second(at - 100),
+        changed_at: second(at),
+    }
+}
+
+fn kept(draft: Draft, by: &str) -> KeptDraft {
+    KeptDraft {
+        draft,
+        by: by.into(),
+    }
+}
+
+#[tokio::test]
+async fn a_draft_comes_back_letter_by_letter_also_from_disk() {
+    let desk = Desk::new();
+    let directory = desk.open();
+    let saved = directory
+        .save_draft("eu", draft("acme", "Acme 2", 1), "ana", None)
+        .await;
+    assert_eq!(saved.expect("saved"), DraftSaved::Kept);
+    drop(directory);
+    let mode = std::fs::metadata(desk.path())
+        .expect("a file")
+        .permissions();
+    assert_eq!(mode.mode() & 0o777, 0o600);
+    let directory = desk.open();
+    let found = directory.drafts("eu").await.expect("readable");
+    assert_eq!(found, [kept(draft("acme", "Acme 2", 1), "ana")]);
+    assert_eq!(directory.drafts("us").await.expect("readable"), []);
+}
+
+#[tokio::test]
+async fn the_newer_one_wins_and_is_told_of_the_other() {
+    let directory = Desk::new();
+    let (ana, li) = (directory.open(), directory.open());
+    let save = async |desk: &Directory, name: &str, at, by: &str, seen: Option<i64>| {
+        desk.save_draft("eu", draft("acme", name, at), by, seen.map(second))
+            .await
+            .expect("answered")
+    };
+    assert_eq!(save(&ana, "a", 1, "ana", None).await, DraftSaved::Kept);
+    assert_eq!(save(&ana, "ab", 2, "ana", Some(1)).await, DraftSaved::Kept);
+    let other = |by: &str, at| OtherDraft {
+        by: by.into(),
+        at: second(at),
+    };
+    assert_eq!(
+        save(&li, "l", 3, "li", None).await,
+        DraftSaved::Replaced(other("ana", 2))
+    );
+    assert_eq!(
+        save(&ana, "abc", 2, "ana", Some(2)).await,
+        DraftSaved::Overtaken(other("li", 3))
+    );
+    let found = ana.drafts("eu").await.expect("readable");
+    assert_eq!(found, [kept(draft("acme", "l", 3), "li")]);
+}
+
+#[tokio::test]
+async fn what_was_sent_is_forgotten_but_not_what_was_typed_since_or_elsewhere() {
+    let desk = Desk::new();
+    let directory = desk.open();
+    for (profile, group) in [("eu", "acme"), ("eu", "globex"), ("us", "acme")] {
+        let draft = draft(group, "x", 5);
+        let saved = directory.save_draft(profile, draft, "ana", None).await;
+        saved.expect("saved");
+    }
+    let forget = async |at| {
+        let forgotten = directory.forget_draft("eu", &id("acme"), second(at)).await;
+        forgotten.expect("answered");
+        directory.drafts("eu").await.expect("readable").len()
+    };
+    assert_eq!(forget(4).await, 2, "it was changed after that");
+    assert_eq!(forget(5).await, 1);
+    assert_eq!(directory.drafts("us").await.expect("readable").len(), 1);
+}
+
+#[tokio::test]
+async fn a_damaged_draft_hides_no_other() {
+    let desk = Desk::new();
+    let directory = desk.open();
+    for group in ["acme", "globex"] {
+        let draft = draft(group, "x", 5);
+        let saved = directory.save_draft("eu", draft, "ana", None).await;
+        saved.expect("saved");
+    }
+    let damaged = desk.raw().execute(
+        "UPDATE drafts SET mapping = '[7]' WHERE user_group_id = 'acme'",
+        [],
+    );
+    assert_eq!(damaged, Ok(1));
+    let found = directory.drafts("eu").await.expect("readable");
+    assert_eq!(found, [kept(draft("globex", "x", 5), "ana")]);
+}

@@ -1,0 +1,115 @@
+//! What was typed survives whatever ends the console: a kill, a signal, a lost line, a plain `q`.
+
+use rusqlite::Connection;
+use rustix::process::Signal;
+
+use super::{
+    PATIENCE,
+    place::{Held, Place, wait_until},
+};
+use crate::support::pty::Session;
+
+/// A console on the production profile of a demo, with one group on its list.
+fn console(place: &Place, held: &Held) -> Session {
+    let mut session = place
+        .groupdesk(&["--profile", "production"])
+        .env("GROUPDESK_CONFIG", held.config.as_str())
+        .env("GROUPDESK_DIRECTORY", held.directory.as_str())
+        .start();
+    session.wait_for_start(" PRODUCTION ", PATIENCE);
+    session.wait_for("acme-eu", PATIENCE);
+    session
+}
+
+/// Types a name, a cell and half of some JSON.
+fn type_into_the_form(session: &mut Session) {
+    session.send("/acme-eu\r");
+    session.wait_for("1 of ", PATIENCE);
+    session.send("e");
+    session.wait_for("Edit acme-eu", PATIENCE);
+    session.send("\x15Half a name\tl\r\x15999\r");
+    session.wait_for("was ", PATIENCE);
+    session.send("\t{\"oops\": ");
+    session.wait_for("{\"oops\": ", PATIENCE);
+}
+
+fn kept(held: &Held) -> Option<(String, String)> {
+    let directory = Connection::open(&held.directory).expect("a database");
+    let sql = "SELECT name, properties FROM drafts WHERE profile = 'production'";
+    let row = directory.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)));
+    row.ok()
+}
+
+/// The draft is offered, marked, and opens with every letter.
+fn opens_again(place: &Place, held: &Held) {
+    let mut session = console(place, held);
+    session.wait_for("1 unsent draft: acme-eu (", PATIENCE);
+    session.send("/acme-eu\r");
+    let screen = session.wait_for("(draft)", PATIENCE);
+    assert!(screen.contains("acme-eu"), "{screen}");
+    session.send("e");
+    session.wait_for("your unsent draft (", PATIENCE);
+    let screen = session.wait_for("Half a name", PATIENCE);
+    assert!(screen.contains("999"), "{screen}");
+    assert!(screen.contains("{\"oops\": "), "{screen}");
+    session.send("\x18");
+    session.wait_for("Ctrl-X again discards it", PATIENCE);
+    session.send("\x18");
+    session.wait_for("discarded; nothing was sent", PATIENCE);
+    wait_until("it is forgotten", || kept(held).is_none());
+    session.send("e");
+    session.wait_for("nothing changed", PATIENCE);
+}
+
+#[test]
+fn a_draft_survives_a_kill() {
+    let place = Place::new();
+    let held = place.hold();
+    let mut session = console(&place, &held);
+    type_into_the_form(&mut session);
+    // A key or two may be lost; the test waits for the last one.
+    wait_until("all of it is kept", || {
+        kept(&held)
+            .is_some_and(|(name, json)| name == "Half a name" && json.contains("{\"oops\": "))
+    });
+    session.signal(Signal::KILL);
+    session.exit_status(PATIENCE);
+    opens_again(&place, &held);
+}
+
+#[test]
+fn a_draft_survives_a_signal_to_the_last_key() {
+    let place = Place::new();
+    let held = place.hold();
+    let mut session = console(&place, &held);
+    type_into_the_form(&mut session);
+    session.signal(Signal::HUP);
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
+    assert!(session.screen().contains("1 unsent draft is kept"));
+    opens_again(&place, &held);
+}
+
+#[test]
+fn a_draft_survives_a_lost_line() {
+    let place = Place::new();
+    let held = place.hold();
+    let mut session = console(&place, &held);
+    type_into_the_form(&mut session);
+    session.hang_up();
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
+    opens_again(&place, &held);
+}
+
+#[test]
+fn q_says_that_the_draft_is_kept() {
+    let place = Place::new();
+    let held = place.hold();
+    let mut session = console(&place, &held);
+    type_into_the_form(&mut session);
+    session.send("\x1b");
+    session.wait_for("draft of acme-eu kept", PATIENCE);
+    session.send("q");
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
+    assert!(session.screen().contains("1 unsent draft is kept"));
+    opens_again(&place, &held);
+}

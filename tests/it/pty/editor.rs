@@ -1,0 +1,232 @@
+//! The person's own editor gets the terminal, a private file and no secret; afterwards all is as it was.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
+
+use rustix::process::Signal;
+
+use super::{
+    PATIENCE, assert_taken,
+    place::{FIRST, Held, Place, processes_of_session, wait_until},
+};
+use crate::support::pty::Session;
+
+const CANARY: &str = "canary-key-0123456789abcdef";
+
+/// Notes what it was given and how private it is, then does what stands in `next`.
+const EDITOR: &str = r#"#!/bin/sh
+[ "$1" = --wait ] || exit 9
+file=$2
+here=$(dirname "$0")
+stat -c %a "$file" >"$here/modes"
+stat -c %a "$(dirname "$file")" >>"$here/modes"
+env >"$here/env"
+cp "$file" "$here/given"
+touch "$file~"
+. "$here/next"
+"#;
+
+struct Desk {
+    place: Place,
+    held: Held,
+    folder: PathBuf,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let place = Place::new();
+        let held = place.hold();
+        let run = place.below("run");
+        fs::set_permissions(&run, fs::Permissions::from_mode(0o700)).expect("private");
+        let folder = place.below("home/my editor");
+        fs::create_dir(&folder).expect("a folder");
+        let script = folder.join("edit");
+        fs::write(&script, EDITOR).expect("written");
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("executable");
+        let config = "[profiles.testing]\nbase_url = \"http://127.0.0.1:1\"\napi_key = { env = \"KEY\" }\n\
+                      environment = \"Testing\"\nproduction = false\n";
+        fs::write(place.below("config/mine.toml"), config).expect("written");
+        Self {
+            place,
+            held,
+            folder,
+        }
+    }
+
+    /// A console with a form open.
+    fn form(&self) -> Session {
+        let editor = format!("'{}/edit' --wait", self.folder.display());
+        self.form_with(Some(&editor))
+    }
+
+    fn form_with(&self, editor: Option<&str>) -> Session {
+        let config = self.place.below("config/mine.toml");
+        let program = self
+            .place
+            .groupdesk(&["--profile", "testing"])
+            .env("GROUPDESK_CONFIG", config.to_string_lossy())
+            .env("GROUPDESK_DIRECTORY", self.held.directory.as_str())
+            .env("KEY", CANARY)
+            .env("GROUPDESK_BASE_URL", "http://127.0.0.1:1")
+            .env("GROUPDESK_API_KEY", CANARY)
+            .env("EDITOR", "false");
+        let program = match editor {
+            Some(editor) => program.env("VISUAL", editor),
+            None => program.env("EDITOR", ""),
+        };
+        let mut session = program.size(30, 100).start();
+        session.wait_for(FIRST, PATIENCE);
+        session.send("e");
+        session.wait_for("nothing changed", PATIENCE);
+        session
+    }
+
+    /// What the editor does next; `$file` is what it was given.
+    fn next(&self, script: &str) {
+        fs::write(self.folder.join("next"), script).expect("written");
+    }
+
+    fn noted(&self, name: &str) -> String {
+        fs::read_to_string(self.folder.join(name)).expect("noted")
+    }
+
+    #[track_caller]
+    fn assert_gone(&self) {
+        let left = entries(&self.place.below("run"));
+        assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("readable");
+    entries
+        .map(|entry| entry.expect("an entry").path())
+        .collect()
+}
+
+#[test]
+fn the_properties_go_out_come_back_wrong_and_come_back_right() {
+    let desk = Desk::new();
+    let mut session = desk.form();
+    session.send("\t\t");
+    desk.next("echo '{\"tier\": }' >\"$file\"");
+    session.send("\x05");
+    session.wait_for("properties: line 1, column 10: expected value", PATIENCE);
+    assert_taken(&mut session);
+    assert_eq!(desk.noted("modes"), "600\n700\n");
+    assert!(desk.noted("given").starts_with("{\n"));
+    let env = desk.noted("env");
+    assert!(env.contains("TERM=") && !env.contains(CANARY), "{env}");
+    desk.assert_gone();
+    desk.next("sed -i 's/: }/: \"mended\"}/' \"$file\"");
+    session.send("\x05");
+    session.wait_for("taken over from the editor", PATIENCE);
+    assert_eq!(desk.noted("given"), "{\"tier\": }\n", "the text was kept");
+    session.wait_for("\"mended\"", PATIENCE);
+    desk.assert_gone();
+}
+
+#[test]
+fn the_whole_group_goes_out_and_comes_back_for_the_review() {
+    let desk = Desk::new();
+    let mut session = desk.form();
+    session.send("\x1b");
+    session.wait_for_no("Edit acme-eu", PATIENCE);
+    desk.next("echo 'half' >>\"$file\"");
+    session.send("E");
+    let screen = session.wait_for("kept: F4 opens it again", PATIENCE);
+    assert!(screen.contains("line "), "{screen}");
+    assert!(
+        desk.noted("given")
+            .contains("\"user_group_id\": \"acme-eu\"")
+    );
+    desk.next("sed -i -e '$d' -e 's/\"name\": .*/\"name\": \"From outside\",/' \"$file\"");
+    session.send("\x1bOS");
+    session.wait_for("taken over from the editor", PATIENCE);
+    assert!(desk.noted("given").ends_with("half\n"), "the same text");
+    let screen = session.wait_for("1 change", PATIENCE);
+    assert!(screen.contains("From outside"), "{screen}");
+    desk.assert_gone();
+}
+
+#[test]
+fn the_editor_has_the_keyboard_for_itself() {
+    let desk = Desk::new();
+    let mut session = desk.form();
+    desk.next("echo the editor reads; read line; printf '%s' \"$line\" >\"$file\"");
+    session.send("\x05");
+    session.wait_for("the editor reads", PATIENCE);
+    assert!(session.is_cooked());
+    assert!(!session.terminal_state().alternate_screen());
+    session.send("every letter of it, q and \\x1b\n");
+    session.wait_for("taken over from the editor", PATIENCE);
+    session.wait_for("every letter of it, q and", PATIENCE);
+    assert_taken(&mut session);
+    session.send("!");
+    session.wait_for("x1b!", PATIENCE);
+    // Ctrl-C is the editor's; the console takes nothing over, and stays.
+    desk.next("echo the editor waits; read line");
+    session.send("\x05");
+    session.wait_for("the editor waits", PATIENCE);
+    session.send("\x03");
+    session.wait_for("nothing is taken over", PATIENCE);
+    session.wait_for("x1b!", PATIENCE);
+    desk.assert_gone();
+}
+
+#[test]
+fn an_editor_that_fails_crashes_or_is_not_there_changes_nothing() {
+    let desk = Desk::new();
+    let mut session = desk.form();
+    for (next, said) in [
+        (
+            "echo lost >\"$file\"; exit 3",
+            "the editor ended with exit status: 3",
+        ),
+        ("echo lost >\"$file\"; kill -9 $$", "SIGKILL"),
+        ("rm \"$file\"", "the editor left no file"),
+        ("printf '\\377' >\"$file\"", "not UTF-8"),
+    ] {
+        desk.next(next);
+        session.send("\x05");
+        let screen = session.wait_for(said, PATIENCE);
+        assert!(screen.contains("nothing changed"), "{screen}");
+        desk.assert_gone();
+    }
+    for (editor, said) in [
+        (
+            Some("no-such-editor"),
+            "the editor was not found: no-such-editor",
+        ),
+        (None, "no editor is set"),
+    ] {
+        let mut session = desk.form_with(editor);
+        session.send("\x05");
+        session.wait_for(said, PATIENCE);
+        assert_taken(&mut session);
+        desk.assert_gone();
+    }
+}
+
+#[test]
+fn asked_for_the_end_the_console_ends_its_editor_and_leaves_nothing() {
+    let desk = Desk::new();
+    let mut session = desk.form();
+    session.send("x");
+    session.wait_for("1 change", PATIENCE);
+    desk.next("echo the editor waits; exec sleep 1000");
+    session.send("\x05");
+    session.wait_for("the editor waits", PATIENCE);
+    session.signal(Signal::TERM);
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
+    super::assert_given_back(&mut session);
+    assert!(session.screen().contains("1 unsent draft is kept"));
+    let leader = session.pid();
+    wait_until("no process is left", || {
+        processes_of_session(leader).is_empty()
+    });
+    desk.assert_gone();
+}
