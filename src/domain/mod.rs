@@ -8,6 +8,7 @@ pub mod group;
 pub mod handoff;
 pub mod history;
 pub mod known;
+pub mod merge;
 pub mod near;
 pub mod rotation;
 pub mod text;

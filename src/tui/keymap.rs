@@ -156,6 +156,8 @@ pub enum Action {
     Review,
     Confirm,
     Unchanged,
+    Choose,
+    OtherView,
     Rotate,
     Mark,
     MarkAll,

@@ -116,6 +116,8 @@ tables! {
         Enter ["enter"] "press button" "press the focused button";
         NextField ["tab" "right"] "other button" "to the other button";
         PreviousField ["shift-tab" "left"] "" "to the other button";
+        Choose ["space"] "choose" "mine or theirs; leave out or replace";
+        OtherView ["v"] "JSON, curl" "show the difference, the request as JSON, or as curl";
         Unchanged ["u"] "unchanged too" "show what stays the same, too";
         CopyMenu ["c"] "copy as curl" "copy the request as curl; the key is left out";
         Refresh ["r" "f5" "ctrl-r"] "" "read the service's copy again";
@@ -125,6 +127,8 @@ tables! {
     REVIEW_KEY {
         Confirm ["y"] "SEND" "send it; Enter does nothing in production";
         Back ["esc"] "back" "back to the form; nothing is lost";
+        Choose ["space"] "choose" "mine or theirs; leave out or replace";
+        OtherView ["v"] "JSON, curl" "show the difference, the request as JSON, or as curl";
         Unchanged ["u"] "unchanged too" "show what stays the same, too";
         CopyMenu ["c"] "copy as curl" "copy the request as curl; the key is left out";
         Enter ["enter"] "" "press the focused button, where it is Back";
