@@ -236,9 +236,21 @@ mod tests {
 
     #[test]
     fn each_side_keeps_what_only_it_changed() {
-        let base = copy("Acme", &[("7", "40"), ("8", "1")], r#"{"tier":"gold","seats":1}"#);
-        let theirs = copy("Acme", &[("7", "40")], r#"{"tier":"gold","seats":2,"beta":true}"#);
-        let mine = copy("Acme plc", &[("7", "213"), ("8", "1")], r#"{"tier":"iron","seats":1}"#);
+        let base = copy(
+            "Acme",
+            &[("7", "40"), ("8", "1")],
+            r#"{"tier":"gold","seats":1}"#,
+        );
+        let theirs = copy(
+            "Acme",
+            &[("7", "40")],
+            r#"{"tier":"gold","seats":2,"beta":true}"#,
+        );
+        let mine = copy(
+            "Acme plc",
+            &[("7", "213"), ("8", "1")],
+            r#"{"tier":"iron","seats":1}"#,
+        );
         let merge = Merge::of(&base, &theirs, &mine);
         let rows: Vec<_> = merge
             .disputed
@@ -278,7 +290,11 @@ mod tests {
         let newer = copy("Acme Asia", &[("7", "1")], "{}");
         let mut again = Merge::of(&base, &newer, &mine);
         again.keep_choices(&merge);
-        assert_eq!(again.disputed[0].take, Take::Mine, "another value, asked anew");
+        assert_eq!(
+            again.disputed[0].take,
+            Take::Mine,
+            "another value, asked anew"
+        );
         assert_eq!(again.disputed[1].take, Take::Theirs);
     }
 
@@ -314,8 +330,12 @@ mod tests {
     }
 
     fn a_copy() -> impl Strategy<Value = Wanted> {
-        (proptest::option::weighted(0.8, 0_u8..3), a_field(), a_field()).prop_map(
-            |(name, mapping, properties)| Wanted {
+        (
+            proptest::option::weighted(0.8, 0_u8..3),
+            a_field(),
+            a_field(),
+        )
+            .prop_map(|(name, mapping, properties)| Wanted {
                 name: name.map(|n| n.to_string()),
                 mapping: mapping.map(|rows| {
                     let rows = rows.into_iter();
@@ -325,8 +345,7 @@ mod tests {
                     let keys = keys.into_iter();
                     keys.map(|(k, v)| (k.to_string(), v.into())).collect()
                 }),
-            },
-        )
+            })
     }
 
     proptest! {

@@ -10,6 +10,7 @@ pub mod history;
 pub mod known;
 pub mod merge;
 pub mod near;
+pub mod past;
 pub mod rotation;
 pub mod text;
 pub mod token;

@@ -12,6 +12,7 @@ pub enum Focus {
     List,
     Filter,
     Group,
+    Compare,
     EditName,
     EditMapping,
     EditCell,
@@ -45,11 +46,12 @@ pub enum Focus {
 }
 
 impl Focus {
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 33] = [
         Self::Welcome,
         Self::List,
         Self::Filter,
         Self::Group,
+        Self::Compare,
         Self::EditName,
         Self::EditMapping,
         Self::EditCell,
@@ -99,6 +101,7 @@ impl Focus {
             Self::Welcome
             | Self::List
             | Self::Group
+            | Self::Compare
             | Self::EditMapping
             | Self::Review
             | Self::ReviewKey
@@ -138,6 +141,8 @@ pub enum Action {
     Messages,
     OpenOrCreate,
     Filter,
+    CopyCurl,
+    ReverseEdit,
     Up,
     Down,
     Top,
@@ -148,6 +153,8 @@ pub enum Action {
     Detail,
     Edit,
     Token,
+    Compare,
+    BringAll,
     Sort,
     SortReverse,
     NextField,

@@ -67,6 +67,8 @@ pub enum Job {
     List,
     OpenRotations,
     LookUp(UserGroupId),
+    /// What the directory knows of this id in every profile; nothing is sent.
+    SameId(UserGroupId),
     Create(UserGroupId, Wanted),
     Update {
         id: UserGroupId,
@@ -123,6 +125,7 @@ impl Job {
             Self::List
             | Self::OpenRotations
             | Self::LookUp(_)
+            | Self::SameId(_)
             | Self::Confirm(_)
             | Self::History(_)
             | Self::Rotations
@@ -143,6 +146,7 @@ impl Job {
             Self::List
             | Self::OpenRotations
             | Self::LookUp(_)
+            | Self::SameId(_)
             | Self::Rotate { .. }
             | Self::Confirm(_)
             | Self::History(_)
@@ -169,6 +173,7 @@ impl Job {
                 "reading the journal".into()
             }
             Self::LookUp(id) => format!("getting {id}"),
+            Self::SameId(_) => "reading the directory".into(),
             Self::Create(id, _) => format!("creating {id}"),
             Self::Update { id, .. } => format!("updating {id}"),
             Self::Rotate { id, .. } => format!("rotating {id}"),
@@ -191,6 +196,8 @@ impl Job {
 #[derive(Debug, Clone)]
 pub enum Outcome {
     Listed(Vec<KnownGroup>),
+    /// In which profiles an id is known, and as what.
+    SameId(Vec<(ProfileIndex, KnownGroup)>),
     OpenRotations(Vec<JournalRow>),
     /// Look-up, create, update, rotate and confirm.
     Done(Box<Done>),

@@ -9,6 +9,7 @@ pub use running::Link;
 
 use crate::{
     config::files::{write_new_private, write_new_token},
+    domain::group::UserGroupId,
     operations::{Assurance, DirectoryError, Done, Failure, Operations},
 };
 
@@ -45,6 +46,7 @@ impl Works {
                 listed(operations.history(id, limit).await.map(Outcome::History))
             }
             Job::LookUp(id) => done(operations.look_up(&id, Assurance::KnownOnly).await),
+            Job::SameId(id) => self.same_id(&id).await,
             Job::Create(id, wanted) => done(operations.create(&id, &wanted).await),
             Job::Update { id, base, wanted } => done(
                 operations
@@ -109,6 +111,15 @@ impl Works {
         };
         result.unwrap_or_else(Outcome::Failed)
     }
+
+    async fn same_id(&self, id: &UserGroupId) -> Result<Outcome, Trouble> {
+        let mut found = Vec::new();
+        for (index, operations) in self.0.iter().enumerate() {
+            let known = operations.show(id).await.map_err(unreadable)?;
+            found.extend(known.map(|group| (ProfileIndex(index), group)));
+        }
+        Ok(Outcome::SameId(found))
+    }
 }
 
 /// Entries read for the history pane; older ones are on the command line.
@@ -118,10 +129,14 @@ const HISTORY_SHOWN: usize = 2_000;
 const SETTLED_AT_ONCE: usize = 4;
 
 fn listed(result: Result<Outcome, DirectoryError>) -> Result<Outcome, Trouble> {
-    result.map_err(|error| Trouble {
+    result.map_err(unreadable)
+}
+
+fn unreadable(error: DirectoryError) -> Trouble {
+    Trouble {
         text: error.to_string(),
         ending: None,
-    })
+    }
 }
 
 async fn write_report(report: String, path: PathBuf) -> Result<Outcome, Trouble> {

@@ -74,6 +74,7 @@ impl App {
             Outcome::Batches(batches) if is_here => self.found_batches(batches),
             Outcome::Done(_)
             | Outcome::Listed(_)
+            | Outcome::SameId(_)
             | Outcome::OpenRotations(_)
             | Outcome::History(_)
             | Outcome::TokenWritten(_)
@@ -142,6 +143,7 @@ impl App {
                 self.desk.say(Severity::Done, text);
             }
             Outcome::Listed(_)
+            | Outcome::SameId(_)
             | Outcome::OpenRotations(_)
             | Outcome::History(_)
             | Outcome::Rotations(_)

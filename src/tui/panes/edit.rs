@@ -1,5 +1,6 @@
 //! The form of a group: name, mapping as rows, properties as JSON. Text is never lost: leaving keeps a draft.
 
+mod prefill;
 mod view;
 
 use crossterm::event::KeyEvent;

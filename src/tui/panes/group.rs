@@ -5,7 +5,10 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
-use super::{Pane, View, copy_menu::CopyMenu, edit::Edit, history::History, token::TokenPane};
+use super::{
+    Pane, View, compare::Compare, copy_menu::CopyMenu, edit::Edit, history::History,
+    token::TokenPane,
+};
 use crate::{
     domain::{group::UserGroupId, known::KnownGroup},
     tui::{
@@ -111,6 +114,10 @@ impl View for Group {
                 let pane = History::of(Some(self.id.clone()), desk);
                 desk.ask(Ask::Push(Pane::History(pane)));
             }
+            Action::Compare => {
+                let pane = Compare::open(self.id.clone(), desk);
+                desk.ask(Ask::Push(Pane::Compare(Box::new(pane))));
+            }
             Action::Edit | Action::Token | Action::CopyMenu => {
                 let Some(group) = self.known(desk).cloned() else {
                     return;
@@ -129,6 +136,7 @@ impl View for Group {
     fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
         match action {
             Action::Edit => desk.read_only_reason().map(str::to_owned),
+            Action::Compare => Compare::impossible(desk),
             _ => None,
         }
     }
@@ -158,6 +166,7 @@ impl View for Group {
                 desk.say(Severity::Error, trouble.text.clone());
             }
             Outcome::Listed(_)
+            | Outcome::SameId(_)
             | Outcome::OpenRotations(_)
             | Outcome::History(_)
             | Outcome::TokenWritten(_)

@@ -11,7 +11,8 @@ use ratatui::{
 };
 
 use super::{
-    Pane, View, bulk::Bulk, copy_menu::CopyMenu, edit::Edit, group::Group, token::TokenPane,
+    Pane, View, bulk::Bulk, compare::Compare, copy_menu::CopyMenu, edit::Edit, group::Group,
+    token::TokenPane,
 };
 use crate::{
     domain::{
@@ -323,7 +324,7 @@ impl View for List {
                 }
                 self.ticket = Some(desk.start(Job::List));
             }
-            Action::Enter | Action::Edit | Action::Token | Action::CopyMenu => {
+            Action::Enter | Action::Edit | Action::Token | Action::Compare | Action::CopyMenu => {
                 let Some(group) = self.group(desk).cloned() else {
                     desk.say(Severity::Info, "no group here; o opens or creates one");
                     return;
@@ -331,6 +332,7 @@ impl View for List {
                 let pane = match action {
                     Action::Edit => Pane::Edit(Box::new(Edit::of(&group, desk))),
                     Action::Token => Pane::Token(Box::new(TokenPane::open(&group, desk))),
+                    Action::Compare => Pane::Compare(Box::new(Compare::open(group.id, desk))),
                     Action::CopyMenu => Pane::CopyMenu(CopyMenu::of(&group)),
                     _ => Pane::Group(Group::open(group.id, desk)),
                 };
@@ -356,6 +358,7 @@ impl View for List {
     fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
         match action {
             Action::Edit => desk.read_only_reason().map(str::to_owned),
+            Action::Compare => Compare::impossible(desk),
             Action::RotateMarked => self.no_bulk(desk),
             _ => None,
         }

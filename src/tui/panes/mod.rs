@@ -2,6 +2,7 @@
 //! takes the outcome it waits for, and draws itself purely.
 
 pub mod bulk;
+pub mod compare;
 pub mod copy_menu;
 pub mod edit;
 pub mod group;
@@ -78,6 +79,7 @@ pub enum Pane {
     Welcome(welcome::Welcome),
     List(list::List),
     Group(group::Group),
+    Compare(Box<compare::Compare>),
     Edit(Box<edit::Edit>),
     Review(Box<review::Review>),
     Result(Box<result::ResultPane>),
@@ -99,6 +101,7 @@ impl Pane {
             Self::Welcome(pane) => pane,
             Self::List(pane) => pane,
             Self::Group(pane) => pane,
+            Self::Compare(pane) => pane.as_ref(),
             Self::Edit(pane) => pane.as_ref(),
             Self::Review(pane) => pane.as_ref(),
             Self::Result(pane) => pane.as_ref(),
@@ -120,6 +123,7 @@ impl Pane {
             Self::Welcome(pane) => pane,
             Self::List(pane) => pane,
             Self::Group(pane) => pane,
+            Self::Compare(pane) => pane.as_mut(),
             Self::Edit(pane) => pane.as_mut(),
             Self::Review(pane) => pane.as_mut(),
             Self::Result(pane) => pane.as_mut(),

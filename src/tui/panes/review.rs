@@ -282,7 +282,7 @@ impl View for Review {
                 | Copy::NotAsked
                 | Copy::Reading(_)
                 | Copy::Alarm(_)
-                | Copy::Unreadable(_) => Some("there is nothing to choose".into()),
+                | Copy::Unreadable(_) => Some("nothing to choose".into()),
             },
             _ => None,
         }
@@ -325,6 +325,7 @@ impl View for Review {
             }
             (
                 Outcome::Listed(_)
+                | Outcome::SameId(_)
                 | Outcome::OpenRotations(_)
                 | Outcome::History(_)
                 | Outcome::TokenWritten(_)

@@ -56,7 +56,11 @@ fn disputed(sheet: &mut Sheet, head: &str, row: &Disputed, theme: Theme) {
         "not known here".into()
     };
     let style = head_style(head, theme);
-    sheet.indented(0, &format!("{head} {}: it was {base}", row.part.label()), style);
+    sheet.indented(
+        0,
+        &format!("{head} {}: it was {base}", row.part.label()),
+        style,
+    );
     let theirs = row.take == Take::Theirs;
     option(sheet, theirs, "theirs", &there(&row.theirs), theme);
     let mine = there(&row.mine);

@@ -97,7 +97,10 @@ fn page(review: &Review, width: u16, desk: &Desk) -> (Sheet, Vec<usize>) {
         Page::Json => request(review, &mut sheet, desk),
         Page::Curl => {
             sheet.heading("The request for a shell; c copies it, in one line");
-            sheet.text("The API key is left out: put it into GROUPDESK_API_KEY.", theme.dim());
+            sheet.text(
+                "The API key is left out: put it into GROUPDESK_API_KEY.",
+                theme.dim(),
+            );
             sheet.blank();
             let curl = review.curl(desk).unwrap_or_default();
             sheet.indented(2, &curl, Style::new());

@@ -322,6 +322,7 @@ impl View for TokenPane {
                 desk.say(Severity::Error, trouble.text.clone());
             }
             Outcome::Listed(_)
+            | Outcome::SameId(_)
             | Outcome::OpenRotations(_)
             | Outcome::History(_)
             | Outcome::Rotations(_)

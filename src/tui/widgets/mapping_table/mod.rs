@@ -3,6 +3,7 @@
 
 mod check;
 mod draw;
+mod fill;
 mod keys;
 mod paste;
 mod rows;
