@@ -1,6 +1,7 @@
 //! The console as a pure state: key scripts in, effects out, compared. No terminal, no network, no clock.
 
 mod bulk;
+mod compare;
 mod confirm;
 mod drafts;
 mod handing;
@@ -8,5 +9,6 @@ mod leaving;
 mod places;
 mod random;
 mod recovery;
+mod review;
 mod scene;
 mod tickets;

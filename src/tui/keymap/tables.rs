@@ -128,7 +128,7 @@ tables! {
         NextField ["tab" "right"] "other button" "to the other button";
         PreviousField ["shift-tab" "left"] "" "to the other button";
         Choose ["space"] "choose" "choose mine or theirs";
-        OtherView ["v"] "JSON, curl" "show the difference, the request as JSON, or as curl";
+        OtherView ["v"] "JSON, curl" "the difference, the request as JSON, as curl";
         Unchanged ["u"] "unchanged too" "show what stays the same, too";
         CopyMenu ["c"] "copy as curl" "copy the request as curl; the key is left out";
         Refresh ["r" "f5" "ctrl-r"] "" "read the service's copy again";
@@ -139,7 +139,7 @@ tables! {
         Confirm ["y"] "SEND" "send it; Enter does nothing in production";
         Back ["esc"] "back" "back to the form; nothing is lost";
         Choose ["space"] "choose" "choose mine or theirs";
-        OtherView ["v"] "JSON, curl" "show the difference, the request as JSON, or as curl";
+        OtherView ["v"] "JSON, curl" "the difference, the request as JSON, as curl";
         Unchanged ["u"] "unchanged too" "show what stays the same, too";
         CopyMenu ["c"] "copy as curl" "copy the request as curl; the key is left out";
         Enter ["enter"] "" "press the focused button, where it is Back";
@@ -203,7 +203,7 @@ tables! {
         Enter ["enter"] "open group" "open the group of this entry";
         Filter ["/"] "filter" "filter by words";
         ReverseEdit ["z"] "reverse edit" "prepare taking an update back";
-        CopyCurl ["c"] "copy as curl" "copy a create as curl, without the key";
+        CopyCurl ["c"] "copy as curl" "copy a create as curl";
         Refresh ["r" "f5" "ctrl-r"] "read again" "read the history again";
         Back ["esc"] "back" "back";
     } + MOVE

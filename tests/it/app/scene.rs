@@ -382,7 +382,7 @@ fn taught(id: &str, wanted: &Wanted, _profile: ProfileIndex) -> KnownGroup {
     learnt(id, wanted, 1)
 }
 
-fn learnt(name: &str, wanted: &Wanted, fingerprint: u8) -> KnownGroup {
+pub(super) fn learnt(name: &str, wanted: &Wanted, fingerprint: u8) -> KnownGroup {
     let mut group = KnownGroup::new(id(name));
     group.learn(&Lesson {
         id: id(name),

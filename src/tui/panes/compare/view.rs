@@ -5,10 +5,14 @@ use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
 use super::{Compare, Stand};
 use crate::{
-    domain::{change::Wanted, known::KnownGroup, merge::Part},
+    domain::{
+        change::Wanted,
+        group::Mapping,
+        known::{Known, KnownGroup},
+        merge::Part,
+    },
     tui::{
         desk::Desk,
-        facts,
         frame::page as page_box,
         message::ProfileIndex,
         sheet::Sheet,
@@ -151,7 +155,7 @@ impl<'a> Side<'a> {
             group
                 .last_seen
                 .map_or_else(|| "never".into(), |at| format!("{} ago", desk.age(at))),
-            mapping.map_or_else(|| "?".into(), |known| facts::origin(known, desk)),
+            mapping.map_or_else(|| "?".into(), |known| origin(known, desk)),
         ]
     }
 
@@ -220,6 +224,10 @@ fn facts(sheet: &mut Sheet, sides: &[Side<'_>; 2], width: usize, beside: bool, d
         let text = "! the SAME token in both: this is one group, or one of the profiles is wrong";
         sheet.text(text, theme.error());
     }
+}
+
+fn origin(known: &Known<Mapping>, desk: &Desk) -> String {
+    format!("{} {} ago", known.source.as_str(), desk.age(known.at))
 }
 
 /// One name and its value on both sides.
