@@ -116,6 +116,7 @@ pub enum Take {
 }
 
 impl Take {
+    #[must_use]
     pub fn other(self) -> Self {
         match self {
             Self::Mine => Self::Theirs,

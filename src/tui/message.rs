@@ -168,12 +168,11 @@ impl Job {
     /// What is under way, for line 1.
     pub fn label(&self) -> String {
         match self {
-            Self::List => "reading the directory".into(),
+            Self::List | Self::SameId(_) => "reading the directory".into(),
             Self::OpenRotations | Self::Rotations | Self::PendingHandOffs | Self::Batches => {
                 "reading the journal".into()
             }
             Self::LookUp(id) => format!("getting {id}"),
-            Self::SameId(_) => "reading the directory".into(),
             Self::Create(id, _) => format!("creating {id}"),
             Self::Update { id, .. } => format!("updating {id}"),
             Self::Rotate { id, .. } => format!("rotating {id}"),

@@ -115,7 +115,10 @@ impl Works {
     async fn same_id(&self, id: &UserGroupId) -> Result<Outcome, Trouble> {
         let mut found = Vec::new();
         for (index, operations) in self.0.iter().enumerate() {
-            let known = operations.show(id).await.map_err(unreadable)?;
+            let known = operations
+                .show(id)
+                .await
+                .map_err(|error| unreadable(&error))?;
             found.extend(known.map(|group| (ProfileIndex(index), group)));
         }
         Ok(Outcome::SameId(found))
@@ -129,10 +132,10 @@ const HISTORY_SHOWN: usize = 2_000;
 const SETTLED_AT_ONCE: usize = 4;
 
 fn listed(result: Result<Outcome, DirectoryError>) -> Result<Outcome, Trouble> {
-    result.map_err(unreadable)
+    result.map_err(|error| unreadable(&error))
 }
 
-fn unreadable(error: DirectoryError) -> Trouble {
+fn unreadable(error: &DirectoryError) -> Trouble {
     Trouble {
         text: error.to_string(),
         ending: None,

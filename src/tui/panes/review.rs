@@ -37,7 +37,7 @@ enum Copy {
     /// A creation has none to compare with.
     NotAsked,
     Reading(Ticket),
-    Read(Choices),
+    Read(Box<Choices>),
     /// Nothing may be sent after this (hazards 1 and 11).
     Alarm(String),
     Unreadable(String),
@@ -84,7 +84,7 @@ pub struct Review {
     wanted: Wanted,
     change: Change,
     /// The choices made before the copy is read again.
-    chosen: Option<Choices>,
+    chosen: Option<Box<Choices>>,
     copy: Copy,
     stage: Stage,
     level: Level,

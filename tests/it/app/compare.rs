@@ -1,10 +1,28 @@
 //! The comparison of two environments: it reads the directory alone until it is asked, and what it brings here goes
 //! through a form and a review.
 
-use groupdesk::tui::message::{Effect, Job, ProfileIndex};
+use groupdesk::{
+    domain::{group::UserGroupId, history::Ending},
+    tui::message::{Effect, Job, Outcome, ProfileIndex},
+};
 
-use super::scene::{PRODUCTION, READ_ONLY, Scene, TESTING, base, failed, learnt};
+use super::scene::{
+    PRODUCTION, READ_ONLY, Scene, TESTING, base, done, failed, group, learnt, wanted,
+};
 use crate::support::world::id;
+
+/// Who knows an id in every scene, and as what.
+pub(super) fn everywhere(id: &UserGroupId) -> Outcome {
+    let live = wanted(
+        "Live name",
+        &[("7", "41"), ("8", "2")],
+        r#"{"tier":"gold"}"#,
+    );
+    Outcome::SameId(vec![
+        (ProfileIndex(TESTING), group(id.as_str(), 1)),
+        (ProfileIndex(PRODUCTION), learnt(id.as_str(), &live, 2)),
+    ])
+}
 
 fn read(profile: usize, effects: &[Effect]) -> bool {
     matches!(effects, [Effect::Start(_, ProfileIndex(at), job)]
@@ -30,10 +48,7 @@ fn only_the_directory_is_read_at_first_and_both_services_on_request() {
     assert!(read(PRODUCTION, &effects), "{effects:?}");
     let mut newer = base("acme-eu");
     newer.name = Some("Newest".into());
-    scene.answer_with(super::scene::done(
-        groupdesk::domain::history::Ending::Found,
-        learnt("acme-eu", &newer, 2),
-    ));
+    scene.answer_with(done(Ending::Found, learnt("acme-eu", &newer, 2)));
     scene
         .shows("testing: no route to host")
         .shows("Newest")

@@ -28,6 +28,7 @@ use groupdesk::{
 use jiff::{SignedDuration, Timestamp};
 use ratatui::{buffer::Buffer, layout::Rect};
 
+use super::compare::everywhere;
 use crate::support::{
     console::{parse, text_of},
     world::id,
@@ -207,21 +208,7 @@ pub(super) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
         Job::List => Outcome::Listed(vec![group("acme-eu", 1), group("globex", 2)]),
         Job::OpenRotations => Outcome::OpenRotations(Vec::new()),
         Job::History(_) => Outcome::History(Vec::new()),
-        Job::SameId(id) => Outcome::SameId(vec![
-            (ProfileIndex(TESTING), group(id.as_str(), 1)),
-            (
-                ProfileIndex(PRODUCTION),
-                learnt(
-                    id.as_str(),
-                    &wanted(
-                        "Live name",
-                        &[("7", "41"), ("8", "2")],
-                        r#"{"tier":"gold"}"#,
-                    ),
-                    2,
-                ),
-            ),
-        ]),
+        Job::SameId(id) => everywhere(id),
         Job::LookUp(id) => done(Ending::Found, group(id.as_str(), 1)),
         Job::Create(id, wanted) => done(Ending::Created, taught(id.as_str(), wanted, profile)),
         Job::Update { id, wanted, .. } => {

@@ -58,9 +58,14 @@ async fn a_row_is_promoted_from_testing_to_production() {
 async fn nothing_is_asked_before_r_and_then_both_are() {
     let world = a_world().await;
     let meddler = Meddler::before(world.address()).await;
-    let operations = [Side::Testing, Side::Production]
-        .map(|side| world.desk(side).at(NOW).through(meddler.base_url()));
-    let mut console = open_with(operations.map(|desk| desk.operations()).into()).await;
+    let operations = [Side::Testing, Side::Production].map(|side| {
+        world
+            .desk(side)
+            .at(NOW)
+            .through(meddler.base_url())
+            .operations()
+    });
+    let mut console = open_with(operations.into()).await;
     let elsewhere = world.other_directory("li");
     let li = world.desk(Side::Production).by(LI).on(&elsewhere).at(NOW);
     let mut theirs = wanted("Acme Live", &[], "{}");

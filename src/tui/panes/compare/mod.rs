@@ -48,8 +48,8 @@ pub struct Compare {
 enum Stand {
     Same,
     Differs,
-    /// Only here, or only there.
-    OneSided,
+    OnlyHere,
+    OnlyThere,
     /// On one side nothing is known of the whole field.
     NotKnown,
 }
@@ -207,8 +207,10 @@ fn stand(part: &Part, here: &Wanted, there: &Wanted) -> Stand {
         Stand::NotKnown
     } else if part.is_same(here, there) {
         Stand::Same
-    } else if part.text_in(here).is_none() || part.text_in(there).is_none() {
-        Stand::OneSided
+    } else if part.text_in(there).is_none() {
+        Stand::OnlyHere
+    } else if part.text_in(here).is_none() {
+        Stand::OnlyThere
     } else {
         Stand::Differs
     }

@@ -95,7 +95,8 @@ fn page(compare: &Compare, width: u16, beside: bool, desk: &Desk) -> (Sheet, Vec
     }
     if !compare.unchanged_too {
         sheet.blank();
-        sheet.text("u shows what is the same, too.", theme.dim());
+        let text = "~ + - is what bringing the row here would do. u shows what is the same, too.";
+        sheet.text(text, theme.dim());
     }
     (sheet, begins)
 }
@@ -306,11 +307,13 @@ fn value(part: &Part, copy: &Wanted) -> String {
     }
 }
 
+/// What bringing the row would do here.
 fn sign(stand: Stand) -> char {
     match stand {
         Stand::Same => ' ',
         Stand::Differs => '~',
-        Stand::OneSided => '+',
+        Stand::OnlyHere => '-',
+        Stand::OnlyThere => '+',
         Stand::NotKnown => '?',
     }
 }
@@ -318,7 +321,9 @@ fn sign(stand: Stand) -> char {
 fn style(stand: Stand, theme: Theme) -> Style {
     match stand {
         Stand::Same => theme.dim(),
-        Stand::Differs | Stand::OneSided => theme.changed(),
+        Stand::Differs => theme.changed(),
+        Stand::OnlyHere => theme.removed(),
+        Stand::OnlyThere => theme.added(),
         Stand::NotKnown => Style::new(),
     }
 }

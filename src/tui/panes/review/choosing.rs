@@ -23,8 +23,13 @@ pub(super) fn write(sheet: &mut Sheet, choices: &Choices, rows: &mut Vec<usize>,
         );
         sheet.field(LABEL, &text, theme.ok(), "");
     } else {
-        let text = "read just now: CHANGED BY SOMEONE";
-        sheet.field(LABEL, text, theme.warning(), "");
+        let rows = match merge.disputed.len() {
+            0 => String::new(),
+            1 => "; 1 row to decide".to_owned(),
+            more => format!("; {more} rows to decide"),
+        };
+        let text = format!("read just now: CHANGED BY SOMEONE{rows}");
+        sheet.field(LABEL, &text, theme.warning(), "");
         if !merge.agreed.is_empty() {
             let text = format!("the same as yours: {}", labels(&merge.agreed));
             sheet.field("", &text, theme.dim(), "");

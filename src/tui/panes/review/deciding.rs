@@ -19,7 +19,7 @@ impl Review {
         if let Some(before) = self.chosen.take() {
             choices.keep(&before);
         }
-        self.copy = Copy::Read(choices);
+        self.copy = Copy::Read(Box::new(choices));
         self.weigh();
     }
 
