@@ -140,11 +140,15 @@ pub struct Entry {
     pub fingerprint: Option<Fingerprint>,
     /// Why, in the operator's words (rotation).
     pub reason: Option<String>,
-    /// The changed fields, before and after: `{"name": ["old", "new"], "mapping": {"7": ["40", "213"]}}`.
+    /// The changed fields, before and after: `{"name": ["old", "new"], "mapping": {"7": ["40", "213"]}}`. A field
+    /// whose value before was not known here is named under [`NOT_KNOWN_BEFORE`].
     pub changes: Option<Value>,
     /// What was seen, in a sentence: the service's own words or what was unclear.
     pub note: Option<String>,
 }
+
+/// Lists the fields that an update replaced without knowing what was there.
+pub const NOT_KNOWN_BEFORE: &str = "not_known_before";
 
 /// The changes of an entry in words: `{"name": [a, b], "mapping": {"7": [c, d]}}` as `name: a -> b, mapping 7: c -> d`.
 pub fn changes_text(changes: &Value) -> String {
@@ -154,6 +158,7 @@ pub fn changes_text(changes: &Value) -> String {
         sides.collect::<Vec<_>>().join(" -> ")
     };
     let fields = changes.as_object().into_iter().flatten();
+    let fields = fields.filter(|(field, _)| *field != NOT_KNOWN_BEFORE);
     let texts = fields.flat_map(|(field, value)| match value {
         Value::Object(rows) => rows
             .iter()

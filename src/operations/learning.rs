@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{
     Done, Failure, Operations, Warning,
     horizon::between,
-    recording::changes_json,
+    recording::changes_for_history,
     settling::{Asked, Evidence},
 };
 use crate::{
@@ -209,7 +209,8 @@ impl Operations {
             let mut entry = self.entry(*operation, id, *ending);
             entry.previous_fingerprint = previous;
             entry.fingerprint = token_of(&group);
-            entry.changes = learnt.changes.as_ref().and_then(changes_json);
+            let changes = learnt.changes.as_ref();
+            entry.changes = changes.and_then(|changes| changes_for_history(*operation, changes));
             let notes: Vec<_> = warnings.iter().map(Warning::to_string).collect();
             entry.note = (!notes.is_empty()).then(|| notes.join("; "));
             entry

@@ -8,7 +8,7 @@ use crate::{
     domain::{
         change::{Change, Field, Mark},
         group::UserGroupId,
-        history::{Ending, Entry, Operation},
+        history::{Ending, Entry, NOT_KNOWN_BEFORE, Operation},
     },
 };
 
@@ -73,6 +73,21 @@ pub fn changes_json(change: &Change) -> Option<Value> {
         changes.insert(name.to_owned(), value);
     }
     (!changes.is_empty()).then_some(Value::Object(changes))
+}
+
+/// The changes of an update or a create for the history; an update also says what it replaced without knowing it.
+pub(super) fn changes_for_history(operation: Operation, change: &Change) -> Option<Value> {
+    let mut changes = changes_json(change)?;
+    let replaced: Vec<&str> = change
+        .fields()
+        .into_iter()
+        .filter(|(_, field)| matches!(field, Field::Replaced(_)))
+        .map(|(name, _)| name)
+        .collect();
+    if operation == Operation::Update && !replaced.is_empty() {
+        changes[NOT_KNOWN_BEFORE] = json!(replaced);
+    }
+    Some(changes)
 }
 
 fn changed_rows(field: &Field) -> Map<String, Value> {

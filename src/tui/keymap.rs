@@ -16,6 +16,7 @@ pub enum Focus {
     List,
     Filter,
     Group,
+    Compare,
     EditName,
     EditMapping,
     EditCell,
@@ -55,7 +56,7 @@ pub enum Focus {
 }
 
 impl Focus {
-    pub const ALL: [Self; 38] = [
+    pub const ALL: [Self; 39] = [
         Self::Welcome,
         Self::ConnectField,
         Self::ConnectChoice,
@@ -63,6 +64,7 @@ impl Focus {
         Self::List,
         Self::Filter,
         Self::Group,
+        Self::Compare,
         Self::EditName,
         Self::EditMapping,
         Self::EditCell,
@@ -120,6 +122,7 @@ impl Focus {
             | Self::ConnectCheck
             | Self::List
             | Self::Group
+            | Self::Compare
             | Self::EditMapping
             | Self::EditRows
             | Self::Review
@@ -160,6 +163,8 @@ pub enum Action {
     Messages,
     OpenOrCreate,
     Filter,
+    CopyCurl,
+    ReverseEdit,
     Up,
     Down,
     Top,
@@ -170,6 +175,8 @@ pub enum Action {
     Detail,
     Edit,
     Token,
+    Compare,
+    BringAll,
     Sort,
     SortReverse,
     NextField,
@@ -186,6 +193,8 @@ pub enum Action {
     Review,
     Confirm,
     Unchanged,
+    Choose,
+    OtherView,
     Rotate,
     Mark,
     MarkAll,

@@ -90,6 +90,8 @@ pub enum Job {
     KeepView(ListView),
     OpenRotations,
     LookUp(UserGroupId),
+    /// What the directory knows of this id in every profile; nothing is sent.
+    SameId(UserGroupId),
     Create(UserGroupId, Wanted),
     Update {
         id: UserGroupId,
@@ -159,6 +161,7 @@ impl Job {
             | Self::Near(..)
             | Self::OpenRotations
             | Self::LookUp(_)
+            | Self::SameId(_)
             | Self::Confirm(_)
             | Self::History(_)
             // Leaving waits for these by themselves; they change nothing at the service.
@@ -200,6 +203,7 @@ impl Job {
             | Self::KeepView(_)
             | Self::OpenRotations
             | Self::LookUp(_)
+            | Self::SameId(_)
             | Self::Rotate { .. }
             | Self::Confirm(_)
             | Self::History(_)
@@ -226,7 +230,7 @@ impl Job {
     /// What is under way, for line 1.
     pub fn label(&self) -> String {
         match self {
-            Self::List => "reading the directory".into(),
+            Self::List | Self::SameId(_) => "reading the directory".into(),
             Self::Search { .. } | Self::Near(..) => "searching".into(),
             Self::KeepView(_) => "keeping filter and sort".into(),
             Self::OpenRotations | Self::Rotations | Self::PendingHandOffs | Self::Batches => {
@@ -262,6 +266,8 @@ pub enum Outcome {
     /// The nearest first.
     Near(Vec<UserGroupId>),
     ViewKept,
+    /// In which profiles an id is known, and as what.
+    SameId(Vec<(ProfileIndex, KnownGroup)>),
     OpenRotations(Vec<JournalRow>),
     /// Look-up, create, update, rotate and confirm.
     Done(Box<Done>),

@@ -19,6 +19,7 @@ use crate::{
         files::{write_new_private, write_new_token},
         profile::KeySource,
     },
+    domain::group::UserGroupId,
     operations::{Assurance, Connector, DirectoryError, Done, Failure, Operations},
 };
 
@@ -110,6 +111,7 @@ impl Works {
                 listed(forgotten.map(|()| Outcome::DraftForgotten))
             }
             Job::LookUp(id) => done(operations.look_up(&id, Assurance::KnownOnly).await),
+            Job::SameId(id) => self.same_id(&id).await,
             Job::Create(id, wanted) => done(operations.create(&id, &wanted).await),
             Job::Update { id, base, wanted } => done(
                 operations
@@ -178,6 +180,20 @@ impl Works {
         };
         result.unwrap_or_else(Outcome::Failed)
     }
+
+    async fn same_id(&self, id: &UserGroupId) -> Result<Outcome, Trouble> {
+        let mut found = Vec::new();
+        let all = self.0.operations.read();
+        let all = all.unwrap_or_else(PoisonError::into_inner).clone();
+        for (index, operations) in all.iter().enumerate() {
+            let known = operations
+                .show(id)
+                .await
+                .map_err(|error| unreadable(&error))?;
+            found.extend(known.map(|group| (ProfileIndex(index), group)));
+        }
+        Ok(Outcome::SameId(found))
+    }
 }
 
 /// Holds an API key where no file says otherwise; so it is nobody else's business where one does.
@@ -197,10 +213,14 @@ const HISTORY_SHOWN: usize = 2_000;
 const SETTLED_AT_ONCE: usize = 4;
 
 fn listed(result: Result<Outcome, DirectoryError>) -> Result<Outcome, Trouble> {
-    result.map_err(|error| Trouble {
+    result.map_err(|error| unreadable(&error))
+}
+
+fn unreadable(error: &DirectoryError) -> Trouble {
+    Trouble {
         text: error.to_string(),
         ending: None,
-    })
+    }
 }
 
 async fn write_report(report: String, path: PathBuf) -> Result<Outcome, Trouble> {

@@ -1,6 +1,7 @@
 //! The console as a pure state: key scripts in, effects out, compared. No terminal, no network, no clock.
 
 mod bulk;
+mod compare;
 mod confirm;
 mod drafts;
 mod drafts_kept;
@@ -13,6 +14,7 @@ mod outside;
 mod places;
 mod random;
 mod recovery;
+mod review;
 mod safety;
 mod scene;
 mod tickets;

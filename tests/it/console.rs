@@ -1,12 +1,14 @@
 //! The whole console against the real service: every story that a person at the screen lives through.
 
 mod bulk;
+mod compare;
 mod connect;
 mod drafts;
 mod find;
 mod handing;
 mod places;
 mod recovery;
+mod review;
 mod scene;
 mod snapshots;
 mod story;

@@ -57,6 +57,7 @@ tables! {
         Sort ["s"] "sort" "sort by the next column";
         SortReverse ["S"] "" "reverse the order";
         CopyMenu ["y"] "copy" "copy id, name or more of this group";
+        Compare ["x"] "compare" "compare it with the same id in another profile";
     } + MOVE
 
     FILTER {
@@ -73,7 +74,17 @@ tables! {
         Refresh ["r" "f5" "ctrl-r"] "read again" "read it from the service again";
         History ["2"] "history" "the history of this group";
         CopyMenu ["y"] "copy" "copy id, name or more of this group";
+        Compare ["x"] "compare" "compare it with the same id in another profile";
         Back ["esc"] "back" "back to the list";
+    } + MOVE
+
+    COMPARE {
+        Enter ["enter"] "bring row" "edit this group, with the row from the other one";
+        BringAll ["a"] "bring all" "edit this group, with all of the other one";
+        Refresh ["r" "f5" "ctrl-r"] "read both" "read both from the service again";
+        NextField ["tab"] "other profile" "the next profile that knows it";
+        Unchanged ["u"] "the same too" "show what is the same, too";
+        Back ["esc"] "back" "back";
     } + MOVE
 
     EDIT_NAME {
@@ -160,6 +171,8 @@ tables! {
         Enter ["enter"] "press button" "press the focused button";
         NextField ["tab" "right"] "other button" "to the other button";
         PreviousField ["shift-tab" "left"] "" "to the other button";
+        Choose ["space"] "choose" "choose mine or theirs";
+        OtherView ["v"] "JSON, curl" "the difference, the request as JSON, as curl";
         Unchanged ["u"] "unchanged too" "show what stays the same, too";
         CopyMenu ["c"] "copy as curl" "copy the request as curl; the key is left out";
         Refresh ["r" "f5" "ctrl-r"] "" "read the service's copy again";
@@ -169,6 +182,8 @@ tables! {
     REVIEW_KEY {
         Confirm ["y"] "SEND" "send it; Enter does nothing here";
         Back ["esc"] "back" "back to the form; nothing is lost";
+        Choose ["space"] "choose" "choose mine or theirs";
+        OtherView ["v"] "JSON, curl" "the difference, the request as JSON, as curl";
         Unchanged ["u"] "unchanged too" "show what stays the same, too";
         CopyMenu ["c"] "copy as curl" "copy the request as curl; the key is left out";
         Enter ["enter"] "" "press the focused button, where it is Back";
@@ -236,6 +251,8 @@ tables! {
     HISTORY {
         Enter ["enter"] "open group" "open the group of this entry";
         Filter ["/"] "filter" "filter by words";
+        ReverseEdit ["z"] "reverse edit" "prepare taking an update back";
+        CopyCurl ["c"] "copy as curl" "copy a create as curl";
         Refresh ["r" "f5" "ctrl-r"] "read again" "read the history again";
         Back ["esc"] "back" "back";
     } + MOVE
@@ -300,6 +317,7 @@ tables! {
     OPEN {
         Enter ["enter"] "go on" "open a known group; any other id goes to its form";
         Down ["down"] "pick a near id" "pick one of the near ids";
+        NextField ["tab" "shift-tab"] "copy of" "create it as a copy of a known group, or not";
         Up ["up"] "" "back towards what was typed";
         Back ["esc"] "leave, nothing sent" "leave; nothing was sent";
     }
@@ -366,6 +384,7 @@ pub(super) fn here(focus: Focus) -> impl Iterator<Item = &'static Binding> + Clo
         Focus::List => LIST,
         Focus::Filter => FILTER,
         Focus::Group => GROUP,
+        Focus::Compare => COMPARE,
         Focus::EditName => EDIT_NAME,
         Focus::EditMapping => EDIT_MAPPING,
         Focus::EditCell => EDIT_CELL,

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::View;
 use crate::{
-    domain::known::KnownGroup,
+    domain::{change::Wanted, known::KnownGroup},
+    operations::{request, request_json},
     tui::{
         desk::{Ask, Desk},
         frame::popup,
@@ -46,6 +47,8 @@ impl CopyMenu {
             let text = Value::Object(known.value.clone()).to_string();
             items.push(("properties as JSON", text));
         }
+        let all = request_json(&request(&group.id, &Wanted::of(group)));
+        items.push(("all as JSON", all));
         Self {
             items,
             cursor: Cursor::default(),

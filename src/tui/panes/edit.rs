@@ -3,6 +3,7 @@
 mod draft;
 mod elsewhere;
 mod outside;
+mod prefill;
 mod view;
 
 use std::sync::OnceLock;

@@ -5,7 +5,10 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
-use super::{Pane, View, copy_menu::CopyMenu, edit::Edit, history::History, token::TokenPane};
+use super::{
+    Pane, View, compare::Compare, copy_menu::CopyMenu, edit::Edit, history::History,
+    token::TokenPane,
+};
 use crate::{
     domain::{group::UserGroupId, known::KnownGroup},
     operations::Guarded,
@@ -112,6 +115,10 @@ impl View for Group {
                 let pane = History::of(Some(self.id.clone()), desk);
                 desk.ask(Ask::Push(Pane::History(pane)));
             }
+            Action::Compare => {
+                let pane = Compare::open(self.id.clone(), desk);
+                desk.ask(Ask::Push(Pane::Compare(Box::new(pane))));
+            }
             Action::Edit | Action::EditWhole | Action::Token | Action::CopyMenu => {
                 let Some(group) = self.known(desk).cloned() else {
                     return;
@@ -131,6 +138,7 @@ impl View for Group {
     fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
         match action {
             Action::Edit | Action::EditWhole => desk.forbidden(Guarded::Update),
+            Action::Compare => Compare::impossible(desk),
             _ => None,
         }
     }
@@ -166,6 +174,7 @@ impl View for Group {
             | Outcome::Drafts(_)
             | Outcome::DraftKept(..)
             | Outcome::DraftForgotten
+            | Outcome::SameId(_)
             | Outcome::OpenRotations(_)
             | Outcome::History(_)
             | Outcome::TokenWritten(_)

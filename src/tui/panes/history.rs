@@ -1,5 +1,7 @@
 //! Who did what to which group, and how it ended; append-only, newest first.
 
+mod again;
+
 use crossterm::event::KeyEvent;
 use ratatui::{
     buffer::Buffer,
@@ -122,6 +124,8 @@ impl View for History {
                 self.leave(desk);
                 self.ticket = Some(desk.start(Job::History(self.id.clone())));
             }
+            Action::CopyCurl => self.copy_curl(desk),
+            Action::ReverseEdit => self.reverse(desk),
             Action::Enter => {
                 let id = self
                     .shown()
@@ -163,8 +167,12 @@ impl View for History {
         }
     }
 
-    fn disabled(&self, _action: Action, _desk: &Desk) -> Option<String> {
-        None
+    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
+        match action {
+            Action::CopyCurl => self.cannot_copy(),
+            Action::ReverseEdit => self.cannot_reverse(desk),
+            _ => None,
+        }
     }
 
     fn waits_for(&self, ticket: Ticket) -> bool {
@@ -183,6 +191,7 @@ impl View for History {
             | Outcome::Drafts(_)
             | Outcome::DraftKept(..)
             | Outcome::DraftForgotten
+            | Outcome::SameId(_)
             | Outcome::OpenRotations(_)
             | Outcome::Done(_)
             | Outcome::TokenWritten(_)

@@ -15,7 +15,8 @@ pub(in crate::tui) use finder::AT_ONCE;
 use finder::Finder;
 
 use super::{
-    Pane, View, bulk::Bulk, copy_menu::CopyMenu, edit::Edit, group::Group, token::TokenPane,
+    Pane, View, bulk::Bulk, compare::Compare, copy_menu::CopyMenu, edit::Edit, group::Group,
+    token::TokenPane,
 };
 use crate::{
     domain::{
@@ -286,7 +287,12 @@ impl View for List {
                 }
                 self.ticket = Some(desk.start(Job::List));
             }
-            Action::Enter | Action::Edit | Action::EditWhole | Action::Token | Action::CopyMenu => {
+            Action::Enter
+            | Action::Edit
+            | Action::EditWhole
+            | Action::Token
+            | Action::Compare
+            | Action::CopyMenu => {
                 let Some(group) = self.group(desk).cloned() else {
                     desk.say(Severity::Info, "no group here; o opens or creates one");
                     return;
@@ -296,6 +302,7 @@ impl View for List {
                     Action::Edit => Pane::Edit(Box::new(Edit::of(&group, desk))),
                     Action::EditWhole => Pane::Edit(Box::new(Edit::outside(&group, desk))),
                     Action::Token => Pane::Token(Box::new(TokenPane::open(&group, desk))),
+                    Action::Compare => Pane::Compare(Box::new(Compare::open(group.id, desk))),
                     Action::CopyMenu => Pane::CopyMenu(CopyMenu::of(&group)),
                     _ => Pane::Group(Group::open(group.id, desk)),
                 };
@@ -321,6 +328,7 @@ impl View for List {
     fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
         match action {
             Action::Edit | Action::EditWhole => desk.forbidden(Guarded::Update),
+            Action::Compare => Compare::impossible(desk),
             Action::RotateMarked => self.no_bulk(desk),
             Action::MarkAll => self.no_marking(),
             Action::SortReverse if self.finder.is_ranked() => {

@@ -2,6 +2,7 @@
 //! takes the outcome it waits for, and draws itself purely.
 
 pub mod bulk;
+pub mod compare;
 pub mod connect;
 pub mod copy_menu;
 pub mod edit;
@@ -83,6 +84,7 @@ pub enum Pane {
     Connect(Box<connect::Connect>),
     List(list::List),
     Group(group::Group),
+    Compare(Box<compare::Compare>),
     Edit(Box<edit::Edit>),
     Review(Box<review::Review>),
     Result(Box<result::ResultPane>),
@@ -106,6 +108,7 @@ impl Pane {
             Self::Connect(pane) => pane.as_ref(),
             Self::List(pane) => pane,
             Self::Group(pane) => pane,
+            Self::Compare(pane) => pane.as_ref(),
             Self::Edit(pane) => pane.as_ref(),
             Self::Review(pane) => pane.as_ref(),
             Self::Result(pane) => pane.as_ref(),
@@ -129,6 +132,7 @@ impl Pane {
             Self::Connect(pane) => pane.as_mut(),
             Self::List(pane) => pane,
             Self::Group(pane) => pane,
+            Self::Compare(pane) => pane.as_mut(),
             Self::Edit(pane) => pane.as_mut(),
             Self::Review(pane) => pane.as_mut(),
             Self::Result(pane) => pane.as_mut(),

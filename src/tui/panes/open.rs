@@ -1,6 +1,8 @@
 //! Open a group by its id, or create it (hazard 1): a known id is read; any other goes through a form and a review, with
 //! the nearest known ids and everything odd about the id in sight. Nothing is sent from here.
 
+mod copy_of;
+
 use crossterm::event::KeyEvent;
 use ratatui::{
     buffer::Buffer,
@@ -8,6 +10,7 @@ use ratatui::{
     style::Style,
 };
 
+use self::copy_of::CopyOf;
 use super::{Pane, View, edit::Edit, group::Group, list::AT_ONCE};
 use crate::{
     domain::{group::UserGroupId, text::oddities},
@@ -17,6 +20,7 @@ use crate::{
         frame::popup,
         keymap::{Action, Focus},
         message::{Job, Outcome, Ticket},
+        messages::Severity,
         sheet::Sheet,
         widgets::{paint, text_field::TextField},
         work::nearest_in,
@@ -32,8 +36,13 @@ pub struct Open {
     pick: usize,
     /// Near ids are looked for among many.
     ticket: Option<Ticket>,
+    copy_of: CopyOf,
+    /// The field of the group to copy has the focus.
+    on_copy: bool,
 }
 
+/// Rows from which both fields are shown at once.
+const LEAST_BOTH: u16 = 6;
 /// Near ids shown.
 pub(in crate::tui) const NEAR: usize = 6;
 
@@ -45,6 +54,8 @@ impl Default for Open {
             known: false,
             pick: 0,
             ticket: None,
+            copy_of: CopyOf::default(),
+            on_copy: false,
         }
     }
 }
@@ -80,7 +91,10 @@ impl Open {
                 }
             },
         };
-        let Some(id) = id else { return };
+        let Some(id) = id else {
+            self.on_copy = false;
+            return;
+        };
         self.leave(desk);
         if desk.groups.read_at.is_none() {
             self.typed.error = Some("the directory is still being read; try again".into());
@@ -92,7 +106,23 @@ impl Open {
         } else if desk.forbidden(Guarded::Create).is_some() {
             self.typed.error = Some("not known here, and it cannot be created: see below".into());
         } else {
-            let pane = Edit::create(id, desk);
+            let source = match self.copy_of.chosen(desk) {
+                Ok(source) => source.cloned(),
+                Err(why) => {
+                    self.copy_of.field.error = Some(why);
+                    self.on_copy = true;
+                    return;
+                }
+            };
+            let pane = match source {
+                Some(source) => {
+                    let text = format!("filled from {}; nothing is sent", source.id);
+                    let pane = Edit::create_like(id, &source, desk);
+                    desk.say(Severity::Info, text);
+                    pane
+                }
+                None => Edit::create(id, desk),
+            };
             desk.ask(Ask::Replace(Pane::Edit(Box::new(pane))));
         }
     }
@@ -113,6 +143,18 @@ impl View for Open {
                 self.leave(desk);
                 desk.ask(Ask::Pop);
             }
+            Action::NextField => {
+                if self.on_copy {
+                    self.copy_of.settle();
+                } else if let Some(near) = self.near.get(self.pick.wrapping_sub(1)) {
+                    self.copy_of.field.set_text(near.as_str());
+                }
+                self.on_copy = !self.on_copy;
+                self.pick = 0;
+                self.copy_of.look_around(self.typed.text(), desk);
+            }
+            Action::Down if self.on_copy => self.copy_of.down(),
+            Action::Up if self.on_copy => self.copy_of.up(),
             Action::Down => self.pick = (self.pick + 1).min(self.near.len()),
             Action::Up => self.pick = self.pick.saturating_sub(1),
             Action::Enter => self.go(desk),
@@ -149,14 +191,27 @@ impl View for Open {
     }
 
     fn input(&mut self, key: KeyEvent, desk: &mut Desk) {
-        self.typed.key(key);
-        self.look_around(desk);
+        if self.on_copy {
+            self.copy_of.key(key, self.typed.text(), desk);
+        } else {
+            self.typed.key(key);
+            self.look_around(desk);
+        }
     }
 
     fn paste(&mut self, text: &str, desk: &mut Desk) -> bool {
         if text.trim_end().contains(['\n', '\r']) {
             // Joined, they would be another id, and that group would be there for ever.
-            self.typed.error = Some("the paste has several lines; paste one id".into());
+            let field = if self.on_copy {
+                &mut self.copy_of.field
+            } else {
+                &mut self.typed
+            };
+            field.error = Some("the paste has several lines; paste one id".into());
+            return true;
+        }
+        if self.on_copy {
+            self.copy_of.paste(text, self.typed.text(), desk);
             return true;
         }
         self.typed.paste(text.trim_end_matches(['\n', '\r']));
@@ -166,7 +221,15 @@ impl View for Open {
 
     fn disabled(&self, action: Action, _desk: &Desk) -> Option<String> {
         match action {
-            Action::Down | Action::Up if self.near.is_empty() => Some("no id is near".into()),
+            Action::Down | Action::Up if self.on_copy && self.copy_of.has_no_choice() => {
+                Some("no id is near".into())
+            }
+            Action::Down | Action::Up if !self.on_copy && self.near.is_empty() => {
+                Some("no id is near".into())
+            }
+            Action::NextField if self.known && !self.on_copy => {
+                Some("this id is known: it is opened".into())
+            }
             Action::Refresh => Some("nothing to read".into()),
             _ => None,
         }
@@ -178,6 +241,9 @@ impl View for Open {
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
         let inner = popup(buffer, area, (76, 18), "Open or create a group", desk.theme);
+        if self.on_copy {
+            return self.draw_copy(buffer, inner, desk);
+        }
         let cursor = self.typed.draw(buffer, inner, desk.theme, true);
         let below = Rect {
             y: inner.y + 2.min(inner.height),
@@ -193,6 +259,25 @@ impl View for Open {
 }
 
 impl Open {
+    fn draw_copy(&self, buffer: &mut Buffer, inner: Rect, desk: &Desk) -> Option<Position> {
+        let theme = desk.theme;
+        let from = |rows: u16| Rect {
+            y: inner.y + rows.min(inner.height),
+            height: inner.height.saturating_sub(rows),
+            ..inner
+        };
+        // In a low window the field that has the focus comes first.
+        let field = if inner.height < LEAST_BOTH { 0 } else { 2 };
+        if field > 0 {
+            self.typed.draw(buffer, inner, theme, false);
+        }
+        let cursor = self.copy_of.field.draw(buffer, from(field), theme, true);
+        let mut sheet = Sheet::new(inner.width, theme);
+        self.copy_of.page(&mut sheet, desk);
+        sheet.draw_still(buffer, from(field + 2));
+        cursor.filter(|_| self.copy_of.is_typing())
+    }
+
     fn page(&self, sheet: &mut Sheet, desk: &Desk) {
         let theme = desk.theme;
         if self.typed.is_empty() {
@@ -220,6 +305,12 @@ impl Open {
             sheet.text(&place, theme.title());
             if let Some(why) = desk.forbidden(Guarded::Create) {
                 sheet.text(&format!("It cannot be created: {why}."), theme.error());
+            } else if !self.copy_of.field.is_empty() {
+                let text = format!(
+                    "The form begins as a copy of {}.",
+                    self.copy_of.field.text()
+                );
+                sheet.text(&text, Style::new());
             }
         }
         if !self.near.is_empty() {

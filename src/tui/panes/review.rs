@@ -1,6 +1,9 @@
 //! What would be sent, before it is sent: field by field, the exact request, and the service's own copy read just now
 //! (hazard 4). Focus starts on *Back*.
 
+mod choices;
+mod choosing;
+mod deciding;
 mod view;
 
 use ratatui::{
@@ -8,12 +11,13 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
+use self::choices::Choices;
 use super::{Pane, View, edit::Edit, result::ResultPane, typed::Typed};
 use crate::{
     config::guard,
     domain::{
-        change::{Change, Foreign, Wanted, foreign_changes},
-        group::{Mapping, UserGroupId},
+        change::{Change, Wanted},
+        group::UserGroupId,
         history::Ending,
         near::near,
     },
@@ -34,7 +38,7 @@ enum Copy {
     /// A creation has none to compare with.
     NotAsked,
     Reading(Ticket),
-    Read(Vec<Foreign>),
+    Read(Box<Choices>),
     /// Nothing may be sent after this (hazards 1 and 11).
     Alarm(String),
     Unreadable(String),
@@ -47,20 +51,47 @@ enum Stage {
     Failed(Trouble),
 }
 
+/// What the page shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Page {
+    Difference,
+    Json,
+    Curl,
+}
+
+impl Page {
+    fn next(self) -> Self {
+        match self {
+            Self::Difference => Self::Json,
+            Self::Json => Self::Curl,
+            Self::Curl => Self::Difference,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub struct Review {
     id: UserGroupId,
     creating: bool,
     /// Known ids that may have been meant, before a creation (hazard 1).
     near: Vec<UserGroupId>,
+    /// What the edit began with.
     base: Wanted,
+    /// What the form holds.
+    typed: Wanted,
+    /// What is known to be at the service now, once its copy is read; before that what the edit began with.
+    now: Wanted,
+    /// What is sent: what was typed, as far as the choices say so.
     wanted: Wanted,
     change: Change,
+    /// The choices made before the copy is read again.
+    chosen: Option<Box<Choices>>,
     copy: Copy,
     stage: Stage,
     asks: Asks,
     on_apply: bool,
     unchanged_too: bool,
+    page: Page,
     scroll: Cursor,
 }
 
@@ -96,12 +127,16 @@ impl Review {
             },
             change: Change::between(&edit.base, &wanted),
             base: edit.base.clone(),
+            now: edit.base.clone(),
+            typed: wanted.clone(),
             wanted,
+            chosen: None,
             copy,
             stage: Stage::Deciding,
             asks: Asks::about(desk.profile(), operation(edit.creating)),
             on_apply: false,
             unchanged_too: false,
+            page: Page::Difference,
             scroll: Cursor::default(),
         }
     }
@@ -156,38 +191,16 @@ impl Review {
         } else {
             Job::Update {
                 id: self.id.clone(),
-                base: self.base.clone(),
+                base: self.now.clone(),
                 wanted: self.wanted.clone(),
             }
         };
-        self.stage = Stage::Sending(desk.start(job));
-    }
-
-    fn take_copy(&mut self, done: &Done, desk: &mut Desk) {
-        if let Some(alarm) = done.warnings.iter().find(|warning| warning.is_alarm()) {
-            self.copy = Copy::Alarm(alarm.to_string());
-            desk.say(Severity::Error, alarm.to_string());
-            return;
+        let ticket = desk.start(job);
+        if let Some(running) = desk.running.get_mut(&ticket) {
+            // With a choice made here the request is not what the form holds, but it settles what the form holds.
+            running.sends = Some((self.id.clone(), self.typed.clone()));
         }
-        let now = Wanted::of(&done.group);
-        let mut foreign = foreign_changes(&self.base, &now, &self.wanted);
-        foreign.extend(self.foreign_mapping(&now));
-        self.copy = Copy::Read(foreign);
-    }
-
-    /// The service never returns the mapping, but another operator of this directory may have sent one meanwhile.
-    fn foreign_mapping(&self, now: &Wanted) -> Option<Foreign> {
-        let theirs = now.mapping.as_ref()?;
-        let text = |mapping: &Mapping| {
-            let rows: Vec<String> = mapping.iter().map(|(k, v)| format!("{k}: {v}")).collect();
-            rows.join(", ")
-        };
-        (self.base.mapping.as_ref() != Some(theirs)).then(|| Foreign {
-            field: "mapping",
-            base: self.base.mapping.as_ref().map(text),
-            theirs: text(theirs),
-            mine: self.wanted.mapping.as_ref().map(text),
-        })
+        self.stage = Stage::Sending(ticket);
     }
 
     fn finish(&mut self, ticket: Ticket, done: &Done, desk: &mut Desk) {
@@ -229,6 +242,9 @@ impl View for Review {
     }
 
     fn act(&mut self, action: Action, desk: &mut Desk) {
+        if self.step(action, desk) {
+            return;
+        }
         if self.scroll.act(
             action,
             view::lines(self, desk),
@@ -245,6 +261,17 @@ impl View for Review {
                     "Enter does nothing here: press y to send it",
                 );
             }
+            Action::OtherView => {
+                self.page = self.page.next();
+                self.scroll.at = 0;
+            }
+            Action::Choose if !matches!(self.stage, Stage::Sending(_)) => {
+                if let Some(choices) = self.choices() {
+                    choices.turn();
+                    self.weigh();
+                    view::show_choice(self, desk);
+                }
+            }
             Action::Enter if self.on_apply => self.apply(desk),
             Action::Back | Action::Enter => {
                 self.leave(desk);
@@ -252,19 +279,16 @@ impl View for Review {
             }
             Action::Confirm if self.asks.level != Level::Button => self.confirm(desk),
             Action::CopyMenu => {
-                if let Some(profile) = desk.profile() {
-                    let method = if self.creating {
-                        Method::Get
-                    } else {
-                        Method::Put
-                    };
-                    let curl = as_curl(profile, method, &request(&self.id, &self.wanted));
+                if let Some(curl) = self.curl(desk) {
                     desk.copy("curl command", &curl);
                 }
             }
             Action::Refresh if !self.creating && !matches!(self.stage, Stage::Sending(_)) => {
                 self.leave(desk);
-                self.copy = Copy::Reading(desk.start(Job::LookUp(self.id.clone())));
+                let reading = Copy::Reading(desk.start(Job::LookUp(self.id.clone())));
+                if let Copy::Read(choices) = std::mem::replace(&mut self.copy, reading) {
+                    self.chosen = Some(choices);
+                }
             }
             _ => {}
         }
@@ -278,6 +302,18 @@ impl View for Review {
                 Some("there is an alarm; Esc leaves".into())
             }
             Action::Enter if self.on_apply => self.blocked(desk),
+            Action::Choose => match &self.copy {
+                _ if matches!(self.stage, Stage::Sending(_)) => Some("it is being sent".into()),
+                Copy::Read(choices) if choices.count() > 0 && self.page != Page::Difference => {
+                    Some("the choices stand in the difference: v goes there".into())
+                }
+                Copy::Read(choices) if choices.count() > 0 => None,
+                Copy::Read(_)
+                | Copy::NotAsked
+                | Copy::Reading(_)
+                | Copy::Alarm(_)
+                | Copy::Unreadable(_) => Some("nothing to choose".into()),
+            },
             _ => None,
         }
     }
@@ -329,6 +365,7 @@ impl View for Review {
                 | Outcome::Drafts(_)
                 | Outcome::DraftKept(..)
                 | Outcome::DraftForgotten
+                | Outcome::SameId(_)
                 | Outcome::OpenRotations(_)
                 | Outcome::History(_)
                 | Outcome::TokenWritten(_)
@@ -370,7 +407,21 @@ impl View for Review {
 }
 
 impl Review {
+    fn method(&self) -> Method {
+        if self.creating {
+            Method::Get
+        } else {
+            Method::Put
+        }
+    }
+
     fn request_text(&self) -> String {
         request_json(&request(&self.id, &self.wanted))
+    }
+
+    fn curl(&self, desk: &Desk) -> Option<String> {
+        let profile = desk.profile()?;
+        let request = request(&self.id, &self.wanted);
+        Some(as_curl(profile, self.method(), &request))
     }
 }

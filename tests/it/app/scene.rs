@@ -28,9 +28,10 @@ use groupdesk::{
 use jiff::{SignedDuration, Timestamp};
 use ratatui::{buffer::Buffer, layout::Rect};
 
+use super::compare::everywhere;
 use super::find::found;
 use super::groups::taught;
-pub(super) use super::groups::{base, group, wanted};
+pub(super) use super::groups::{base, group, learnt, wanted};
 use crate::support::{
     console::{parse, text_of},
     world::id,
@@ -244,6 +245,7 @@ pub(super) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
         Job::Drafts => Outcome::Drafts(Vec::new()),
         Job::KeepDraft(draft, _) => Outcome::DraftKept(draft.changed_at, DraftSaved::Kept),
         Job::ForgetDraft(..) => Outcome::DraftForgotten,
+        Job::SameId(id) => everywhere(id),
         Job::LookUp(id) => done(Ending::Found, group(id.as_str(), 1)),
         Job::Create(id, wanted) => done(Ending::Created, taught(id.as_str(), wanted, profile)),
         Job::Update { id, wanted, .. } => {

@@ -1,8 +1,14 @@
 //! How the places look. `INSTA_UPDATE=always cargo test --test it console::snapshots` draws them anew; look at every
 //! difference before it is committed.
 
-use super::scene::{USUAL, a_world, open};
-use crate::support::{console::text_of, steady::steady, world::Side};
+use groupdesk::operations::Assurance;
+
+use super::scene::{NOW, USUAL, a_world, open, wanted};
+use crate::support::{
+    console::{Console, text_of},
+    steady::steady,
+    world::{LI, Side, id},
+};
 
 const WIDE: (u16, u16) = (160, 50);
 const MIDDLE: (u16, u16) = (60, 15);
@@ -13,6 +19,10 @@ async fn look(name: &str, side: Side, size: (u16, u16), script: &str) {
     let world = a_world().await;
     let mut console = open(&world, side, size).await;
     console.keys(script).await;
+    picture(name, &console, size);
+}
+
+fn picture(name: &str, console: &Console, size: (u16, u16)) {
     let name = format!("{name}_{}x{}", size.0, size.1);
     let screen = text_of(&steady(console.buffer()));
     insta::with_settings!({
@@ -22,6 +32,43 @@ async fn look(name: &str, side: Side, size: (u16, u16), script: &str) {
     }, {
         insta::assert_snapshot!(name, screen);
     });
+}
+
+/// Li changes the group while it is edited here.
+#[tokio::test(flavor = "multi_thread")]
+async fn review_disputed() {
+    for size in [USUAL, WIDE] {
+        let world = a_world().await;
+        let mut console = open(&world, Side::Testing, size).await;
+        console.keys("e<end> plc").await;
+        let li = world.desk(Side::Testing).by(LI).at(NOW).operations();
+        let mut theirs = wanted("Acme EMEA", &[("40", "999"), ("134", "386")], "{}");
+        theirs.properties = None;
+        li.update(&id("acme-eu"), &theirs, &theirs, Assurance::KnownOnly)
+            .await
+            .expect("updated");
+        console.keys("<ctrl-s>").await;
+        picture("review_disputed", &console, size);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn compare() {
+    for size in [USUAL, WIDE] {
+        let world = a_world().await;
+        let li = world.desk(Side::Testing).by(LI).at(NOW).operations();
+        let theirs = wanted(
+            "Acme EMEA",
+            &[("40", "999"), ("7", "1")],
+            r#"{"tier":"gold"}"#,
+        );
+        li.update(&id("acme-eu"), &theirs, &theirs, Assurance::KnownOnly)
+            .await
+            .expect("updated");
+        let mut console = open(&world, Side::Production, size).await;
+        console.keys("x<down>").await;
+        picture("compare", &console, size);
+    }
 }
 
 /// One test a place, so that every difference is shown.
@@ -46,6 +93,8 @@ looks! {
     edit_type Testing "e<tab><tab><f3><down><down><left><enter><left>" USUAL;
     edit_marks Testing "e<end> plc<tab><tab><down><down><down><end><left><left>1<end><enter>\"x\": 1," USUAL WIDE;
     review Testing "e<end> plc<tab><right><enter><end>9<enter><ctrl-s>" USUAL WIDE LOW;
+    review_json Testing "e<end> plc<ctrl-s>v" USUAL;
+    review_curl Testing "e<end> plc<ctrl-s>vv" USUAL;
     review_production Production "e<end> plc<ctrl-s>" USUAL;
     result Testing "e<end> plc<ctrl-s><tab><enter>" USUAL WIDE;
     token Production "t" USUAL;
@@ -57,6 +106,7 @@ looks! {
     rotations Testing "3" USUAL WIDE LOW;
     whose Testing "W" USUAL;
     create Testing "oacme-ue" USUAL LOW;
+    create_copy_of Testing "oacme-new<tab>" USUAL LOW;
     create_form Testing "oacme-ue<enter>New" USUAL;
     create_review Testing "oacme-ue<enter>New<ctrl-s>" USUAL;
     help Testing "?" USUAL WIDE;

@@ -211,10 +211,9 @@ async fn what_somebody_else_changed_meanwhile_is_shown_three_ways() {
     console.keys("<ctrl-s>").await;
     console
         .shows("CHANGED BY SOMEONE")
-        .shows("name: it was   Acme Europe")
-        .shows("name: theirs   Acme EMEA")
-        .shows("name: yours    Acme Europe plc")
-        .shows("! sending yours OVERWRITES theirs");
+        .shows("> name: it was Acme Europe")
+        .shows("( ) theirs  Acme EMEA")
+        .shows("(*) mine    Acme Europe plc  ! OVERWRITES theirs");
     assert_eq!(world.stored(Side::Testing, "acme-eu").name, "Acme EMEA");
 }
 
@@ -232,8 +231,9 @@ async fn a_mapping_sent_meanwhile_from_the_same_directory_is_shown_too() {
     console.keys("<ctrl-s>").await;
     console
         .shows("CHANGED BY SOMEONE")
-        .shows("mapping: theirs   40: 999")
-        .shows("! sending yours OVERWRITES theirs");
+        .shows("> mapping 40: it was 213")
+        .shows("(*) theirs  999")
+        .shows("( ) mine    213");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -24,10 +24,11 @@ use ratatui::{Frame, Terminal, backend::TestBackend, buffer::Buffer};
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A script to every place there is, from the list of a testing profile with a production profile below it.
-pub(crate) const PLACES: [(&str, Focus); 27] = [
+pub(crate) const PLACES: [(&str, Focus); 28] = [
     ("", Focus::List),
     ("/", Focus::Filter),
     ("<enter>", Focus::Group),
+    ("x", Focus::Compare),
     ("e", Focus::EditName),
     ("e<tab>", Focus::EditMapping),
     ("e<tab><enter>", Focus::EditCell),

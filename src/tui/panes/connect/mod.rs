@@ -195,6 +195,7 @@ impl View for Connect {
             | Outcome::Found(_)
             | Outcome::Near(_)
             | Outcome::ViewKept
+            | Outcome::SameId(_)
             | Outcome::Drafts(_)
             | Outcome::DraftKept(..)
             | Outcome::DraftForgotten

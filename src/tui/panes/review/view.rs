@@ -2,7 +2,7 @@
 
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
-use super::{Copy, Review, Stage};
+use super::{Copy, Page, Review, Stage, choosing};
 use crate::{
     domain::{history::Ending, text::oddities},
     tui::{
@@ -13,15 +13,19 @@ use crate::{
         level::Level,
         panes::View,
         sheet::Sheet,
+        theme::Theme,
         widgets::paint,
     },
 };
 
 pub(super) fn draw(review: &Review, buffer: &mut Buffer, area: Rect, desk: &Desk) {
-    let title = if review.creating {
-        "Review: a group to be created"
-    } else {
-        "Review: an update"
+    let title = match (review.creating, review.page) {
+        (true, Page::Difference) => "Review: a group to be created",
+        (true, Page::Json) => "Review: a group to be created, as JSON",
+        (true, Page::Curl) => "Review: a group to be created, as curl",
+        (false, Page::Difference) => "Review: an update",
+        (false, Page::Json) => "Review: an update, as JSON",
+        (false, Page::Curl) => "Review: an update, as curl",
     };
     let inner = page_box(buffer, area, title, desk.theme);
     let buttons = paint::row(inner, inner.height.saturating_sub(1));
@@ -29,19 +33,51 @@ pub(super) fn draw(review: &Review, buffer: &mut Buffer, area: Rect, desk: &Desk
         height: inner.height.saturating_sub(2),
         ..inner
     };
-    page(review, body.width, desk).draw(buffer, body, review.scroll.at);
+    let (sheet, _) = page(review, body.width, desk);
+    sheet.draw(buffer, body, review.scroll.at);
     draw_buttons(review, buffer, buttons, desk);
+}
+
+/// Columns and rows of the page, as `draw` finds them.
+fn room(desk: &Desk) -> (u16, u16) {
+    let (columns, rows) = desk.size;
+    (columns.saturating_sub(4), rows.saturating_sub(8))
 }
 
 /// Lines one can scroll through.
 pub(super) fn lines(review: &Review, desk: &Desk) -> usize {
-    let rows = desk.size.1.saturating_sub(8);
-    page(review, desk.size.0.saturating_sub(2), desk).last_scroll(rows) + 1
+    let (width, rows) = room(desk);
+    page(review, width, desk).0.last_scroll(rows) + 1
 }
 
-fn page(review: &Review, width: u16, desk: &Desk) -> Sheet {
+/// The line of the choice under the cursor.
+pub(super) fn row_of_choice(review: &Review, desk: &Desk) -> Option<usize> {
+    let Copy::Read(choices) = &review.copy else {
+        return None;
+    };
+    let (_, rows) = page(review, room(desk).0, desk);
+    rows.get(choices.at).copied()
+}
+
+/// Scrolls so far that the choice under the cursor is in sight.
+pub(super) fn show_choice(review: &mut Review, desk: &Desk) {
+    let Some(row) = row_of_choice(review, desk) else {
+        return;
+    };
+    // The last line of a long page says how much more there is.
+    let height = usize::from(room(desk).1).saturating_sub(CHOICE_LINES + 1);
+    let at = review.scroll.at;
+    review.scroll.at = at.clamp(row.saturating_sub(height), row);
+}
+
+/// Lines of a choice whose values are short.
+const CHOICE_LINES: usize = 3;
+
+/// The page, and on which of its lines each choice begins.
+fn page(review: &Review, width: u16, desk: &Desk) -> (Sheet, Vec<usize>) {
     let theme = desk.theme;
     let mut sheet = Sheet::new(width, theme);
+    let mut rows = Vec::new();
     if let Stage::Failed(trouble) = &review.stage {
         let style = if trouble.ending == Some(Ending::Unknown) {
             theme.unknown()
@@ -52,6 +88,29 @@ fn page(review: &Review, width: u16, desk: &Desk) -> Sheet {
         sheet.text("Your text is kept: Back leads to the form.", theme.dim());
         sheet.blank();
     }
+    match review.page {
+        Page::Difference => {
+            difference(review, &mut sheet, &mut rows, desk);
+            sheet.blank();
+            request(review, &mut sheet, desk);
+        }
+        Page::Json => request(review, &mut sheet, desk),
+        Page::Curl => {
+            sheet.heading("The request for a shell; c copies it, in one line");
+            sheet.text(
+                "The API key is left out: put it into GROUPDESK_API_KEY.",
+                theme.dim(),
+            );
+            sheet.blank();
+            let curl = review.curl(desk).unwrap_or_default();
+            sheet.indented(2, &curl, Style::new());
+        }
+    }
+    (sheet, rows)
+}
+
+fn difference(review: &Review, sheet: &mut Sheet, rows: &mut Vec<usize>, desk: &Desk) {
+    let theme = desk.theme;
     sheet.field("group", review.id.as_str(), theme.title(), "");
     for oddity in oddities(review.id.as_str()) {
         let text = format!("! character {}: {}", oddity.position, oddity.what);
@@ -64,7 +123,7 @@ fn page(review: &Review, width: u16, desk: &Desk) -> Sheet {
     if let Some(reason) = &review.asks.guard {
         sheet.field("! guard", reason, theme.warning(), "");
     }
-    copy(review, &mut sheet, desk);
+    copy(review, sheet, rows, theme);
     sheet.blank();
     if review.change.is_empty() {
         let text = if review.creating {
@@ -79,9 +138,11 @@ fn page(review: &Review, width: u16, desk: &Desk) -> Sheet {
     } else {
         Of::Known
     };
-    changes::write(&mut sheet, &review.change, of, review.unchanged_too, theme);
-    sheet.blank();
-    let method = if review.creating { "GET" } else { "PUT" };
+    changes::write(sheet, &review.change, of, review.unchanged_too, theme);
+}
+
+fn request(review: &Review, sheet: &mut Sheet, desk: &Desk) {
+    let method = review.method().as_str();
     let url = desk
         .profile()
         .map(crate::config::profile::Profile::url)
@@ -90,11 +151,9 @@ fn page(review: &Review, width: u16, desk: &Desk) -> Sheet {
     for line in review.request_text().lines() {
         sheet.indented(2, line, Style::new());
     }
-    sheet
 }
 
-fn copy(review: &Review, sheet: &mut Sheet, desk: &Desk) {
-    let theme = desk.theme;
+fn copy(review: &Review, sheet: &mut Sheet, rows: &mut Vec<usize>, theme: Theme) {
     let label = "service copy";
     match &review.copy {
         Copy::NotAsked => sheet.field(
@@ -107,54 +166,7 @@ fn copy(review: &Review, sheet: &mut Sheet, desk: &Desk) {
         Copy::Reading(_) => sheet.field(label, "being read now", theme.dim(), ""),
         Copy::Alarm(text) => sheet.text(text, theme.error()),
         Copy::Unreadable(why) => sheet.field(label, why, theme.error(), "r tries again"),
-        Copy::Read(foreign) if foreign.is_empty() => sheet.field(
-            label,
-            "read just now: the same, as far as it is returned (the mapping never is)",
-            theme.ok(),
-            "",
-        ),
-        Copy::Read(foreign)
-            if foreign
-                .iter()
-                .all(|difference| difference.mine.as_ref() == Some(&difference.theirs)) =>
-        {
-            let fields: Vec<&str> = foreign.iter().map(|difference| difference.field).collect();
-            let text = format!(
-                "read just now: it already holds your {}, by your request or by someone else's",
-                fields.join(" and ")
-            );
-            sheet.field(label, &text, theme.ok(), "");
-        }
-        Copy::Read(foreign) => {
-            sheet.field(
-                label,
-                "read just now: CHANGED BY SOMEONE",
-                theme.warning(),
-                "",
-            );
-            for difference in foreign {
-                let base = difference.base.as_deref().unwrap_or("not known");
-                sheet.indented(
-                    2,
-                    &format!("{}: it was   {base}", difference.field),
-                    theme.dim(),
-                );
-                sheet.indented(
-                    2,
-                    &format!("{}: theirs   {}", difference.field, difference.theirs),
-                    theme.warning(),
-                );
-                match &difference.mine {
-                    Some(mine) if difference.is_overwritten() => {
-                        let text = format!("{}: yours    {mine}", difference.field);
-                        sheet.indented(2, &text, theme.warning());
-                        sheet.indented(2, "! sending yours OVERWRITES theirs", theme.error());
-                    }
-                    Some(_) => sheet.indented(2, "yours is the same", theme.dim()),
-                    None => sheet.indented(2, "yours leaves it out", theme.dim()),
-                }
-            }
-        }
+        Copy::Read(choices) => choosing::write(sheet, choices, rows, theme),
     }
 }
 

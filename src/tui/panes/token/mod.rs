@@ -320,6 +320,7 @@ impl View for TokenPane {
             | Outcome::Drafts(_)
             | Outcome::DraftKept(..)
             | Outcome::DraftForgotten
+            | Outcome::SameId(_)
             | Outcome::OpenRotations(_)
             | Outcome::History(_)
             | Outcome::Rotations(_)

@@ -3,6 +3,7 @@
 
 mod check;
 mod draw;
+mod fill;
 mod kept;
 mod keys;
 mod paste;

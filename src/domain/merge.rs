@@ -1,0 +1,400 @@
+//! Three copies of a group become one: what an edit began with, what the service holds now, and what the edit wants
+//! (hazard 4 of service.md). Where the two sides differ a row stands with a choice; nothing of either is dropped unseen.
+
+use super::change::Wanted;
+
+/// The name, one row of the mapping, or one top-level key of the properties.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    Name,
+    /// By its schema id.
+    Mapping(String),
+    Property(String),
+}
+
+impl Part {
+    pub fn field(&self) -> &'static str {
+        match self {
+            Self::Name => "name",
+            Self::Mapping(_) => "mapping",
+            Self::Property(_) => "properties",
+        }
+    }
+
+    /// For a person: `name`, `mapping 40`, `properties tier`. The key is raw text.
+    pub fn label(&self) -> String {
+        match self {
+            Self::Name => "name".into(),
+            Self::Mapping(key) => format!("mapping {key}"),
+            Self::Property(key) => format!("properties {key}"),
+        }
+    }
+
+    /// Whether anything is known of the field it belongs to.
+    pub fn is_known_in(&self, copy: &Wanted) -> bool {
+        match self {
+            Self::Name => copy.name.is_some(),
+            Self::Mapping(_) => copy.mapping.is_some(),
+            Self::Property(_) => copy.properties.is_some(),
+        }
+    }
+
+    /// Its value in a copy; of a property the JSON text. `None`: it is not there.
+    pub fn text_in(&self, copy: &Wanted) -> Option<String> {
+        match self {
+            Self::Name => copy.name.clone(),
+            Self::Mapping(key) => copy.mapping.as_ref()?.get(key).cloned(),
+            Self::Property(key) => Some(copy.properties.as_ref()?.get(key)?.to_string()),
+        }
+    }
+
+    /// Whether two copies hold the same here. The order of the keys inside of a value does not count.
+    pub fn is_same(&self, one: &Wanted, other: &Wanted) -> bool {
+        match self {
+            Self::Name => one.name == other.name,
+            Self::Mapping(key) => {
+                let value = |copy: &Wanted| copy.mapping.as_ref()?.get(key).cloned();
+                value(one) == value(other)
+            }
+            Self::Property(key) => {
+                let value = |copy: &Wanted| copy.properties.as_ref()?.get(key).cloned();
+                value(one) == value(other)
+            }
+        }
+    }
+
+    /// Makes `into` hold here what `from` holds, which may be nothing. A field of which `from` knows nothing stays.
+    pub fn carry(&self, from: &Wanted, into: &mut Wanted) {
+        match self {
+            Self::Name => {
+                if from.name.is_some() {
+                    into.name.clone_from(&from.name);
+                }
+            }
+            Self::Mapping(key) => {
+                let Some(from) = &from.mapping else { return };
+                let rows = into.mapping.get_or_insert_default();
+                match from.get(key) {
+                    Some(value) => drop(rows.insert(key.clone(), value.clone())),
+                    None => drop(rows.shift_remove(key)),
+                }
+            }
+            Self::Property(key) => {
+                let Some(from) = &from.properties else { return };
+                let keys = into.properties.get_or_insert_default();
+                match from.get(key) {
+                    Some(value) => drop(keys.insert(key.clone(), value.clone())),
+                    None => drop(keys.shift_remove(key)),
+                }
+            }
+        }
+    }
+}
+
+/// Every part that one of the copies has, each once: those of the first copy in its order, then what only others have.
+pub fn parts(copies: &[&Wanted]) -> Vec<Part> {
+    let names = copies.iter().any(|copy| copy.name.is_some());
+    let mut found: Vec<Part> = names.then_some(Part::Name).into_iter().collect();
+    let mut seen = std::collections::HashSet::new();
+    for rows in copies.iter().filter_map(|copy| copy.mapping.as_ref()) {
+        let new = rows.keys().filter(|key| seen.insert(*key));
+        found.extend(new.cloned().map(Part::Mapping));
+    }
+    seen.clear();
+    for keys in copies.iter().filter_map(|copy| copy.properties.as_ref()) {
+        let new = keys.keys().filter(|key| seen.insert(*key));
+        found.extend(new.cloned().map(Part::Property));
+    }
+    found
+}
+
+/// Whose value is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Take {
+    Mine,
+    Theirs,
+}
+
+impl Take {
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Mine => Self::Theirs,
+            Self::Theirs => Self::Mine,
+        }
+    }
+}
+
+/// A part that somebody else changed, and that this edit would set to something else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Disputed {
+    pub part: Part,
+    /// What the edit began with is known; if not, `base` says nothing.
+    pub base_known: bool,
+    pub base: Option<String>,
+    pub theirs: Option<String>,
+    pub mine: Option<String>,
+    /// At first mine where the edit changed it, theirs where it did not.
+    pub take: Take,
+}
+
+/// What an edit comes to when the service's copy is no longer the one it began with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Merge {
+    theirs: Wanted,
+    mine: Wanted,
+    pub disputed: Vec<Disputed>,
+    /// Changed by somebody else to what this edit wants, too.
+    pub agreed: Vec<Part>,
+    /// Changed by somebody else in a field that this edit leaves out.
+    pub left_out: Vec<Part>,
+}
+
+impl Merge {
+    /// Compares part by part. A field of which nothing is known to be at the service cannot be compared.
+    pub fn of(base: &Wanted, theirs: &Wanted, mine: &Wanted) -> Self {
+        let mut merge = Self {
+            theirs: theirs.clone(),
+            mine: mine.clone(),
+            disputed: Vec::new(),
+            agreed: Vec::new(),
+            left_out: Vec::new(),
+        };
+        let foreign = parts(&[mine, theirs, base])
+            .into_iter()
+            .filter(|part| part.is_known_in(theirs) && !part.is_same(base, theirs));
+        for part in foreign {
+            if !part.is_known_in(mine) {
+                if part.is_known_in(base) {
+                    merge.left_out.push(part);
+                }
+            } else if part.is_same(mine, theirs) {
+                merge.agreed.push(part);
+            } else {
+                let untouched = part.is_same(base, mine);
+                merge.disputed.push(Disputed {
+                    base_known: part.is_known_in(base),
+                    base: part.text_in(base),
+                    theirs: part.text_in(theirs),
+                    mine: part.text_in(mine),
+                    take: if untouched { Take::Theirs } else { Take::Mine },
+                    part,
+                });
+            }
+        }
+        merge
+    }
+
+    /// Keeps the choices that were made for the same values before the copy was read again.
+    pub fn keep_choices(&mut self, before: &Self) {
+        for row in &mut self.disputed {
+            let same = before.disputed.iter().find(|old| {
+                old.part == row.part && old.theirs == row.theirs && old.mine == row.mine
+            });
+            row.take = same.map_or(row.take, |old| old.take);
+        }
+    }
+
+    /// What is sent: mine, with theirs where that was chosen.
+    pub fn result(&self) -> Wanted {
+        let mut result = self.mine.clone();
+        for row in &self.disputed {
+            if row.take == Take::Theirs {
+                row.part.carry(&self.theirs, &mut result);
+            }
+        }
+        result
+    }
+
+    /// Nobody else changed anything, as far as it is known.
+    pub fn is_quiet(&self) -> bool {
+        self.disputed.is_empty() && self.agreed.is_empty() && self.left_out.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn copy(name: &str, mapping: &[(&str, &str)], properties: &str) -> Wanted {
+        let mapping = mapping.iter();
+        Wanted {
+            name: Some(name.into()),
+            mapping: Some(
+                mapping
+                    .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+                    .collect(),
+            ),
+            properties: Some(serde_json::from_str(properties).expect("a JSON object")),
+        }
+    }
+
+    fn labels(parts: &[Part]) -> Vec<String> {
+        parts.iter().map(Part::label).collect()
+    }
+
+    #[test]
+    fn each_side_keeps_what_only_it_changed() {
+        let base = copy(
+            "Acme",
+            &[("7", "40"), ("8", "1")],
+            r#"{"tier":"gold","seats":1}"#,
+        );
+        let theirs = copy(
+            "Acme",
+            &[("7", "40")],
+            r#"{"tier":"gold","seats":2,"beta":true}"#,
+        );
+        let mine = copy(
+            "Acme plc",
+            &[("7", "213"), ("8", "1")],
+            r#"{"tier":"iron","seats":1}"#,
+        );
+        let merge = Merge::of(&base, &theirs, &mine);
+        let rows: Vec<_> = merge
+            .disputed
+            .iter()
+            .map(|row| (row.part.label(), row.take))
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                ("mapping 8".to_owned(), Take::Theirs),
+                ("properties seats".to_owned(), Take::Theirs),
+                ("properties beta".to_owned(), Take::Theirs),
+            ]
+        );
+        let expected = copy(
+            "Acme plc",
+            &[("7", "213")],
+            r#"{"tier":"iron","seats":2,"beta":true}"#,
+        );
+        assert_eq!(merge.result(), expected);
+    }
+
+    #[test]
+    fn what_both_changed_is_mine_until_theirs_is_chosen() {
+        let base = copy("Acme", &[("7", "40")], "{}");
+        let theirs = copy("Acme EMEA", &[("7", "1")], "{}");
+        let mine = copy("Acme plc", &[], "{}");
+        let mut merge = Merge::of(&base, &theirs, &mine);
+        assert_eq!(merge.result(), mine);
+        for row in &mut merge.disputed {
+            row.take = row.take.other();
+        }
+        assert_eq!(merge.result(), theirs);
+        let mut again = Merge::of(&base, &theirs, &mine);
+        again.keep_choices(&merge);
+        assert_eq!(again.result(), theirs, "read again, the same: still chosen");
+        let newer = copy("Acme Asia", &[("7", "1")], "{}");
+        let mut again = Merge::of(&base, &newer, &mine);
+        again.keep_choices(&merge);
+        assert_eq!(
+            again.disputed[0].take,
+            Take::Mine,
+            "another value, asked anew"
+        );
+        assert_eq!(again.disputed[1].take, Take::Theirs);
+    }
+
+    #[test]
+    fn what_is_not_known_of_the_service_is_never_merged() {
+        let base = copy("Acme", &[("7", "40")], "{}");
+        let theirs = Wanted {
+            mapping: None,
+            ..base.clone()
+        };
+        let mine = copy("Acme", &[("9", "1")], "{}");
+        let merge = Merge::of(&base, &theirs, &mine);
+        assert!(merge.is_quiet());
+        assert_eq!(merge.result(), mine);
+    }
+
+    #[test]
+    fn agreed_and_left_out_changes_are_named() {
+        let base = copy("Acme", &[("7", "40")], r#"{"tier":"gold"}"#);
+        let theirs = copy("Acme plc", &[("7", "41")], r#"{"tier":"iron"}"#);
+        let mine = Wanted {
+            mapping: None,
+            ..copy("Acme plc", &[], r#"{"tier":"gold"}"#)
+        };
+        let merge = Merge::of(&base, &theirs, &mine);
+        assert_eq!(labels(&merge.agreed), ["name"]);
+        assert_eq!(labels(&merge.left_out), ["mapping 7"]);
+        assert_eq!(merge.result().mapping, None, "left out stays left out");
+    }
+
+    fn a_field() -> impl Strategy<Value = Option<Vec<(u8, u8)>>> {
+        proptest::option::weighted(0.8, proptest::collection::vec((0_u8..5, 0_u8..3), 0..5))
+    }
+
+    fn a_copy() -> impl Strategy<Value = Wanted> {
+        (
+            proptest::option::weighted(0.8, 0_u8..3),
+            a_field(),
+            a_field(),
+        )
+            .prop_map(|(name, mapping, properties)| Wanted {
+                name: name.map(|n| n.to_string()),
+                mapping: mapping.map(|rows| {
+                    let rows = rows.into_iter();
+                    rows.map(|(k, v)| (k.to_string(), v.to_string())).collect()
+                }),
+                properties: properties.map(|keys| {
+                    let keys = keys.into_iter();
+                    keys.map(|(k, v)| (k.to_string(), v.into())).collect()
+                }),
+            })
+    }
+
+    proptest! {
+        /// Whatever is chosen, every part ends as one side has it, and as the other one only where a row says so.
+        #[test]
+        fn nothing_is_lost_unseen(
+            base in a_copy(), theirs in a_copy(), mine in a_copy(), choices in any::<u32>(),
+        ) {
+            let mut merge = Merge::of(&base, &theirs, &mine);
+            for (index, row) in merge.disputed.iter_mut().enumerate() {
+                row.take = if choices >> (index % 32) & 1 == 1 { Take::Mine } else { Take::Theirs };
+            }
+            let result = merge.result();
+            for part in parts(&[&base, &theirs, &mine]) {
+                if !part.is_known_in(&mine) {
+                    prop_assert!(!part.is_known_in(&result), "{part:?} was left out");
+                    continue;
+                }
+                let row = merge.disputed.iter().find(|row| row.part == part);
+                let take = row.map_or(Take::Mine, |row| row.take);
+                let from = match take { Take::Mine => &mine, Take::Theirs => &theirs };
+                prop_assert!(part.is_same(&result, from), "{part:?} is not {take:?}");
+                // What somebody else changed is overwritten only under a row that shows it.
+                let overwrites = part.is_known_in(&theirs)
+                    && !part.is_same(&base, &theirs)
+                    && !part.is_same(&result, &theirs);
+                prop_assert!(!overwrites || row.is_some(), "{part:?} is overwritten unseen");
+            }
+        }
+
+        #[test]
+        fn all_mine_is_the_edit_to_the_byte_and_the_defaults_keep_both(
+            base in a_copy(), theirs in a_copy(), mine in a_copy(),
+        ) {
+            let mut merge = Merge::of(&base, &theirs, &mine);
+            let result = merge.result();
+            for part in parts(&[&base, &theirs, &mine]) {
+                if part.is_known_in(&mine) && !part.is_same(&base, &mine) {
+                    prop_assert!(part.is_same(&result, &mine), "my {part:?} is lost");
+                } else if part.is_known_in(&mine) && part.is_known_in(&theirs) {
+                    prop_assert!(part.is_same(&result, &theirs), "their {part:?} is lost");
+                }
+            }
+            for row in &mut merge.disputed {
+                row.take = Take::Mine;
+            }
+            // Debug tells the order of rows, too.
+            prop_assert_eq!(format!("{:?}", merge.result()), format!("{mine:?}"));
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! What an entry of the history still knows of its request: enough to write it down again, or to take it back; or why
+//! not. Nothing is guessed.
+
+use serde_json::Value;
+
+use super::{
+    change::Wanted,
+    history::{Ending, Entry, NOT_KNOWN_BEFORE, Operation},
+    merge::Part,
+};
+
+/// What a create carried.
+///
+/// # Errors
+///
+/// Why the history does not know it, in words.
+pub fn created_with(entry: &Entry) -> Result<Wanted, &'static str> {
+    match (entry.operation, entry.ending) {
+        (Operation::Create, Ending::Created) => {
+            let Some(changes) = &entry.changes else {
+                return Ok(Wanted::default());
+            };
+            let (_, after) = sides(changes).ok_or("its changes cannot be read")?;
+            Ok(after)
+        }
+        (Operation::Create, _) => Err("what was asked for is kept only when it was created"),
+        (Operation::Update, _) => Err("the history keeps what changed, not the whole request"),
+        (Operation::Rotate, _) => Err("its request is a token, which is never kept"),
+        (Operation::Get, _) => Err("a get is copied by reading the group"),
+        (Operation::HandOff, _) => Err("a hand-off is no request to the service"),
+    }
+}
+
+/// The parts that an update changed, and what they were before it.
+///
+/// # Errors
+///
+/// Why the history does not know it, in words.
+pub fn before(entry: &Entry) -> Result<(Vec<Part>, Wanted), &'static str> {
+    if entry.operation != Operation::Update || entry.ending != Ending::Updated {
+        return Err("only an update that took effect can be taken back");
+    }
+    let changes = entry.changes.as_ref().ok_or("it changed nothing")?;
+    let fields = changes.as_object().ok_or("its changes cannot be read")?;
+    if fields.contains_key(NOT_KNOWN_BEFORE) {
+        return Err("what was there before was not known");
+    }
+    if fields.get("name").is_some_and(|pair| pair[0].is_null()) {
+        return Err("the name before was not known");
+    }
+    let (before, after) = sides(changes).ok_or("its changes cannot be read")?;
+    let parts = super::merge::parts(&[&before, &after]);
+    if parts.is_empty() {
+        return Err("it changed nothing");
+    }
+    Ok((parts, before))
+}
+
+/// Both sides of the changes; `None` where they are not as this desk writes them.
+fn sides(changes: &Value) -> Option<(Wanted, Wanted)> {
+    let mut sides = (Wanted::default(), Wanted::default());
+    for (field, value) in changes.as_object()? {
+        match field.as_str() {
+            "name" => {
+                let (before, after) = pair(value)?;
+                sides.0.name = before;
+                sides.1.name = after;
+            }
+            "mapping" => {
+                let before = sides.0.mapping.get_or_insert_default();
+                let after = sides.1.mapping.get_or_insert_default();
+                for (key, value) in value.as_object()? {
+                    let (old, new) = pair(value)?;
+                    before.extend(old.map(|old| (key.clone(), old)));
+                    after.extend(new.map(|new| (key.clone(), new)));
+                }
+            }
+            "properties" => {
+                let before = sides.0.properties.get_or_insert_default();
+                let after = sides.1.properties.get_or_insert_default();
+                for (key, value) in value.as_object()? {
+                    let (old, new) = pair(value)?;
+                    for (side, text) in [(&mut *before, old), (&mut *after, new)] {
+                        let Some(text) = text else { continue };
+                        side.insert(key.clone(), serde_json::from_str(&text).ok()?);
+                    }
+                }
+            }
+            NOT_KNOWN_BEFORE => {}
+            _ => return None,
+        }
+    }
+    Some(sides)
+}
+
+/// `[before, after]`, each a text or null.
+fn pair(value: &Value) -> Option<(Option<String>, Option<String>)> {
+    let [before, after] = value.as_array()?.as_slice() else {
+        return None;
+    };
+    let text = |value: &Value| match value {
+        Value::Null => Some(None),
+        Value::String(text) => Some(Some(text.clone())),
+        _ => None,
+    };
+    Some((text(before)?, text(after)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use serde_json::json;
+
+    use super::*;
+    use crate::domain::group::UserGroupId;
+
+    fn entry(operation: Operation, ending: Ending, changes: Value) -> Entry {
+        Entry {
+            at: Timestamp::UNIX_EPOCH,
+            by: "ana".into(),
+            profile: "eu".into(),
+            user_group_id: UserGroupId::parse("acme").expect("a valid id"),
+            operation,
+            ending,
+            previous_fingerprint: None,
+            fingerprint: None,
+            reason: None,
+            changes: Some(changes),
+            note: None,
+        }
+    }
+
+    fn updated(changes: Value) -> Entry {
+        entry(Operation::Update, Ending::Updated, changes)
+    }
+
+    #[test]
+    fn an_update_is_taken_back_part_by_part() {
+        let entry = updated(json!({
+            "name": ["Acme", "Acme plc"],
+            "mapping": {"7": ["40", "213"], "8": [null, "1"], "9": ["2", null]},
+            "properties": {"big": ["12345678901234567890.10", "1"], "beta": [null, "true"]},
+        }));
+        let (parts, before) = before(&entry).expect("it is known");
+        let mut now = Wanted {
+            name: Some("Acme plc".into()),
+            mapping: Some(
+                [("7", "213"), ("8", "1"), ("1", "1")]
+                    .map(|(k, v)| (k.to_owned(), v.to_owned()))
+                    .into(),
+            ),
+            properties: json!({"big": 1, "beta": true, "tier": "gold"})
+                .as_object()
+                .cloned(),
+        };
+        for part in &parts {
+            part.carry(&before, &mut now);
+        }
+        assert_eq!(now.name.as_deref(), Some("Acme"));
+        let mapping = json!(now.mapping.expect("known"));
+        assert_eq!(mapping, json!({"7": "40", "9": "2", "1": "1"}));
+        let properties = Value::Object(now.properties.expect("known")).to_string();
+        assert_eq!(
+            properties,
+            r#"{"big":12345678901234567890.10,"tier":"gold"}"#
+        );
+    }
+
+    #[test]
+    fn what_the_history_does_not_know_is_not_taken_back() {
+        for (entry, why) in [
+            (
+                updated(json!({"mapping": {"7": [null, "1"]}, "not_known_before": ["mapping"]})),
+                "not known",
+            ),
+            (updated(json!({"name": [null, "Acme"]})), "not known"),
+            (updated(json!({"later": 1})), "cannot be read"),
+            (updated(json!({"mapping": {"7": ["1"]}})), "cannot be read"),
+            (updated(json!({})), "nothing"),
+            (
+                entry(
+                    Operation::Update,
+                    Ending::Unknown,
+                    json!({"name": ["a", "b"]}),
+                ),
+                "took effect",
+            ),
+            (
+                entry(
+                    Operation::Create,
+                    Ending::Created,
+                    json!({"name": [null, "b"]}),
+                ),
+                "took effect",
+            ),
+        ] {
+            let said = before(&entry).expect_err("not known");
+            assert!(said.contains(why), "{said} for {:?}", entry.changes);
+        }
+    }
+
+    #[test]
+    fn a_create_is_written_down_again_and_nothing_else_is() {
+        let changes = json!({"name": [null, "Acme"], "mapping": {"7": [null, "40"]}});
+        let wanted = created_with(&entry(Operation::Create, Ending::Created, changes));
+        let wanted = wanted.expect("it is known");
+        assert_eq!(wanted.name.as_deref(), Some("Acme"));
+        assert_eq!(json!(wanted.mapping), json!({"7": "40"}));
+        assert_eq!(wanted.properties, None);
+        for operation in [
+            Operation::Get,
+            Operation::Update,
+            Operation::Rotate,
+            Operation::HandOff,
+        ] {
+            assert!(created_with(&entry(operation, Ending::Created, json!({}))).is_err());
+        }
+        assert!(created_with(&entry(Operation::Create, Ending::Existed, json!({}))).is_err());
+    }
+}

@@ -1,0 +1,64 @@
+//! A form that begins with values from elsewhere: another profile, another group, or the past. Nothing is sent; what is
+//! filled in can be undone, and a draft that was there is kept below it.
+
+use serde_json::Value;
+
+use super::Edit;
+use crate::{
+    domain::{change::Wanted, group::UserGroupId, known::KnownGroup, merge::Part},
+    tui::desk::Desk,
+};
+
+impl Edit {
+    /// The form of a known group, or its draft, with these parts as `from` has them.
+    ///
+    /// # Errors
+    ///
+    /// A draft that cannot be understood is left alone.
+    pub fn carrying(
+        group: &KnownGroup,
+        parts: &[Part],
+        from: &Wanted,
+        desk: &mut Desk,
+    ) -> Result<Self, String> {
+        let mut edit = Self::of(group, desk);
+        let mut wanted = edit.wanted().map_err(|(text, field)| {
+            format!("your draft of it has a problem in the {field} ({text}); e opens it")
+        })?;
+        for part in parts {
+            part.carry(from, &mut wanted);
+        }
+        edit.fill(&wanted);
+        Ok(edit)
+    }
+
+    /// The form of a group to be created, with mapping and properties of another one. A name tells groups apart and is
+    /// not copied.
+    pub fn create_like(id: UserGroupId, source: &KnownGroup, desk: &mut Desk) -> Self {
+        let mut edit = Self::create(id, desk);
+        edit.fill(&Wanted {
+            name: None,
+            ..Wanted::of(source)
+        });
+        edit
+    }
+
+    /// What is `None` stays as it is.
+    fn fill(&mut self, wanted: &Wanted) {
+        if let Some(name) = &wanted.name
+            && name != self.name.text()
+        {
+            self.name.set_text(name);
+        }
+        if let Some(mapping) = &wanted.mapping {
+            self.mapping.fill(mapping);
+        }
+        if let Some(properties) = &wanted.properties
+            && self.properties.value() != Ok(properties)
+        {
+            let value = Value::Object(properties.clone());
+            let text = serde_json::to_string_pretty(&value).unwrap_or_else(|_| value.to_string());
+            self.properties.set_text(&text);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Which known group a new one is made like: typed or picked, never guessed.
+
+use crossterm::event::KeyEvent;
+use ratatui::style::Style;
+
+use crate::{
+    domain::{group::UserGroupId, known::KnownGroup, near::near},
+    tui::{
+        desk::Desk,
+        sheet::Sheet,
+        widgets::{
+            paint::{columns, cut},
+            text_field::TextField,
+        },
+    },
+};
+
+/// Groups to pick from.
+const SHOWN: usize = 6;
+/// Columns of their ids.
+const ROOM: usize = 30;
+
+#[derive(Debug)]
+pub(super) struct CopyOf {
+    pub field: TextField,
+    found: Vec<UserGroupId>,
+    /// 0 is what was typed; from 1 on one of the found.
+    pick: usize,
+}
+
+impl Default for CopyOf {
+    fn default() -> Self {
+        Self {
+            field: TextField::new("copy of", ""),
+            found: Vec::new(),
+            pick: 0,
+        }
+    }
+}
+
+impl CopyOf {
+    pub(super) fn key(&mut self, key: KeyEvent, id: &str, desk: &Desk) {
+        self.field.key(key);
+        self.look_around(id, desk);
+    }
+
+    pub(super) fn paste(&mut self, text: &str, id: &str, desk: &Desk) {
+        self.field.paste(text.trim_end_matches(['\n', '\r']));
+        self.look_around(id, desk);
+    }
+
+    /// Groups near what is typed here, or while nothing is, near the new id.
+    pub(super) fn look_around(&mut self, id: &str, desk: &Desk) {
+        let typed = match self.field.text() {
+            "" => id,
+            typed => typed,
+        };
+        let found = near(typed, desk.groups.ids(), SHOWN);
+        self.found = found.into_iter().cloned().collect();
+        self.pick = 0;
+        self.field.error = None;
+    }
+
+    pub(super) fn down(&mut self) {
+        self.pick = (self.pick + 1).min(self.found.len());
+    }
+
+    pub(super) fn up(&mut self) {
+        self.pick = self.pick.saturating_sub(1);
+    }
+
+    /// What was picked stands in the field from now on.
+    pub(super) fn settle(&mut self) {
+        if let Some(id) = self.pick.checked_sub(1).and_then(|at| self.found.get(at)) {
+            self.field.set_text(id.as_str());
+        }
+        self.pick = 0;
+    }
+
+    pub(super) fn has_no_choice(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    pub(super) fn is_typing(&self) -> bool {
+        self.pick == 0
+    }
+
+    /// The group that was chosen; `None` where none was.
+    ///
+    /// # Errors
+    ///
+    /// What was typed names no known group.
+    pub(super) fn chosen<'a>(&self, desk: &'a Desk) -> Result<Option<&'a KnownGroup>, String> {
+        let picked = self.pick.checked_sub(1).and_then(|at| self.found.get(at));
+        let typed = self.field.text();
+        match picked {
+            Some(id) => Ok(desk.groups.get(id)),
+            None if typed.is_empty() => Ok(None),
+            None => {
+                let known = UserGroupId::parse(typed).ok();
+                let known = known.and_then(|id| desk.groups.get(&id));
+                known
+                    .map(Some)
+                    .ok_or_else(|| "no known group has this id; Down picks a near one".into())
+            }
+        }
+    }
+
+    pub(super) fn page(&self, sheet: &mut Sheet, desk: &Desk) {
+        let theme = desk.theme;
+        sheet.text(
+            "Mapping and properties are copied into the form, the name is not. Enter goes on; empty: no copy.",
+            theme.dim(),
+        );
+        for (index, id) in self.found.iter().enumerate() {
+            let here = self.pick == index + 1;
+            let style = if here {
+                theme.cursor_row()
+            } else {
+                Style::new()
+            };
+            let name = desk.groups.get(id).map_or("", KnownGroup::title);
+            let id = cut(id.as_str(), ROOM, theme);
+            let gap = ROOM.saturating_sub(columns(&id));
+            let mark = if here { '>' } else { ' ' };
+            sheet.pieces(vec![(format!("{mark} {id}{:gap$}  {name}", ""), style)]);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What a person decides on a review: whose value is sent where somebody else changed it, and whether a field is sent of
+//! whose present value nothing is known here (hazard 4).
+
+use crate::domain::{
+    change::Wanted,
+    merge::{Disputed, Merge},
+};
+
+/// A field that the service may hold and this desk does not know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Unknown {
+    pub field: &'static str,
+    /// Something was typed for it.
+    pub is_typed: bool,
+    /// The whole of it is replaced; if not, it is left out of the request.
+    pub is_replaced: bool,
+}
+
+/// One row with a choice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Choice<'a> {
+    Disputed(&'a Disputed),
+    Unknown(Unknown),
+}
+
+/// All choices of a review; the cursor is on one of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Choices {
+    pub merge: Merge,
+    unknown: Vec<Unknown>,
+    pub at: usize,
+}
+
+impl Choices {
+    /// Nothing is decided yet: mine where this edit changed it, theirs where it did not, and nothing is replaced
+    /// that was not typed.
+    pub(super) fn of(base: &Wanted, now: &Wanted, typed: &Wanted) -> Self {
+        let fields = [
+            ("mapping", now.mapping.is_some(), typed.mapping.is_some()),
+            (
+                "properties",
+                now.properties.is_some(),
+                typed.properties.is_some(),
+            ),
+        ];
+        let unknown = fields.into_iter().filter(|(_, is_known, _)| !is_known);
+        Self {
+            merge: Merge::of(base, now, typed),
+            unknown: unknown
+                .map(|(field, _, is_typed)| Unknown {
+                    field,
+                    is_typed,
+                    is_replaced: is_typed,
+                })
+                .collect(),
+            at: 0,
+        }
+    }
+
+    /// Keeps what was decided about the same values before the copy was read again.
+    pub(super) fn keep(&mut self, before: &Self) {
+        self.merge.keep_choices(&before.merge);
+        for row in &mut self.unknown {
+            let same = before.unknown.iter().find(|old| old.field == row.field);
+            row.is_replaced = same.map_or(row.is_replaced, |old| old.is_replaced);
+        }
+        self.at = before.at.min(self.count().saturating_sub(1));
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.merge.disputed.len() + self.unknown.len()
+    }
+
+    pub(super) fn rows(&self) -> impl Iterator<Item = Choice<'_>> {
+        let disputed = self.merge.disputed.iter().map(Choice::Disputed);
+        disputed.chain(self.unknown.iter().copied().map(Choice::Unknown))
+    }
+
+    /// Turns the choice under the cursor round.
+    pub(super) fn turn(&mut self) {
+        let disputed = self.merge.disputed.len();
+        if let Some(row) = self.merge.disputed.get_mut(self.at) {
+            row.take = row.take.other();
+        } else if let Some(row) = self.unknown.get_mut(self.at.wrapping_sub(disputed)) {
+            row.is_replaced = !row.is_replaced;
+        }
+    }
+
+    /// What is sent, as it was decided.
+    pub(super) fn result(&self) -> Wanted {
+        let mut result = self.merge.result();
+        for row in &self.unknown {
+            match (row.field, row.is_replaced) {
+                ("mapping", true) => drop(result.mapping.get_or_insert_default()),
+                ("mapping", false) => result.mapping = None,
+                (_, true) => drop(result.properties.get_or_insert_default()),
+                (_, false) => result.properties = None,
+            }
+        }
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nothing_but_a_name() -> Wanted {
+        Wanted {
+            name: Some("Acme".into()),
+            ..Wanted::default()
+        }
+    }
+
+    #[test]
+    fn an_unknown_field_is_left_out_unless_it_was_typed_or_chosen() {
+        let now = nothing_but_a_name();
+        let typed = Wanted {
+            mapping: Some([("7".to_owned(), "40".to_owned())].into_iter().collect()),
+            ..nothing_but_a_name()
+        };
+        let mut choices = Choices::of(&now, &now, &typed);
+        assert_eq!(choices.count(), 2);
+        assert_eq!(choices.result(), typed);
+        choices.turn();
+        assert_eq!(choices.result(), nothing_but_a_name(), "left out by choice");
+        choices.at = 1;
+        choices.turn();
+        let emptied = choices.result();
+        assert_eq!(emptied.properties, Some(serde_json::Map::new()));
+        let mut again = Choices::of(&now, &now, &typed);
+        again.keep(&choices);
+        assert_eq!((again.result(), again.at), (emptied, 1));
+    }
+
+    #[test]
+    fn what_is_known_leaves_no_choice() {
+        let known = Wanted {
+            mapping: Some([].into_iter().collect()),
+            properties: Some(serde_json::Map::new()),
+            ..nothing_but_a_name()
+        };
+        let mut choices = Choices::of(&known, &known, &known);
+        assert_eq!(choices.count(), 0);
+        choices.turn();
+        assert_eq!(choices.result(), known);
+    }
+}

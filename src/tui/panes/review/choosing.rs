@@ -1,0 +1,113 @@
+//! The choices of a review on its page: what it was, theirs and mine one below the other, a mark at what is sent.
+
+use ratatui::style::Style;
+
+use super::choices::{Choice, Choices, Unknown};
+use crate::{
+    domain::merge::{Disputed, Part, Take},
+    tui::{sheet::Sheet, theme::Theme},
+};
+
+const LABEL: &str = "service copy";
+
+/// Writes what the service's copy came to; `rows` takes the line on which each choice begins.
+pub(super) fn write(sheet: &mut Sheet, choices: &Choices, rows: &mut Vec<usize>, theme: Theme) {
+    let merge = &choices.merge;
+    if merge.is_quiet() {
+        let text = "read just now: the same, as far as it is returned (the mapping never is)";
+        sheet.field(LABEL, text, theme.ok(), "");
+    } else if merge.disputed.is_empty() && merge.left_out.is_empty() {
+        let text = format!(
+            "read just now: it already holds your {}, by your request or by someone else's",
+            labels(&merge.agreed)
+        );
+        sheet.field(LABEL, &text, theme.ok(), "");
+    } else {
+        let rows = match merge.disputed.len() {
+            0 => String::new(),
+            1 => "; 1 row to decide".to_owned(),
+            more => format!("; {more} rows to decide"),
+        };
+        let text = format!("read just now: CHANGED BY SOMEONE{rows}");
+        sheet.field(LABEL, &text, theme.warning(), "");
+        if !merge.agreed.is_empty() {
+            let text = format!("the same as yours: {}", labels(&merge.agreed));
+            sheet.field("", &text, theme.dim(), "");
+        }
+        if !merge.left_out.is_empty() {
+            let text = format!("yours leaves out: {}", labels(&merge.left_out));
+            sheet.field("", &text, theme.dim(), "");
+        }
+    }
+    if choices.count() > 0 {
+        let text = "Space chooses what is sent; the request follows.";
+        sheet.field("", text, theme.dim(), "");
+    }
+    for (index, choice) in choices.rows().enumerate() {
+        rows.push(sheet.height());
+        let head = if index == choices.at { ">" } else { " " };
+        match choice {
+            Choice::Disputed(row) => disputed(sheet, head, row, theme),
+            Choice::Unknown(row) => unknown(sheet, head, row, theme),
+        }
+    }
+}
+
+fn disputed(sheet: &mut Sheet, head: &str, row: &Disputed, theme: Theme) {
+    let there = |value: &Option<String>| value.clone().unwrap_or_else(|| "(not there)".into());
+    let base = if row.base_known {
+        there(&row.base)
+    } else {
+        "not known here".into()
+    };
+    let style = head_style(head, theme);
+    sheet.indented(
+        0,
+        &format!("{head} {}: it was {base}", row.part.label()),
+        style,
+    );
+    let theirs = row.take == Take::Theirs;
+    option(sheet, theirs, "theirs", &there(&row.theirs), theme);
+    let mine = there(&row.mine);
+    if theirs {
+        option(sheet, false, "mine  ", &mine, theme);
+    } else {
+        let text = format!("{mine}  ! OVERWRITES theirs");
+        option(sheet, true, "mine  ", &text, theme);
+    }
+}
+
+fn unknown(sheet: &mut Sheet, head: &str, row: Unknown, theme: Theme) {
+    let text = format!("{head} {}: the present value is not known here", row.field);
+    sheet.indented(0, &text, head_style(head, theme));
+    let kept = "it is not in the request";
+    option(sheet, !row.is_replaced, "leave out", kept, theme);
+    let by = if row.is_typed {
+        "the whole, by what you typed"
+    } else {
+        "the whole, by nothing: EMPTIES it"
+    };
+    option(sheet, row.is_replaced, "replace  ", by, theme);
+}
+
+fn head_style(head: &str, theme: Theme) -> Style {
+    if head == ">" {
+        theme.cursor_row()
+    } else {
+        theme.title()
+    }
+}
+
+fn option(sheet: &mut Sheet, chosen: bool, word: &str, text: &str, theme: Theme) {
+    let (mark, style) = if chosen {
+        ("(*)", theme.warning())
+    } else {
+        ("( )", theme.dim())
+    };
+    sheet.indented(4, &format!("{mark} {word}  {text}"), style);
+}
+
+fn labels(parts: &[Part]) -> String {
+    let labels: Vec<String> = parts.iter().map(Part::label).collect();
+    labels.join(", ")
+}

@@ -1,0 +1,185 @@
+//! A review with choices: the request follows them, nothing of either side is dropped unseen, and only the key of the
+//! level sends it.
+
+use groupdesk::{
+    domain::{change::Wanted, history::Ending, known::KnownGroup},
+    tui::message::{Effect, Job},
+};
+
+use super::scene::{PRODUCTION, Scene, TESTING, done, learnt, wanted};
+use crate::support::world::id;
+
+/// What somebody else made of it meanwhile.
+fn theirs() -> Wanted {
+    wanted(
+        "Theirs",
+        &[("7", "40"), ("8", "1")],
+        r#"{"tier":"gold","beta":true}"#,
+    )
+}
+
+/// At the review of a new name, with the copy of somebody else read.
+fn disputed(profile: usize) -> Scene {
+    let mut scene = Scene::on(profile);
+    scene.walk("e<end> 2");
+    scene.keys("<ctrl-s>");
+    scene.answer_with(done(Ending::Found, learnt("acme-eu", &theirs(), 1)));
+    scene
+}
+
+fn sent(scene: &Scene) -> (Wanted, Wanted) {
+    match scene.writes().as_slice() {
+        [Job::Update { base, wanted, .. }] => (base.clone(), wanted.clone()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_i_did_not_touch_stays_theirs_and_what_i_did_is_mine() {
+    let mut scene = disputed(TESTING);
+    scene
+        .shows("CHANGED BY SOMEONE")
+        .shows("> name: it was Name of acme-eu")
+        .shows("(*) mine    Name of acme-eu 2  ! OVERWRITES theirs")
+        .shows("(*) theirs  1")
+        .shows("( ) mine    (not there)");
+    scene.keys("<tab><enter>");
+    let (base, wanted) = sent(&scene);
+    assert_eq!(base, theirs(), "the history tells what is replaced");
+    let mut expected = theirs();
+    expected.name = Some("Name of acme-eu 2".into());
+    assert_eq!(wanted, expected);
+}
+
+#[test]
+fn every_choice_can_be_turned_and_the_request_follows() {
+    let mut scene = disputed(TESTING);
+    scene.walk("<space>");
+    scene.shows("(*) theirs  Theirs").shows("no field changes");
+    scene.walk("<down><space><down><space>");
+    scene.shows("- 8");
+    scene.keys("<tab><enter>");
+    let (_, wanted) = sent(&scene);
+    let mut expected = super::scene::base("acme-eu");
+    expected.name = Some("Theirs".into());
+    assert_eq!(wanted, expected);
+}
+
+#[test]
+fn choices_survive_reading_again_but_not_another_value() {
+    let mut scene = disputed(TESTING);
+    scene.walk("<space>");
+    scene.keys("r");
+    scene.answer_with(done(Ending::Found, learnt("acme-eu", &theirs(), 1)));
+    scene.shows("(*) theirs  Theirs");
+    scene.keys("r");
+    let mut newer = theirs();
+    newer.name = Some("Newer".into());
+    scene.answer_with(done(Ending::Found, learnt("acme-eu", &newer, 1)));
+    scene
+        .shows("( ) theirs  Newer")
+        .shows("(*) mine    Name of acme-eu 2");
+}
+
+#[test]
+fn turning_a_choice_sends_nothing_and_production_still_asks_for_y() {
+    let mut scene = disputed(PRODUCTION);
+    assert_eq!(scene.keys("<space><down><space><tab><enter>"), []);
+    let effects = scene.keys("y");
+    assert!(
+        matches!(effects.as_slice(), [Effect::Start(_, _, job)] if job.is_write()),
+        "{effects:?}"
+    );
+    let before = sent(&scene);
+    scene.keys("<space>");
+    scene.says("it is being sent");
+    assert_eq!(sent(&scene), before);
+}
+
+#[test]
+fn a_request_that_followed_a_choice_settles_the_draft_it_came_from() {
+    let mut scene = disputed(TESTING);
+    scene.keys("<space><tab><enter>");
+    assert_eq!(sent(&scene).1.name.as_deref(), Some("Theirs"));
+    scene.keys("<esc><esc>");
+    assert_eq!(scene.app.desk.drafts.len(), 1);
+    scene.answer();
+    assert_eq!(scene.app.desk.drafts.len(), 0);
+}
+
+#[test]
+fn with_nothing_disputed_there_is_nothing_to_choose() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end> 2");
+    scene.keys("<ctrl-s><space>");
+    scene.says("nothing to choose");
+    scene.answer();
+    scene.keys("<space>");
+    scene.says("nothing to choose");
+    scene.shows("read just now: the same");
+}
+
+#[test]
+fn a_field_of_which_nothing_is_known_is_left_out_until_it_is_chosen() {
+    let nameless = KnownGroup::new(id("acme-eu"));
+    let known = KnownGroup {
+        name: learnt("acme-eu", &theirs(), 1).name,
+        ..nameless
+    };
+    let mut scene = Scene::on(TESTING);
+    scene.app.desk.groups.upsert(known.clone());
+    scene.walk("e<end> 2");
+    scene.keys("<ctrl-s>");
+    scene.answer_with(done(Ending::Found, known));
+    scene
+        .shows("> mapping: the present value is not known here")
+        .shows("(*) leave out")
+        .shows("properties: the present value is not known here");
+    scene.walk("<space>");
+    scene.shows("EMPTIES it").shows("it is REPLACED as a whole");
+    scene.keys("<tab><enter>");
+    let (_, wanted) = sent(&scene);
+    assert_eq!(
+        wanted.mapping,
+        Some(groupdesk::domain::group::Mapping::new())
+    );
+    assert_eq!(wanted.properties, None);
+}
+
+#[test]
+fn the_request_is_seen_as_json_and_as_curl_and_the_choices_wait() {
+    let mut scene = disputed(TESTING);
+    scene.app.desk.size = (100, 40);
+    scene.walk("v");
+    scene
+        .shows("as JSON")
+        .shows("\"name\": \"Name of acme-eu 2\",");
+    scene.keys("<space>");
+    scene.says("the choices stand in the difference");
+    scene.walk("v");
+    scene.shows("as curl").shows("$GROUPDESK_API_KEY");
+    scene.walk("v<space>v");
+    scene.shows("\"name\": \"Theirs\",");
+}
+
+#[test]
+fn the_choice_under_the_cursor_is_always_in_sight() {
+    let many: Vec<String> = (0..40).map(|n| n.to_string()).collect();
+    let rows: Vec<(&str, &str)> = many.iter().map(|n| (n.as_str(), "1")).collect();
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end> 2");
+    scene.keys("<ctrl-s>");
+    let many = wanted("Name of acme-eu", &rows, r#"{"tier":"gold"}"#);
+    scene.answer_with(done(Ending::Found, learnt("acme-eu", &many, 1)));
+    // What my edit has too comes first.
+    for n in std::iter::once(7).chain((0..40).filter(|n| *n != 7)) {
+        scene.shows(&format!("> mapping {n}: it was"));
+        scene.walk("<space>");
+        scene.shows(&format!("> mapping {n}: it was"));
+        scene.walk("<down>");
+    }
+    for _ in 0..200 {
+        scene.walk("<up>");
+    }
+    scene.shows("group          acme-eu").shows("> mapping 7");
+}

@@ -1,0 +1,205 @@
+//! Two people at one group: the review merges them part by part, and what it shows is to the byte what the service gets.
+
+use groupdesk::{domain::change::Wanted, operations::Assurance};
+use serde_json::{Value, json};
+
+use super::scene::{NOW, USUAL, a_world, open, open_with, wanted};
+use crate::support::{
+    console::Console,
+    meddler::Meddler,
+    world::{LI, Side, World, id},
+};
+
+/// The console on the testing profile alone, and all that it sends.
+async fn watched(world: &World) -> (Console, Meddler) {
+    let meddler = Meddler::before(world.address()).await;
+    let desk = world.desk(Side::Testing).at(NOW);
+    let operations = desk.through(meddler.base_url()).operations();
+    (open_with(vec![operations]).await, meddler)
+}
+
+/// Li changes the group from the same directory.
+async fn li_sends(world: &World, theirs: &Wanted) {
+    let li = world.desk(Side::Testing).by(LI).at(NOW).operations();
+    li.update(&id("acme-eu"), theirs, theirs, Assurance::KnownOnly)
+        .await
+        .expect("updated");
+}
+
+fn of_li() -> Wanted {
+    wanted(
+        "Acme EMEA",
+        &[
+            ("40", "213"),
+            ("134", "999"),
+            ("210", "acme_core"),
+            ("7", "1"),
+        ],
+        r#"{"tier":"gold","region":"emea","seats":250,"currency":"EUR"}"#,
+    )
+}
+
+/// The body of a copied curl command, as the shell would hand it on.
+fn body(curl: &str) -> String {
+    let (_, rest) = curl.split_once("--data-raw '").expect("a body");
+    let (body, _) = rest.rsplit_once("' '").expect("and then the address");
+    body.replace(r"'\''", "'")
+}
+
+/// The JSON that stands in the box of the screen.
+fn json_on(screen: &str) -> Value {
+    let lines = screen.lines().map(|line| line.trim_matches(['│', ' ']));
+    let lines = lines.skip_while(|line| *line != "{");
+    let text: Vec<&str> = lines.take_while(|line| !line.starts_with('>')).collect();
+    serde_json::from_str(&text.join("\n")).expect("JSON")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn both_edits_live_on_and_the_request_is_what_was_shown() {
+    let world = a_world().await;
+    let (mut console, meddler) = watched(&world).await;
+    // A name that a shell, a terminal and JSON each read in their own way.
+    console.keys("e<end> O'Brien").await;
+    console.paste("$(id) `x` \\ \"").await;
+    console.keys("<tab><right><enter><end>9<enter>").await;
+    li_sends(&world, &of_li()).await;
+    console.keys("<ctrl-s>").await;
+    console
+        .shows("CHANGED BY SOMEONE")
+        .shows("> name: it was Acme Europe")
+        .shows("! OVERWRITES theirs");
+    assert_eq!(meddler.count("PUT"), 0);
+    console.resize((160, 50));
+    console
+        .shows("mapping 134: it was 386")
+        .shows("(*) theirs  999")
+        .shows("mapping 135: it was 387")
+        .shows("(*) theirs  (not there)")
+        .shows("properties region: it was \"eu\"");
+    console.keys("vc").await;
+    let shown = json_on(&console.screen());
+    let copied = console.runner.screen.copied.pop().expect("copied");
+    assert!(copied.contains("$GROUPDESK_API_KEY"));
+    console.keys("<tab><enter>").await;
+    console.shows("UPDATED");
+
+    let [received] = &meddler.bodies("PUT")[..] else {
+        panic!("one update is sent");
+    };
+    // As texts, so that the order of the keys counts.
+    assert_eq!(received.to_string(), shown.to_string());
+    assert_eq!(received.to_string(), body(&copied));
+    let stored = world.stored(Side::Testing, "acme-eu");
+    assert_eq!(stored.name, "Acme Europe O'Brien$(id) `x` \\ \"");
+    assert_eq!(
+        stored.mapping,
+        json!({"40": "2139", "134": "999", "210": "acme_core", "7": "1"})
+    );
+    assert_eq!(stored.properties["region"], "emea");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_choice_turned_round_is_sent_and_told_in_the_history() {
+    let world = a_world().await;
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    console.keys("e<end> plc").await;
+    let mut theirs = of_li();
+    (theirs.mapping, theirs.properties) = (None, None);
+    li_sends(&world, &theirs).await;
+    console.keys("<ctrl-s>").await;
+    console.shows("(*) mine    Acme Europe plc  ! OVERWRITES theirs");
+    console.keys("<space>").await;
+    console.shows("(*) theirs  Acme EMEA");
+    console.keys("<space><tab><enter>").await;
+    console.shows("UPDATED");
+    assert_eq!(
+        world.stored(Side::Testing, "acme-eu").name,
+        "Acme Europe plc"
+    );
+    console.keys("<esc>2").await;
+    console.shows("name: Acme EMEA -> Acme Europe plc");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_known_is_left_out_or_replaced_by_choice() {
+    let world = a_world().await;
+    let tier = json!({"tier": "iron"});
+    world.seed(Side::Testing, "aaa", "Hooli", &[("1", "2")], &tier);
+    let desk = world.desk(Side::Testing).at(NOW).operations();
+    let known = desk.look_up(&id("aaa"), Assurance::Exists).await;
+    known.expect("it is known by its name alone");
+    let (mut console, meddler) = watched(&world).await;
+    console.keys("/hooli<enter>e<end> 2<ctrl-s>").await;
+    console
+        .shows("> mapping: the present value is not known here")
+        .shows("(*) leave out")
+        .shows("properties: the present value is not known here");
+    console.keys("<tab><enter>").await;
+    console.shows("UPDATED");
+    let stored = world.stored(Side::Testing, "aaa");
+    assert_eq!(
+        (&stored.mapping, &stored.properties),
+        (&json!({"1": "2"}), &tier)
+    );
+    let sent = meddler.bodies("PUT");
+    assert_eq!(sent, [json!({"name": "Hooli 2", "user_group_id": "aaa"})]);
+
+    console.keys("<enter>e<end>3<ctrl-s><space>").await;
+    console
+        .shows("EMPTIES it")
+        .shows("it is REPLACED as a whole");
+    console.keys("<tab><enter>").await;
+    let stored = world.stored(Side::Testing, "aaa");
+    assert_eq!((&stored.mapping, &stored.properties), (&json!({}), &tier));
+    // What was there is not known, so it cannot be taken back.
+    console.keys("<esc>2z").await;
+    console.shows("> ").shows("not known");
+    assert_eq!(
+        console.runner.app.top().focus(),
+        groupdesk::tui::keymap::Focus::History
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_update_is_taken_back_from_the_history() {
+    let world = a_world().await;
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    let before = world.stored(Side::Testing, "acme-eu");
+    console
+        .keys("e<end> plc<tab><right><enter><end>9<enter><down>Da55<tab>66<enter>")
+        .await;
+    console.keys("<ctrl-s><tab><enter>").await;
+    console.shows("UPDATED");
+    console.keys("<esc>2z").await;
+    console.shows("before that update").shows("Acme Europe");
+    console.keys("<ctrl-s>").await;
+    console
+        .shows("Acme Europe plc → Acme Europe")
+        .shows("~ 40   2139 → 213")
+        .shows("+ 134  386")
+        .shows("- 55   66  will be removed");
+    console.keys("<tab><enter>").await;
+    let after = world.stored(Side::Testing, "acme-eu");
+    assert_eq!(after.name, before.name);
+    // The order of rows means nothing to the service.
+    assert_eq!(after.mapping, before.mapping);
+    assert_eq!(after.properties, before.properties);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_create_is_copied_from_the_history_as_it_was_sent() {
+    let world = a_world().await;
+    let (mut console, meddler) = watched(&world).await;
+    console
+        .keys("onew<tab>acme-us<enter>New<ctrl-s><tab><enter>")
+        .await;
+    console.shows("CREATED");
+    console.keys("<enter>2c").await;
+    let copied = console.runner.screen.copied.pop().expect("copied");
+    let creating = meddler.bodies("GET");
+    let creating = creating.iter().find(|body| body["user_group_id"] == "new");
+    assert_eq!(creating.expect("sent").to_string(), body(&copied));
+    console.keys("/rotate<enter>c").await;
+    console.shows("never kept");
+    assert!(console.runner.screen.copied.is_empty());
+}
