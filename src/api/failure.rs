@@ -52,6 +52,27 @@ pub enum Call {
     Rotate,
 }
 
+impl Call {
+    /// The HTTP method.
+    pub fn method(self) -> &'static str {
+        match self {
+            Self::GetOrCreate | Self::Create => "GET",
+            Self::Update => "PUT",
+            Self::Rotate => "POST",
+        }
+    }
+
+    /// In a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::GetOrCreate => "get",
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Rotate => "rotate",
+        }
+    }
+}
+
 /// Why a call has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {

@@ -6,6 +6,8 @@ pub mod answer;
 pub mod client;
 pub mod failure;
 pub mod inspect;
+mod masking;
+pub mod recording;
 pub mod rotation;
 pub mod unclear;
 pub mod wire;

@@ -10,10 +10,14 @@ use super::{
     stop::Stop,
 };
 use crate::{
-    config::{Environment, Settings},
+    config::{ConfigError, Environment, Settings},
     directory::Directory,
     operations::{Clock, Operations},
-    tui::{self, Farewell, Start, terminal::Signals},
+    tui::{
+        self, Farewell, Start,
+        keymap::{self, Keymap},
+        terminal::Signals,
+    },
 };
 
 /// `groupdesk`
@@ -22,6 +26,11 @@ pub(super) async fn run(global: &Global) -> Result<Exit, Stop> {
     let mut signals = signals()?;
     let overrides = session::overrides(global);
     let settings = Settings::load(&overrides)?;
+    let keys = keymap::resolve(&settings.keys).map_err(|problems| ConfigError::Wrong {
+        // Only a file can have said something about keys.
+        file: settings.file.clone().unwrap_or_default(),
+        problems,
+    })?;
     let current = if settings.profiles.is_empty() {
         0
     } else {
@@ -54,6 +63,7 @@ pub(super) async fn run(global: &Global) -> Result<Exit, Stop> {
         config_file: settings.file,
         ascii: global.ascii,
         environment: overrides.env,
+        keys,
         greeting: Vec::new(),
     };
     match open(start, &mut signals).await? {
@@ -81,6 +91,7 @@ async fn play(groups: Option<u32>, ascii: bool, signals: &mut Signals) -> Result
         config_file: None,
         ascii,
         environment: Environment::of_process(),
+        keys: Keymap::default(),
         greeting: vec![
             format!(
                 "for another shell: {}",

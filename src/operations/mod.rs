@@ -31,7 +31,11 @@ pub use recovering::{Recovered, StillOpen};
 
 /// What callers see of the layers below comes through here.
 pub use crate::{
-    api::inspect::{Method, as_curl, request_json},
+    api::{
+        failure::Call,
+        inspect::{Method, as_curl, curl_of, request_json},
+        recording::{Body, Listener, Recorded, Sort},
+    },
     directory::{
         Batch, BatchId, BatchItem, DirectoryError, JournalRow, Numbered, Owner, Place, RotationId,
     },
@@ -74,7 +78,11 @@ pub enum Assurance {
 
 /// All operations of one operator on one profile. A cheap handle.
 #[derive(Clone)]
-pub struct Operations(Arc<Inner>);
+pub struct Operations {
+    inner: Arc<Inner>,
+    /// Who gets to know the exchanges of this handle.
+    listener: Option<Listener>,
+}
 
 struct Inner {
     profile: Profile,
@@ -96,7 +104,7 @@ impl Operations {
         operator: String,
         clock: Clock,
     ) -> Self {
-        Self(Arc::new(Inner {
+        let inner = Inner {
             profile,
             client: OnceCell::new(),
             environment,
@@ -105,33 +113,46 @@ impl Operations {
             clock,
             sendings: Sendings::default(),
             points: points::Points::default(),
-        }))
+        };
+        Self {
+            inner: Arc::new(inner),
+            listener: None,
+        }
+    }
+
+    /// The same operations, whose exchanges this listener gets to know, without their secrets.
+    #[must_use]
+    pub fn heard_by(&self, listener: Listener) -> Self {
+        Self {
+            inner: Arc::clone(&self.inner),
+            listener: Some(listener),
+        }
     }
 
     pub fn profile(&self) -> &Profile {
-        &self.0.profile
+        &self.inner.profile
     }
 
     pub fn directory(&self) -> &Directory {
-        &self.0.directory
+        &self.inner.directory
     }
 
     pub fn operator(&self) -> &str {
-        &self.0.operator
+        &self.inner.operator
     }
 
     pub fn now(&self) -> Timestamp {
-        self.0.clock.now()
+        self.inner.clock.now()
     }
 
     /// Every group the directory knows in this profile, by id.
     pub async fn list(&self) -> Result<Vec<KnownGroup>, DirectoryError> {
-        self.0.directory.groups(&self.profile().name).await
+        self.inner.directory.groups(&self.profile().name).await
     }
 
     /// What the directory knows of one group; nothing is sent.
     pub async fn show(&self, id: &UserGroupId) -> Result<Option<KnownGroup>, DirectoryError> {
-        self.0.directory.group(&self.profile().name, id).await
+        self.inner.directory.group(&self.profile().name, id).await
     }
 
     /// Newest first; of this profile, and of one group where an id is given.
@@ -146,7 +167,7 @@ impl Operations {
             limit,
             ..HistoryFilter::default()
         };
-        self.0.directory.history(filter).await
+        self.inner.directory.history(filter).await
     }
 
     /// Rotations of this profile whose outcome is still to be found out.
@@ -156,22 +177,23 @@ impl Operations {
             open_only: true,
             ..RotationFilter::default()
         };
-        self.0.directory.rotations(filter).await
+        self.inner.directory.rotations(filter).await
     }
 
     fn horizon(&self) -> Duration {
         settle_horizon(self.profile().timeout)
     }
 
-    async fn client(&self) -> Result<&Client, Failure> {
-        let inner = &self.0;
-        inner
+    async fn client(&self) -> Result<Client, Failure> {
+        let inner = &self.inner;
+        let client = inner
             .client
             .get_or_try_init(|| async {
                 let key = inner.profile.api_key.read(&inner.environment).await?;
-                Ok(Client::new(&inner.profile, key)?)
+                Ok::<_, Failure>(Client::new(&inner.profile, key)?)
             })
-            .await
+            .await?;
+        Ok(client.heard_by(self.listener.clone()))
     }
 
     /// Reads the API key and makes the client ready; nothing is sent.

@@ -40,7 +40,7 @@ pub(super) struct Settled {
 
 impl Operations {
     pub(super) fn moment(&self) -> Moment {
-        let monotonic = match self.0.clock {
+        let monotonic = match self.inner.clock {
             Clock::System => Some(Instant::now()),
             Clock::Fixed(_) => None,
         };
@@ -52,12 +52,12 @@ impl Operations {
 
     /// To be called when the sending is durable and the request has not left: the horizon begins.
     pub(super) fn note_sending(&self, id: RotationId) {
-        self.0.sendings.note(id, Instant::now());
+        self.inner.sendings.note(id, Instant::now());
     }
 
     /// Time since a rotation was sent, or intended where it was not.
     pub(super) fn since_sent(&self, row: &JournalRow, now: Moment) -> Duration {
-        self.0.sendings.since(row, now)
+        self.inner.sendings.since(row, now)
     }
 
     /// To be called before the get leaves.

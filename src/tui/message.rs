@@ -15,7 +15,8 @@ use crate::{
         token::{Fingerprint, Token},
     },
     operations::{
-        Batch, Done, Failure, HandedOff, JournalRow, Numbered, Owner, Recovered, RotationId,
+        Batch, Done, Failure, HandedOff, JournalRow, Numbered, Owner, Recorded, Recovered,
+        RotationId,
         bulk::{Progress, Report, Wish},
     },
 };
@@ -38,6 +39,8 @@ pub enum Msg {
     Done(Ticket, Outcome),
     /// What happened in a bulk rotation since the last news, in order; it goes on.
     News(Ticket, Vec<Progress>),
+    /// What was sent and what came, since the last time; without secrets.
+    Exchanged(Vec<Recorded>),
     /// The job panicked; what it did is unclear.
     Lost(Ticket),
     /// Only while something on the screen depends on time.

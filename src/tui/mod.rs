@@ -4,6 +4,7 @@ pub mod app;
 pub mod bulk;
 pub mod changes;
 pub mod desk;
+pub mod exchanges;
 pub mod facts;
 pub mod frame;
 pub mod groups;
@@ -27,6 +28,7 @@ use std::{io, path::PathBuf};
 use app::App;
 use desk::Desk;
 use jiff::Timestamp;
+use keymap::Keymap;
 use message::ProfileIndex;
 use messages::Severity;
 use runner::Runner;
@@ -53,6 +55,8 @@ pub struct Start {
     pub ascii: bool,
     /// Locale, `NO_COLOR`, `TERM`.
     pub environment: Environment,
+    /// The keys, with what the configuration changed.
+    pub keys: Keymap,
     /// What the demo says of itself; the last one stands in the footer.
     pub greeting: Vec<String>,
 }
@@ -81,6 +85,7 @@ pub fn prepare(start: Start, theme: Theme, size: (u16, u16), now: Timestamp) -> 
         now,
     );
     desk.size = size;
+    desk.keys = start.keys;
     for greeting in start.greeting {
         desk.say(Severity::Info, greeting);
     }

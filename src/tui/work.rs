@@ -32,6 +32,7 @@ impl Works {
                 ending: None,
             });
         };
+        let operations = &operations.heard_by(link.listener.clone());
         let result = match job {
             Job::List => listed(operations.list().await.map(Outcome::Listed)),
             Job::OpenRotations => listed(

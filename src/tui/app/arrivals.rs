@@ -10,6 +10,7 @@ impl App {
             return;
         };
         let is_here = running.profile == self.desk.current;
+        self.desk.about = Some(ticket);
         self.take_in(&mut outcome, is_here);
         self.bulk_ended(ticket, &outcome, is_here);
         let waiting = self
@@ -25,6 +26,14 @@ impl App {
             }
             self.notice(&outcome, running.profile);
         }
+        if let Outcome::Failed(trouble) | Outcome::NotHandedOff(trouble) = &outcome {
+            let now = self.desk.now;
+            let severity = trouble.severity();
+            self.desk
+                .messages
+                .keep(now, severity, &trouble.text, ticket);
+        }
+        self.desk.about = None;
     }
 
     /// A change that was sent and taken is no draft any more, nor news in a form that is still open.
@@ -171,7 +180,9 @@ impl App {
                 format!("{} broke off inside groupdesk; try again", running.label),
             )
         };
+        self.desk.about = Some(ticket);
         self.desk.say(severity, text);
+        self.desk.about = None;
         let waiting = self
             .stack
             .iter_mut()

@@ -7,6 +7,7 @@ pub mod edit;
 pub mod group;
 pub mod help;
 pub mod history;
+pub mod inspector;
 pub mod list;
 pub mod messages;
 pub mod open;
@@ -87,6 +88,7 @@ pub enum Pane {
     Help(help::Help),
     Profiles(profiles::Profiles),
     Messages(messages::MessagesPane),
+    Inspector(inspector::Inspector),
     CopyMenu(copy_menu::CopyMenu),
     Rotations(rotations::Rotations),
     Whose(whose::Whose),
@@ -108,6 +110,7 @@ impl Pane {
             Self::Help(pane) => pane,
             Self::Profiles(pane) => pane,
             Self::Messages(pane) => pane,
+            Self::Inspector(pane) => pane,
             Self::CopyMenu(pane) => pane,
             Self::Rotations(pane) => pane,
             Self::Whose(pane) => pane,
@@ -129,6 +132,7 @@ impl Pane {
             Self::Help(pane) => pane,
             Self::Profiles(pane) => pane,
             Self::Messages(pane) => pane,
+            Self::Inspector(pane) => pane,
             Self::CopyMenu(pane) => pane,
             Self::Rotations(pane) => pane,
             Self::Whose(pane) => pane,

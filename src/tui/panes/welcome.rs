@@ -54,6 +54,7 @@ impl View for Welcome {
             | Action::Rotations
             | Action::Whose
             | Action::Messages
+            | Action::Requests
             | Action::OpenOrCreate
             | Action::Refresh => Some("no profile is configured yet".into()),
             _ => None,

@@ -36,6 +36,7 @@ fn player() {
         config_file: None,
         ascii: false,
         environment: Environment::of_process(),
+        keys: groupdesk::tui::keymap::Keymap::default(),
         greeting: Vec::new(),
     };
     let now = Clock::System.now();

@@ -24,7 +24,7 @@ use ratatui::{Frame, Terminal, backend::TestBackend, buffer::Buffer};
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A script to every place there is, from the list of a testing profile with a production profile below it.
-pub(crate) const PLACES: [(&str, Focus); 25] = [
+pub(crate) const PLACES: [(&str, Focus); 28] = [
     ("", Focus::List),
     ("/", Focus::Filter),
     ("<enter>", Focus::Group),
@@ -44,6 +44,9 @@ pub(crate) const PLACES: [(&str, Focus); 25] = [
     ("?", Focus::Help),
     ("P", Focus::Profiles),
     ("m", Focus::Messages),
+    ("P<esc>m<enter>", Focus::Message),
+    ("4", Focus::Requests),
+    ("<enter>4<enter>", Focus::Request),
     ("y", Focus::CopyMenu),
     ("*T<shift-tab>", Focus::BulkReason),
     ("*T", Focus::BulkTyped),
@@ -123,6 +126,7 @@ impl Console {
             config_file: Some("/home/ana/.config/groupdesk/config.toml".into()),
             ascii: theme.ascii,
             environment: Environment::default(),
+            keys: groupdesk::tui::keymap::Keymap::default(),
             greeting: Vec::new(),
         };
         let (app, works) = prepare(start, theme, size, clock.now());
