@@ -89,6 +89,16 @@ pub enum CallError {
     },
 }
 
+impl CallError {
+    /// What happened, without what to do about it.
+    pub fn what(&self) -> String {
+        match self {
+            Self::NotSent { why, .. } => why.to_string(),
+            Self::Lost { status, why, .. } => format!("{why}{}", after(*status)),
+        }
+    }
+}
+
 /// Why no connection was made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotSent {

@@ -224,15 +224,20 @@ pub fn bindings(focus: Focus) -> impl Iterator<Item = &'static Binding> {
     tables::here(focus).chain(everywhere_in(focus))
 }
 
-/// The rows that hold everywhere, as far as a place lets them.
+/// The rows that hold everywhere, as far as they have a key that is no text in a place.
 fn everywhere_in(focus: Focus) -> impl Iterator<Item = &'static Binding> {
+    let has_key = move |binding: &&Binding| binding.keys.iter().any(|key| is_key(focus, key));
+    allowed_everywhere(focus).filter(has_key)
+}
+
+/// The rows that hold everywhere, as far as a place lets them, whatever their keys.
+fn allowed_everywhere(focus: Focus) -> impl Iterator<Item = &'static Binding> {
     let own = tables::here(focus);
     // A letter typed at a popup must not open something else.
     let is_popup = matches!(focus, Focus::Profiles | Focus::CopyMenu);
     tables::everywhere().filter(move |binding| {
         (!is_popup || binding.action.is_of_the_frame())
             && !own.clone().any(|own| own.action == binding.action)
-            && binding.keys.iter().any(|key| is_key(focus, key))
     })
 }
 

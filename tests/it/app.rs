@@ -3,7 +3,9 @@
 mod bulk;
 mod confirm;
 mod drafts;
+mod exchanges;
 mod handing;
+mod keys;
 mod leaving;
 mod places;
 mod random;

@@ -64,7 +64,10 @@ pub(super) fn rows(place: &str) -> Option<Vec<&'static Binding>> {
     match place {
         EVERYWHERE => Some(tables::everywhere().collect()),
         MOVE => Some(tables::moving().collect()),
-        place => Focus::named(place).map(|focus| super::bindings(focus).collect()),
+        place => Focus::named(place).map(|focus| {
+            let everywhere = super::allowed_everywhere(focus);
+            tables::here(focus).chain(everywhere).collect()
+        }),
     }
 }
 

@@ -152,8 +152,7 @@ fn is_needed(action: Action) -> bool {
 
 /// Why a line cannot have a key.
 fn objection(row: &Binding, key: Key, focus: Option<Focus>) -> Option<String> {
-    let is_usual = row.keys.iter().any(|name| Key::named(name) == Some(key));
-    if is_usual {
+    if key.is_usual_of(row) {
         return None;
     }
     if FIXED.iter().any(|name| Key::named(name) == Some(key)) {
@@ -170,6 +169,13 @@ fn objection(row: &Binding, key: Key, focus: Option<Focus>) -> Option<String> {
     None
 }
 
+impl Key {
+    /// The tables give it to this line.
+    fn is_usual_of(self, row: &Binding) -> bool {
+        row.keys.iter().any(|name| Self::named(name) == Some(self))
+    }
+}
+
 /// Keys that would mean two things in one place. What the tables themselves say is sound.
 fn conflicts(keymap: &Keymap) -> Vec<Problem> {
     let mut found: Vec<Problem> = Vec::new();
@@ -177,7 +183,12 @@ fn conflicts(keymap: &Keymap) -> Vec<Problem> {
         let lines = keymap.bindings(focus);
         for (at, one) in lines.iter().enumerate() {
             for other in &lines[at + 1..] {
-                let Some(key) = one.keys.iter().find(|key| other.keys.contains(key)) else {
+                // Where the tables themselves share a key, the line of the place comes first.
+                let shared = |key: &&Key| {
+                    let usual = key.is_usual_of(one.row) && key.is_usual_of(other.row);
+                    other.keys.contains(key) && !usual
+                };
+                let Some(key) = one.keys.iter().find(shared) else {
                     continue;
                 };
                 let Some(clash) = clash(focus, *key, one, other) else {

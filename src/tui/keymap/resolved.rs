@@ -160,7 +160,8 @@ fn all(row: &Binding, written: Option<&Rebound>) -> Vec<Key> {
 
 fn place(focus: Focus, changes: &[Rebound]) -> Vec<Bound> {
     let place = focus.name();
-    let fits = |key: &Key| !(focus.takes_text() && key.is_text());
+    // A field keeps the keys it edits with; those of the tables are none.
+    let fits = |key: &Key| !(focus.takes_text() && key.edits());
     let own = tables::here(focus).map(|row| {
         if let Some(written) = find(changes, &place, row) {
             return Bound::of(row, Some(written), all(row, Some(written)), false);
@@ -169,15 +170,18 @@ fn place(focus: Focus, changes: &[Rebound]) -> Vec<Bound> {
         Bound::of(row, written, keys, false)
     });
     let mut bound: Vec<Bound> = own.collect();
-    for row in super::everywhere_in(focus) {
+    for row in super::allowed_everywhere(focus) {
         if let Some(written) = find(changes, &place, row) {
             bound.push(Bound::of(row, Some(written), all(row, Some(written)), true));
             continue;
         }
         let written = find(changes, names::EVERYWHERE, row);
         let mut keys = all(row, written);
-        // A field keeps the keys it edits with; those of the tables are none.
-        keys.retain(|key| fits(key) && !(focus.takes_text() && key.edits()));
+        let is_taken_away = keys.is_empty();
+        keys.retain(fits);
+        if keys.is_empty() && !is_taken_away {
+            continue;
+        }
         bound.push(Bound::of(row, written, keys, true));
     }
     bound

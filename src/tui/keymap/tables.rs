@@ -277,18 +277,18 @@ tables! {
     } + MOVE
 
     MESSAGE {
-        CopyMenu ["c"] "copy as curl" "copy the request as curl; the key is left out";
+        CopyMenu ["c"] "copy as curl" "copy as curl, without the key";
         Back ["esc" "enter"] "close" "back to the messages";
     } + MOVE
 
     REQUESTS {
         Enter ["enter"] "whole" "the request and its answer, whole";
-        CopyMenu ["c"] "copy as curl" "copy the request as curl; the key is left out";
+        CopyMenu ["c"] "copy as curl" "copy as curl, without the key";
         Back ["esc"] "back" "back";
     } + MOVE
 
     REQUEST {
-        CopyMenu ["c"] "copy as curl" "copy the request as curl; the key is left out";
+        CopyMenu ["c"] "copy as curl" "copy as curl, without the key";
         Back ["esc" "enter"] "back" "back to the requests";
     } + MOVE
 

@@ -69,6 +69,13 @@ impl Whole {
     }
 }
 
+fn requests(count: usize) -> String {
+    match count {
+        1 => "1 request".into(),
+        count => format!("{count} requests"),
+    }
+}
+
 fn head(sheet: &mut Sheet, message: &Message, mark: char, desk: &Desk) {
     let style = severity_style(message.severity, desk.theme);
     let at = message.at.strftime("%H:%M:%S UTC").to_string();
@@ -121,7 +128,7 @@ impl View for MessagesPane {
 
     fn status(&self, desk: &Desk) -> String {
         match &self.whole {
-            Some(whole) => format!("{} of its requests", whole.exchanges.len()),
+            Some(whole) => requests(whole.exchanges.len()),
             None => format!("{} of this session", desk.messages.all().len()),
         }
     }
@@ -165,7 +172,6 @@ impl View for MessagesPane {
     fn disabled(&self, action: Action, _desk: &Desk) -> Option<String> {
         match (action, &self.whole) {
             (Action::CopyMenu, Some(whole)) => no_copy(whole.exchanges.last()),
-            (Action::CopyMenu, None) => Some("open a message first".into()),
             (Action::Refresh, _) => Some("nothing to read".into()),
             _ => None,
         }

@@ -213,7 +213,9 @@ impl View for Review {
             Action::NextField | Action::PreviousField => self.on_apply = !self.on_apply,
             Action::Unchanged => self.unchanged_too = !self.unchanged_too,
             Action::Enter if self.on_apply && self.level != Level::Button => {
-                desk.say(Severity::Info, "this is production: press y to send it");
+                let key = desk.keys.key(Focus::ReviewKey, Action::Confirm);
+                let text = format!("this is production: press {key} to send it");
+                desk.say(Severity::Info, text);
             }
             Action::Enter if self.on_apply => self.apply(desk),
             Action::Back | Action::Enter => {

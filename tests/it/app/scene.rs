@@ -28,6 +28,7 @@ use groupdesk::{
 use jiff::{SignedDuration, Timestamp};
 use ratatui::{buffer::Buffer, layout::Rect};
 
+use super::exchanges::sent;
 use crate::support::{
     console::{parse, text_of},
     world::id,
@@ -119,6 +120,9 @@ impl Scene {
     /// Answers everything under way, and what follows from it, as a service in good health.
     pub(super) fn answer(&mut self) {
         while let Some((ticket, profile, job)) = self.pending.pop() {
+            if let Some(exchange) = sent(ticket, &job) {
+                self.msg(Msg::Exchanged(vec![exchange]));
+            }
             let outcome = canned(profile, &job);
             self.msg(Msg::Done(ticket, outcome));
         }

@@ -44,7 +44,7 @@ pub(crate) const PLACES: [(&str, Focus); 28] = [
     ("?", Focus::Help),
     ("P", Focus::Profiles),
     ("m", Focus::Messages),
-    ("P<esc>m<enter>", Focus::Message),
+    ("Tm<enter>", Focus::Message),
     ("4", Focus::Requests),
     ("<enter>4<enter>", Focus::Request),
     ("y", Focus::CopyMenu),

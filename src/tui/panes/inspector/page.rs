@@ -35,8 +35,7 @@ pub fn describe(sheet: &mut Sheet, exchange: &Exchange, theme: Theme) {
     }
     sheet.blank();
     sheet.heading(&format!("{} {}", recorded.call.method(), recorded.url));
-    sheet.text("content-type: application/json", theme.dim());
-    sheet.text("accept: application/json", theme.dim());
+    sheet.text("content-type, accept: application/json", theme.dim());
     body(sheet, &recorded.request, theme);
     sheet.blank();
     let Some(status) = recorded.status else {

@@ -9,7 +9,7 @@ use crate::{
         changes::{self, Of},
         desk::Desk,
         frame::page as page_box,
-        keymap::Action,
+        keymap::{Action, Focus},
         level::Level,
         panes::View,
         sheet::Sheet,
@@ -178,7 +178,10 @@ fn draw_buttons(review: &Review, buffer: &mut Buffer, line: Rect, desk: &Desk) {
     let blocked = review.disabled(Action::Confirm, desk);
     let apply = match review.level {
         Level::Button => format!("[ {word} ]"),
-        Level::Key | Level::Typed => format!("[ {word}: press y ]"),
+        Level::Key | Level::Typed => {
+            let key = desk.keys.key(Focus::ReviewKey, Action::Confirm);
+            format!("[ {word}: press {key} ]")
+        }
     };
     let apply_style = match (&blocked, review.on_apply) {
         (Some(_), false) => theme.dim(),
