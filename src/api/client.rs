@@ -3,7 +3,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -58,7 +58,7 @@ struct Inner {
     writes: reqwest::Client,
     timeout: Duration,
     connect_timeout: Duration,
-    /// Tokens that went over the line while somebody listened, so that they are hidden from him.
+    /// Tokens that went over the line, so that no text and no recorded exchange shows them again.
     seen: Mutex<Seen>,
 }
 
@@ -248,7 +248,16 @@ impl Inner {
                         .and_then(|text| retry_after(text, jiff::Timestamp::now())),
                     body: &came.body,
                 };
-                judge(&exchange, asked, &secrets)
+                let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Asked::Rotation { old, .. } = asked {
+                    seen.note(old.expose());
+                }
+                let all: Vec<&str> = secrets.into_iter().chain(seen.tokens()).collect();
+                let verdict = judge(&exchange, asked, &all);
+                if let Verdict::Success(group) | Verdict::SameToken(group) = &verdict {
+                    seen.note(group.token.expose());
+                }
+                verdict
             }
             Ok(false) => Verdict::Unclear(Unclear::TooLarge {
                 status,

@@ -55,6 +55,11 @@ impl Seen {
             .push_back((SecretString::from(token), self.count));
     }
 
+    /// All of them.
+    pub(super) fn tokens(&self) -> impl Iterator<Item = &str> {
+        self.tokens.iter().map(|(token, _)| token.expose_secret())
+    }
+
     /// Remembers every text that stands below a key for secrets.
     pub(super) fn learn(&mut self, body: &[u8]) {
         if let Ok(value) = serde_json::from_slice(window(body)) {

@@ -178,13 +178,6 @@ impl<'c> Note<'c> {
         if let Some(came) = came {
             seen.learn(&came.body);
         }
-        if let Ok(Reply {
-            verdict: Verdict::Success(group) | Verdict::SameToken(group),
-            ..
-        }) = result
-        {
-            seen.note(group.token.expose());
-        }
         let mask = seen.mask(self.place.key, recorded.id.as_deref());
         if let Some(came) = came {
             recorded.status = Some(came.status);

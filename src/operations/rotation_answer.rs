@@ -17,7 +17,7 @@ use crate::{
     },
 };
 
-const NEXT: &str = "Read the group to find out; never rotate again to find out";
+const NEXT: &str = "Read the group; never rotate again to find out";
 
 impl Operations {
     pub(super) async fn take_answer(

@@ -209,14 +209,17 @@ impl<S: Screen> Runner<S> {
         self.draw()
     }
 
-    /// Waits for the next finished job, takes it in and draws; for tests of what goes on while others are under way.
+    /// Waits for the next finished job or exchange, takes it in and draws; for tests of what goes on while others are
+    /// under way.
     ///
     /// # Errors
     /// When the screen cannot be drawn.
     pub async fn step(&mut self) -> io::Result<()> {
-        if let Some(msg) = self.receiver.recv().await {
-            self.take(msg);
-        }
+        let msg = tokio::select! {
+            Some(msg) = self.receiver.recv() => msg,
+            Some(first) = self.recorded.recv() => self.exchanged(first),
+        };
+        self.take(msg);
         self.draw()
     }
 

@@ -4,6 +4,7 @@ mod bulk;
 mod handing;
 mod places;
 mod recovery;
+mod requests;
 mod scene;
 mod snapshots;
 mod story;

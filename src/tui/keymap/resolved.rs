@@ -19,7 +19,7 @@ pub struct Bound {
     pub everywhere: bool,
     pub(super) row: &'static Binding,
     /// What the configuration says of it, directly or for all places.
-    pub(super) written: Option<Rebound>,
+    pub written: Option<Rebound>,
 }
 
 impl Bound {

@@ -280,6 +280,25 @@ fn the_ways_out_cannot_be_taken_away() {
 }
 
 #[test]
+fn the_defaults_of_the_example_are_the_defaults() {
+    let text = include_str!("../../../assets/config.example.toml");
+    let changes = written(text);
+    assert!(changes.len() >= 10, "{changes:?}");
+    let (usual, same) = (Keymap::default(), keymap::resolve(&changes).expect("sound"));
+    let mut named = 0;
+    for focus in Focus::ALL {
+        for (one, other) in usual.bindings(focus).iter().zip(same.bindings(focus)) {
+            assert_eq!(one.shown(), other.shown(), "{} in {focus:?}", one.name());
+            named += usize::from(other.written.is_some());
+        }
+    }
+    assert!(
+        named >= changes.len(),
+        "every line of the example is about a line of a table"
+    );
+}
+
+#[test]
 fn every_action_can_have_another_key() {
     // A key that nothing has as it comes.
     const FREE: &str = "f11";
