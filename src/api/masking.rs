@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
+use zeroize::Zeroizing;
 
 use super::words::without;
 
@@ -84,14 +85,18 @@ impl Seen {
 
     /// What hides all of them, and the API key. `id` is the group that was asked for: it may look like a token.
     pub(super) fn mask<'a>(&'a self, key: &'a str, id: Option<&'a str>) -> Mask<'a> {
-        let mut secrets = vec![(key, MASK.to_owned())];
-        let numbered = self.tokens.iter().rev();
-        secrets.extend(
-            numbered.map(|(token, number)| (token.expose_secret(), format!("{MASK}#{number}"))),
-        );
-        secrets.retain(|(secret, _)| secret.len() >= SHORTEST);
+        let secret = |text: &'a str, mask: String| Secret {
+            text,
+            low: Zeroizing::new(text.to_ascii_lowercase()),
+            mask,
+        };
+        let mut secrets = vec![secret(key, MASK.to_owned())];
+        for (token, number) in self.tokens.iter().rev() {
+            secrets.push(secret(token.expose_secret(), format!("{MASK}#{number}")));
+        }
+        secrets.retain(|secret| secret.text.len() >= SHORTEST);
         // Of two secrets that overlap, the longer one goes first.
-        secrets.sort_by_key(|(secret, _)| std::cmp::Reverse(secret.len()));
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.text.len()));
         Mask { secrets, id }
     }
 }
@@ -110,9 +115,23 @@ pub struct Body {
 }
 
 pub(super) struct Mask<'a> {
-    /// And what stands in their place; the longest first.
-    secrets: Vec<(&'a str, String)>,
+    /// The longest first.
+    secrets: Vec<Secret<'a>>,
     id: Option<&'a str>,
+}
+
+struct Secret<'a> {
+    text: &'a str,
+    low: Zeroizing<String>,
+    /// What stands in its place.
+    mask: String,
+}
+
+impl Secret<'_> {
+    /// Whether it stands in a text that is in lower case.
+    fn is_in(&self, low: &str) -> bool {
+        low.len() >= self.low.len() && low.contains(self.low.as_str())
+    }
 }
 
 fn window(body: &[u8]) -> &[u8] {
@@ -154,9 +173,8 @@ impl Mask<'_> {
 
     fn value(&self, value: &Value, is_secret: bool) -> Value {
         match value {
-            Value::Null | Value::Bool(_) => value.clone(),
             Value::Number(_) if is_secret => MASK.into(),
-            Value::Number(_) => value.clone(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
             Value::String(text) if is_secret => self.named(text).into(),
             Value::String(text) => self.text(text).into(),
             Value::Array(items) => items
@@ -175,13 +193,13 @@ impl Mask<'_> {
 
     /// A secret as a whole: by its number where it has one.
     fn named(&self, text: &str) -> String {
-        let known = self.secrets.iter().find(|(secret, _)| *secret == text);
-        known.map_or_else(|| MASK.to_owned(), |(_, mask)| mask.clone())
+        let known = self.secrets.iter().find(|secret| secret.text == text);
+        known.map_or_else(|| MASK.to_owned(), |secret| secret.mask.clone())
     }
 
     /// A text that is shown whole unless it is a secret, or holds one.
     pub(super) fn known(&self, text: &str) -> String {
-        let is_one = self.secrets.iter().any(|(secret, _)| holds(text, secret));
+        let is_one = self.holds_one(text);
         if is_one {
             MASK.to_owned()
         } else {
@@ -198,21 +216,26 @@ impl Mask<'_> {
             decoded(&text, "&#x", 0, ";"),
             decimal(&text),
         ];
-        let hides = |plain: &String| self.secrets.iter().any(|(secret, _)| holds(plain, secret));
-        if decoded.iter().any(|plain| *plain != text && hides(plain)) {
+        if decoded
+            .iter()
+            .any(|plain| *plain != text && self.holds_one(plain))
+        {
             return DISGUISED.into();
         }
         behind_names(&text)
+    }
+
+    fn holds_one(&self, text: &str) -> bool {
+        let low = text.to_ascii_lowercase();
+        self.secrets.iter().any(|secret| secret.is_in(&low))
     }
 
     /// Without the secrets that stand there as they are, and without runs of hex digits.
     fn plain(&self, raw: &str) -> String {
         let mut text = raw.to_owned();
         let low = raw.to_ascii_lowercase();
-        for (secret, mask) in &self.secrets {
-            if low.contains(&secret.to_ascii_lowercase()) {
-                text = without(&text, secret, mask);
-            }
+        for secret in self.secrets.iter().filter(|secret| secret.is_in(&low)) {
+            text = without(&text, secret.text, &secret.mask);
         }
         self.without_hex(&text)
     }
@@ -242,10 +265,9 @@ impl Mask<'_> {
     /// The window may have cut a secret in two.
     fn drop_half_a_secret(&self, text: &mut String) {
         let low = text.to_ascii_lowercase();
-        let half = self.secrets.iter().filter_map(|(secret, _)| {
-            let secret = secret.to_ascii_lowercase();
-            let ends = secret.char_indices().map(|(at, _)| at).skip(1);
-            ends.filter(|at| low.ends_with(&secret[..*at])).max()
+        let half = self.secrets.iter().filter_map(|secret| {
+            let ends = secret.low.char_indices().map(|(at, _)| at).skip(1);
+            ends.filter(|at| low.ends_with(&secret.low[..*at])).max()
         });
         let hex = text.len() - text.trim_end_matches(|c: char| c.is_ascii_hexdigit()).len();
         let gone = half.max().unwrap_or(0).max(hex);
@@ -255,11 +277,6 @@ impl Mask<'_> {
 
 fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).expect("JSON serialises")
-}
-
-fn holds(text: &str, secret: &str) -> bool {
-    text.to_ascii_lowercase()
-        .contains(&secret.to_ascii_lowercase())
 }
 
 /// With escapes such as `%63` or `\u0063` resolved, as far as they mean ASCII.
@@ -278,16 +295,13 @@ fn decoded(text: &str, before: &str, digits: usize, after: &str) -> String {
         let number = code
             .get(..length)
             .and_then(|code| u8::from_str_radix(code.trim_start_matches('0'), 16).ok());
-        match number.filter(u8::is_ascii) {
-            Some(byte) => {
-                plain.push(char::from(byte));
-                rest = &code[length..];
-                rest = rest.strip_prefix(after).unwrap_or(rest);
-            }
-            None => {
-                plain.push_str(before);
-                rest = code;
-            }
+        if let Some(byte) = number.filter(u8::is_ascii) {
+            plain.push(char::from(byte));
+            rest = &code[length..];
+            rest = rest.strip_prefix(after).unwrap_or(rest);
+        } else {
+            plain.push_str(before);
+            rest = code;
         }
     }
     plain.push_str(rest);
@@ -304,16 +318,13 @@ fn decimal(text: &str) -> String {
         let length = code
             .find(|c: char| !c.is_ascii_digit())
             .unwrap_or(code.len());
-        match code[..length].parse::<u8>().ok().filter(u8::is_ascii) {
-            Some(byte) => {
-                plain.push(char::from(byte));
-                rest = &code[length..];
-                rest = rest.strip_prefix(';').unwrap_or(rest);
-            }
-            None => {
-                plain.push_str("&#");
-                rest = code;
-            }
+        if let Some(byte) = code[..length].parse::<u8>().ok().filter(u8::is_ascii) {
+            plain.push(char::from(byte));
+            rest = &code[length..];
+            rest = rest.strip_prefix(';').unwrap_or(rest);
+        } else {
+            plain.push_str("&#");
+            rest = code;
         }
     }
     plain.push_str(rest);
@@ -323,13 +334,20 @@ fn decimal(text: &str) -> String {
 /// Hides what follows `"token": "` and `token=`, also where it never ends.
 fn behind_names(text: &str) -> String {
     let low = text.to_ascii_lowercase();
+    // The end of the next one of each, so that every word is looked for once over the text.
+    let next = |word: &str, from: usize| low[from..].find(word).map(|at| from + at + word.len());
+    let mut ends = SECRET_WORDS.map(|word| next(word, 0));
     let mut kept = String::with_capacity(text.len());
     let mut from = 0;
-    while let Some(found) = SECRET_WORDS
-        .iter()
-        .filter_map(|word| low[from..].find(word).map(|at| from + at + word.len()))
-        .min()
-    {
+    loop {
+        for (end, word) in ends.iter_mut().zip(SECRET_WORDS) {
+            if end.is_some_and(|end| end < from + word.len()) {
+                *end = next(word, from);
+            }
+        }
+        let Some(found) = ends.iter().flatten().min().copied() else {
+            break;
+        };
         let rest = &text[found..];
         let name = rest
             .find(|c: char| !(c.is_alphanumeric() || "_-".contains(c)))

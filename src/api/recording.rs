@@ -17,6 +17,7 @@ use super::{
     failure::{Call, CallError},
     masking::{Mask, Seen},
 };
+use crate::domain::group::UserGroupId;
 
 /// Headers of an answer that tell something; any other could be a session.
 const TELLING: [HeaderName; 9] = [
@@ -133,7 +134,7 @@ impl<'c> Note<'c> {
     ) -> Self {
         let id = match asked {
             Asked::Group(id) => Some(id.as_str()),
-            Asked::Rotation { expected, .. } => expected.map(|id| id.as_str()),
+            Asked::Rotation { expected, .. } => expected.map(UserGroupId::as_str),
         };
         let recorded = {
             let mut seen = place.seen.lock().unwrap_or_else(PoisonError::into_inner);

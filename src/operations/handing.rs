@@ -225,7 +225,7 @@ impl Operations {
             KeySource::Env(name) => Some(name.as_str()),
             KeySource::File(_) | KeySource::Command(_) => None,
         };
-        let all = self.inner.environment.variables();
+        let all = self.0.environment.variables();
         all.filter(|(name, _)| key.is_none_or(|key| *name != key))
             .collect()
     }

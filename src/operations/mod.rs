@@ -78,11 +78,11 @@ pub enum Assurance {
 
 /// All operations of one operator on one profile. A cheap handle.
 #[derive(Clone)]
-pub struct Operations {
-    inner: Arc<Inner>,
+pub struct Operations(
+    Arc<Inner>,
     /// Who gets to know the exchanges of this handle.
-    listener: Option<Listener>,
-}
+    Option<Listener>,
+);
 
 struct Inner {
     profile: Profile,
@@ -104,7 +104,7 @@ impl Operations {
         operator: String,
         clock: Clock,
     ) -> Self {
-        let inner = Inner {
+        let inner = Arc::new(Inner {
             profile,
             client: OnceCell::new(),
             environment,
@@ -113,46 +113,40 @@ impl Operations {
             clock,
             sendings: Sendings::default(),
             points: points::Points::default(),
-        };
-        Self {
-            inner: Arc::new(inner),
-            listener: None,
-        }
+        });
+        Self(inner, None)
     }
 
     /// The same operations, whose exchanges this listener gets to know, without their secrets.
     #[must_use]
     pub fn heard_by(&self, listener: Listener) -> Self {
-        Self {
-            inner: Arc::clone(&self.inner),
-            listener: Some(listener),
-        }
+        Self(Arc::clone(&self.0), Some(listener))
     }
 
     pub fn profile(&self) -> &Profile {
-        &self.inner.profile
+        &self.0.profile
     }
 
     pub fn directory(&self) -> &Directory {
-        &self.inner.directory
+        &self.0.directory
     }
 
     pub fn operator(&self) -> &str {
-        &self.inner.operator
+        &self.0.operator
     }
 
     pub fn now(&self) -> Timestamp {
-        self.inner.clock.now()
+        self.0.clock.now()
     }
 
     /// Every group the directory knows in this profile, by id.
     pub async fn list(&self) -> Result<Vec<KnownGroup>, DirectoryError> {
-        self.inner.directory.groups(&self.profile().name).await
+        self.0.directory.groups(&self.profile().name).await
     }
 
     /// What the directory knows of one group; nothing is sent.
     pub async fn show(&self, id: &UserGroupId) -> Result<Option<KnownGroup>, DirectoryError> {
-        self.inner.directory.group(&self.profile().name, id).await
+        self.0.directory.group(&self.profile().name, id).await
     }
 
     /// Newest first; of this profile, and of one group where an id is given.
@@ -167,7 +161,7 @@ impl Operations {
             limit,
             ..HistoryFilter::default()
         };
-        self.inner.directory.history(filter).await
+        self.0.directory.history(filter).await
     }
 
     /// Rotations of this profile whose outcome is still to be found out.
@@ -177,7 +171,7 @@ impl Operations {
             open_only: true,
             ..RotationFilter::default()
         };
-        self.inner.directory.rotations(filter).await
+        self.0.directory.rotations(filter).await
     }
 
     fn horizon(&self) -> Duration {
@@ -185,7 +179,7 @@ impl Operations {
     }
 
     async fn client(&self) -> Result<Client, Failure> {
-        let inner = &self.inner;
+        let inner = &self.0;
         let client = inner
             .client
             .get_or_try_init(|| async {
@@ -193,7 +187,7 @@ impl Operations {
                 Ok::<_, Failure>(Client::new(&inner.profile, key)?)
             })
             .await?;
-        Ok(client.heard_by(self.listener.clone()))
+        Ok(client.heard_by(self.1.clone()))
     }
 
     /// Reads the API key and makes the client ready; nothing is sent.
@@ -218,11 +212,21 @@ impl Operations {
         assurance: Assurance,
     ) -> Result<Option<KnownGroup>, Failure> {
         let known = self.show(id).await.map_err(Failure::NothingSent)?;
-        if known.is_none() && assurance == Assurance::Exists {
+        self.may_read(id, known.is_some(), assurance).await?;
+        Ok(known)
+    }
+
+    async fn may_read(
+        &self,
+        id: &UserGroupId,
+        is_known: bool,
+        assurance: Assurance,
+    ) -> Result<(), Failure> {
+        if !is_known && assurance == Assurance::Exists {
             // Reading it could create it.
             self.writable()?;
         }
-        if known.is_none() && assurance == Assurance::KnownOnly {
+        if !is_known && assurance == Assurance::KnownOnly {
             let groups = self.list().await.map_err(Failure::NothingSent)?;
             return Err(Failure::NotKnown {
                 id: id.clone(),
@@ -232,7 +236,7 @@ impl Operations {
                     .collect(),
             });
         }
-        Ok(known)
+        Ok(())
     }
 
     /// Refuses a change of a group that was last seen in another environment (hazard 11), unless a person says that it

@@ -51,7 +51,7 @@ impl Points {
 
 impl Operations {
     pub(super) fn reached(&self, point: Point) {
-        self.inner.points.reached(point);
+        self.0.points.reached(point);
     }
 
     /// Tells `watcher` of every point, at the point.
@@ -61,7 +61,7 @@ impl Operations {
     #[cfg(feature = "failpoints")]
     #[must_use]
     pub fn watched(mut self, watcher: impl Fn(Point) + Send + Sync + 'static) -> Self {
-        let inner = Arc::get_mut(&mut self.inner).expect("watched before it is shared");
+        let inner = Arc::get_mut(&mut self.0).expect("watched before it is shared");
         inner.points.watcher = Some(Arc::new(watcher));
         self
     }
