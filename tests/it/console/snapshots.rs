@@ -58,8 +58,6 @@ looks! {
     create_review Testing "oacme-ue<enter>New<ctrl-s>" USUAL;
     help Testing "?" USUAL WIDE;
     palette Testing ":rot" USUAL LOW;
-    requests Testing "<enter><esc>tTy<esc>4" USUAL LOW;
-    request Testing "<enter><esc>4<enter>" WIDE;
     profiles Testing "P" USUAL;
     messages Testing "teq<ctrl-c>m" USUAL;
     copy Testing "y" USUAL;

@@ -37,3 +37,20 @@ fn one_key_starts_the_demo_in_the_same_terminal() {
     assert_given_back(&mut session);
     assert!(!place.has_demo_folder());
 }
+
+#[test]
+fn keys_that_mean_two_things_are_refused_with_their_lines() {
+    let place = Place::new();
+    let folder = place.below("config/groupdesk");
+    std::fs::create_dir(&folder).expect("a folder");
+    let text = "[keys.list]\nedit = [\"x\"]\nsort = [\"x\"]\n";
+    std::fs::write(folder.join("config.toml"), text).expect("written");
+    let mut session = place.groupdesk(&[]).size(24, 250).start();
+    let screen = session.wait_for("give one of them another key", PATIENCE);
+    assert!(screen.contains("config.toml:3:1: the key x"), "{screen}");
+    assert!(
+        screen.contains("edit (line 2) and sort (line 3)"),
+        "{screen}"
+    );
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(2));
+}
