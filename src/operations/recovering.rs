@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Gets of one group at the most: the old token must be read twice (rotation.md, "Unknown").
-const READS: usize = 2;
+pub(super) const READS: usize = 2;
 
 /// What became of an open rotation.
 #[derive(Debug, Clone)]
@@ -220,7 +220,7 @@ impl Operations {
     }
 
     /// What is left of the settle horizon.
-    fn waits(&self, row: &JournalRow) -> Option<Duration> {
+    pub(super) fn waits(&self, row: &JournalRow) -> Option<Duration> {
         let since = self.since_sent(row, &self.moment());
         let left = self.horizon().saturating_sub(since);
         (!left.is_zero()).then_some(left)

@@ -111,5 +111,13 @@ pub async fn run(start: Start, signals: &mut Signals) -> io::Result<Farewell> {
     let size = crossterm::terminal::size()?;
     let (app, works) = prepare(start, theme, size, Timestamp::now());
     let mut runner = Runner::new(app, screen, works, Clock::System);
-    runner.run(input, Some(signals)).await
+    // While the terminal does not read, the loop waits with it, and hears no signal.
+    let (stop, ended) = (runner.stopper(), terminal::asked_to_end()?);
+    let watching = tokio::spawn(async move {
+        ended.await;
+        stop();
+    });
+    let farewell = runner.run(input, Some(signals)).await;
+    watching.abort();
+    farewell
 }

@@ -1,5 +1,6 @@
 //! The real thing in a real terminal: what no other test can see, the terminal's own state among it.
 
+mod bulk;
 mod canary;
 mod copying;
 mod dead_service;
@@ -14,6 +15,7 @@ mod panics;
 mod paste;
 mod place;
 mod resize;
+mod stalled;
 mod suspend;
 
 use std::time::Duration;

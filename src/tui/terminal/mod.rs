@@ -7,7 +7,7 @@ pub mod signals;
 
 pub use input::Input;
 pub use panic::{install_panic_hook, missed_panics};
-pub use signals::{Signal, Signals};
+pub use signals::{Signal, Signals, asked_to_end};
 
 use std::{
     fs::File,

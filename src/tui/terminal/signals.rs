@@ -75,6 +75,20 @@ impl Signals {
     }
 }
 
+/// SIGTERM or SIGHUP, for somebody beside the loop.
+///
+/// Needs a running tokio runtime; listens from now on.
+pub fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send> {
+    let mut terminate = unix::signal(SignalKind::terminate())?;
+    let mut hangup = unix::signal(SignalKind::hangup())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    })
+}
+
 /// Never comes where no terminal is watched.
 async fn lost(line: Option<&mut oneshot::Receiver<()>>) {
     match line {
