@@ -60,34 +60,63 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// What happened and what to do next; `None` for a success.
-    pub fn explain(&self) -> Option<String> {
+    /// What happened, without what to do about it; `None` for a success.
+    pub fn what(&self) -> Option<String> {
         match self {
             Self::Success(_) => None,
-            Self::SameToken(_) => Some(
-                "the service reports success but returned the old token: nothing was rotated as far as can be seen; \
-                 read the group, and ask those who run the service"
-                    .to_owned(),
-            ),
+            Self::SameToken(_) => {
+                Some("the service reports success but returned the old token".to_owned())
+            }
             Self::Refused {
                 status,
                 stated,
                 code,
                 words,
-                retry_after,
+                ..
             } => {
-                let who = if *stated { "the service" } else { "the service or a proxy" };
-                let code = code.as_ref().map_or_else(String::new, |code| format!(", {code}"));
-                let words = words.as_ref().map_or_else(String::new, |words| format!(": {words}"));
-                let next = advice(*status, *stated, *retry_after);
-                Some(format!("{who} refused (HTTP {status}{code}){words}; {next}"))
+                let who = if *stated {
+                    "the service"
+                } else {
+                    "the service or a proxy"
+                };
+                let code = code
+                    .as_ref()
+                    .map_or_else(String::new, |code| format!(", {code}"));
+                let words = words
+                    .as_ref()
+                    .map_or_else(String::new, |words| format!(": {words}"));
+                Some(format!("{who} refused (HTTP {status}{code}){words}"))
             }
+            Self::Unclear(unclear) => Some(unclear.what()),
+        }
+    }
+
+    /// What happened and what to do next; `None` for a success.
+    pub fn explain(&self) -> Option<String> {
+        match self {
+            Self::Success(_) => None,
+            Self::SameToken(_) => self.what().map(|what| {
+                format!(
+                    "{what}: nothing was rotated as far as can be seen; \
+                     read the group, and ask those who run the service"
+                )
+            }),
+            Self::Refused {
+                status,
+                stated,
+                retry_after,
+                ..
+            } => self.what().map(|what| {
+                let next = advice(*status, *stated, *retry_after);
+                format!("{what}; {next}")
+            }),
             Self::Unclear(unclear) => Some(unclear.to_string()),
         }
     }
 }
 
-fn advice(status: u16, stated: bool, retry_after: Option<Duration>) -> String {
+/// What to do about a refusal.
+pub fn advice(status: u16, stated: bool, retry_after: Option<Duration>) -> String {
     match status {
         401 => "check the profile's `api_key`: it is missing, wrong or revoked".into(),
         403 => "this API key may not do that; use a read-write key of this environment".into(),

@@ -3,6 +3,7 @@
 
 use std::{
     fmt,
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -24,6 +25,8 @@ use super::{
     address::Address,
     answer::{Asked, Exchange, Verdict, judge},
     failure::{Call, CallError, ClientError, Sending},
+    masking::Seen,
+    recording::{Came, Listener, Note, Place},
     unclear::Unclear,
     wire::{GroupRequest, RotateRequest},
     words::Scrub,
@@ -38,6 +41,13 @@ const LONGEST_RETRY_AFTER: Duration = Duration::from_hours(24);
 /// Calls one environment of the service. Cheap to clone.
 #[derive(Clone)]
 pub struct Client {
+    inner: Arc<Inner>,
+    listener: Option<Listener>,
+}
+
+struct Inner {
+    /// The name of the profile.
+    profile: String,
     address: Address,
     key: SecretString,
     authorization: HeaderValue,
@@ -49,11 +59,13 @@ pub struct Client {
     connect_timeout: Duration,
     /// The proxy of the environment may stand in between.
     proxied: bool,
+    /// Tokens that went over the line, so that no text and no recorded exchange shows them again.
+    seen: Mutex<Seen>,
 }
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Client({})", self.address.host)
+        write!(f, "Client({})", self.inner.address.host)
     }
 }
 
@@ -91,7 +103,8 @@ impl Client {
                 })
         };
         let base = || base(profile, &address);
-        Ok(Self {
+        let inner = Inner {
+            profile: name(),
             reads: build(base().pool_idle_timeout(IDLE))?,
             writes: build(base().pool_max_idle_per_host(0).http1_only())?,
             timeout: profile.timeout,
@@ -100,7 +113,21 @@ impl Client {
             address,
             key,
             authorization,
+            seen: Mutex::default(),
+        };
+        Ok(Self {
+            inner: Arc::new(inner),
+            listener: None,
         })
+    }
+
+    /// The same client, whose exchanges this listener gets to know.
+    #[must_use]
+    pub fn heard_by(&self, listener: Option<Listener>) -> Self {
+        Self {
+            inner: Arc::clone(&self.inner),
+            listener,
+        }
     }
 
     /// Gets the group, and creates it when the service does not know it (hazard 1).
@@ -156,27 +183,27 @@ impl Client {
     }
 
     pub(super) fn goes_through_a_proxy(&self) -> bool {
-        self.proxied
+        self.inner.proxied
     }
 
     pub(super) fn is_encrypted(&self) -> bool {
-        self.address.url.scheme() == "https"
+        self.inner.address.url.scheme() == "https"
     }
 
     pub(super) fn path_ends_with_a_slash(&self) -> bool {
-        self.address.url.path().ends_with('/')
+        self.inner.address.url.path().ends_with('/')
     }
 
     /// Host and port of the address.
     pub(super) fn place(&self) -> (String, u16) {
-        let url = &self.address.url;
+        let url = &self.inner.address.url;
         let host = url.host_str().unwrap_or_default().to_owned();
         (host, url.port_or_known_default().unwrap_or(443))
     }
 
     /// How long a connection may take.
     pub(super) fn patience(&self) -> Duration {
-        self.connect_timeout
+        self.inner.connect_timeout
     }
 
     async fn send(
@@ -185,13 +212,41 @@ impl Client {
         request: &impl Serialize,
         asked: &Asked<'_>,
     ) -> Result<Reply, CallError> {
+        let body = serde_json::to_vec(request).expect("a request of strings and JSON serialises");
+        let note = self.listener.as_ref().map(|listener| {
+            let place = Place {
+                profile: &self.inner.profile,
+                url: self.inner.address.url.as_str(),
+                proxied: self.inner.proxied,
+                key: self.inner.key.expose_secret(),
+                seen: &self.inner.seen,
+            };
+            Note::begin(listener, place, (call, asked), &body)
+        });
+        let mut came = None;
+        let result = self.inner.exchange(call, body, asked, &mut came).await;
+        if let Some(note) = note {
+            note.end(&result, came.as_ref());
+        }
+        result
+    }
+}
+
+impl Inner {
+    /// `came` is what has come so far, also where that is no answer.
+    async fn exchange(
+        &self,
+        call: Call,
+        body: Vec<u8>,
+        asked: &Asked<'_>,
+        came: &mut Option<Came>,
+    ) -> Result<Reply, CallError> {
         let (client, method) = match call {
             Call::GetOrCreate => (&self.reads, Method::GET),
             Call::Create => (&self.writes, Method::GET),
             Call::Update | Call::Probe => (&self.writes, Method::PUT),
             Call::Rotate => (&self.writes, Method::POST),
         };
-        let body = serde_json::to_vec(request).expect("a request of strings and JSON serialises");
         let sending = Sending {
             call,
             host: &self.address.host,
@@ -209,9 +264,14 @@ impl Client {
             .await
             .map_err(|error| sending.failed(&error, None, &scrub))?;
         let status = response.status().as_u16();
-        let verdict = match read(&mut response).await {
-            Ok(Some(body)) => {
-                let headers = response.headers();
+        let came = came.insert(Came {
+            status,
+            headers: std::mem::take(response.headers_mut()),
+            body: Vec::new(),
+        });
+        let verdict = match read(&mut response, &mut came.body).await {
+            Ok(true) => {
+                let headers = &came.headers;
                 let exchange = Exchange {
                     status,
                     url: self.address.url.as_str(),
@@ -219,11 +279,20 @@ impl Client {
                     location: text(headers, &header::LOCATION),
                     retry_after: text(headers, &header::RETRY_AFTER)
                         .and_then(|text| retry_after(text, jiff::Timestamp::now())),
-                    body: &body,
+                    body: &came.body,
                 };
-                judge(&exchange, asked, &secrets)
+                let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Asked::Rotation { old, .. } = asked {
+                    seen.note(old.expose());
+                }
+                let all: Vec<&str> = secrets.into_iter().chain(seen.tokens()).collect();
+                let verdict = judge(&exchange, asked, &all);
+                if let Verdict::Success(group) | Verdict::SameToken(group) = &verdict {
+                    seen.note(group.token.expose());
+                }
+                verdict
             }
-            Ok(None) => Verdict::Unclear(Unclear::TooLarge {
+            Ok(false) => Verdict::Unclear(Unclear::TooLarge {
                 status,
                 limit: LARGEST_BODY,
             }),
@@ -257,19 +326,21 @@ fn base(profile: &Profile, address: &Address) -> reqwest::ClientBuilder {
     builder
 }
 
-/// The body, or `None` when it is too large. A redirect's body is not waited for.
-async fn read(response: &mut reqwest::Response) -> Result<Option<Vec<u8>>, reqwest::Error> {
-    let mut body = Vec::new();
+/// The body as far as it comes; `false` when it is too large. A redirect's body is not waited for.
+async fn read(
+    response: &mut reqwest::Response,
+    body: &mut Vec<u8>,
+) -> Result<bool, reqwest::Error> {
     if response.status().is_redirection() {
-        return Ok(Some(body));
+        return Ok(true);
     }
     while let Some(chunk) = response.chunk().await? {
         if body.len() + chunk.len() > LARGEST_BODY {
-            return Ok(None);
+            return Ok(false);
         }
         body.extend_from_slice(&chunk);
     }
-    Ok(Some(body))
+    Ok(true)
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Option<&'a str> {

@@ -54,6 +54,28 @@ pub enum Call {
     Rotate,
 }
 
+impl Call {
+    /// The HTTP method.
+    pub fn method(self) -> &'static str {
+        match self {
+            Self::GetOrCreate | Self::Create => "GET",
+            Self::Update | Self::Probe => "PUT",
+            Self::Rotate => "POST",
+        }
+    }
+
+    /// In a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::GetOrCreate => "get",
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Probe => "test",
+            Self::Rotate => "rotate",
+        }
+    }
+}
+
 /// Why a call has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
@@ -68,6 +90,16 @@ pub enum CallError {
         status: Option<u16>,
         why: Lost,
     },
+}
+
+impl CallError {
+    /// What happened, without what to do about it.
+    pub fn what(&self) -> String {
+        match self {
+            Self::NotSent { why, .. } => why.to_string(),
+            Self::Lost { status, why, .. } => format!("{why}{}", after(*status)),
+        }
+    }
 }
 
 /// Why no connection was made.

@@ -39,18 +39,24 @@ pub fn as_curl(profile: &Profile, method: Method, request: &GroupRequest) -> Str
         |_| "https://BASE_URL".to_owned(),
         |address| address.url.into(),
     );
+    let proxied = profile.proxy_from_environment;
+    curl_of(&url, method, proxied, &body)
+}
+
+/// A body as a command for a POSIX shell, to this address.
+pub fn curl_of(url: &str, method: Method, proxied: bool, body: &str) -> String {
     let mut command = format!(
         "printf 'Authorization: Token %s\\n' \"$GROUPDESK_API_KEY\" | curl --globoff --header @- \
          --header 'Content-Type: application/json' --header 'Accept: application/json' --request {}",
         method.as_str()
     );
-    if !profile.proxy_from_environment {
+    if !proxied {
         command.push_str(" --noproxy '*'");
     }
     command.push_str(" --data-raw ");
-    command.push_str(&quoted(&escape_hidden(&body)));
+    command.push_str(&quoted(&escape_hidden(body)));
     command.push(' ');
-    command.push_str(&quoted(&url));
+    command.push_str(&quoted(url));
     command
 }
 

@@ -1,51 +1,35 @@
 //! The answers that are neither success nor refusal: what came, and what to do about it. Every text is clean; none
 //! is built from a raw body.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use super::words::Scrub;
 
 /// Why an answer does not say whether the call succeeded. The request was sent in every case.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unclear {
-    #[error(
-        "the service failed with HTTP {status}{}; the request was sent and may have taken effect; \
-         read the group before trying again",
-        quoted(.words.as_deref())
-    )]
     ServerError {
         status: u16,
         words: Option<String>,
         /// How long the service asks to be left alone.
         retry_after: Option<Duration>,
     },
-    #[error("HTTP {status} points to {}; the redirect was not followed, so nothing was done as far as can be seen; {hint}", .to.as_deref().unwrap_or("nowhere"))]
     Redirect {
         status: u16,
         /// Where it wanted to go, without user, password and query.
         to: Option<String>,
         hint: RedirectHint,
     },
-    #[error(
-        "HTTP {status} is no answer this interface has; the request was sent; \
-         check base_url and path, then read the group"
-    )]
-    OddStatus { status: u16 },
-    #[error(
-        "the answer (HTTP {status}) is empty; the request was sent; \
-         read the group to see whether it took effect"
-    )]
-    Empty { status: u16 },
-    #[error(
-        "a web page came instead of JSON (HTTP {status}): a proxy, a login page or a wrong path; \
-         check base_url and path, then read the group"
-    )]
-    WebPage { status: u16 },
-    #[error(
-        "the answer (HTTP {status}) is not JSON: it {}; the request was sent; \
-         read the group to see whether it took effect",
-        broken(*.line, *.column, *.early)
-    )]
+    OddStatus {
+        status: u16,
+    },
+    Empty {
+        status: u16,
+    },
+    /// A proxy, a login page or a wrong path.
+    WebPage {
+        status: u16,
+    },
     NotJson {
         status: u16,
         line: usize,
@@ -53,43 +37,31 @@ pub enum Unclear {
         /// It would be JSON if it went on.
         early: bool,
     },
-    #[error(
-        "the answer (HTTP {status}) is JSON but {}; the request was sent; check base_url and path, then read the group",
-        quoted_or(.words.as_deref(), "does not have the shape of this interface")
-    )]
-    NotAnAnswer { status: u16, words: Option<String> },
-    #[error(
-        "the answer (HTTP {status}) has no `success`{}; the request was sent; \
-         read the group to see whether it took effect",
-        quoted(.words.as_deref())
-    )]
-    SuccessMissing { status: u16, words: Option<String> },
-    #[error(
-        "`success` is {was}, neither 1 nor 0 (HTTP {status}); the request was sent; \
-         read the group to see whether it took effect"
-    )]
-    SuccessOdd { status: u16, was: &'static str },
-    #[error(
-        "`success` is 1 but the status is HTTP {status}; the request was sent; \
-         read the group to see whether it took effect"
-    )]
-    SuccessDenied { status: u16 },
-    #[error(
-        "the answer reports success but has no `user_group`; the request was sent; \
-         read the group to see whether it took effect"
-    )]
-    NoGroup { status: u16 },
-    #[error(
-        "the answer reports success but has no token; the request was sent; \
-         read the group to see whether it took effect"
-    )]
-    NoToken { status: u16 },
-    #[error(
-        "the answer does not say which group it speaks of (no `provided_id`), so it is not believed; \
-         the request was sent; read the group to see whether it took effect"
-    )]
-    NoId { status: u16 },
-    #[error("the answer speaks of group \"{got}\", not of \"{asked}\"; {}", other_group(*.rotation))]
+    NotAnAnswer {
+        status: u16,
+        words: Option<String>,
+    },
+    SuccessMissing {
+        status: u16,
+        words: Option<String>,
+    },
+    SuccessOdd {
+        status: u16,
+        was: &'static str,
+    },
+    /// `success` is 1 beside a status that says no.
+    SuccessDenied {
+        status: u16,
+    },
+    NoGroup {
+        status: u16,
+    },
+    NoToken {
+        status: u16,
+    },
+    NoId {
+        status: u16,
+    },
     OtherGroup {
         status: u16,
         asked: String,
@@ -97,11 +69,6 @@ pub enum Unclear {
         /// The request was a rotation, not a get or an update.
         rotation: bool,
     },
-    #[error(
-        "the answer (HTTP {status}) is larger than {} MiB and was not read to its end; the request was sent; \
-         check base_url and path, then read the group",
-        .limit / (1024 * 1024)
-    )]
     TooLarge {
         status: u16,
         /// In bytes, after decompression.
@@ -109,7 +76,119 @@ pub enum Unclear {
     },
 }
 
+impl std::error::Error for Unclear {}
+
+/// What happened, that the request was sent, and what to do.
+impl fmt::Display for Unclear {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = self.what();
+        match (self, self.check()) {
+            (Self::Redirect { hint, .. }, _) => {
+                write!(
+                    f,
+                    "{what}, so nothing was done as far as can be seen; {hint}"
+                )
+            }
+            (Self::OtherGroup { rotation, .. }, _) => {
+                write!(f, "{what}; {}", other_group(*rotation))
+            }
+            (Self::ServerError { .. }, _) => write!(
+                f,
+                "{what}; the request was sent and may have taken effect; read the group before trying again"
+            ),
+            (_, Some(check)) => write!(
+                f,
+                "{what}; the request was sent; {check}, then read the group"
+            ),
+            (_, None) => write!(
+                f,
+                "{what}; the request was sent; read the group to see whether it took effect"
+            ),
+        }
+    }
+}
+
 impl Unclear {
+    /// What happened, without what to do about it.
+    pub fn what(&self) -> String {
+        match self {
+            Self::ServerError { status, words, .. } => {
+                format!(
+                    "the service failed with HTTP {status}{}",
+                    quoted(words.as_deref())
+                )
+            }
+            Self::Redirect { status, to, .. } => {
+                let to = to.as_deref().unwrap_or("nowhere");
+                format!("HTTP {status} points to {to}; the redirect was not followed")
+            }
+            Self::OddStatus { status } => format!("HTTP {status} is no answer this interface has"),
+            Self::Empty { status } => format!("the answer (HTTP {status}) is empty"),
+            Self::WebPage { status } => format!(
+                "a web page came instead of JSON (HTTP {status}): a proxy, a login page or a wrong path"
+            ),
+            Self::NotJson {
+                status,
+                line,
+                column,
+                early,
+            } => format!(
+                "the answer (HTTP {status}) is not JSON: it {}",
+                broken(*line, *column, *early)
+            ),
+            Self::NotAnAnswer { status, words } => format!(
+                "the answer (HTTP {status}) is JSON but {}",
+                quoted_or(
+                    words.as_deref(),
+                    "does not have the shape of this interface"
+                )
+            ),
+            Self::SuccessMissing { status, words } => format!(
+                "the answer (HTTP {status}) has no `success`{}",
+                quoted(words.as_deref())
+            ),
+            Self::SuccessOdd { status, was } => {
+                format!("`success` is {was}, neither 1 nor 0 (HTTP {status})")
+            }
+            Self::SuccessDenied { status } => {
+                format!("`success` is 1 but the status is HTTP {status}")
+            }
+            Self::NoGroup { .. } => "the answer reports success but has no `user_group`".into(),
+            Self::NoToken { .. } => "the answer reports success but has no token".into(),
+            Self::NoId { .. } => "the answer does not say which group it speaks of \
+                 (no `provided_id`), so it is not believed"
+                .into(),
+            Self::OtherGroup { asked, got, .. } => {
+                format!("the answer speaks of group \"{got}\", not of \"{asked}\"")
+            }
+            Self::TooLarge { status, limit } => format!(
+                "the answer (HTTP {status}) is larger than {} MiB and was not read to its end",
+                limit / (1024 * 1024)
+            ),
+        }
+    }
+
+    /// What in the profile may be wrong, where the answer looks like that of another service.
+    pub fn check(&self) -> Option<String> {
+        match self {
+            Self::Redirect { hint, .. } => Some(hint.to_string()),
+            Self::OddStatus { .. }
+            | Self::WebPage { .. }
+            | Self::NotAnAnswer { .. }
+            | Self::TooLarge { .. } => Some("check base_url and path".into()),
+            Self::ServerError { .. }
+            | Self::Empty { .. }
+            | Self::NotJson { .. }
+            | Self::SuccessMissing { .. }
+            | Self::SuccessOdd { .. }
+            | Self::SuccessDenied { .. }
+            | Self::NoGroup { .. }
+            | Self::NoToken { .. }
+            | Self::NoId { .. }
+            | Self::OtherGroup { .. } => None,
+        }
+    }
+
     /// The status of the answer.
     pub fn status(&self) -> u16 {
         match self {

@@ -53,7 +53,7 @@ impl<'a> Scrub<'a> {
         // Secrets go first: cutting could leave half of one, escaping could disguise it.
         let mut safe = quoted.trim().to_owned();
         for secret in &self.0 {
-            safe = without(&safe, secret);
+            safe = without(&safe, secret, HIDDEN);
         }
         let safe = without_hex(&safe);
         let shown = text::visible(&safe);
@@ -67,13 +67,13 @@ impl<'a> Scrub<'a> {
 }
 
 /// Lower-casing ASCII keeps every byte position, so the places found there hold for the text itself.
-fn without(text: &str, secret: &str) -> String {
+pub(super) fn without(text: &str, secret: &str, hidden: &str) -> String {
     let (low, wanted) = (text.to_ascii_lowercase(), secret.to_ascii_lowercase());
     let mut kept = String::with_capacity(text.len());
     let mut from = 0;
     for (at, _) in low.match_indices(&wanted) {
         kept.push_str(&text[from..at]);
-        kept.push_str(HIDDEN);
+        kept.push_str(hidden);
         from = at + wanted.len();
     }
     kept.push_str(&text[from..]);

@@ -10,10 +10,14 @@ use super::{
     stop::Stop,
 };
 use crate::{
-    config::{Environment, Settings},
+    config::{ConfigError, Environment, Settings},
     directory::Directory,
     operations::{Clock, Connector, Operations},
-    tui::{self, Farewell, Start, terminal::Signals},
+    tui::{
+        self, Farewell, Start,
+        keymap::{self, Keymap},
+        terminal::Signals,
+    },
 };
 
 /// `groupdesk`
@@ -22,6 +26,11 @@ pub(super) async fn run(global: &Global) -> Result<Exit, Stop> {
     let mut signals = signals()?;
     let overrides = session::overrides(global);
     let settings = Settings::load(&overrides)?;
+    let keys = keymap::resolve(&settings.keys).map_err(|problems| ConfigError::Wrong {
+        // Only a file can have said something about keys.
+        file: settings.file.clone().unwrap_or_default(),
+        problems,
+    })?;
     let current = if settings.profiles.is_empty() {
         0
     } else {
@@ -57,6 +66,7 @@ pub(super) async fn run(global: &Global) -> Result<Exit, Stop> {
         ascii: global.ascii,
         environment: overrides.env.clone(),
         connector: Some(Connector::new(overrides, open_directory, Clock::System)),
+        keys,
         greeting: Vec::new(),
         is_thrown_away: false,
     };
@@ -86,6 +96,7 @@ async fn play(groups: Option<u32>, ascii: bool, signals: &mut Signals) -> Result
         ascii,
         environment: Environment::of_process(),
         connector: None,
+        keys: Keymap::default(),
         greeting: vec![
             format!(
                 "for another shell: {}",

@@ -6,6 +6,7 @@ use toml::de::{DeArray, DeTable, DeValue};
 use super::{
     error::{Problem, meant},
     name::nearest,
+    rebound::Spot,
     scrub::shown,
 };
 
@@ -28,6 +29,12 @@ impl<'t> Problems<'t> {
 
     pub(super) fn add(&mut self, at: usize, what: impl Into<String>) {
         self.found.push((at, what.into()));
+    }
+
+    /// The line and column of a byte offset.
+    pub(super) fn spot(&self, at: usize) -> Spot {
+        let Problem { line, column, .. } = place(self.text, at, String::new());
+        Spot { line, column }
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -30,10 +30,7 @@ pub(super) fn objection(name: &str) -> Option<String> {
 }
 
 /// The known name that a wrong one was probably meant to be.
-pub(super) fn nearest<'a>(
-    wrong: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wrong = wrong.to_lowercase();
     known
         .into_iter()

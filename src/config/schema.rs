@@ -16,6 +16,7 @@ use super::{
     key_source::{api_key, key_in_the_file},
     name::{nearest, objection},
     profile::Profile,
+    rebound::{self, Rebound},
     scrub::shown,
 };
 use crate::domain::{age, group::EnvironmentTag};
@@ -31,6 +32,8 @@ pub(super) struct Written {
     pub(super) operator: Option<String>,
     /// In the order of the file.
     pub(super) profiles: Vec<Profile>,
+    /// In the order of the file; the console knows what they mean.
+    pub(super) keys: Vec<Rebound>,
 }
 
 /// Where relative files and `~` lead.
@@ -74,6 +77,7 @@ pub(super) fn read(text: &str, around: Surroundings) -> Result<Written, Vec<Prob
             "profiles must be a table; write [profiles.NAME] on a line of its own",
         ),
     }
+    let keys = rebound::read(&mut top, &mut problems);
     if let Some(Placed { at, value: name }) = default_profile
         && !names.contains(&name)
     {
@@ -92,6 +96,7 @@ pub(super) fn read(text: &str, around: Surroundings) -> Result<Written, Vec<Prob
             default_profile: default_profile.map(|name| name.value.to_owned()),
             operator,
             profiles,
+            keys,
         })
     } else {
         Err(problems.into_list())

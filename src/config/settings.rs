@@ -9,6 +9,7 @@ use super::{
     name::{nearest, objection},
     paths,
     profile::Profile,
+    rebound::Rebound,
     schema::Written,
     variables,
 };
@@ -31,6 +32,8 @@ pub struct Overrides {
 #[derive(Debug, Clone)]
 pub struct Settings {
     pub profiles: Vec<Profile>,
+    /// Changes of the console's keys, as the file writes them.
+    pub keys: Vec<Rebound>,
     /// The name of the profile to use when none is asked for. One of `profiles`.
     pub default_profile: Option<String>,
     /// Who works here, for the history; for example `ana@bastion2`.
@@ -57,6 +60,7 @@ impl Settings {
             default_profile,
             operator,
             mut profiles,
+            keys,
         } = written;
         let from_variables = variables::profile(env, &profiles)?;
         let named = first([
@@ -86,6 +90,7 @@ impl Settings {
             .or_else(|| path_of(env, "GROUPDESK_DIRECTORY"));
         Ok(Self {
             profiles,
+            keys,
             default_profile,
             operator: operator.unwrap_or_else(|| operator_of(env)),
             directory: directory.map_or_else(|| paths::directory(env), Ok)?,

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use crate::{
-    api::failure::{CallError, ClientError},
+    api::{
+        answer::advice,
+        failure::{CallError, ClientError},
+    },
     config::{KeyError, guard::Operation},
     directory::{DirectoryError, RotationId},
     domain::{
@@ -19,14 +22,14 @@ use crate::{
 pub enum Failure {
     /// Hazard 1: a read of an unknown id could create it.
     #[error(
-        "\"{id}\" is not in the directory of this profile; nothing was sent{}",
+        "\"{id}\" is not in the directory of this profile; nothing was sent; {}",
         nearest(near)
     )]
     NotKnown {
         id: UserGroupId,
         near: Vec<UserGroupId>,
     },
-    #[error("profile {profile} is read-only; nothing was sent")]
+    #[error("profile {profile} is read-only; nothing was sent; change it in another profile")]
     ReadOnly { profile: String },
     /// A guard of the profile.
     #[error("{} is forbidden in profile {profile}: {reason}; nothing was sent", operation.as_str())]
@@ -73,17 +76,17 @@ pub enum Failure {
         /// How earlier rotations of this desk, whose outcome was open, turned out just now.
         settled: Vec<Ending>,
     },
-    #[error("there is no rotation {} in this profile; `groupdesk rotations` lists them", id.0)]
+    #[error("there is no rotation {} in this profile; nothing was changed; `groupdesk rotations` lists them", id.0)]
     NoRotation { id: RotationId },
     #[error(
-        "rotation {} is {}: there is nothing to abandon",
+        "rotation {} is {}: there is nothing to abandon, and nothing was changed",
         id.0,
         state.as_str().replace('_', " ")
     )]
     NotOpen { id: RotationId, state: State },
     /// Its token must not be free for a second request while the first may be on its way.
     #[error(
-        "rotation {} was begun by {by} a short while ago and may still be under way; try again in {} s",
+        "rotation {} was begun by {by} a short while ago and may still be under way; nothing was changed; try again in {} s",
         id.0,
         wait.as_secs() + 1
     )]
@@ -92,15 +95,22 @@ pub enum Failure {
         by: String,
         wait: Duration,
     },
-    #[error("a reason is needed: it stands in the history")]
+    #[error("nothing was changed: a reason is needed, it stands in the history")]
     NoReason,
-    #[error(transparent)]
+    #[error("{0}; nothing was sent")]
     Key(#[from] KeyError),
-    #[error(transparent)]
+    #[error("{0}; nothing was sent")]
     Client(#[from] ClientError),
-    #[error("the service does not accept the API key{}; check api_key of the profile", said(words.as_ref()))]
+    #[error(
+        "the service does not accept the API key{}; nothing was changed; check api_key of the profile",
+        said(words.as_ref())
+    )]
     KeyRefused { words: Option<String> },
-    #[error("the service refused ({status}){}", said(words.as_ref()))]
+    #[error(
+        "the service refused ({status}){}; nothing was changed; {}",
+        said(words.as_ref()),
+        advice(*status, true, None)
+    )]
     Refused { status: u16, words: Option<String> },
     /// A read that the service put off (429 or 503); nothing was changed by it.
     #[error("{why}")]
@@ -117,9 +127,10 @@ pub enum Failure {
     #[error("{0}")]
     Unreadable(String),
     /// A mutation that may or may not have taken effect.
-    #[error("UNKNOWN whether the {operation} took effect: {why}. {next}")]
+    #[error("UNKNOWN whether the {operation} took effect: it was sent, but {why}. {next}")]
     Unknown {
         operation: &'static str,
+        /// What happened; what to do is in `next` alone.
         why: String,
         next: &'static str,
     },
@@ -129,7 +140,7 @@ pub enum Failure {
     #[error("CONFLICT: {why}. Do not rotate again before a person has looked")]
     Conflict { why: String },
     /// The hand-off was not run.
-    #[error("not handed off: {0}")]
+    #[error("not handed off, and nothing was run: {0}")]
     NoHandOff(String),
     #[error("{0}; nothing was sent")]
     NothingSent(DirectoryError),
@@ -175,10 +186,10 @@ impl Failure {
 
 fn nearest(near: &[UserGroupId]) -> String {
     if near.is_empty() {
-        return String::new();
+        return "check the id and the profile".into();
     }
     let names: Vec<String> = near.iter().map(|id| format!("\"{id}\"")).collect();
-    format!("; did you mean {}?", names.join(", "))
+    format!("did you mean {}?", names.join(", "))
 }
 
 fn said(words: Option<&String>) -> String {

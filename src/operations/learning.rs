@@ -286,12 +286,12 @@ impl No {
                     ..
                 }) => Failure::Busy {
                     status,
-                    why: explain(&reply.verdict),
+                    why: of_a_read(&reply.verdict),
                     retry_after,
                 },
                 Verdict::Refused { words, .. } => refused(reply.status, words),
                 verdict @ (Verdict::Success(_) | Verdict::SameToken(_) | Verdict::Unclear(_)) => {
-                    Failure::Unreadable(explain(&verdict))
+                    Failure::Unreadable(of_a_read(&verdict))
                 }
             },
             Self::Failed(error) => Failure::Unreachable(error),
@@ -311,10 +311,10 @@ impl No {
                     words,
                     ..
                 } => refused(reply.status, words),
-                verdict => unknown(explain(&verdict)),
+                verdict => unknown(what(&verdict)),
             },
             Self::Failed(error @ CallError::NotSent { .. }) => Failure::Unreachable(error),
-            Self::Failed(error @ CallError::Lost { .. }) => unknown(error.to_string()),
+            Self::Failed(error @ CallError::Lost { .. }) => unknown(error.what()),
         }
     }
 }
@@ -327,9 +327,28 @@ pub(super) fn refused(status: u16, words: Option<String>) -> Failure {
     }
 }
 
+/// Said of an answer that is a success, but not the one that was asked for.
+const OF_ANOTHER_KIND: &str = "the answer is a success of another kind than was asked for";
+
+/// What was wrong with an answer, without what to do about it.
+pub(super) fn what(verdict: &Verdict) -> String {
+    verdict.what().unwrap_or_else(|| OF_ANOTHER_KIND.into())
+}
+
+/// What was wrong with the answer to a read: it says nothing about a change.
+fn of_a_read(verdict: &Verdict) -> String {
+    let next = match verdict {
+        Verdict::Unclear(unclear) => unclear.check(),
+        Verdict::Success(_) | Verdict::SameToken(_) | Verdict::Refused { .. } => None,
+    };
+    let next = next.unwrap_or_else(|| "read it again in a while".into());
+    format!(
+        "{}; it was only read, nothing was changed; {next}",
+        what(verdict)
+    )
+}
+
 /// What was wrong with an answer, in words.
 pub(super) fn explain(verdict: &Verdict) -> String {
-    verdict
-        .explain()
-        .unwrap_or_else(|| "the answer is a success of another kind than was asked for".into())
+    verdict.explain().unwrap_or_else(|| OF_ANOTHER_KIND.into())
 }

@@ -35,8 +35,10 @@ pub use recovering::{Recovered, StillOpen};
 /// What callers see of the layers below comes through here.
 pub use crate::{
     api::{
-        inspect::{Method, as_curl, request_json},
+        failure::Call,
+        inspect::{Method, as_curl, curl_of, request_json},
         probe::{Finding, Probe, Step},
+        recording::{Body, Listener, Recorded, Sort},
     },
     config::guard::Operation as Guarded,
     directory::{
@@ -83,7 +85,11 @@ pub enum Assurance {
 
 /// All operations of one operator on one profile. A cheap handle.
 #[derive(Clone)]
-pub struct Operations(Arc<Inner>);
+pub struct Operations(
+    Arc<Inner>,
+    /// Who gets to know the exchanges of this handle.
+    Option<Listener>,
+);
 
 struct Inner {
     profile: Profile,
@@ -105,7 +111,7 @@ impl Operations {
         operator: String,
         clock: Clock,
     ) -> Self {
-        Self(Arc::new(Inner {
+        let inner = Arc::new(Inner {
             profile,
             client: OnceCell::new(),
             environment,
@@ -114,7 +120,14 @@ impl Operations {
             clock,
             sendings: Sendings::default(),
             points: points::Points::default(),
-        }))
+        });
+        Self(inner, None)
+    }
+
+    /// The same operations, whose exchanges this listener gets to know, without their secrets.
+    #[must_use]
+    pub fn heard_by(&self, listener: Listener) -> Self {
+        Self(Arc::clone(&self.0), Some(listener))
     }
 
     pub fn profile(&self) -> &Profile {
@@ -182,15 +195,16 @@ impl Operations {
         settle_horizon(self.profile().timeout)
     }
 
-    async fn client(&self) -> Result<&Client, Failure> {
+    async fn client(&self) -> Result<Client, Failure> {
         let inner = &self.0;
-        inner
+        let client = inner
             .client
             .get_or_try_init(|| async {
                 let key = inner.profile.api_key.read(&inner.environment).await?;
-                Ok(Client::new(&inner.profile, key)?)
+                Ok::<_, Failure>(Client::new(&inner.profile, key)?)
             })
-            .await
+            .await?;
+        Ok(client.heard_by(self.1.clone()))
     }
 
     /// Reads the API key and makes the client ready; nothing is sent.

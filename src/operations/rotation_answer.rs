@@ -3,7 +3,7 @@
 
 use super::{
     Assurance, Done, Failure, Operations, Point, Warning,
-    learning::{Lookup, Read, explain, refused},
+    learning::{Lookup, Read, explain, refused, what},
     rotating::{Beside, UnderWay},
     settling::ending,
 };
@@ -17,7 +17,7 @@ use crate::{
     },
 };
 
-const NEXT: &str = "Read the group to find out; never rotate again to find out";
+const NEXT: &str = "Read the group; never rotate again to find out";
 
 impl Operations {
     pub(super) async fn take_answer(
@@ -55,6 +55,7 @@ impl Operations {
             (Answer::NewToken(_) | Answer::SameToken | Answer::NotSent, result) => {
                 let why = words(&result);
                 let ended = self.end(&mut under_way, event, Ending::NotApplied, &why);
+                let why = bare(&result);
                 ended.await.map_err(|error| not_written(&why, &error))?;
                 Err(Failure::NotApplied { why })
             }
@@ -67,6 +68,7 @@ impl Operations {
             (Answer::Refused | Answer::Unclear, result) => {
                 let why = words(&result);
                 let ended = self.end(&mut under_way, event, Ending::Unknown, &why);
+                let why = bare(&result);
                 ended.await.map_err(|error| not_written(&why, &error))?;
                 self.find_out(under_way, why, result).await
             }
@@ -273,6 +275,14 @@ fn words(result: &Result<Reply, CallError>) -> String {
     match result {
         Ok(reply) => explain(&reply.verdict),
         Err(error) => error.to_string(),
+    }
+}
+
+/// The same without what to do: that is said once, by the failure.
+fn bare(result: &Result<Reply, CallError>) -> String {
+    match result {
+        Ok(reply) => what(&reply.verdict),
+        Err(error) => error.what(),
     }
 }
 

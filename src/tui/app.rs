@@ -12,12 +12,13 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     Farewell,
     desk::{Ask, Desk},
-    keymap::{self, Action},
+    keymap::{Action, Press},
     message::{Effect, Job, Msg, Outcome, ProfileIndex, Ticket},
     messages::Severity,
     panes::{
-        Pane, View, help::Help, history::History, list::List, messages::MessagesPane, open::Open,
-        profiles::Profiles, rotations::Rotations, token, welcome::Welcome, whose::Whose,
+        Pane, View, help::Help, history::History, inspector::Inspector, list::List,
+        messages::MessagesPane, open::Open, profiles::Profiles, rotations::Rotations, token,
+        welcome::Welcome, whose::Whose,
     },
 };
 use crate::{domain::known::KnownGroup, operations::bulk::Wish};
@@ -96,6 +97,11 @@ impl App {
             Msg::Lost(ticket) => self.lost(ticket),
             Msg::News(ticket, news) => self.news(ticket, news),
             Msg::Edited(ticket, text) => self.edited(ticket, text),
+            Msg::Exchanged(exchanges) => {
+                for exchange in exchanges {
+                    self.desk.exchanges.push(now, exchange);
+                }
+            }
             Msg::Tick => self.settle_when_due(),
             Msg::Leave => self.leave(Farewell::Signal),
         }
@@ -117,13 +123,12 @@ impl App {
             return;
         }
         let focus = self.top().focus();
-        match keymap::action(focus, key) {
+        match self.desk.keys.press(focus, key) {
             // Nothing new is begun on the way out.
-            Some(action) if self.leaving.is_some() && action != Action::Cancel => {}
-            Some(Action::InField) => self.input(key),
-            Some(action) => self.press(action),
-            None if focus.takes_text() => self.input(key),
-            None => {}
+            Press::Do(action) if self.leaving.is_some() && action != Action::Cancel => {}
+            Press::Do(action) => self.press(action),
+            Press::Field(key) => self.input(key),
+            Press::Nothing => {}
         }
     }
 
@@ -150,11 +155,11 @@ impl App {
         }
         let desk = &mut self.desk;
         match action {
-            Action::Help => {
+            Action::Help | Action::Palette => {
                 if matches!(self.stack.last(), Some(Pane::Help(_))) {
                     self.act(Action::Help);
                 } else {
-                    let help = Help::about(self.top(), &self.desk);
+                    let help = Help::about(self.top(), action, &self.desk);
                     self.stack.push(Pane::Help(help));
                 }
             }
@@ -185,6 +190,9 @@ impl App {
             Action::Rotations if !matches!(self.top_mut(), Pane::Rotations(_)) => {
                 let pane = Rotations::open(&mut self.desk);
                 self.stack.push(Pane::Rotations(pane));
+            }
+            Action::Requests if !matches!(self.top_mut(), Pane::Inspector(_)) => {
+                self.stack.push(Pane::Inspector(Inspector::default()));
             }
             Action::Whose if !matches!(self.top_mut(), Pane::Whose(_)) => {
                 self.stack.push(Pane::Whose(Whose::default()));

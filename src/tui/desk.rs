@@ -13,7 +13,9 @@ use super::{
     Farewell,
     bulk::BulkRun,
     drafts::Drafts,
+    exchanges::Exchanges,
     groups::Groups,
+    keymap::Keymap,
     message::{Effect, Job, ProfileIndex, Ticket},
     messages::{Messages, Severity},
     panes::{Pane, connect::Form},
@@ -76,6 +78,12 @@ pub struct Desk {
     pub size: (u16, u16),
     pub groups: Groups,
     pub messages: Messages,
+    /// What was sent and what came, without secrets.
+    pub exchanges: Exchanges,
+    /// The job whose outcome is being taken in; what is said meanwhile is about it.
+    pub about: Option<Ticket>,
+    /// The keys in force.
+    pub keys: Keymap,
     pub running: BTreeMap<Ticket, Running>,
     /// Status and latency of the last answer.
     pub last_answer: Option<(u16, Duration)>,
@@ -122,6 +130,9 @@ impl Desk {
             size: (80, 24),
             groups: Groups::default(),
             messages: Messages::default(),
+            exchanges: Exchanges::default(),
+            about: None,
+            keys: Keymap::default(),
             running: BTreeMap::new(),
             last_answer: None,
             open: Arc::default(),
@@ -224,7 +235,9 @@ impl Desk {
     }
 
     pub fn say(&mut self, severity: Severity, text: impl Into<String>) {
-        self.messages.say(self.now, severity, text.into());
+        let text = text.into();
+        self.messages
+            .say_about(self.now, severity, text, self.about);
     }
 
     /// Copies a text that is no secret.

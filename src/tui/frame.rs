@@ -10,7 +10,7 @@ use ratatui::{
 use super::{
     app::App,
     desk::Desk,
-    keymap::{self, Action, Focus},
+    keymap::{Action, Focus},
     messages::Severity,
     panes::View,
     theme::Theme,
@@ -295,18 +295,23 @@ fn draw_message(buffer: &mut Buffer, line: Rect, desk: &Desk) {
     let x = paint::text(buffer, line.x, line.y, line.width, &sign, style);
     let room = usize::from(line.right().saturating_sub(x + 1));
     let waiting = desk.messages.waiting();
+    // Its key in the list: in a field it is text.
+    let key = desk.keys.key(Focus::List, Action::Messages);
     let hint = match waiting {
-        0 => "m messages".to_owned(),
-        more => format!("{more} unread  m messages"),
+        0 => format!("{key} messages"),
+        more => format!("{more} unread  {key} messages"),
     };
     if waiting == 0 && columns(&message.text) <= room {
         paint::text(buffer, x, line.y, room as u16, &message.text, style);
         return;
     }
-    let left = room.saturating_sub(hint.len() + 2);
+    let left = room.saturating_sub(columns(&hint) + 2);
     let text = words_that_fit(&message.text, left, desk.theme);
     paint::text(buffer, x, line.y, left as u16, &text, style);
-    let at = line.right().saturating_sub(hint.len() as u16 + 1).max(x);
+    let at = line
+        .right()
+        .saturating_sub(columns(&hint) as u16 + 1)
+        .max(x);
     let hint_style = if waiting == 0 {
         desk.theme.dim()
     } else {
@@ -346,18 +351,15 @@ pub fn severity_style(severity: Severity, theme: Theme) -> Style {
 /// Last line: the keys that matter here, most used first; the help is always last and never cut.
 fn draw_keys(buffer: &mut Buffer, line: Rect, focus: Focus, top: &dyn View, desk: &Desk) {
     let theme = desk.theme;
-    let help = if focus.takes_text() {
-        "F1 help"
-    } else {
-        "? help"
-    };
-    let end = line.right().saturating_sub(help.len() as u16 + 2);
+    let help = format!("{} help", desk.keys.key(focus, Action::Help));
+    let help = help.as_str();
+    let end = line.right().saturating_sub(columns(help) as u16 + 2);
     let mut x = line.x + 1;
-    for binding in keymap::bindings(focus).filter(|binding| !binding.hint.is_empty()) {
-        if binding.action == Action::Help {
+    for binding in desk.keys.bindings(focus) {
+        let Some(key) = binding.keys.first().filter(|_| !binding.hint.is_empty()) else {
             continue;
-        }
-        let key = keymap::shown(binding.keys[0]);
+        };
+        let key = key.shown();
         let width = (columns(&key) + 1 + columns(binding.hint)) as u16;
         if x + width > end {
             break;
@@ -371,7 +373,7 @@ fn draw_keys(buffer: &mut Buffer, line: Rect, focus: Focus, top: &dyn View, desk
         x = paint::text(buffer, x, line.y, width, &key, key_style) + 1;
         x = paint::text(buffer, x, line.y, width, binding.hint, hint_style) + 2;
     }
-    let at = line.right().saturating_sub(help.len() as u16 + 1);
+    let at = line.right().saturating_sub(columns(help) as u16 + 1);
     let (key, word) = help.split_once(' ').unwrap_or((help, ""));
     let x = paint::text(buffer, at, line.y, line.width, key, theme.key_hint()) + 1;
     paint::text(buffer, x, line.y, line.width, word, Style::new());

@@ -1,9 +1,15 @@
 //! Which key means what, where. One table feeds the keys themselves, the footer and the help, so that a hint cannot lie.
 //! Lower case is safe, upper case is stronger, and no key here changes anything at the service without a review.
 
+mod key;
+mod names;
+mod rebind;
+mod resolved;
 mod tables;
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+pub use key::Key;
+pub use rebind::resolve;
+pub use resolved::{Bound, Keymap, Press};
 
 /// Where keys go now; derived from the panes in one place ([`super::panes::Pane::focus`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -43,6 +49,11 @@ pub enum Focus {
     Help,
     Profiles,
     Messages,
+    /// One of them, whole.
+    Message,
+    Requests,
+    /// One of them, whole.
+    Request,
     CopyMenu,
     Rotations,
     AbandonReason,
@@ -56,7 +67,7 @@ pub enum Focus {
 }
 
 impl Focus {
-    pub const ALL: [Self; 39] = [
+    pub const ALL: [Self; 42] = [
         Self::Welcome,
         Self::ConnectField,
         Self::ConnectChoice,
@@ -87,6 +98,9 @@ impl Focus {
         Self::Help,
         Self::Profiles,
         Self::Messages,
+        Self::Message,
+        Self::Requests,
+        Self::Request,
         Self::CopyMenu,
         Self::Rotations,
         Self::AbandonReason,
@@ -135,6 +149,9 @@ impl Focus {
             | Self::History
             | Self::Profiles
             | Self::Messages
+            | Self::Message
+            | Self::Requests
+            | Self::Request
             | Self::CopyMenu
             | Self::Rotations
             | Self::WhoseFound
@@ -144,10 +161,11 @@ impl Focus {
     }
 }
 
-/// A wish of the person, named; what the palette lists and the configuration will rebind.
+/// A wish of the person, named; what the palette lists and the configuration rebinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {
     Help,
+    Palette,
     Back,
     Quit,
     Cancel,
@@ -157,6 +175,7 @@ pub enum Action {
     Groups,
     History,
     Rotations,
+    Requests,
     Whose,
     Refresh,
     CopyMenu,
@@ -220,6 +239,7 @@ impl Action {
         matches!(
             self,
             Self::Help
+                | Self::Palette
                 | Self::Back
                 | Self::Quit
                 | Self::Cancel
@@ -241,96 +261,50 @@ pub struct Binding {
     pub help: &'static str,
 }
 
-/// The bindings of a place, most used first, then the ones that hold everywhere.
+/// The rows of the tables for a place, most used first, then the ones that hold everywhere.
 pub fn bindings(focus: Focus) -> impl Iterator<Item = &'static Binding> {
-    let here = tables::here(focus);
-    let own = here.clone();
-    // A letter typed at a popup must not open something else.
-    let is_popup = matches!(focus, Focus::Profiles | Focus::CopyMenu);
-    let everywhere = tables::everywhere().filter(move |binding| {
-        (!is_popup || binding.action.is_of_the_frame())
-            && !own.clone().any(|own| own.action == binding.action)
-            && binding.keys.iter().any(|key| is_key(focus, key))
-    });
-    here.chain(everywhere)
+    tables::here(focus).chain(everywhere_in(focus))
 }
 
-/// What a key press means in a place.
-pub fn action(focus: Focus, event: KeyEvent) -> Option<Action> {
-    bindings(focus)
-        .find(|binding| {
-            binding
-                .keys
-                .iter()
-                .filter(|key| is_key(focus, key))
-                .any(|key| matches(key, event))
-        })
-        .map(|binding| binding.action)
+/// The rows that hold everywhere, as far as they have a key that is no text in a place.
+fn everywhere_in(focus: Focus) -> impl Iterator<Item = &'static Binding> {
+    let has_key = move |binding: &&Binding| binding.keys.iter().any(|key| is_key(focus, key));
+    allowed_everywhere(focus).filter(has_key)
+}
+
+/// The rows that hold everywhere, as far as a place lets them, whatever their keys.
+fn allowed_everywhere(focus: Focus) -> impl Iterator<Item = &'static Binding> {
+    let own = tables::here(focus);
+    // A letter typed at a popup must not open something else.
+    let is_popup = matches!(focus, Focus::Profiles | Focus::CopyMenu);
+    tables::everywhere().filter(move |binding| {
+        (!is_popup || binding.action.is_of_the_frame())
+            && !own.clone().any(|own| own.action == binding.action)
+    })
 }
 
 /// Whether a key is a command in a place; where text is taken, a character is none.
 pub fn is_key(focus: Focus, key: &str) -> bool {
-    !(focus.takes_text() && is_text(key))
-}
-
-/// A key that a text field would take as a character.
-fn is_text(key: &str) -> bool {
-    key.chars().count() == 1
-}
-
-/// Whether a key press is the one written as `j`, `G`, `ctrl-s`, `enter`, `f2`.
-fn matches(name: &str, event: KeyEvent) -> bool {
-    let (ctrl, name) = match name.strip_prefix("ctrl-") {
-        Some(rest) => (true, rest),
-        None => (false, name),
-    };
-    if event.modifiers.contains(KeyModifiers::CONTROL) != ctrl
-        || event.modifiers.contains(KeyModifiers::ALT)
-    {
-        return false;
-    }
-    match (name, event.code) {
-        ("enter", KeyCode::Enter)
-        | ("esc", KeyCode::Esc)
-        | ("tab", KeyCode::Tab)
-        | ("shift-tab", KeyCode::BackTab)
-        | ("up", KeyCode::Up)
-        | ("down", KeyCode::Down)
-        | ("left", KeyCode::Left)
-        | ("right", KeyCode::Right)
-        | ("home", KeyCode::Home)
-        | ("end", KeyCode::End)
-        | ("pgup", KeyCode::PageUp)
-        | ("pgdn", KeyCode::PageDown)
-        | ("space", KeyCode::Char(' ')) => true,
-        (name, KeyCode::F(number)) => name == format!("f{number}"),
-        (name, KeyCode::Char(c)) => is_text(name) && name.starts_with(c),
-        _ => false,
-    }
+    !(focus.takes_text() && Key::named(key).is_some_and(Key::is_text))
 }
 
 /// A key as it is shown: `Ctrl-S`, `Enter`, `F2`, `j`.
 pub fn shown(key: &str) -> String {
-    match key {
-        "pgup" => "PgUp".into(),
-        "pgdn" => "PgDn".into(),
-        key if is_text(key) => key.into(),
-        key => key
-            .split('-')
-            .map(|part| {
-                let mut letters = part.chars();
-                letters.next().map_or_else(String::new, |first| {
-                    first.to_uppercase().chain(letters).collect()
-                })
-            })
-            .collect::<Vec<String>>()
-            .join("-"),
-    }
+    Key::named(key).map_or_else(|| key.into(), Key::shown)
 }
 
 #[cfg(test)]
 mod tests {
+    use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
     use super::*;
+
+    fn action(focus: Focus, event: KeyEvent) -> Option<Action> {
+        match Keymap::default().press(focus, event) {
+            Press::Do(action) => Some(action),
+            Press::Field(_) | Press::Nothing => None,
+        }
+    }
 
     #[test]
     fn no_key_means_two_things_in_one_place() {
@@ -339,6 +313,7 @@ mod tests {
             for binding in tables::here(focus) {
                 for key in binding.keys {
                     assert!(!seen.contains(key), "{key} twice in {focus:?}");
+                    assert!(Key::named(key).is_some(), "{key} in {focus:?}");
                     seen.push(key);
                 }
             }

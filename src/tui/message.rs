@@ -23,7 +23,7 @@ use crate::{
     },
     operations::{
         Batch, Checkup, Done, DraftSaved, Failure, HandedOff, JournalRow, KeptDraft, Numbered,
-        Owner, Recovered, RotationId,
+        Owner, Recorded, Recovered, RotationId,
         bulk::{Progress, Report, Wish},
     },
 };
@@ -48,6 +48,8 @@ pub enum Msg {
     News(Ticket, Vec<Progress>),
     /// The outside editor has ended: the text as it is now, or why nothing is taken over.
     Edited(Ticket, Result<String, String>),
+    /// What was sent and what came, since the last time; without secrets.
+    Exchanged(Vec<Recorded>),
     /// The job panicked; what it did is unclear.
     Lost(Ticket),
     /// Only while something on the screen depends on time.

@@ -2,6 +2,8 @@
 
 use jiff::Timestamp;
 
+use super::message::Ticket;
+
 /// How bad it is; the sign says so without colour (console.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
@@ -37,6 +39,8 @@ pub struct Message {
     pub at: Timestamp,
     pub severity: Severity,
     pub text: String,
+    /// The job that it is about; its requests can be shown.
+    pub about: Option<Ticket>,
     dismissed: bool,
 }
 
@@ -54,15 +58,46 @@ const KEPT: usize = 500;
 
 impl Messages {
     pub fn say(&mut self, at: Timestamp, severity: Severity, text: String) {
-        if self.0.len() >= KEPT {
-            self.0.remove(0);
-        }
-        self.0.push(Message {
+        self.say_about(at, severity, text, None);
+    }
+
+    pub fn say_about(
+        &mut self,
+        at: Timestamp,
+        severity: Severity,
+        text: String,
+        about: Option<Ticket>,
+    ) {
+        self.push(Message {
             at,
             severity,
             text,
+            about,
             dismissed: false,
         });
+    }
+
+    /// Keeps what a pane shows itself, so that it is found among the messages later; it is no news in the footer.
+    pub fn keep(&mut self, at: Timestamp, severity: Severity, text: &str, about: Ticket) {
+        let is_said =
+            |message: &Message| message.about == Some(about) && message.text.contains(text);
+        if self.0.iter().rev().any(is_said) {
+            return;
+        }
+        self.push(Message {
+            at,
+            severity,
+            text: text.to_owned(),
+            about: Some(about),
+            dismissed: true,
+        });
+    }
+
+    fn push(&mut self, message: Message) {
+        if self.0.len() >= KEPT {
+            self.0.remove(0);
+        }
+        self.0.push(message);
     }
 
     /// The one for the footer: the newest error that nobody dismissed, else the newest message. A warning is shown over

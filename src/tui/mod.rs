@@ -6,6 +6,7 @@ pub mod changes;
 pub mod desk;
 pub mod drafts;
 pub mod editor;
+pub mod exchanges;
 pub mod facts;
 pub mod frame;
 pub mod groups;
@@ -29,6 +30,7 @@ use std::{io, path::PathBuf};
 use app::App;
 use desk::Desk;
 use jiff::Timestamp;
+use keymap::Keymap;
 use message::ProfileIndex;
 use messages::Severity;
 use runner::Runner;
@@ -57,6 +59,8 @@ pub struct Start {
     pub environment: Environment,
     /// Adds profiles; `None` in the demo.
     pub connector: Option<Connector>,
+    /// The keys, with what the configuration changed.
+    pub keys: Keymap,
     /// What the demo says of itself; the last one stands in the footer.
     pub greeting: Vec<String>,
     /// The directory goes with the console, and unsent drafts with it.
@@ -97,6 +101,7 @@ pub fn prepare(start: Start, theme: Theme, size: (u16, u16), now: Timestamp) -> 
     desk.size = size;
     desk.can_connect = start.connector.is_some();
     desk.is_thrown_away = start.is_thrown_away;
+    desk.keys = start.keys;
     for greeting in start.greeting {
         desk.say(Severity::Info, greeting);
     }

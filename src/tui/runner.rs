@@ -33,7 +33,7 @@ use super::{
 };
 use crate::{
     domain::token::Token,
-    operations::{Clock, bulk::Wish},
+    operations::{Clock, Listener, Recorded, bulk::Wish},
 };
 
 /// What the runner needs of a terminal besides drawing; tests bring their own.
@@ -61,6 +61,9 @@ pub struct Runner<S: Screen> {
     clock: Clock,
     sender: mpsc::Sender<Msg>,
     receiver: mpsc::Receiver<Msg>,
+    /// What was sent and what came; never waited for by the work.
+    recorder: mpsc::UnboundedSender<Recorded>,
+    recorded: mpsc::UnboundedReceiver<Recorded>,
     /// Reads under way; a write has no handle here and cannot be dropped.
     reads: HashMap<Ticket, AbortHandle>,
     /// Wishes about the bulk rotations under way.
@@ -87,6 +90,7 @@ const BATCH: usize = 4_096;
 impl<S: Screen> Runner<S> {
     pub fn new(app: App, screen: S, works: Works, clock: Clock) -> Self {
         let (sender, receiver) = mpsc::channel(QUEUE);
+        let (recorder, recorded) = mpsc::unbounded_channel();
         let mut runner = Self {
             app,
             screen,
@@ -94,6 +98,8 @@ impl<S: Screen> Runner<S> {
             clock,
             sender,
             receiver,
+            recorder,
+            recorded,
             reads: HashMap::new(),
             wishes: Wishes::default(),
             outside: None,
@@ -125,6 +131,7 @@ impl<S: Screen> Runner<S> {
                     }
                 },
                 Some(msg) = self.receiver.recv() => Some(msg),
+                Some(first) = self.recorded.recv() => Some(self.exchanged(first)),
                 signal = next_signal(&mut signals) => match signal {
                     Signal::Terminate | Signal::Hangup | Signal::Interrupt => Some(Msg::Leave),
                     // A line that is lost brings this signal too; what is in flight still ends.
@@ -199,6 +206,12 @@ impl<S: Screen> Runner<S> {
 
     /// Takes in one message and does what follows from it; draws nothing.
     pub fn take(&mut self, msg: Msg) {
+        // An outcome is told after what was sent for it.
+        if let Ok(first) = self.recorded.try_recv() {
+            let exchanged = self.exchanged(first);
+            let effects = self.app.update(self.clock.now(), exchanged);
+            self.perform(effects);
+        }
         let lost = matches!(msg, Msg::Lost(_));
         let effects = self.app.update(self.clock.now(), msg);
         if lost {
@@ -207,6 +220,15 @@ impl<S: Screen> Runner<S> {
             }
         }
         self.perform(effects);
+    }
+
+    /// All exchanges that have come, as one message.
+    fn exchanged(&mut self, first: Recorded) -> Msg {
+        let mut exchanges = vec![first];
+        while let Ok(next) = self.recorded.try_recv() {
+            exchanges.push(next);
+        }
+        Msg::Exchanged(exchanges)
     }
 
     /// Waits until nothing is under way, then draws; for tests and pictures.
@@ -227,14 +249,17 @@ impl<S: Screen> Runner<S> {
         self.draw()
     }
 
-    /// Waits for the next finished job, takes it in and draws; for tests of what goes on while others are under way.
+    /// Waits for the next finished job or exchange, takes it in and draws; for tests of what goes on while others are
+    /// under way.
     ///
     /// # Errors
     /// When the screen cannot be drawn.
     pub async fn step(&mut self) -> io::Result<()> {
-        if let Some(msg) = self.receiver.recv().await {
-            self.take(msg);
-        }
+        let msg = tokio::select! {
+            Some(msg) = self.receiver.recv() => msg,
+            Some(first) = self.recorded.recv() => self.exchanged(first),
+        };
+        self.take(msg);
         self.draw()
     }
 
@@ -318,7 +343,12 @@ impl<S: Screen> Runner<S> {
             lock(&self.wishes).insert(ticket, wishes);
         }
         let news = sender.clone();
-        let link = Link { ticket, news, wish };
+        let link = Link {
+            ticket,
+            news,
+            wish,
+            listener: Listener::new(ticket.0, self.recorder.clone()),
+        };
         let work = tokio::spawn(async move { works.run(profile, *job, link).await });
         let handle = work.abort_handle();
         tokio::spawn(async move {

@@ -79,6 +79,7 @@ impl Works {
                 ending: None,
             });
         };
+        let operations = &operations.heard_by(link.listener.clone());
         let result = match job {
             Job::List => listed(finding::list(&operations).await),
             Job::Search {

@@ -8,6 +8,7 @@ mod find;
 mod handing;
 mod places;
 mod recovery;
+mod requests;
 mod review;
 mod scene;
 mod snapshots;

@@ -18,6 +18,7 @@ impl App {
         if self.draft_done(ticket, running.profile, &outcome) {
             return;
         }
+        self.desk.about = Some(ticket);
         self.take_in(&mut outcome, is_here);
         self.bulk_ended(ticket, &outcome, is_here);
         let waiting = self
@@ -33,6 +34,14 @@ impl App {
             }
             self.notice(&outcome, running.profile);
         }
+        if let Outcome::Failed(trouble) | Outcome::NotHandedOff(trouble) = &outcome {
+            let now = self.desk.now;
+            let severity = trouble.severity();
+            self.desk
+                .messages
+                .keep(now, severity, &trouble.text, ticket);
+        }
+        self.desk.about = None;
     }
 
     /// An answer from another environment marks the profile for the rest of the session (hazard 11).
@@ -248,7 +257,9 @@ impl App {
         if self.draft_lost(ticket) {
             return;
         }
+        self.desk.about = Some(ticket);
         self.desk.say(severity, text);
+        self.desk.about = None;
         let waiting = self
             .stack
             .iter_mut()

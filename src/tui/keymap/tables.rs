@@ -16,7 +16,8 @@ macro_rules! tables {
 
 tables! {
     EVERYWHERE {
-        Help ["?" "f1" ":" "ctrl-p"] "" "all keys and actions of this place";
+        Help ["?" "f1"] "" "the keys and actions of this place";
+        Palette [":" "ctrl-p"] "" "every action of the console; type to find";
         Back ["esc"] "" "back: first the filter, then the view";
         Quit ["q"] "" "back; at the top: quit";
         Cancel ["ctrl-c"] "" "cancel; twice: quit";
@@ -27,6 +28,7 @@ tables! {
         History ["2"] "" "the history";
         Rotations ["3"] "" "the rotations, the open ones first";
         Whose ["W"] "" "whose token is this? nothing is sent";
+        Requests ["4"] "" "the requests of this session, and their answers";
         Messages ["m"] "" "all messages of this session";
         Suspend ["ctrl-z"] "" "suspend; fg brings it back";
         Redraw ["ctrl-l"] "" "draw the screen anew";
@@ -337,7 +339,24 @@ tables! {
     } + MOVE
 
     MESSAGES {
+        Enter ["enter"] "whole" "the whole message, with its request and answer";
         Back ["esc"] "close" "close";
+    } + MOVE
+
+    MESSAGE {
+        CopyMenu ["c"] "copy as curl" "copy as curl, without the key";
+        Back ["esc" "enter"] "close" "back to the messages";
+    } + MOVE
+
+    REQUESTS {
+        Enter ["enter"] "whole" "the request and its answer, whole";
+        CopyMenu ["c"] "copy as curl" "copy as curl, without the key";
+        Back ["esc"] "back" "back";
+    } + MOVE
+
+    REQUEST {
+        CopyMenu ["c"] "copy as curl" "copy as curl, without the key";
+        Back ["esc" "enter"] "back" "back to the requests";
     } + MOVE
 
     WELCOME {
@@ -408,6 +427,9 @@ pub(super) fn here(focus: Focus) -> impl Iterator<Item = &'static Binding> + Clo
         Focus::Profiles => PROFILES,
         Focus::CopyMenu => PICK,
         Focus::Messages => MESSAGES,
+        Focus::Message => MESSAGE,
+        Focus::Requests => REQUESTS,
+        Focus::Request => REQUEST,
         Focus::Rotations => ROTATIONS,
         Focus::AbandonReason => ABANDON_REASON,
         Focus::Whose => WHOSE,
@@ -423,4 +445,9 @@ pub(super) fn here(focus: Focus) -> impl Iterator<Item = &'static Binding> + Clo
 /// The bindings that hold in every place that has no own key for the same action.
 pub(super) fn everywhere() -> impl Iterator<Item = &'static Binding> {
     EVERYWHERE.iter().copied().flatten()
+}
+
+/// The bindings that move in every list and page.
+pub(super) fn moving() -> impl Iterator<Item = &'static Binding> {
+    MOVE.iter().copied().flatten()
 }

@@ -1,5 +1,5 @@
-//! Every action of a place with its key and, where it is not possible, why; type to find, Enter does it. Help and palette
-//! are one.
+//! Every action with its key and, where it is not possible, why; type to find, Enter does it. The help lists those of a
+//! place, the palette those of the whole console.
 
 use crossterm::event::KeyEvent;
 use ratatui::{
@@ -12,9 +12,10 @@ use super::View;
 use crate::tui::{
     desk::{Ask, Desk},
     frame::popup,
-    keymap::{self, Action, Focus},
+    keymap::{Action, Bound, Focus},
     messages::Severity,
     scroll::Cursor,
+    theme::Theme,
     widgets::{paint, text_field::TextField},
 };
 
@@ -23,14 +24,43 @@ struct Line {
     action: Action,
     keys: String,
     help: &'static str,
+    /// Its table and name in the configuration.
+    setting: String,
+    /// Its action alone, for the search.
+    name: String,
     /// Why it is not possible now.
     off: Option<String>,
+    section: Section,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Section {
+    Here,
+    Everywhere,
+    Elsewhere,
+}
+
+impl Section {
+    fn title(self) -> &'static str {
+        match self {
+            Self::Here => "here",
+            Self::Everywhere => "everywhere",
+            Self::Elsewhere => "in other places",
+        }
+    }
+}
+
+/// What stands in a row of the box.
+enum Row<'l> {
+    Title(&'static str),
+    Line(usize, &'l Line),
 }
 
 #[derive(Debug)]
 pub struct Help {
-    /// The place the help is about.
+    /// The place the help is about; the palette is about all.
     about: String,
+    is_palette: bool,
     /// Enter there may send something.
     confirms: bool,
     lines: Vec<Line>,
@@ -38,25 +68,34 @@ pub struct Help {
     cursor: Cursor,
 }
 
+/// Places named for an action that is not one of this place.
+const PLACES_NAMED: usize = 3;
+
 impl Help {
-    pub fn about(view: &dyn View, desk: &Desk) -> Self {
+    /// The help of a place; for [`Action::Palette`] every action of the console.
+    pub fn about(view: &dyn View, action: Action, desk: &Desk) -> Self {
         let focus = view.focus();
-        let lines = keymap::bindings(focus)
-            .map(|binding| Line {
-                action: binding.action,
-                keys: binding
-                    .keys
-                    .iter()
-                    .filter(|key| keymap::is_key(focus, key))
-                    .map(|key| keymap::shown(key))
-                    .collect::<Vec<_>>()
-                    .join(" "),
-                help: binding.help,
-                off: view.disabled(binding.action, desk),
+        let is_palette = action == Action::Palette;
+        let mut lines: Vec<Line> = desk
+            .keys
+            .bindings(focus)
+            .iter()
+            .map(|bound| Line {
+                off: view.disabled(bound.action, desk),
+                ..line(bound, focus)
             })
             .collect();
+        if is_palette {
+            let elsewhere = elsewhere(&lines, desk);
+            lines.extend(elsewhere);
+        }
         Self {
-            about: view.title(desk),
+            about: if is_palette {
+                "every action; type to find".into()
+            } else {
+                format!("Keys: {}", view.title(desk))
+            },
+            is_palette,
             confirms: matches!(
                 focus,
                 Focus::Review
@@ -71,20 +110,124 @@ impl Help {
         }
     }
 
+    /// The lines that match, the best first.
     fn found(&self) -> Vec<&Line> {
         let typed = self.typed.text().to_lowercase();
-        self.lines
-            .iter()
-            .filter(|line| {
-                typed.split_whitespace().all(|word| {
-                    let off = line.off.as_deref().unwrap_or_default();
-                    let text = format!("{} {off}", line.help).to_lowercase();
-                    text.contains(word)
-                        || line.keys.to_lowercase().split(' ').any(|key| key == word)
-                })
-            })
-            .collect()
+        let words: Vec<&str> = typed.split_whitespace().collect();
+        let ranked = self.lines.iter().filter_map(|line| {
+            let ranks = words.iter().map(|word| rank(line, word));
+            Some((ranks.sum::<Option<usize>>()?, line))
+        });
+        let mut ranked: Vec<(usize, &Line)> = ranked.collect();
+        // What is possible here comes first where two match alike.
+        ranked.sort_by_key(|(rank, line)| (*rank, line.section == Section::Elsewhere));
+        ranked.into_iter().map(|(_, line)| line).collect()
     }
+
+    /// The rows of the box; with titles as long as nothing is looked for.
+    fn rows<'l>(&self, found: &[&'l Line]) -> Vec<Row<'l>> {
+        let mut rows = Vec::with_capacity(found.len() + 3);
+        let mut section = None;
+        for (index, line) in found.iter().enumerate() {
+            if self.typed.is_empty() && section != Some(line.section) {
+                section = Some(line.section);
+                rows.push(Row::Title(line.section.title()));
+            }
+            rows.push(Row::Line(index, line));
+        }
+        rows
+    }
+}
+
+fn line(bound: &Bound, focus: Focus) -> Line {
+    let (place, section) = if bound.everywhere {
+        ("everywhere".into(), Section::Everywhere)
+    } else {
+        (focus.name(), Section::Here)
+    };
+    let name = bound.name();
+    Line {
+        action: bound.action,
+        keys: bound.shown(),
+        help: bound.help,
+        setting: format!("[keys.{place}] {name}"),
+        name,
+        off: None,
+        section,
+    }
+}
+
+/// The actions of other places, each once, with where it is possible.
+fn elsewhere(here: &[Line], desk: &Desk) -> Vec<Line> {
+    let mut found: Vec<(Line, Vec<String>)> = Vec::new();
+    let same = |line: &Line, bound: &Bound| {
+        line.action == bound.action && (line.action != Action::InField || line.help == bound.help)
+    };
+    for focus in Focus::ALL {
+        for bound in desk
+            .keys
+            .bindings(focus)
+            .iter()
+            .filter(|bound| !bound.everywhere)
+        {
+            if here.iter().any(|line| same(line, bound)) {
+                continue;
+            }
+            match found.iter_mut().find(|(line, _)| same(line, bound)) {
+                Some((_, places)) => places.push(focus.words()),
+                None => found.push((line(bound, focus), vec![focus.words()])),
+            }
+        }
+    }
+    let named = |(line, places): (Line, Vec<String>)| {
+        let more = if places.len() > PLACES_NAMED {
+            ", ..."
+        } else {
+            ""
+        };
+        let first = &places[..places.len().min(PLACES_NAMED)];
+        Line {
+            off: Some(format!("in {}{more}", first.join(", "))),
+            section: Section::Elsewhere,
+            ..line
+        }
+    };
+    found.into_iter().map(named).collect()
+}
+
+/// How well a word fits a line, the less the better: a key, the beginning of a word, a part, or its letters in order.
+fn rank(line: &Line, word: &str) -> Option<usize> {
+    let keys = line.keys.to_lowercase();
+    if keys.split(' ').any(|key| key == word) {
+        return Some(0);
+    }
+    let off = line.off.as_deref().unwrap_or_default();
+    let text = format!("{} {} {off}", line.help, line.name.replace('_', " ")).to_lowercase();
+    if let Some(at) = text.find(word) {
+        let begins = text[..at]
+            .chars()
+            .next_back()
+            .is_none_or(|c| !c.is_alphanumeric());
+        return Some(if begins { 1 } else { 2 });
+    }
+    [line.name.as_str(), line.help]
+        .into_iter()
+        .filter_map(|text| in_order(&text.to_lowercase(), word))
+        .min()
+        .map(|span| 3 + span)
+}
+
+/// Columns from the first letter to the last, where all letters of the word stand in this order.
+fn in_order(text: &str, word: &str) -> Option<usize> {
+    let mut letters = text.char_indices();
+    let mut first = None;
+    let mut last = 0;
+    for wanted in word.chars() {
+        let (at, _) = letters.find(|(_, c)| *c == wanted)?;
+        first.get_or_insert(at);
+        last = at;
+    }
+    first.map(|first| last - first)
 }
 
 impl View for Help {
@@ -93,7 +236,7 @@ impl View for Help {
     }
 
     fn title(&self, _desk: &Desk) -> String {
-        "Help".into()
+        if self.is_palette { "Palette" } else { "Help" }.into()
     }
 
     fn act(&mut self, action: Action, desk: &mut Desk) {
@@ -103,9 +246,18 @@ impl View for Help {
         }
         match action {
             Action::Enter => {
-                let chosen = self.found().get(self.cursor.at).map(|line| line.action);
+                let found = self.found();
+                let chosen = found.get(self.cursor.at);
                 desk.ask(Ask::Pop);
-                match chosen {
+                if let Some(line) = chosen.filter(|line| line.section == Section::Elsewhere) {
+                    let place = line.off.as_deref().unwrap_or_default();
+                    desk.say(
+                        Severity::Warning,
+                        format!("not possible here: it is an action {place}"),
+                    );
+                    return;
+                }
+                match chosen.map(|line| line.action) {
                     // A confirmation is asked for by its key alone; Enter in a list must never be one.
                     Some(action)
                         if action == Action::Confirm
@@ -123,7 +275,7 @@ impl View for Help {
                     None => {}
                 }
             }
-            Action::Back | Action::Help => desk.ask(Ask::Pop),
+            Action::Back | Action::Help | Action::Palette => desk.ask(Ask::Pop),
             _ => {}
         }
     }
@@ -143,46 +295,68 @@ impl View for Help {
     }
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-        let size = (76, (self.lines.len() as u16 + 4).min(area.height));
-        let title = format!("Keys: {}", self.about);
-        let inner = popup(buffer, area, size, &title, desk.theme);
-        let cursor = self
-            .typed
-            .draw(buffer, paint::row(inner, 0), desk.theme, true);
-        let rows = Rect {
+        let theme = desk.theme;
+        let found = self.found();
+        let rows = self.rows(&found);
+        let most = self.lines.len() + 3;
+        let size = (76, (most as u16 + 5).min(area.height));
+        let inner = popup(buffer, area, size, &self.about, theme);
+        let cursor = self.typed.draw(buffer, paint::row(inner, 0), theme, true);
+        // The name in the configuration stands below, where there is room.
+        let foot = u16::from(inner.height > 6);
+        let body = Rect {
             y: inner.y + 1,
-            height: inner.height.saturating_sub(1),
+            height: inner.height.saturating_sub(1 + foot),
             ..inner
         };
-        let found = self.found();
-        let first = self.cursor.first(found.len(), usize::from(rows.height));
-        for (index, line) in found
-            .iter()
-            .skip(first)
-            .take(usize::from(rows.height))
-            .enumerate()
-        {
-            let here = first + index == self.cursor.at;
-            let style = match (here, &line.off) {
-                (true, _) => desk.theme.cursor_row(),
-                (false, Some(_)) => desk.theme.dim(),
-                (false, None) => Style::new(),
-            };
-            let row = paint::row(rows, index as u16);
-            buffer.set_style(row, style);
-            let mark = if here { '>' } else { ' ' };
-            let text = match &line.off {
-                Some(why) => {
-                    // The reason is what matters; it is never cut for the help.
-                    let taken = 24 + paint::columns(why);
-                    let room = usize::from(row.width).saturating_sub(taken);
-                    let help = paint::cut(line.help, room, desk.theme);
-                    format!("{mark} {:<18} {help} ({why})", line.keys)
+        let height = usize::from(body.height);
+        let is_here = |row: &Row| matches!(row, Row::Line(index, _) if *index == self.cursor.at);
+        let at = rows.iter().position(is_here).unwrap_or(0);
+        let first = Cursor { at }.first(rows.len(), height);
+        for (index, row) in rows.iter().skip(first).take(height).enumerate() {
+            let place = paint::row(body, index as u16);
+            match row {
+                Row::Title(title) => {
+                    paint::line(buffer, place, title, theme.title(), theme);
                 }
-                None => format!("{mark} {:<18} {}", line.keys, line.help),
-            };
-            paint::line(buffer, row, &text, style, desk.theme);
+                Row::Line(index, line) => {
+                    draw_line(buffer, place, line, *index == self.cursor.at, theme);
+                }
+            }
+        }
+        if let Some(line) = found.get(self.cursor.at).filter(|_| foot == 1) {
+            let place = paint::row(inner, inner.height - 1);
+            paint::line(buffer, place, &line.setting, theme.dim(), theme);
         }
         cursor
     }
+}
+
+fn draw_line(buffer: &mut Buffer, row: Rect, line: &Line, here: bool, theme: Theme) {
+    let style = match (here, &line.off) {
+        (true, _) => theme.cursor_row(),
+        (false, Some(_)) => theme.dim(),
+        (false, None) => Style::new(),
+    };
+    buffer.set_style(row, style);
+    let mark = if here { '>' } else { ' ' };
+    // In a narrow window the first key has to do.
+    let room = if row.width < 60 { 9 } else { 18 };
+    let keys = if paint::columns(&line.keys) > room {
+        let first = line.keys.split(' ').next().unwrap_or_default();
+        paint::cut(first, room, theme)
+    } else {
+        line.keys.clone()
+    };
+    let text = match &line.off {
+        Some(why) => {
+            // The reason is what matters; it is never cut for the help.
+            let taken = room + 6 + paint::columns(why);
+            let left = usize::from(row.width).saturating_sub(taken);
+            let help = paint::cut(line.help, left, theme);
+            format!("{mark} {keys:<room$} {help} ({why})")
+        }
+        None => format!("{mark} {keys:<room$} {}", line.help),
+    };
+    paint::line(buffer, row, &text, style, theme);
 }

@@ -9,6 +9,7 @@ pub mod edit;
 pub mod group;
 pub mod help;
 pub mod history;
+pub mod inspector;
 pub mod list;
 pub mod messages;
 pub mod open;
@@ -95,6 +96,7 @@ pub enum Pane {
     Profiles(profiles::Profiles),
     Typed(typed::Typed),
     Messages(messages::MessagesPane),
+    Inspector(inspector::Inspector),
     CopyMenu(copy_menu::CopyMenu),
     Rotations(rotations::Rotations),
     Whose(whose::Whose),
@@ -119,6 +121,7 @@ impl Pane {
             Self::Profiles(pane) => pane,
             Self::Typed(pane) => pane,
             Self::Messages(pane) => pane,
+            Self::Inspector(pane) => pane,
             Self::CopyMenu(pane) => pane,
             Self::Rotations(pane) => pane,
             Self::Whose(pane) => pane,
@@ -143,6 +146,7 @@ impl Pane {
             Self::Profiles(pane) => pane,
             Self::Typed(pane) => pane,
             Self::Messages(pane) => pane,
+            Self::Inspector(pane) => pane,
             Self::CopyMenu(pane) => pane,
             Self::Rotations(pane) => pane,
             Self::Whose(pane) => pane,

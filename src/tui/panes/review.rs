@@ -256,10 +256,9 @@ impl View for Review {
             Action::NextField | Action::PreviousField => self.on_apply = !self.on_apply,
             Action::Unchanged => self.unchanged_too = !self.unchanged_too,
             Action::Enter if self.on_apply && self.asks.level != Level::Button => {
-                desk.say(
-                    Severity::Info,
-                    "Enter does nothing here: press y to send it",
-                );
+                let key = desk.keys.key(Focus::ReviewKey, Action::Confirm);
+                let text = format!("Enter does nothing here: press {key} to send it");
+                desk.say(Severity::Info, text);
             }
             Action::OtherView => {
                 self.page = self.page.next();

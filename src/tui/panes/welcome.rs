@@ -30,6 +30,8 @@ pub fn needs_a_profile(action: Action, desk: &Desk) -> Option<String> {
             | Action::History
             | Action::Rotations
             | Action::Whose
+            | Action::Messages
+            | Action::Requests
             | Action::OpenOrCreate
             | Action::Refresh
     );

@@ -6,7 +6,7 @@ use tokio::sync::{mpsc, watch};
 use crate::{
     domain::batch::Plan,
     operations::{
-        Failure, Operations,
+        Failure, Listener, Operations,
         bulk::{Control, Pace, Progress, Report, Wish},
     },
     tui::message::{Msg, Outcome, Ticket, Trouble},
@@ -20,6 +20,8 @@ pub struct Link {
     pub ticket: Ticket,
     pub news: mpsc::Sender<Msg>,
     pub wish: watch::Receiver<Wish>,
+    /// Gets to know what is sent and what comes.
+    pub listener: Listener,
 }
 
 /// Begins a batch and stays until it has ended.

@@ -29,6 +29,7 @@ use jiff::{SignedDuration, Timestamp};
 use ratatui::{buffer::Buffer, layout::Rect};
 
 use super::compare::everywhere;
+use super::exchanges::sent;
 use super::find::found;
 use super::groups::taught;
 pub(super) use super::groups::{base, group, learnt, wanted};
@@ -144,6 +145,9 @@ impl Scene {
             } else {
                 canned(profile, &job)
             };
+            if let Some(exchange) = sent(ticket, &job) {
+                self.msg(Msg::Exchanged(vec![exchange]));
+            }
             self.msg(Msg::Done(ticket, outcome));
         }
     }

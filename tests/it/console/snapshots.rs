@@ -110,6 +110,7 @@ looks! {
     create_form Testing "oacme-ue<enter>New" USUAL;
     create_review Testing "oacme-ue<enter>New<ctrl-s>" USUAL;
     help Testing "?" USUAL WIDE;
+    palette Testing ":rot" USUAL LOW;
     profiles Testing "P" USUAL;
     messages Testing "teq<ctrl-c>m" USUAL;
     copy Testing "y" USUAL;

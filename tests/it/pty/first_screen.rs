@@ -130,3 +130,20 @@ fn the_first_start_ends_on_the_list_and_creates_nothing() {
     again.send("q");
     assert_eq!(again.exit_status(PATIENCE).code(), Some(0));
 }
+
+#[test]
+fn keys_that_mean_two_things_are_refused_with_their_lines() {
+    let place = Place::new();
+    let folder = place.below("config/groupdesk");
+    std::fs::create_dir(&folder).expect("a folder");
+    let text = "[keys.list]\nedit = [\"&\"]\nsort = [\"&\"]\n";
+    std::fs::write(folder.join("config.toml"), text).expect("written");
+    let mut session = place.groupdesk(&[]).size(24, 250).start();
+    let screen = session.wait_for("give one of them another key", PATIENCE);
+    assert!(screen.contains("config.toml:3:1: the key &"), "{screen}");
+    assert!(
+        screen.contains("edit (line 2) and sort (line 3)"),
+        "{screen}"
+    );
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(2));
+}

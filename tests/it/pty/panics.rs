@@ -37,6 +37,7 @@ fn player() {
         ascii: false,
         environment: Environment::of_process(),
         connector: None,
+        keys: groupdesk::tui::keymap::Keymap::default(),
         greeting: Vec::new(),
         is_thrown_away: false,
     };

@@ -24,7 +24,7 @@ use ratatui::{Frame, Terminal, backend::TestBackend, buffer::Buffer};
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A script to every place there is, from the list of a testing profile with a production profile below it.
-pub(crate) const PLACES: [(&str, Focus); 28] = [
+pub(crate) const PLACES: [(&str, Focus); 31] = [
     ("", Focus::List),
     ("/", Focus::Filter),
     ("<enter>", Focus::Group),
@@ -47,6 +47,9 @@ pub(crate) const PLACES: [(&str, Focus); 28] = [
     ("?", Focus::Help),
     ("P", Focus::Profiles),
     ("m", Focus::Messages),
+    ("Tm<enter>", Focus::Message),
+    ("4", Focus::Requests),
+    ("<enter>4<enter>", Focus::Request),
     ("y", Focus::CopyMenu),
     ("*T<shift-tab>", Focus::BulkReason),
     ("*T", Focus::BulkTyped),
@@ -156,6 +159,7 @@ impl Console {
             ascii: theme.ascii,
             environment: Environment::default(),
             connector,
+            keys: groupdesk::tui::keymap::Keymap::default(),
             greeting: Vec::new(),
             is_thrown_away: false,
         };

@@ -9,7 +9,7 @@ use crate::{
         changes::{self, Of},
         desk::Desk,
         frame::page as page_box,
-        keymap::Action,
+        keymap::{Action, Focus},
         level::Level,
         panes::View,
         sheet::Sheet,
@@ -191,10 +191,11 @@ fn draw_buttons(review: &Review, buffer: &mut Buffer, line: Rect, desk: &Desk) {
     put("[ Back ]", style(!review.on_apply));
     let word = review.apply_word();
     let blocked = review.disabled(Action::Confirm, desk);
+    let key = desk.keys.key(Focus::ReviewKey, Action::Confirm);
     let apply = match review.asks.level {
         Level::Button => format!("[ {word} ]"),
-        Level::Key => format!("[ {word}: press y ]"),
-        Level::Typed | Level::Words => format!("[ {word}: press y, then type ]"),
+        Level::Key => format!("[ {word}: press {key} ]"),
+        Level::Typed | Level::Words => format!("[ {word}: press {key}, then type ]"),
     };
     let apply_style = match (&blocked, review.on_apply) {
         (Some(_), false) => theme.dim(),

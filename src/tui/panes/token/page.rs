@@ -14,6 +14,7 @@ use crate::{
     tui::{
         desk::Desk,
         frame::page as page_box,
+        keymap::{Action, Focus},
         level::Level,
         panes::{View, history::ending_style},
         sheet::Sheet,
@@ -317,12 +318,13 @@ fn draw_fields(
         } else {
             desk.theme.warning()
         };
+        let key = desk.keys.key(Focus::RotateCheck, Action::Confirm);
         let text = if on_reason {
-            "Tab, then y rotates"
+            format!("Tab, then {key} rotates")
         } else {
-            "Press y to rotate now. Enter does nothing."
+            format!("Press {key} to rotate now. Enter does nothing.")
         };
-        paint::line(buffer, line(1), text, style, desk.theme);
+        paint::line(buffer, line(1), &text, style, desk.theme);
         reason_at.filter(|_| on_reason)
     }
 }

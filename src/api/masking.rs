@@ -1,0 +1,389 @@
+//! Bodies and headers made fit to be kept: every secret that is known, and everything that looks like one or stands
+//! where one stands, is gone before anybody can look. In doubt it hides too much.
+
+use std::collections::VecDeque;
+
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+use zeroize::Zeroizing;
+
+use super::words::without;
+
+/// What stands in the place of a secret.
+pub const MASK: &str = "****";
+/// Most of a body that is kept, in bytes of its masked text.
+pub const KEPT: usize = 16 * 1024;
+/// Most of a body that is looked through.
+const WINDOW: usize = 64 * 1024;
+/// Shorter texts are no secrets anywhere but below a key that says so.
+const SHORTEST: usize = 4;
+/// A run of hex digits this long is taken for a token.
+const TOKEN_LIKE: usize = 32;
+/// Tokens of this session that are remembered, to be recognised anywhere.
+const REMEMBERED: usize = 512;
+/// Words in the names of what is secret.
+const SECRET_WORDS: [&str; 8] = [
+    "token",
+    "secret",
+    "passw",
+    "api_key",
+    "apikey",
+    "api-key",
+    "authorization",
+    "credential",
+];
+const DISGUISED: &str = "(not shown: a secret stands in it in disguise)";
+
+/// The tokens that went over the line, newest last; wiped when they go.
+#[derive(Default)]
+pub(super) struct Seen {
+    tokens: VecDeque<(SecretString, u32)>,
+    count: u32,
+}
+
+impl Seen {
+    /// Remembers a token; the same one keeps its number.
+    pub(super) fn note(&mut self, token: &str) {
+        let is_known = |(known, _): &(SecretString, u32)| known.expose_secret() == token;
+        if token.len() < SHORTEST || self.tokens.iter().any(is_known) {
+            return;
+        }
+        if self.tokens.len() == REMEMBERED {
+            self.tokens.pop_front();
+        }
+        self.count += 1;
+        self.tokens
+            .push_back((SecretString::from(token), self.count));
+    }
+
+    /// All of them.
+    pub(super) fn tokens(&self) -> impl Iterator<Item = &str> {
+        self.tokens.iter().map(|(token, _)| token.expose_secret())
+    }
+
+    /// Remembers every text that stands below a key for secrets.
+    pub(super) fn learn(&mut self, body: &[u8]) {
+        if let Ok(value) = serde_json::from_slice(window(body)) {
+            self.learn_value(&value, false);
+        }
+    }
+
+    fn learn_value(&mut self, value: &Value, is_secret: bool) {
+        match value {
+            Value::String(text) if is_secret => self.note(text),
+            Value::Array(items) => items
+                .iter()
+                .for_each(|item| self.learn_value(item, is_secret)),
+            Value::Object(map) => {
+                for (key, value) in map {
+                    self.learn_value(value, is_secret || names_a_secret(key));
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    /// What hides all of them, and the API key. `id` is the group that was asked for: it may look like a token.
+    pub(super) fn mask<'a>(&'a self, key: &'a str, id: Option<&'a str>) -> Mask<'a> {
+        let secret = |text: &'a str, mask: String| Secret {
+            text,
+            low: Zeroizing::new(text.to_ascii_lowercase()),
+            mask,
+        };
+        let mut secrets = vec![secret(key, MASK.to_owned())];
+        for (token, number) in self.tokens.iter().rev() {
+            secrets.push(secret(token.expose_secret(), format!("{MASK}#{number}")));
+        }
+        secrets.retain(|secret| secret.text.len() >= SHORTEST);
+        // Of two secrets that overlap, the longer one goes first.
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.text.len()));
+        Mask { secrets, id }
+    }
+}
+
+/// A body as it may be kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Body {
+    /// Masked; JSON is indented. Hidden characters are still in it.
+    pub text: String,
+    /// Of the whole body, in bytes.
+    pub size: usize,
+    /// More of it was there than is kept.
+    pub is_cut: bool,
+    /// Something was hidden: the text is not what was sent.
+    pub is_masked: bool,
+}
+
+pub(super) struct Mask<'a> {
+    /// The longest first.
+    secrets: Vec<Secret<'a>>,
+    id: Option<&'a str>,
+}
+
+struct Secret<'a> {
+    text: &'a str,
+    low: Zeroizing<String>,
+    /// What stands in its place.
+    mask: String,
+}
+
+impl Secret<'_> {
+    /// Whether it stands in a text that is in lower case.
+    fn is_in(&self, low: &str) -> bool {
+        low.len() >= self.low.len() && low.contains(self.low.as_str())
+    }
+}
+
+fn window(body: &[u8]) -> &[u8] {
+    &body[..body.len().min(WINDOW)]
+}
+
+fn names_a_secret(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    SECRET_WORDS.iter().any(|word| key.contains(word))
+}
+
+impl Mask<'_> {
+    pub(super) fn body(&self, body: &[u8]) -> Body {
+        let size = body.len();
+        let whole = (size <= WINDOW).then(|| serde_json::from_slice::<Value>(body).ok());
+        let (raw, mut text) = if let Some(value) = whole.flatten() {
+            let raw = pretty(&value);
+            // The last net: a number, or a secret across the borders of a text.
+            let text = self.plain(&pretty(&self.value(&value, false)));
+            (raw, text)
+        } else {
+            let raw = String::from_utf8_lossy(window(body)).into_owned();
+            let mut text = self.text(&raw);
+            if size > WINDOW {
+                self.drop_half_a_secret(&mut text);
+            }
+            (raw, text)
+        };
+        let is_masked = text != raw;
+        let is_cut = size > WINDOW || text.len() > KEPT;
+        text.truncate(text.floor_char_boundary(KEPT));
+        Body {
+            text,
+            size,
+            is_cut,
+            is_masked,
+        }
+    }
+
+    fn value(&self, value: &Value, is_secret: bool) -> Value {
+        match value {
+            Value::Number(_) if is_secret => MASK.into(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+            Value::String(text) if is_secret => self.named(text).into(),
+            Value::String(text) => self.text(text).into(),
+            Value::Array(items) => items
+                .iter()
+                .map(|item| self.value(item, is_secret))
+                .collect(),
+            Value::Object(map) => map
+                .iter()
+                .map(|(key, value)| {
+                    let is_secret = is_secret || names_a_secret(key);
+                    (self.text(key), self.value(value, is_secret))
+                })
+                .collect(),
+        }
+    }
+
+    /// A secret as a whole: by its number where it has one.
+    fn named(&self, text: &str) -> String {
+        let known = self.secrets.iter().find(|secret| secret.text == text);
+        known.map_or_else(|| MASK.to_owned(), |secret| secret.mask.clone())
+    }
+
+    /// A text that is shown whole unless it is a secret, or holds one.
+    pub(super) fn known(&self, text: &str) -> String {
+        let is_one = self.holds_one(text);
+        if is_one {
+            MASK.to_owned()
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// Any text: a broken body, a web page, a header, a value of JSON.
+    pub(super) fn text(&self, raw: &str) -> String {
+        let text = self.plain(raw);
+        let decoded = [
+            decoded(&text, "%", 2, ""),
+            decoded(&text, "\\u", 4, ""),
+            decoded(&text, "&#x", 0, ";"),
+            decimal(&text),
+        ];
+        if decoded
+            .iter()
+            .any(|plain| *plain != text && self.holds_one(plain))
+        {
+            return DISGUISED.into();
+        }
+        behind_names(&text)
+    }
+
+    fn holds_one(&self, text: &str) -> bool {
+        let low = text.to_ascii_lowercase();
+        self.secrets.iter().any(|secret| secret.is_in(&low))
+    }
+
+    /// Without the secrets that stand there as they are, and without runs of hex digits.
+    fn plain(&self, raw: &str) -> String {
+        let mut text = raw.to_owned();
+        let low = raw.to_ascii_lowercase();
+        for secret in self.secrets.iter().filter(|secret| secret.is_in(&low)) {
+            text = without(&text, secret.text, &secret.mask);
+        }
+        self.without_hex(&text)
+    }
+
+    fn without_hex(&self, text: &str) -> String {
+        let mut kept = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(start) = rest.find(|c: char| c.is_ascii_hexdigit()) {
+            let run = &rest[start..];
+            let length = run
+                .find(|c: char| !c.is_ascii_hexdigit())
+                .unwrap_or(run.len());
+            kept.push_str(&rest[..start]);
+            let run_of_hex = &run[..length];
+            let is_id = self.id.is_some_and(|id| id.contains(run_of_hex));
+            kept.push_str(if length >= TOKEN_LIKE && !is_id {
+                MASK
+            } else {
+                run_of_hex
+            });
+            rest = &run[length..];
+        }
+        kept.push_str(rest);
+        kept
+    }
+
+    /// The window may have cut a secret in two.
+    fn drop_half_a_secret(&self, text: &mut String) {
+        let low = text.to_ascii_lowercase();
+        let half = self.secrets.iter().filter_map(|secret| {
+            let ends = secret.low.char_indices().map(|(at, _)| at).skip(1);
+            ends.filter(|at| low.ends_with(&secret.low[..*at])).max()
+        });
+        let hex = text.len() - text.trim_end_matches(|c: char| c.is_ascii_hexdigit()).len();
+        let gone = half.max().unwrap_or(0).max(hex);
+        text.truncate(text.len() - gone);
+    }
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).expect("JSON serialises")
+}
+
+/// With escapes such as `%63` or `\u0063` resolved, as far as they mean ASCII.
+fn decoded(text: &str, before: &str, digits: usize, after: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(before) {
+        plain.push_str(&rest[..at]);
+        let code = &rest[at + before.len()..];
+        let length = if digits > 0 {
+            digits
+        } else {
+            code.find(|c: char| !c.is_ascii_hexdigit())
+                .unwrap_or(code.len())
+        };
+        let number = code
+            .get(..length)
+            .and_then(|code| u8::from_str_radix(code.trim_start_matches('0'), 16).ok());
+        if let Some(byte) = number.filter(u8::is_ascii) {
+            plain.push(char::from(byte));
+            rest = &code[length..];
+            rest = rest.strip_prefix(after).unwrap_or(rest);
+        } else {
+            plain.push_str(before);
+            rest = code;
+        }
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// With `&#99;` resolved.
+fn decimal(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("&#") {
+        plain.push_str(&rest[..at]);
+        let code = &rest[at + 2..];
+        let length = code
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(code.len());
+        if let Some(byte) = code[..length].parse::<u8>().ok().filter(u8::is_ascii) {
+            plain.push(char::from(byte));
+            rest = &code[length..];
+            rest = rest.strip_prefix(';').unwrap_or(rest);
+        } else {
+            plain.push_str("&#");
+            rest = code;
+        }
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// Hides what follows `"token": "` and `token=`, also where it never ends.
+fn behind_names(text: &str) -> String {
+    let low = text.to_ascii_lowercase();
+    // The end of the next one of each, so that every word is looked for once over the text.
+    let next = |word: &str, from: usize| low[from..].find(word).map(|at| from + at + word.len());
+    let mut ends = SECRET_WORDS.map(|word| next(word, 0));
+    let mut kept = String::with_capacity(text.len());
+    let mut from = 0;
+    loop {
+        for (end, word) in ends.iter_mut().zip(SECRET_WORDS) {
+            if end.is_some_and(|end| end < from + word.len()) {
+                *end = next(word, from);
+            }
+        }
+        let Some(found) = ends.iter().flatten().min().copied() else {
+            break;
+        };
+        let rest = &text[found..];
+        let name = rest
+            .find(|c: char| !(c.is_alphanumeric() || "_-".contains(c)))
+            .unwrap_or(rest.len());
+        let separator = &rest[name..];
+        let value = separator
+            .find(|c: char| !"\"'\\ \t\r\n:=>".contains(c))
+            .unwrap_or(separator.len());
+        let between = &separator[..value];
+        let value_at = found + name + value;
+        kept.push_str(&text[from..value_at]);
+        from = value_at;
+        if !between.contains([':', '=']) {
+            continue;
+        }
+        let is_quoted = between.trim_end_matches('\\').ends_with(['"', '\'']);
+        let rest = &text[value_at..];
+        let end = if is_quoted {
+            rest.find(['"', '\'', '\\']).unwrap_or(rest.len())
+        } else {
+            rest.find(|c: char| c.is_whitespace() || "\"'<>&,;}])\\".contains(c))
+                .unwrap_or(rest.len())
+        };
+        let word = &rest[..end];
+        // Prose such as `current_token: this field is required` stays.
+        let is_secret = is_quoted
+            || word.len() >= 20
+            || word.len() >= SHORTEST && word.contains(|c: char| c.is_ascii_digit());
+        if is_secret && !word.is_empty() && !word.starts_with(MASK) {
+            kept.push_str(MASK);
+            from = value_at + end;
+        }
+    }
+    kept.push_str(&text[from..]);
+    kept
+}
+
+#[cfg(test)]
+mod tests;

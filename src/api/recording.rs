@@ -1,0 +1,236 @@
+//! Exchanges as a person may look at them afterwards: what was sent, what came, how long it took. Secrets are hidden
+//! before anything is kept, and nobody pays for it where nobody listens.
+
+use std::{
+    fmt,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use reqwest::header::{self, HeaderMap, HeaderName};
+use tokio::sync::mpsc;
+
+pub use super::masking::{Body, KEPT, MASK};
+use super::{
+    answer::{Asked, Verdict},
+    client::Reply,
+    failure::{Call, CallError},
+    masking::{Mask, Seen},
+};
+use crate::domain::group::UserGroupId;
+
+/// Headers of an answer that tell something; any other could be a session.
+const TELLING: [HeaderName; 9] = [
+    header::CONTENT_TYPE,
+    header::CONTENT_LENGTH,
+    header::CONTENT_ENCODING,
+    header::DATE,
+    header::SERVER,
+    header::VIA,
+    header::LOCATION,
+    header::RETRY_AFTER,
+    header::ALLOW,
+];
+/// By which those who run a service find a request again.
+const REQUEST_IDS: [&str; 4] = [
+    "x-request-id",
+    "x-correlation-id",
+    "x-amzn-requestid",
+    "cf-ray",
+];
+const LONGEST_HEADER: usize = 300;
+
+/// What an exchange came to, in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    Done,
+    /// A rotation that returned the old token.
+    SameToken,
+    Refused,
+    Unclear,
+    NotSent,
+    /// The request left, and no whole answer came.
+    Lost,
+    /// Nobody waited for the answer any more.
+    GivenUp,
+}
+
+/// One exchange, without secrets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// What the listener said it is about.
+    pub about: u64,
+    pub profile: String,
+    pub call: Call,
+    /// The user group, where the request names or means one.
+    pub id: Option<String>,
+    pub url: String,
+    pub request: Body,
+    /// A proxy of the environment may have been used.
+    pub proxied: bool,
+    /// Of the answer, or of what came of it.
+    pub status: Option<u16>,
+    /// Those that tell something, of the answer.
+    pub headers: Vec<(String, String)>,
+    pub answer: Option<Body>,
+    /// From before the connection to the last byte, or to the trouble.
+    pub duration: Duration,
+    pub sort: Sort,
+    /// What happened and what to do; empty for a success.
+    pub words: String,
+}
+
+/// Who wants to know of the exchanges of a client. Cheap to clone.
+#[derive(Clone)]
+pub struct Listener {
+    about: u64,
+    to: mpsc::UnboundedSender<Recorded>,
+}
+
+impl Listener {
+    /// `about` comes back with every exchange.
+    pub fn new(about: u64, to: mpsc::UnboundedSender<Recorded>) -> Self {
+        Self { about, to }
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Listener({})", self.about)
+    }
+}
+
+/// What came, as it came.
+pub(super) struct Came {
+    pub(super) status: u16,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Vec<u8>,
+}
+
+/// What a note needs to know of its client.
+pub(super) struct Place<'c> {
+    pub(super) profile: &'c str,
+    pub(super) url: &'c str,
+    pub(super) proxied: bool,
+    pub(super) key: &'c str,
+    pub(super) seen: &'c Mutex<Seen>,
+}
+
+/// An exchange under way; one that is dropped was given up.
+pub(super) struct Note<'c> {
+    place: Place<'c>,
+    listener: &'c Listener,
+    begun: Instant,
+    /// Until it is sent to the listener.
+    recorded: Option<Recorded>,
+}
+
+impl<'c> Note<'c> {
+    pub(super) fn begin(
+        listener: &'c Listener,
+        place: Place<'c>,
+        (call, asked): (Call, &Asked<'_>),
+        body: &[u8],
+    ) -> Self {
+        let id = match asked {
+            Asked::Group(id) => Some(id.as_str()),
+            Asked::Rotation { expected, .. } => expected.map(UserGroupId::as_str),
+        };
+        let recorded = {
+            let mut seen = place.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Asked::Rotation { old, .. } = asked {
+                seen.note(old.expose());
+            }
+            let mask = seen.mask(place.key, id);
+            Recorded {
+                about: listener.about,
+                profile: place.profile.to_owned(),
+                call,
+                id: id.map(|id| mask.known(id)),
+                url: mask.text(place.url),
+                request: mask.body(body),
+                proxied: place.proxied,
+                status: None,
+                headers: Vec::new(),
+                answer: None,
+                duration: Duration::ZERO,
+                sort: Sort::GivenUp,
+                words: GIVEN_UP.into(),
+            }
+        };
+        Self {
+            place,
+            listener,
+            begun: Instant::now(),
+            recorded: Some(recorded),
+        }
+    }
+
+    pub(super) fn end(mut self, result: &Result<Reply, CallError>, came: Option<&Came>) {
+        let Some(mut recorded) = self.recorded.take() else {
+            return;
+        };
+        recorded.duration = self.begun.elapsed();
+        let mut seen = self
+            .place
+            .seen
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(came) = came {
+            seen.learn(&came.body);
+        }
+        let mask = seen.mask(self.place.key, recorded.id.as_deref());
+        if let Some(came) = came {
+            recorded.status = Some(came.status);
+            recorded.headers = telling(&came.headers, &mask);
+            recorded.answer = Some(mask.body(&came.body));
+        }
+        let (sort, words) = judged(result);
+        recorded.sort = sort;
+        recorded.words = mask.text(&words);
+        drop(seen);
+        // Nobody may be there any more to take it.
+        let _ = self.listener.to.send(recorded);
+    }
+}
+
+const GIVEN_UP: &str = "given up before an answer came; a group that did not exist may exist now";
+
+impl Drop for Note<'_> {
+    fn drop(&mut self) {
+        if let Some(mut recorded) = self.recorded.take() {
+            recorded.duration = self.begun.elapsed();
+            let _ = self.listener.to.send(recorded);
+        }
+    }
+}
+
+fn judged(result: &Result<Reply, CallError>) -> (Sort, String) {
+    match result {
+        Ok(reply) => {
+            let sort = match &reply.verdict {
+                Verdict::Success(_) => Sort::Done,
+                Verdict::SameToken(_) => Sort::SameToken,
+                Verdict::Refused { .. } => Sort::Refused,
+                Verdict::Unclear(_) => Sort::Unclear,
+            };
+            (sort, reply.verdict.explain().unwrap_or_default())
+        }
+        Err(error @ CallError::NotSent { .. }) => (Sort::NotSent, error.to_string()),
+        Err(error @ CallError::Lost { .. }) => (Sort::Lost, error.to_string()),
+    }
+}
+
+fn telling(headers: &HeaderMap, mask: &Mask<'_>) -> Vec<(String, String)> {
+    let ids = REQUEST_IDS.into_iter().map(HeaderName::from_static);
+    TELLING
+        .into_iter()
+        .chain(ids)
+        .filter_map(|name| {
+            let value = String::from_utf8_lossy(headers.get(&name)?.as_bytes()).into_owned();
+            let mut value = mask.text(&value);
+            value.truncate(value.floor_char_boundary(LONGEST_HEADER));
+            Some((name.as_str().to_owned(), value))
+        })
+        .collect()
+}

@@ -1,0 +1,193 @@
+//! One key as a terminal sends it: read from its name, compared with a press, shown to a person.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+/// The names of keys that are no characters.
+const NAMED: [(&str, KeyCode); 16] = [
+    ("enter", KeyCode::Enter),
+    ("esc", KeyCode::Esc),
+    ("tab", KeyCode::Tab),
+    ("shift-tab", KeyCode::BackTab),
+    ("up", KeyCode::Up),
+    ("down", KeyCode::Down),
+    ("left", KeyCode::Left),
+    ("right", KeyCode::Right),
+    ("home", KeyCode::Home),
+    ("end", KeyCode::End),
+    ("pgup", KeyCode::PageUp),
+    ("pgdn", KeyCode::PageDown),
+    ("space", KeyCode::Char(' ')),
+    ("backspace", KeyCode::Backspace),
+    ("delete", KeyCode::Delete),
+    ("insert", KeyCode::Insert),
+];
+
+/// Function keys that terminals send.
+const LAST_FUNCTION: u8 = 12;
+
+/// A key, with Ctrl or without; Shift is told by the letter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Key {
+    code: KeyCode,
+    ctrl: bool,
+}
+
+impl Key {
+    /// The key written as `j`, `G`, `ctrl-s`, `enter`, `f2`; `None` for what no terminal sends apart from another key.
+    pub fn named(name: &str) -> Option<Self> {
+        let plain = |code| Some(Self { code, ctrl: false });
+        if let Some((_, code)) = NAMED.iter().find(|(known, _)| *known == name) {
+            return plain(*code);
+        }
+        if let Some(letter) = name.strip_prefix("ctrl-") {
+            let letter = letter.chars().next().filter(|_| letter.len() == 1)?;
+            // Ctrl-I and Ctrl-M arrive as Tab and Enter.
+            let is_own = letter.is_ascii_lowercase() && !matches!(letter, 'i' | 'm');
+            return is_own.then_some(Self {
+                code: KeyCode::Char(letter),
+                ctrl: true,
+            });
+        }
+        let mut characters = name.chars();
+        match (characters.next(), characters.next()) {
+            (Some(c), None) if !c.is_whitespace() && !crate::domain::text::is_hidden(c) => {
+                plain(KeyCode::Char(c))
+            }
+            _ => {
+                let number = name.strip_prefix('f')?;
+                let number: u8 = number.parse().ok().filter(|_| !number.starts_with('0'))?;
+                (1..=LAST_FUNCTION)
+                    .contains(&number)
+                    .then_some(())
+                    .and_then(|()| plain(KeyCode::F(number)))
+            }
+        }
+    }
+
+    /// Names to suggest to somebody who mistyped one.
+    pub(super) fn names() -> impl Iterator<Item = String> {
+        let functions = (1..=LAST_FUNCTION).map(|number| format!("f{number}"));
+        let ctrls = ('a'..='z').map(|letter| format!("ctrl-{letter}"));
+        NAMED
+            .iter()
+            .map(|(name, _)| (*name).to_owned())
+            .chain(functions)
+            .chain(ctrls.filter(|name| Self::named(name).is_some()))
+    }
+
+    /// Whether a press is this key.
+    pub fn is(self, event: KeyEvent) -> bool {
+        event.modifiers.contains(KeyModifiers::CONTROL) == self.ctrl
+            && !event.modifiers.contains(KeyModifiers::ALT)
+            && event.code == self.code
+    }
+
+    /// The press of this key.
+    pub fn press(self) -> KeyEvent {
+        let modifiers = if self.ctrl {
+            KeyModifiers::CONTROL
+        } else {
+            KeyModifiers::NONE
+        };
+        KeyEvent::new(self.code, modifiers)
+    }
+
+    /// A key that a text field would take as a character.
+    pub fn is_text(self) -> bool {
+        matches!(self.code, KeyCode::Char(_)) && !self.ctrl
+    }
+
+    /// A key by which text is edited; what holds everywhere must leave it to the field.
+    pub(super) fn edits(self) -> bool {
+        self.is_text()
+            || matches!(
+                self.code,
+                KeyCode::Backspace
+                    | KeyCode::Delete
+                    | KeyCode::Left
+                    | KeyCode::Right
+                    | KeyCode::Home
+                    | KeyCode::End
+                    | KeyCode::Enter
+                    | KeyCode::Tab
+                    | KeyCode::BackTab
+            )
+    }
+
+    /// A letter that can be asked for as a confirmation.
+    pub(super) fn is_letter(self) -> bool {
+        matches!(self.code, KeyCode::Char(c) if c.is_ascii_alphabetic()) && !self.ctrl
+    }
+
+    /// As it is shown: `Ctrl-S`, `Enter`, `F2`, `j`.
+    pub fn shown(self) -> String {
+        match self.code {
+            KeyCode::Char(' ') => "Space".into(),
+            KeyCode::Char(c) if self.ctrl => format!("Ctrl-{}", c.to_ascii_uppercase()),
+            KeyCode::Char(c) => c.into(),
+            KeyCode::F(number) => format!("F{number}"),
+            code => NAMED
+                .iter()
+                .find(|(_, known)| *known == code)
+                .map_or_else(String::new, |(name, _)| titled(name)),
+        }
+    }
+}
+
+/// `pgup` as `PgUp`, `shift-tab` as `Shift-Tab`.
+fn titled(name: &str) -> String {
+    match name {
+        "pgup" => "PgUp".into(),
+        "pgdn" => "PgDn".into(),
+        name => name
+            .split('-')
+            .map(|part| {
+                let mut letters = part.chars();
+                letters.next().map_or_else(String::new, |first| {
+                    first.to_uppercase().chain(letters).collect()
+                })
+            })
+            .collect::<Vec<String>>()
+            .join("-"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_read_shown_and_recognised() {
+        for (name, shown) in [
+            ("j", "j"),
+            ("G", "G"),
+            ("é", "é"),
+            ("space", "Space"),
+            ("ctrl-s", "Ctrl-S"),
+            ("f12", "F12"),
+            ("pgdn", "PgDn"),
+            ("shift-tab", "Shift-Tab"),
+        ] {
+            let key = Key::named(name).unwrap_or_else(|| panic!("{name} is a key"));
+            assert_eq!(key.shown(), shown);
+            assert!(key.is(key.press()), "{name}");
+        }
+        let upper = KeyEvent::new(KeyCode::Char('S'), KeyModifiers::SHIFT);
+        assert!(Key::named("S").expect("a key").is(upper));
+        let alt = KeyEvent::new(KeyCode::Char('s'), KeyModifiers::ALT);
+        assert!(!Key::named("s").expect("a key").is(alt));
+        for name in Key::names() {
+            assert!(Key::named(&name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_no_terminal_sends_apart_is_no_key() {
+        for name in [
+            "", "jj", "ctrl-", "ctrl-S", "ctrl-i", "ctrl-m", "ctrl-é", "f0", "f01", "f13", "alt-x",
+            "Enter", "\u{200b}", " ",
+        ] {
+            assert_eq!(Key::named(name), None, "{name:?}");
+        }
+    }
+}

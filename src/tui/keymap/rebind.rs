@@ -1,0 +1,268 @@
+//! The `[keys]` tables of the configuration against the tables of the console: what they name must exist, a key means
+//! one thing in one place, and the ways out and the confirmations stay what they are.
+
+use super::{Action, Binding, Focus, Key, Keymap, names, resolved::Bound};
+use crate::config::{Problem, Rebound, Spot, nearest, scrub::shown};
+
+/// The keys in force.
+///
+/// # Errors
+/// Everything that is wrong, in the order of the file.
+pub fn resolve(changes: &[Rebound]) -> Result<Keymap, Vec<Problem>> {
+    let mut problems: Vec<Problem> = changes.iter().flat_map(wrong).collect();
+    let keymap = Keymap::with(changes);
+    if problems.is_empty() {
+        problems = conflicts(&keymap);
+        problems.extend(hasty(&keymap));
+    }
+    if problems.is_empty() {
+        return Ok(keymap);
+    }
+    problems.sort_by_key(|problem| (problem.line, problem.column));
+    problems.dedup();
+    Err(problems)
+}
+
+fn problem(at: Spot, what: String) -> Problem {
+    Problem {
+        line: at.line,
+        column: at.column,
+        what,
+    }
+}
+
+fn meant<'n>(wrong: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
+    nearest(wrong, known).map(|near| format!("; did you mean \"{near}\"?"))
+}
+
+/// What is wrong with one change in itself.
+fn wrong(change: &Rebound) -> Vec<Problem> {
+    let Some(rows) = names::rows(&change.place) else {
+        return vec![problem(change.place_at, no_place(&change.place))];
+    };
+    let Some(row) = rows.iter().find(|row| row.name() == change.name) else {
+        return vec![problem(change.at, no_action(change, &rows))];
+    };
+    let mut found: Vec<Problem> = Vec::new();
+    if row.is_fixed() {
+        let what = "these keys belong to the field itself and cannot be changed";
+        return vec![problem(change.at, what.into())];
+    }
+    let focus = Focus::named(&change.place);
+    let mut seen = Vec::new();
+    for (name, at) in &change.keys {
+        match Key::named(name) {
+            None => found.push(problem(*at, no_key(name))),
+            Some(key) if seen.contains(&key) => {
+                found.push(problem(
+                    *at,
+                    format!("the key \"{name}\" stands here twice"),
+                ));
+            }
+            Some(key) => {
+                seen.push(key);
+                let objection = objection(row, key, focus);
+                found.extend(objection.map(|what| problem(*at, format!("\"{name}\" {what}"))));
+            }
+        }
+    }
+    let kept = FIXED.iter().filter(|name| row.keys.contains(name));
+    for name in kept.filter(|name| !change.keys.iter().any(|(key, _)| key == **name)) {
+        let what = format!(
+            "\"{name}\" cannot be taken away from {}; add it",
+            change.name
+        );
+        found.push(problem(change.at, what));
+    }
+    if change.keys.is_empty() && is_needed(row.action) {
+        let what = format!("{} needs a key: it cannot be done without one", change.name);
+        found.push(problem(change.at, what));
+    }
+    if row.action == Action::Confirm && change.keys.len() != 1 {
+        found.push(problem(
+            change.at,
+            "a confirmation has exactly one key".into(),
+        ));
+    }
+    found
+}
+
+fn no_place(place: &str) -> String {
+    let known: Vec<String> = names::places().collect();
+    let near = meant(place, known.iter().map(String::as_str))
+        .unwrap_or_else(|| format!("; the places are {}", known.join(", ")));
+    format!("the console has no place \"{}\"{near}", shown(place))
+}
+
+fn no_action(change: &Rebound, rows: &[&'static Binding]) -> String {
+    let known: Vec<String> = rows.iter().map(|row| row.name()).collect();
+    let near = meant(&change.name, known.iter().map(String::as_str));
+    let elsewhere = || {
+        let has = |place: &String| {
+            names::rows(place).is_some_and(|rows| rows.iter().any(|row| row.name() == change.name))
+        };
+        names::places()
+            .find(has)
+            .map(|place| format!("; it belongs below [keys.{place}]"))
+    };
+    let near = elsewhere()
+        .or(near)
+        .unwrap_or_else(|| format!("; the actions here are {}", known.join(", ")));
+    format!(
+        "there is no action \"{}\" in {}{near}",
+        shown(&change.name),
+        change.place
+    )
+}
+
+fn no_key(name: &str) -> String {
+    let known: Vec<String> = Key::names().collect();
+    let example = || "; write for example \"T\", \"ctrl-q\", \"f5\" or \"space\"".into();
+    let near = match name {
+        "ctrl-i" => Some("; a terminal sends it as \"tab\"".into()),
+        "ctrl-m" => Some("; a terminal sends it as \"enter\"".into()),
+        " " => Some("; write \"space\"".into()),
+        name => meant(name, known.iter().map(String::as_str)),
+    };
+    format!(
+        "there is no key \"{}\"{}",
+        shown(name),
+        near.unwrap_or_else(example)
+    )
+}
+
+/// The ways out and to the help: nobody can lock himself in.
+const FIXED: [&str; 3] = ["ctrl-c", "esc", "f1"];
+
+/// What cannot be done by way of the palette.
+fn is_needed(action: Action) -> bool {
+    matches!(
+        action,
+        Action::Enter
+            | Action::Back
+            | Action::Confirm
+            | Action::Cancel
+            | Action::Help
+            | Action::NextField
+            | Action::PreviousField
+            | Action::InField
+            | Action::Demo
+    )
+}
+
+/// Why a line cannot have a key.
+fn objection(row: &Binding, key: Key, focus: Option<Focus>) -> Option<String> {
+    if key.is_usual_of(row) {
+        return None;
+    }
+    if FIXED.iter().any(|name| Key::named(name) == Some(key)) {
+        return Some("keeps its meaning in every place; choose another key".into());
+    }
+    if row.action == Action::Confirm && !key.is_letter() {
+        return Some(
+            "confirms nothing; a confirmation is a single letter from a to z or A to Z".into(),
+        );
+    }
+    if focus.is_some_and(Focus::takes_text) && key.is_text() {
+        return Some("is text in this place; choose a key such as \"ctrl-q\" or \"f5\"".into());
+    }
+    None
+}
+
+impl Key {
+    /// The tables give it to this line.
+    fn is_usual_of(self, row: &Binding) -> bool {
+        row.keys.iter().any(|name| Self::named(name) == Some(self))
+    }
+}
+
+/// Keys that would mean two things in one place. What the tables themselves say is sound.
+fn conflicts(keymap: &Keymap) -> Vec<Problem> {
+    let mut found: Vec<Problem> = Vec::new();
+    for focus in Focus::ALL {
+        let lines = keymap.bindings(focus);
+        for (at, one) in lines.iter().enumerate() {
+            for other in &lines[at + 1..] {
+                // Where the tables themselves share a key, the line of the place comes first.
+                let shared = |key: &&Key| {
+                    let usual = key.is_usual_of(one.row) && key.is_usual_of(other.row);
+                    other.keys.contains(key) && !usual
+                };
+                let Some(key) = one.keys.iter().find(shared) else {
+                    continue;
+                };
+                let Some(clash) = clash(focus, *key, one, other) else {
+                    continue;
+                };
+                // One line of the file is told once, not for every place it holds in.
+                let is_known =
+                    |known: &Problem| (known.line, known.column) == (clash.line, clash.column);
+                if !found.iter().any(is_known) {
+                    found.push(clash);
+                }
+            }
+        }
+    }
+    found
+}
+
+fn clash(focus: Focus, key: Key, one: &Bound, other: &Bound) -> Option<Problem> {
+    let later = [one, other]
+        .into_iter()
+        .filter_map(|bound| bound.written.as_ref())
+        .max_by_key(|written| written.at)?;
+    let said = |bound: &Bound| match &bound.written {
+        Some(written) => format!("{} (line {})", bound.name(), written.at.line),
+        None => format!("{} (as it comes)", bound.name()),
+    };
+    let what = format!(
+        "the key {} means two things in {}: {} and {}; give one of them another key",
+        key.shown(),
+        focus.name(),
+        said(one),
+        said(other)
+    );
+    Some(problem(later.at, what))
+}
+
+/// What leads to a confirmation must not be the confirmation: a key held down would do both.
+fn hasty(keymap: &Keymap) -> Vec<Problem> {
+    let of = |actions: &'static [Action]| {
+        Focus::ALL.into_iter().flat_map(move |focus| {
+            let lines = keymap.bindings(focus).iter();
+            lines.filter(move |bound| actions.contains(&bound.action))
+        })
+    };
+    let mut found = Vec::new();
+    for confirming in of(&[Action::Confirm]) {
+        for leading in of(&[Action::Rotate, Action::Review]) {
+            let Some(key) = confirming
+                .keys
+                .iter()
+                .find(|key| leading.keys.contains(key))
+            else {
+                continue;
+            };
+            let written = [confirming, leading].map(|bound| bound.written.as_ref());
+            if let Some(later) = written.into_iter().flatten().max_by_key(|change| change.at) {
+                let what = format!(
+                    "the key {} both leads to a confirmation ({}) and is one; give one of them another key",
+                    key.shown(),
+                    leading.name()
+                );
+                found.push(problem(later.at, what));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_changed_is_sound() {
+        assert!(resolve(&[]).is_ok());
+    }
+}

@@ -1,0 +1,233 @@
+//! The keys in force: the tables, with what the configuration changed. Made once; a key press costs a few comparisons.
+
+use std::collections::HashMap;
+
+use crossterm::event::KeyEvent;
+
+use super::{Action, Binding, Focus, Key, names, tables};
+use crate::config::Rebound;
+
+/// One line of a place, with the keys in force.
+#[derive(Debug, Clone)]
+pub struct Bound {
+    pub action: Action,
+    /// The first one is shown in the footer; empty: only the palette does it.
+    pub keys: Vec<Key>,
+    pub hint: &'static str,
+    pub help: &'static str,
+    /// It holds in every place that has no own line for the same action.
+    pub everywhere: bool,
+    pub(super) row: &'static Binding,
+    /// What the configuration says of it, directly or for all places.
+    pub written: Option<Rebound>,
+}
+
+impl Bound {
+    /// All keys, as they are shown.
+    pub fn shown(&self) -> String {
+        let keys: Vec<String> = self.keys.iter().map(|key| key.shown()).collect();
+        keys.join(" ")
+    }
+
+    /// The name of the action in the configuration.
+    pub fn name(&self) -> String {
+        self.row.name()
+    }
+}
+
+/// What a key press is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Press {
+    Do(Action),
+    /// For the focused widget, as the key that it knows.
+    Field(KeyEvent),
+    /// For nobody.
+    Nothing,
+}
+
+/// All keys in force.
+#[derive(Debug, Clone)]
+pub struct Keymap {
+    places: HashMap<Focus, Vec<Bound>>,
+    everywhere: Vec<Bound>,
+}
+
+impl Default for Keymap {
+    fn default() -> Self {
+        Self::with(&[])
+    }
+}
+
+impl Keymap {
+    /// The tables with these changes; whether the changes are sound is `rebind`'s business.
+    pub(super) fn with(changes: &[Rebound]) -> Self {
+        let everywhere = tables::everywhere()
+            .map(|row| {
+                let written = find(changes, names::EVERYWHERE, row);
+                Bound::of(row, written, all(row, written), true)
+            })
+            .collect();
+        let places = Focus::ALL
+            .into_iter()
+            .map(|focus| (focus, place(focus, changes)))
+            .collect();
+        Self { places, everywhere }
+    }
+
+    /// The lines of a place, most used first, then the ones that hold everywhere.
+    pub fn bindings(&self, focus: Focus) -> &[Bound] {
+        self.places.get(&focus).map_or(&[], Vec::as_slice)
+    }
+
+    /// What a key press means in a place.
+    pub fn press(&self, focus: Focus, event: KeyEvent) -> Press {
+        let lines = self.bindings(focus);
+        let bound = lines
+            .iter()
+            .find(|bound| bound.keys.iter().any(|key| key.is(event)));
+        match bound {
+            Some(bound) if bound.action == Action::InField => {
+                let known = bound.row.keys.iter().filter_map(|name| Key::named(name));
+                let mut known = known.peekable();
+                let first = known.peek().copied();
+                if known.any(|key| key.is(event)) {
+                    return Press::Field(event);
+                }
+                first.map_or(Press::Nothing, |key| Press::Field(key.press()))
+            }
+            Some(bound) => Press::Do(bound.action),
+            None if focus.takes_text() && !is_given_up(lines, event) => Press::Field(event),
+            None => Press::Nothing,
+        }
+    }
+
+    /// The key of an action in a place, as it is shown; the palette's key where it has none.
+    pub fn key(&self, focus: Focus, action: Action) -> String {
+        let here = self.bindings(focus).iter();
+        let everywhere = self.everywhere.iter();
+        let first = |bound: &Bound| bound.keys.first().map(|key| key.shown());
+        here.chain(everywhere)
+            .filter(|bound| bound.action == action)
+            .find_map(first)
+            .unwrap_or_else(|| "(no key)".into())
+    }
+}
+
+impl Bound {
+    fn of(
+        row: &'static Binding,
+        written: Option<&Rebound>,
+        keys: Vec<Key>,
+        everywhere: bool,
+    ) -> Self {
+        Self {
+            action: row.action,
+            keys,
+            hint: row.hint,
+            help: row.help,
+            everywhere,
+            row,
+            written: written.cloned(),
+        }
+    }
+}
+
+/// A key by which the field itself would do what another key does now.
+fn is_given_up(lines: &[Bound], event: KeyEvent) -> bool {
+    lines.iter().any(|bound| {
+        let mut usual = bound.row.keys.iter().filter_map(|name| Key::named(name));
+        bound.action == Action::InField && bound.written.is_some() && usual.any(|key| key.is(event))
+    })
+}
+
+fn find<'c>(changes: &'c [Rebound], place: &str, row: &Binding) -> Option<&'c Rebound> {
+    let name = row.name();
+    changes
+        .iter()
+        .find(|change| change.place == place && change.name == name)
+}
+
+fn keys_of(names: impl Iterator<Item = impl AsRef<str>>) -> Vec<Key> {
+    names.filter_map(|name| Key::named(name.as_ref())).collect()
+}
+
+fn all(row: &Binding, written: Option<&Rebound>) -> Vec<Key> {
+    match written {
+        Some(change) => keys_of(change.keys.iter().map(|(name, _)| name)),
+        None => keys_of(row.keys.iter()),
+    }
+}
+
+fn place(focus: Focus, changes: &[Rebound]) -> Vec<Bound> {
+    let place = focus.name();
+    // A field keeps the keys it edits with; those of the tables are none.
+    let fits = |key: &Key| !(focus.takes_text() && key.edits());
+    let own = tables::here(focus).map(|row| {
+        if let Some(written) = find(changes, &place, row) {
+            return Bound::of(row, Some(written), all(row, Some(written)), false);
+        }
+        let (keys, written) = inherited(row, changes, fits);
+        Bound::of(row, written, keys, false)
+    });
+    let mut bound: Vec<Bound> = own.collect();
+    for row in super::allowed_everywhere(focus) {
+        if let Some(written) = find(changes, &place, row) {
+            bound.push(Bound::of(row, Some(written), all(row, Some(written)), true));
+            continue;
+        }
+        let written = find(changes, names::EVERYWHERE, row);
+        let mut keys = all(row, written);
+        let is_taken_away = keys.is_empty();
+        keys.retain(fits);
+        if keys.is_empty() && !is_taken_away {
+            continue;
+        }
+        bound.push(Bound::of(row, written, keys, true));
+    }
+    bound
+}
+
+/// The keys of a line that nobody rebound in its place: what was changed for all places holds here as well, as far as
+/// the line has the same keys.
+fn inherited<'c>(
+    row: &'static Binding,
+    changes: &'c [Rebound],
+    fits: impl Fn(&Key) -> bool,
+) -> (Vec<Key>, Option<&'c Rebound>) {
+    let usual = keys_of(row.keys.iter());
+    let shared = [
+        (
+            names::EVERYWHERE,
+            tables::everywhere().find(|all| all.action == row.action),
+        ),
+        (
+            names::MOVE,
+            tables::moving().find(|all| all.action == row.action),
+        ),
+    ];
+    let changed = shared.into_iter().find_map(|(place, shared)| {
+        let shared = shared?;
+        find(changes, place, shared).map(|written| (shared, written))
+    });
+    let Some((shared, written)) = changed else {
+        return (usual, None);
+    };
+    let old = keys_of(shared.keys.iter());
+    let Some(at) = usual.iter().position(|key| old.contains(key)) else {
+        return (usual, None);
+    };
+    let new = all(shared, Some(written));
+    let mut keys: Vec<Key> = usual[..at].to_vec();
+    keys.extend(new.iter().copied().filter(|key| fits(key)));
+    keys.extend(usual[at..].iter().copied().filter(|key| !old.contains(key)));
+    let mut once: Vec<Key> = Vec::with_capacity(keys.len());
+    for key in keys {
+        if !once.contains(&key) {
+            once.push(key);
+        }
+    }
+    if once.is_empty() {
+        return (usual, None);
+    }
+    (once, Some(written))
+}

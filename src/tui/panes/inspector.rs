@@ -1,0 +1,250 @@
+//! The request inspector: the last exchanges of this session over all profiles, one a row; Enter shows one whole. What it
+//! shows was freed from secrets before it got here.
+
+pub mod page;
+
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+    style::Style,
+};
+
+use super::View;
+use crate::{
+    operations::Sort,
+    tui::{
+        desk::{Ask, Desk},
+        exchanges::Exchange,
+        frame::{boxed, page as page_box},
+        keymap::{Action, Focus},
+        messages::Severity,
+        scroll::Cursor,
+        sheet::Sheet,
+        table,
+        theme::Theme,
+        widgets::columns::{Cell, Column, widest},
+    },
+};
+
+#[derive(Debug, Default)]
+pub struct Inspector {
+    cursor: Cursor,
+    /// The exchange below the cursor; it stays below it while others come.
+    chosen: Option<u64>,
+    whole: Option<Whole>,
+}
+
+/// One of them; a copy, because the ring forgets.
+#[derive(Debug)]
+struct Whole {
+    exchange: Box<Exchange>,
+    scroll: Cursor,
+}
+
+impl Inspector {
+    fn current<'d>(&'d self, desk: &'d Desk) -> Option<&'d Exchange> {
+        match &self.whole {
+            Some(whole) => Some(&whole.exchange),
+            None => desk.exchanges.all().nth(self.cursor.at),
+        }
+    }
+
+    fn choose(&mut self, desk: &Desk) {
+        let below = desk.exchanges.all().nth(self.cursor.at);
+        self.chosen = below.map(|exchange| exchange.number);
+    }
+}
+
+fn sheet(exchange: &Exchange, width: u16, theme: Theme) -> Sheet {
+    let mut sheet = Sheet::new(width, theme);
+    page::describe(&mut sheet, exchange, theme);
+    sheet
+}
+
+/// Copies a request, or says why not.
+pub(super) fn copy(exchange: Option<&Exchange>, desk: &mut Desk) {
+    match exchange.map(Exchange::curl) {
+        Some(Ok(curl)) => desk.copy("curl command", &curl),
+        Some(Err(why)) => desk.say(Severity::Warning, format!("not copied: {why}")),
+        None => desk.say(Severity::Info, "no request here"),
+    }
+}
+
+/// Why a request cannot be copied.
+pub(super) fn no_copy(exchange: Option<&Exchange>) -> Option<String> {
+    match exchange.map(Exchange::curl) {
+        Some(Ok(_)) => None,
+        Some(Err(why)) => Some(why.into()),
+        None => Some("no request here".into()),
+    }
+}
+
+impl View for Inspector {
+    fn focus(&self) -> Focus {
+        match self.whole {
+            Some(_) => Focus::Request,
+            None => Focus::Requests,
+        }
+    }
+
+    fn title(&self, _desk: &Desk) -> String {
+        match &self.whole {
+            Some(whole) => format!("Request {}", whole.exchange.number),
+            None => "Requests".into(),
+        }
+    }
+
+    fn status(&self, desk: &Desk) -> String {
+        match &self.whole {
+            Some(whole) => whole.exchange.verdict().into(),
+            None => format!("{} of this session", desk.exchanges.all().len()),
+        }
+    }
+
+    fn act(&mut self, action: Action, desk: &mut Desk) {
+        if let Some(whole) = &mut self.whole {
+            let rows = desk.size.1.saturating_sub(6);
+            let width = desk.size.0.saturating_sub(4);
+            let last = sheet(&whole.exchange, width, desk.theme).last_scroll(rows);
+            if whole.scroll.act(action, last + 1, usize::from(rows)) {
+                return;
+            }
+            match action {
+                Action::Back => self.whole = None,
+                Action::CopyMenu => copy(Some(&whole.exchange.clone()), desk),
+                _ => {}
+            }
+            return;
+        }
+        let rows = desk.exchanges.all().len();
+        if self.cursor.act(action, rows, usize::from(desk.size.1 / 2)) {
+            self.choose(desk);
+            return;
+        }
+        match action {
+            Action::Enter => {
+                let exchange = desk.exchanges.all().nth(self.cursor.at).cloned();
+                match exchange {
+                    Some(exchange) => {
+                        self.chosen = Some(exchange.number);
+                        self.whole = Some(Whole {
+                            exchange: Box::new(exchange),
+                            scroll: Cursor::default(),
+                        });
+                    }
+                    None => desk.say(Severity::Info, "nothing was sent yet"),
+                }
+            }
+            Action::CopyMenu => {
+                let exchange = desk.exchanges.all().nth(self.cursor.at).cloned();
+                copy(exchange.as_ref(), desk);
+            }
+            Action::Back => desk.ask(Ask::Pop),
+            _ => {}
+        }
+    }
+
+    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
+        match action {
+            Action::CopyMenu => no_copy(self.current(desk)),
+            Action::Refresh => Some("nothing to read".into()),
+            _ => None,
+        }
+    }
+
+    fn sync(&mut self, desk: &mut Desk) {
+        let chosen = self.chosen.filter(|_| self.cursor.at > 0);
+        let at = chosen.and_then(|number| {
+            let mut all = desk.exchanges.all();
+            all.position(|exchange| exchange.number == number)
+        });
+        let last = desk.exchanges.all().len().saturating_sub(1);
+        self.cursor.at = at.unwrap_or(self.cursor.at.min(last));
+        self.choose(desk);
+    }
+
+    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
+        if let Some(whole) = &self.whole {
+            let title = format!("Request {}", whole.exchange.number);
+            let inner = page_box(buffer, area, &title, desk.theme);
+            sheet(&whole.exchange, inner.width, desk.theme).draw(buffer, inner, whole.scroll.at);
+            return None;
+        }
+        let title = "Requests of this session, newest first";
+        let inner = boxed(buffer, area, title, desk.theme);
+        let inner = Rect {
+            x: inner.x - 1,
+            width: inner.width + 2,
+            ..inner
+        };
+        let all: Vec<&Exchange> = desk.exchanges.all().collect();
+        table::draw(
+            buffer,
+            inner,
+            (&all, self.cursor),
+            columns,
+            |exchange, here| cells(exchange, desk, here),
+            "nothing was sent yet: opening a group reads it from the service",
+            desk.theme,
+        );
+        None
+    }
+}
+
+fn columns(window: &[&Exchange]) -> Vec<Column> {
+    let ids = window.iter().filter_map(|one| one.recorded.id.as_deref());
+    let ids = widest(ids, 40).max(8);
+    let profiles = window.iter().map(|one| one.recorded.profile.as_str());
+    vec![
+        Column::new("TIME UTC", 8, 8, 1),
+        Column::new("PROFILE", 7, widest(profiles, 24).max(7), 2),
+        Column::new("WHAT", 11, 11, 0),
+        Column::new("GROUP", 8, ids, 1),
+        Column::new("HTTP", 4, 4, 3).right(),
+        Column::new("TOOK", 7, 8, 4).right(),
+        Column::new("SIZE", 6, 8, 5).right(),
+        Column::new("VERDICT", 8, 10, 0),
+    ]
+}
+
+fn cells<'a>(exchange: &'a Exchange, desk: &Desk, here: bool) -> Vec<Cell<'a>> {
+    let recorded = &exchange.recorded;
+    let verdict = Cell::new(exchange.verdict());
+    vec![
+        Cell::new(exchange.at.strftime("%H:%M:%S").to_string()),
+        Cell::new(recorded.profile.as_str()),
+        Cell::new(format!(
+            "{} {}",
+            recorded.call.method(),
+            recorded.call.word()
+        )),
+        Cell::new(recorded.id.as_deref().unwrap_or("?")),
+        Cell::new(
+            recorded
+                .status
+                .map_or_else(|| "-".into(), |status| status.to_string()),
+        ),
+        Cell::new(format!("{} ms", recorded.duration.as_millis())),
+        Cell::new(
+            recorded
+                .answer
+                .as_ref()
+                .map_or_else(|| "-".into(), |body| page::size(body.size)),
+        ),
+        if here {
+            verdict
+        } else {
+            verdict.styled(style(recorded.sort, desk.theme))
+        },
+    ]
+}
+
+/// The colour of a verdict.
+pub(super) fn style(sort: Sort, theme: Theme) -> Style {
+    match sort {
+        Sort::Done => theme.ok(),
+        Sort::GivenUp => theme.dim(),
+        Sort::SameToken | Sort::Refused | Sort::NotSent => theme.error(),
+        Sort::Unclear | Sort::Lost => theme.unknown(),
+    }
+}

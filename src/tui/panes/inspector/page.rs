@@ -1,0 +1,70 @@
+//! One exchange as a page: what it was and came to, the request, the answer.
+
+use ratatui::style::Style;
+
+use super::style;
+use crate::{
+    operations::Body,
+    tui::{exchanges::Exchange, sheet::Sheet, theme::Theme},
+};
+
+/// In bytes, KiB or MiB.
+pub fn size(bytes: usize) -> String {
+    match bytes {
+        0..1_024 => format!("{bytes} B"),
+        1_024..1_048_576 => format!("{} K", bytes / 1_024),
+        _ => format!("{} M", bytes / 1_048_576),
+    }
+}
+
+/// The exchange, whole.
+pub fn describe(sheet: &mut Sheet, exchange: &Exchange, theme: Theme) {
+    let recorded = &exchange.recorded;
+    let group = recorded
+        .id
+        .as_deref()
+        .unwrap_or("a group that is not known");
+    let what = format!("{} {group}, in {}", recorded.call.word(), recorded.profile);
+    let at = exchange.at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
+    sheet.field("request", &what, theme.title(), &at);
+    let took = format!("{} ms", recorded.duration.as_millis());
+    let verdict = exchange.verdict();
+    sheet.field("verdict", verdict, style(recorded.sort, theme), &took);
+    if !recorded.words.is_empty() {
+        sheet.field("", &recorded.words, Style::new(), "");
+    }
+    sheet.blank();
+    sheet.heading(&format!("{} {}", recorded.call.method(), recorded.url));
+    sheet.text("content-type, accept: application/json", theme.dim());
+    body(sheet, &recorded.request, theme);
+    sheet.blank();
+    let Some(status) = recorded.status else {
+        sheet.heading("No answer came");
+        return;
+    };
+    let length = recorded.answer.as_ref().map_or(0, |body| body.size);
+    sheet.heading(&format!("HTTP {status}, {}", size(length)));
+    for (name, value) in &recorded.headers {
+        sheet.text(&format!("{name}: {value}"), theme.dim());
+    }
+    if let Some(answer) = &recorded.answer {
+        body(sheet, answer, theme);
+    }
+}
+
+fn body(sheet: &mut Sheet, body: &Body, theme: Theme) {
+    if body.size == 0 {
+        sheet.text("(no body)", theme.dim());
+    }
+    for line in body.text.lines() {
+        sheet.text(line, Style::new());
+    }
+    if body.is_cut {
+        let note = format!("(cut: only the beginning of {} is kept)", size(body.size));
+        sheet.text(&note, theme.warning());
+    }
+    if body.is_masked {
+        let note = "(secrets are hidden; a number after **** tells tokens apart)";
+        sheet.text(note, theme.dim());
+    }
+}

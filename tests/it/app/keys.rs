@@ -1,0 +1,321 @@
+//! Keys that were changed: they do what they should, they stand in footer, help and palette, and the old ones are gone.
+
+use groupdesk::{
+    config::{Environment, Overrides, Problem, Rebound, Settings},
+    tui::keymap::{self, Focus, Keymap},
+};
+
+use super::scene::{PRODUCTION, Scene, TESTING};
+
+/// What a configuration file with this text says of keys.
+fn written(text: &str) -> Vec<Rebound> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("config.toml");
+    std::fs::write(&file, text).expect("written");
+    let overrides = Overrides {
+        config: Some(file),
+        directory: Some(folder.path().join("directory.db")),
+        env: Environment::default(),
+        ..Overrides::default()
+    };
+    Settings::load(&overrides).expect("readable").keys
+}
+
+#[track_caller]
+fn keys(text: &str) -> Keymap {
+    keymap::resolve(&written(text)).expect("sound")
+}
+
+#[track_caller]
+fn refused(text: &str) -> Vec<Problem> {
+    keymap::resolve(&written(text)).expect_err("refused")
+}
+
+/// The only problem, and where it is.
+#[track_caller]
+fn problem(text: &str) -> (usize, usize, String) {
+    let mut problems = refused(text);
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    let Problem { line, column, what } = problems.remove(0);
+    (line, column, what)
+}
+
+fn on(profile: usize, text: &str) -> Scene {
+    let mut scene = Scene::on(profile);
+    scene.app.desk.keys = keys(text);
+    scene
+}
+
+#[test]
+fn a_changed_key_works_and_stands_in_footer_help_and_palette() {
+    let text = "[keys.list]\nedit = [\"E\", \"f4\"]\n[keys.everywhere]\nquit = [\"ctrl-q\"]\nhelp = [\"H\", \"f1\"]\n";
+    let mut scene = on(TESTING, text);
+    scene.shows("E edit").shows("H help");
+    scene.walk("e");
+    assert_eq!(scene.focus(), "List", "the old key is gone");
+    scene.app.desk.size = (120, 50);
+    scene.walk("H");
+    assert_eq!(scene.focus(), "Help");
+    scene.shows("E F4").shows("Ctrl-Q").shows("H F1");
+    scene.walk("<esc>:quit").shows("Ctrl-Q");
+    scene.walk("<esc>E");
+    assert_eq!(scene.focus(), "EditName");
+    scene.shows("F1 help");
+    scene.walk("q");
+    assert_eq!(scene.focus(), "EditName", "a letter is text there");
+    scene.walk("<ctrl-q>");
+    assert_eq!(scene.focus(), "List");
+    scene.walk("<f4>");
+    assert_eq!(scene.focus(), "EditName");
+}
+
+#[test]
+fn what_is_changed_for_every_place_holds_where_a_place_has_its_own_line() {
+    let text = "[keys.everywhere]\nprofiles = [\"L\"]\nhistory = [\"H\"]\n[keys.move]\ndown = [\"n\", \"down\"]\n";
+    let mut scene = on(TESTING, text);
+    scene.app.desk.size = (160, 50);
+    scene.shows("H history").shows("L profile");
+    scene.walk("<enter>H");
+    assert_eq!(scene.focus(), "History", "of the group");
+    scene.walk("<esc><esc>n").shows(">  Name of globex");
+    scene.walk("j").shows(">  Name of globex");
+    scene.walk("L");
+    assert_eq!(scene.focus(), "Profiles");
+}
+
+#[test]
+fn one_place_can_have_its_own_key_for_what_holds_everywhere() {
+    let mut scene = on(TESTING, "[keys.list]\nmessages = [\"M\"]\n");
+    scene.walk("m");
+    assert_eq!(scene.focus(), "List");
+    scene.walk("M");
+    assert_eq!(scene.focus(), "Messages");
+    scene.walk("<esc><enter>m");
+    assert_eq!(
+        scene.focus(),
+        "Messages",
+        "as it comes in every other place"
+    );
+}
+
+#[test]
+fn a_key_of_a_field_is_handed_on_as_the_one_it_knows() {
+    let mut scene = on(
+        TESTING,
+        "[keys.edit_mapping]\ndrop = [\"x\"]\n[keys.edit_properties]\nformat = [\"ctrl-f\"]\n",
+    );
+    scene.walk("e<tab>D");
+    assert!(!scene.screen().contains("- "), "{}", scene.screen());
+    let before = scene.screen();
+    scene.walk("x");
+    assert_ne!(scene.screen(), before, "the row is dropped");
+    scene.shows("x drop");
+    scene.walk("<tab>");
+    let before = scene.screen();
+    scene.walk("<ctrl-t>");
+    assert_eq!(scene.screen(), before, "the old key is given up");
+    scene.shows("Ctrl-F format");
+}
+
+#[test]
+fn an_action_without_a_key_is_left_to_the_palette() {
+    let mut scene = on(TESTING, "[keys.list]\nrotate_marked = []\n");
+    assert!(!scene.screen().contains("ROTATE marked"));
+    scene.walk("<space>T");
+    assert_eq!(scene.focus(), "List");
+    scene.walk(":rotate the marked<enter>");
+    assert_eq!(scene.focus(), "BulkTyped");
+}
+
+#[test]
+fn a_confirmation_can_be_another_letter_and_nothing_else() {
+    let mut scene = on(PRODUCTION, "[keys.review_key]\nconfirm = [\"Y\"]\n");
+    scene
+        .walk("e<end> 2<ctrl-s>")
+        .shows("Y SEND")
+        .shows("press Y");
+    scene.keys("y");
+    assert!(scene.writes().is_empty());
+    scene.keys("Y");
+    assert_eq!(scene.writes().len(), 1);
+    for (keys, words) in [
+        ("[\"enter\"]", "single letter"),
+        ("[\"space\"]", "single letter"),
+        ("[\"ctrl-y\"]", "single letter"),
+        ("[\"5\"]", "single letter"),
+        ("[]", "needs a key"),
+        ("[\"Y\", \"Z\"]", "exactly one key"),
+    ] {
+        let text = format!("[keys.rotate_check]\nconfirm = {keys}\n");
+        let problems = refused(&text);
+        assert!(
+            problems.iter().any(|problem| problem.what.contains(words)),
+            "{problems:?}"
+        );
+        assert!(problems.iter().all(|problem| problem.line == 2));
+    }
+    // The key that asks must not be the key that answers.
+    let (line, _, what) = problem("[keys.rotate_check]\nconfirm = [\"T\"]\n");
+    assert!(
+        line == 2 && what.contains("both leads to a confirmation"),
+        "{what}"
+    );
+    let (line, _, what) =
+        problem("[keys.token]\nrotate = [\"Y\"]\n[keys.rotate_check]\nconfirm = [\"Y\"]\n");
+    assert!(
+        line == 4 && what.contains("both leads to a confirmation"),
+        "{what}"
+    );
+}
+
+#[test]
+fn a_key_that_would_mean_two_things_is_refused_with_both_lines() {
+    let (line, column, what) = problem("[keys.list]\nedit = [\"x\"]\n\nsort = [\"x\"]\n");
+    assert_eq!((line, column), (4, 1));
+    assert_eq!(
+        what,
+        "the key x means two things in list: edit (line 2) and sort (line 4); give one of them another key"
+    );
+    let (line, _, what) = problem("[keys.list]\nrotate_marked = [\"e\"]\n");
+    assert!(line == 2 && what.contains("edit (as it comes)"), "{what}");
+    let (line, _, what) = problem("[keys.list]\nsort = [\"q\"]\n");
+    assert!(line == 2 && what.contains("quit (as it comes)"), "{what}");
+    let (line, _, what) = problem("[keys.everywhere]\nquit = [\"e\"]\n");
+    assert!(line == 2 && what.contains("edit (as it comes)"), "{what}");
+    let swapped = "[keys.list]\nedit = [\"t\"]\ntoken = [\"e\"]\n";
+    assert!(
+        keymap::resolve(&written(swapped)).is_ok(),
+        "a swap is no conflict"
+    );
+}
+
+#[test]
+fn what_does_not_exist_is_refused_with_the_nearest_name_and_its_place() {
+    for (text, place, words) in [
+        (
+            "[keys.lsit]\nedit = [\"x\"]\n",
+            (1, 7),
+            "did you mean \"list\"?",
+        ),
+        (
+            "[keys.list]\n\nedti = [\"x\"]\n",
+            (3, 1),
+            "did you mean \"edit\"?",
+        ),
+        ("[keys.list]\nrotate = [\"x\"]\n", (2, 1), "[keys.token]"),
+        (
+            "[keys.list]\nedit = [\"pgdwn\"]\n",
+            (2, 9),
+            "did you mean \"pgdn\"?",
+        ),
+        (
+            "[keys.list]\nedit = [\"x\", \"ctrl-i\"]\n",
+            (2, 14),
+            "\"tab\"",
+        ),
+        (
+            "[keys.list]\nedit = [\"alt-x\"]\n",
+            (2, 9),
+            "there is no key \"alt-x\"",
+        ),
+        ("[keys.list]\nedit = [\"x\", \"x\"]\n", (2, 14), "twice"),
+        (
+            "[keys.edit_name]\nreview = [\"x\"]\n",
+            (2, 11),
+            "is text in this place",
+        ),
+        (
+            "[keys.edit_mapping]\nmove_between_cells = [\"x\"]\n",
+            (2, 1),
+            "belong to the field",
+        ),
+    ] {
+        let (line, column, what) = problem(text);
+        assert_eq!((line, column), place, "{what}");
+        assert!(what.contains(words), "{what}");
+    }
+}
+
+#[test]
+fn the_ways_out_cannot_be_taken_away() {
+    for (text, words) in [
+        (
+            "[keys.everywhere]\ncancel = [\"x\"]\n",
+            "\"ctrl-c\" cannot be taken away",
+        ),
+        (
+            "[keys.everywhere]\nback = [\"x\"]\n",
+            "\"esc\" cannot be taken away",
+        ),
+        (
+            "[keys.everywhere]\nhelp = [\"x\"]\n",
+            "\"f1\" cannot be taken away",
+        ),
+        ("[keys.list]\nedit = [\"ctrl-c\"]\n", "keeps its meaning"),
+        ("[keys.list]\nedit = [\"esc\"]\n", "keeps its meaning"),
+        ("[keys.list]\nedit = [\"f1\"]\n", "keeps its meaning"),
+        ("[keys.group]\nback = []\n", "cannot be taken away"),
+    ] {
+        let problems = refused(text);
+        assert!(
+            problems.iter().any(|problem| problem.what.contains(words)),
+            "{problems:?}"
+        );
+    }
+    let more = keys("[keys.everywhere]\nback = [\"esc\", \"backspace\"]\n");
+    for focus in Focus::ALL {
+        let back = more.bindings(focus).iter();
+        let mut ways = back.filter(|bound| bound.shown().split(' ').any(|key| key == "Esc"));
+        assert!(ways.next().is_some(), "{focus:?}");
+    }
+    // A field keeps the key it edits with.
+    let mut scene = on(
+        TESTING,
+        "[keys.everywhere]\nback = [\"esc\", \"backspace\"]\n",
+    );
+    scene.walk("e<end>x<backspace>");
+    assert_eq!(scene.focus(), "EditName");
+    scene.walk("<esc><enter><backspace>");
+    assert_eq!(scene.focus(), "List");
+}
+
+#[test]
+fn the_defaults_of_the_example_are_the_defaults() {
+    let text = include_str!("../../../assets/config.example.toml");
+    let changes = written(text);
+    assert!(changes.len() >= 10, "{changes:?}");
+    let (usual, same) = (Keymap::default(), keymap::resolve(&changes).expect("sound"));
+    let mut named = 0;
+    for focus in Focus::ALL {
+        for (one, other) in usual.bindings(focus).iter().zip(same.bindings(focus)) {
+            assert_eq!(one.shown(), other.shown(), "{} in {focus:?}", one.name());
+            named += usize::from(other.written.is_some());
+        }
+    }
+    assert!(
+        named >= changes.len(),
+        "every line of the example is about a line of a table"
+    );
+}
+
+#[test]
+fn every_action_can_have_another_key() {
+    // A key that nothing has as it comes.
+    const FREE: &str = "f11";
+    for focus in Focus::ALL {
+        for bound in Keymap::default().bindings(focus) {
+            let fixed = ["Esc", "Ctrl-C", "F1"];
+            let is_kept = bound.shown().split(' ').any(|key| fixed.contains(&key));
+            let is_fixed =
+                is_kept || bound.name() == "confirm" || bound.name() == "move_between_cells";
+            if is_fixed {
+                continue;
+            }
+            let text = format!("[keys.{}]\n{} = [\"{FREE}\"]\n", focus.name(), bound.name());
+            let keymap = keys(&text);
+            let lines = keymap.bindings(focus).iter();
+            let found = lines.filter(|line| line.shown() == "F11").count();
+            assert_eq!(found, 1, "{text}");
+        }
+    }
+}

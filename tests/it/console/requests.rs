@@ -1,0 +1,295 @@
+//! The request inspector and the messages, against the real service and against odd ones: what was sent and what came is
+//! there, and no secret is.
+
+use groupdesk::operations::{Recorded, Sort};
+use serde_json::{Value, json};
+
+use super::scene::{NOW, a_world, open, open_with};
+use crate::support::{
+    console::Console,
+    faults::{Fault, Faults, http, json as answer},
+    meddler::{Gate, Meddler, Meddling, Then},
+    world::{Side, World},
+};
+
+fn recorded(console: &Console) -> Vec<Recorded> {
+    let all = console.runner.app.desk.exchanges.all();
+    all.map(|exchange| exchange.recorded.clone()).collect()
+}
+
+/// No secret is in what is kept, in a debug text, or on any page of the inspector and the messages.
+#[track_caller]
+fn clean(console: &Console, secrets: &[String], what: &str) {
+    let kept = format!("{:?} {:#?}", console.runner.app, recorded(console));
+    let screen = console.screen();
+    for secret in secrets {
+        assert!(!kept.contains(secret), "{what}: {secret} is kept: {kept}");
+        assert!(!screen.contains(secret), "{what}: {screen}");
+        let half = &secret[..secret.len() / 2];
+        assert!(!screen.contains(half), "{what}: half of {secret}: {screen}");
+    }
+}
+
+/// Opens every exchange and every message, whole, and looks at every page.
+async fn look_at_everything(console: &mut Console, secrets: &[String], what: &str) {
+    for list in ["4", "m"] {
+        console.keys(list).await;
+        let rows = match list {
+            "4" => console.runner.app.desk.exchanges.all().len(),
+            _ => console.runner.app.desk.messages.all().len(),
+        };
+        for _ in 0..rows {
+            console.keys("<enter>").await;
+            for _ in 0..6 {
+                clean(console, secrets, what);
+                console.keys("<pgdn>").await;
+            }
+            console.keys("<esc><down>").await;
+        }
+        console.keys("<esc>").await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_look_up_a_rotation_and_a_refusal_are_there_and_no_secret_is() {
+    let world = a_world().await;
+    let meddler = Meddler::before(world.address()).await;
+    let desk = world.desk(Side::Testing).at(NOW);
+    let through = desk.through(meddler.base_url()).operations();
+    let mut console = open_with(vec![through]).await;
+    let mut secrets = world.secrets();
+    console.keys("4").await;
+    console.shows("nothing was sent yet");
+    console.keys("<esc><enter>").await;
+    console.keys("<esc>tTy").await;
+    console.keys("<esc>").await;
+    let refusal = json!({"success": 0, "error": "no such token, says canary"});
+    let refused = http(
+        "403 Forbidden",
+        &["Content-Type: application/json"],
+        refusal.to_string(),
+    );
+    meddler.next("PUT", Meddling::swallowed(Then::Instead(refused)));
+    console.keys("e<end> plc<ctrl-s><tab><enter>").await;
+    console
+        .shows("the service refused (403)")
+        .shows("nothing was changed");
+    secrets.extend(world.secrets());
+    let all = recorded(&console);
+    let calls: Vec<&str> = all.iter().rev().map(|one| one.call.method()).collect();
+    assert_eq!(
+        calls.iter().filter(|method| **method == "POST").count(),
+        1,
+        "{calls:?}"
+    );
+    assert_eq!(all[0].sort, Sort::Refused);
+    assert_eq!(all[0].status, Some(403));
+    console.keys("<esc><esc><esc>4").await;
+    console
+        .shows("PUT update")
+        .shows("POST rotate")
+        .shows("refused")
+        .shows("testing");
+    console.keys("<enter>").await;
+    console
+        .shows("PUT http://")
+        .shows("\"name\": \"Acme Europe plc\"");
+    console.keys("G").await;
+    console
+        .shows("HTTP 403")
+        .shows("no such token, says canary");
+    console.keys("<esc>").await;
+    look_at_everything(&mut console, &secrets, "a usual day").await;
+    // The old and the new token can be told apart, and recognised.
+    let rotation = recorded(&console)
+        .into_iter()
+        .find(|one| one.call.method() == "POST")
+        .expect("one");
+    let masks = |text: &str| -> Vec<String> {
+        let parts = text.split('"').filter(|part| part.starts_with("****"));
+        parts.map(str::to_owned).collect()
+    };
+    let old = masks(&rotation.request.text);
+    let new = masks(&rotation.answer.expect("an answer").text);
+    assert!(
+        old.len() == 1 && new.len() == 1 && old != new,
+        "{old:?} {new:?}"
+    );
+    world.scan_desks(&secrets);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_error_leads_to_its_request_and_answer() {
+    let world = a_world().await;
+    let meddler = Meddler::before(world.address()).await;
+    let desk = world.desk(Side::Testing).at(NOW);
+    let mut console = open_with(vec![desk.through(meddler.base_url()).operations()]).await;
+    console.keys("e<end> plc<ctrl-s><tab>").await;
+    let page = http(
+        "502 Bad Gateway",
+        &["Content-Type: text/html"],
+        "<html>gone</html>",
+    );
+    meddler.next("PUT", Meddling::applied(Then::Instead(page)));
+    console.keys("<enter>").await;
+    console.shows("UNKNOWN whether the update took effect: it was sent, but");
+    let screen = console.screen().to_lowercase().replace("│ │", " ");
+    assert_eq!(screen.matches("read the group").count(), 1, "{screen}");
+    console.keys("m").await;
+    console.shows("UNKNOWN whether the update took effect");
+    console.keys("<enter>").await;
+    console.shows("PUT http://").shows("UNCLEAR");
+    console.keys("G").await;
+    console.shows("HTTP 502").shows("<html>gone</html>");
+    // A request that got no answer, too.
+    console.keys("<esc><esc><esc><esc><esc>").await;
+    let gone = world
+        .desk(Side::Testing)
+        .at(NOW)
+        .through("http://127.0.0.1:9");
+    let mut console = open_with(vec![gone.operations()]).await;
+    console.keys("<enter><esc>4").await;
+    console.shows("not sent");
+    console.keys("<enter>").await;
+    console.shows("No answer came").shows("nothing was sent");
+}
+
+const KEY: &str = "canary-key-77e1";
+const FIRST: &str = "canary-token-first-and-old";
+const SECOND: &str = "canary-token-second-and-new";
+
+fn good(token: &str) -> Value {
+    json!({"success": 1, "new_user_group": false, "user_group": {
+        "team_id": 7, "token": token, "name": "Acme Europe", "provided_id": "acme-eu",
+        "properties": null, "api_environment_tag": "Testing"}})
+}
+
+/// Answers that repeat the key, the old token and the new one wherever they can.
+fn parrots() -> Vec<Fault> {
+    let words = format!("Token {KEY} for {FIRST}, then {SECOND}");
+    let raw =
+        |status: &str, headers: &[&str], body: String| Fault::Answer(http(status, headers, body));
+    vec![
+        answer(
+            "200 OK",
+            &json!({"success": 0, "error": {"code": KEY, "message": words}}),
+        ),
+        answer(
+            "401 Unauthorized",
+            &json!({"message": words, "errors": [{"detail": words}]}),
+        ),
+        answer(
+            "500 Internal Server Error",
+            &json!({"error": words, (FIRST): {"x": [SECOND]}}),
+        ),
+        answer(
+            "200 OK",
+            &json!({"success": 1, "user_group": {"token": SECOND, "provided_id": KEY}}),
+        ),
+        raw(
+            "200 OK",
+            &["Content-Type: text/html"],
+            format!("<html>{words}</html>"),
+        ),
+        raw(
+            "200 OK",
+            &[],
+            format!("{{\"success\": 1, \"user_group\": {{\"token\": \"{SECOND}"),
+        ),
+        raw(
+            "502 Bad Gateway",
+            &[
+                &format!("Server: {FIRST}"),
+                &format!("X-Request-Id: {SECOND}"),
+            ],
+            words.clone(),
+        ),
+        raw(
+            "307 Moved",
+            &[&format!("Location: http://{KEY}/{FIRST}?{SECOND}")],
+            String::new(),
+        ),
+        raw(
+            "200 OK",
+            &[],
+            format!("{{\"a\": \"\\u0063{}\", ", &FIRST[1..]),
+        ),
+        Fault::AnswerAndClose(
+            format!("HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n{words}").into_bytes(),
+        ),
+        Fault::Close,
+        Fault::Reset,
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_repeats_every_secret_shows_none_of_them() {
+    let secrets = [KEY, FIRST, SECOND].map(str::to_owned);
+    let world = a_world().await;
+    for round in 0..parrots().len() {
+        let parrot = || parrots().swap_remove(round);
+        // The old token is read, the rotation is answered with the new one, and then the parrot speaks.
+        let faults = [
+            answer("200 OK", &good(FIRST)),
+            answer("200 OK", &good(FIRST)),
+            answer("200 OK", &good(FIRST)),
+            answer("200 OK", &good(SECOND)),
+            parrot(),
+            parrot(),
+            parrot(),
+        ];
+        let server = Faults::start(faults).await;
+        let directory = world.other_directory(&format!("desk-{round}"));
+        let desk = world.desk(Side::Testing).at(NOW).key(KEY).on(&directory);
+        let operations = desk.through(server.base_url()).operations();
+        learn(&operations).await;
+        let mut console = open_with(vec![operations]).await;
+        console.keys("tTy").await;
+        let what = format!("round {round}");
+        let rotations = recorded(&console);
+        let rotated = rotations.iter().find(|one| one.call.method() == "POST");
+        let sort = rotated.map(|rotation| rotation.sort);
+        assert_eq!(sort, Some(Sort::Done), "{what}: {}", console.screen());
+        clean(&console, &secrets, &what);
+        console.keys("<esc><enter>r<esc>").await;
+        clean(&console, &secrets, &what);
+        let wrong = recorded(&console);
+        assert!(wrong[0].sort != Sort::Done, "{what}: {wrong:?}");
+        look_at_everything(&mut console, &secrets, &what).await;
+    }
+    world.scan_desks(&secrets);
+}
+
+/// Makes the directory know the group, without asking the service under test.
+async fn learn(operations: &groupdesk::operations::Operations) {
+    use groupdesk::operations::Assurance;
+    let id = crate::support::world::id("acme-eu");
+    let done = operations.look_up(&id, Assurance::Exists).await;
+    assert!(done.is_ok(), "{done:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_recorded_where_nobody_listens_and_nothing_is_on_the_disk() {
+    let world: World = a_world().await;
+    let mut console = open(&world, Side::Testing, (80, 24)).await;
+    let operations = world.operations(Side::Testing);
+    learn(&operations).await;
+    assert!(recorded(&console).is_empty(), "another handle is not heard");
+    console.keys("<enter>").await;
+    assert_eq!(recorded(&console).len(), 1);
+    // A request that is given up is there as well.
+    let meddler = Meddler::before(world.address()).await;
+    let desk = world
+        .desk(Side::Testing)
+        .at(NOW)
+        .through(meddler.base_url());
+    let mut console = open_with(vec![desk.operations()]).await;
+    let gate = Gate::new();
+    meddler.next("GET", Meddling::passed().behind(&gate));
+    console.burst("<enter>");
+    gate.reached().await;
+    console.burst("<esc>4");
+    console.until("given up").await;
+    gate.open();
+    assert_eq!(recorded(&console)[0].sort, Sort::GivenUp);
+}
