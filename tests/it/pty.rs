@@ -2,6 +2,7 @@
 
 mod canary;
 mod copying;
+mod cost;
 mod dead_service;
 mod end;
 mod first_screen;

@@ -1,7 +1,9 @@
 //! The terminal itself: entering, leaving and suspending the full screen, so that whatever happens the person gets the
 //! terminal back as it was. It draws nothing and reads no keys. There is one screen per process.
 
+mod backend;
 pub mod input;
+mod paint;
 pub mod panic;
 pub mod signals;
 
@@ -11,7 +13,7 @@ pub use signals::{Signal, Signals};
 
 use std::{
     fs::File,
-    io::{self, BufWriter, IsTerminal, Write},
+    io::{self, IsTerminal, Write},
     os::fd::AsFd,
     sync::{
         Mutex, PoisonError,
@@ -25,16 +27,16 @@ use crossterm::{
     style::ResetColor,
     terminal::{self, disable_raw_mode, enable_raw_mode},
 };
-use ratatui::{Frame, Terminal, backend::CrosstermBackend, layout::Rect};
+use ratatui::{Frame, Terminal, buffer::Buffer};
+
+use backend::Behind;
+use paint::Painter;
 
 /// Whether the screen is ours now. One for the process, as the terminal is; the panic hook must know it without a
 /// [`Screen`] at hand.
 static IS_OURS: AtomicBool = AtomicBool::new(false);
 /// The thread that draws; only its panics take the screen down.
 static CONSOLE_THREAD: Mutex<Option<ThreadId>> = Mutex::new(None);
-
-/// A frame is written at once; this holds a large one.
-const BUFFER: usize = 64 * 1024;
 
 /// Why there can be no console here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -62,9 +64,11 @@ fn check(is_terminal: bool, term: Option<&str>) -> Result<(), NoTerminal> {
 /// The full screen, in raw mode, with bracketed paste. Left on drop.
 #[derive(Debug)]
 pub struct Screen {
-    terminal: Terminal<CrosstermBackend<Output>>,
-    /// Nobody knows what is on the screen: the next frame is written whole.
-    is_stale: bool,
+    terminal: Terminal<Behind>,
+    painter: Painter,
+    out: Gate,
+    /// The frame that was drawn last.
+    frame: Buffer,
 }
 
 impl Screen {
@@ -72,13 +76,16 @@ impl Screen {
     pub fn enter() -> io::Result<Self> {
         let term = std::env::var("TERM").ok();
         check(io::stdout().is_terminal(), term.as_deref()).map_err(io::Error::other)?;
-        let backend = CrosstermBackend::new(Output::new()?);
+        let out = Gate(File::from(rustix::io::dup(io::stdout().as_fd())?));
+        let synchronised = backend::holds_frames_back(|name| std::env::var(name).ok());
         *console_thread() = Some(std::thread::current().id());
         take_over()?;
-        match Terminal::new(backend) {
+        match Terminal::new(Behind::default()) {
             Ok(terminal) => Ok(Self {
                 terminal,
-                is_stale: false,
+                painter: Painter::new(synchronised),
+                out,
+                frame: Buffer::default(),
             }),
             Err(error) => {
                 restore();
@@ -87,22 +94,23 @@ impl Screen {
         }
     }
 
-    /// Draws one frame; only what differs from the one before is written.
+    /// Draws one frame; only what differs from the one before is written, at once.
     pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
-        if self.is_stale {
-            // Not `Terminal::clear`, which asks the terminal for its cursor and fails beside another reader (trap 2 of
-            // dependencies.md).
-            let size = self.terminal.size()?;
-            self.terminal
-                .resize(Rect::from((ratatui::layout::Position::ORIGIN, size)))?;
-            self.is_stale = false;
-        }
-        self.terminal.draw(render).map(drop)
+        let Self {
+            terminal, frame, ..
+        } = self;
+        terminal.draw(|drawn| {
+            render(drawn);
+            frame.clone_from(drawn.buffer_mut());
+        })?;
+        let cursor = self.terminal.backend().cursor();
+        let bytes = self.painter.paint(&self.frame, cursor);
+        self.out.write_all(&bytes)
     }
 
     /// Forgets what is on the screen, so that the next frame is written whole.
     pub fn redraw(&mut self) {
-        self.is_stale = true;
+        self.painter.forget();
     }
 
     /// Gives the terminal back. May be called again; errors of a terminal that is gone are ignored.
@@ -196,28 +204,8 @@ fn console_thread() -> std::sync::MutexGuard<'static, Option<ThreadId>> {
         .unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Standard output with a buffer of its own. What is written while the screen is not ours is dropped without an error:
-/// half a frame must not land on the person's shell, and ratatui prints errors from its `Drop`.
-#[derive(Debug)]
-struct Output(BufWriter<Gate>);
-
-impl Output {
-    fn new() -> io::Result<Self> {
-        let file = File::from(rustix::io::dup(io::stdout().as_fd())?);
-        Ok(Self(BufWriter::with_capacity(BUFFER, Gate(file))))
-    }
-}
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
+/// Standard output. What is written while the screen is not ours is dropped without an error: half a frame must not
+/// land on the person's shell.
 #[derive(Debug)]
 struct Gate(File);
 
