@@ -104,6 +104,10 @@ impl<S: Screen> Runner<S> {
                 Some(msg) = self.receiver.recv() => Some(msg),
                 signal = next_signal(&mut signals) => match signal {
                     Signal::Terminate | Signal::Hangup | Signal::Interrupt => Some(Msg::Leave),
+                    Signal::Stop => self.screen.suspend().err().map(|_| {
+                        terminal_lives = false;
+                        Msg::Leave
+                    }),
                     // A line that is lost brings this signal too; what is in flight still ends.
                     Signal::Continued => self.screen.continued().err().map(|_| {
                         terminal_lives = false;

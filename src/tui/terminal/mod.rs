@@ -31,6 +31,7 @@ use ratatui::{Frame, Terminal, buffer::Buffer};
 
 use backend::Behind;
 use paint::Painter;
+use rustix::termios::{LocalModes, tcgetattr};
 
 /// Whether the screen is ours now. One for the process, as the terminal is; the panic hook must know it without a
 /// [`Screen`] at hand.
@@ -132,20 +133,27 @@ impl Screen {
 
     /// Stops this process as Ctrl-Z does elsewhere, with the terminal given back; returns when it is continued.
     ///
-    /// Call it on the main thread: the kernel gives the signal to that thread, so it stops before this goes on. Without
-    /// a shell that could continue it, the kernel ignores the signal, and the screen only flickers.
+    /// Without a shell that could continue it, nothing stops, and the screen only flickers.
     pub fn suspend(&mut self) -> io::Result<()> {
         restore();
-        let stopped = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
+        let stopped = signals::stop_here();
         self.enter_again()?;
-        stopped.map_err(io::Error::from)
+        stopped
     }
 
     /// After SIGCONT: a shell may have changed the modes of the terminal and what is on it.
     pub fn continued(&mut self) -> io::Result<()> {
-        restore();
+        // Not given back first: after Ctrl-Z it was taken again already, and somebody may look at it meanwhile.
+        if is_cooked() {
+            let _ = disable_raw_mode();
+        }
         self.enter_again()
     }
+}
+
+/// Whether the terminal edits lines: somebody else has set it up.
+fn is_cooked() -> bool {
+    tcgetattr(io::stdin()).is_ok_and(|modes| modes.local_modes.contains(LocalModes::ICANON))
 }
 
 impl Drop for Screen {
