@@ -86,7 +86,7 @@ async fn run(cli: Cli) -> Result<Exit, Stop> {
     match command {
         None => console::run(&global).await,
         Some(Command::Demo(demo)) if demo.hold => hold::run(demo.groups).await,
-        Some(Command::Demo(demo)) => console::demo(demo.groups, global.ascii).await,
+        Some(Command::Demo(demo)) => console::demo(demo.groups, &global).await,
         Some(Command::Serve(serve)) => serve::run(serve, &global).await,
         Some(Command::Whose { token }) => whose::run(&global, &token).await,
         Some(Command::Rotate(rotate)) if rotate.single().is_none() && !rotate.token_stdin => {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::{
+    comfort::Comfort,
     environment::Environment,
     error::ConfigError,
     file,
@@ -35,6 +36,8 @@ pub struct Settings {
     pub default_profile: Option<String>,
     /// Who works here, for the history; for example `ana@bastion2`.
     pub operator: String,
+    /// How the console is to look and behave.
+    pub comfort: Comfort,
     /// The directory's database file.
     pub directory: PathBuf,
     /// The configuration file that was read, or the default place of one that does not exist.
@@ -63,6 +66,7 @@ impl Settings {
         let Written {
             default_profile,
             operator,
+            comfort,
             mut profiles,
         } = written;
         let from_variables = variables::profile(env, &profiles)?;
@@ -95,6 +99,7 @@ impl Settings {
             profiles,
             default_profile,
             operator: operator.unwrap_or_else(|| operator_of(env)),
+            comfort,
             directory: directory.map_or_else(|| paths::directory(env), Ok)?,
             file,
         })

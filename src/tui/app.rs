@@ -5,7 +5,7 @@ pub(in crate::tui) mod batches;
 pub(in crate::tui) mod handing;
 mod settling;
 
-use crossterm::event::{KeyEvent, KeyEventKind};
+use crossterm::event::{KeyEvent, KeyEventKind, MouseEvent};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
@@ -14,6 +14,7 @@ use super::{
     keymap::{self, Action},
     message::{Effect, Job, Msg, Outcome, ProfileIndex, Ticket},
     messages::Severity,
+    mouse,
     panes::{
         Pane, View, help::Help, history::History, list::List, messages::MessagesPane, open::Open,
         profiles::Profiles, rotations::Rotations, token, welcome::Welcome, whose::Whose,
@@ -84,6 +85,7 @@ impl App {
         match msg {
             Msg::Key(key) => self.key(key),
             Msg::Paste(text) => self.paste(&text),
+            Msg::Mouse(event) => self.mouse(event),
             Msg::Resize(columns, rows) => {
                 self.desk.size = (columns, rows);
                 // Also where the size is the old one again: a terminal keeps nothing of what was cut off meanwhile.
@@ -121,6 +123,18 @@ impl App {
     fn input(&mut self, key: KeyEvent) {
         let pane = self.stack.last_mut().expect("the bottom pane stays");
         pane.view_mut().input(key, &mut self.desk);
+    }
+
+    /// As the keys of the cursor, where this place has them.
+    fn mouse(&mut self, event: MouseEvent) {
+        let focus = self.top().focus();
+        let (action, times) = mouse::moves(self, event);
+        let is_known = keymap::bindings(focus).any(|binding| binding.action == action);
+        if is_known && self.leaving.is_none() {
+            for _ in 0..times {
+                self.act(action);
+            }
+        }
     }
 
     fn paste(&mut self, text: &str) {

@@ -104,6 +104,11 @@ impl<S: Screen> Runner<S> {
                 Some(msg) = self.receiver.recv() => Some(msg),
                 signal = next_signal(&mut signals) => match signal {
                     Signal::Terminate | Signal::Hangup | Signal::Interrupt => Some(Msg::Leave),
+                    Signal::Stop if self.app.desk.writes_under_way() > 0 => {
+                        let text = "not stopped: something is being sent";
+                        self.app.desk.say(Severity::Warning, text);
+                        None
+                    }
                     Signal::Stop => self.screen.suspend().err().map(|_| {
                         terminal_lives = false;
                         Msg::Leave
@@ -306,6 +311,28 @@ impl Screen for terminal::Screen {
     }
 }
 
+impl Screen for terminal::PlainScreen {
+    fn draw(&mut self, render: &mut dyn FnMut(&mut Frame<'_>)) -> io::Result<()> {
+        self.draw(render)
+    }
+
+    fn copy(&mut self, text: &Token) -> io::Result<()> {
+        self.copy(text.expose())
+    }
+
+    fn suspend(&mut self) -> io::Result<()> {
+        self.suspend()
+    }
+
+    fn continued(&mut self) -> io::Result<()> {
+        self.continued()
+    }
+
+    fn redraw(&mut self) {
+        self.redraw();
+    }
+}
+
 /// What the stream has now; `None` when one would have to wait.
 ///
 /// Polled with this task's own waker; one that does nothing could leave the console asleep for ever.
@@ -332,6 +359,7 @@ fn message(event: Event) -> Option<Msg> {
         Event::Key(key) => Some(Msg::Key(key)),
         Event::Paste(text) => Some(Msg::Paste(text)),
         Event::Resize(columns, rows) => Some(Msg::Resize(columns, rows)),
-        Event::FocusGained | Event::FocusLost | Event::Mouse(_) => None,
+        Event::Mouse(event) => Some(Msg::Mouse(event)),
+        Event::FocusGained | Event::FocusLost => None,
     }
 }

@@ -10,11 +10,20 @@ use ratatui::{
 
 #[derive(Debug, Default)]
 pub(super) struct Behind {
+    /// Columns and rows, where they are not those of the terminal.
+    size: Option<Size>,
     is_shown: bool,
     at: Position,
 }
 
 impl Behind {
+    pub(super) fn of_size(width: u16, height: u16) -> Self {
+        Self {
+            size: Some(Size { width, height }),
+            ..Self::default()
+        }
+    }
+
     /// Where the last frame wants the cursor.
     pub(super) fn cursor(&self) -> Option<Position> {
         self.is_shown.then_some(self.at)
@@ -59,6 +68,9 @@ impl Backend for Behind {
     }
 
     fn size(&self) -> io::Result<Size> {
+        if let Some(size) = self.size {
+            return Ok(size);
+        }
         let (width, height) = crossterm::terminal::size()?;
         Ok(Size { width, height })
     }

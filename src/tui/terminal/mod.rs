@@ -5,10 +5,12 @@ mod backend;
 pub mod input;
 mod paint;
 pub mod panic;
+mod plain;
 pub mod signals;
 
 pub use input::Input;
 pub use panic::{install_panic_hook, missed_panics};
+pub use plain::PlainScreen;
 pub use signals::{Signal, Signals};
 
 use std::{
@@ -17,7 +19,7 @@ use std::{
     os::fd::AsFd,
     sync::{
         Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU8, Ordering},
     },
     thread::ThreadId,
 };
@@ -36,6 +38,8 @@ use rustix::termios::{LocalModes, tcgetattr};
 /// Whether the screen is ours now. One for the process, as the terminal is; the panic hook must know it without a
 /// [`Screen`] at hand.
 static IS_OURS: AtomicBool = AtomicBool::new(false);
+/// What was switched on with it, and must be switched off: bits of [`Modes`].
+static MODES: AtomicU8 = AtomicU8::new(0);
 /// The thread that draws; only its panics take the screen down.
 static CONSOLE_THREAD: Mutex<Option<ThreadId>> = Mutex::new(None);
 
@@ -47,7 +51,7 @@ pub enum NoTerminal {
     )]
     NotATerminal,
     #[error(
-        "the terminal is \"dumb\" (TERM): it cannot place text; use the subcommands (groupdesk --help)"
+        "the terminal is \"dumb\" (TERM): it cannot place text; use --plain, or the subcommands (groupdesk --help)"
     )]
     Dumb,
 }
@@ -62,6 +66,31 @@ fn check(is_terminal: bool, term: Option<&str>) -> Result<(), NoTerminal> {
     }
 }
 
+/// What the terminal does besides raw mode and bracketed paste.
+#[derive(Debug, Clone, Copy)]
+struct Modes(u8);
+
+impl Modes {
+    const FULL: u8 = 1;
+    const MOUSE: u8 = 2;
+
+    const fn empty() -> Self {
+        Self(0)
+    }
+
+    const fn screen(mouse: bool) -> Self {
+        Self(Self::FULL | if mouse { Self::MOUSE } else { 0 })
+    }
+
+    const fn has(self, mode: u8) -> bool {
+        self.0 & mode != 0
+    }
+}
+
+/// Buttons and wheel, in coordinates without a limit; movements are not reported (modes 1000 and 1006).
+const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1006h";
+const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1000l";
+
 /// The full screen, in raw mode, with bracketed paste. Left on drop.
 #[derive(Debug)]
 pub struct Screen {
@@ -70,23 +99,26 @@ pub struct Screen {
     out: Gate,
     /// The frame that was drawn last.
     frame: Buffer,
+    modes: Modes,
 }
 
 impl Screen {
     /// Takes the screen over. The calling thread counts as the console's from now on.
-    pub fn enter() -> io::Result<Self> {
+    pub fn enter(mouse: bool) -> io::Result<Self> {
         let term = std::env::var("TERM").ok();
         check(io::stdout().is_terminal(), term.as_deref()).map_err(io::Error::other)?;
         let out = Gate(File::from(rustix::io::dup(io::stdout().as_fd())?));
         let synchronised = backend::holds_frames_back(|name| std::env::var(name).ok());
         *console_thread() = Some(std::thread::current().id());
-        take_over()?;
+        let modes = Modes::screen(mouse);
+        take_over(modes)?;
         match Terminal::new(Behind::default()) {
             Ok(terminal) => Ok(Self {
                 terminal,
                 painter: Painter::new(synchronised),
                 out,
                 frame: Buffer::default(),
+                modes,
             }),
             Err(error) => {
                 restore();
@@ -122,13 +154,12 @@ impl Screen {
     /// Takes the screen over again after [`Screen::leave`], for example when an outside editor is done.
     pub fn enter_again(&mut self) -> io::Result<()> {
         self.redraw();
-        take_over()
+        take_over(self.modes)
     }
 
     /// Hands a text to the clipboard of the person's terminal (OSC 52); nobody confirms that it took it.
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
-        let command = crossterm::clipboard::CopyToClipboard::to_clipboard_from(text);
-        write_commands(|out| queue!(out, command))
+        copy(text)
     }
 
     /// Stops this process as Ctrl-Z does elsewhere, with the terminal given back; returns when it is continued.
@@ -162,17 +193,24 @@ impl Drop for Screen {
     }
 }
 
-/// Puts the terminal into the state of a full-screen program.
-fn take_over() -> io::Result<()> {
+fn copy(text: &str) -> io::Result<()> {
+    let command = crossterm::clipboard::CopyToClipboard::to_clipboard_from(text);
+    write_commands(|out| queue!(out, command))
+}
+
+/// Puts the terminal into the state that the console needs.
+fn take_over(modes: Modes) -> io::Result<()> {
     enable_raw_mode()?;
+    MODES.store(modes.0, Ordering::SeqCst);
     IS_OURS.store(true, Ordering::SeqCst);
     let entered = write_commands(|out| {
-        queue!(
-            out,
-            terminal::EnterAlternateScreen,
-            event::EnableBracketedPaste,
-            cursor::Hide
-        )
+        if modes.has(Modes::FULL) {
+            queue!(out, terminal::EnterAlternateScreen, cursor::Hide)?;
+        }
+        if modes.has(Modes::MOUSE) {
+            out.extend(MOUSE_ON);
+        }
+        queue!(out, event::EnableBracketedPaste)
     });
     if entered.is_err() {
         restore();
@@ -186,14 +224,21 @@ fn restore() {
     if !IS_OURS.swap(false, Ordering::SeqCst) {
         return;
     }
+    let modes = Modes(MODES.load(Ordering::SeqCst));
     let _ = write_commands(|out| {
-        queue!(
-            out,
-            event::DisableBracketedPaste,
-            ResetColor,
-            terminal::LeaveAlternateScreen,
-            cursor::Show
-        )
+        queue!(out, event::DisableBracketedPaste)?;
+        if modes.has(Modes::MOUSE) {
+            out.extend(MOUSE_OFF);
+        }
+        if modes.has(Modes::FULL) {
+            queue!(
+                out,
+                ResetColor,
+                terminal::LeaveAlternateScreen,
+                cursor::Show
+            )?;
+        }
+        Ok(())
     });
     let _ = disable_raw_mode();
 }

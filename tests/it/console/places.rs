@@ -5,7 +5,7 @@ use groupdesk::{
     tui::{
         Farewell,
         keymap::{self, Focus},
-        theme::Theme,
+        theme::{Palette, Theme},
     },
 };
 use ratatui::style::Color;
@@ -91,14 +91,17 @@ const THEMES: [Theme; 3] = [
     Theme {
         colour: true,
         ascii: false,
+        palette: Palette::NAMED,
     },
     Theme {
         colour: false,
         ascii: false,
+        palette: Palette::NAMED,
     },
     Theme {
         colour: true,
         ascii: true,
+        palette: Palette::NAMED,
     },
 ];
 
@@ -184,6 +187,7 @@ async fn the_cursor_is_marked_without_any_colour() {
     console.on(Theme {
         colour: false,
         ascii: true,
+        palette: Palette::NAMED,
     });
     console.shows(">  Acme Europe");
     console.keys("<down>").await;
