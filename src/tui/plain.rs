@@ -89,8 +89,7 @@ impl Page {
 
     fn focus(&self) -> Option<String> {
         let line = self.body.get(self.focus?)?;
-        let text = line.text.trim_start_matches(['>', ' ']);
-        Some(format!("> {text}"))
+        Some(format!("> {}", bare(&line.text)))
     }
 
     /// Another pane: all of it, and in the end what the cursor is on.
@@ -124,7 +123,11 @@ impl Page {
         // Rows that scroll into the window beside the cursor are no news.
         let table = if moved { self.block() } else { 0..0 };
         for (at, line) in self.body.iter().enumerate() {
-            let is_known = last.body.iter().any(|known| known.text == line.text);
+            // What only lost the cursor was read before.
+            let is_known = last
+                .body
+                .iter()
+                .any(|known| bare(&known.text) == bare(&line.text));
             if !is_known && Some(at) != self.focus && !line.is_edge && !table.contains(&at) {
                 lines.push(line.text.clone());
             }
@@ -145,6 +148,11 @@ impl Page {
         let after = self.body[focus..].iter().position(|line| line.is_edge);
         before.map_or(0, |at| at + 1)..after.map_or(self.body.len(), |at| focus + at)
     }
+}
+
+/// A line without the sign of the cursor.
+fn bare(line: &str) -> &str {
+    line.trim_start_matches(['>', ' '])
 }
 
 /// The signs of a row.

@@ -1,6 +1,7 @@
 //! The whole console against the real service: every story that a person at the screen lives through.
 
 mod bulk;
+mod colours;
 mod handing;
 mod places;
 mod recovery;

@@ -11,9 +11,11 @@ mod harness;
 mod idle;
 mod in_flight;
 mod looks;
+mod mouse;
 mod panics;
 mod paste;
 mod place;
+mod plain;
 mod resize;
 mod suspend;
 

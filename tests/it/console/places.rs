@@ -217,3 +217,27 @@ async fn no_place_shows_a_secret_that_nobody_asked_for() {
     }
     world.scan_desks(&world.secrets());
 }
+
+/// The window is drawn to any size at any moment: nothing panics, and in the end the screen is that of a new console.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_storm_of_sizes_breaks_no_place() {
+    let world = a_world().await;
+    for (script, _) in PLACES {
+        let mut console = open(&world, Side::Testing, USUAL).await;
+        console.keys(script).await;
+        let before = console.screen();
+        // Every small size in both directions, and a walk through the large ones.
+        let small =
+            (1..=48).flat_map(|width| [(width, 9), (41, 1 + width / 2), (width, 49 - width)]);
+        let large = (0..25).map(|step: u16| (1 + step * 97 % 500, 1 + step * 61 % 200));
+        for size in small.chain(large) {
+            console.resize(size);
+            // In a window of a few columns even that it is too small is cut.
+            if size.0 >= 40 {
+                judge(&console, script);
+            }
+        }
+        console.resize(USUAL);
+        assert_eq!(console.screen(), before, "{script}");
+    }
+}

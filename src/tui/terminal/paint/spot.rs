@@ -39,7 +39,7 @@ impl Spot<'_> {
         let alone: u16 = self
             .symbol
             .chars()
-            .map(|c| (&*c.encode_utf8(&mut buffer)).cell_width())
+            .map(|c| (*c.encode_utf8(&mut buffer)).cell_width())
             .sum();
         alone.max(self.width)
     }
