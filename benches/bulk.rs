@@ -1,9 +1,11 @@
-//! How fast many tokens are rotated, with everything durable, beside a bare loop that does nothing but the POSTs. The
-//! service is the shipped binary on loopback. `cargo bench --bench bulk`; `GROUPDESK_BENCH_GROUPS`, and
-//! `GROUPDESK_BENCH_FOLDER` to put the directory elsewhere (on a disk without fsync, its price is the difference).
+//! How fast many tokens are rotated, with everything durable, beside bare loops without a journal: one that does nothing
+//! but the POSTs over kept connections, one that sends the same three requests (get, POST over a fresh connection, get),
+//! and `xargs -P 8 curl`. The service is the shipped binary on loopback. `cargo bench --bench bulk`;
+//! `GROUPDESK_BENCH_GROUPS`, and `GROUPDESK_BENCH_FOLDER` to put the directory elsewhere (on a disk without fsync, its
+//! price is the difference).
 
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Write},
     path::Path,
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
@@ -52,18 +54,25 @@ async fn measure() {
     let operations = operations(&url, &key, desk.path());
     println!("{groups} groups; rotations per second, and the median of one in ms");
     println!(
-        "{:>12} {:>16} {:>16} {:>7}",
-        "concurrency", "groupdesk", "bare loop", "share"
+        "{:>12} {:>16} {:>16} {:>7} {:>16} {:>7}",
+        "concurrency", "groupdesk", "bare POSTs", "share", "same requests", "share"
     );
     for concurrency in CONCURRENCIES {
         let tokens = read(&operations, &ids).await;
         let (bare, bare_median) = bare(&url, &key, tokens, concurrency).await;
         read(&operations, &ids).await;
         let (ours, median) = bulk(&operations, &ids, concurrency).await;
+        let (same, same_median) = same(&url, &key, &ids, concurrency).await;
         println!(
-            "{concurrency:>12} {ours:>9.0} {median:>6.1} {bare:>9.0} {bare_median:>6.1} {:>6.0}%",
-            100.0 * ours / bare
+            "{concurrency:>12} {ours:>9.0} {median:>6.1} {bare:>9.0} {bare_median:>6.1} {:>6.0}% {same:>9.0} {same_median:>6.1} {:>6.0}%",
+            100.0 * ours / bare,
+            100.0 * ours / same
         );
+    }
+    let tokens = read(&operations, &ids).await;
+    match curl(&url, &key, &tokens, here.path()) {
+        Some(rate) => println!("xargs -P 8 curl: {rate:.0}"),
+        None => println!("xargs -P 8 curl: not measured, it did not run to its end"),
     }
 }
 
@@ -206,6 +215,86 @@ async fn bare(url: &str, key: &str, tokens: Vec<Token>, concurrency: usize) -> (
         .collect()
         .await;
     result(took, begun)
+}
+
+/// Get, rotate over a fresh connection, get: what a rotation sends, without everything that makes it safe.
+async fn same(url: &str, key: &str, ids: &[UserGroupId], concurrency: usize) -> (f64, f64) {
+    let client = |idle| {
+        reqwest::Client::builder()
+            .no_proxy()
+            .tls_certs_only([])
+            .pool_max_idle_per_host(idle)
+            .build()
+            .expect("a client")
+    };
+    let (reads, writes, url) = (&client(usize::MAX), &client(0), &format!("{url}/api/user"));
+    let send = |client: &reqwest::Client, method: reqwest::Method, body: String| {
+        let request = client
+            .request(method, url)
+            .header("authorization", format!("Token {key}"))
+            .header("content-type", "application/json")
+            .body(body);
+        async move {
+            let answer = request.send().await.expect("an answer");
+            assert_eq!(answer.status(), 200);
+            let body = answer.bytes().await.expect("a whole answer");
+            let answer: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+            answer["user_group"]["token"].as_str().map(str::to_owned)
+        }
+    };
+    let begun = Instant::now();
+    let rotations = ids.iter().map(|id| async {
+        let begun = Instant::now();
+        let get = format!("{{\"user_group_id\":\"{}\"}}", id.as_str());
+        let token = send(reads, reqwest::Method::GET, get.clone()).await;
+        let rotate = format!("{{\"current_token\":\"{}\"}}", token.expect("a token"));
+        send(writes, reqwest::Method::POST, rotate).await;
+        send(reads, reqwest::Method::GET, get).await;
+        begun.elapsed()
+    });
+    let took: Vec<_> = stream::iter(rotations)
+        .buffer_unordered(concurrency)
+        .collect()
+        .await;
+    result(took, begun)
+}
+
+/// Rotations per second of one curl each, eight at a time; `None` where that cannot be run.
+fn curl(url: &str, key: &str, tokens: &[Token], folder: &Path) -> Option<f64> {
+    let bodies = folder.join("bodies");
+    std::fs::create_dir(&bodies).expect("a folder");
+    let mut names = Vec::new();
+    for (number, token) in tokens.iter().enumerate() {
+        let body = format!("{{\"current_token\":\"{}\"}}", token.expose());
+        std::fs::write(bodies.join(number.to_string()), body).expect("written");
+        writeln!(names, "{number}").expect("memory");
+    }
+    let headers = format!("authorization: Token {key}\ncontent-type: application/json\n");
+    std::fs::write(folder.join("headers"), headers).expect("written");
+    let begun = Instant::now();
+    let mut xargs = Command::new("xargs")
+        .args([
+            "-P",
+            "8",
+            "-I",
+            "{}",
+            "curl",
+            "--fail",
+            "-s",
+            "-o",
+            "/dev/null",
+        ])
+        .args(["-H", "@../headers", "--data", "@{}"])
+        .arg(format!("{url}/api/user"))
+        .current_dir(&bodies)
+        .stdin(Stdio::piped())
+        .spawn()
+        .ok()?;
+    let mut stdin = xargs.stdin.take().expect("standard input");
+    stdin.write_all(&names).ok()?;
+    drop(stdin);
+    let done = xargs.wait().ok()?.success();
+    done.then(|| tokens.len() as f64 / begun.elapsed().as_secs_f64())
 }
 
 fn result(mut took: Vec<Duration>, begun: Instant) -> (f64, f64) {

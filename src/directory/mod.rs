@@ -2,6 +2,7 @@
 //! and the journal of rotations. Fingerprints, never tokens. One story; SQLite tells it today.
 
 mod batch;
+mod boot;
 mod columns;
 mod error;
 mod replay;
@@ -28,12 +29,13 @@ use crate::domain::{
     token::{Fingerprint, Fingerprinter, Token},
 };
 pub use batch::{Batch, BatchId, BatchItem, NewBatch, Place};
+pub use boot::BootTime;
 pub use error::DirectoryError;
 pub use replay::replay;
 use request::{Groups, Reply, Request};
 pub use values::{
     Begun, Damaged, HandOffStep, Happening, HistoryFilter, Intent, JournalRow, Numbered, Owner,
-    Record, Recorded, RotationFilter, RotationId, RotationStep, Upon, What,
+    Record, Recorded, RotationFilter, RotationId, RotationStep, Standing, Upon, What,
 };
 
 /// A handle to one directory file; clones share it. Requests are done one after another, in the order of asking; what
@@ -107,6 +109,17 @@ impl Directory {
     ) -> Result<Option<KnownGroup>, DirectoryError> {
         let (profile, id) = (profile.to_owned(), id.clone());
         self.ask(|reply| Request::Group { profile, id, reply })
+            .await
+    }
+
+    /// One group, if it is known, and what is open of its rotations.
+    pub async fn standing(
+        &self,
+        profile: &str,
+        id: &UserGroupId,
+    ) -> Result<Standing, DirectoryError> {
+        let (profile, id) = (profile.to_owned(), id.clone());
+        self.ask(|reply| Request::Standing { profile, id, reply })
             .await
     }
 

@@ -6,6 +6,7 @@ use tokio::sync::oneshot;
 use super::{
     Batch, BatchId, BatchItem, Begun, Damaged, DirectoryError, Happening, HistoryFilter, Intent,
     JournalRow, NewBatch, Numbered, Owner, Place, Record, Recorded, RotationFilter, RotationId,
+    Standing,
 };
 use crate::domain::{
     group::UserGroupId,
@@ -34,6 +35,11 @@ pub(super) enum Request {
         profile: String,
         id: UserGroupId,
         reply: Reply<Option<KnownGroup>>,
+    },
+    Standing {
+        profile: String,
+        id: UserGroupId,
+        reply: Reply<Standing>,
     },
     Record {
         profile: String,
@@ -103,6 +109,7 @@ impl Request {
     pub(super) fn is_glance(&self) -> bool {
         match self {
             Self::Group { .. }
+            | Self::Standing { .. }
             | Self::Rotation { .. }
             | Self::Happenings { .. }
             | Self::Owners { .. } => true,

@@ -14,7 +14,13 @@ macro_rules! group_columns {
 macro_rules! rotation_columns {
     () => {
         "id, profile, user_group_id, state, previous, fingerprint, refused, read_unchanged, by, reason, \
-         started_at, sent_at, note, handoff, handoff_exit, handoff_note"
+         started_at, sent_at, note, handoff, handoff_exit, handoff_note, boot_clock"
+    };
+}
+
+macro_rules! open_states {
+    () => {
+        "state IN ('intended', 'sent', 'rotated', 'unknown')"
     };
 }
 
@@ -71,8 +77,9 @@ SELECT number, at, by, profile, user_group_id, operation, ending, previous_finge
 
 /// Nothing is returned where another rotation holds the token.
 pub(super) const BEGIN_ROTATION: &str = "\
-INSERT INTO rotations (profile, user_group_id, state, previous, refused, read_unchanged, by, reason, started_at) \
-VALUES ($1, $2, 'intended', $3, 0, 0, $4, $5, $6) \
+INSERT INTO rotations (profile, user_group_id, state, previous, refused, read_unchanged, by, reason, started_at, \
+ boot_clock) \
+VALUES ($1, $2, 'intended', $3, 0, 0, $4, $5, $6, $7) \
 ON CONFLICT DO NOTHING RETURNING id";
 
 pub(super) const ADD_BATCH: &str = "\
@@ -132,11 +139,20 @@ pub(super) const ROTATION: &str = concat!(
 
 const ROTATIONS: &str = concat!("SELECT ", rotation_columns!(), " FROM rotations");
 
+/// Listed by the index `rotations_open`.
+pub(super) const OPEN_OF_GROUP: &str = concat!(
+    "SELECT ",
+    rotation_columns!(),
+    " FROM rotations WHERE profile = $1 AND user_group_id = $2 AND ",
+    open_states!(),
+    " ORDER BY id DESC"
+);
+
 /// Compare and set: changes nothing where the state is not the expected one.
 pub(super) const STEP_ROTATION: &str = "\
 UPDATE rotations SET state = $1, fingerprint = $2, refused = $3, read_unchanged = $4, \
- sent_at = COALESCE(sent_at, $5), note = COALESCE($6, note) \
-WHERE id = $7 AND state = $8";
+ sent_at = COALESCE(sent_at, $5), note = COALESCE($6, note), boot_clock = COALESCE($7, boot_clock) \
+WHERE id = $8 AND state = $9";
 
 pub(super) const HAND_OFF: &str =
     "UPDATE rotations SET handoff = $1, handoff_exit = $2, handoff_note = $3 WHERE id = $4";
@@ -170,7 +186,7 @@ pub(super) const META: &str = "SELECT value FROM meta WHERE key = $1";
 pub(super) const ADD_META: &str = "INSERT INTO meta (key, value) VALUES ($1, $2)";
 
 /// The open states, as the index `rotations_open` lists them.
-const OPEN: &str = "state IN ('intended', 'sent', 'rotated', 'unknown')";
+const OPEN: &str = open_states!();
 
 /// A parameter of a text that is put together from a filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -281,6 +297,7 @@ mod tests {
             HOLDER,
             UNSETTLED,
             ROTATION,
+            OPEN_OF_GROUP,
             STEP_ROTATION,
             HAND_OFF,
             END_HAND_OFF,

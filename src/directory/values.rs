@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::Place;
+use super::{BootTime, Place};
 
 use crate::domain::{
     group::UserGroupId,
@@ -65,6 +65,16 @@ pub struct HandOffStep {
 pub struct Recorded {
     pub group: Option<KnownGroup>,
     pub noticed: Noticed,
+    /// What is still to be found out of rotations of that group, the last begun first.
+    pub open: Vec<JournalRow>,
+}
+
+/// What the directory knows of one group at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct Standing {
+    pub group: Option<KnownGroup>,
+    /// Rotations of which something is still to be found out, the last begun first.
+    pub open: Vec<JournalRow>,
 }
 
 /// A rotation to begin.
@@ -107,6 +117,8 @@ pub struct JournalRow {
     /// The last thing that was seen, in words.
     pub note: Option<String>,
     pub handoff: HandOff,
+    /// As `sent_at`, or as `started_at` where nothing was sent.
+    pub boot_clock: Option<BootTime>,
 }
 
 /// One row of the append-only journal of a rotation, the intent first.

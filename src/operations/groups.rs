@@ -2,7 +2,7 @@
 
 use super::{
     Assurance, Done, Failure, Operations, Point, Warning,
-    learning::{Learnt, No, Read},
+    learning::{Before, Learnt, Lookup, No, Read},
 };
 use crate::{
     api::wire::GroupRequest,
@@ -27,15 +27,20 @@ impl Operations {
     ///
     /// It settles the open rotations of the group (rotation.md, rule 2).
     pub async fn look_up(&self, id: &UserGroupId, assurance: Assurance) -> Result<Done, Failure> {
-        // Together: behind the writes of others each would wait for a commit of its own.
-        let (known, asked) = tokio::join!(self.known(id, assurance), self.asked(id));
-        let known = known?;
-        let asked = asked.map_err(Failure::NothingSent)?;
+        Ok(self.look_closely(id, assurance).await?.done)
+    }
+
+    /// As [`Operations::look_up`], with what became of the rotations of the group.
+    pub(super) async fn look_closely(
+        &self,
+        id: &UserGroupId,
+        assurance: Assurance,
+    ) -> Result<Lookup, Failure> {
+        let (known, asked) = self.ask(id).await.map_err(Failure::NothingSent)?;
+        self.may_read(id, known.is_some(), assurance).await?;
         let properties = self.profile().read_properties.then(|| {
-            known
-                .and_then(|group| group.properties)
-                .map(|known| known.value)
-                .unwrap_or_default()
+            let known = known.as_ref().and_then(|group| group.properties.as_ref());
+            known.map(|known| known.value.clone()).unwrap_or_default()
         });
         let request = GroupRequest {
             user_group_id: id.as_str().to_owned(),
@@ -55,30 +60,29 @@ impl Operations {
             sent: Sent::default(),
             read,
             changes: None,
+            before: Before::Read(known.map(Box::new)),
             asked: Some(asked),
         };
-        let mut done = self.learn(id, learnt).await?;
+        let mut lookup = self.learn(id, learnt).await?;
         self.reached(Point::GetDurable);
-        self.warn_of_what_stands(&mut done).await;
-        Ok(done)
+        self.warn_of_what_stands(&mut lookup);
+        Ok(lookup)
     }
 
     /// What the answer does not say but the directory knows: a wrong tag seen before, a rotation still to be settled.
-    async fn warn_of_what_stands(&self, done: &mut Done) {
+    fn warn_of_what_stands(&self, lookup: &mut Lookup) {
+        let done = &mut lookup.done;
         let tag = done.group.environment_tag.as_ref();
         let alarm = self.tag_alarm(tag.map(|known| &known.value));
         if !done.warnings.iter().any(Warning::is_alarm) {
             done.warnings.splice(0..0, alarm);
         }
-        let Ok(asked) = self.asked(&done.group.id).await else {
-            return;
-        };
-        for row in asked.open {
+        for row in &lookup.open {
             if row.rotation.state != State::Rotated {
                 let sent = row.sent_at.unwrap_or(row.started_at);
                 done.warnings.push(Warning::RotationOpen {
                     state: row.rotation.state,
-                    by: row.by,
+                    by: row.by.clone(),
                     decided_from: sent + self.horizon(),
                 });
             }
@@ -115,9 +119,10 @@ impl Operations {
             },
             read,
             changes: created.then(|| Change::between(&Wanted::default(), wanted)),
+            before: Before::ToRead,
             asked: None,
         };
-        let mut done = self.learn(id, learnt).await?;
+        let mut done = self.learn(id, learnt).await?.done;
         if creation_unclear || (!created && self.may_have_created(id).await) {
             done.warnings.push(Warning::CreationUnclear);
         }
@@ -171,9 +176,10 @@ impl Operations {
             sent: sent(wanted),
             read,
             changes: Some(Change::between(base, wanted)),
+            before: Before::ToRead,
             asked: None,
         };
-        let mut done = self.learn(id, learnt).await?;
+        let mut done = self.learn(id, learnt).await?.done;
         let different = differences(wanted, &answered);
         done.warnings
             .extend(different.into_iter().map(Warning::Differs));

@@ -1,5 +1,5 @@
 //! How long ago a rotation was sent, for the settle horizon (rotation.md, H): by the monotonic clock where this process
-//! sent it, else by the wall clock of the journal. It decides nothing.
+//! sent it, by the time since the machine started where another one did, else by the wall clock. It decides nothing.
 
 use std::{
     collections::HashMap,
@@ -9,13 +9,14 @@ use std::{
 
 use jiff::Timestamp;
 
-use crate::directory::{JournalRow, RotationId};
+use crate::directory::{BootTime, JournalRow, RotationId};
 
-/// One moment on both clocks; a clock that stands still has no monotonic one.
-#[derive(Debug, Clone, Copy)]
+/// One moment on all clocks; a clock that stands still has only the wall's.
+#[derive(Debug, Clone)]
 pub(super) struct Moment {
     pub wall: Timestamp,
     pub monotonic: Option<Instant>,
+    pub boot: Option<BootTime>,
 }
 
 /// When this process sent which rotation.
@@ -29,12 +30,16 @@ impl Sendings {
     }
 
     /// Time from the sending (from the intent where nothing was sent) to a moment; zero when a clock went back.
-    pub(super) fn since(&self, row: &JournalRow, now: Moment) -> Duration {
+    pub(super) fn since(&self, row: &JournalRow, now: &Moment) -> Duration {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match (known.get(&row.id), now.monotonic) {
-            (Some(sent), Some(now)) => now.saturating_duration_since(*sent),
-            _ => between(row.sent_at.unwrap_or(row.started_at), now.wall),
+        if let (Some(sent), Some(now)) = (known.get(&row.id), now.monotonic) {
+            return now.saturating_duration_since(*sent);
         }
+        let by_boot = match (&row.boot_clock, &now.boot) {
+            (Some(sent), Some(now)) => now.since(sent),
+            _ => None,
+        };
+        by_boot.unwrap_or_else(|| between(row.sent_at.unwrap_or(row.started_at), now.wall))
     }
 }
 
@@ -62,6 +67,7 @@ mod tests {
             sent_at: None,
             note: None,
             handoff: HandOff::default(),
+            boot_clock: None,
         }
     }
 
@@ -74,14 +80,21 @@ mod tests {
         let now = Moment {
             wall: Timestamp::UNIX_EPOCH + Duration::from_hours(10),
             monotonic: Some(sent + second),
+            boot: BootTime::now(),
         };
-        assert_eq!(sendings.since(&row(1), now), second);
-        let others = sendings.since(&row(2), now);
-        assert_eq!(others, Duration::from_hours(10), "sent by another process");
+        assert_eq!(sendings.since(&row(1), &now), second);
+        let others = sendings.since(&row(2), &now);
+        assert_eq!(others, Duration::from_hours(10), "nothing but the wall");
+        if now.boot.is_some() {
+            let mut others = row(2);
+            others.boot_clock.clone_from(&now.boot);
+            let since = sendings.since(&others, &now);
+            assert_eq!(since, Duration::ZERO, "sent by another process");
+        }
         let back = Moment {
             wall: Timestamp::UNIX_EPOCH - second,
             ..now
         };
-        assert_eq!(sendings.since(&row(2), back), Duration::ZERO);
+        assert_eq!(sendings.since(&row(2), &back), Duration::ZERO);
     }
 }

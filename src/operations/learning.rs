@@ -16,12 +16,13 @@ use crate::{
         failure::CallError,
         unclear::Unclear,
     },
-    directory::{DirectoryError, Record, Upon},
+    directory::{DirectoryError, JournalRow, Record, RotationId, Upon},
     domain::{
         change::Change,
         group::{EnvironmentTag, UserGroupId},
         history::{Ending, Operation},
         known::{KnownGroup, Lesson, Returned, Sent},
+        rotation::State,
         token::{Fingerprint, Token},
     },
 };
@@ -42,8 +43,35 @@ pub(super) struct Learnt {
     pub sent: Sent,
     pub read: Read,
     pub changes: Option<Change>,
+    pub before: Before,
     /// What was open before a get left; `None` where the answer settles nothing.
     pub asked: Option<Asked>,
+}
+
+/// What was known of the group before the answer.
+pub(super) enum Before {
+    Read(Option<Box<KnownGroup>>),
+    ToRead,
+}
+
+/// What an answer taught, and what is known of the group's rotations now.
+pub(super) struct Lookup {
+    pub done: Done,
+    /// The rotations that this settled or moved on, and where they stand now.
+    pub moved: Vec<(RotationId, State)>,
+    /// Those that are open still.
+    pub open: Vec<JournalRow>,
+}
+
+impl Lookup {
+    /// Where a rotation stands now, if that can be told from this.
+    pub(super) fn state_of(&self, id: RotationId) -> Option<State> {
+        let moved = self.moved.iter().rev().find(|(moved, _)| *moved == id);
+        let open = || self.open.iter().find(|row| row.id == id);
+        moved
+            .map(|(_, state)| *state)
+            .or_else(|| open().map(|row| row.rotation.state))
+    }
 }
 
 /// How often an answer is compared again because another process was faster.
@@ -128,12 +156,16 @@ impl Operations {
     }
 
     /// Writes down a good answer and says what it means for the person who asked.
-    pub(super) async fn learn(&self, id: &UserGroupId, learnt: Learnt) -> Result<Done, Failure> {
+    pub(super) async fn learn(&self, id: &UserGroupId, learnt: Learnt) -> Result<Lookup, Failure> {
         let mut learnt = learnt;
         let mut tries = TRIES;
         loop {
             tries -= 1;
-            match self.learn_once(id, &learnt).await {
+            let before = match std::mem::replace(&mut learnt.before, Before::ToRead) {
+                Before::Read(before) => before.map(|group| *group),
+                Before::ToRead => self.show(id).await.map_err(Failure::NotWritten)?,
+            };
+            match self.learn_once(id, &learnt, before).await {
                 // Rotations that another process moved on meanwhile are left to it.
                 Err(DirectoryError::MovedOn { .. }) if tries > 0 => learnt.asked = None,
                 Err(DirectoryError::Overtaken) if tries > 0 => {}
@@ -142,14 +174,18 @@ impl Operations {
         }
     }
 
-    async fn learn_once(&self, id: &UserGroupId, learnt: &Learnt) -> Result<Done, DirectoryError> {
+    async fn learn_once(
+        &self,
+        id: &UserGroupId,
+        learnt: &Learnt,
+        before: Option<KnownGroup>,
+    ) -> Result<Lookup, DirectoryError> {
         let Learnt {
             operation,
             ending,
             read,
             ..
         } = learnt;
-        let before = self.show(id).await?;
         let stale = self.is_stale(before.as_ref(), &read.returned).await?;
         let alarm = self.alarm(*ending, &read.returned);
         let asked = learnt.asked.as_ref().filter(|_| !stale);
@@ -179,6 +215,8 @@ impl Operations {
             entry
         });
         let mut records = settled.steps;
+        let steps = records.iter().filter_map(|record| record.rotation.as_ref());
+        let moved = steps.map(|step| (step.id, step.after.state)).collect();
         records.push(Record {
             lesson: Some(lesson),
             entry,
@@ -187,18 +225,24 @@ impl Operations {
         });
         let profile = &self.profile().name;
         let recorded = self.directory().record_all(profile, records).await?.pop();
+        let recorded = recorded.unwrap_or_default();
         let endings = settled.endings.into_iter();
         warnings.extend(endings.map(|ending| Warning::RotationSettled { ending }));
         warnings.extend(stale.then_some(Warning::StaleAnswer));
-        Ok(Done {
+        let done = Done {
             ending: *ending,
-            group: recorded.and_then(|last| last.group).unwrap_or(group),
+            group: recorded.group.unwrap_or(group),
             token: (!stale).then(|| read.token.clone()),
             previous_fingerprint: previous,
             warnings,
             status: read.status,
             latency: read.latency,
             rotation: None,
+        };
+        Ok(Lookup {
+            done,
+            moved,
+            open: recorded.open,
         })
     }
 

@@ -196,11 +196,21 @@ impl Operations {
         assurance: Assurance,
     ) -> Result<Option<KnownGroup>, Failure> {
         let known = self.show(id).await.map_err(Failure::NothingSent)?;
-        if known.is_none() && assurance == Assurance::Exists {
+        self.may_read(id, known.is_some(), assurance).await?;
+        Ok(known)
+    }
+
+    async fn may_read(
+        &self,
+        id: &UserGroupId,
+        is_known: bool,
+        assurance: Assurance,
+    ) -> Result<(), Failure> {
+        if !is_known && assurance == Assurance::Exists {
             // Reading it could create it.
             self.writable()?;
         }
-        if known.is_none() && assurance == Assurance::KnownOnly {
+        if !is_known && assurance == Assurance::KnownOnly {
             let groups = self.list().await.map_err(Failure::NothingSent)?;
             return Err(Failure::NotKnown {
                 id: id.clone(),
@@ -210,7 +220,7 @@ impl Operations {
                     .collect(),
             });
         }
-        Ok(known)
+        Ok(())
     }
 
     /// Refuses a change of a group that was last seen in another environment (hazard 11), unless a person says that it

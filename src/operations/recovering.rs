@@ -221,7 +221,7 @@ impl Operations {
 
     /// What is left of the settle horizon.
     fn waits(&self, row: &JournalRow) -> Option<Duration> {
-        let since = self.since_sent(row, self.moment());
+        let since = self.since_sent(row, &self.moment());
         let left = self.horizon().saturating_sub(since);
         (!left.is_zero()).then_some(left)
     }

@@ -3,13 +3,13 @@
 
 use super::{
     Assurance, Done, Failure, Operations, Point, Warning,
-    learning::{Read, explain, refused},
+    learning::{Lookup, Read, explain, refused},
     rotating::{Beside, UnderWay},
     settling::ending,
 };
 use crate::{
     api::{answer::Verdict, client::Reply, failure::CallError, rotation::rotation_answer},
-    directory::{DirectoryError, Recorded, Upon},
+    directory::{DirectoryError, Recorded, RotationId, Upon},
     domain::{
         history::Ending,
         known::{KnownGroup, Lesson, Returned, Sent},
@@ -199,19 +199,20 @@ impl Operations {
     /// the group cannot be read.
     pub async fn confirm(&self, rotated: Done) -> Done {
         let mut done = rotated;
-        let read = match self.look_up(&done.group.id, Assurance::Exists).await {
-            Ok(read) => read,
+        let looked = self.look_closely(&done.group.id, Assurance::Exists).await;
+        let lookup = match looked {
+            Ok(lookup) => lookup,
             Err(failure) => {
                 let why = failure.to_string();
                 done.warnings.push(Warning::NotReadBack { why });
                 return done;
             }
         };
-        let row = match done.rotation {
-            Some(row) => self.directory().rotation(row).await.ok().flatten(),
+        let state = match done.rotation {
+            Some(row) => self.state_of(row, &lookup).await,
             None => None,
         };
-        let state = row.map(|row| row.rotation.state);
+        let read = lookup.done;
         done.ending = state.and_then(ending).unwrap_or(done.ending);
         let news = read.warnings.into_iter().filter(is_news);
         done.warnings.extend(news);
@@ -229,6 +230,15 @@ impl Operations {
             _ => {}
         }
         done
+    }
+
+    async fn state_of(&self, row: RotationId, lookup: &Lookup) -> Option<State> {
+        if let Some(state) = lookup.state_of(row) {
+            return Some(state);
+        }
+        // Moved on by another process.
+        let row = self.directory().rotation(row).await.ok().flatten();
+        row.map(|row| row.rotation.state)
     }
 
     async fn end(

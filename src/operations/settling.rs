@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use super::{Clock, Operations, horizon::Moment};
 use crate::{
-    directory::{DirectoryError, JournalRow, Record, RotationFilter, RotationId, RotationStep},
+    directory::{BootTime, DirectoryError, JournalRow, Record, RotationId, RotationStep, Standing},
     domain::{
         group::UserGroupId,
         history::{Ending, Entry, Operation},
+        known::KnownGroup,
         rotation::{Event, Rotation, State},
         token::Fingerprint,
     },
@@ -40,13 +41,18 @@ pub(super) struct Settled {
 
 impl Operations {
     pub(super) fn moment(&self) -> Moment {
-        let monotonic = match self.0.clock {
-            Clock::System => Some(Instant::now()),
-            Clock::Fixed(_) => None,
-        };
-        Moment {
-            wall: self.now(),
-            monotonic,
+        let wall = self.now();
+        match self.0.clock {
+            Clock::System => Moment {
+                wall,
+                monotonic: Some(Instant::now()),
+                boot: BootTime::now(),
+            },
+            Clock::Fixed(_) => Moment {
+                wall,
+                monotonic: None,
+                boot: None,
+            },
         }
     }
 
@@ -56,28 +62,25 @@ impl Operations {
     }
 
     /// Time since a rotation was sent, or intended where it was not.
-    pub(super) fn since_sent(&self, row: &JournalRow, now: Moment) -> Duration {
+    pub(super) fn since_sent(&self, row: &JournalRow, now: &Moment) -> Duration {
         self.0.sendings.since(row, now)
     }
 
-    /// To be called before the get leaves.
-    pub(super) async fn asked(&self, id: &UserGroupId) -> Result<Asked, DirectoryError> {
-        let filter = RotationFilter {
-            profile: Some(self.profile().name.clone()),
-            user_group_id: Some(id.clone()),
-            open_only: true,
-            ..RotationFilter::default()
-        };
+    /// What is known, and what is open; to be called before the get leaves.
+    pub(super) async fn ask(
+        &self,
+        id: &UserGroupId,
+    ) -> Result<(Option<KnownGroup>, Asked), DirectoryError> {
         let at = self.moment();
-        let open = self.directory().rotations(filter).await?;
-        Ok(Asked { open, at })
+        let Standing { group, open } = self.directory().standing(&self.profile().name, id).await?;
+        Ok((group, Asked { open, at }))
     }
 
     /// Tells every rotation that was open when the get left what it found.
     pub(super) fn settle(&self, asked: &Asked, evidence: &Evidence) -> Settled {
         let mut settled = Settled::default();
         for row in &asked.open {
-            self.settle_one(row, asked.at, evidence, &mut settled);
+            self.settle_one(row, &asked.at, evidence, &mut settled);
         }
         settled
     }
@@ -85,7 +88,7 @@ impl Operations {
     fn settle_one(
         &self,
         row: &JournalRow,
-        asked_at: Moment,
+        asked_at: &Moment,
         evidence: &Evidence,
         settled: &mut Settled,
     ) {

@@ -2,10 +2,10 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{fault::Fault, rows};
+use super::{fault::Fault, journal, rows};
 use crate::{
     directory::{
-        Damaged, DirectoryError, Owner, Recorded, Upon,
+        Damaged, DirectoryError, Owner, Recorded, Standing, Upon,
         columns::{self, Origins},
         request::Groups,
         sql,
@@ -52,6 +52,17 @@ pub(super) fn one(
     Ok(row.and_then(|row| row.group))
 }
 
+pub(super) fn standing(
+    connection: &Connection,
+    profile: &str,
+    id: &UserGroupId,
+) -> Result<Standing, Fault> {
+    Ok(Standing {
+        group: one(connection, profile, id)?,
+        open: journal::open_of(connection, profile, id)?,
+    })
+}
+
 /// Reads the group, lets it learn, writes it back.
 pub(super) fn learn(
     tx: &Connection,
@@ -72,9 +83,11 @@ pub(super) fn learn(
         let at = columns::micros(lesson.at);
         keep_fingerprint(tx, profile, &lesson.id, returned.fingerprint, at)?;
     }
+    let open = journal::open_of(tx, profile, &group.id)?;
     Ok(Recorded {
         group: Some(group),
         noticed,
+        open,
     })
 }
 

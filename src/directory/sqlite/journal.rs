@@ -1,16 +1,17 @@
 //! The journal of rotations (rotation.md): intents, steps, and every event for ever.
 
-use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Rows, params, params_from_iter};
 
 use super::{batches, fault::Fault, groups, rows};
 use crate::{
     directory::{
-        Begun, DirectoryError, Happening, Intent, JournalRow, RotationFilter, RotationId,
+        Begun, BootTime, DirectoryError, Happening, Intent, JournalRow, RotationFilter, RotationId,
         RotationStep, What,
         columns::{self, EventColumns},
         replay, sql,
     },
     domain::{
+        group::UserGroupId,
         rotation::{Event, State},
         token::Fingerprint,
     },
@@ -45,7 +46,8 @@ pub(super) fn begin(tx: &Connection, profile: &str, intent: &Intent) -> Result<B
                 intent.previous.as_bytes(),
                 intent.by,
                 intent.reason,
-                at
+                at,
+                boot_clock()
             ],
             |row| row.get(0),
         )
@@ -95,13 +97,15 @@ pub(super) fn step(tx: &Connection, profile: &str, step: &RotationStep) -> Resul
     let horizon_passed =
         replay::horizon_passed(before.rotation, event, after).ok_or_else(moved_on)?;
     let at = columns::micros(step.at);
+    let sends = matches!(event, Event::Sending);
     let changed = tx.prepare_cached(sql::STEP_ROTATION)?.execute(params![
         after.state.as_str(),
         after.fingerprint.as_ref().map(Fingerprint::as_bytes),
         after.refused,
         after.read_unchanged,
-        matches!(event, Event::Sending).then_some(at),
+        sends.then_some(at),
         step.note,
+        sends.then(boot_clock).flatten(),
         id.0,
         from.as_str(),
     ])?;
@@ -117,6 +121,11 @@ pub(super) fn step(tx: &Connection, profile: &str, step: &RotationStep) -> Resul
         groups::keep_fingerprint(tx, profile, &before.user_group_id, fingerprint, at)?;
     }
     Ok(())
+}
+
+/// The horizon of an intent, and then of its sending, begins here.
+fn boot_clock() -> Option<String> {
+    BootTime::now().map(|now| now.to_string())
 }
 
 fn add(
@@ -150,13 +159,26 @@ pub(super) fn one(connection: &Connection, id: RotationId) -> Result<Option<Jour
         .transpose()
 }
 
+/// What is still to be found out of the rotations of a group.
+pub(super) fn open_of(
+    connection: &Connection,
+    profile: &str,
+    id: &UserGroupId,
+) -> Result<Vec<JournalRow>, Fault> {
+    let mut statement = connection.prepare_cached(sql::OPEN_OF_GROUP)?;
+    rotations(statement.query([profile, id.as_str()])?)
+}
+
 pub(super) fn list(
     connection: &Connection,
     filter: RotationFilter,
 ) -> Result<Vec<JournalRow>, Fault> {
     let (text, parameters) = sql::rotations(filter);
     let mut statement = connection.prepare_cached(&text)?;
-    let mut found = statement.query(params_from_iter(parameters))?;
+    rotations(statement.query(params_from_iter(parameters))?)
+}
+
+fn rotations(mut found: Rows<'_>) -> Result<Vec<JournalRow>, Fault> {
     let mut rotations = Vec::new();
     while let Some(row) = found.next()? {
         rotations.push(rows::rotation(row)?.ok_or(Fault::Row(TABLE))?);

@@ -68,6 +68,9 @@ fn work(request: Request) -> Box<dyn Work> {
         Request::Group { profile, id, reply } => {
             read!(reply, move |c| groups::one(c, &profile, &id))
         }
+        Request::Standing { profile, id, reply } => {
+            read!(reply, move |c| groups::standing(c, &profile, &id))
+        }
         Request::Record {
             profile,
             records,
@@ -173,8 +176,7 @@ impl Store {
         let outcomes = if writes {
             self.transact(&mut batch)
         } else {
-            let done = batch.iter_mut().map(|work| self.read(work.as_mut()));
-            Ok(done.collect())
+            self.look(&mut batch)
         };
         match outcomes {
             Ok(outcomes) => {
@@ -190,8 +192,29 @@ impl Store {
         }
     }
 
-    fn read(&mut self, work: &mut dyn Work) -> Result<(), DirectoryError> {
-        let done = work.run(self.connection()?);
+    /// Reads, all of one snapshot; each fails for itself. `Err`: not even begun.
+    fn look(
+        &mut self,
+        batch: &mut [Box<dyn Work>],
+    ) -> Result<Vec<Result<(), DirectoryError>>, DirectoryError> {
+        let path = self.path.clone();
+        let connection = self.connection()?;
+        let mut spoilt = false;
+        let done = connection
+            .transaction_with_behavior(TransactionBehavior::Deferred)
+            .map_err(Fault::from)
+            .map(|snapshot| {
+                let outcomes = batch.iter_mut().map(|work| {
+                    work.run(&snapshot).map_err(|fault| {
+                        spoilt |= fault.ends_the_connection();
+                        fault.explain(&path)
+                    })
+                });
+                outcomes.collect()
+            });
+        if spoilt {
+            self.connection = None;
+        }
         self.checked(done)
     }
 

@@ -10,7 +10,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
+use rusqlite::{
+    Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, config::DbConfig,
+};
 use zeroize::Zeroizing;
 
 use super::fault::{Fault, is_busy};
@@ -27,6 +29,7 @@ const APPLICATION_ID: i64 = 0x6764_736b;
 const MIGRATIONS: &[&str] = &[
     include_str!("../../../assets/migrations/directory/0001_begin.sql"),
     include_str!("../../../assets/migrations/directory/0002_batches_and_handoff.sql"),
+    include_str!("../../../assets/migrations/directory/0003_boot_clock.sql"),
 ];
 
 const NEWEST: i64 = MIGRATIONS.len() as i64;
@@ -113,7 +116,9 @@ fn connect(path: &Path) -> Result<(Connection, Fingerprinter), Fault> {
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
     connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;")?;
-    connection.set_prepared_statement_cache_capacity(32);
+    connection.set_prepared_statement_cache_capacity(64);
+    // Plans must not depend on parameters: next to the partial indexes every binding would have a text parsed anew.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     if version(&connection)? < NEWEST {
         // Before the write-ahead log, so that the mark reaches the file itself with the first transaction.
         migrate(&mut connection)?;

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     directory::{
-        BatchId, BatchItem, Happening, JournalRow, Numbered, Owner, Place, RotationId,
+        BatchId, BatchItem, BootTime, Happening, JournalRow, Numbered, Owner, Place, RotationId,
         columns::{self, EventColumns, Origin, Origins},
         sql::Parameter,
     },
@@ -191,6 +191,9 @@ pub(super) fn rotation(row: &Row<'_>) -> Result<Option<JournalRow>> {
             exit: row.get(14)?,
             note: row.get(15)?,
         },
+        boot_clock: row
+            .get::<_, Option<String>>(16)?
+            .and_then(|text| BootTime::parse(&text)),
     }))
 }
 

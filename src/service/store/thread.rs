@@ -81,22 +81,22 @@ impl Thread {
         } else {
             TransactionBehavior::Deferred
         };
-        let mut transaction = connection.transaction_with_behavior(behavior)?;
+        let transaction = connection.transaction_with_behavior(behavior)?;
         let mut outcomes = Vec::with_capacity(batch.len());
         for work in batch {
-            let savepoint = transaction.savepoint()?;
-            match work.run(&savepoint) {
-                Ok(()) => {
-                    savepoint.commit()?;
-                    outcomes.push(Ok(()));
-                }
+            transaction.prepare_cached("SAVEPOINT piece")?.execute([])?;
+            let done = match work.run(&transaction) {
                 Err(error) if error.spoils_all() => return Err(error),
                 Err(error) => {
-                    // Dropping would swallow an error of the rollback itself.
-                    savepoint.finish()?;
-                    outcomes.push(Err(error));
+                    transaction
+                        .prepare_cached("ROLLBACK TO piece")?
+                        .execute([])?;
+                    Err(error)
                 }
-            }
+                Ok(()) => Ok(()),
+            };
+            transaction.prepare_cached("RELEASE piece")?.execute([])?;
+            outcomes.push(done);
         }
         transaction
             .commit()

@@ -268,6 +268,7 @@ pub(super) fn rotation(number: i64, group: &str, state: State) -> JournalRow {
         sent_at: Some(BEGIN),
         note: None,
         handoff: HandOff::default(),
+        boot_clock: None,
     }
 }
 

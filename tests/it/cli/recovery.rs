@@ -52,13 +52,13 @@ impl Scene {
         gate.open();
     }
 
-    /// As if it had been killed an hour ago.
+    /// As if it had been killed an hour ago, and the machine restarted since.
     fn an_hour_later(&self) {
         let found = files(self.desk.folder.path());
         let file = found.iter().find(|file| file.ends_with("directory.db"));
         let directory = rusqlite::Connection::open(file.expect("a directory")).expect("open");
         let earlier = "UPDATE rotations SET started_at = started_at - 3600000000, \
-                       sent_at = sent_at - 3600000000";
+                       sent_at = sent_at - 3600000000, boot_clock = 'another:0'";
         assert_eq!(directory.execute(earlier, []).expect("done"), 1);
     }
 
