@@ -50,34 +50,38 @@ fn look(cell: &Cell) -> String {
     words.join("+")
 }
 
-/// One line a row: `3: 0-79 dim`. Blanks that look plain anyway belong to no run; of the edges only the title counts.
+/// One line a row: `3: 0-79 dim`. A run begins and ends with something that is seen; of the edges only the title counts.
 fn runs(buffer: &Buffer) -> String {
     let mut text = String::new();
     for y in 0..buffer.area.height {
-        let mut line = String::new();
-        let mut run: Option<(u16, u16, String)> = None;
-        for x in 0..=buffer.area.width {
-            let now = (x < buffer.area.width).then(|| {
-                let cell = &buffer[(x, y)];
-                let is_edge = "│─┌┐└┘|+-".contains(cell.symbol());
-                if is_edge && cell.modifier == Modifier::DIM {
-                    String::new()
-                } else {
-                    look(cell)
-                }
-            });
-            match (&mut run, now) {
-                (Some((_, last, look)), Some(now)) if *look == now => *last = x,
-                (_, now) => {
-                    if let Some((from, to, look)) = run.take().filter(|run| !run.2.is_empty()) {
-                        let _ = write!(line, " {from}-{to} {look}");
+        let mut found: Vec<(u16, u16, String)> = Vec::new();
+        let mut is_open = false;
+        for x in 0..buffer.area.width {
+            let cell = &buffer[(x, y)];
+            let is_edge = "│─┌┐└┘|+-".contains(cell.symbol()) && cell.modifier == Modifier::DIM;
+            let look = if is_edge { String::new() } else { look(cell) };
+            let on_blanks = Modifier::REVERSED | Modifier::UNDERLINED;
+            let is_seen = cell.symbol() != " " || cell.modifier.intersects(on_blanks);
+            match found.last_mut() {
+                Some(last) if is_open && last.2 == look => {
+                    if is_seen {
+                        last.1 = x;
                     }
-                    run = now.map(|look| (x, x, look));
+                }
+                _ => {
+                    is_open = is_seen && !look.is_empty();
+                    if is_open {
+                        found.push((x, x, look));
+                    }
                 }
             }
         }
-        if !line.is_empty() {
-            let _ = writeln!(text, "{y}:{line}");
+        if !found.is_empty() {
+            let _ = write!(text, "{y}:");
+            for (from, to, look) in found {
+                let _ = write!(text, " {from}-{to} {look}");
+            }
+            text.push('\n');
         }
     }
     text
