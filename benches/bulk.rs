@@ -141,6 +141,7 @@ fn operations(url: &str, key: &str, folder: &Path) -> Operations {
         handoff: None,
         max_token_age: None,
         max_bulk: usize::MAX,
+        guards: Vec::new(),
     };
     let environment: Environment = [("KEY", key)].into_iter().collect();
     let directory = Directory::open(&folder.join("desk/directory.db")).expect("a directory");

@@ -92,6 +92,7 @@ mod tests {
             handoff: None,
             max_token_age: None,
             max_bulk: 500,
+            guards: Vec::new(),
         }
     }
 

@@ -47,6 +47,8 @@ pub struct Client {
     writes: reqwest::Client,
     timeout: Duration,
     connect_timeout: Duration,
+    /// The proxy of the environment may stand in between.
+    proxied: bool,
 }
 
 impl fmt::Debug for Client {
@@ -94,6 +96,7 @@ impl Client {
             writes: build(base().pool_max_idle_per_host(0).http1_only())?,
             timeout: profile.timeout,
             connect_timeout,
+            proxied: profile.proxy_from_environment && !address.loopback,
             address,
             key,
             authorization,
@@ -144,6 +147,38 @@ impl Client {
         self.send(Call::Rotate, &request, &asked).await
     }
 
+    /// An update that names no group, which a service can only refuse; see `probe`.
+    pub(super) async fn update_nothing(&self) -> Result<Reply, CallError> {
+        let nobody = UserGroupId::parse("-").expect("a valid id");
+        let nothing = serde_json::Map::new();
+        self.send(Call::Probe, &nothing, &Asked::Group(&nobody))
+            .await
+    }
+
+    pub(super) fn goes_through_a_proxy(&self) -> bool {
+        self.proxied
+    }
+
+    pub(super) fn is_encrypted(&self) -> bool {
+        self.address.url.scheme() == "https"
+    }
+
+    pub(super) fn path_ends_with_a_slash(&self) -> bool {
+        self.address.url.path().ends_with('/')
+    }
+
+    /// Host and port of the address.
+    pub(super) fn place(&self) -> (String, u16) {
+        let url = &self.address.url;
+        let host = url.host_str().unwrap_or_default().to_owned();
+        (host, url.port_or_known_default().unwrap_or(443))
+    }
+
+    /// How long a connection may take.
+    pub(super) fn patience(&self) -> Duration {
+        self.connect_timeout
+    }
+
     async fn send(
         &self,
         call: Call,
@@ -153,7 +188,7 @@ impl Client {
         let (client, method) = match call {
             Call::GetOrCreate => (&self.reads, Method::GET),
             Call::Create => (&self.writes, Method::GET),
-            Call::Update => (&self.writes, Method::PUT),
+            Call::Update | Call::Probe => (&self.writes, Method::PUT),
             Call::Rotate => (&self.writes, Method::POST),
         };
         let body = serde_json::to_vec(request).expect("a request of strings and JSON serialises");

@@ -49,6 +49,8 @@ pub enum Call {
     /// Get-or-create that is meant to create.
     Create,
     Update,
+    /// An update that names no group, to see whether it is refused.
+    Probe,
     Rotate,
 }
 
@@ -129,6 +131,7 @@ fn next(call: Call) -> &'static str {
         Call::Update => {
             "the update was sent and may have taken effect; read the group before sending it again"
         }
+        Call::Probe => "the request could change nothing; try again",
         Call::Rotate => {
             "the rotation was sent and may have taken effect; read the group, do not rotate again"
         }

@@ -106,6 +106,7 @@ mod tests {
             handoff: None,
             max_token_age: None,
             max_bulk: 500,
+            guards: Vec::new(),
         }
     }
 

@@ -6,6 +6,7 @@ pub mod answer;
 pub mod client;
 pub mod failure;
 pub mod inspect;
+pub mod probe;
 pub mod rotation;
 pub mod unclear;
 pub mod wire;

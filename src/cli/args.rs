@@ -125,6 +125,9 @@ pub(super) enum Command {
         #[arg(hide = true, value_name = "NOTHING")]
         token: Vec<OsString>,
     },
+    /// Add, list, show, check and remove profiles; store their keys in the kernel's keyring
+    #[command(subcommand)]
+    Profile(super::profile::Command),
     /// Try groupdesk on sample groups; on this machine only, thrown away at the end
     #[command(after_help = "Examples:\n  groupdesk demo\n  groupdesk demo --groups 100000")]
     Demo(Demo),

@@ -4,7 +4,11 @@
 use std::io::{self, IsTerminal};
 
 use super::{print, session::Session, stop::Stop};
-use crate::domain::group::UserGroupId;
+use crate::{
+    config::guard::{self, Level},
+    domain::group::UserGroupId,
+    operations::Guarded,
+};
 
 /// What the person has to answer.
 pub(super) enum Question<'a> {
@@ -13,6 +17,39 @@ pub(super) enum Question<'a> {
     TypeId(&'a UserGroupId),
     /// Level 4: these words.
     TypeWords(&'a str),
+}
+
+/// What a change of one group asks, where `usual` is what console.md says; a guard that raises it says why.
+pub(super) struct Asking {
+    level: Level,
+    words: String,
+}
+
+impl Asking {
+    pub(super) fn about(
+        session: &Session,
+        operation: Guarded,
+        id: &UserGroupId,
+        usual: Level,
+    ) -> Self {
+        let profile = session.operations.profile();
+        let raised = guard::raised(&profile.guards, operation, usual);
+        if let Some((_, reason)) = raised {
+            print::say(&format!("! guard: {reason}"));
+        }
+        Self {
+            level: raised.map_or(usual, |(level, _)| level),
+            words: guard::words(operation, id, &profile.name),
+        }
+    }
+
+    pub(super) fn question<'a>(&'a self, id: &'a UserGroupId) -> Question<'a> {
+        match self.level {
+            Level::Button | Level::Key => Question::YesOrNo,
+            Level::Typed => Question::TypeId(id),
+            Level::Words => Question::TypeWords(&self.words),
+        }
+    }
 }
 
 /// Refuses right away where a question could not be asked: nothing at all is sent then.

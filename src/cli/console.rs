@@ -12,7 +12,7 @@ use super::{
 use crate::{
     config::{Comfort, Environment, Settings},
     directory::Directory,
-    operations::{Clock, Operations},
+    operations::{Clock, Connector, Operations},
     tui::{self, Farewell, Start, terminal::Signals},
 };
 
@@ -32,10 +32,12 @@ pub(super) async fn run(global: &Global) -> Result<Exit, Stop> {
             .position(|profile| profile.name == *name)
             .unwrap_or(0)
     };
+    let mut open_directory = None;
     let operations = if settings.profiles.is_empty() {
         Vec::new()
     } else {
         let directory = Directory::open(&settings.directory)?;
+        open_directory = Some(directory.clone());
         let of = |profile| {
             Operations::new(
                 profile,
@@ -57,7 +59,8 @@ pub(super) async fn run(global: &Global) -> Result<Exit, Stop> {
             plain: global.plain || settings.comfort.plain,
             ..settings.comfort
         },
-        environment: overrides.env,
+        environment: overrides.env.clone(),
+        connector: Some(Connector::new(overrides, open_directory, Clock::System)),
         greeting: Vec::new(),
     };
     match open(start, &mut signals).await? {
@@ -89,6 +92,7 @@ async fn play(groups: Option<u32>, global: &Global, signals: &mut Signals) -> Re
             ..Comfort::default()
         },
         environment: Environment::of_process(),
+        connector: None,
         greeting: vec![
             format!(
                 "for another shell: {}",

@@ -57,7 +57,7 @@ impl Exit {
         }
     }
 
-    fn of_failure(failure: &Failure) -> Self {
+    pub(super) fn of_failure(failure: &Failure) -> Self {
         match failure {
             Failure::Refused { .. }
             | Failure::Busy { .. }
@@ -65,6 +65,7 @@ impl Exit {
             | Failure::NotApplied { .. } => Self::Refused,
             Failure::NotKnown { .. }
             | Failure::ReadOnly { .. }
+            | Failure::Forbidden { .. }
             | Failure::CreatedByGet { .. }
             | Failure::WrongEnvironment { .. }
             | Failure::RotationTaken { .. }

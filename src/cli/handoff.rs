@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{exit::Exit, json as output, print, session::Session, stop::Stop};
 use crate::{
     domain::handoff::HandOffState,
-    operations::{Done, HandedOff, RotationId},
+    operations::{Done, Guarded, HandedOff, RotationId},
 };
 
 /// Hand new tokens off that have not arrived: read again from the service, given to the command of the profile
@@ -26,7 +26,7 @@ pub(super) struct HandOff {
 }
 
 pub(super) async fn run(session: &Session, which: HandOff) -> Result<Exit, Stop> {
-    session.operations.writable()?;
+    session.operations.permitted(Guarded::HandOff)?;
     let ids = chosen(session, which).await?;
     if ids.is_empty() {
         print::say("nothing waits to be handed off");

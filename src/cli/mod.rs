@@ -16,6 +16,7 @@ mod json;
 mod keys;
 mod mutations;
 mod print;
+mod profile;
 mod quiet;
 mod review;
 mod rotations;
@@ -88,6 +89,7 @@ async fn run(cli: Cli) -> Result<Exit, Stop> {
         Some(Command::Demo(demo)) if demo.hold => hold::run(demo.groups).await,
         Some(Command::Demo(demo)) => console::demo(demo.groups, &global).await,
         Some(Command::Serve(serve)) => serve::run(serve, &global).await,
+        Some(Command::Profile(command)) => profile::run(&global, command).await,
         Some(Command::Whose { token }) => whose::run(&global, &token).await,
         Some(Command::Rotate(rotate)) if rotate.single().is_none() && !rotate.token_stdin => {
             Box::pin(bulk::run(&global, rotate)).await
@@ -137,7 +139,9 @@ async fn one(session: &Session, command: Command) -> Result<Exit, Stop> {
             None => Ok(Exit::Usage),
         },
         Command::Rotations(arguments) => rotations::run(session, arguments).await,
-        Command::Demo(_) | Command::Serve(_) | Command::Whose { .. } => Ok(Exit::Done),
+        Command::Demo(_) | Command::Serve(_) | Command::Profile(_) | Command::Whose { .. } => {
+            Ok(Exit::Done)
+        }
     }
 }
 

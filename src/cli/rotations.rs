@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     domain::rotation::{Event, State},
-    operations::{Recovered, RotationId},
+    operations::{Guarded, Recovered, RotationId},
 };
 
 /// Groups read at the same time.
@@ -107,7 +107,7 @@ fn say(recovered: &Recovered) {
 }
 
 async fn abandon(session: &Session, id: RotationId, reason: &str, yes: bool) -> Result<Exit, Stop> {
-    session.operations.writable()?;
+    session.operations.permitted(Guarded::Abandon)?;
     let row = session.operations.rotation(id).await?;
     if row.rotation.step(Event::Abandon, Duration::ZERO).is_ok() {
         ask::can_be_asked(session, yes)?;

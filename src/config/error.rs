@@ -42,7 +42,7 @@ pub enum ConfigError {
         known: Vec<String>,
     },
     #[error(
-        "no profile is configured; write one to {}, or set GROUPDESK_BASE_URL and GROUPDESK_API_KEY",
+        "no profile is configured; `groupdesk profile add NAME` writes one to {}; or set GROUPDESK_BASE_URL and GROUPDESK_API_KEY",
         file.as_ref().map_or("a file named by --config".into(), |file| shown(&file.to_string_lossy()))
     )]
     NoProfile { file: Option<PathBuf> },

@@ -22,6 +22,23 @@ pub(super) fn read(
     named_by: Option<&'static str>,
     env: &Environment,
 ) -> Result<Option<Written>, ConfigError> {
+    let Some(text) = text(file, named_by)? else {
+        return Ok(None);
+    };
+    let folder = file.parent().unwrap_or(Path::new(""));
+    schema::read(&text, Surroundings { folder, env })
+        .map(Some)
+        .map_err(|problems| ConfigError::Wrong {
+            file: file.to_owned(),
+            problems,
+        })
+}
+
+/// The text of the file; a missing one that nobody named is none.
+pub(super) fn text(
+    file: &Path,
+    named_by: Option<&'static str>,
+) -> Result<Option<String>, ConfigError> {
     let unreadable = |why| ConfigError::Unreadable {
         file: file.to_owned(),
         named_by,
@@ -32,22 +49,15 @@ pub(super) fn read(
         Err(why) if why.kind() == io::ErrorKind::NotFound && named_by.is_none() => return Ok(None),
         Err(why) => return Err(unreadable(why)),
     };
-    let wrong = |problems| ConfigError::Wrong {
-        file: file.to_owned(),
-        problems,
-    };
-    let text = std::str::from_utf8(&bytes).map_err(|error| {
-        let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
-        wrong(vec![place(
-            &valid,
-            valid.len(),
-            "is not UTF-8 text; save the file as UTF-8".into(),
-        )])
-    })?;
-    let folder = file.parent().unwrap_or(Path::new(""));
-    schema::read(text, Surroundings { folder, env })
-        .map(Some)
-        .map_err(wrong)
+    String::from_utf8(bytes).map(Some).map_err(|error| {
+        let up_to = error.utf8_error().valid_up_to();
+        let valid = String::from_utf8_lossy(&error.as_bytes()[..up_to]);
+        let what = "is not UTF-8 text; save the file as UTF-8".into();
+        ConfigError::Wrong {
+            file: file.to_owned(),
+            problems: vec![place(&valid, valid.len(), what)],
+        }
+    })
 }
 
 fn bytes(file: &Path) -> io::Result<Vec<u8>> {

@@ -80,6 +80,6 @@ fn argv(value: &DeValue, around: Surroundings) -> Option<Vec<String>> {
     };
     match command_source(texts(array)?, around)? {
         KeySource::Command(argv) => Some(argv),
-        KeySource::Env(_) | KeySource::File(_) => None,
+        KeySource::Env(_) | KeySource::File(_) | KeySource::Keyring(_) => None,
     }
 }

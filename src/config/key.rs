@@ -12,7 +12,12 @@ use rustix::fs::OFlags;
 use secrecy::SecretString;
 use zeroize::Zeroizing;
 
-use super::{environment::Environment, key_command, profile::KeySource};
+use super::{
+    environment::Environment,
+    key_command,
+    keyring::{self, KeyringError},
+    profile::KeySource,
+};
 
 /// Far more than any key; a file this long is another file.
 pub(super) const LARGEST: usize = 64 * 1024;
@@ -54,6 +59,8 @@ pub(super) enum Missing {
     NotAKey,
     #[error("it holds more than 4 KiB on its first line, which is no API key")]
     TooLong,
+    #[error("{0}")]
+    Keyring(KeyringError),
     #[error("the task that read it was lost; try again")]
     Lost,
 }
@@ -81,6 +88,12 @@ impl KeySource {
                 tokio::task::spawn_blocking(move || file(&path))
                     .await
                     .unwrap_or(Err(Missing::Lost))
+            }
+            Self::Keyring(name) => {
+                let name = name.clone();
+                tokio::task::spawn_blocking(move || keyring::read(&name))
+                    .await
+                    .map_or(Err(Missing::Lost), |read| read.map_err(Missing::Keyring))
             }
             Self::Command(argv) => key_command::run(argv, env, limit).await,
         };
@@ -114,6 +127,11 @@ fn file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Missing> {
         return Err(Missing::TooMuch);
     }
     Ok(bytes)
+}
+
+/// An API key that a person gave, as it may be sent; the error never quotes it.
+pub fn given(text: &str) -> Result<SecretString, String> {
+    key(text.as_bytes()).map_err(|why| format!("the API key: {why}"))
 }
 
 /// The first line, trimmed; it goes into a header, so it is printable ASCII without spaces.

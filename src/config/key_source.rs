@@ -6,7 +6,7 @@ use toml::de::{DeTable, DeValue};
 use super::{
     document::{Entry, Placed, Problems, Section, texts},
     error::meant,
-    name::nearest,
+    name::{nearest, objection},
     paths,
     profile::KeySource,
     schema::Surroundings,
@@ -14,8 +14,7 @@ use super::{
 };
 use crate::domain::age;
 
-const KEY_SOURCES: &str =
-    "{ env = \"EU_KEY\" }, { file = \"~/eu.key\" } or { command = [\"pass\", \"show\", \"eu\"] }";
+const KEY_SOURCES: &str = "{ env = \"EU_KEY\" }, { file = \"~/eu.key\" }, { command = [\"pass\", \"show\", \"eu\"] } or { keyring = \"eu\" }";
 
 pub(super) fn api_key(
     section: &mut Section,
@@ -54,9 +53,13 @@ fn source(table: &DeTable, around: Surroundings) -> Result<KeySource, String> {
             .and_then(|argv| command_source(argv, around))
             .ok_or_else(|| "api_key.command must be a list of texts that begins with a program: [\"pass\", \"show\", \"eu\"]".into()),
         ("command", DeValue::String(_)) => Err("api_key.command runs without a shell; write it as a list: [\"pass\", \"show\", \"eu\"]".into()),
-        ("env" | "file" | "command", value) => Err(format!("api_key has a source of type {}; write {KEY_SOURCES}", value.type_str())),
+        ("keyring", DeValue::String(name)) => match objection(name) {
+            None => Ok(KeySource::Keyring(name.to_string())),
+            Some(_) => Err("api_key.keyring must be the name of an entry in the kernel's keyring, for example \"eu-live\", not the key itself".into()),
+        },
+        ("env" | "file" | "command" | "keyring", value) => Err(format!("api_key has a source of type {}; write {KEY_SOURCES}", value.type_str())),
         (unknown, _) => {
-            let near = nearest(unknown, ["env", "file", "command"]);
+            let near = nearest(unknown, ["env", "file", "command", "keyring"]);
             Err(format!("api_key has an unknown source{}; write {KEY_SOURCES}", meant(near)))
         }
     }

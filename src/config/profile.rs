@@ -2,7 +2,7 @@
 
 use std::{fmt, path::PathBuf, time::Duration};
 
-use super::scrub::shown;
+use super::{guard::Guard, scrub::shown};
 use crate::domain::group::EnvironmentTag;
 
 /// Where an API key comes from. The key itself is never part of a configuration.
@@ -14,6 +14,8 @@ pub enum KeySource {
     File(PathBuf),
     /// A command that prints the key; argv, run without a shell.
     Command(Vec<String>),
+    /// The kernel's keyring, by the name of the entry.
+    Keyring(String),
 }
 
 /// The source in words. Arguments of a command are left out: some hold secrets.
@@ -26,6 +28,7 @@ impl fmt::Display for KeySource {
                 Some(program) => write!(f, "command {}", shown(program)),
                 None => f.write_str("empty command"),
             },
+            Self::Keyring(name) => write!(f, "kernel keyring entry {}", shown(name)),
         }
     }
 }
@@ -90,6 +93,8 @@ pub struct Profile {
     pub max_token_age: Option<Duration>,
     /// Most groups that one bulk rotation may take.
     pub max_bulk: usize,
+    /// Where to be more careful than usual, and why.
+    pub guards: Vec<Guard>,
 }
 
 impl Profile {

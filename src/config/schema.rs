@@ -12,6 +12,7 @@ use super::{
     duration,
     environment::Environment,
     error::{Problem, meant},
+    guard::guards,
     handoff::handoff,
     key_source::{api_key, key_in_the_file},
     name::{nearest, objection},
@@ -140,6 +141,7 @@ fn profile(entry: &Entry, around: Surroundings, problems: &mut Problems) -> Opti
     let max_bulk = section
         .count("max_bulk", problems)
         .map_or(MAX_BULK, |count| count as usize);
+    let guards = guards(&mut section, problems);
     section.finish(problems, |entry, near| key_in_the_file(entry, near));
     Some(Profile {
         name: entry.key.to_owned(),
@@ -157,6 +159,7 @@ fn profile(entry: &Entry, around: Surroundings, problems: &mut Problems) -> Opti
         handoff,
         max_token_age,
         max_bulk,
+        guards,
     })
 }
 
@@ -260,7 +263,7 @@ fn max_token_age(section: &mut Section, problems: &mut Problems) -> Option<Durat
 
 /// Better words for a key at the top that belongs into a profile.
 fn misplaced(entry: &Entry, near: Option<&str>) -> Option<String> {
-    const OF_A_PROFILE: [&str; 10] = [
+    const OF_A_PROFILE: [&str; 12] = [
         "base_url",
         "path",
         "api_key",
@@ -271,6 +274,8 @@ fn misplaced(entry: &Entry, near: Option<&str>) -> Option<String> {
         "connect_timeout",
         "handoff",
         "max_token_age",
+        "max_bulk",
+        "guard",
     ];
     if OF_A_PROFILE.contains(&entry.key) {
         return Some(format!(

@@ -51,14 +51,7 @@ impl Settings {
     /// `GROUPDESK_BASE_URL`, the file's `default_profile`, the only profile there is.
     pub fn load(overrides: &Overrides) -> Result<Self, ConfigError> {
         let env = &overrides.env;
-        let named = first([
-            ("--config", overrides.config.clone()),
-            ("GROUPDESK_CONFIG", path_of(env, "GROUPDESK_CONFIG")),
-        ]);
-        let (file, named_by) = match named {
-            Some((by, file)) => (Some(file), Some(by)),
-            None => (paths::config_file(env), None),
-        };
+        let (file, named_by) = file_of(overrides);
         let written = match &file {
             Some(file) => file::read(file, named_by, env)?.unwrap_or_default(),
             None => Written::default(),
@@ -119,6 +112,19 @@ impl Settings {
     }
 }
 
+/// The configuration file, and the flag or variable that named it.
+pub(super) fn file_of(overrides: &Overrides) -> (Option<PathBuf>, Option<&'static str>) {
+    let env = &overrides.env;
+    let named = first([
+        ("--config", overrides.config.clone()),
+        ("GROUPDESK_CONFIG", path_of(env, "GROUPDESK_CONFIG")),
+    ]);
+    match named {
+        Some((by, file)) => (Some(file), Some(by)),
+        None => (paths::config_file(env), None),
+    }
+}
+
 fn first<T, const N: usize>(places: [(&'static str, Option<T>); N]) -> Option<(&'static str, T)> {
     places
         .into_iter()
@@ -144,13 +150,21 @@ fn find<'p>(
     profiles
         .iter()
         .find(|profile| profile.name == name)
-        .ok_or_else(|| ConfigError::UnknownProfile {
-            name: name.to_owned(),
-            named_by,
-            nearest: nearest(name, profiles.iter().map(|profile| profile.name.as_str()))
-                .map(str::to_owned),
-            known: names(profiles),
-        })
+        .ok_or_else(|| unknown(name, named_by, profiles))
+}
+
+pub(super) fn unknown(
+    name: &str,
+    named_by: Option<&'static str>,
+    profiles: &[Profile],
+) -> ConfigError {
+    ConfigError::UnknownProfile {
+        name: name.to_owned(),
+        named_by,
+        nearest: nearest(name, profiles.iter().map(|profile| profile.name.as_str()))
+            .map(str::to_owned),
+        known: names(profiles),
+    }
 }
 
 /// `USER@host`; the number of the user where the environment has no usable name.

@@ -75,6 +75,7 @@ pub(super) fn profile(
         handoff: None,
         max_token_age: None,
         max_bulk: MAX_BULK,
+        guards: Vec::new(),
     };
     let tag = profile
         .environment

@@ -1,109 +1,13 @@
 //! Bulk rotation as rules (rotation.md, "Bulk"): which groups may be rotated now and why others are left out, how the
 //! items of a batch add up, and when a run must stop. It sends nothing and reads no clock.
 
-use std::{fmt, time::Duration};
+mod plan;
 
-use jiff::Timestamp;
+use std::fmt;
 
-use super::{
-    group::{EnvironmentTag, UserGroupId},
-    history::Ending,
-    known::KnownGroup,
-    rotation::State,
-};
+pub use plan::{Candidate, Plan, RECENT, Rules, Skip};
 
-/// A token younger than this is not rotated in bulk.
-pub const RECENT: Duration = Duration::from_hours(24);
-
-/// Why a group is left out of a batch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Skip {
-    /// Hazard 1: a read of an unknown id could create it.
-    NotKnown,
-    /// Hazard 11.
-    OtherEnvironment(EnvironmentTag),
-    /// The outcome of an earlier rotation is open, or a person must look.
-    Open(State),
-    RotatedRecently(Timestamp),
-    /// The profile's `max_bulk` is used up.
-    Beyond(usize),
-}
-
-impl fmt::Display for Skip {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotKnown => f.write_str("not known here"),
-            Self::OtherEnvironment(tag) => write!(f, "tagged {tag}, another environment"),
-            Self::Open(state) => write!(f, "an earlier rotation is open: {}", state.as_str()),
-            Self::RotatedRecently(at) => write!(f, "rotated less than 24 h ago, at {at:.0}"),
-            Self::Beyond(most) => write!(f, "beyond max_bulk = {most} of the profile"),
-        }
-    }
-}
-
-/// What is known of a group that was asked for.
-#[derive(Debug, Clone)]
-pub struct Candidate<'a> {
-    pub id: UserGroupId,
-    pub group: Option<&'a KnownGroup>,
-    /// The state of a rotation of it whose outcome is open.
-    pub open: Option<State>,
-}
-
-/// What the check goes by.
-#[derive(Debug, Clone)]
-pub struct Rules {
-    pub environment: Option<EnvironmentTag>,
-    /// Most groups of one batch.
-    pub most: usize,
-    pub now: Timestamp,
-}
-
-/// What a bulk rotation would do.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Plan {
-    /// In the order they were asked for.
-    pub ready: Vec<UserGroupId>,
-    pub skipped: Vec<(UserGroupId, Skip)>,
-}
-
-impl Plan {
-    /// Decides about every candidate; the first reason counts. An id that was asked for twice is planned once.
-    pub fn of<'a>(candidates: impl IntoIterator<Item = Candidate<'a>>, rules: &Rules) -> Self {
-        let mut plan = Self::default();
-        let mut seen = std::collections::HashSet::new();
-        for candidate in candidates {
-            if !seen.insert(candidate.id.clone()) {
-                continue;
-            }
-            let full = plan.ready.len() >= rules.most;
-            let skip = why_not(&candidate, rules).or(full.then_some(Skip::Beyond(rules.most)));
-            match skip {
-                Some(skip) => plan.skipped.push((candidate.id, skip)),
-                None => plan.ready.push(candidate.id),
-            }
-        }
-        plan
-    }
-}
-
-fn why_not(candidate: &Candidate<'_>, rules: &Rules) -> Option<Skip> {
-    let Some(group) = candidate.group else {
-        return Some(Skip::NotKnown);
-    };
-    let tag = group.environment_tag.as_ref().map(|known| &known.value);
-    if let (Some(expected), Some(tag)) = (&rules.environment, tag)
-        && expected != tag
-    {
-        return Some(Skip::OtherEnvironment(tag.clone()));
-    }
-    if let Some(state) = candidate.open {
-        return Some(Skip::Open(state));
-    }
-    let last = group.last_rotated.as_ref()?.at;
-    let age = Duration::try_from(rules.now.duration_since(last)).unwrap_or_default();
-    (age < RECENT).then_some(Skip::RotatedRecently(last))
-}
+use super::{group::UserGroupId, history::Ending, rotation::State};
 
 /// How an item of a batch stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -281,8 +185,13 @@ impl Streak {
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
+
     use super::*;
-    use crate::domain::known::{Known, LastRotated, Source};
+    use crate::domain::{
+        group::EnvironmentTag,
+        known::{Known, KnownGroup, LastRotated, Source},
+    };
 
     fn id(text: &str) -> UserGroupId {
         UserGroupId::parse(text).expect("a valid id")
@@ -320,6 +229,7 @@ mod tests {
         let rules = Rules {
             environment: Some(EnvironmentTag::Customer),
             most: 2,
+            guard: None,
             now: at(100),
         };
         let plan = Plan::of(

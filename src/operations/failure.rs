@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{
     api::failure::{CallError, ClientError},
-    config::KeyError,
+    config::{KeyError, guard::Operation},
     directory::{DirectoryError, RotationId},
     domain::{
         group::{EnvironmentTag, UserGroupId},
@@ -28,6 +28,13 @@ pub enum Failure {
     },
     #[error("profile {profile} is read-only; nothing was sent")]
     ReadOnly { profile: String },
+    /// A guard of the profile.
+    #[error("{} is forbidden in profile {profile}: {reason}; nothing was sent", operation.as_str())]
+    Forbidden {
+        operation: Operation,
+        profile: String,
+        reason: String,
+    },
     /// Hazard 1: the group had to be read first, and reading created it.
     #[error(
         "ALARM: reading \"{id}\" CREATED it: it had vanished, or this is another environment; \
@@ -147,6 +154,7 @@ impl Failure {
             Self::Conflict { .. } => Some(Ending::Conflict),
             Self::NotKnown { .. }
             | Self::ReadOnly { .. }
+            | Self::Forbidden { .. }
             | Self::WrongEnvironment { .. }
             | Self::RotationTaken { .. }
             | Self::TokenChanged { .. }

@@ -1,7 +1,7 @@
 //! Look up, create and update (hazards 1 to 4 and 6 of service.md).
 
 use super::{
-    Assurance, Done, Failure, Operations, Point, Warning,
+    Assurance, Done, Failure, Guarded, Operations, Point, Warning,
     learning::{Before, Learnt, Lookup, No, Read},
 };
 use crate::{
@@ -92,7 +92,7 @@ impl Operations {
     /// Get-or-create with all that is wanted. A group that was there already is returned unchanged, and the
     /// differences are named.
     pub async fn create(&self, id: &UserGroupId, wanted: &Wanted) -> Result<Done, Failure> {
-        self.writable()?;
+        self.permitted(Guarded::Create)?;
         let request = request(id, wanted);
         let result = self.client().await?.create(&request, id).await;
         let read = match self.judge(result) {
@@ -156,7 +156,7 @@ impl Operations {
         wanted: &Wanted,
         assurance: Assurance,
     ) -> Result<Done, Failure> {
-        self.writable()?;
+        self.permitted(Guarded::Update)?;
         if let Some(known) = self.known(id, assurance).await? {
             self.right_environment(&known, assurance)?;
         }

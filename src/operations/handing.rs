@@ -6,7 +6,7 @@ mod scrub;
 
 use std::ffi::OsStr;
 
-use super::{Assurance, Done, Failure, Operations, Warning};
+use super::{Assurance, Done, Failure, Guarded, Operations, Warning};
 use crate::{
     config::{HandOffCommand, KeySource},
     directory::{DirectoryError, HandOffStep, JournalRow, Record, RotationFilter, RotationId},
@@ -85,6 +85,11 @@ impl Operations {
     pub async fn hand_off(&self, done: &Done) -> Option<HandedOff> {
         let command = self.profile().handoff.as_ref()?;
         let id = done.rotation?;
+        if let Err(forbidden) = self.permitted(Guarded::HandOff) {
+            // The new token waits, as after a crash; a person who may can hand it off.
+            let user_group_id = done.group.id.clone();
+            return Some(waiting(id, user_group_id, forbidden.to_string()));
+        }
         let row = match self.directory().rotation(id).await {
             Ok(row) => row.filter(|row| row.handoff.state != HandOffState::None)?,
             Err(error) => {
@@ -118,7 +123,7 @@ impl Operations {
     /// Hands off again, or for the first time after a crash: the token is read again from the service, and the current
     /// one is handed off, whoever made it. Nothing is rotated.
     pub async fn hand_off_again(&self, id: RotationId) -> Result<HandedOff, Failure> {
-        self.writable()?;
+        self.permitted(Guarded::HandOff)?;
         let no = |why: &str| Failure::NoHandOff(why.into());
         let Some(command) = &self.profile().handoff else {
             return Err(no(
@@ -223,7 +228,7 @@ impl Operations {
     fn variables_for_commands(&self) -> Vec<(&OsStr, &OsStr)> {
         let key = match &self.profile().api_key {
             KeySource::Env(name) => Some(name.as_str()),
-            KeySource::File(_) | KeySource::Command(_) => None,
+            KeySource::File(_) | KeySource::Command(_) | KeySource::Keyring(_) => None,
         };
         let all = self.0.environment.variables();
         all.filter(|(name, _)| key.is_none_or(|key| *name != key))

@@ -2,6 +2,7 @@
 //! then one transaction that writes directory, history and journal together, then the answer.
 
 pub mod bulk;
+mod connecting;
 mod failure;
 mod groups;
 mod handing;
@@ -21,6 +22,7 @@ use horizon::Sendings;
 use jiff::Timestamp;
 use tokio::sync::OnceCell;
 
+pub use connecting::{Checkup, Connector, NotAdded};
 pub use failure::Failure;
 pub use groups::request;
 pub use handing::HandedOff;
@@ -31,7 +33,11 @@ pub use recovering::{Recovered, StillOpen};
 
 /// What callers see of the layers below comes through here.
 pub use crate::{
-    api::inspect::{Method, as_curl, request_json},
+    api::{
+        inspect::{Method, as_curl, request_json},
+        probe::{Finding, Probe, Step},
+    },
+    config::guard::Operation as Guarded,
     directory::{
         Batch, BatchId, BatchItem, DirectoryError, JournalRow, Numbered, Owner, Place, RotationId,
     },
@@ -39,7 +45,7 @@ pub use crate::{
 
 use crate::{
     api::client::Client,
-    config::{Environment, profile::Profile},
+    config::{Environment, guard, profile::Profile},
     directory::{Directory, HistoryFilter, RotationFilter},
     domain::{
         group::UserGroupId, history::Entry, known::KnownGroup, near::near, rotation::settle_horizon,
@@ -189,6 +195,20 @@ impl Operations {
         Ok(())
     }
 
+    /// Refuses what the profile forbids: everything where it is read-only, else what a guard says. Checked here, so that
+    /// command line and console cannot differ.
+    pub fn permitted(&self, operation: Guarded) -> Result<(), Failure> {
+        self.writable()?;
+        match guard::forbidden(&self.profile().guards, operation) {
+            Some(reason) => Err(Failure::Forbidden {
+                operation,
+                profile: self.profile().name.clone(),
+                reason: reason.to_owned(),
+            }),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses an id that the directory does not know, and names the nearest ones it does.
     pub async fn known(
         &self,
@@ -208,7 +228,7 @@ impl Operations {
     ) -> Result<(), Failure> {
         if !is_known && assurance == Assurance::Exists {
             // Reading it could create it.
-            self.writable()?;
+            self.permitted(Guarded::Create)?;
         }
         if !is_known && assurance == Assurance::KnownOnly {
             let groups = self.list().await.map_err(Failure::NothingSent)?;

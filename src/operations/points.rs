@@ -27,6 +27,8 @@ pub enum Point {
     GetAnswered,
     /// 11: what followed from the get is on disk.
     GetDurable,
+    /// 12: one of a bulk has ended, and the next has not begun.
+    ItemEnded,
 }
 
 /// Who is told of the points; nobody outside tests.

@@ -10,7 +10,7 @@ use std::{
 use futures_util::{StreamExt, stream};
 
 use super::{
-    Assurance, Failure, Operations, Warning,
+    Assurance, Failure, Guarded, Operations, Warning,
     settling::{Asked, Evidence},
 };
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Gets of one group at the most: the old token must be read twice (rotation.md, "Unknown").
-const READS: usize = 2;
+pub(super) const READS: usize = 2;
 
 /// What became of an open rotation.
 #[derive(Debug, Clone)]
@@ -220,7 +220,7 @@ impl Operations {
     }
 
     /// What is left of the settle horizon.
-    fn waits(&self, row: &JournalRow) -> Option<Duration> {
+    pub(super) fn waits(&self, row: &JournalRow) -> Option<Duration> {
         let since = self.since_sent(row, &self.moment());
         let left = self.horizon().saturating_sub(since);
         (!left.is_zero()).then_some(left)
@@ -239,7 +239,7 @@ impl Operations {
     ///
     /// One that its process may still be working on is refused ([`Failure::UnderWay`]).
     pub async fn abandon(&self, id: RotationId, reason: &str) -> Result<JournalRow, Failure> {
-        self.writable()?;
+        self.permitted(Guarded::Abandon)?;
         let reason = reason.trim();
         if reason.is_empty() {
             return Err(Failure::NoReason);

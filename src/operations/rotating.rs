@@ -1,7 +1,7 @@
 //! Rotating one token (rotation.md): preflight get, durable intent, one request on a fresh connection. What the answer
 //! means is `rotation_answer`'s business. Nothing here ever sends a rotation twice.
 
-use super::{Assurance, Done, Failure, Operations, Point, Warning};
+use super::{Assurance, Done, Failure, Guarded, Operations, Point, Warning};
 use crate::{
     directory::{
         Begun, DirectoryError, Intent, Place, Record, Recorded, RotationId, RotationStep, Upon,
@@ -51,7 +51,7 @@ impl Operations {
         reason: Option<String>,
         assurance: Assurance,
     ) -> Result<Done, Failure> {
-        self.writable()?;
+        self.permitted(Guarded::Rotate)?;
         let known = self.known(id, assurance).await?;
         let seen = known.and_then(|group| group.fingerprint);
         let seen = seen.map(|known| known.value);
@@ -79,7 +79,10 @@ impl Operations {
         assurance: Assurance,
         item: Option<Place>,
     ) -> Result<Done, Failure> {
-        self.writable()?;
+        self.permitted(match item {
+            Some(_) => Guarded::Bulk,
+            None => Guarded::Rotate,
+        })?;
         let Preflight {
             token: current,
             warnings,

@@ -324,6 +324,10 @@ impl App {
             Ask::SwitchTo(profile) => self.switch(profile),
             Ask::Leave(farewell) => self.leave(farewell),
             Ask::Press(action) => self.press(action),
+            Ask::Confirmed => {
+                let pane = self.stack.last_mut().expect("the bottom pane stays");
+                pane.view_mut().confirmed(&mut self.desk);
+            }
             Ask::TokenOf(profile, id) => {
                 self.grant(Ask::Pop);
                 self.switch(profile);
@@ -347,9 +351,21 @@ impl App {
         self.stack.splice(from..=review, [result]);
     }
 
+    fn is_on_welcome(&self) -> bool {
+        matches!(self.stack.first(), Some(Pane::Welcome(_)))
+    }
+
+    /// The first profile came after its form was left.
+    fn leave_welcome(&mut self, profile: ProfileIndex) {
+        if self.is_on_welcome() {
+            self.switch(profile);
+        }
+    }
+
     /// Another profile: everything of the old one leaves the screen; what it has under way goes on.
     fn switch(&mut self, profile: ProfileIndex) {
-        if profile == self.desk.current || self.desk.profiles.get(profile.0).is_none() {
+        let is_here = profile == self.desk.current && !self.is_on_welcome();
+        if is_here || self.desk.profiles.get(profile.0).is_none() {
             return;
         }
         self.go_home();

@@ -2,7 +2,7 @@
 //! change of view; it never does either itself.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     time::Duration,
 };
 
@@ -14,13 +14,13 @@ use super::{
     groups::Groups,
     message::{Effect, Job, ProfileIndex, Ticket},
     messages::{Messages, Severity},
-    panes::{Pane, edit::Edit},
+    panes::{Pane, connect::Form, edit::Edit},
     theme::Theme,
 };
 use crate::{
-    config::{HandOffCommand, profile::Profile},
+    config::{HandOffCommand, guard, profile::Profile},
     domain::{batch::Plan, change::Wanted, group::UserGroupId, token::Token},
-    operations::{RotationId, bulk::Wish},
+    operations::{Guarded, RotationId, bulk::Wish},
 };
 
 /// A wish of a pane about the stack of panes.
@@ -38,6 +38,8 @@ pub enum Ask {
     Finish(Ticket, Pane),
     SwitchTo(ProfileIndex),
     Leave(Farewell),
+    /// What the pane below asked to be typed was typed exactly.
+    Confirmed,
     /// The token pane of a group, of whichever profile; in the place of the asking pane.
     TokenOf(ProfileIndex, UserGroupId),
     /// Press an action as if by key; from the help.
@@ -76,8 +78,14 @@ pub struct Desk {
     pub to_hand_off: BTreeMap<UserGroupId, RotationId>,
     /// Unsent forms, kept while the console is open.
     pub drafts: HashMap<(ProfileIndex, UserGroupId), Edit>,
+    /// The form of a new profile that was left, without its key.
+    pub connecting: Option<Form>,
+    /// Profiles can be added; not in the demo.
+    pub can_connect: bool,
     /// When open rotations are to be settled again; waiting may have helped by then.
     pub settle_again_at: Option<Timestamp>,
+    /// Profiles whose service answered with the tag of another environment (hazard 11). For the rest of the session.
+    pub wrong_environment: BTreeSet<ProfileIndex>,
     /// The bulk rotation under way, or the last one of this session.
     pub bulk: Option<BulkRun>,
     next_ticket: u64,
@@ -106,7 +114,10 @@ impl Desk {
             last_answer: None,
             to_hand_off: BTreeMap::new(),
             drafts: HashMap::new(),
+            connecting: None,
+            can_connect: false,
             settle_again_at: None,
+            wrong_environment: BTreeSet::new(),
             bulk: None,
             next_ticket: 1,
             asks: Vec::new(),
@@ -198,6 +209,16 @@ impl Desk {
             Some(_) => None,
             None => Some("no profile is chosen"),
         }
+    }
+
+    /// Why an operation is not allowed in this profile, if so: read-only, or a guard and its reason.
+    pub fn forbidden(&self, operation: Guarded) -> Option<String> {
+        if let Some(why) = self.read_only_reason() {
+            return Some(why.into());
+        }
+        let guards = &self.profile()?.guards;
+        let reason = guard::forbidden(guards, operation)?;
+        Some(format!("{} is forbidden: {reason}", operation.as_str()))
     }
 
     /// The bulk rotation of the profile one is in.

@@ -87,8 +87,20 @@ pub fn popup(
 pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layout::Position> {
     let desk = &app.desk;
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
-        let text = format!("too small: {}x{}, needs 40x8", area.width, area.height);
-        paint::line(buffer, area, &text, Style::new(), desk.theme);
+        // Where one is matters however small the window.
+        let x = draw_word(buffer, area, desk) + 1;
+        let room = area.right().saturating_sub(x);
+        let full = format!("too small: {}x{}, needs 40x8", area.width, area.height);
+        let texts = [full.as_str(), "too small: needs 40x8", "too small"];
+        let text = texts.iter().find(|text| columns(text) <= room.into());
+        paint::text(
+            buffer,
+            x,
+            area.y,
+            room,
+            text.unwrap_or(&"small"),
+            Style::new(),
+        );
         return None;
     }
     draw_place(buffer, paint::row(area, 0), desk);
@@ -120,6 +132,20 @@ pub fn body(area: Rect) -> Rect {
     }
 }
 
+/// The word of the environment; returns where it ends.
+fn draw_word(buffer: &mut Buffer, line: Rect, desk: &Desk) -> u16 {
+    let Some(profile) = desk.profile() else {
+        return line.x;
+    };
+    let word = format!(" {} ", profile.environment_word());
+    let style = if profile.production {
+        desk.theme.production()
+    } else {
+        desk.theme.testing()
+    };
+    paint::text(buffer, line.x, line.y, line.width, &word, style)
+}
+
 /// Line 1: which environment, where, with what rights, who; the last answer and what is under way.
 fn draw_place(buffer: &mut Buffer, line: Rect, desk: &Desk) {
     let theme = desk.theme;
@@ -134,13 +160,18 @@ fn draw_place(buffer: &mut Buffer, line: Rect, desk: &Desk) {
         );
         return;
     };
-    let word = format!(" {} ", profile.environment_word());
-    let style = if profile.production {
-        theme.production()
-    } else {
-        theme.testing()
-    };
-    let mut x = paint::text(buffer, line.x, line.y, line.width, &word, style) + 1;
+    let mut x = draw_word(buffer, line, desk) + 1;
+    if desk.wrong_environment.contains(&desk.current) {
+        let room = line.right().saturating_sub(x);
+        x = paint::text(
+            buffer,
+            x,
+            line.y,
+            room,
+            " ! WRONG ENVIRONMENT ",
+            theme.production(),
+        ) + 1;
+    }
     let name = cut(
         &profile.name,
         usize::from(line.right().saturating_sub(x + 1)),

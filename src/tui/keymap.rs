@@ -9,6 +9,10 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Focus {
     Welcome,
+    ConnectField,
+    ConnectChoice,
+    /// The connection is tested, or was.
+    ConnectCheck,
     List,
     Filter,
     Group,
@@ -19,6 +23,8 @@ pub enum Focus {
     Review,
     /// A review that asks for the key `y`.
     ReviewKey,
+    /// Words that a guard wants typed.
+    ConfirmTyped,
     Result,
     Token,
     RotateReason,
@@ -45,8 +51,11 @@ pub enum Focus {
 }
 
 impl Focus {
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 36] = [
         Self::Welcome,
+        Self::ConnectField,
+        Self::ConnectChoice,
+        Self::ConnectCheck,
         Self::List,
         Self::Filter,
         Self::Group,
@@ -56,6 +65,7 @@ impl Focus {
         Self::EditProperties,
         Self::Review,
         Self::ReviewKey,
+        Self::ConfirmTyped,
         Self::Result,
         Self::Token,
         Self::RotateReason,
@@ -83,10 +93,12 @@ impl Focus {
     /// Characters are text here, not commands.
     pub fn takes_text(self) -> bool {
         match self {
-            Self::Filter
+            Self::ConnectField
+            | Self::Filter
             | Self::EditName
             | Self::EditCell
             | Self::EditProperties
+            | Self::ConfirmTyped
             | Self::RotateReason
             | Self::RotateTyped
             | Self::WritePath
@@ -97,6 +109,8 @@ impl Focus {
             | Self::BulkReason
             | Self::BulkTyped => true,
             Self::Welcome
+            | Self::ConnectChoice
+            | Self::ConnectCheck
             | Self::List
             | Self::Group
             | Self::EditMapping
@@ -169,6 +183,8 @@ pub enum Action {
     WriteFile,
     HandOff,
     Demo,
+    /// A new profile.
+    Connect,
     /// The focused widget takes the key itself; listed so that footer and help know of it.
     InField,
 }
@@ -178,7 +194,13 @@ impl Action {
     fn is_of_the_frame(self) -> bool {
         matches!(
             self,
-            Self::Help | Self::Back | Self::Quit | Self::Cancel | Self::Suspend | Self::Redraw
+            Self::Help
+                | Self::Back
+                | Self::Quit
+                | Self::Cancel
+                | Self::Suspend
+                | Self::Redraw
+                | Self::Profiles
         )
     }
 }

@@ -1,31 +1,36 @@
-//! How strongly a change asks before it is sent (console.md, "Confirmation").
+//! How strongly a change asks before it is sent (console.md, "Confirmation"), and the guard that raised it.
 
-use crate::config::profile::Profile;
+use crate::{
+    config::{guard, profile::Profile},
+    operations::Guarded,
+};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Enter on the focused button.
-    Button,
-    /// The key `y`; Enter does nothing.
-    Key,
-    /// The group id, typed.
-    Typed,
+pub use crate::config::guard::Level;
+
+/// How strongly something asks here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asks {
+    pub level: Level,
+    /// The reason of the guard that raised it.
+    pub guard: Option<String>,
 }
 
-/// For an edit or a creation.
-pub fn of_change(profile: &Profile) -> Level {
-    if profile.production {
-        Level::Key
-    } else {
-        Level::Button
-    }
-}
-
-/// For the rotation of one token.
-pub fn of_rotation(profile: &Profile) -> Level {
-    if profile.production {
-        Level::Typed
-    } else {
-        Level::Key
+impl Asks {
+    pub fn about(profile: Option<&Profile>, operation: Guarded) -> Self {
+        let is_production = profile.is_none_or(|profile| profile.production);
+        let usual = match (operation, is_production) {
+            (Guarded::Create | Guarded::Update, false) => Level::Button,
+            (Guarded::Create | Guarded::Update, true)
+            | (Guarded::Rotate, false)
+            | (Guarded::HandOff | Guarded::Abandon, _) => Level::Key,
+            (Guarded::Rotate, true) => Level::Typed,
+            (Guarded::Bulk, _) => Level::Words,
+        };
+        let guards = profile.map_or(&[][..], |profile| &profile.guards);
+        let raised = guard::raised(guards, operation, usual);
+        Self {
+            level: raised.map_or(usual, |(level, _)| level),
+            guard: raised.map(|(_, reason)| reason.to_owned()),
+        }
     }
 }

@@ -6,6 +6,10 @@ use crossterm::event::{KeyEvent, MouseEvent};
 
 use super::{Farewell, messages::Severity};
 use crate::{
+    config::{
+        new_profile::{Field, NewProfile},
+        profile::Profile,
+    },
     domain::{
         batch::Plan,
         change::Wanted,
@@ -15,7 +19,8 @@ use crate::{
         token::{Fingerprint, Token},
     },
     operations::{
-        Batch, Done, Failure, HandedOff, JournalRow, Numbered, Owner, Recovered, RotationId,
+        Batch, Checkup, Done, Failure, HandedOff, JournalRow, Numbered, Owner, Recovered,
+        RotationId,
         bulk::{Progress, Report, Wish},
     },
 };
@@ -107,6 +112,9 @@ pub enum Job {
     },
     /// It holds no token.
     WriteReport(String, PathBuf),
+    /// Tests what would be a profile; creates and writes nothing. The key is one for the keyring.
+    Check(Box<NewProfile>, Option<Token>),
+    AddProfile(Box<NewProfile>, Option<Token>),
 }
 
 impl Job {
@@ -121,6 +129,7 @@ impl Job {
             | Self::HandOff(_)
             | Self::HandOffAgain(..)
             | Self::Bulk { .. }
+            | Self::AddProfile(..)
             | Self::WriteReport(..) => true,
             Self::List
             | Self::OpenRotations
@@ -132,6 +141,7 @@ impl Job {
             | Self::Whose(_)
             | Self::PendingHandOffs
             | Self::Batches
+            | Self::Check(..)
             | Self::PlanBulk(_) => false,
         }
     }
@@ -159,6 +169,8 @@ impl Job {
             | Self::Batches
             | Self::PlanBulk(_)
             | Self::Bulk { .. }
+            | Self::Check(..)
+            | Self::AddProfile(..)
             | Self::WriteReport(..) => None,
         }
     }
@@ -185,6 +197,8 @@ impl Job {
             Self::PlanBulk(_) => "checking the marked groups".into(),
             Self::Bulk { plan, .. } => format!("rotating {} groups", plan.ready.len()),
             Self::WriteReport(..) => "writing the report".into(),
+            Self::Check(..) => "testing the connection".into(),
+            Self::AddProfile(..) => "writing the profile".into(),
         }
     }
 }
@@ -211,6 +225,10 @@ pub enum Outcome {
     Planned(Plan),
     BulkEnded(Report),
     ReportWritten(PathBuf),
+    Checked(Box<Checkup>),
+    ProfileAdded(ProfileIndex, Box<Profile>),
+    /// Neither tested nor written; each problem with the field it is about.
+    NotAdded(Vec<(Option<Field>, String)>),
     Failed(Trouble),
 }
 
@@ -220,6 +238,12 @@ pub struct Trouble {
     /// What happened, whether anything was sent, what to do.
     pub text: String,
     pub ending: Option<Ending>,
+}
+
+/// Whether a text of ours is the alarm of hazard 11; the service's own words never stand at its beginning.
+pub fn is_wrong_environment(text: &str) -> bool {
+    let text = text.strip_prefix("CONFLICT: ").unwrap_or(text);
+    text.starts_with("ALARM: ") && text.contains(" tagged ")
 }
 
 impl Trouble {

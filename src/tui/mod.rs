@@ -40,7 +40,7 @@ use work::Works;
 
 use crate::{
     config::{Comfort, Environment},
-    operations::{Clock, Operations},
+    operations::{Clock, Connector, Operations},
 };
 
 /// What the console opens with.
@@ -59,6 +59,8 @@ pub struct Start {
     pub comfort: Comfort,
     /// Locale, `NO_COLOR`, `TERM`.
     pub environment: Environment,
+    /// Adds profiles; `None` in the demo.
+    pub connector: Option<Connector>,
     /// What the demo says of itself; the last one stands in the footer.
     pub greeting: Vec<String>,
 }
@@ -87,6 +89,7 @@ pub fn prepare(start: Start, theme: Theme, size: (u16, u16), now: Timestamp) -> 
         now,
     );
     desk.size = size;
+    desk.can_connect = start.connector.is_some();
     for greeting in start.greeting {
         desk.say(Severity::Info, greeting);
     }
@@ -94,7 +97,10 @@ pub fn prepare(start: Start, theme: Theme, size: (u16, u16), now: Timestamp) -> 
         || "groupdesk/config.toml".into(),
         |file| file.display().to_string(),
     );
-    (App::new(desk, file), Works::new(start.operations))
+    (
+        App::new(desk, file),
+        Works::new(start.operations, start.connector),
+    )
 }
 
 /// Opens the console and stays until the person leaves, or a signal asks for the end.
@@ -131,5 +137,13 @@ pub async fn run(start: Start, signals: &mut Signals) -> io::Result<Farewell> {
     let size = crossterm::terminal::size()?;
     let (app, works) = prepare(start, theme, size, Timestamp::now());
     let mut runner = Runner::new(app, screen, works, Clock::System);
-    runner.run(input, Some(signals)).await
+    // While the terminal does not read, the loop waits with it, and hears no signal.
+    let (stop, ended) = (runner.stopper(), terminal::asked_to_end()?);
+    let watching = tokio::spawn(async move {
+        ended.await;
+        stop();
+    });
+    let farewell = runner.run(input, Some(signals)).await;
+    watching.abort();
+    farewell
 }

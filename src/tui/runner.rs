@@ -1,7 +1,14 @@
 //! The loop: events and finished jobs in, effects out, one draw when the queue is empty. No clock drives it; an idle
 //! console wakes for nothing and writes nothing.
 
-use std::{collections::HashMap, future::poll_fn, io, task::Poll, time::Duration};
+use std::{
+    collections::HashMap,
+    future::poll_fn,
+    io,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::Poll,
+    time::Duration,
+};
 
 use crossterm::event::Event;
 use futures_util::{Stream, StreamExt};
@@ -50,15 +57,20 @@ pub struct Runner<S: Screen> {
     /// Reads under way; a write has no handle here and cannot be dropped.
     reads: HashMap<Ticket, AbortHandle>,
     /// Wishes about the bulk rotations under way.
-    wishes: HashMap<Ticket, watch::Sender<Wish>>,
+    wishes: Wishes,
     farewell: Option<Farewell>,
+    /// How long it waits for what is in flight when it leaves.
+    pub patience: Duration,
 }
+
+/// Shared with whoever stops them while the loop waits for a terminal that does not read.
+type Wishes = Arc<Mutex<HashMap<Ticket, watch::Sender<Wish>>>>;
 
 /// Finished jobs that wait for the loop.
 const QUEUE: usize = 64;
 /// How often the screen is brought up to date while something on it depends on time.
 const TICK: Duration = Duration::from_secs(1);
-/// How long a leaving console waits for what is in flight.
+/// How long a leaving console waits for what is in flight, unless it is told otherwise.
 const PATIENCE: Duration = Duration::from_secs(35);
 /// Messages taken in before the screen is drawn again, at the most.
 const BATCH: usize = 4_096;
@@ -74,8 +86,9 @@ impl<S: Screen> Runner<S> {
             sender,
             receiver,
             reads: HashMap::new(),
-            wishes: HashMap::new(),
+            wishes: Wishes::default(),
             farewell: None,
+            patience: PATIENCE,
         };
         let effects = runner.app.take_effects();
         runner.perform(effects);
@@ -125,13 +138,13 @@ impl<S: Screen> Runner<S> {
                 }
             };
             if matches!(msg, Some(Msg::Leave)) {
-                deadline.get_or_insert_with(|| Instant::now() + PATIENCE);
+                deadline.get_or_insert_with(|| Instant::now() + self.patience);
             }
             if let Some(msg) = msg {
                 self.take(msg);
             }
             if self.app.waits_for_a_bulk() {
-                deadline.get_or_insert_with(|| Instant::now() + PATIENCE);
+                deadline.get_or_insert_with(|| Instant::now() + self.patience);
             }
             // A burst is still on its way through the reading thread: let it arrive, then draw once.
             tokio::task::yield_now().await;
@@ -142,7 +155,7 @@ impl<S: Screen> Runner<S> {
                         Some(Some(Ok(event))) => message(event),
                         Some(Some(Err(_)) | None) => {
                             terminal_lives = false;
-                            deadline.get_or_insert_with(|| Instant::now() + PATIENCE);
+                            deadline.get_or_insert_with(|| Instant::now() + self.patience);
                             Some(Msg::Leave)
                         }
                         None => break,
@@ -161,7 +174,7 @@ impl<S: Screen> Runner<S> {
             }
             if terminal_lives && self.draw().is_err() {
                 terminal_lives = false;
-                deadline.get_or_insert_with(|| Instant::now() + PATIENCE);
+                deadline.get_or_insert_with(|| Instant::now() + self.patience);
                 self.take(Msg::Leave);
                 if let Some(farewell) = self.farewell {
                     return Ok(farewell);
@@ -207,6 +220,16 @@ impl<S: Screen> Runner<S> {
         self.draw()
     }
 
+    /// Stops every bulk rotation under way: nothing new is sent. Beside the loop, which may be waiting for a terminal.
+    pub fn stopper(&self) -> impl FnOnce() + Send + 'static {
+        let wishes = self.wishes.clone();
+        move || {
+            for wish in lock(&wishes).values() {
+                wish.send_replace(Wish::Stop);
+            }
+        }
+    }
+
     /// Why it wants to end, once it does.
     pub fn farewell(&self) -> Option<Farewell> {
         self.farewell
@@ -240,7 +263,7 @@ impl<S: Screen> Runner<S> {
                     Ok(())
                 }
                 Effect::Steer(ticket, wish) => {
-                    if let Some(wishes) = self.wishes.get(&ticket) {
+                    if let Some(wishes) = lock(&self.wishes).get(&ticket) {
                         wishes.send_replace(wish);
                     }
                     Ok(())
@@ -262,7 +285,7 @@ impl<S: Screen> Runner<S> {
             }
         }
         self.reads.retain(|_, read| !read.is_finished());
-        self.wishes.retain(|_, wishes| !wishes.is_closed());
+        lock(&self.wishes).retain(|_, wishes| !wishes.is_closed());
     }
 
     fn start(&mut self, ticket: Ticket, profile: ProfileIndex, job: Box<Job>) -> AbortHandle {
@@ -270,7 +293,7 @@ impl<S: Screen> Runner<S> {
         let sender = self.sender.clone();
         let (wishes, wish) = watch::channel(Wish::Go);
         if matches!(*job, Job::Bulk { .. }) {
-            self.wishes.insert(ticket, wishes);
+            lock(&self.wishes).insert(ticket, wishes);
         }
         let news = sender.clone();
         let link = Link { ticket, news, wish };
@@ -287,6 +310,10 @@ impl<S: Screen> Runner<S> {
         });
         handle
     }
+}
+
+fn lock(wishes: &Wishes) -> MutexGuard<'_, HashMap<Ticket, watch::Sender<Wish>>> {
+    wishes.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Screen for terminal::Screen {

@@ -1,31 +1,59 @@
 //! Does one job: `operations` in, outcome out. The only place of the console where work is awaited.
 
+mod connecting;
 mod running;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::PathBuf,
+    sync::{Arc, PoisonError, RwLock},
+};
 
 use super::message::{Job, Outcome, ProfileIndex, Trouble};
 pub use running::Link;
 
 use crate::{
     config::files::{write_new_private, write_new_token},
-    operations::{Assurance, DirectoryError, Done, Failure, Operations},
+    operations::{Assurance, Connector, DirectoryError, Done, Failure, Operations},
 };
 
 /// The operations of every profile, in the order of the configuration.
 #[derive(Clone)]
-pub struct Works(Arc<Vec<Operations>>);
+pub struct Works(Arc<Inner>);
+
+struct Inner {
+    /// Grows when a profile is added, and never shrinks: an index stays what it is.
+    operations: RwLock<Vec<Operations>>,
+    connector: Option<Connector>,
+}
 
 impl Works {
-    pub fn new(operations: Vec<Operations>) -> Self {
-        Self(Arc::new(operations))
+    /// `connector`: profiles can be added.
+    pub fn new(operations: Vec<Operations>, connector: Option<Connector>) -> Self {
+        Self(Arc::new(Inner {
+            operations: RwLock::new(operations),
+            connector,
+        }))
     }
 
-    pub fn of(&self, profile: ProfileIndex) -> Option<&Operations> {
-        self.0.get(profile.0)
+    pub fn of(&self, profile: ProfileIndex) -> Option<Operations> {
+        let operations = self.0.operations.read();
+        let operations = operations.unwrap_or_else(PoisonError::into_inner);
+        operations.get(profile.0).cloned()
+    }
+
+    fn add(&self, added: Operations) -> ProfileIndex {
+        let operations = self.0.operations.write();
+        let mut operations = operations.unwrap_or_else(PoisonError::into_inner);
+        operations.push(added);
+        ProfileIndex(operations.len() - 1)
     }
 
     pub async fn run(&self, profile: ProfileIndex, job: Job, link: Link) -> Outcome {
+        let job = match job {
+            Job::Check(new, key) => return connecting::check(self, &new, key).await,
+            Job::AddProfile(new, key) => return connecting::add(self, &new, key).await,
+            job => job,
+        };
         let Some(operations) = self.of(profile) else {
             return Outcome::Failed(Trouble {
                 text: "this profile is gone; choose another".into(),
@@ -90,7 +118,11 @@ impl Works {
             }),
             Job::Batches => listed(operations.batches().await.map(Outcome::Batches)),
             Job::PlanBulk(ids) => listed(operations.plan_bulk(&ids).await.map(Outcome::Planned)),
-            Job::Bulk { plan, reason } => running::run(operations, &plan, reason, link).await,
+            Job::Bulk { plan, reason } => running::run(&operations, &plan, reason, link).await,
+            Job::Check(..) | Job::AddProfile(..) => Err(Trouble {
+                text: "this needs no profile".into(),
+                ending: None,
+            }),
             Job::WriteReport(report, path) => write_report(report, path).await,
             Job::WriteToken(token, path) => {
                 let written = path.clone();

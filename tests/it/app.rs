@@ -8,5 +8,6 @@ mod leaving;
 mod places;
 mod random;
 mod recovery;
+mod safety;
 mod scene;
 mod tickets;

@@ -2,6 +2,7 @@
 //! rotation for one token and the counts add up.
 
 mod binary;
+mod command;
 mod engine;
 mod killed;
 mod storm;

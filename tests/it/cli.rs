@@ -1,6 +1,7 @@
 //! The shipped binary on the command line: every command for people and for programs, the exit codes, the guards, and
 //! that nothing leaks.
 
+mod alarms;
 mod bad_input;
 mod demo;
 mod desk;
@@ -9,6 +10,7 @@ mod failures;
 mod groups;
 mod guards;
 mod handoff;
+mod profile;
 mod prompts;
 mod recovery;
 mod secrets;

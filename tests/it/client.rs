@@ -49,6 +49,7 @@ fn profile(base_url: String, timeout: Duration) -> Profile {
         handoff: None,
         max_token_age: None,
         max_bulk: 500,
+        guards: Vec::new(),
     }
 }
 
@@ -78,6 +79,7 @@ async fn call(client: &Client, call: Call) -> Result<Reply, CallError> {
         Call::GetOrCreate => client.get_or_create(&request(), &id()).await,
         Call::Create => client.create(&request(), &id()).await,
         Call::Update => client.update(&request(), &id()).await,
+        Call::Probe => panic!("a probe has its own tests"),
         Call::Rotate => client.rotate(&Token::new(OLD.into()), Some(&id())).await,
     };
     let said = match &result {

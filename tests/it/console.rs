@@ -2,6 +2,7 @@
 
 mod bulk;
 mod colours;
+mod connect;
 mod handing;
 mod places;
 mod recovery;

@@ -1,12 +1,16 @@
 //! Proof by killing (rotation.md, "Where to kill it"): every fault, every point, and again during recovery. The spread runs
 //! always; `GROUPDESK_CRASH=all` runs every combination.
 
+mod bulk;
+mod case;
 mod desk;
 mod faults;
 mod full;
+mod look;
 mod order;
 mod run;
 mod shipped;
+mod sink;
 mod stage;
 mod together;
 mod wrong;
@@ -16,7 +20,8 @@ use std::{collections::BTreeMap, pin::pin, time::Instant};
 use futures_util::{Stream, StreamExt, stream};
 use jiff::Timestamp;
 
-use run::{Case, Played, play};
+use case::{Case, Way};
+use run::{Played, play};
 use stage::Stage;
 use wrong::Variant;
 
@@ -26,19 +31,6 @@ const AT_ONCE: usize = 8;
 /// When every rotation here happens.
 fn noon() -> Timestamp {
     "2026-11-02T12:00:00Z".parse().expect("a time")
-}
-
-/// Every pair of a fault and a point, half of them, with the places of recovery going round.
-fn spread() -> Vec<Case> {
-    Case::all()
-        .enumerate()
-        .filter(|(index, _)| {
-            let (again, kill) = (index % 5, index / 5 % 12);
-            let fault = index / 60;
-            (fault + kill).is_multiple_of(2) && again == (fault / 2 + kill) % 5
-        })
-        .map(|(_, case)| case)
-        .collect()
 }
 
 /// Plays them, some at once; dropping it ends what is under way.
@@ -73,17 +65,19 @@ fn must_hold(played: &[(Case, Played)]) {
 fn must_prove_something(played: &[(Case, Played)]) {
     let mut requests = BTreeMap::new();
     let mut kills = BTreeMap::new();
+    let mut again = BTreeMap::new();
     for (case, played) in played {
         *requests.entry(format!("{:?}", case.fault)).or_insert(0) += played.requests;
         *kills.entry(case.kill).or_insert(0) += usize::from(played.died);
+        *again.entry((case.way, case.again)).or_insert(0) += played.died_again;
     }
     assert!(requests.values().all(|count| *count > 0), "{requests:?}");
-    assert!(
-        kills
-            .iter()
-            .all(|(kill, count)| (*count > 0) == kill.is_some()),
-        "{kills:?}"
-    );
+    let kills_only_there = |(kill, count): (&Option<u8>, &usize)| (*count > 0) == kill.is_some();
+    assert!(kills.iter().all(kills_only_there), "{kills:?}");
+    let mut places = again.iter().map(|((_, kill), count)| (kill, count));
+    assert!(places.all(kills_only_there), "{again:?}");
+    assert_eq!(kills.len(), Case::KILLS.len());
+    assert_eq!(again.len(), Way::ALL.len() * Case::AGAIN.len());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -93,12 +87,13 @@ async fn whatever_dies_whenever_the_journal_says_what_the_service_says() {
             assert_eq!(how, "all", "GROUPDESK_CRASH knows no other word");
             Case::all().collect()
         }
-        Err(_) => spread(),
+        Err(_) => Case::spread(),
     };
     let begun = Instant::now();
     let stage = Stage::new().await;
     let played: Vec<_> = playing(&stage, cases, Variant::Shipped).collect().await;
-    let kills: usize = played.iter().map(|(_, played)| played.kills).sum();
+    let killed = |played: &Played| usize::from(played.died) + played.died_again;
+    let kills: usize = played.iter().map(|(_, played)| killed(played)).sum();
     let requests: usize = played.iter().map(|(_, played)| played.requests).sum();
     println!(
         "{} runs, {kills} processes killed, {requests} rotations sent, {:?}",
@@ -113,6 +108,16 @@ async fn whatever_dies_whenever_the_journal_says_what_the_service_says() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_mistake_is_caught_and_the_same_code_without_one_is_not() {
     let stage = Stage::new().await;
+    let spread = || {
+        let cases = Case::spread().into_iter();
+        // A mistake of the rotation shows whoever recovers it.
+        cases
+            .map(|case| Case {
+                way: Way::LookUp,
+                ..case
+            })
+            .collect::<Vec<_>>()
+    };
     let some = spread().into_iter().step_by(3).collect();
     let careful: Vec<_> = playing(&stage, some, Variant::Careful).collect().await;
     must_hold(&careful);

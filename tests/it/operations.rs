@@ -1,6 +1,7 @@
 //! What an operator can do, against the real service, a proxy that meddles and a service that misbehaves.
 
 mod create;
+mod guards;
 mod handing;
 mod look_up;
 mod lost;

@@ -1,5 +1,6 @@
 //! The real thing in a real terminal: what no other test can see, the terminal's own state among it.
 
+mod bulk;
 mod canary;
 mod copying;
 mod cost;
@@ -17,6 +18,7 @@ mod paste;
 mod place;
 mod plain;
 mod resize;
+mod stalled;
 mod suspend;
 
 use std::time::Duration;

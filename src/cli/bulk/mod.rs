@@ -6,7 +6,7 @@ mod select;
 mod teller;
 mod tokens;
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use futures_util::StreamExt;
 use tokio::time::Instant;
@@ -22,17 +22,26 @@ use super::{
 };
 use crate::{
     directory::BatchId,
-    domain::batch::{Plan, Standing},
+    domain::{
+        batch::{Plan, Standing},
+        handoff::HandOffState,
+    },
     operations::{
-        Assurance, Batch,
+        Assurance, Batch, Guarded,
         bulk::{Keep, Pace, Progress, Report, Run},
     },
 };
 use teller::Teller;
 use tokens::TokenLines;
 
-/// How long what is in flight may take after a signal.
-const FINISHING: Duration = Duration::from_secs(35);
+/// How long what is in flight may take after a signal; tests have less time.
+fn finishing() -> Duration {
+    #[cfg(feature = "failpoints")]
+    if let Ok(millis) = std::env::var("GROUPDESK_TEST_FINISHING_MS") {
+        return Duration::from_millis(millis.parse().expect("a number"));
+    }
+    Duration::from_secs(35)
+}
 
 /// A batch that may be run.
 struct Ready {
@@ -74,7 +83,7 @@ fn pace(bulk: &Bulk) -> Pace {
 /// Everything up to the durable batch; `None` when there is nothing to run.
 async fn prepare(session: &Session, arguments: Rotate, pace: Pace) -> Result<Option<Ready>, Stop> {
     let operations = &session.operations;
-    operations.writable()?;
+    operations.permitted(Guarded::Bulk)?;
     if arguments.assurance.exists || arguments.token.reveal {
         return Err(Stop::Usage(
             "--exists and --reveal are for one group; for many, tokens go to --token-out FILE. Nothing was sent".into(),
@@ -224,7 +233,7 @@ async fn drive(
                     break None;
                 }
                 run.control.stop();
-                deadline = deadline.or(Some(Instant::now() + FINISHING));
+                deadline = deadline.or(Some(Instant::now() + finishing()));
                 teller.say("finishing what is in flight, at most 35 s; Ctrl-C again leaves".into());
             }
             () = late => break None,
@@ -248,17 +257,39 @@ async fn finish(
     ready: &Ready,
     interrupted: bool,
 ) -> Result<Exit, Stop> {
+    let not_handed_off = not_handed_off(session, report.batch).await;
     if session.json {
-        teller.result(report::compact(&report::summary(report, &ready.plan)));
+        let summary = report::summary(report, &ready.plan, not_handed_off);
+        teller.result(report::compact(&summary));
     }
     teller.say(report::ending(report));
+    if not_handed_off > 0 {
+        teller.say(report::not_handed_off(not_handed_off));
+    }
     teller.end(interrupted).await;
-    Ok(report::exit(
+    let exit = report::exit(
         &report.counts,
         report.halt.as_ref(),
         &ready.plan,
         ready.all_named,
-    ))
+    );
+    Ok(match exit {
+        Exit::Done if not_handed_off > 0 => Exit::Partly,
+        exit => exit,
+    })
+}
+
+/// New tokens of the batch that have not arrived, be it of an earlier run.
+async fn not_handed_off(session: &Session, batch: BatchId) -> usize {
+    let operations = &session.operations;
+    let mut rotations = HashSet::new();
+    for state in [HandOffState::Pending, HandOffState::Failed] {
+        let rows = operations.hand_offs(state).await.unwrap_or_default();
+        rotations.extend(rows.into_iter().map(|row| row.id.0));
+    }
+    let items = operations.batch_items(batch).await.unwrap_or_default();
+    let ours = items.iter().filter_map(|item| item.rotation);
+    ours.filter(|id| rotations.contains(&id.0)).count()
 }
 
 fn tell(session: &Session, teller: &Teller, news: Progress) {

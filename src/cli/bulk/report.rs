@@ -36,8 +36,8 @@ pub(super) fn item(ended: &Ended) -> Value {
     })
 }
 
-/// The last line: everything but `planned`, `batch`, `stopped` and `skipped` adds up to `planned`.
-pub(super) fn summary(report: &Report, plan: &Plan) -> Value {
+/// The last line: the standings, from `confirmed` to `not_started`, add up to `planned`.
+pub(super) fn summary(report: &Report, plan: &Plan, not_handed_off: usize) -> Value {
     let counts = &report.counts;
     json!({
         "batch": report.batch.0,
@@ -49,6 +49,7 @@ pub(super) fn summary(report: &Report, plan: &Plan) -> Value {
         "conflict": counts.conflict,
         "abandoned": counts.abandoned,
         "not_started": counts.not_started,
+        "not_handed_off": not_handed_off,
         "stopped": report.halt.as_ref().map(ToString::to_string),
         "skipped": skipped(plan),
     })
@@ -159,7 +160,18 @@ pub(super) fn exit(counts: &Counts, halt: Option<&Halt>, plan: &Plan, all_named:
     }
 }
 
+/// What to do about new tokens that have not arrived.
+pub(super) fn not_handed_off(count: usize) -> String {
+    let tokens = match count {
+        1 => "1 new token has".to_owned(),
+        _ => format!("{count} new tokens have"),
+    };
+    format!(
+        "{tokens} not been handed off: groupdesk rotations handoff --pending, or --failed for what failed"
+    )
+}
+
 /// Whether it is worth a line where a bar says the rest.
 pub(super) fn is_noteworthy(ended: &Ended) -> bool {
-    ended.standing != Standing::Confirmed || !ended.warnings.is_empty()
+    ended.standing != Standing::Confirmed || ended.note.is_some() || !ended.warnings.is_empty()
 }

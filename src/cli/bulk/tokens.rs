@@ -28,9 +28,9 @@ pub(super) struct TokenLines {
 }
 
 impl TokenLines {
-    /// Makes the file; one that exists is refused.
+    /// Makes the file; one that exists is refused, as is one inside a git work tree.
     pub(super) fn create(path: &Path, fingerprinter: &Fingerprinter) -> Result<Self, Stop> {
-        let made = files::new_private(path).and_then(|file| {
+        let made = files::new_token_file(path).and_then(|file| {
             // The name of a new file is durable only with its folder.
             let folder = path.parent().filter(|folder| *folder != Path::new(""));
             File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;

@@ -5,19 +5,21 @@ use crate::{
     api::inspect::Method,
     cli::{
         args::Create,
-        ask::{self, Question},
+        ask::{self, Asking},
         exit::Exit,
         fields::{Edits, Unknown},
         print, review,
         session::Session,
         stop::Stop,
     },
+    config::guard::Level,
     domain::{
         change::{Change, Wanted},
         group::UserGroupId,
         near::near,
         text::oddities,
     },
+    operations::Guarded,
 };
 
 /// How many similar ids are named.
@@ -30,7 +32,7 @@ pub(in crate::cli) async fn create(session: &Session, arguments: Create) -> Resu
         mutation,
         token,
     } = arguments;
-    session.operations.writable()?;
+    session.operations.permitted(Guarded::Create)?;
     if !mutation.dry_run {
         ask::can_be_asked(session, mutation.yes)?;
     }
@@ -48,7 +50,8 @@ pub(in crate::cli) async fn create(session: &Session, arguments: Create) -> Resu
         print::say(&review::lines(&change, true));
     }
     let question = format!("Create \"{id}\"? It cannot be deleted again.");
-    ask::confirm(mutation.yes, &question, Question::YesOrNo).await?;
+    let asking = Asking::about(session, Guarded::Create, &id, Level::Key);
+    ask::confirm(mutation.yes, &question, asking.question(&id)).await?;
     let created = session
         .in_flight
         .during(Box::pin(session.operations.create(&id, &wanted)))

@@ -4,14 +4,16 @@ use super::{Rotation, answer, assurance, token_file, write_token};
 use crate::{
     cli::{
         args::Rotate,
-        ask::{self, Question},
+        ask::{self, Asking},
         exit::Exit,
         handoff, print,
         session::Session,
         stop::Stop,
         whose,
     },
+    config::guard::Level,
     domain::{group::UserGroupId, history::Ending, token::Fingerprint},
+    operations::Guarded,
 };
 
 /// The group that has a pasted token (rotation.md: the fingerprint is looked up first, then the id is asked for, then
@@ -73,7 +75,7 @@ pub(in crate::cli) async fn rotate(
         ..
     } = arguments;
     let assurance = assurance(exists.exists);
-    session.operations.writable()?;
+    session.operations.permitted(Guarded::Rotate)?;
     let known = session.operations.known(&id, assurance).await?;
     let seen = pasted.or_else(|| Some(known?.fingerprint?.value));
     let fingerprint = seen.map_or_else(|| "not known here".to_owned(), |seen| seen.to_string());
@@ -84,15 +86,16 @@ pub(in crate::cli) async fn rotate(
     ask::can_be_asked(session, mutation.yes)?;
     session.say_where();
     let mut file = token_file(&token)?;
-    let question = if session.operations.profile().production {
-        Question::TypeId(&id)
+    let usual = if session.operations.profile().production {
+        Level::Typed
     } else {
-        Question::YesOrNo
+        Level::Key
     };
+    let asking = Asking::about(session, Guarded::Rotate, &id, usual);
     let what = format!(
         "Rotate the token of \"{id}\" (now {fingerprint})? The old token stops working at once."
     );
-    ask::confirm(mutation.yes, &what, question).await?;
+    ask::confirm(mutation.yes, &what, asking.question(&id)).await?;
     let rotated = session
         .in_flight
         .during(Box::pin(

@@ -5,19 +5,20 @@ use crate::{
     api::inspect::Method,
     cli::{
         args::Update,
-        ask::{self, Question},
+        ask::{self, Asking},
         exit::Exit,
         fields::{Edits, Unknown},
         human, print, review,
         session::Session,
         stop::Stop,
     },
+    config::guard::Level,
     domain::{
         change::{Change, Wanted},
         group::UserGroupId,
         history::Ending,
     },
-    operations::{Assurance, Done, Failure},
+    operations::{Assurance, Done, Failure, Guarded},
 };
 
 pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Result<Exit, Stop> {
@@ -31,7 +32,7 @@ pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Resu
         token,
     } = arguments;
     let assurance = assurance(exists.exists);
-    session.operations.writable()?;
+    session.operations.permitted(Guarded::Update)?;
     let known = session.operations.known(&id, assurance).await?;
     if known.is_none() && mutation.dry_run {
         return Err(Stop::Guarded(format!(
@@ -69,12 +70,9 @@ pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Resu
         human::say_warnings(&read);
         print::say(&review::lines(&change, false));
     }
-    ask::confirm(
-        mutation.yes,
-        &format!("Update \"{id}\"?"),
-        Question::YesOrNo,
-    )
-    .await?;
+    let asking = Asking::about(session, Guarded::Update, &id, Level::Key);
+    let question = format!("Update \"{id}\"?");
+    ask::confirm(mutation.yes, &question, asking.question(&id)).await?;
     let updated = session
         .in_flight
         .during(Box::pin(

@@ -8,13 +8,13 @@ use tokio::{sync::mpsc, time::Instant};
 
 use super::{Control, Ended, Keep, Progress};
 use crate::{
-    directory::{BatchItem, RotationId},
+    directory::{BatchItem, JournalRow, RotationId},
     domain::{
         batch::{Counts, Standing},
         history::Ending,
         rotation::State,
     },
-    operations::{Assurance, Done, Failure, Operations},
+    operations::{Assurance, Done, Failure, Operations, recovering::READS},
 };
 
 /// How often a busy service is asked again for one item.
@@ -116,19 +116,25 @@ impl Bench {
         let begun = Instant::now();
         let id = &item.user_group_id;
         let mut patience = Patience::new();
-        let read = loop {
-            if !self.control.may_send().await {
-                break None;
-            }
+        let mut read = None;
+        let mut now = None;
+        let mut reads = 0;
+        while reads < READS && self.control.may_send().await {
             let answer = self.operations.look_up(id, Assurance::KnownOnly).await;
-            if !self.put_off(&answer, &mut patience) {
-                break Some(answer);
+            if self.put_off(&answer, &mut patience) {
+                continue;
             }
-        };
-        let now = self.operations.directory().rotation(row).await;
-        let (state, fingerprint) = match now {
-            Ok(Some(row)) => (row.rotation.state, row.rotation.fingerprint),
-            _ => (item.state.unwrap_or(State::Unknown), item.fingerprint),
+            reads += 1;
+            now = self.operations.directory().rotation(row).await.ok();
+            let again = answer.is_ok() && now.as_ref().is_some_and(|now| self.is_due(now.as_ref()));
+            read = Some(answer);
+            if !again {
+                break;
+            }
+        }
+        let (state, fingerprint) = match now.flatten() {
+            Some(row) => (row.rotation.state, row.rotation.fingerprint),
+            None => (item.state.unwrap_or(State::Unknown), item.fingerprint),
         };
         let standing = Standing::of(Some(state), None);
         let mut outcome = Outcome::of(&item, standing, state.as_str(), begun);
@@ -141,6 +147,8 @@ impl Bench {
                 outcome.noted(failure.to_string())
             }
             Some(Ok(done)) => {
+                // However it ended: the service answers, and the rest of the batch is still to be done.
+                outcome.harmless = standing != Standing::Conflict;
                 if standing == Standing::Confirmed {
                     outcome.fatal = self.keep(&done).await;
                 }
@@ -148,6 +156,13 @@ impl Bench {
                 outcome
             }
         }
+    }
+
+    /// The old token was read once, and reading it again decides.
+    fn is_due(&self, row: Option<&JournalRow>) -> bool {
+        row.is_some_and(|row| {
+            row.rotation.state == State::Unknown && self.operations.waits(row).is_none()
+        })
     }
 
     async fn rotated(&self, item: &BatchItem, done: Done, begun: Instant) -> Outcome {
@@ -201,6 +216,7 @@ impl Bench {
                 self.not_sent(item, Ending::Conflict, &why, begun).await
             }
             Failure::ReadOnly { .. }
+            | Failure::Forbidden { .. }
             | Failure::Key(_)
             | Failure::Client(_)
             | Failure::NothingSent(_) => {

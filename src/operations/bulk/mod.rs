@@ -11,8 +11,9 @@ use tokio::sync::mpsc;
 
 pub use control::{Control, Wish};
 
-use super::{Done, Failure, Operations, Warning};
+use super::{Done, Failure, Guarded, Operations, Warning};
 use crate::{
+    config::guard,
     directory::{Batch, BatchId, BatchItem, DirectoryError, NewBatch, Place, RotationId},
     domain::{
         batch::{Candidate, Counts, Halt, Plan, Rules, Standing},
@@ -121,6 +122,8 @@ impl Operations {
         let rules = Rules {
             environment: self.profile().environment.clone(),
             most: self.profile().max_bulk,
+            guard: guard::most(&self.profile().guards)
+                .map(|(most, reason)| (most, reason.to_owned())),
             now: self.now(),
         };
         Ok(Plan::of(candidates, &rules))
@@ -132,7 +135,7 @@ impl Operations {
         plan: &Plan,
         reason: Option<String>,
     ) -> Result<BatchId, Failure> {
-        self.writable()?;
+        self.permitted(Guarded::Bulk)?;
         let batch = NewBatch {
             by: self.operator().to_owned(),
             reason,
@@ -152,7 +155,7 @@ impl Operations {
         pace: Pace,
         keep: Option<Arc<dyn Keep>>,
     ) -> Result<Run, Failure> {
-        self.writable()?;
+        self.permitted(Guarded::Bulk)?;
         let found = self.batch(batch).await.map_err(Failure::NothingSent)?;
         let items = self.batch_items(batch).await;
         let items = items.map_err(Failure::NothingSent)?;

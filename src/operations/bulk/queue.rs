@@ -15,7 +15,7 @@ use crate::{
         batch::{Counts, Halt, Standing, Streak},
         rotation::State,
     },
-    operations::Operations,
+    operations::{Operations, Point},
 };
 
 pub(super) struct Queue {
@@ -157,6 +157,7 @@ impl Queue {
         ended.counts = self.counts;
         let (id, standing) = (ended.user_group_id.clone(), ended.standing);
         tell(Progress::Ended(Box::new(ended)));
+        self.operations.reached(Point::ItemEnded);
         if let Some(why) = fatal {
             return Some(Halt::Cannot(why));
         }

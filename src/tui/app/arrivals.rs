@@ -1,7 +1,11 @@
 //! What jobs came to: the pane that waits takes it, what a left pane asked for becomes a notice.
 
 use super::{App, Outcome, Pane, ProfileIndex, Severity, Ticket, handing, token};
-use crate::domain::{change::Wanted, group::UserGroupId, history::Ending};
+use crate::{
+    domain::{change::Wanted, group::UserGroupId, history::Ending},
+    operations::Warning,
+    tui::message::is_wrong_environment,
+};
 
 impl App {
     pub(super) fn done(&mut self, ticket: Ticket, mut outcome: Outcome) {
@@ -10,6 +14,7 @@ impl App {
             return;
         };
         let is_here = running.profile == self.desk.current;
+        self.note_environment(running.profile, &outcome);
         self.take_in(&mut outcome, is_here);
         self.bulk_ended(ticket, &outcome, is_here);
         let waiting = self
@@ -24,6 +29,21 @@ impl App {
                 self.settle_draft(running.profile, id, wanted, &outcome);
             }
             self.notice(&outcome, running.profile);
+        }
+    }
+
+    /// An answer from another environment marks the profile for the rest of the session (hazard 11).
+    fn note_environment(&mut self, profile: ProfileIndex, outcome: &Outcome) {
+        let is_wrong = match outcome {
+            Outcome::Done(done) => {
+                let mut warnings = done.warnings.iter();
+                warnings.any(|warning| matches!(warning, Warning::WrongTag { .. }))
+            }
+            Outcome::Failed(trouble) => is_wrong_environment(&trouble.text),
+            _ => false,
+        };
+        if is_wrong {
+            self.desk.wrong_environment.insert(profile);
         }
     }
 
@@ -72,6 +92,8 @@ impl App {
             Outcome::PendingHandOffs(rows) if is_here => self.found_waiting(rows),
             Outcome::HandedOff(Some(handed)) if is_here => self.note_handed(handed),
             Outcome::Batches(batches) if is_here => self.found_batches(batches),
+            // Whoever asked for it: the numbers of the profiles must stay those of the work.
+            Outcome::ProfileAdded(_, profile) => self.desk.profiles.push((**profile).clone()),
             Outcome::Done(_)
             | Outcome::Listed(_)
             | Outcome::OpenRotations(_)
@@ -88,6 +110,8 @@ impl App {
             | Outcome::Planned(_)
             | Outcome::BulkEnded(_)
             | Outcome::ReportWritten(_)
+            | Outcome::Checked(_)
+            | Outcome::NotAdded(_)
             | Outcome::Failed(_) => {}
         }
     }
@@ -137,6 +161,16 @@ impl App {
                 let text = format!("report written to {}", path.display());
                 self.desk.say(Severity::Done, text);
             }
+            Outcome::ProfileAdded(index, profile) => {
+                let text = format!("profile {} is written; P switches to it", profile.name);
+                self.desk.say(Severity::Done, text);
+                self.leave_welcome(*index);
+            }
+            Outcome::NotAdded(problems) => {
+                for (_, what) in problems {
+                    self.desk.say(Severity::Error, what.clone());
+                }
+            }
             Outcome::Abandoned(row) => {
                 let text = format!("rotation of {} abandoned{place}", row.user_group_id);
                 self.desk.say(Severity::Done, text);
@@ -150,6 +184,7 @@ impl App {
             | Outcome::PendingHandOffs(_)
             | Outcome::Batches(_)
             | Outcome::Planned(_)
+            | Outcome::Checked(_)
             | Outcome::HandedOff(None) => {}
         }
     }

@@ -3,7 +3,7 @@
 use super::{App, Job, Outcome, Severity, Ticket};
 use crate::{
     operations::{Batch, bulk::Progress},
-    tui::bulk::BulkRun,
+    tui::{bulk::BulkRun, message::is_wrong_environment},
 };
 
 impl App {
@@ -13,8 +13,19 @@ impl App {
 
     pub(super) fn news(&mut self, ticket: Ticket, news: Vec<Progress>) {
         let now = self.desk.now;
+        let is_wrong = news.iter().any(|one| match one {
+            Progress::Ended(ended) => ended.note.as_deref().is_some_and(is_wrong_environment),
+            Progress::Started(_)
+            | Progress::Held(_)
+            | Progress::Halted(_)
+            | Progress::Finished(_) => false,
+        });
         if let Some(run) = self.bulk_of(ticket) {
+            let profile = run.profile;
             run.take(news, now);
+            if is_wrong {
+                self.desk.wrong_environment.insert(profile);
+            }
         }
     }
 

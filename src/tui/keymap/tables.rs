@@ -22,7 +22,7 @@ tables! {
         Cancel ["ctrl-c"] "" "cancel; twice: quit";
         Refresh ["r" "f5" "ctrl-r"] "" "read again; changes nothing";
         OpenOrCreate ["o"] "" "open a group by its id, or create it";
-        Profiles ["P"] "" "switch the profile";
+        Profiles ["P" "f6"] "" "switch the profile";
         Groups ["1"] "" "the groups";
         History ["2"] "" "the history";
         Rotations ["3"] "" "the rotations, the open ones first";
@@ -50,7 +50,7 @@ tables! {
         OpenOrCreate ["o"] "open/create" "open a group by its id, or create it";
         Filter ["/"] "filter" "filter by words in name, id, tag, fingerprint, team";
         History ["2"] "history" "the history of this profile";
-        Profiles ["P"] "profile" "switch the profile";
+        Profiles ["P" "f6"] "profile" "switch the profile";
         Detail ["d"] "detail" "show or hide the details of the row";
         MarkAll ["*"] "" "mark all groups that are shown";
         Sort ["s"] "sort" "sort by the next column";
@@ -123,7 +123,7 @@ tables! {
     } + MOVE
 
     REVIEW_KEY {
-        Confirm ["y"] "SEND" "send it; Enter does nothing in production";
+        Confirm ["y"] "SEND" "send it; Enter does nothing here";
         Back ["esc"] "back" "back to the form; nothing is lost";
         Unchanged ["u"] "unchanged too" "show what stays the same, too";
         CopyMenu ["c"] "copy as curl" "copy the request as curl; the key is left out";
@@ -132,6 +132,11 @@ tables! {
         PreviousField ["shift-tab" "left"] "" "to the other button";
         Refresh ["r" "f5" "ctrl-r"] "" "read the service's copy again";
     } + MOVE
+
+    CONFIRM_TYPED {
+        Enter ["enter"] "SEND" "send it, once the words are typed exactly";
+        Back ["esc"] "leave, nothing sent" "leave; nothing was sent";
+    }
 
     RESULT {
         Enter ["enter"] "to the list" "to the list";
@@ -274,15 +279,46 @@ tables! {
     } + MOVE
 
     WELCOME {
-        Demo ["d" "enter"] "start the demo" "start the demo: a service of its own, nothing is kept";
+        Connect ["enter" "c"] "connect to a service" "connect to a service: asks, tests, writes a profile";
+        Demo ["d"] "start the demo" "start the demo: a service of its own, nothing is kept";
         Quit ["q" "esc"] "quit" "quit";
     }
+
+    CONNECT_FIELD {
+        NextField ["tab" "enter" "down"] "next field" "to the next field";
+        Review ["ctrl-s" "f2"] "test" "test the connection; creates nothing";
+        Back ["esc"] "leave, nothing written" "leave; what was typed is kept, a key is not";
+        PreviousField ["shift-tab" "up"] "" "to the previous field";
+    }
+
+    CONNECT_CHOICE {
+        InField ["space" "right" "left"] "choose" "choose another one";
+        NextField ["tab" "enter" "down"] "next field" "to the next field";
+        Review ["ctrl-s" "f2"] "test" "test the connection; creates nothing";
+        Back ["esc"] "leave, nothing written" "leave; what was typed is kept, a key is not";
+        PreviousField ["shift-tab" "up"] "" "to the previous field";
+    }
+
+    CONNECT_CHECK {
+        WriteFile ["w"] "WRITE the profile" "write the profile into the configuration file, and open it";
+        Refresh ["r" "f5" "ctrl-r"] "test again" "test the connection again";
+        Back ["esc"] "back to the form" "back to the form; nothing is written";
+    } + MOVE
+
+    PROFILES {
+        Enter ["enter"] "take it" "take the marked line";
+        Connect ["a"] "add one" "add a profile";
+        Back ["esc"] "close" "close";
+    } + MOVE
 }
 
 /// The bindings that hold only in this place.
 pub(super) fn here(focus: Focus) -> impl Iterator<Item = &'static Binding> + Clone {
     let tables: &'static [&'static [Binding]] = match focus {
         Focus::Welcome => WELCOME,
+        Focus::ConnectField => CONNECT_FIELD,
+        Focus::ConnectChoice => CONNECT_CHOICE,
+        Focus::ConnectCheck => CONNECT_CHECK,
         Focus::List => LIST,
         Focus::Filter => FILTER,
         Focus::Group => GROUP,
@@ -292,6 +328,7 @@ pub(super) fn here(focus: Focus) -> impl Iterator<Item = &'static Binding> + Clo
         Focus::EditProperties => EDIT_PROPERTIES,
         Focus::Review => REVIEW,
         Focus::ReviewKey => REVIEW_KEY,
+        Focus::ConfirmTyped => CONFIRM_TYPED,
         Focus::Result => RESULT,
         Focus::Token => TOKEN,
         Focus::RotateReason => ROTATE_REASON,
@@ -303,7 +340,8 @@ pub(super) fn here(focus: Focus) -> impl Iterator<Item = &'static Binding> + Clo
         Focus::History => HISTORY,
         Focus::Open => OPEN,
         Focus::Help => HELP,
-        Focus::Profiles | Focus::CopyMenu => PICK,
+        Focus::Profiles => PROFILES,
+        Focus::CopyMenu => PICK,
         Focus::Messages => MESSAGES,
         Focus::Rotations => ROTATIONS,
         Focus::AbandonReason => ABANDON_REASON,

@@ -8,6 +8,7 @@ use ratatui::{
 use super::{Pane, View, copy_menu::CopyMenu, edit::Edit, history::History, token::TokenPane};
 use crate::{
     domain::{group::UserGroupId, known::KnownGroup},
+    operations::Guarded,
     tui::{
         desk::{Ask, Desk},
         facts,
@@ -128,7 +129,7 @@ impl View for Group {
 
     fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
         match action {
-            Action::Edit => desk.read_only_reason().map(str::to_owned),
+            Action::Edit => desk.forbidden(Guarded::Update),
             _ => None,
         }
     }
@@ -171,7 +172,10 @@ impl View for Group {
             | Outcome::Batches(_)
             | Outcome::Planned(_)
             | Outcome::BulkEnded(_)
-            | Outcome::ReportWritten(_) => {}
+            | Outcome::ReportWritten(_)
+            | Outcome::Checked(_)
+            | Outcome::ProfileAdded(..)
+            | Outcome::NotAdded(_) => {}
         }
     }
 

@@ -59,7 +59,11 @@ impl Help {
             about: view.title(desk),
             confirms: matches!(
                 focus,
-                Focus::Review | Focus::ReviewKey | Focus::RotateCheck | Focus::RotateTyped
+                Focus::Review
+                    | Focus::ReviewKey
+                    | Focus::ConfirmTyped
+                    | Focus::RotateCheck
+                    | Focus::RotateTyped
             ),
             lines,
             typed: TextField::new("find", ""),

@@ -190,7 +190,10 @@ impl View for History {
             | Outcome::Batches(_)
             | Outcome::Planned(_)
             | Outcome::BulkEnded(_)
-            | Outcome::ReportWritten(_) => {}
+            | Outcome::ReportWritten(_)
+            | Outcome::Checked(_)
+            | Outcome::ProfileAdded(..)
+            | Outcome::NotAdded(_) => {}
         }
     }
 

@@ -19,6 +19,7 @@ use crate::{
         group::UserGroupId,
         known::KnownGroup,
     },
+    operations::Guarded,
     tui::{
         bulk::BulkRun,
         desk::{Ask, Desk},
@@ -221,8 +222,9 @@ impl List {
     }
 
     fn no_bulk(&self, desk: &Desk) -> Option<String> {
-        if let Some(why) = desk.read_only_reason() {
-            return Some(why.into());
+        let is_watched = desk.bulk_here().is_some_and(BulkRun::is_under_way);
+        if let Some(why) = desk.forbidden(Guarded::Bulk).filter(|_| !is_watched) {
+            return Some(why);
         }
         match &desk.bulk {
             Some(run) if run.is_under_way() && run.profile != desk.current => {
@@ -355,7 +357,7 @@ impl View for List {
 
     fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
         match action {
-            Action::Edit => desk.read_only_reason().map(str::to_owned),
+            Action::Edit => desk.forbidden(Guarded::Update),
             Action::RotateMarked => self.no_bulk(desk),
             _ => None,
         }

@@ -2,6 +2,7 @@
 //! takes the outcome it waits for, and draws itself purely.
 
 pub mod bulk;
+pub mod connect;
 pub mod copy_menu;
 pub mod edit;
 pub mod group;
@@ -15,6 +16,7 @@ pub mod result;
 pub mod review;
 pub mod rotations;
 pub mod token;
+pub mod typed;
 pub mod welcome;
 pub mod whose;
 
@@ -51,6 +53,8 @@ pub trait View {
     fn disabled(&self, action: Action, _desk: &Desk) -> Option<String> {
         (action == Action::Refresh).then(|| "nothing to read".into())
     }
+    /// What it asked for by a pane above it was typed exactly.
+    fn confirmed(&mut self, _desk: &mut Desk) {}
     fn waits_for(&self, _ticket: Ticket) -> bool {
         false
     }
@@ -76,6 +80,7 @@ pub trait View {
 #[derive(Debug)]
 pub enum Pane {
     Welcome(welcome::Welcome),
+    Connect(Box<connect::Connect>),
     List(list::List),
     Group(group::Group),
     Edit(Box<edit::Edit>),
@@ -86,6 +91,7 @@ pub enum Pane {
     Open(open::Open),
     Help(help::Help),
     Profiles(profiles::Profiles),
+    Typed(typed::Typed),
     Messages(messages::MessagesPane),
     CopyMenu(copy_menu::CopyMenu),
     Rotations(rotations::Rotations),
@@ -97,6 +103,7 @@ impl Pane {
     pub fn view(&self) -> &dyn View {
         match self {
             Self::Welcome(pane) => pane,
+            Self::Connect(pane) => pane.as_ref(),
             Self::List(pane) => pane,
             Self::Group(pane) => pane,
             Self::Edit(pane) => pane.as_ref(),
@@ -107,6 +114,7 @@ impl Pane {
             Self::Open(pane) => pane,
             Self::Help(pane) => pane,
             Self::Profiles(pane) => pane,
+            Self::Typed(pane) => pane,
             Self::Messages(pane) => pane,
             Self::CopyMenu(pane) => pane,
             Self::Rotations(pane) => pane,
@@ -118,6 +126,7 @@ impl Pane {
     pub fn view_mut(&mut self) -> &mut dyn View {
         match self {
             Self::Welcome(pane) => pane,
+            Self::Connect(pane) => pane.as_mut(),
             Self::List(pane) => pane,
             Self::Group(pane) => pane,
             Self::Edit(pane) => pane.as_mut(),
@@ -128,6 +137,7 @@ impl Pane {
             Self::Open(pane) => pane,
             Self::Help(pane) => pane,
             Self::Profiles(pane) => pane,
+            Self::Typed(pane) => pane,
             Self::Messages(pane) => pane,
             Self::CopyMenu(pane) => pane,
             Self::Rotations(pane) => pane,

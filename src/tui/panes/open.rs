@@ -11,6 +11,7 @@ use ratatui::{
 use super::{Pane, View, edit::Edit, group::Group};
 use crate::{
     domain::{group::UserGroupId, near::near, text::oddities},
+    operations::Guarded,
     tui::{
         desk::{Ask, Desk},
         frame::popup,
@@ -74,8 +75,8 @@ impl Open {
         if desk.groups.get(&id).is_some() {
             let pane = Group::open(id, desk);
             desk.ask(Ask::Replace(Pane::Group(pane)));
-        } else if let Some(why) = desk.read_only_reason() {
-            self.typed.error = Some(format!("not known here, and {why}: it cannot be created"));
+        } else if desk.forbidden(Guarded::Create).is_some() {
+            self.typed.error = Some("not known here, and it cannot be created: see below".into());
         } else {
             let pane = Edit::create(id, desk);
             desk.ask(Ask::Replace(Pane::Edit(Box::new(pane))));
@@ -172,6 +173,9 @@ impl Open {
                 theme.warning(),
             );
             sheet.text(&place, theme.title());
+            if let Some(why) = desk.forbidden(Guarded::Create) {
+                sheet.text(&format!("It cannot be created: {why}."), theme.error());
+            }
         }
         if !self.near.is_empty() {
             sheet.blank();

@@ -6,7 +6,7 @@ use ratatui::{
     style::Style,
 };
 
-use super::View;
+use super::{Pane, View, connect::Connect};
 use crate::tui::{
     desk::{Ask, Desk},
     frame::popup,
@@ -47,8 +47,20 @@ impl View for Profiles {
                 desk.ask(Ask::Pop);
                 desk.ask(Ask::SwitchTo(ProfileIndex(self.cursor.at)));
             }
+            Action::Connect => {
+                let pane = Connect::open(desk);
+                desk.ask(Ask::Replace(Pane::Connect(Box::new(pane))));
+            }
             Action::Back | Action::Profiles => desk.ask(Ask::Pop),
             _ => {}
+        }
+    }
+
+    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
+        match action {
+            Action::Connect if !desk.can_connect => Some("not in the demo".into()),
+            Action::Refresh => Some("nothing to read".into()),
+            _ => None,
         }
     }
 

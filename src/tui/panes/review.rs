@@ -8,19 +8,20 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
-use super::{Pane, View, edit::Edit, result::ResultPane};
+use super::{Pane, View, edit::Edit, result::ResultPane, typed::Typed};
 use crate::{
+    config::guard,
     domain::{
         change::{Change, Foreign, Wanted, foreign_changes},
         group::{Mapping, UserGroupId},
         history::Ending,
         near::near,
     },
-    operations::{Done, Method, as_curl, request, request_json},
+    operations::{Done, Guarded, Method, as_curl, request, request_json},
     tui::{
         desk::{Ask, Desk},
         keymap::{Action, Focus},
-        level::{Level, of_change},
+        level::{Asks, Level},
         message::{Job, Outcome, Ticket, Trouble},
         messages::Severity,
         scroll::Cursor,
@@ -57,10 +58,18 @@ pub struct Review {
     change: Change,
     copy: Copy,
     stage: Stage,
-    level: Level,
+    asks: Asks,
     on_apply: bool,
     unchanged_too: bool,
     scroll: Cursor,
+}
+
+fn operation(creating: bool) -> Guarded {
+    if creating {
+        Guarded::Create
+    } else {
+        Guarded::Update
+    }
 }
 
 /// Near ids shown before a creation.
@@ -90,7 +99,7 @@ impl Review {
             wanted,
             copy,
             stage: Stage::Deciding,
-            level: desk.profile().map_or(Level::Key, of_change),
+            asks: Asks::about(desk.profile(), operation(edit.creating)),
             on_apply: false,
             unchanged_too: false,
             scroll: Cursor::default(),
@@ -103,8 +112,8 @@ impl Review {
 
     /// Why nothing can be sent now.
     fn blocked(&self, desk: &Desk) -> Option<String> {
-        if let Some(why) = desk.read_only_reason() {
-            return Some(why.to_owned());
+        if let Some(why) = desk.forbidden(operation(self.creating)) {
+            return Some(why);
         }
         match (&self.stage, &self.copy) {
             (Stage::Sending(_), _) => Some("it is being sent".into()),
@@ -117,6 +126,24 @@ impl Review {
                 Copy::NotAsked | Copy::Read(_) => None,
             },
         }
+    }
+
+    /// `y` sends it, unless a guard wants something typed first.
+    fn confirm(&mut self, desk: &mut Desk) {
+        let words = match self.asks.level {
+            Level::Button | Level::Key => return self.apply(desk),
+            Level::Typed => self.id.to_string(),
+            Level::Words => {
+                let profile = desk.profile().map_or("", |profile| profile.name.as_str());
+                guard::words(operation(self.creating), &self.id, profile)
+            }
+        };
+        let what = format!(
+            "{} in this profile? Type this to send it:",
+            self.apply_word()
+        );
+        let typed = Typed::asking(words, what, self.asks.guard.clone());
+        desk.ask(Ask::Push(Pane::Typed(typed)));
     }
 
     fn apply(&mut self, desk: &mut Desk) {
@@ -182,9 +209,9 @@ impl Review {
 
 impl View for Review {
     fn focus(&self) -> Focus {
-        match self.level {
+        match self.asks.level {
             Level::Button => Focus::Review,
-            Level::Key | Level::Typed => Focus::ReviewKey,
+            Level::Key | Level::Typed | Level::Words => Focus::ReviewKey,
         }
     }
 
@@ -212,15 +239,18 @@ impl View for Review {
         match action {
             Action::NextField | Action::PreviousField => self.on_apply = !self.on_apply,
             Action::Unchanged => self.unchanged_too = !self.unchanged_too,
-            Action::Enter if self.on_apply && self.level != Level::Button => {
-                desk.say(Severity::Info, "this is production: press y to send it");
+            Action::Enter if self.on_apply && self.asks.level != Level::Button => {
+                desk.say(
+                    Severity::Info,
+                    "Enter does nothing here: press y to send it",
+                );
             }
             Action::Enter if self.on_apply => self.apply(desk),
             Action::Back | Action::Enter => {
                 self.leave(desk);
                 desk.ask(Ask::Pop);
             }
-            Action::Confirm if self.level != Level::Button => self.apply(desk),
+            Action::Confirm if self.asks.level != Level::Button => self.confirm(desk),
             Action::CopyMenu => {
                 if let Some(profile) = desk.profile() {
                     let method = if self.creating {
@@ -250,6 +280,10 @@ impl View for Review {
             Action::Enter if self.on_apply => self.blocked(desk),
             _ => None,
         }
+    }
+
+    fn confirmed(&mut self, desk: &mut Desk) {
+        self.apply(desk);
     }
 
     fn leave(&mut self, desk: &mut Desk) {
@@ -302,7 +336,10 @@ impl View for Review {
                 | Outcome::Batches(_)
                 | Outcome::Planned(_)
                 | Outcome::BulkEnded(_)
-                | Outcome::ReportWritten(_),
+                | Outcome::ReportWritten(_)
+                | Outcome::Checked(_)
+                | Outcome::ProfileAdded(..)
+                | Outcome::NotAdded(_),
                 _,
             ) => {}
         }

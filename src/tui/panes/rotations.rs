@@ -14,7 +14,7 @@ use ratatui::{
 use super::{Pane, View, group::Group};
 use crate::{
     domain::rotation::Event,
-    operations::JournalRow,
+    operations::{Guarded, JournalRow},
     tui::{
         desk::{Ask, Desk},
         keymap::{Action, Focus},
@@ -198,7 +198,7 @@ impl View for Rotations {
     fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
         match action {
             Action::Abandon => match self.here() {
-                Some(row) if can_be_abandoned(row) => desk.read_only_reason().map(str::to_owned),
+                Some(row) if can_be_abandoned(row) => desk.forbidden(Guarded::Abandon),
                 _ => Some("only an open rotation, or a conflict, can be abandoned".into()),
             },
             _ => None,

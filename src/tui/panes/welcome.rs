@@ -1,4 +1,4 @@
-//! The first screen where no profile exists: how to connect, and the demo by one key.
+//! The first screen where no profile exists: connect to a service, or try the demo, each by one key.
 
 use ratatui::{
     buffer::Buffer,
@@ -6,7 +6,7 @@ use ratatui::{
     style::Style,
 };
 
-use super::View;
+use super::{Pane, View, connect::Connect};
 use crate::tui::{
     Farewell,
     desk::{Ask, Desk},
@@ -21,13 +21,20 @@ pub struct Welcome {
     pub config_file: String,
 }
 
-const EXAMPLE: [&str; 5] = [
-    "[profiles.live]",
-    "base_url = \"https://api.example.com\"",
-    "api_key = { env = \"LIVE_API_KEY\" }",
-    "environment = \"Customer\"",
-    "production = true",
-];
+/// Why an action is not possible where there is no profile yet.
+pub fn needs_a_profile(action: Action, desk: &Desk) -> Option<String> {
+    let needs = matches!(
+        action,
+        Action::Profiles
+            | Action::Groups
+            | Action::History
+            | Action::Rotations
+            | Action::Whose
+            | Action::OpenOrCreate
+            | Action::Refresh
+    );
+    (needs && desk.profile().is_none()).then(|| "no profile is configured yet".into())
+}
 
 impl View for Welcome {
     fn focus(&self) -> Focus {
@@ -40,46 +47,47 @@ impl View for Welcome {
 
     fn act(&mut self, action: Action, desk: &mut Desk) {
         match action {
+            Action::Connect => {
+                let pane = Connect::open(desk);
+                desk.ask(Ask::Push(Pane::Connect(Box::new(pane))));
+            }
             Action::Demo => desk.ask(Ask::Leave(Farewell::Demo)),
             Action::Back | Action::Quit => desk.ask(Ask::Leave(Farewell::Asked)),
             _ => {}
         }
     }
 
-    fn disabled(&self, action: Action, _desk: &Desk) -> Option<String> {
-        match action {
-            Action::Profiles
-            | Action::Groups
-            | Action::History
-            | Action::Rotations
-            | Action::Whose
-            | Action::Messages
-            | Action::OpenOrCreate
-            | Action::Refresh => Some("no profile is configured yet".into()),
-            _ => None,
-        }
+    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
+        needs_a_profile(action, desk)
     }
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
         let inner = boxed(buffer, area, "groupdesk", desk.theme);
         let mut sheet = Sheet::new(inner.width, desk.theme);
         let plain = Style::new();
+        let key = desk.theme.key_hint();
         sheet.heading("No profile is configured yet.");
         sheet.blank();
-        sheet.text("Press d for the demo: a service of its own, on this machine only, thrown away at the end.", plain);
+        sheet.pieces(vec![
+            ("Enter".into(), key),
+            ("  connect to a service".into(), desk.theme.title()),
+        ]);
+        sheet.indented(7, "Asks for its address and where the API key comes from, and tests it without creating anything.", plain);
+        sheet.indented(7, &format!("Writes {}", self.config_file), plain);
         sheet.blank();
-        sheet.text(
-            &format!("To connect to a real service, write {}:", self.config_file),
+        sheet.pieces(vec![
+            ("d    ".into(), key),
+            ("  try the demo".into(), desk.theme.title()),
+        ]);
+        sheet.indented(
+            7,
+            "A service of its own, on this machine only, thrown away at the end.",
             plain,
         );
         sheet.blank();
-        for line in EXAMPLE {
-            sheet.indented(4, line, desk.theme.key_hint());
-        }
-        sheet.blank();
         sheet.text(
-            "Or without any file: GROUPDESK_BASE_URL and GROUPDESK_API_KEY in the environment.",
-            plain,
+            "Without any file: GROUPDESK_BASE_URL and GROUPDESK_API_KEY in the environment.",
+            desk.theme.dim(),
         );
         sheet.draw(buffer, inner, 0);
         None

@@ -11,7 +11,7 @@ pub mod signals;
 pub use input::Input;
 pub use panic::{install_panic_hook, missed_panics};
 pub use plain::PlainScreen;
-pub use signals::{Signal, Signals};
+pub use signals::{Signal, Signals, asked_to_end};
 
 use std::{
     fs::File,

@@ -97,6 +97,20 @@ pub(super) fn stop_here() -> io::Result<()> {
         .map_err(io::Error::from)
 }
 
+/// SIGTERM or SIGHUP, for somebody beside the loop.
+///
+/// Needs a running tokio runtime; listens from now on.
+pub fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send> {
+    let mut terminate = unix::signal(SignalKind::terminate())?;
+    let mut hangup = unix::signal(SignalKind::hangup())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    })
+}
+
 /// Never comes where no terminal is watched.
 async fn lost(line: Option<&mut oneshot::Receiver<()>>) {
     match line {

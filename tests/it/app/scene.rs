@@ -198,6 +198,7 @@ fn a_profile(name: &str, tag: EnvironmentTag, production: bool, read_only: bool)
         handoff: None,
         max_token_age: None,
         max_bulk: 500,
+        guards: Vec::new(),
     }
 }
 
@@ -244,6 +245,11 @@ pub(super) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
             },
             halt: None,
         }),
+        Job::Check(..) => Outcome::NotAdded(vec![(None, "not in this scene".into())]),
+        Job::AddProfile(new, _) => Outcome::ProfileAdded(
+            ProfileIndex(3),
+            Box::new(a_profile(&new.name, EnvironmentTag::Testing, false, false)),
+        ),
         Job::WriteReport(_, path) => Outcome::ReportWritten(path.clone()),
         Job::PendingHandOffs => Outcome::PendingHandOffs(Vec::new()),
         Job::HandOff(done) => handed(done.group.id.as_str(), HandOffState::Done, Some(0), None),

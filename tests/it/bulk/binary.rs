@@ -2,6 +2,7 @@
 
 use std::{
     os::unix::fs::MetadataExt,
+    path::Path,
     process::{Output, Stdio},
     time::Duration,
 };
@@ -11,12 +12,21 @@ use serde_json::Value;
 use tokio::process::{Child, Command};
 
 use super::{Scene, assert_sent_once};
-use crate::support::meddler::{Gate, Meddling};
+use crate::support::{
+    faults::http,
+    meddler::{Gate, Meddling, Then},
+    stall::fill,
+};
 
 const DEADLINE: Duration = Duration::from_mins(1);
 
 impl Scene {
     pub(super) fn command(&self, arguments: &[&str]) -> Command {
+        self.program(&[&["rotate"], arguments].concat())
+    }
+
+    /// The program at a desk behind the meddler.
+    pub(super) fn program(&self, arguments: &[&str]) -> Command {
         let folder = self.world.folder();
         let config = folder.join("meddled.toml");
         let text = std::fs::read_to_string(self.world.config_file()).expect("readable");
@@ -24,7 +34,6 @@ impl Scene {
         std::fs::write(&config, text).expect("written");
         let mut command = Command::new(env!("CARGO_BIN_EXE_groupdesk"));
         command
-            .arg("rotate")
             .args(arguments)
             .env_clear()
             .env("HOME", folder)
@@ -39,7 +48,7 @@ impl Scene {
         command
     }
 
-    async fn rotate(&self, arguments: &[&str]) -> (i32, Vec<Value>, String) {
+    pub(super) async fn rotate(&self, arguments: &[&str]) -> (i32, Vec<Value>, String) {
         read(wait(self.command(arguments).spawn().expect("it starts")).await)
     }
 }
@@ -224,4 +233,91 @@ async fn killed_while_an_answer_is_on_its_way_and_resumed() {
     );
     assert_eq!(scene.meddler.count("POST"), 6);
     assert_sent_once(&scene.meddler);
+}
+
+#[tokio::test]
+async fn what_is_in_flight_is_waited_for_only_so_long() {
+    let scene = Scene::new(3).await;
+    let gate = Gate::new();
+    scene.meddler.next("POST", Meddling::passed());
+    scene.meddler.next("POST", Meddling::passed().behind(&gate));
+    let mut command = scene.command(&["--filter", "g", "--yes", "--concurrency", "1"]);
+    command.env("GROUPDESK_TEST_FINISHING_MS", "50");
+    let child = command.spawn().expect("it starts");
+    gate.reached().await;
+    kill_process(pid(&child), Signal::TERM).expect("it runs");
+    let (code, _, err) = read(wait(child).await);
+    assert_eq!(code, 130, "{err}");
+    assert!(
+        err.contains("finishing what is in flight, at most 35 s"),
+        "{err}"
+    );
+    assert!(
+        err.contains("go on with: groupdesk rotate --resume 1"),
+        "{err}"
+    );
+    gate.open();
+    let counts = scene.ana.batches().await.expect("readable")[0].counts;
+    let parts = (counts.confirmed, counts.unknown, counts.not_started);
+    assert_eq!(parts, (1, 1, 1), "{err}");
+    assert_eq!(scene.meddler.count("POST"), 2);
+}
+
+#[tokio::test]
+async fn where_no_terminal_is_every_group_is_a_plain_line() {
+    let scene = Scene::new(3).await;
+    let refused = Meddling::swallowed(Then::Instead(http("403 Forbidden", &[], "{}")));
+    scene.meddler.next("POST", Meddling::passed());
+    scene.meddler.next("POST", refused);
+    let (code, out, err) = scene
+        .rotate(&["--filter", "g", "--yes", "--concurrency", "1"])
+        .await;
+    assert_eq!((code, out.len()), (6, 0), "{err}");
+    for words in ["g000 confirmed ", "g001 refused ", "g002 confirmed "] {
+        let lines = err.lines().filter(|line| line.starts_with(words));
+        assert_eq!(lines.count(), 1, "{words}: {err}");
+    }
+    assert!(!err.contains(['\r', '\u{1b}']), "{err:?}");
+    assert!(err.contains("2 confirmed, 1 not applied"), "{err}");
+}
+
+/// Pipes that nobody reads for a while.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reader_that_does_not_read_holds_up_nothing() {
+    const GROUPS: usize = 50;
+    let scene = Scene::new(GROUPS).await;
+    let gate = Gate::new();
+    for _ in 0..4 {
+        scene.meddler.next("POST", Meddling::passed().behind(&gate));
+    }
+    let arguments = ["--filter", "g", "--yes", "--json"];
+    let child = scene.command(&arguments).spawn().expect("it starts");
+    for _ in 0..4 {
+        gate.reached().await;
+    }
+    for end in ["1", "2"] {
+        let pipe = format!("/proc/{}/fd/{end}", pid(&child));
+        fill(Path::new(&pipe), b'\n', || true);
+    }
+    (0..4).for_each(|_| gate.open());
+    let over = async {
+        while scene.ana.batches().await.expect("readable")[0]
+            .ended_at
+            .is_none()
+        {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(DEADLINE, over)
+        .await
+        .expect("the run ends");
+    assert_eq!(scene.meddler.count("POST"), GROUPS);
+    assert_sent_once(&scene.meddler);
+    let mut output = wait(child).await;
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let lines: Vec<_> = text.lines().filter(|line| !line.is_empty()).collect();
+    output.stdout = lines.join("\n").into();
+    let (code, lines, err) = read(output);
+    assert_eq!((code, lines.len()), (0, GROUPS + 1), "{err}");
+    assert_eq!(lines[GROUPS]["confirmed"], GROUPS);
 }

@@ -7,13 +7,14 @@ use groupdesk::{
     domain::{
         batch::{Counts, Halt, Skip, Standing},
         history::Ending,
-        rotation::State,
+        rotation::{State, settle_horizon},
     },
     operations::{
         Assurance, Done, Failure,
         bulk::{Keep, Pace, Progress},
     },
 };
+use jiff::Timestamp;
 use serde_json::json;
 
 use super::{Scene, one_at_a_time, watch};
@@ -228,6 +229,51 @@ async fn an_answered_429_to_a_rotation_is_settled_and_not_sent_again() {
     assert_eq!(ended[0].standing, Standing::NotApplied);
     assert_eq!((report.counts.not_applied, report.counts.confirmed), (1, 1));
     assert_eq!(scene.meddler.count("POST"), 2);
+    scene.check(&report).await;
+}
+
+/// The old token must be read twice before it is believed, and a calm service need not be asked in two runs for it.
+#[tokio::test]
+async fn an_old_token_that_nobody_has_read_is_read_twice_in_one_run() {
+    let scene = Scene::new(1).await;
+    scene.meddler.next("GET", Meddling::passed());
+    scene.meddler.next("POST", Meddling::swallowed(Then::Drop));
+    scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
+    let batch = scene.begin().await;
+    let (_, report) = watch(scene.run(batch, one_at_a_time()).await).await;
+    assert_eq!(report.counts.unknown, 1);
+    let later = Timestamp::now() + settle_horizon(scene.ana.profile().timeout);
+    let desk = scene.world.desk(Side::Testing).at(later);
+    let desk = desk.through(scene.meddler.base_url()).operations();
+    let run = desk.run_bulk(batch, one_at_a_time(), None).await;
+    let (_, report) = watch(run.expect("it begins")).await;
+    assert_eq!((report.counts.unknown, report.counts.not_applied), (0, 1));
+    assert_eq!(
+        (scene.meddler.count("GET"), scene.meddler.count("POST")),
+        (4, 1)
+    );
+}
+
+/// What an earlier run left open says nothing about the service now.
+#[tokio::test]
+async fn what_stays_open_does_not_keep_a_resumed_run_from_the_rest() {
+    let scene = Scene::new(5).await;
+    for _ in 0..3 {
+        scene.meddler.next("POST", Meddling::swallowed(Then::Drop));
+    }
+    let batch = scene.begin().await;
+    let (_, report) = watch(scene.run(batch, one_at_a_time()).await).await;
+    assert_eq!(report.halt, Some(Halt::Failures(3)));
+    assert_eq!((report.counts.unknown, report.counts.not_started), (3, 2));
+    let (_, report) = watch(scene.run(batch, one_at_a_time()).await).await;
+    assert_eq!(report.halt, None);
+    assert_eq!((report.counts.unknown, report.counts.confirmed), (3, 2));
+
+    let later = Timestamp::now() + settle_horizon(scene.ana.profile().timeout);
+    let desk = scene.world.desk(Side::Testing).at(later).operations();
+    let run = desk.run_bulk(batch, one_at_a_time(), None).await;
+    let (_, report) = watch(run.expect("it begins")).await;
+    assert_eq!((report.halt.as_ref(), report.counts.not_applied), (None, 3));
     scene.check(&report).await;
 }
 

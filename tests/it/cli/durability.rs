@@ -57,6 +57,7 @@ fn client(url: &str, key: &str) -> Client {
         handoff: None,
         max_token_age: None,
         max_bulk: 500,
+        guards: Vec::new(),
     };
     Client::new(&profile, SecretString::from(key.to_owned())).expect("a client")
 }

@@ -1,6 +1,9 @@
 //! Many groups at the screen against the real service: marked, checked, typed, rotated, and told by the history.
 
-use std::os::unix::fs::PermissionsExt;
+use std::{os::unix::fs::PermissionsExt, time::Duration};
+
+use futures_util::stream;
+use groupdesk::tui::Farewell;
 
 use super::scene::{NOW, USUAL, a_world, open, open_with};
 use crate::support::{
@@ -87,4 +90,32 @@ async fn stopped_it_finishes_what_is_in_flight_and_begins_nothing_new() {
 
     let console = open_with(vec![operations]).await;
     console.shows("a bulk rotation of 7 is unfinished:");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn leaving_it_waits_for_what_is_in_flight_only_so_long() {
+    let world = a_world().await;
+    let meddler = Meddler::before(world.address()).await;
+    let desk = world.desk(Side::Testing).at(NOW);
+    let operations = desk.through(meddler.base_url()).operations();
+    let mut console = open_with(vec![operations.clone()]).await;
+    let gate = Gate::new();
+    for _ in 0..4 {
+        meddler.next("POST", Meddling::passed().behind(&gate));
+    }
+    console.keys("*Trotate 7 in testing").await;
+    console.burst("<enter>");
+    for _ in 0..4 {
+        gate.reached().await;
+    }
+    console.runner.patience = Duration::from_millis(50);
+    // Its terminal is gone.
+    let left = console.runner.run(stream::empty(), None);
+    let left = tokio::time::timeout(Duration::from_mins(1), left).await;
+    let left = left.expect("it does not wait for ever");
+    assert_eq!(left.expect("no error"), Farewell::Signal);
+    let batch = &operations.batches().await.expect("readable")[0];
+    assert_eq!((batch.counts.unknown, batch.counts.not_started), (4, 3));
+    assert_eq!(meddler.count("POST"), 4);
+    (0..4).for_each(|_| gate.open());
 }

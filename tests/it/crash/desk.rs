@@ -6,7 +6,7 @@ use std::{
     path::PathBuf,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU8, Ordering},
     },
     time::Duration,
 };
@@ -14,18 +14,19 @@ use std::{
 use groupdesk::{
     api::wire::DEFAULT_PATH,
     config::{
-        Environment,
+        Environment, HandOffCommand,
         profile::{KeySource, Profile},
     },
     directory::Directory,
     domain::{group::EnvironmentTag, history::Ending},
     operations::{Assurance, Clock, Done, Operations, Point},
 };
+use jiff::Timestamp;
 use rustix::process::{Resource, Rlimit, Signal, getpid, getrlimit, kill_process, setrlimit};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    noon,
+    bulk,
     wrong::{self, Variant},
 };
 use crate::support::world::{ANA, Side, id};
@@ -45,8 +46,14 @@ pub(super) struct Order {
     pub(super) id: String,
     pub(super) timeout: Duration,
     pub(super) variant: Variant,
+    /// Noon of its day, in seconds since 1970.
+    pub(super) noon: i64,
+    /// Takes new tokens; empty for none.
+    pub(super) handoff: Vec<String>,
     /// Where it ends, by the number of rotation.md.
     pub(super) kill: Option<u8>,
+    /// How often it passes there before.
+    pub(super) passes: u8,
     /// Where its disk is full, by the number of rotation.md.
     pub(super) full: Option<u8>,
     /// It says every point it passes.
@@ -55,12 +62,18 @@ pub(super) struct Order {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) enum Task {
-    /// One rotation and its confirmation, at noon.
+    /// One rotation, its confirmation and its hand-off, at noon.
     Rotate,
     /// One rotation a line of standard input, at the system's time.
     RotateOnDemand,
     /// A look-up at each of these times, in seconds after noon.
     LookUp(Vec<u64>),
+    /// The recovery of all that is open, at each of these times.
+    Recover(Vec<u64>),
+    /// A bulk rotation of these groups, one at a time, at noon.
+    Bulk(Vec<String>),
+    /// The rest of the last bulk rotation, at each of these times.
+    Resume(Vec<u64>),
 }
 
 /// The number of a point in rotation.md.
@@ -75,6 +88,7 @@ pub(super) fn number(point: Point) -> u8 {
         Point::BeforeGet => 9,
         Point::GetAnswered => 10,
         Point::GetDurable => 11,
+        Point::ItemEnded => 12,
     }
 }
 
@@ -87,6 +101,8 @@ pub(super) struct Watch {
     full: Option<u8>,
     tells: bool,
     settling: AtomicBool,
+    /// How often the place is passed before it ends there.
+    passes: AtomicU8,
 }
 
 impl Watch {
@@ -96,8 +112,18 @@ impl Watch {
             full: order.full,
             tells: order.tells,
             // The gets of the preflight are no settling gets.
-            settling: AtomicBool::new(matches!(order.task, Task::LookUp(_))),
+            settling: AtomicBool::new(matches!(
+                order.task,
+                Task::LookUp(_) | Task::Recover(_) | Task::Resume(_)
+            )),
+            passes: AtomicU8::new(order.passes),
         }
+    }
+
+    pub(super) fn show(&self, fingerprint: &[u8; 32]) {
+        say("shown", &hex(fingerprint));
+        listen();
+        self.reached(SHOWN);
     }
 
     pub(super) fn reached(&self, number: u8) {
@@ -112,7 +138,9 @@ impl Watch {
         if self.full == Some(number) {
             fill_the_disk();
         }
-        if self.kill == Some(number) {
+        let left = |passes: u8| passes.checked_sub(1);
+        let (to, of) = (Ordering::SeqCst, Ordering::SeqCst);
+        if self.kill == Some(number) && self.passes.fetch_update(to, of, left).is_err() {
             kill_process(getpid(), Signal::KILL).expect("a process may kill itself");
         }
     }
@@ -137,6 +165,39 @@ pub(super) fn make_room() {
     setrlimit(Resource::Fsize, all).expect("up to the hard limit");
 }
 
+fn profile(order: &Order) -> Profile {
+    let side = Side::Testing;
+    Profile {
+        name: side.name().into(),
+        base_url: order.base_url.clone(),
+        path: DEFAULT_PATH.into(),
+        api_key: KeySource::File(order.key.clone()),
+        environment: Some(EnvironmentTag::Testing),
+        production: false,
+        read_only: false,
+        timeout: order.timeout,
+        connect_timeout: order.timeout,
+        allow_plain_http: false,
+        proxy_from_environment: false,
+        read_properties: false,
+        handoff: (!order.handoff.is_empty()).then(|| HandOffCommand {
+            command: order.handoff.clone(),
+            timeout: Duration::from_secs(20),
+        }),
+        max_token_age: None,
+        max_bulk: 500,
+        guards: Vec::new(),
+    }
+}
+
+/// What a person does about hand-offs, in this process.
+pub(super) fn hander(mut order: Order, handoff: Vec<String>, directory: &Directory) -> Operations {
+    order.handoff = handoff;
+    let (environment, directory) = (Environment::default(), directory.clone());
+    let clock = Clock::System;
+    Operations::new(profile(&order), environment, directory, ANA.into(), clock)
+}
+
 /// A desk at work.
 pub(super) struct Desk {
     pub(super) order: Order,
@@ -147,24 +208,7 @@ pub(super) struct Desk {
 
 impl Desk {
     fn open(order: Order) -> Self {
-        let side = Side::Testing;
-        let profile = Profile {
-            name: side.name().into(),
-            base_url: order.base_url.clone(),
-            path: DEFAULT_PATH.into(),
-            api_key: KeySource::File(order.key.clone()),
-            environment: Some(EnvironmentTag::Testing),
-            production: false,
-            read_only: false,
-            timeout: order.timeout,
-            connect_timeout: order.timeout,
-            allow_plain_http: false,
-            proxy_from_environment: false,
-            read_properties: false,
-            handoff: None,
-            max_token_age: None,
-            max_bulk: 500,
-        };
+        let profile = profile(&order);
         Self {
             profile,
             directory: Directory::open(&order.directory).expect("a directory"),
@@ -185,24 +229,33 @@ impl Desk {
         .watched(move |point| watch.reached(number(point)))
     }
 
+    /// So many seconds after noon.
+    pub(super) fn at(&self, seconds: u64) -> Timestamp {
+        let noon = Timestamp::from_second(self.order.noon).expect("a time");
+        noon + Duration::from_secs(seconds)
+    }
+
     async fn carry_out(&self) {
         let id = id(&self.order.id);
         match &self.order.task {
             Task::Rotate if self.order.variant == Variant::Shipped => {
-                let operations = self.operations(Clock::Fixed(noon()));
+                let operations = self.operations(Clock::Fixed(self.at(0)));
                 match operations.rotate(&id, None, Assurance::Exists).await {
-                    Ok(done) => {
+                    Ok(mut done) => {
                         self.show(&done);
                         if done.ending == Ending::Rotated {
-                            let done = operations.confirm(done).await;
+                            done = operations.confirm(done).await;
                             say("ended", done.ending.as_str());
+                        }
+                        if let Some(handed) = operations.hand_off(&done).await {
+                            say("handed", handed.handoff.state.as_str());
                         }
                     }
                     Err(failure) => say("failed", &failure.to_string()),
                 }
                 self.room_again(&operations).await;
             }
-            Task::Rotate => wrong::rotate(self, noon()).await,
+            Task::Rotate => wrong::rotate(self, self.at(0)).await,
             Task::RotateOnDemand => {
                 let operations = self.operations(Clock::System);
                 while listen() {
@@ -214,13 +267,27 @@ impl Desk {
             }
             Task::LookUp(times) => {
                 for seconds in times {
-                    let at = noon() + Duration::from_secs(*seconds);
-                    let at = wrong::settling_time(self.order.variant, at);
+                    let at = wrong::settling_time(self.order.variant, self.at(*seconds));
                     let operations = self.operations(Clock::Fixed(at));
                     match operations.look_up(&id, Assurance::KnownOnly).await {
                         Ok(done) => say("ended", done.ending.as_str()),
                         Err(failure) => say("failed", &failure.to_string()),
                     }
+                }
+            }
+            Task::Recover(times) => {
+                for seconds in times {
+                    let operations = self.operations(Clock::Fixed(self.at(*seconds)));
+                    let all = operations.recover(&[], 4, |_| {}).await.expect("readable");
+                    for recovered in all {
+                        say("ended", recovered.row().rotation.state.as_str());
+                    }
+                }
+            }
+            Task::Bulk(groups) => bulk::begin(self, groups).await,
+            Task::Resume(times) => {
+                for seconds in times {
+                    bulk::resume(self, self.at(*seconds)).await;
                 }
             }
         }
@@ -251,9 +318,7 @@ impl Desk {
     }
 
     pub(super) fn show_fingerprint(&self, fingerprint: &[u8; 32]) {
-        say("shown", &hex(fingerprint));
-        listen();
-        self.watch.reached(SHOWN);
+        self.watch.show(fingerprint);
     }
 }
 
@@ -294,7 +359,10 @@ fn desk() {
             id: "é\"".into(),
             timeout: Duration::from_millis(1),
             variant: Variant::Shipped,
+            noon: 7,
+            handoff: vec!["/h".into()],
             kill: Some(11),
+            passes: 1,
             full: None,
             tells: true,
         };

@@ -24,13 +24,23 @@ const NOT_APPLIED: i32 = 1;
 const GUARDED: i32 = 3;
 const UNKNOWN: i32 = 7;
 
-fn groupdesk(scene: &Scene<'_>, arguments: &[&str], timeout: Duration) -> tokio::process::Command {
+/// The program at this desk; `handoff` is the command of the profile, where there is one.
+pub(super) fn groupdesk(
+    scene: &Scene<'_>,
+    arguments: &[&str],
+    timeout: Duration,
+    handoff: &[String],
+) -> tokio::process::Command {
     let config = scene.folder.with_extension("toml");
     let order = scene.order(super::desk::Task::Rotate);
     let (url, key, seconds) = (order.base_url, order.key, timeout.as_secs());
+    let handoff = match handoff {
+        [] => String::new(),
+        command => format!("handoff = {{ command = {command:?} }}\n"),
+    };
     let text = format!(
         "default_profile = \"testing\"\n[profiles.testing]\nbase_url = \"{url}\"\n\
-         api_key = {{ file = \"{}\" }}\nenvironment = \"Testing\"\ntimeout = \"{seconds}s\"\n",
+         api_key = {{ file = \"{}\" }}\nenvironment = \"Testing\"\ntimeout = \"{seconds}s\"\n{handoff}",
         key.display()
     );
     fs::write(&config, text).expect("written");
@@ -47,7 +57,7 @@ fn groupdesk(scene: &Scene<'_>, arguments: &[&str], timeout: Duration) -> tokio:
 }
 
 async fn run(scene: &Scene<'_>, arguments: &[&str], timeout: Duration) -> Output {
-    let output = groupdesk(scene, arguments, timeout).output().await;
+    let output = groupdesk(scene, arguments, timeout, &[]).output().await;
     output.expect("it runs")
 }
 
@@ -136,7 +146,7 @@ async fn killed_with_the_request_on_its_way_the_program_knows_that_it_was_sent()
         let group = scene.group.as_str();
         let rotate = ["rotate", group, "--exists", "--yes"];
         let patience = Duration::from_secs(20);
-        let mut program = groupdesk(&scene, &rotate, patience);
+        let mut program = groupdesk(&scene, &rotate, patience, &[]);
         program.stdout(Stdio::null()).stderr(Stdio::null());
         let mut program = program.spawn().expect("it runs");
         held.reached().await;

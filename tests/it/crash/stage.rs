@@ -10,6 +10,7 @@ use std::{
 };
 
 use groupdesk::{config::files::private_folder, directory::Directory};
+use rusqlite::Connection;
 use serde_json::json;
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines},
@@ -18,6 +19,8 @@ use tokio::{
 
 use super::{
     desk::{MARK, ORDER, Order, Task},
+    noon,
+    sink::Sink,
     wrong::Variant,
 };
 use crate::support::{
@@ -78,6 +81,24 @@ pub(super) struct Scene<'a> {
 }
 
 impl Scene<'_> {
+    /// Where a hand-off command puts new tokens; it lies outside the folder of the desk.
+    pub(super) fn sink(&self) -> Sink {
+        Sink::new(&self.stage.world.folder().join("sinks").join(&self.group))
+    }
+
+    /// Another group of the same desk.
+    pub(super) fn and(&self, name: &str) -> String {
+        let group = format!("{}-{name}", self.group);
+        let world = &self.stage.world;
+        world.seed(Side::Testing, &group, "G", &[], &json!({}));
+        group
+    }
+
+    /// The token that the service holds of a group.
+    pub(super) fn token_of(&self, group: &str) -> String {
+        self.stage.world.stored(Side::Testing, group).token
+    }
+
     /// The token that the service holds now.
     pub(super) fn token(&self) -> String {
         let stored = self.stage.world.stored(Side::Testing, &self.group);
@@ -89,11 +110,35 @@ impl Scene<'_> {
         vec![key, self.old.clone(), self.token()]
     }
 
+    /// Whether another connection finds this fingerprint of a new token now.
+    pub(super) fn is_durable(&self, fingerprint: &str) -> bool {
+        let directory = Connection::open(&self.directory).expect("a second connection");
+        let known: i64 = directory
+            .query_row(
+                "SELECT count(*) FROM rotations WHERE lower(hex(fingerprint)) = ?1",
+                [fingerprint],
+                |row| row.get(0),
+            )
+            .expect("SQL");
+        known > 0
+    }
+
+    /// As if the machine had been started anew: then the wall clock tells how long ago something was sent, and that is
+    /// the desk's own.
+    pub(super) fn restart_machine(&self) {
+        let directory = Connection::open(&self.directory).expect("a second connection");
+        directory
+            .execute("UPDATE rotations SET boot_clock = 'before:1'", [])
+            .expect("SQL");
+    }
+
     fn key(&self) -> PathBuf {
         use groupdesk::config::profile::KeySource;
         match self.stage.world.key_source(Side::Testing, false) {
             KeySource::File(file) => file,
-            KeySource::Env(_) | KeySource::Command(_) => panic!("the world keeps keys in files"),
+            KeySource::Env(_) | KeySource::Command(_) | KeySource::Keyring(_) => {
+                panic!("the world keeps keys in files")
+            }
         }
     }
 
@@ -106,7 +151,10 @@ impl Scene<'_> {
             id: self.group.clone(),
             timeout: Duration::from_secs(20),
             variant: Variant::Shipped,
+            noon: noon().as_second(),
+            handoff: Vec::new(),
             kill: None,
+            passes: 0,
             full: None,
             tells: false,
         }

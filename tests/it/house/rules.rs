@@ -29,7 +29,9 @@ const ARROWS: [(&str, &[&str]); 9] = [
 ];
 
 /// Crates that only some rooms may use.
-const CRATES: [(&str, &[&str]); 8] = [
+const CRATES: [(&str, &[&str]); 10] = [
+    ("keyring_core", &["config"]),
+    ("linux_keyutils_keyring_store", &["config"]),
     ("rusqlite", &["directory", "service"]),
     ("ratatui", &["tui"]),
     ("ratatui_textarea", &["tui"]),

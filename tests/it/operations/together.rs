@@ -3,11 +3,11 @@
 use groupdesk::{
     directory::Directory,
     domain::{history::Ending, rotation::State},
-    operations::{Done, Failure},
+    operations::{Assurance, Done, Failure, Operations},
 };
 
 use super::{Scene, look_up, rotate};
-use crate::support::world::LI;
+use crate::support::world::{LI, id};
 
 /// The one who did not rotate was told why, and sent nothing.
 fn turned_away(failure: &Failure) -> bool {
@@ -18,8 +18,21 @@ fn turned_away(failure: &Failure) -> bool {
     )
 }
 
-async fn race(scene: &Scene, other: &groupdesk::operations::Operations) -> (Done, Failure) {
-    match tokio::join!(rotate(&scene.ana), rotate(other)) {
+/// Both saw the same token, however late one of them begins.
+async fn race(scene: &Scene, other: &Operations) -> (Done, Failure) {
+    let acme = id(super::ACME);
+    let known = scene.ana.show(&acme).await.expect("readable");
+    let seen = known.and_then(|group| group.fingerprint);
+    let seen = seen.map(|known| known.value);
+    assert!(seen.is_some());
+    let rotate = |operations: Operations| {
+        let acme = acme.clone();
+        async move {
+            let known = Assurance::KnownOnly;
+            operations.rotate_seen(&acme, seen, None, known).await
+        }
+    };
+    match tokio::join!(rotate(scene.ana.clone()), rotate(other.clone())) {
         (Ok(done), Err(failure)) | (Err(failure), Ok(done)) => (done, failure),
         both => panic!("{both:?}"),
     }
@@ -65,8 +78,8 @@ async fn desks_of_their_own_are_kept_apart_by_the_service() {
     let scene = Scene::new().await;
     let fresh = scene.world.other_directory("li");
     let li = scene.desk().by(LI).on(&fresh).operations();
-    let exists = groupdesk::operations::Assurance::Exists;
-    let acme = crate::support::world::id(super::ACME);
+    let exists = Assurance::Exists;
+    let acme = id(super::ACME);
     li.look_up(&acme, exists).await.expect("found");
     let (ours, theirs) = tokio::join!(rotate(&scene.ana), rotate(&li));
     // The service rotates one token once; the loser finds that out by reading.

@@ -37,6 +37,7 @@ fn player() {
         ascii: false,
         comfort: Comfort::default(),
         environment: Environment::of_process(),
+        connector: None,
         greeting: Vec::new(),
     };
     let now = Clock::System.now();

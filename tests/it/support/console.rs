@@ -7,7 +7,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use groupdesk::{
     config::{Comfort, Environment},
     domain::token::Token,
-    operations::{Clock, Operations},
+    operations::{Clock, Connector, Operations},
     tui::{
         Start,
         keymap::Focus,
@@ -116,6 +116,22 @@ impl Console {
         theme: Theme,
         clock: Clock,
     ) -> Self {
+        Self::start(operations, current, None, size, theme, clock).await
+    }
+
+    /// Opens where no profile is configured.
+    pub(crate) async fn first_start(connector: Connector, theme: Theme, clock: Clock) -> Self {
+        Self::start(Vec::new(), 0, Some(connector), (80, 24), theme, clock).await
+    }
+
+    async fn start(
+        operations: Vec<Operations>,
+        current: usize,
+        connector: Option<Connector>,
+        size: (u16, u16),
+        theme: Theme,
+        clock: Clock,
+    ) -> Self {
         let start = Start {
             operations,
             current,
@@ -124,6 +140,7 @@ impl Console {
             ascii: theme.ascii,
             comfort: Comfort::default(),
             environment: Environment::default(),
+            connector,
             greeting: Vec::new(),
         };
         let (app, works) = prepare(start, theme, size, clock.now());

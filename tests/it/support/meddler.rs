@@ -200,6 +200,13 @@ impl Meddler {
         }
     }
 
+    /// Meddles with no further request of this method.
+    pub(crate) fn calm(&self, method: &'static str) {
+        lock(&self.seen)
+            .orders
+            .retain(|(known, _)| *known != method);
+    }
+
     /// Methods of all requests so far, in order.
     pub(crate) fn methods(&self) -> Vec<String> {
         lock(&self.seen).requests.iter().map(method).collect()

@@ -5,5 +5,6 @@ pub(crate) mod faults;
 pub(crate) mod meddler;
 pub(crate) mod pty;
 pub(crate) mod service;
+pub(crate) mod stall;
 pub(crate) mod steady;
 pub(crate) mod world;

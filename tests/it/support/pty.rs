@@ -18,10 +18,11 @@ use std::{
 
 use pty_process::{Size, blocking};
 use rustix::{
-    event::{PollFd, PollFlags, poll},
     process::{Pid, Signal},
     termios::{LocalModes, tcgetattr},
 };
+
+use super::stall::{Stall, fill, is_open};
 
 /// Between opening a terminal and marking it close-on-exec, another child could inherit it and keep it alive.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -121,6 +122,7 @@ pub(crate) struct Session {
 /// Our side of the terminal.
 struct Line {
     terminal: Arc<blocking::Pty>,
+    stall: Arc<Stall>,
     input: Sender<Vec<u8>>,
     /// The reading thread ends when this is dropped.
     _open: UnixStream,
@@ -134,10 +136,13 @@ impl Session {
         let (input, written) = channel::<Vec<u8>>();
         let (reader, writer, reporter) = (terminal.clone(), terminal.clone(), report.clone());
         let (open, hung_up) = UnixStream::pair().expect("two sockets");
+        let stall = Arc::<Stall>::default();
+        let stalling = stall.clone();
         thread::spawn(move || {
             let mut buffer = [0; 16 * 1024];
             // A terminal whose other side is closed ends with an error, not with 0 bytes.
             while is_open(&reader, &hung_up)
+                && stalling.pass()
                 && let Ok(length @ 1..) = (&*reader).read(&mut buffer)
             {
                 if reporter
@@ -166,6 +171,7 @@ impl Session {
         Self {
             line: Some(Line {
                 terminal,
+                stall,
                 input,
                 _open: open,
             }),
@@ -195,6 +201,20 @@ impl Session {
             .resize(Size::new(rows, columns))
             .expect("a new size");
         self.screen.set_size(size(rows), size(columns));
+    }
+
+    /// Reads nothing from now on, as a line that stalls: what is on the way is full, and whoever writes waits.
+    pub(crate) fn stall(&mut self) {
+        let stall = self.line().stall.clone();
+        stall.set(Stall::WANTED);
+        let terminal = PathBuf::from(format!("/proc/{}/fd/1", self.pid));
+        // Nothing that a terminal would show.
+        fill(&terminal, b'\0', || stall.is(Stall::THERE));
+    }
+
+    /// Reads again.
+    pub(crate) fn read_on(&mut self) {
+        self.line().stall.set(Stall::NONE);
     }
 
     /// The process that was started.
@@ -366,21 +386,6 @@ impl Drop for Session {
         if self.status.is_none() {
             let _ = rustix::process::kill_process_group(self.pid, Signal::KILL);
             let _ = rustix::process::kill_process(self.pid, Signal::KILL);
-        }
-    }
-}
-
-/// Waits until the terminal has something for us; false once our side is to be closed.
-fn is_open(terminal: &blocking::Pty, hung_up: &UnixStream) -> bool {
-    let mut ready = [
-        PollFd::new(terminal, PollFlags::IN),
-        PollFd::new(hung_up, PollFlags::IN),
-    ];
-    loop {
-        match poll(&mut ready, None) {
-            Ok(_) => return ready[1].revents().is_empty(),
-            Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return false,
         }
     }
 }

@@ -157,6 +157,7 @@ impl World {
             handoff: None,
             max_token_age: None,
             max_bulk: 500,
+            guards: Vec::new(),
         }
     }
 

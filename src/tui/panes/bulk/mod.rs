@@ -13,7 +13,7 @@ use ratatui::{
 use super::View;
 use crate::{
     domain::{batch::Plan, group::UserGroupId},
-    operations::bulk::Wish,
+    operations::{Guarded, bulk::Wish},
     tui::{
         bulk::BulkRun,
         desk::{Ask, Desk},
@@ -241,7 +241,7 @@ impl View for Bulk {
             Action::RetryFailed => match run {
                 Some(run) if run.is_under_way() => Some("it is still under way".into()),
                 Some(run) if run.to_retry().is_empty() => Some("nothing to retry".into()),
-                Some(_) => desk.read_only_reason().map(str::to_owned),
+                Some(_) => desk.forbidden(Guarded::Bulk),
                 None => Some("it is gone".into()),
             },
             _ => None,

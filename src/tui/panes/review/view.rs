@@ -61,6 +61,9 @@ fn page(review: &Review, width: u16, desk: &Desk) -> Sheet {
         let near: Vec<String> = review.near.iter().map(|id| format!("\"{id}\"")).collect();
         sheet.field("known and near", &near.join(", "), theme.warning(), "");
     }
+    if let Some(reason) = &review.asks.guard {
+        sheet.field("! guard", reason, theme.warning(), "");
+    }
     copy(review, &mut sheet, desk);
     sheet.blank();
     if review.change.is_empty() {
@@ -176,9 +179,10 @@ fn draw_buttons(review: &Review, buffer: &mut Buffer, line: Rect, desk: &Desk) {
     put("[ Back ]", style(!review.on_apply));
     let word = review.apply_word();
     let blocked = review.disabled(Action::Confirm, desk);
-    let apply = match review.level {
+    let apply = match review.asks.level {
         Level::Button => format!("[ {word} ]"),
-        Level::Key | Level::Typed => format!("[ {word}: press y ]"),
+        Level::Key => format!("[ {word}: press y ]"),
+        Level::Typed | Level::Words => format!("[ {word}: press y, then type ]"),
     };
     let apply_style = match (&blocked, review.on_apply) {
         (Some(_), false) => theme.dim(),

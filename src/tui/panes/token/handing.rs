@@ -3,7 +3,7 @@
 use super::{Stage, TokenPane};
 use crate::{
     domain::{handoff::HandOffState, history::Ending},
-    operations::{Done, HandedOff, RotationId},
+    operations::{Done, Guarded, HandedOff, RotationId},
     tui::{
         app::handing::describe,
         desk::Desk,
@@ -67,17 +67,17 @@ impl TokenPane {
         }
     }
 
-    pub(super) fn no_hand_off(&self, desk: &Desk) -> Option<&'static str> {
+    pub(super) fn no_hand_off(&self, desk: &Desk) -> Option<String> {
         if desk.hands_off_to().is_none() {
-            return Some("the profile has no handoff");
+            return Some("the profile has no handoff".into());
         }
         if self.handing.is_under_way() {
-            return Some("the hand-off is under way");
+            return Some("the hand-off is under way".into());
         }
         if self.to_hand_off(desk).is_none() {
-            return Some("no new token waits to be handed off");
+            return Some("no new token waits to be handed off".into());
         }
-        desk.read_only_reason()
+        desk.forbidden(Guarded::HandOff)
     }
 
     pub(super) fn hand_off_again(&mut self, desk: &mut Desk) {

@@ -24,11 +24,11 @@ use crate::{
         text::visible,
         token::{Fingerprint, Token},
     },
-    operations::{Done, Warning},
+    operations::{Done, Guarded, Warning},
     tui::{
         desk::{Ask, Desk},
         keymap::{Action, Focus},
-        level::{Level, of_rotation},
+        level::{Asks, Level},
         message::{Job, Outcome, Ticket, Trouble},
         messages::Severity,
         scroll::Cursor,
@@ -71,7 +71,7 @@ pub struct TokenPane {
     id: UserGroupId,
     stage: Stage,
     reason: TextField,
-    /// The group id, typed (level 3).
+    /// The group id, or the words of a guard, typed.
     typed: TextField,
     revealed_until: Option<Timestamp>,
     /// Where to write the token, while that is asked.
@@ -113,8 +113,8 @@ impl TokenPane {
 }
 
 /// How strongly a rotation asks here.
-fn level(desk: &Desk) -> Level {
-    desk.profile().map_or(Level::Typed, of_rotation)
+fn asks(desk: &Desk) -> Asks {
+    Asks::about(desk.profile(), Guarded::Rotate)
 }
 
 impl View for TokenPane {
@@ -128,7 +128,7 @@ impl View for TokenPane {
                 on_reason: true, ..
             } => Focus::RotateReason,
             Stage::Check {
-                level: Level::Typed,
+                level: Level::Typed | Level::Words,
                 ..
             } => Focus::RotateTyped,
             Stage::Check { .. } => Focus::RotateCheck,
@@ -171,10 +171,14 @@ impl View for TokenPane {
             Action::Enter if self.path.is_some() => self.write(desk),
             Action::Rotate => {
                 self.revealed_until = None;
+                let level = asks(desk).level;
+                if level == Level::Words {
+                    self.typed.label = "type the words".into();
+                }
                 let fingerprint = self.done().and_then(|done| done.group.fingerprint.as_ref());
                 self.stage = Stage::Check {
                     on_reason: false,
-                    level: level(desk),
+                    level,
                     seen: fingerprint.map(|known| known.value),
                 };
             }
@@ -185,7 +189,7 @@ impl View for TokenPane {
             }
             Action::Confirm => {
                 if let Stage::Check {
-                    level: Level::Key,
+                    level: Level::Button | Level::Key,
                     seen,
                     ..
                 } = self.stage
@@ -193,19 +197,7 @@ impl View for TokenPane {
                     self.rotate(seen, desk);
                 }
             }
-            Action::Enter if matches!(self.stage, Stage::Check { .. }) => {
-                if let Stage::Check {
-                    level: Level::Typed,
-                    seen,
-                    ..
-                } = self.stage
-                    && self.typed.text() == self.id.as_str()
-                {
-                    self.rotate(seen, desk);
-                } else {
-                    self.typed.error = Some("that is not the id; nothing was sent".into());
-                }
-            }
+            Action::Enter if matches!(self.stage, Stage::Check { .. }) => self.typed(desk),
             Action::Back | Action::Enter => {
                 if matches!(self.stage, Stage::Check { .. }) {
                     desk.say(Severity::Info, "nothing was sent");
@@ -254,13 +246,13 @@ impl View for TokenPane {
                 Stage::Current(done) if done.warnings.iter().any(Warning::is_alarm) => {
                     Some("there is an alarm: look first".into())
                 }
-                Stage::Current(_) => desk.read_only_reason().map(str::to_owned),
+                Stage::Current(_) => desk.forbidden(Guarded::Rotate),
                 _ => Some("the token must be read first; r reads it".into()),
             },
             Action::Reveal | Action::CopyMenu | Action::WriteFile if self.token().is_none() => {
                 Some("no token has been read".into())
             }
-            Action::HandOff => self.no_hand_off(desk).map(str::to_owned),
+            Action::HandOff => self.no_hand_off(desk),
             _ => None,
         }
     }
@@ -332,7 +324,10 @@ impl View for TokenPane {
             | Outcome::Batches(_)
             | Outcome::Planned(_)
             | Outcome::BulkEnded(_)
-            | Outcome::ReportWritten(_) => {}
+            | Outcome::ReportWritten(_)
+            | Outcome::Checked(_)
+            | Outcome::ProfileAdded(..)
+            | Outcome::NotAdded(_) => {}
         }
     }
 

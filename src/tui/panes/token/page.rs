@@ -10,7 +10,7 @@ use ratatui::{
 use super::{Stage, TokenPane, handing::where_to};
 use crate::{
     domain::{history::Ending, known::KnownGroup},
-    operations::Done,
+    operations::{Done, Guarded},
     tui::{
         desk::Desk,
         frame::page as page_box,
@@ -64,7 +64,7 @@ fn sheet(pane: &TokenPane, width: u16, desk: &Desk) -> Sheet {
             secret(&mut sheet, pane, done, desk);
             pane.draw_waiting(&mut sheet, desk);
             sheet.blank();
-            match desk.read_only_reason() {
+            match desk.forbidden(Guarded::Rotate) {
                 Some(why) => {
                     sheet.text(&format!("T would rotate it, but {why}."), desk.theme.dim());
                 }
@@ -259,6 +259,19 @@ fn check(sheet: &mut Sheet, pane: &TokenPane, desk: &Desk) {
         plain,
     );
     sheet.text(&format!("3  {}", where_to(desk)), plain);
+    guarded(sheet, pane, desk);
+}
+
+/// Why a guard asks more than usual, and the words it wants.
+fn guarded(sheet: &mut Sheet, pane: &TokenPane, desk: &Desk) {
+    let asks = super::asks(desk);
+    if let Some(reason) = asks.guard {
+        sheet.text(&format!("! guard: {reason}"), desk.theme.warning());
+    }
+    if asks.level == Level::Words {
+        let words = pane.expected(asks.level, desk);
+        sheet.text(&format!("Type: {words}"), desk.theme.title());
+    }
 }
 
 /// What matters most, for a low window.
@@ -268,6 +281,7 @@ fn brief_check(sheet: &mut Sheet, pane: &TokenPane, desk: &Desk) {
         Style::new(),
     );
     sheet.text(pane.id.as_str(), desk.theme.title());
+    guarded(sheet, pane, desk);
 }
 
 fn draw_fields(
@@ -278,7 +292,7 @@ fn draw_fields(
     on_reason: bool,
     desk: &Desk,
 ) -> Option<Position> {
-    let typed = super::level(desk) == Level::Typed;
+    let typed = super::asks(desk).level >= Level::Typed;
     let rows = if typed { 3 } else { 2 };
     let top = (sheet.height() as u16 + 1).min(area.height.saturating_sub(rows));
     let page = Rect {

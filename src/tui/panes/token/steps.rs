@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use super::{REVEALED, Stage, TokenPane};
 use crate::{
+    config::guard,
     domain::{history::Ending, token::Fingerprint},
-    operations::Done,
+    operations::{Done, Guarded},
     tui::{
         desk::Desk,
         level::Level,
@@ -25,6 +26,31 @@ impl TokenPane {
             seen,
             reason,
         }));
+    }
+
+    /// What must be typed to rotate: the id, or the words that a guard wants.
+    pub(super) fn expected(&self, level: Level, desk: &Desk) -> String {
+        match (level, desk.profile()) {
+            (Level::Words, Some(profile)) => guard::words(Guarded::Rotate, &self.id, &profile.name),
+            _ => self.id.to_string(),
+        }
+    }
+
+    /// Rotates, where what is typed is exactly what was asked for.
+    pub(super) fn typed(&mut self, desk: &mut Desk) {
+        let Stage::Check { level, seen, .. } = self.stage else {
+            return;
+        };
+        if level >= Level::Typed && self.typed.text() == self.expected(level, desk) {
+            self.rotate(seen, desk);
+        } else {
+            let what = if level == Level::Words {
+                "not the same words"
+            } else {
+                "that is not the id"
+            };
+            self.typed.error = Some(format!("{what}; nothing was sent"));
+        }
     }
 
     pub(super) fn read(&mut self, desk: &mut Desk) {
@@ -118,7 +144,7 @@ impl TokenPane {
                 on_reason: true, ..
             } => Some(&mut self.reason),
             Stage::Check {
-                level: Level::Typed,
+                level: Level::Typed | Level::Words,
                 ..
             } => Some(&mut self.typed),
             _ => None,

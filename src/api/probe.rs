@@ -1,0 +1,307 @@
+//! Whether a service can be reached and takes an API key, found out without a request that could create anything.
+//!
+//! What is sent: one `PUT` (update) with the body `{}`. A get, even without an id, is a get-or-create (hazard 1), `HEAD` is
+//! answered by the same code in many services, and a `POST` is a rotation. An update changes a group that exists and
+//! names none here, so a service can only refuse it; `OPTIONS` is often answered by a proxy that never sees the key.
+
+use std::time::{Duration, Instant};
+
+use tokio::{
+    net::{TcpStream, lookup_host},
+    time::timeout,
+};
+
+use super::{
+    answer::Verdict,
+    client::{Client, Reply},
+    failure::{CallError, NotSent},
+    unclear::{RedirectHint, Unclear},
+};
+
+/// One thing that was tried, how long it took, and what came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// For example `name api.example.com`.
+    pub what: String,
+    pub took: Duration,
+    pub result: Result<String, String>,
+}
+
+/// What the probe found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finding {
+    /// The service looked at the request, not only at the key.
+    Accepted,
+    /// The key is known, but may not change anything, or not here.
+    MayNotChange,
+    /// Answered in JSON, without a word about the key.
+    NotFound,
+    KeyRefused,
+    /// The path wants a slash, or does not want one.
+    Slash,
+    Redirected,
+    WebPage,
+    Busy,
+    /// 5xx.
+    ServiceFailed,
+    /// An answer that this interface does not have.
+    Strange,
+    /// A connection was made, no answer came.
+    NoAnswer,
+    NotReached,
+}
+
+impl Finding {
+    /// The word of the JSON output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::MayNotChange => "may_not_change",
+            Self::NotFound => "not_found",
+            Self::KeyRefused => "key_refused",
+            Self::Slash => "slash",
+            Self::Redirected => "redirected",
+            Self::WebPage => "web_page",
+            Self::Busy => "busy",
+            Self::ServiceFailed => "service_failed",
+            Self::Strange => "strange",
+            Self::NoAnswer => "no_answer",
+            Self::NotReached => "not_reached",
+        }
+    }
+
+    /// One can work with this.
+    pub fn is_good(self) -> bool {
+        matches!(self, Self::Accepted | Self::MayNotChange)
+    }
+}
+
+/// All that a probe found out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Probe {
+    pub steps: Vec<Step>,
+    pub finding: Finding,
+    /// What was found and what to do, in plain words. Nothing in it is raw, and no key.
+    pub text: String,
+}
+
+impl Client {
+    /// Tries name, connection and one request that no service can take for a creation. It stops at what fails first.
+    pub async fn probe(&self) -> Probe {
+        let mut steps = Vec::new();
+        // A proxy resolves and connects itself.
+        if !self.goes_through_a_proxy()
+            && let Err(text) = self.reach(&mut steps).await
+        {
+            return Probe {
+                steps,
+                finding: Finding::NotReached,
+                text,
+            };
+        }
+        let begun = Instant::now();
+        let result = self.update_nothing().await;
+        let (finding, text) = judged(&result, self.path_ends_with_a_slash());
+        let what = if self.is_encrypted() {
+            "TLS and request"
+        } else {
+            "request"
+        };
+        steps.push(Step {
+            what: what.into(),
+            took: begun.elapsed(),
+            result: match &result {
+                Ok(reply) => Ok(format!("HTTP {}", reply.status)),
+                Err(_) => Err("no answer".into()),
+            },
+        });
+        Probe {
+            steps,
+            finding,
+            text,
+        }
+    }
+
+    /// Name and connection on their own, so that what fails can be named and timed.
+    async fn reach(&self, steps: &mut Vec<Step>) -> Result<(), String> {
+        let (host, port) = self.place();
+        let begun = Instant::now();
+        let found = timeout(self.patience(), lookup_host((bare(&host), port))).await;
+        let addresses: Vec<_> = match found {
+            Ok(Ok(addresses)) => addresses.collect(),
+            Ok(Err(_)) | Err(_) => Vec::new(),
+        };
+        let mut step = |what: String, begun: Instant, result: Result<String, String>| {
+            let failed = result.clone().err();
+            steps.push(Step {
+                what,
+                took: begun.elapsed(),
+                result,
+            });
+            failed.map_or(Ok(()), Err)
+        };
+        let result = match addresses.first() {
+            Some(address) => Ok(address.ip().to_string()),
+            None => Err("not found".into()),
+        };
+        // An address needs no name service.
+        if bare(&host).parse::<std::net::IpAddr>().is_err() {
+            step(format!("name {host}"), begun, result).map_err(|_| {
+            format!("The name {host} was not found. Check the base URL, the network and the name service. Nothing was sent.")
+        })?;
+        }
+        let begun = Instant::now();
+        let connected = timeout(self.patience(), TcpStream::connect(&addresses[..])).await;
+        let result = match connected {
+            Ok(Ok(_)) => Ok("connected".into()),
+            Ok(Err(error)) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
+                Err("refused".into())
+            }
+            Ok(Err(_)) => Err("failed".into()),
+            Err(_) => Err("no answer in time".into()),
+        };
+        step(format!("connection to port {port}"), begun, result).map_err(|why| {
+            format!("No connection to {host}, port {port}: {why}. Check the base URL, the firewall, and whether the service runs. Nothing was sent.")
+        })
+    }
+}
+
+/// Without the brackets of an IPv6 address.
+fn bare(host: &str) -> &str {
+    host.trim_start_matches('[').trim_end_matches(']')
+}
+
+fn judged(result: &Result<Reply, CallError>, has_slash: bool) -> (Finding, String) {
+    match result {
+        Ok(reply) => answered(&reply.verdict, has_slash),
+        Err(CallError::NotSent { why, .. }) => {
+            let hint = match why {
+                NotSent::Tls { .. } => {
+                    "Check the base URL, the certificate of the service and the clock."
+                }
+                NotSent::Refused(_)
+                | NotSent::Name(_)
+                | NotSent::TimedOut { .. }
+                | NotSent::Other { .. } => "Check the base URL and the network.",
+            };
+            (
+                Finding::NotReached,
+                format!("Not reached: {why}. {hint} Nothing was sent."),
+            )
+        }
+        Err(CallError::Lost { why, .. }) => (
+            Finding::NoAnswer,
+            format!(
+                "The connection stands, but {why}. Is this an HTTP service? Check the base URL and its port."
+            ),
+        ),
+    }
+}
+
+fn answered(verdict: &Verdict, has_slash: bool) -> (Finding, String) {
+    match verdict {
+        Verdict::Refused {
+            status,
+            stated,
+            words,
+            ..
+        } => refused(*status, *stated, words.as_deref(), has_slash),
+        Verdict::Unclear(unclear) => puzzling(unclear),
+        Verdict::Success(_) | Verdict::SameToken(_) => (Finding::Strange, SUCCESS.into()),
+    }
+}
+
+const SUCCESS: &str = "The service reports success for an update that names no group. It is reached and takes the key, but it is not \
+     as this program knows it: look before you change anything.";
+
+fn refused(status: u16, stated: bool, words: Option<&str>, has_slash: bool) -> (Finding, String) {
+    let says = words.map_or_else(String::new, |words| format!(" It says: \"{words}\"."));
+    match status {
+        401 => (
+            Finding::KeyRefused,
+            format!("Reached, but the service does not accept the API key (HTTP 401).{says} Check where the key comes from."),
+        ),
+        403 => (
+            Finding::MayNotChange,
+            format!("Reached; the key may not change anything here (HTTP 403).{says} With a read-only key groups can be read, not changed."),
+        ),
+        200..300 if stated => (
+            Finding::Accepted,
+            format!("Reached. The service refused a request without an id, as it should, and said nothing against the key.{says}"),
+        ),
+        400 | 422 if stated => (
+            Finding::Accepted,
+            "Reached, and the API key is accepted: the service looked at the request and refused it, as it should, because it names no group.".into(),
+        ),
+        404 => {
+            let slash = if has_slash { "without" } else { "with" };
+            (
+                Finding::NotFound,
+                format!("Reached, but there is nothing at this path (HTTP 404).{says} Check the base URL and the path; some services want the path {slash} a slash at its end."),
+            )
+        }
+        405 | 415 => (
+            Finding::NotFound,
+            format!("Something answers, but not this interface (HTTP {status}).{says} Check the base URL and the path."),
+        ),
+        429 => (
+            Finding::Busy,
+            format!("Reached; the service asks to be left alone for a while (HTTP 429).{says} Try again later."),
+        ),
+        _ => (
+            Finding::Strange,
+            format!("Something answers with HTTP {status}, not as this interface does.{says} A proxy may stand in the way; check the base URL."),
+        ),
+    }
+}
+
+fn puzzling(unclear: &Unclear) -> (Finding, String) {
+    match unclear {
+        Unclear::Redirect { status, to, hint } => {
+            let to = to.as_deref().unwrap_or("nowhere");
+            let finding = match hint {
+                RedirectHint::AddSlash | RedirectHint::DropSlash => Finding::Slash,
+                RedirectHint::UseHttps | RedirectHint::Check => Finding::Redirected,
+            };
+            let text = format!(
+                "HTTP {status} points to {to}. It was not followed: a redirect can turn a rotation into a read. To do: {hint}."
+            );
+            (finding, text)
+        }
+        Unclear::WebPage { status } => (
+            Finding::WebPage,
+            format!(
+                "A web page came instead of JSON (HTTP {status}): a proxy, a login page or a wrong path. Check the base URL and the path."
+            ),
+        ),
+        Unclear::ServerError { status, words, .. } => {
+            let says = words
+                .as_ref()
+                .map_or_else(String::new, |words| format!(" It says: \"{words}\"."));
+            (
+                Finding::ServiceFailed,
+                format!(
+                    "Reached, but the service failed (HTTP {status}).{says} Whether it takes the key is not known; try again later."
+                ),
+            )
+        }
+        Unclear::SuccessMissing { .. }
+        | Unclear::SuccessOdd { .. }
+        | Unclear::SuccessDenied { .. }
+        | Unclear::OddStatus { .. }
+        | Unclear::Empty { .. }
+        | Unclear::NotJson { .. }
+        | Unclear::NotAnAnswer { .. }
+        | Unclear::TooLarge { .. } => (
+            Finding::Strange,
+            format!(
+                "Something answers (HTTP {}), but not as this interface does. Check the base URL and the path.",
+                unclear.status()
+            ),
+        ),
+        Unclear::NoGroup { .. }
+        | Unclear::NoToken { .. }
+        | Unclear::NoId { .. }
+        | Unclear::OtherGroup { .. } => (Finding::Strange, SUCCESS.into()),
+    }
+}

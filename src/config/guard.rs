@@ -1,0 +1,312 @@
+//! Guard rules of a profile: ask more strongly, forbid, or take fewer at once, each with the reason that is shown when it
+//! fires. A guard never asks less than console.md does ("Confirmation").
+
+use toml::de::{DeTable, DeValue};
+
+use super::{
+    document::{Placed, Problems, Section},
+    error::meant,
+    name::nearest,
+    scrub::looks_like_a_key,
+};
+use crate::domain::{group::UserGroupId, text};
+
+/// How strongly something asks before it is sent (console.md, "Confirmation").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Enter on the focused button; on the command line y.
+    Button,
+    /// The key `y`; Enter does nothing.
+    Key,
+    /// The group id, typed.
+    Typed,
+    /// Words that name the operation, how many, and the profile; typed.
+    Words,
+}
+
+/// What a guard is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    Create,
+    Update,
+    /// One token; forbidding it forbids bulk rotation too.
+    Rotate,
+    Bulk,
+    HandOff,
+    Abandon,
+}
+
+impl Operation {
+    pub const ALL: [Self; 6] = [
+        Self::Create,
+        Self::Update,
+        Self::Rotate,
+        Self::Bulk,
+        Self::HandOff,
+        Self::Abandon,
+    ];
+
+    /// The word of the configuration file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Rotate => "rotate",
+            Self::Bulk => "bulk",
+            Self::HandOff => "hand_off",
+            Self::Abandon => "abandon",
+        }
+    }
+
+    fn can_be_raised(self) -> bool {
+        matches!(self, Self::Create | Self::Update | Self::Rotate)
+    }
+}
+
+/// What a guard demands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// Ask at least as strongly as this.
+    AtLeast(Level),
+    Forbid,
+    /// At most so many groups in one bulk rotation.
+    Most(usize),
+}
+
+/// One guard rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Guard {
+    pub operation: Operation,
+    pub rule: Rule,
+    /// Shown when it fires.
+    pub reason: String,
+}
+
+/// Why an operation is forbidden, if so.
+pub fn forbidden(guards: &[Guard], operation: Operation) -> Option<&str> {
+    let is_meant = |guard: &&Guard| {
+        let same = guard.operation == operation
+            || operation == Operation::Bulk && guard.operation == Operation::Rotate;
+        same && guard.rule == Rule::Forbid
+    };
+    guards
+        .iter()
+        .find(is_meant)
+        .map(|guard| guard.reason.as_str())
+}
+
+/// The strongest level that guards demand, and why; `None` where none raises it above `usual`.
+pub fn raised(guards: &[Guard], operation: Operation, usual: Level) -> Option<(Level, &str)> {
+    guards
+        .iter()
+        .filter(|guard| guard.operation == operation)
+        .filter_map(|guard| match guard.rule {
+            Rule::AtLeast(level) => Some((level, guard.reason.as_str())),
+            Rule::Forbid | Rule::Most(_) => None,
+        })
+        .filter(|(level, _)| *level > usual)
+        .max_by_key(|(level, _)| *level)
+}
+
+/// What must be typed at [`Level::Words`].
+pub fn words(operation: Operation, id: &UserGroupId, profile: &str) -> String {
+    format!("{} {id} in {profile}", operation.as_str())
+}
+
+/// The smallest number of groups that a guard allows in one bulk rotation, and why.
+pub fn most(guards: &[Guard]) -> Option<(usize, &str)> {
+    guards
+        .iter()
+        .filter_map(|guard| match guard.rule {
+            Rule::Most(most) => Some((most, guard.reason.as_str())),
+            Rule::AtLeast(_) | Rule::Forbid => None,
+        })
+        .min_by_key(|(most, _)| *most)
+}
+
+const EXAMPLE: &str = "{ operation = \"rotate\", level = \"typed\", reason = \"two people look\" }, { operation = \"update\", \
+     forbid = true, reason = \"change freeze\" } or { operation = \"bulk\", max = 50, reason = \"slowly\" }";
+
+/// Longest reason, in characters; it has to fit beside what it is about.
+const LONGEST_REASON: usize = 200;
+
+/// `guard` of a profile.
+pub(super) fn guards(section: &mut Section, problems: &mut Problems) -> Vec<Guard> {
+    let Some(Placed { at, value }) = section.value("guard") else {
+        return Vec::new();
+    };
+    let DeValue::Array(array) = value else {
+        problems.add(at, format!("guard must be a list of rules: [{EXAMPLE}]"));
+        return Vec::new();
+    };
+    let mut guards = Vec::new();
+    for item in array {
+        let at = item.span().start;
+        match item.get_ref() {
+            DeValue::Table(table) => guards.extend(guard(table, at, problems)),
+            _ => problems.add(at, format!("a guard is a table: {EXAMPLE}")),
+        }
+    }
+    guards
+}
+
+fn guard(table: &DeTable, at: usize, problems: &mut Problems) -> Option<Guard> {
+    let mut section = Section::of(table);
+    let operation = operation(&mut section, at, problems);
+    let level = level(&mut section, problems);
+    let forbids = section
+        .value("forbid")
+        .map(|Placed { at, value }| match value.as_bool() {
+            Some(true) => {}
+            Some(false) => problems.add(at, "forbid = false forbids nothing; take the guard out"),
+            None => problems.add(at, "forbid must be true, without quotes"),
+        });
+    let max = section
+        .value("max")
+        .is_some()
+        .then(|| section.count("max", problems).unwrap_or_default());
+    let reason = reason(&mut section, at, problems);
+    section.finish(problems, |_, _| None);
+    let rule = match (level, forbids, max) {
+        ((true, level), None, None) => Rule::AtLeast(level?),
+        ((false, _), Some(()), None) => Rule::Forbid,
+        ((false, _), None, Some(max)) => Rule::Most(max as usize),
+        _ => {
+            problems.add(
+                at,
+                format!("a guard says exactly one of level, forbid and max: {EXAMPLE}"),
+            );
+            return None;
+        }
+    };
+    let operation = operation?;
+    let objection = match rule {
+        Rule::AtLeast(_) if operation == Operation::Bulk => {
+            Some("bulk always asks for typed words; level is for create, update and rotate")
+        }
+        Rule::AtLeast(_) if !operation.can_be_raised() => {
+            Some("level is for create, update and rotate; this operation can only be forbidden")
+        }
+        Rule::Most(_) if operation != Operation::Bulk => Some("max is for operation = \"bulk\""),
+        Rule::AtLeast(_) | Rule::Forbid | Rule::Most(_) => None,
+    };
+    if let Some(objection) = objection {
+        problems.add(at, objection);
+        return None;
+    }
+    Some(Guard {
+        operation,
+        rule,
+        reason: reason?,
+    })
+}
+
+fn operation(section: &mut Section, at: usize, problems: &mut Problems) -> Option<Operation> {
+    let words = Operation::ALL.map(Operation::as_str);
+    if section.value("operation").is_none() {
+        let words = words.join(", ");
+        problems.add(
+            at,
+            format!("the guard has no operation; it is one of {words}"),
+        );
+        return None;
+    }
+    let Placed { at, value } = section.text("operation", "rotate", problems)?;
+    let found = Operation::ALL
+        .into_iter()
+        .find(|operation| operation.as_str() == value);
+    if found.is_none() {
+        let near = meant(nearest(value, words));
+        let words = words.join(", ");
+        problems.add(at, format!("operation is none of {words}{near}"));
+    }
+    found
+}
+
+/// Whether there is one, and which; a wrong one was complained about.
+fn level(section: &mut Section, problems: &mut Problems) -> (bool, Option<Level>) {
+    const WORDS: [(&str, Level); 4] = [
+        ("review", Level::Button),
+        ("key", Level::Key),
+        ("typed", Level::Typed),
+        ("words", Level::Words),
+    ];
+    if section.value("level").is_none() {
+        return (false, None);
+    }
+    let Some(Placed { at, value }) = section.text("level", "typed", problems) else {
+        return (true, None);
+    };
+    let found = WORDS.iter().find(|(word, _)| *word == value);
+    if found.is_none() {
+        let near = meant(nearest(value, WORDS.map(|(word, _)| word)));
+        problems.add(
+            at,
+            format!("level is none of review, key, typed, words{near}"),
+        );
+    }
+    (true, found.map(|(_, level)| *level))
+}
+
+fn reason(section: &mut Section, at: usize, problems: &mut Problems) -> Option<String> {
+    if section.value("reason").is_none() {
+        problems.add(
+            at,
+            "the guard has no reason; add reason = \"...\": it is shown when the guard fires",
+        );
+        return None;
+    }
+    let Placed { at, value } = section.text("reason", "change freeze until Monday", problems)?;
+    let objection = if value.trim().is_empty() {
+        Some("reason is empty; say why: it is shown when the guard fires".to_owned())
+    } else if value.chars().count() > LONGEST_REASON {
+        Some(format!(
+            "reason is longer than {LONGEST_REASON} characters; shorten it"
+        ))
+    } else if looks_like_a_key(value) {
+        Some("reason looks as if it held an API key; take it out".into())
+    } else if value.chars().any(text::is_hidden) {
+        Some("reason holds a hidden character; take it out".into())
+    } else {
+        None
+    };
+    match objection {
+        Some(objection) => {
+            problems.add(at, objection);
+            None
+        }
+        None => Some(value.trim().to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_strongest_guard_counts_and_none_asks_less() {
+        let guard = |operation, rule| Guard {
+            operation,
+            rule,
+            reason: format!("{rule:?}"),
+        };
+        let guards = [
+            guard(Operation::Update, Rule::AtLeast(Level::Key)),
+            guard(Operation::Update, Rule::AtLeast(Level::Typed)),
+            guard(Operation::Rotate, Rule::AtLeast(Level::Button)),
+            guard(Operation::Bulk, Rule::Most(50)),
+            guard(Operation::Bulk, Rule::Most(7)),
+            guard(Operation::Create, Rule::Forbid),
+        ];
+        let level = |operation, usual| raised(&guards, operation, usual).map(|(level, _)| level);
+        assert_eq!(level(Operation::Update, Level::Button), Some(Level::Typed));
+        assert_eq!(level(Operation::Update, Level::Words), None);
+        assert_eq!(level(Operation::Rotate, Level::Key), None);
+        assert_eq!(most(&guards).map(|(most, _)| most), Some(7));
+        assert!(forbidden(&guards, Operation::Create).is_some());
+        assert!(forbidden(&guards, Operation::Bulk).is_none());
+        let freeze = [guard(Operation::Rotate, Rule::Forbid)];
+        assert!(forbidden(&freeze, Operation::Bulk).is_some());
+        assert!(forbidden(&freeze, Operation::Update).is_none());
+    }
+}

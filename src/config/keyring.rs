@@ -1,0 +1,113 @@
+//! API keys in the keyring of the Linux kernel: in memory, never on a disk, gone at a reboot at the latest. The only file
+//! that knows the crates for it.
+
+use secrecy::SecretString;
+use zeroize::Zeroizing;
+
+/// What every entry of this program is called beside its own name.
+#[cfg(all(target_os = "linux", feature = "keyring"))]
+const SERVICE: &str = "groupdesk";
+
+/// Why the keyring did not give or take a key. Never holds one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KeyringError {
+    #[error(
+        "this groupdesk was built without the kernel's keyring; name another source of the key"
+    )]
+    NotBuiltIn,
+    #[error(
+        "this kernel gives no keyring here ({0}), as in many containers; name another source of the key"
+    )]
+    NotAvailable(String),
+    #[error("it holds no key, as after a reboot; store it with: groupdesk profile key PROFILE")]
+    Missing,
+    #[error("it gave an error: {0}")]
+    Failed(String),
+}
+
+/// The key of that name.
+#[cfg(all(target_os = "linux", feature = "keyring"))]
+pub(super) fn read(name: &str) -> Result<Zeroizing<Vec<u8>>, KeyringError> {
+    entry(name)?
+        .get_secret()
+        .map(Zeroizing::new)
+        .map_err(|error| failed(&error))
+}
+
+/// Puts a key into the keyring, in the place of one of the same name.
+#[cfg(all(target_os = "linux", feature = "keyring"))]
+pub fn store(name: &str, key: &SecretString) -> Result<(), KeyringError> {
+    use secrecy::ExposeSecret;
+
+    let bytes = Zeroizing::new(key.expose_secret().as_bytes().to_vec());
+    entry(name)?
+        .set_secret(&bytes)
+        .map_err(|error| failed(&error))?;
+    // Some containers take a key and give none back; better to know now.
+    let back = read(name)?;
+    if *back == *bytes {
+        Ok(())
+    } else {
+        Err(KeyringError::Failed(
+            "it gives back another key than it was given".into(),
+        ))
+    }
+}
+
+/// Takes a key out of the keyring; one that is not there is no error.
+#[cfg(all(target_os = "linux", feature = "keyring"))]
+pub fn forget(name: &str) -> Result<(), KeyringError> {
+    match entry(name)?
+        .delete_credential()
+        .map_err(|error| failed(&error))
+    {
+        Ok(()) | Err(KeyringError::Missing) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(all(target_os = "linux", feature = "keyring"))]
+fn entry(name: &str) -> Result<keyring_core::Entry, KeyringError> {
+    use keyring_core::api::CredentialStoreApi;
+
+    let store = linux_keyutils_keyring_store::Store::new().map_err(|error| failed(&error))?;
+    store
+        .build(SERVICE, name, None)
+        .map_err(|error| failed(&error))
+}
+
+#[cfg(all(target_os = "linux", feature = "keyring"))]
+fn failed(error: &keyring_core::Error) -> KeyringError {
+    use keyring_core::Error;
+
+    let words = |cause: &dyn std::fmt::Display| super::scrub::shown(&cause.to_string());
+    match error {
+        Error::NoEntry => KeyringError::Missing,
+        Error::NoStorageAccess(cause) | Error::PlatformFailure(cause) => {
+            KeyringError::NotAvailable(words(cause))
+        }
+        // Some variants carry the secret itself: only their kind is named.
+        Error::BadEncoding(_) | Error::BadDataFormat(..) => {
+            KeyringError::Failed("what it holds is no key".into())
+        }
+        Error::TooLong(what, most) => KeyringError::Failed(format!("{what} is longer than {most}")),
+        _ => KeyringError::Failed("it did not take the request".into()),
+    }
+}
+
+#[cfg(not(all(target_os = "linux", feature = "keyring")))]
+pub(super) fn read(_name: &str) -> Result<Zeroizing<Vec<u8>>, KeyringError> {
+    Err(KeyringError::NotBuiltIn)
+}
+
+/// Puts a key into the keyring, where there is one.
+#[cfg(not(all(target_os = "linux", feature = "keyring")))]
+pub fn store(_name: &str, _key: &SecretString) -> Result<(), KeyringError> {
+    Err(KeyringError::NotBuiltIn)
+}
+
+/// Takes a key out of the keyring, where there is one.
+#[cfg(not(all(target_os = "linux", feature = "keyring")))]
+pub fn forget(_name: &str) -> Result<(), KeyringError> {
+    Err(KeyringError::NotBuiltIn)
+}

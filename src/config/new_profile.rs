@@ -1,0 +1,161 @@
+//! A profile that somebody wants to add: the lines it becomes in the configuration file, checked by the same rules as
+//! every file. It holds no API key, only where one comes from.
+
+use std::path::Path;
+
+use toml::Value;
+
+use super::{
+    address::DEFAULT_PATH,
+    environment::Environment,
+    profile::{KeySource, Profile},
+    schema::{self, Surroundings},
+};
+use crate::domain::group::EnvironmentTag;
+
+/// What a person has to say of a profile; a problem names the one it is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Field {
+    Name,
+    BaseUrl,
+    Path,
+    Environment,
+    ApiKey,
+}
+
+/// A profile to be added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewProfile {
+    pub name: String,
+    pub base_url: String,
+    /// `None`: the usual one.
+    pub path: Option<String>,
+    /// `None`: not said; it then counts as production.
+    pub environment: Option<EnvironmentTag>,
+    /// A file as it was typed; what is relative begins at the folder of the configuration file.
+    pub api_key: KeySource,
+}
+
+impl NewProfile {
+    /// The lines for the file, each ended.
+    pub fn lines(&self) -> String {
+        let lines = self.fields().into_iter().map(|(_, line)| line + "\n");
+        lines.collect()
+    }
+
+    fn fields(&self) -> Vec<(Field, String)> {
+        let text = |text: &str| Value::from(text).to_string();
+        let mut fields = vec![
+            (Field::Name, format!("[profiles.{}]", key(&self.name))),
+            (
+                Field::BaseUrl,
+                format!("base_url = {}", text(&self.base_url)),
+            ),
+        ];
+        if let Some(path) = self.path.as_deref().filter(|path| *path != DEFAULT_PATH) {
+            fields.push((Field::Path, format!("path = {}", text(path))));
+        }
+        let source = match &self.api_key {
+            KeySource::Env(name) => format!("env = {}", text(name)),
+            KeySource::File(file) => format!("file = {}", text(&file.to_string_lossy())),
+            KeySource::Command(argv) => {
+                let words: Vec<_> = argv.iter().map(|word| text(word)).collect();
+                format!("command = [{}]", words.join(", "))
+            }
+            KeySource::Keyring(name) => format!("keyring = {}", text(name)),
+        };
+        fields.push((Field::ApiKey, format!("api_key = {{ {source} }}")));
+        if let Some(tag) = &self.environment {
+            fields.push((
+                Field::Environment,
+                format!("environment = {}", text(tag.as_str())),
+            ));
+        }
+        fields
+    }
+
+    /// The profile as the file will say it, or what is wrong and where.
+    pub fn check(&self, folder: &Path, env: &Environment) -> Result<Profile, Vec<(Field, String)>> {
+        let fields = self.fields();
+        let text = self.lines();
+        let around = Surroundings { folder, env };
+        match schema::read(&text, around) {
+            Ok(written) => written
+                .profiles
+                .into_iter()
+                .next()
+                .ok_or_else(|| vec![(Field::Name, "cannot be used; choose another".to_owned())]),
+            Err(problems) => Err(problems
+                .into_iter()
+                .map(|problem| {
+                    let field = fields.get(problem.line.saturating_sub(1));
+                    (field.map_or(Field::Name, |(field, _)| *field), problem.what)
+                })
+                .collect()),
+        }
+    }
+}
+
+/// A key of a TOML table, in quotes where it must be.
+pub(super) fn key(name: &str) -> String {
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !name.is_empty() && name.chars().all(is_bare) {
+        name.to_owned()
+    } else {
+        Value::from(name).to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn new(name: &str, base_url: &str, api_key: KeySource) -> NewProfile {
+        NewProfile {
+            name: name.into(),
+            base_url: base_url.into(),
+            path: None,
+            environment: None,
+            api_key,
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_as_it_was_meant() {
+        let env = Environment::default();
+        for (name, api_key) in [
+            ("eu-live", KeySource::Env("EU_KEY".into())),
+            ("EU live \"x\"", KeySource::Keyring("EU live".into())),
+            (
+                "東京",
+                KeySource::Command(vec!["pass".into(), "a \"b\"\\".into(), String::new()]),
+            ),
+            ("a.b", KeySource::File("/keys/a b".into())),
+        ] {
+            let new = NewProfile {
+                path: Some("/v2/user/".into()),
+                environment: Some(EnvironmentTag::Testing),
+                ..new(name, "https://api.example.com/", api_key.clone())
+            };
+            let read = new.check(Path::new("/etc"), &env).expect("a good one");
+            assert_eq!(read.name, name);
+            assert_eq!(read.api_key, api_key);
+            assert_eq!(read.url(), "https://api.example.com/v2/user/");
+            assert!(!read.production);
+        }
+        let unsaid = new("a", "https://a.example", KeySource::Env("A".into()));
+        let read = unsaid.check(Path::new("/etc"), &env).expect("a good one");
+        assert!(read.production, "what is not known counts as production");
+    }
+
+    #[test]
+    fn a_problem_names_its_field() {
+        let key = KeySource::Env("not a name".into());
+        let wrong = new("", "ftp://api.example.com", key);
+        let problems = wrong
+            .check(Path::new("/etc"), &Environment::default())
+            .expect_err("all wrong");
+        let fields: Vec<_> = problems.iter().map(|(field, _)| *field).collect();
+        assert_eq!(fields, [Field::Name, Field::BaseUrl, Field::ApiKey]);
+    }
+}

@@ -1,0 +1,121 @@
+//! Which groups a bulk rotation may take now, and why others are left out.
+
+use std::{collections::HashSet, fmt, time::Duration};
+
+use jiff::Timestamp;
+
+use crate::domain::{
+    group::{EnvironmentTag, UserGroupId},
+    known::KnownGroup,
+    rotation::State,
+};
+
+/// A token younger than this is not rotated in bulk.
+pub const RECENT: Duration = Duration::from_hours(24);
+
+/// Why a group is left out of a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Skip {
+    /// Hazard 1: a read of an unknown id could create it.
+    NotKnown,
+    /// Hazard 11.
+    OtherEnvironment(EnvironmentTag),
+    /// The outcome of an earlier rotation is open, or a person must look.
+    Open(State),
+    RotatedRecently(Timestamp),
+    /// The profile's `max_bulk` is used up.
+    Beyond(usize),
+    /// A guard of the profile allows no more, and says why.
+    Guarded(usize, String),
+}
+
+impl fmt::Display for Skip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotKnown => f.write_str("not known here"),
+            Self::OtherEnvironment(tag) => write!(f, "tagged {tag}, another environment"),
+            Self::Open(state) => write!(f, "an earlier rotation is open: {}", state.as_str()),
+            Self::RotatedRecently(at) => write!(f, "rotated less than 24 h ago, at {at:.0}"),
+            Self::Beyond(most) => write!(f, "beyond max_bulk = {most} of the profile"),
+            Self::Guarded(most, reason) => {
+                write!(f, "beyond {most}, the most of a guard: {reason}")
+            }
+        }
+    }
+}
+
+/// What is known of a group that was asked for.
+#[derive(Debug, Clone)]
+pub struct Candidate<'a> {
+    pub id: UserGroupId,
+    pub group: Option<&'a KnownGroup>,
+    /// The state of a rotation of it whose outcome is open.
+    pub open: Option<State>,
+}
+
+/// What the check goes by.
+#[derive(Debug, Clone)]
+pub struct Rules {
+    pub environment: Option<EnvironmentTag>,
+    /// Most groups of one batch.
+    pub most: usize,
+    /// Most groups that a guard allows, and why.
+    pub guard: Option<(usize, String)>,
+    pub now: Timestamp,
+}
+
+impl Rules {
+    /// Why no more can be taken once there are `ready`.
+    fn full(&self, ready: usize) -> Option<Skip> {
+        let guard = self.guard.as_ref().filter(|(most, _)| *most < self.most);
+        match guard {
+            Some((most, reason)) => (ready >= *most).then(|| Skip::Guarded(*most, reason.clone())),
+            None => (ready >= self.most).then_some(Skip::Beyond(self.most)),
+        }
+    }
+}
+
+/// What a bulk rotation would do.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// In the order they were asked for.
+    pub ready: Vec<UserGroupId>,
+    pub skipped: Vec<(UserGroupId, Skip)>,
+}
+
+impl Plan {
+    /// Decides about every candidate; the first reason counts. An id that was asked for twice is planned once.
+    pub fn of<'a>(candidates: impl IntoIterator<Item = Candidate<'a>>, rules: &Rules) -> Self {
+        let mut plan = Self::default();
+        let mut seen = HashSet::new();
+        for candidate in candidates {
+            if !seen.insert(candidate.id.clone()) {
+                continue;
+            }
+            let skip = why_not(&candidate, rules).or_else(|| rules.full(plan.ready.len()));
+            match skip {
+                Some(skip) => plan.skipped.push((candidate.id, skip)),
+                None => plan.ready.push(candidate.id),
+            }
+        }
+        plan
+    }
+}
+
+fn why_not(candidate: &Candidate<'_>, rules: &Rules) -> Option<Skip> {
+    let Some(group) = candidate.group else {
+        return Some(Skip::NotKnown);
+    };
+    let tag = group.environment_tag.as_ref().map(|known| &known.value);
+    if let (Some(expected), Some(tag)) = (&rules.environment, tag)
+        && expected != tag
+    {
+        return Some(Skip::OtherEnvironment(tag.clone()));
+    }
+    if let Some(state) = candidate.open {
+        return Some(Skip::Open(state));
+    }
+    let last = group.last_rotated.as_ref()?.at;
+    let age = Duration::try_from(rules.now.duration_since(last)).unwrap_or_default();
+    (age < RECENT).then_some(Skip::RotatedRecently(last))
+}

@@ -1,0 +1,229 @@
+//! How the form of a new profile looks, and what the test found.
+
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+    style::Style,
+};
+
+use super::{
+    Connect, Stage,
+    form::{ENVIRONMENTS, Form, Row, Source},
+};
+use crate::{
+    operations::{Checkup, Finding, Probe},
+    tui::{desk::Desk, frame::page as page_box, sheet::Sheet, widgets::paint},
+};
+
+/// Cells of a label and what stands before a value.
+const LABEL: usize = 16;
+
+pub(super) fn draw(
+    pane: &Connect,
+    buffer: &mut Buffer,
+    area: Rect,
+    desk: &Desk,
+) -> Option<Position> {
+    let inner = page_box(buffer, area, "Connect to a service", desk.theme);
+    match &pane.stage {
+        Stage::Form => return draw_form(&pane.form, buffer, inner, desk),
+        Stage::Checking(_) => {
+            let mut sheet = Sheet::new(inner.width, desk.theme);
+            sheet.heading("Testing the connection.");
+            sheet.text("Name, connection, and one request that the service can only refuse. Nothing is created.", desk.theme.dim());
+            sheet.draw(buffer, inner, 0);
+        }
+        Stage::Checked(checkup) | Stage::Writing(_, checkup) => {
+            checked(checkup, &pane.form, inner.width, desk).draw(buffer, inner, pane.scroll.at);
+        }
+    }
+    None
+}
+
+/// Lines one can scroll through.
+pub(super) fn lines(checkup: &Checkup, form: &Form, desk: &Desk) -> usize {
+    let rows = desk.size.1.saturating_sub(6);
+    checked(checkup, form, desk.size.0.saturating_sub(4), desk).last_scroll(rows) + 1
+}
+
+fn draw_form(form: &Form, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
+    let theme = desk.theme;
+    let rows: Vec<(Row, u16)> = form
+        .rows()
+        .into_iter()
+        .map(|row| {
+            let is_here = row == form.row;
+            let has_error = form.field(row).is_some_and(|field| field.error.is_some());
+            (row, 1 + u16::from(is_here || has_error))
+        })
+        .collect();
+    let here = rows.iter().position(|(row, _)| *row == form.row)?;
+    // In a low window the rows above go first.
+    let mut first = 0;
+    let height = |rows: &[(Row, u16)]| rows.iter().map(|(_, height)| height).sum::<u16>();
+    while first < here && height(&rows[first..=here]) > area.height {
+        first += 1;
+    }
+    let mut y = area.y;
+    let mut cursor = None;
+    for (row, height) in &rows[first..] {
+        let left = area.bottom().saturating_sub(y);
+        if left == 0 {
+            return cursor;
+        }
+        let place = Rect {
+            y,
+            height: (*height).min(left),
+            ..area
+        };
+        let is_here = *row == form.row;
+        let found = if let Some(field) = form.field(*row) {
+            field.draw(buffer, place, theme, is_here)
+        } else {
+            draw_choice(form, *row, buffer, place, is_here, desk);
+            None
+        };
+        cursor = cursor.or(found.filter(|_| is_here));
+        y += height;
+    }
+    let rest = Rect {
+        y: (y + 1).min(area.bottom()),
+        height: area.bottom().saturating_sub(y + 1),
+        ..area
+    };
+    let mut sheet = Sheet::new(area.width, theme);
+    sheet.text("Ctrl-S tests the connection: nothing is created, and nothing is written before you have seen it.", theme.dim());
+    if form.source == Source::Keyring {
+        sheet.text("The keyring is in the memory of this machine: the key is never on disk, and gone after a reboot.", theme.dim());
+    }
+    sheet.draw_still(buffer, rest);
+    cursor
+}
+
+fn draw_choice(
+    form: &Form,
+    row: Row,
+    buffer: &mut Buffer,
+    place: Rect,
+    is_here: bool,
+    desk: &Desk,
+) {
+    let theme = desk.theme;
+    let (label, words, at, hint) = if row == Row::Environment {
+        let hint = match ENVIRONMENTS[form.environment] {
+            "Customer" => "production: answers must be tagged Customer; changes ask more strongly",
+            "Testing" => "answers must be tagged Testing",
+            _ => "no tag is expected; it counts as production",
+        };
+        ("environment", ENVIRONMENTS.to_vec(), form.environment, hint)
+    } else {
+        let words = Source::ALL.map(Source::word).to_vec();
+        let hint = "Space or the arrows choose; a key never stands in the file";
+        ("API key from", words, form.source as usize, hint)
+    };
+    let label_style = if is_here { theme.title() } else { theme.dim() };
+    paint::text(buffer, place.x, place.y, place.width, label, label_style);
+    let mut x = place.x + LABEL as u16;
+    let all: usize = words.iter().map(|word| word.len() + 3).sum();
+    // Where not all of them fit, the chosen one does.
+    let is_narrow = LABEL + all > usize::from(place.width) + 1;
+    if is_narrow {
+        let text = format!("[{}] {} of {}", words[at], at + 1, words.len());
+        let style = if is_here {
+            theme.cursor_row()
+        } else {
+            Style::new()
+        };
+        let left = place.right().saturating_sub(x);
+        x = paint::text(buffer, x, place.y, left, &text, style);
+    }
+    for (index, word) in words.iter().enumerate().filter(|_| !is_narrow) {
+        let chosen = index == at;
+        let style = match (chosen, is_here) {
+            (true, true) => theme.cursor_row(),
+            (true, false) => Style::new(),
+            (false, _) => theme.dim(),
+        };
+        let text = if chosen {
+            format!("[{word}]")
+        } else {
+            format!(" {word} ")
+        };
+        let left = place.right().saturating_sub(x);
+        x = paint::text(buffer, x, place.y, left, &text, style) + 1;
+    }
+    if is_here && place.height > 1 {
+        let x = place.x + LABEL as u16;
+        let left = place.right().saturating_sub(x);
+        paint::text(buffer, x, place.y + 1, left, hint, theme.dim());
+    }
+}
+
+fn checked(checkup: &Checkup, form: &Form, width: u16, desk: &Desk) -> Sheet {
+    let theme = desk.theme;
+    let mut sheet = Sheet::new(width, theme);
+    let is_good = match &checkup.probe {
+        Ok(probe) => {
+            found(&mut sheet, probe, desk);
+            probe.finding.is_good()
+        }
+        Err(why) => {
+            sheet.text(why, theme.error());
+            false
+        }
+    };
+    sheet.blank();
+    let edit = &checkup.edit;
+    let (what, file) = (edit.is_new_file(), edit.file.display());
+    let heading = if what {
+        format!("A new file, which only you can read: {file}")
+    } else {
+        format!("Lines that come into {file}; the rest stays:")
+    };
+    sheet.heading(&heading);
+    for line in edit.lines.lines() {
+        sheet.indented(2, line, theme.key_hint());
+    }
+    if form.key().is_some() {
+        sheet.text(
+            "The key goes into the kernel's keyring, not into the file.",
+            theme.dim(),
+        );
+    }
+    sheet.blank();
+    let word = checkup.profile.environment_word();
+    let next = if is_good {
+        format!("w writes it and opens the list ({word}). Esc goes back to the form.")
+    } else {
+        format!("Esc goes back to the form. w writes it all the same ({word}).")
+    };
+    sheet.text(&next, Style::new());
+    sheet
+}
+
+fn found(sheet: &mut Sheet, probe: &Probe, desk: &Desk) {
+    let theme = desk.theme;
+    let style = match probe.finding {
+        Finding::Accepted => theme.ok(),
+        Finding::MayNotChange | Finding::Busy => theme.warning(),
+        Finding::NotFound
+        | Finding::KeyRefused
+        | Finding::Slash
+        | Finding::Redirected
+        | Finding::WebPage
+        | Finding::ServiceFailed
+        | Finding::Strange
+        | Finding::NoAnswer
+        | Finding::NotReached => theme.error(),
+    };
+    sheet.text(&probe.text, style);
+    sheet.blank();
+    for step in &probe.steps {
+        let (text, style) = match &step.result {
+            Ok(text) => (text, Style::new()),
+            Err(text) => (text, theme.error()),
+        };
+        let text = format!("{}: {text}, {} ms", step.what, step.took.as_millis());
+        sheet.indented(2, &text, style);
+    }
+}

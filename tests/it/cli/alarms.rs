@@ -1,0 +1,70 @@
+//! Guards, and answers with the tag of another environment, as the command line tells them.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::guards::{acquainted, group, methods};
+use crate::support::faults::Fault;
+
+#[tokio::test]
+async fn a_guard_refuses_on_the_command_line_and_says_why() {
+    let (desk, service) = acquainted(vec![Fault::Close]).await;
+    let file = desk.path("config.toml");
+    let text = fs::read_to_string(&file).expect("readable");
+    let guards = "guard = [{ operation = \"update\", forbid = true, reason = \"change freeze\" }, \
+                  { operation = \"rotate\", forbid = true, reason = \"two people look\" }]\n";
+    fs::write(&file, format!("{text}{guards}")).expect("written");
+    for (command, reason) in [
+        (
+            &["update", "acme", "--name", "x", "--yes"][..],
+            "change freeze",
+        ),
+        (&["rotate", "acme", "--yes"], "two people look"),
+        (&["rotate", "acme", "globex", "--yes"], "two people look"),
+    ] {
+        let failure = desk.json(3, command).await;
+        let error = failure["error"].as_str().expect("a text");
+        assert!(
+            error.contains(reason) && error.contains("nothing was sent"),
+            "{error}"
+        );
+    }
+    let shown = desk.run(&["profile", "show"]).await;
+    assert!(
+        shown.out.contains("update is forbidden: change freeze"),
+        "{}",
+        shown.out
+    );
+    assert_eq!(service.connections(), 1, "only the meeting");
+}
+
+#[tokio::test]
+async fn an_answer_with_the_other_tag_has_its_exit_code() {
+    let wrong = |token| group(token, &json!({"api_environment_tag": "Testing"}));
+    let right = || group("token-0", &Value::Null);
+    let (desk, service) = acquainted(vec![right(), wrong("token-0")]).await;
+    let updated = desk
+        .json(3, &["update", "acme", "--name", "x", "--yes"])
+        .await;
+    assert_eq!(
+        updated["outcome"], "updated",
+        "it was done, in the wrong place"
+    );
+    assert!(
+        updated["warnings"].to_string().contains("ALARM"),
+        "{updated}"
+    );
+    assert_eq!(methods(&service), ["GET", "GET", "PUT"]);
+
+    let (desk, service) = acquainted(vec![right(), wrong("token-1")]).await;
+    let rotated = desk.json(7, &["rotate", "acme", "--yes"]).await;
+    assert_eq!(rotated["outcome"], "conflict", "{rotated}");
+    assert!(
+        rotated["error"]
+            .as_str()
+            .is_some_and(|text| text.contains("tagged Testing")),
+        "{rotated}"
+    );
+    assert_eq!(methods(&service), ["GET", "GET", "POST"]);
+}

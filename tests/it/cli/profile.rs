@@ -1,0 +1,363 @@
+//! `profile`: adding, listing, showing, checking, removing, and the key in the keyring.
+
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use serde_json::{Value, json};
+
+use super::{
+    desk::Desk,
+    guards::{group, methods},
+};
+use crate::support::faults::{Fault, Faults, http, json as answer};
+
+const KEY: &str = "canary-api-key-5up3r53cr3t";
+
+fn says_no(status: &str, code: &str) -> Fault {
+    answer(
+        status,
+        &json!({"success": 0, "error": {"code": code, "message": "no"}}),
+    )
+}
+
+/// A desk without any profile, whose key is in a file.
+fn fresh() -> (Desk, String) {
+    let desk = Desk::new();
+    let file = desk.write("eu.key", KEY);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("set");
+    (desk, file)
+}
+
+fn config(desk: &Desk) -> Option<String> {
+    fs::read_to_string(desk.path(".config/groupdesk/config.toml")).ok()
+}
+
+#[tokio::test]
+async fn a_profile_is_tested_and_written_and_works() {
+    let (desk, _) = fresh();
+    let (_serving, url) = desk.serve().await;
+    let database = desk.database();
+    let key = desk
+        .run(&[
+            "serve",
+            "keys",
+            "create",
+            "--environment",
+            "t",
+            "--tag",
+            "Testing",
+            "--database",
+            &database,
+        ])
+        .await;
+    let file = desk.write("eu.key", &key.out);
+    let add = [
+        "profile",
+        "add",
+        "eu",
+        "--base-url",
+        &url,
+        "--environment",
+        "Testing",
+        "--api-key-file",
+        &file,
+    ];
+
+    let dry: Vec<_> = add.iter().copied().chain(["--dry-run"]).collect();
+    let planned = desk.json(0, &dry).await;
+    assert_eq!(planned["written"], false);
+    assert_eq!(planned["check"]["finding"], "accepted", "{planned}");
+    assert_eq!(config(&desk), None, "a dry run writes nothing");
+
+    let ran = desk.run(&add).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("the API key is accepted"), "{}", ran.err);
+    let text = config(&desk).expect("written");
+    assert!(text.ends_with(ran.out.trim_start()), "{text}\n{}", ran.out);
+    assert!(!text.contains(key.out.trim()), "{text}");
+    let listed = desk.json(0, &["profile", "list"]).await;
+    assert_eq!(listed[0]["profile"], "eu");
+    assert_eq!(listed[0]["default"], true);
+    assert_eq!(listed[0]["production"], false);
+    assert_eq!(
+        desk.json(0, &["profile", "check"]).await["finding"],
+        "accepted"
+    );
+    assert_eq!(
+        desk.json(0, &["list"]).await,
+        json!([]),
+        "testing created nothing"
+    );
+    let made = desk.json(0, &["create", "acme", "--yes"]).await;
+    assert_eq!(made["outcome"], "created");
+
+    let again = desk.run(&add).await;
+    assert_eq!(again.code, 2);
+    assert!(
+        again.err.contains("there is a profile \"eu\" already"),
+        "{}",
+        again.err
+    );
+    assert_eq!(config(&desk).expect("there"), text);
+
+    let asked = desk.run(&["profile", "remove", "eu"]).await;
+    assert_eq!(asked.code, 3, "{}", asked.err);
+    assert_eq!(config(&desk).expect("there"), text, "nothing without --yes");
+    assert_eq!(
+        desk.run(&["profile", "remove", "eu", "--yes"]).await.code,
+        0
+    );
+    assert_eq!(config(&desk).expect("there").trim(), "");
+    assert_eq!(desk.run(&add).await.code, 0);
+    let known = desk.json(0, &["list"]).await;
+    assert_eq!(
+        known[0]["user_group_id"], "acme",
+        "the directory never forgot it"
+    );
+}
+
+#[tokio::test]
+async fn what_stands_in_the_way_is_named_and_nothing_is_written() {
+    let (desk, file) = fresh();
+    let page = http(
+        "200 OK",
+        &["Content-Type: text/html"],
+        "<html>log in</html>",
+    );
+    let slash = http("308 Permanent Redirect", &["Location: /api/user/"], "");
+    let cases = [
+        (
+            says_no("401 Unauthorized", "unauthorized"),
+            4,
+            "key_refused",
+        ),
+        (says_no("404 Not Found", "not_found"), 1, "not_found"),
+        (Fault::Answer(slash), 1, "slash"),
+        (Fault::Answer(page), 1, "web_page"),
+        (
+            says_no("503 Service Unavailable", "overloaded"),
+            1,
+            "service_failed",
+        ),
+        (Fault::Close, 5, "no_answer"),
+        (group("token-0", &Value::Null), 1, "strange"),
+    ];
+    for (fault, code, finding) in cases {
+        let service = Faults::always(fault).await;
+        let url = service.base_url();
+        let add = [
+            "profile",
+            "add",
+            "eu",
+            "--base-url",
+            &url,
+            "--api-key-file",
+            &file,
+        ];
+        let told = desk.json(code, &add).await;
+        assert_eq!(told["check"]["finding"], finding, "{told}");
+        assert_eq!(told["written"], false);
+        assert!(!told.to_string().contains(KEY), "{told}");
+        assert_eq!(config(&desk), None, "{finding}");
+        // One request that names nothing: whatever runs there cannot take it for a creation or a rotation.
+        let requests = service.requests();
+        assert_eq!(methods(&service), ["PUT"], "{finding}");
+        assert_eq!(requests[0].body(), b"{}");
+    }
+    let nobody = [
+        "profile",
+        "add",
+        "eu",
+        "--base-url",
+        "http://127.0.0.1:1",
+        "--api-key-file",
+        &file,
+    ];
+    assert_eq!(
+        desk.json(5, &nobody).await["check"]["finding"],
+        "not_reached"
+    );
+    let keyless = [
+        "profile",
+        "add",
+        "eu",
+        "--base-url",
+        "http://127.0.0.1:1",
+        "--api-key-env",
+        "NOT_SET",
+    ];
+    let told = desk.json(4, &keyless).await;
+    assert!(
+        told["check"]["text"]
+            .as_str()
+            .is_some_and(|text| text.contains("NOT_SET")),
+        "{told}"
+    );
+    assert_eq!(config(&desk), None);
+    // Said so, it is written all the same.
+    let unchecked = desk
+        .run(&[
+            "profile",
+            "add",
+            "eu",
+            "--base-url",
+            "https://api.example.com",
+            "--api-key-env",
+            "NOT_SET",
+            "--no-check",
+        ])
+        .await;
+    assert_eq!(unchecked.code, 0, "{}", unchecked.err);
+    assert!(config(&desk).expect("written").contains("NOT_SET"));
+}
+
+#[tokio::test]
+async fn a_key_that_may_only_read_is_told_apart() {
+    let (desk, file) = fresh();
+    let service = Faults::always(says_no("403 Forbidden", "read_only_key")).await;
+    let url = service.base_url();
+    let told = desk
+        .json(
+            0,
+            &[
+                "profile",
+                "add",
+                "eu",
+                "--base-url",
+                &url,
+                "--api-key-file",
+                &file,
+            ],
+        )
+        .await;
+    assert_eq!(told["check"]["finding"], "may_not_change", "{told}");
+    assert_eq!(told["written"], true);
+}
+
+#[tokio::test]
+async fn bad_words_are_refused_before_anything_is_sent_or_asked() {
+    let (desk, file) = fresh();
+    for (arguments, words) in [
+        (
+            &["profile", "add", "eu"][..],
+            "--base-url and one of --api-key-env",
+        ),
+        (
+            &[
+                "profile",
+                "add",
+                "eu",
+                "--base-url",
+                "api.example.com",
+                "--api-key-env",
+                "K",
+            ],
+            "must begin with https://",
+        ),
+        (
+            &[
+                "profile",
+                "add",
+                "eu",
+                "--base-url",
+                "http://10.0.0.1",
+                "--api-key-env",
+                "K",
+            ],
+            "unprotected",
+        ),
+        (
+            &[
+                "profile",
+                "add",
+                "",
+                "--base-url",
+                "https://a.example",
+                "--api-key-env",
+                "K",
+            ],
+            "is empty",
+        ),
+        (
+            &[
+                "profile",
+                "add",
+                "eu",
+                "--base-url",
+                "https://a.example",
+                "--api-key-env",
+                "a b",
+            ],
+            "api_key.env must be the name",
+        ),
+        (
+            &[
+                "profile",
+                "add",
+                "eu",
+                "--base-url",
+                "https://a.example",
+                "--api-key-env",
+                "K",
+                "--api-key-file",
+                &file,
+            ],
+            "cannot be used with",
+        ),
+        (
+            &["profile", "remove", "eu", "--yes"],
+            "there is no profile \"eu\"",
+        ),
+        (&["profile", "key", "eu"], "there is no profile \"eu\""),
+    ] {
+        let ran = desk.run(arguments).await;
+        assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
+        assert!(ran.err.contains(words), "{arguments:?}: {}", ran.err);
+    }
+    assert_eq!(config(&desk), None);
+}
+
+#[tokio::test]
+async fn a_key_goes_to_the_keyring_or_the_error_says_why_not() {
+    let (desk, _) = fresh();
+    let service = Faults::always(says_no("400 Bad Request", "invalid_request")).await;
+    let url = service.base_url();
+    let entry = format!(
+        "--api-key-keyring=groupdesk-cli-test-{}",
+        std::process::id()
+    );
+    let add = ["profile", "add", "eu", "--base-url", &url, &entry];
+    let ran = desk.run_with(&add, KEY).await;
+    if ran.code == 0 {
+        let text = config(&desk).expect("written");
+        assert!(text.contains("keyring = ") && !text.contains(KEY), "{text}");
+        assert_eq!(
+            desk.json(0, &["profile", "check"]).await["finding"],
+            "accepted"
+        );
+        assert_eq!(
+            desk.run(&["profile", "key", "eu", "--forget"]).await.code,
+            0
+        );
+        let missing = desk.run(&["profile", "check"]).await;
+        assert_eq!(missing.code, 4, "{}", missing.err);
+        assert!(
+            missing.err.contains("groupdesk profile key"),
+            "{}",
+            missing.err
+        );
+        assert_eq!(desk.run_with(&["profile", "key", "eu"], KEY).await.code, 0);
+        assert_eq!(
+            desk.run(&["profile", "key", "eu", "--forget"]).await.code,
+            0
+        );
+    } else {
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(
+            ran.err.contains("the key was not stored") && ran.err.contains("name another source"),
+            "{}",
+            ran.err
+        );
+        assert_eq!(config(&desk), None, "no profile without its key");
+    }
+    assert!(!ran.err.contains(KEY) && !ran.out.contains(KEY));
+}

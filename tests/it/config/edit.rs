@@ -1,0 +1,144 @@
+//! Profiles that are added to the configuration file and taken out of it, while the rest stays as a person wrote it.
+
+use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+
+use groupdesk::{
+    config::{
+        KeySource,
+        edit::{EditError, adding, removing},
+        new_profile::NewProfile,
+    },
+    domain::group::EnvironmentTag,
+};
+
+use super::{Home, profile_and};
+
+fn new(name: &str) -> NewProfile {
+    NewProfile {
+        name: name.into(),
+        base_url: "https://api.example.com".into(),
+        path: None,
+        environment: Some(EnvironmentTag::Customer),
+        api_key: KeySource::Env("US_KEY".into()),
+    }
+}
+
+fn mode(path: &Path) -> u32 {
+    path.metadata().expect("it is there").permissions().mode() & 0o777
+}
+
+const LINES: &str = "[profiles.us-live]\nbase_url = \"https://api.example.com\"\napi_key = { env = \"US_KEY\" }\n\
+                     environment = \"Customer\"\n";
+
+#[test]
+fn a_new_file_is_private_and_says_what_was_shown() {
+    let home = Home::new();
+    let (edit, profile) = adding(&new("us-live"), &home.overrides()).expect("it can be added");
+    let file = home.folder.path().join(".config/groupdesk/config.toml");
+    assert_eq!(edit.file, file);
+    assert!(
+        edit.is_new_file() && !file.exists(),
+        "nothing is written yet"
+    );
+    edit.make().expect("written");
+    let text = fs::read_to_string(&file).expect("readable");
+    assert_eq!(text, edit.lines);
+    assert_eq!(text, format!("default_profile = \"us-live\"\n\n{LINES}"));
+    assert_eq!(mode(&file), 0o600);
+    assert_eq!(mode(file.parent().expect("a folder")), 0o700);
+    let settings = home.load().expect("good");
+    assert_eq!(*settings.profile(None).expect("the default"), profile);
+    // Made at the same time by somebody else: not overwritten.
+    assert!(matches!(edit.make(), Err(EditError::Changed(_))));
+    assert_eq!(fs::read_to_string(&file).expect("readable"), text);
+}
+
+#[test]
+fn a_profile_is_added_and_everything_else_stays() {
+    let before = format!(
+        "# mine\n{}\n# the end",
+        profile_and("timeout = \"9s\" # slow")
+    );
+    let home = Home::with_file(&before);
+    let file = home.folder.path().join(".config/groupdesk/config.toml");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("set");
+    let link = home.folder.path().join("dotfiles.toml");
+    fs::rename(&file, &link).expect("moved");
+    std::os::unix::fs::symlink(&link, &file).expect("linked");
+
+    let (edit, _) = adding(&new("us-live"), &home.overrides()).expect("it can be added");
+    edit.make().expect("written");
+    let text = fs::read_to_string(&file).expect("readable");
+    // With two profiles the one that opened so far is named.
+    assert_eq!(
+        text,
+        format!("default_profile = \"eu-live\"\n\n{before}\n\n{LINES}")
+    );
+    assert!(file.is_symlink(), "a link stays a link");
+    assert_eq!(mode(&link), 0o640);
+    let settings = home.load().expect("good");
+    assert_eq!(settings.profile(None).expect("the default").name, "eu-live");
+
+    let again = adding(&new("us-live"), &home.overrides());
+    assert!(matches!(again, Err(EditError::Exists(name, _)) if name == "us-live"));
+    let folder = fs::read_dir(link.parent().expect("a folder")).expect("readable");
+    assert_eq!(folder.count(), 2, "nothing is left behind");
+}
+
+#[test]
+fn what_cannot_be_added_safely_is_left_alone() {
+    let inline = "profiles = { eu-live = { base_url = \"https://api.example.com\", api_key = { env = \"EU_KEY\" } } }";
+    let home = Home::with_file(inline);
+    let added = adding(&new("us-live"), &home.overrides());
+    assert!(matches!(added, Err(EditError::ByHand(_))), "{added:?}");
+    let broken = Home::with_file("[profiles");
+    assert!(matches!(
+        adding(&new("us-live"), &broken.overrides()),
+        Err(EditError::Config(_))
+    ));
+    let home = Home::with_file(&profile_and(""));
+    let (edit, _) = adding(&new("us-live"), &home.overrides()).expect("it can be added");
+    home.write("config.toml", &profile_and("read_only = true"));
+    assert!(matches!(edit.make(), Err(EditError::Changed(_))));
+}
+
+#[test]
+fn a_profile_is_taken_out_with_its_tables_and_nothing_else() {
+    let other = "[profiles.us-live]\nbase_url = \"https://us.example.com\"\napi_key = { env = \"US_KEY\" }\n";
+    let text = format!(
+        "# head\ndefault_profile = \"eu-live\"\noperator = \"ana\"\n\n{}\n[profiles.eu-live.handoff]\ncommand = [\"put\"]\n\n# of us\n{other}",
+        profile_and("# inside\ntimeout = \"9s\"\n")
+    );
+    let home = Home::with_file(&text);
+    let edit = removing("eu-live", &home.overrides()).expect("it can go");
+    edit.make().expect("written");
+    let left = fs::read_to_string(&edit.file).expect("readable");
+    assert_eq!(
+        left,
+        format!("# head\noperator = \"ana\"\n\n\n# of us\n{other}")
+    );
+    assert!(
+        edit.lines.contains("# inside") && edit.lines.contains("handoff"),
+        "{}",
+        edit.lines
+    );
+    let settings = home.load().expect("good");
+    assert_eq!(settings.profiles.len(), 1);
+    let gone = removing("eu-live", &home.overrides()).expect_err("it is gone");
+    assert!(
+        gone.to_string().contains("there is no profile \"eu-live\""),
+        "{gone}"
+    );
+}
+
+#[test]
+fn a_line_that_only_looks_like_a_table_is_not_taken_for_one() {
+    let text = format!(
+        "{}\nhandoff = {{ command = [\n[\"x\"][0],\n] }}",
+        profile_and("")
+    );
+    // Whatever the scan makes of a strange file, what is not as it was meant is not written.
+    let home = Home::with_file(&text);
+    let removed = removing("eu-live", &home.overrides());
+    assert!(removed.is_err(), "{removed:?}");
+}

@@ -1,0 +1,125 @@
+//! Guard rules in the configuration file: what may stand there, and what is said of the rest.
+
+use groupdesk::config::guard::{Guard, Level, Operation, Rule};
+
+use super::{CANARY, Home, problems, profile_and};
+
+#[test]
+fn each_guard_is_read_as_it_was_meant() {
+    let guards = "guard = [\n  { operation = \"rotate\", level = \"words\", reason = \"two people look\" },\n  \
+                  { operation = \"update\", forbid = true, reason = \"change freeze until Monday\" },\n  \
+                  { operation = \"bulk\", max = 50, reason = \"slowly\" },\n  \
+                  { operation = \"hand_off\", forbid = true, reason = \"by hand\" },\n]";
+    let settings = Home::with_file(&profile_and(guards)).load().expect("good");
+    let guard = |operation, rule, reason: &str| Guard {
+        operation,
+        rule,
+        reason: reason.into(),
+    };
+    assert_eq!(
+        settings.profiles[0].guards,
+        [
+            guard(
+                Operation::Rotate,
+                Rule::AtLeast(Level::Words),
+                "two people look"
+            ),
+            guard(
+                Operation::Update,
+                Rule::Forbid,
+                "change freeze until Monday"
+            ),
+            guard(Operation::Bulk, Rule::Most(50), "slowly"),
+            guard(Operation::HandOff, Rule::Forbid, "by hand"),
+        ]
+    );
+}
+
+#[test]
+fn a_wrong_guard_is_refused_with_its_place_and_the_nearest_word() {
+    let reason = "reason = \"why\"";
+    for (guard, column, words) in [
+        (
+            format!("{{ operation = \"rotat\", forbid = true, {reason} }}"),
+            24,
+            "did you mean \"rotate\"?",
+        ),
+        (
+            format!("{{ operation = \"rotate\", level = \"type\", {reason} }}"),
+            42,
+            "did you mean \"typed\"?",
+        ),
+        (
+            format!("{{ operation = \"rotate\", forbit = true, {reason} }}"),
+            34,
+            "did you mean \"forbid\"?",
+        ),
+        (
+            format!("{{ operation = \"rotate\", {reason} }}"),
+            10,
+            "exactly one of level, forbid and max",
+        ),
+        (
+            format!("{{ operation = \"bulk\", max = 5, forbid = true, {reason} }}"),
+            10,
+            "exactly one of",
+        ),
+        (
+            format!("{{ operation = \"rotate\", max = 5, {reason} }}"),
+            10,
+            "max is for operation = \"bulk\"",
+        ),
+        (
+            format!("{{ operation = \"bulk\", level = \"typed\", {reason} }}"),
+            10,
+            "bulk always asks for typed words",
+        ),
+        (
+            format!("{{ operation = \"abandon\", level = \"typed\", {reason} }}"),
+            10,
+            "can only be forbidden",
+        ),
+        (
+            format!("{{ operation = \"rotate\", forbid = false, {reason} }}"),
+            43,
+            "forbid = false forbids nothing",
+        ),
+        (
+            format!("{{ forbid = true, {reason} }}"),
+            10,
+            "has no operation",
+        ),
+        (
+            "{ operation = \"rotate\", forbid = true }".into(),
+            10,
+            "has no reason",
+        ),
+        (
+            "{ operation = \"rotate\", forbid = true, reason = \" \" }".into(),
+            58,
+            "reason is empty",
+        ),
+        (
+            format!(
+                "{{ operation = \"rotate\", forbid = true, reason = \"{CANARY}4eC39HqLyjWDarjtT1zdP7dc\" }}"
+            ),
+            58,
+            "looks as if it held an API key",
+        ),
+        ("\"rotate\"".into(), 10, "a guard is a table"),
+    ] {
+        let found = problems(&profile_and(&format!("guard = [{guard}]")));
+        let first = found.iter().find(|problem| problem.what.contains(words));
+        let first = first.unwrap_or_else(|| panic!("{guard}: {found:?}"));
+        assert_eq!(
+            (first.line, first.column),
+            (4, column),
+            "{guard}: {found:?}"
+        );
+    }
+    let found = problems(&profile_and("guard = \"rotate\""));
+    assert!(
+        found[0].what.starts_with("guard must be a list of rules"),
+        "{found:?}"
+    );
+}

@@ -1,0 +1,64 @@
+//! API keys in the kernel's keyring. Many containers have none: then the error must say so, and what to do.
+
+use groupdesk::config::{
+    Environment, KeySource,
+    keyring::{KeyringError, forget, store},
+};
+use secrecy::{ExposeSecret, SecretString};
+
+use super::{CANARY, Home, problems, profile_and};
+
+#[test]
+fn the_entry_is_named_in_the_file_and_never_the_key() {
+    let file =
+        "[profiles.eu]\nbase_url = \"https://api.example.com\"\napi_key = { keyring = \"eu\" }\n";
+    let settings = Home::with_file(file).load().expect("good");
+    assert_eq!(
+        settings.profiles[0].api_key,
+        KeySource::Keyring("eu".into())
+    );
+    let text = format!(
+        "[profiles.eu]\nbase_url = \"https://a.example\"\napi_key = {{ keyring = \"{CANARY}4eC39HqLyjWDarjtT1zdP7dc\" }}\n"
+    );
+    assert!(
+        problems(&text)[0]
+            .what
+            .contains("api_key.keyring must be the name of an entry")
+    );
+    let near = problems(&profile_and("").replace("env =", "keyrign ="));
+    assert!(
+        near[0].what.contains("did you mean \"keyring\"?"),
+        "{near:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_key_comes_back_or_the_error_says_that_there_is_no_keyring() {
+    let name = format!("groupdesk-test-{}", std::process::id());
+    let source = KeySource::Keyring(name.clone());
+    let env = Environment::default();
+    match store(&name, &SecretString::from(CANARY)) {
+        Ok(()) => {
+            let key = source.read(&env).await.expect("it is there");
+            assert_eq!(key.expose_secret(), CANARY);
+            forget(&name).expect("taken out");
+        }
+        Err(error @ (KeyringError::NotAvailable(_) | KeyringError::NotBuiltIn)) => {
+            let text = error.to_string();
+            assert!(text.contains("name another source"), "{text}");
+            assert!(!text.contains(CANARY), "{text}");
+        }
+        Err(error) => panic!("neither taken nor refused clearly: {error}"),
+    }
+    // Now there is no such key, with a keyring or without one.
+    let error = source.read(&env).await.expect_err("no key").to_string();
+    assert!(
+        error.contains(&format!("kernel keyring entry {name}")),
+        "{error}"
+    );
+    assert!(
+        error.contains("groupdesk profile key") || error.contains("name another source"),
+        "{error}"
+    );
+    assert!(!error.contains(CANARY), "{error}");
+}

@@ -1,0 +1,262 @@
+//! The first start: from nothing to the list of a new profile, against the real service.
+
+use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf};
+
+use groupdesk::{
+    config::{Environment, Overrides},
+    operations::{Clock, Connector},
+    tui::{Farewell, theme::Theme},
+};
+
+use super::{
+    places::SIZES,
+    scene::{NOW, USUAL},
+};
+use crate::support::{
+    console::{Console, text_of},
+    meddler::Meddler,
+    world::{Side, World},
+};
+
+struct Fresh {
+    world: World,
+    meddler: Meddler,
+    home: tempfile::TempDir,
+    key: PathBuf,
+}
+
+impl Fresh {
+    async fn new() -> Self {
+        let world = World::new().await;
+        let home = tempfile::tempdir().expect("a folder");
+        let key = home.path().join("eu.key");
+        let secret = world.new_key(Side::Testing.name(), Some("Testing"));
+        fs::write(&key, secret).expect("written");
+        fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).expect("set");
+        Self {
+            meddler: Meddler::before(world.address()).await,
+            world,
+            home,
+            key,
+        }
+    }
+
+    fn config(&self) -> PathBuf {
+        self.home.path().join("config/groupdesk/config.toml")
+    }
+
+    async fn open(&self, read_only: bool) -> Console {
+        let text = |path: PathBuf| path.display().to_string();
+        let env: Environment = [
+            ("HOME", text(self.home.path().to_owned())),
+            ("XDG_CONFIG_HOME", text(self.home.path().join("config"))),
+            ("XDG_DATA_HOME", text(self.home.path().join("data"))),
+        ]
+        .into_iter()
+        .collect();
+        let overrides = Overrides {
+            read_only,
+            env,
+            ..Overrides::default()
+        };
+        let connector = Connector::new(overrides, None, Clock::Fixed(NOW));
+        Console::first_start(connector, Theme::default(), Clock::Fixed(NOW)).await
+    }
+
+    /// From the welcome to the test of a key in a file.
+    async fn fill(&self, console: &mut Console, base_url: &str, key: &str) {
+        console.keys("<enter>eu<tab>").await;
+        console.paste(base_url).await;
+        console.keys("<tab><tab><left><tab><right><tab>").await;
+        console.paste(key).await;
+        console.keys("<ctrl-s>").await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_profile_is_tested_shown_written_and_opened() {
+    let fresh = Fresh::new().await;
+    let mut console = fresh.open(false).await;
+    console.shows("connect to a service").shows("try the demo");
+    let key = fresh.key.display().to_string();
+    fresh
+        .fill(&mut console, &fresh.meddler.base_url(), &key)
+        .await;
+    console
+        .shows("the API key is accepted")
+        .shows("[profiles.eu]")
+        .shows("environment = \"Testing\"")
+        .shows("w writes it and opens the list");
+    assert_eq!(
+        fresh.meddler.methods(),
+        ["PUT"],
+        "one request, which names no group"
+    );
+    assert_eq!(fresh.meddler.bodies("PUT"), [serde_json::json!({})]);
+    assert!(
+        !fresh.config().exists(),
+        "nothing is written before it was seen"
+    );
+    console.keys("w").await;
+    console
+        .shows(" TESTING ")
+        .shows("0 of 0")
+        .shows("now in eu");
+    let text = fs::read_to_string(fresh.config()).expect("written");
+    assert!(text.contains("[profiles.eu]"), "{text}");
+    for secret in fresh.world.secrets() {
+        assert!(!text.contains(&secret), "a key stands in the file");
+    }
+    let mode = fresh
+        .config()
+        .metadata()
+        .expect("there")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert_eq!(fresh.meddler.methods(), ["PUT"], "opening it sends nothing");
+    // It works, and a second one comes beside it.
+    console.keys("oacme<enter><ctrl-s><tab><enter>").await;
+    console.shows("created");
+    console.keys("<esc><esc>Pa").await;
+    console.shows("Connect");
+    fresh.world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_is_said_at_its_field_and_nothing_is_lost() {
+    let fresh = Fresh::new().await;
+    let mut console = fresh.open(false).await;
+    console.keys("c<ctrl-s>").await;
+    console.shows("give it a name");
+    console.keys("eu<ctrl-s>").await;
+    console.shows("say where the service is");
+    console.paste("ftp://api.example.com").await;
+    console.keys("<ctrl-s>").await;
+    console.shows("say where the key is");
+    console.keys("EU_KEY<ctrl-s>").await;
+    console
+        .shows("must begin with https://")
+        .hides("Testing the connection");
+    // Leaving and coming back keeps what was typed.
+    console.keys("<esc>").await;
+    console.shows("try the demo");
+    console.keys("<enter>").await;
+    console.shows("ftp://api.example.com").shows("EU_KEY");
+    // There is no profile to go to.
+    console.keys("<f6>").await;
+    console.shows("no profile is configured yet");
+    console.keys("<esc>2").await;
+    console
+        .shows("no profile is configured yet")
+        .shows("Welcome");
+    console.keys("d").await;
+    assert_eq!(console.runner.farewell(), Some(Farewell::Demo));
+    assert!(!fresh.config().exists());
+    assert_eq!(fresh.meddler.methods(), [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_key_and_a_missing_service_are_told_in_plain_words() {
+    let fresh = Fresh::new().await;
+    let mut console = fresh.open(false).await;
+    fs::write(&fresh.key, "canary-no-such-key").expect("written");
+    let key = fresh.key.display().to_string();
+    fresh
+        .fill(&mut console, &fresh.meddler.base_url(), &key)
+        .await;
+    console
+        .shows("does not accept the API key")
+        .shows("w writes it all the same")
+        .hides("canary");
+    console.keys("<esc>").await;
+    console.shows("profile name");
+    let secret = fresh.world.new_key("testing", Some("Testing"));
+    fs::write(&fresh.key, secret).expect("written");
+    console.keys("<ctrl-s>").await;
+    console.shows("the API key is accepted");
+    // The path that the service does not have.
+    console
+        .keys("<esc><shift-tab><shift-tab><shift-tab>/<ctrl-s>")
+        .await;
+    console
+        .shows("nothing at this path")
+        .shows("without a slash");
+    assert!(fresh.meddler.methods().iter().all(|method| method == "PUT"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_may_only_read_stays_so_in_a_new_profile() {
+    let fresh = Fresh::new().await;
+    let mut console = fresh.open(true).await;
+    let key = fresh.key.display().to_string();
+    fresh
+        .fill(&mut console, &fresh.meddler.base_url(), &key)
+        .await;
+    console.keys("w").await;
+    console.shows("READ-ONLY");
+    console.keys("onew<enter>").await;
+    console.shows("read-only");
+    assert_eq!(fresh.meddler.methods(), ["PUT"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pasted_key_is_masked_and_goes_to_the_keyring_or_nowhere() {
+    let fresh = Fresh::new().await;
+    let mut console = fresh.open(false).await;
+    let secret = fresh.world.new_key("testing", Some("Testing"));
+    console.keys("<enter>eu<tab>").await;
+    console.paste(&fresh.meddler.base_url()).await;
+    let entry = format!("groupdesk-console-test-{}", std::process::id());
+    console.keys("<tab><tab><left><tab><left><tab>").await;
+    console.paste(&entry).await;
+    console.keys("<tab>").await;
+    console.paste(&secret).await;
+    console.shows("gone after a reboot").hides(&secret);
+    assert!(!format!("{:?}", console.runner.app).contains(&secret));
+    console.keys("<ctrl-s>").await;
+    console
+        .shows("the API key is accepted")
+        .shows("keyring = ")
+        .hides(&secret);
+    console.keys("w").await;
+    if fresh.config().exists() {
+        let text = fs::read_to_string(fresh.config()).expect("readable");
+        assert!(
+            text.contains("keyring = ") && !text.contains(&secret),
+            "{text}"
+        );
+        console.shows(" TESTING ");
+        groupdesk::config::keyring::forget(&entry).expect("taken out");
+    } else {
+        console.shows("was not stored in the kernel's keyring");
+        console.hides(&secret);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_form_is_usable_in_every_window() {
+    let fresh = Fresh::new().await;
+    let mut console = fresh.open(false).await;
+    console
+        .keys("<enter>eu-live<tab>https://api.example.com<tab><tab><space><tab>")
+        .await;
+    for size in [USUAL, (40, 10)] {
+        console.resize(size);
+        insta::with_settings!({
+            snapshot_path => "snapshots",
+            prepend_module_to_snapshot => false,
+            omit_expression => true,
+        }, {
+            insta::assert_snapshot!(format!("connect_{}x{}", size.0, size.1), text_of(console.buffer()));
+        });
+    }
+    // The row that has the keys is in sight however low it is.
+    for size in SIZES.into_iter().filter(|size| size.1 >= 8) {
+        console.resize(size);
+        console.keys("<tab>").await;
+        console.shows("variable");
+        console.keys("<shift-tab>").await;
+        console.shows("API key from");
+    }
+}

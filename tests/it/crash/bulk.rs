@@ -1,0 +1,396 @@
+//! Many at once: killed between two of them, and resumed by processes that are killed too. One request for each token that
+//! was seen, counts that add up, a journal that says what the service says, and every new token handed off.
+
+mod leaving;
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use futures_util::{StreamExt, stream};
+use groupdesk::{
+    directory::{BatchItem, Directory, RotationFilter},
+    domain::{batch::Counts, handoff::HandOffState, rotation::State, token::Token},
+    operations::{
+        Assurance, Clock, Done,
+        bulk::{Keep, Pace, Progress, Run},
+    },
+};
+use jiff::Timestamp;
+
+use super::{
+    desk::{Desk, Order, Task, Watch, hander, say},
+    faults::{Ends, Fault, INVENTED},
+    stage::{Process, Scene, Stage, holder},
+};
+use crate::support::{
+    meddler::{Gate, Meddling, Then},
+    world::{Side, id},
+};
+
+/// "Between two of a bulk" (rotation.md).
+const BETWEEN: u8 = 12;
+const BYTES_OUT: u8 = 4;
+const GROUPS: usize = 3;
+/// In seconds; the time-outs used here are short.
+const HORIZON: u64 = 60;
+const AT_ONCE: usize = 8;
+
+/// What a person would see of it: every new token.
+struct Shown {
+    directory: Directory,
+    watch: Arc<Watch>,
+}
+
+impl Keep for Shown {
+    fn keep(&self, done: &Done) -> std::io::Result<()> {
+        let token = done.token.as_ref().expect("a new token");
+        let fingerprint = self.directory.fingerprinter().of(token);
+        self.watch.show(fingerprint.as_bytes());
+        Ok(())
+    }
+}
+
+/// A desk's bulk rotation of these groups.
+pub(super) async fn begin(desk: &Desk, groups: &[String]) {
+    let operations = desk.operations(Clock::Fixed(desk.at(0)));
+    let ids: Vec<_> = groups.iter().map(|group| id(group)).collect();
+    for group in &ids {
+        let met = operations.look_up(group, Assurance::Exists).await;
+        met.expect("it is known now");
+    }
+    let plan = operations.plan_bulk(&ids).await.expect("readable");
+    let begun = operations.begin_bulk(&plan, None).await;
+    begun.expect("durable");
+    resume(desk, desk.at(0)).await;
+}
+
+/// What is left of it.
+pub(super) async fn resume(desk: &Desk, at: Timestamp) {
+    let operations = desk.operations(Clock::Fixed(at));
+    let batches = operations.batches().await.expect("readable");
+    let Some(batch) = batches.first() else {
+        return;
+    };
+    let pace = Pace {
+        concurrency: 1,
+        ..Pace::default()
+    };
+    let keep = Shown {
+        directory: desk.directory.clone(),
+        watch: desk.watch.clone(),
+    };
+    let run = operations.run_bulk(batch.id, pace, Some(Arc::new(keep)));
+    let Run { mut progress, .. } = run.await.expect("it begins");
+    while let Some(news) = progress.recv().await {
+        match news {
+            Progress::Ended(ended) => say("ended", ended.outcome),
+            Progress::Finished(report) => say("finished", &report.counts.to_string()),
+            Progress::Started(_) | Progress::Held(_) | Progress::Halted(_) => {}
+        }
+    }
+}
+
+/// One bulk rotation whose second request meets a fault.
+#[derive(Debug, Clone, Copy)]
+struct Case {
+    fault: Fault,
+    /// It dies after so many more than one have ended.
+    after: u8,
+    /// Where the first two resumptions die.
+    again: Option<u8>,
+}
+
+impl Case {
+    const AGAIN: [Option<u8>; 6] = [
+        None,
+        Some(9),
+        Some(BYTES_OUT),
+        Some(10),
+        Some(11),
+        Some(BETWEEN),
+    ];
+
+    /// Every fault after every number, each with two of the places.
+    fn all() -> impl Iterator<Item = Self> {
+        let with = |fault, after| {
+            Self::AGAIN.map(|again| Self {
+                fault,
+                after,
+                again,
+            })
+        };
+        let of = move |fault| (0..GROUPS as u8).flat_map(move |after| with(fault, after));
+        let all = Fault::ALL.into_iter().flat_map(of).enumerate();
+        let chosen =
+            |(index, _): &(usize, Self)| (index + index / Self::AGAIN.len()).is_multiple_of(3);
+        all.filter(chosen).map(|(_, case)| case)
+    }
+
+    /// One of every fault that is over soon, with the places going round.
+    fn spread() -> Vec<Self> {
+        let soon = Fault::ALL.into_iter().filter(|fault| !fault.hangs());
+        let numbered = soon.enumerate().map(|(number, fault)| Self {
+            fault,
+            after: (number % GROUPS) as u8,
+            again: Self::AGAIN[number % Self::AGAIN.len()],
+        });
+        numbered.collect()
+    }
+}
+
+struct Played {
+    wrong: Vec<String>,
+    requests: usize,
+    kills: usize,
+}
+
+async fn play(stage: &Stage, case: Case) -> Played {
+    let scene = stage.scene().await;
+    let groups: Vec<_> = ["a", "b", "c"].map(|name| scene.and(name)).into();
+    let before = tokens(&scene, &groups);
+    let late = Gate::new();
+    let second = &groups[1];
+    let mut meddling = case.fault.meddling(second, &before[second]);
+    if case.fault == Fault::ArrivesLate {
+        meddling = meddling.held(&late);
+    }
+    scene.meddler.next("POST", Meddling::passed());
+    scene.meddler.next("POST", meddling);
+    let order = |task, kill| Order {
+        kill,
+        handoff: scene.sink().command(),
+        timeout: Duration::from_secs(if case.fault.hangs() { 3 } else { 20 }),
+        ..scene.order(task)
+    };
+    let mut look = Look::new(&scene);
+    let first = Order {
+        passes: case.after,
+        ..order(Task::Bulk(groups.clone()), Some(BETWEEN))
+    };
+    look.watch(&first).await;
+    look.watch(&order(Task::Resume(vec![1]), case.again)).await;
+    if case.fault == Fault::ArrivesLate && scene.meddler.count("POST") > 1 {
+        late.open();
+    }
+    look.watch(&order(Task::Resume(vec![HORIZON]), case.again))
+        .await;
+    // What the first of these sends, the other settles.
+    let rest = Task::Resume(vec![3 * HORIZON, 5 * HORIZON]);
+    look.watch(&order(rest, None)).await;
+    let Look {
+        mut wrong, kills, ..
+    } = look;
+    let now = tokens(&scene, &groups);
+    let mut secrets: Vec<_> = before.values().chain(now.values()).cloned().collect();
+    secrets.extend(scene.secrets());
+    secrets.push(INVENTED.to_owned());
+    if let Some(file) = holder(&scene.folder, &secrets) {
+        wrong.push(format!("a secret stands in {}", file.display()));
+    }
+    let directory = Directory::open(&scene.directory).expect("a directory");
+    wrong.extend(sent_once(&scene, &directory, &before).await);
+    let is_conflict = case.fault.ends() == Ends::Conflict;
+    wrong.extend(agreement(is_conflict, &directory, &before, &now).await);
+    wrong.extend(handed_off(&scene, &directory, &now).await);
+    Played {
+        wrong,
+        requests: scene.meddler.count("POST"),
+        kills,
+    }
+}
+
+/// The tokens that the service holds of these groups.
+fn tokens(scene: &Scene<'_>, groups: &[String]) -> BTreeMap<String, String> {
+    let token = |group: &String| (group.clone(), scene.token_of(group));
+    groups.iter().map(token).collect()
+}
+
+/// Watches desks work and die.
+struct Look<'a> {
+    scene: &'a Scene<'a>,
+    wrong: Vec<String>,
+    kills: usize,
+}
+
+impl<'a> Look<'a> {
+    fn new(scene: &'a Scene<'a>) -> Self {
+        Self {
+            scene,
+            wrong: Vec::new(),
+            kills: 0,
+        }
+    }
+
+    async fn watch(&mut self, order: &Order) {
+        let held = Gate::new();
+        let by_us = order.kill == Some(BYTES_OUT);
+        if by_us {
+            let meddling = Meddling::swallowed(Then::Drop).held(&held);
+            self.scene.meddler.next("GET", meddling);
+        }
+        let mut desk = Process::start(order);
+        let mut is_dead = false;
+        loop {
+            let said = tokio::select! {
+                said = desk.said() => said,
+                () = held.reached(), if by_us && !is_dead => {
+                    is_dead = true;
+                    desk.kill();
+                    held.open();
+                    continue;
+                }
+            };
+            match said {
+                Some((what, words)) if what == "shown" => {
+                    if !self.scene.is_durable(&words) {
+                        self.wrong.push("shown before it was durable".into());
+                    }
+                    desk.go_on().await;
+                }
+                Some(_) => {}
+                None => break,
+            }
+        }
+        self.kills += usize::from(desk.is_killed().await);
+        self.scene.meddler.calm("GET");
+    }
+}
+
+/// At most one request for each token, each with an intent.
+async fn sent_once(
+    scene: &Scene<'_>,
+    directory: &Directory,
+    before: &BTreeMap<String, String>,
+) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let rows = directory.rotations(RotationFilter::default()).await;
+    let rows = rows.expect("readable");
+    let mut left = before.clone();
+    for body in scene.meddler.bodies("POST") {
+        let token = body["current_token"].as_str().expect("a token").to_owned();
+        let fingerprint = directory.fingerprinter().of(&Token::new(token.clone()));
+        let group = left
+            .iter()
+            .find_map(|(group, old)| (*old == token).then(|| group.clone()));
+        match group {
+            Some(group) => drop(left.remove(&group)),
+            None => wrong.push("a token was sent twice, or a new one".to_owned()),
+        }
+        let is_intent =
+            |previous, sent_at: Option<Timestamp>| previous == fingerprint && sent_at.is_some();
+        if !rows
+            .iter()
+            .any(|row| is_intent(row.rotation.previous, row.sent_at))
+        {
+            wrong.push("a request without an intent".into());
+        }
+    }
+    wrong
+}
+
+/// Every item as the service says, and counts that add up. Only where the answer contradicted what is there, one may be a
+/// conflict, and end the run.
+async fn agreement(
+    is_conflict: bool,
+    directory: &Directory,
+    before: &BTreeMap<String, String>,
+    now: &BTreeMap<String, String>,
+) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let profile = Side::Testing.name();
+    let batches = directory.batches(profile).await.expect("readable");
+    let items = directory.batch_items(profile, batches[0].id).await;
+    let items = items.expect("readable");
+    let counts = Counts::of(items.iter().map(BatchItem::standing));
+    if counts.planned() != GROUPS
+        || counts.unknown + counts.rotated > 0
+        || counts.not_started > 0 && !is_conflict
+    {
+        wrong.push(format!("{counts}"));
+    }
+    for item in items {
+        let group = item.user_group_id.as_str();
+        let is_rotated = before[group] != now[group];
+        let current = directory
+            .fingerprinter()
+            .of(&Token::new(now[group].clone()));
+        let agrees = match item.state {
+            Some(State::Confirmed | State::Recovered) => {
+                is_rotated && item.fingerprint == Some(current)
+            }
+            Some(State::NotApplied) | None => !is_rotated,
+            Some(State::Conflict) => is_conflict,
+            Some(_) => false,
+        };
+        if !agrees {
+            wrong.push(format!("{item:?}, rotated: {is_rotated}"));
+        }
+    }
+    wrong
+}
+
+/// What a crash left pending is offered again and arrives; what arrives is current.
+async fn handed_off(
+    scene: &Scene<'_>,
+    directory: &Directory,
+    now: &BTreeMap<String, String>,
+) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let sink = scene.sink();
+    let operations = hander(scene.order(Task::Rotate), sink.command(), directory);
+    for row in operations.pending_hand_offs().await.expect("readable") {
+        match operations.hand_off_again(row.id).await {
+            Ok(handed) if handed.is_done() => {}
+            other => wrong.push(format!("not handed off again: {other:?}")),
+        }
+    }
+    let taken = sink.taken();
+    let rows = directory.rotations(RotationFilter::default()).await;
+    for row in rows.expect("readable") {
+        let is_new = matches!(row.rotation.state, State::Confirmed | State::Recovered);
+        let is_done = row.handoff.state == HandOffState::Done;
+        let arrived = taken
+            .iter()
+            .any(|(group, _)| *group == row.user_group_id.as_str());
+        if is_done != is_new || arrived != is_new {
+            wrong.push(format!("{row:?}, arrived: {arrived}"));
+        }
+    }
+    if taken.iter().any(|(group, token)| now[group] != *token) {
+        wrong.push("another token than the current one arrived".into());
+    }
+    wrong
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_between_two_of_a_bulk_and_resumed() {
+    let is_all = std::env::var("GROUPDESK_CRASH").is_ok();
+    let cases = if is_all {
+        Case::all().collect()
+    } else {
+        Case::spread()
+    };
+    let stage = Stage::new().await;
+    let stage = &stage;
+    let played: Vec<_> = stream::iter(cases)
+        .map(|case| async move { (case, play(stage, case).await) })
+        .buffer_unordered(AT_ONCE)
+        .collect()
+        .await;
+    let count = |number: fn(&Played) -> usize| -> usize {
+        played.iter().map(|(_, played)| number(played)).sum()
+    };
+    let (kills, requests) = (
+        count(|played| played.kills),
+        count(|played| played.requests),
+    );
+    println!("{} runs, {kills} kills, {requests} requests", played.len());
+    let wrong: Vec<_> = played
+        .iter()
+        .filter(|(_, played)| !played.wrong.is_empty())
+        .map(|(case, played)| format!("{case:?}: {:?}", played.wrong))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // Each dies once at least, unless a conflict has stopped it before; most are sent in full.
+    assert!(kills >= played.len(), "{kills}");
+    assert!(requests > 2 * played.len(), "{requests}");
+}

@@ -1,0 +1,141 @@
+//! A second signal while what is in flight is being finished ("14" of rotation.md), to the program itself: it leaves at
+//! once, and knows later what it had sent.
+
+use std::{process::Stdio, time::Duration};
+
+use groupdesk::{directory::Directory, domain::rotation::State, operations::Assurance};
+use jiff::Timestamp;
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::{io::AsyncReadExt, process::Child};
+
+use super::{
+    super::{
+        desk::{Order, Task, hander},
+        faults::Fault,
+        shipped::groupdesk,
+        stage::{Scene, Stage, holder},
+    },
+    GROUPS, HORIZON, Look, agreement, handed_off, sent_once, tokens,
+};
+use crate::support::{
+    meddler::{Gate, Meddling},
+    world::{Side, id},
+};
+
+const DEADLINE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The states of the items, in order; opened for this alone, because another process may use the directory.
+async fn states(scene: &Scene<'_>) -> Vec<Option<State>> {
+    let directory = Directory::open(&scene.directory).expect("a directory");
+    let profile = Side::Testing.name();
+    let batches = directory.batches(profile).await.expect("readable");
+    let items = directory.batch_items(profile, batches[0].id).await;
+    let items = items.expect("readable");
+    items.iter().map(|item| item.state).collect()
+}
+
+async fn says(child: &mut Child, text: &str) {
+    let stderr = child.stderr.as_mut().expect("piped");
+    let mut said = Vec::new();
+    let reading = async {
+        while !String::from_utf8_lossy(&said).contains(text) {
+            let byte = stderr.read_u8().await;
+            said.push(byte.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&said))));
+        }
+    };
+    let said = tokio::time::timeout(DEADLINE, reading);
+    said.await.expect("it says so in time");
+}
+
+async fn leaves_at_the_second(stage: &Stage, fault: Fault) {
+    let scene = stage.scene().await;
+    let groups: Vec<_> = ["a", "b", "c"].map(|name| scene.and(name)).into();
+    let before = tokens(&scene, &groups);
+    let directory = Directory::open(&scene.directory).expect("a directory");
+    let known = hander(scene.order(Task::Rotate), Vec::new(), &directory);
+    for group in &groups {
+        let met = known.look_up(&id(group), Assurance::Exists).await;
+        met.expect("it is known now");
+    }
+    drop((known, directory));
+
+    let (held, applied) = (Gate::new(), Gate::new());
+    let second = &groups[1];
+    let mut meddling = fault.meddling(second, &before[second]).held(&held);
+    if fault.is_applied() {
+        meddling = meddling.behind(&applied);
+    }
+    scene.meddler.next("POST", Meddling::passed());
+    scene.meddler.next("POST", meddling);
+    let sink = scene.sink().command();
+    let mut arguments = vec!["rotate"];
+    arguments.extend(groups.iter().map(String::as_str));
+    arguments.extend(["--yes", "--concurrency", "1"]);
+    let mut program = groupdesk(&scene, &arguments, TIMEOUT, &sink);
+    let program = program.stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut program = program.spawn().expect("it starts");
+    held.reached().await;
+    let pid = Pid::from_raw(program.id().expect("it runs") as i32).expect("a process id");
+    kill_process(pid, Signal::INT).expect("it runs");
+    says(&mut program, "finishing what is in flight").await;
+    kill_process(pid, Signal::INT).expect("it runs");
+    let ended = tokio::time::timeout(DEADLINE, program.wait_with_output()).await;
+    let ended = ended.expect("it leaves").expect("it ran");
+    let err = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{fault:?}: {err}");
+    assert!(err.contains("rotate --resume 1"), "{fault:?}: {err}");
+    let left = [Some(State::Confirmed), Some(State::Sent), None];
+    assert_eq!(states(&scene).await, left, "{fault:?}");
+    held.open();
+    if fault.is_applied() {
+        applied.reached().await;
+        applied.open();
+    }
+
+    // At once: the rest is done, and the one that was sent is left alone.
+    let resume = ["rotate", "--resume", "--yes"];
+    let resumed = groupdesk(&scene, &resume, TIMEOUT, &sink).output().await;
+    let resumed = resumed.expect("it runs");
+    assert_eq!(resumed.status.code(), Some(7), "{fault:?}: {resumed:?}");
+    let left = [
+        Some(State::Confirmed),
+        Some(State::Sent),
+        Some(State::Confirmed),
+    ];
+    assert_eq!(states(&scene).await, left, "{fault:?}");
+    assert_eq!(scene.meddler.count("POST"), GROUPS, "{fault:?}");
+    // When its time is over, a read decides.
+    let later = Order {
+        noon: Timestamp::now().as_second(),
+        handoff: sink,
+        ..scene.order(Task::Resume(vec![2 * HORIZON]))
+    };
+    let mut look = Look::new(&scene);
+    look.watch(&later).await;
+    assert_eq!(look.wrong, [""; 0], "{fault:?}");
+
+    let now = tokens(&scene, &groups);
+    let mut secrets: Vec<_> = before.values().chain(now.values()).cloned().collect();
+    secrets.extend(scene.secrets());
+    assert_eq!(holder(&scene.folder, &secrets), None, "{fault:?}");
+    assert_eq!(scene.meddler.count("POST"), GROUPS, "{fault:?}");
+    let directory = Directory::open(&scene.directory).expect("a directory");
+    let mut wrong = sent_once(&scene, &directory, &before).await;
+    // It never heard the answer: nothing that it said can contradict what is there.
+    wrong.extend(agreement(false, &directory, &before, &now).await);
+    wrong.extend(handed_off(&scene, &directory, &now).await);
+    assert_eq!(wrong, [""; 0], "{fault:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_second_signal_leaves_at_once_and_nothing_is_sent_twice() {
+    let stage = Stage::new().await;
+    let faults = match std::env::var("GROUPDESK_CRASH") {
+        Ok(_) => Fault::ALL.to_vec(),
+        Err(_) => vec![Fault::Good, Fault::HalfBody, Fault::ServerError],
+    };
+    for fault in faults {
+        leaves_at_the_second(&stage, fault).await;
+    }
+}

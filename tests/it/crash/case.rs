@@ -1,0 +1,92 @@
+//! What can be combined: faults, the points where the rotation dies, the ways of recovery and the points where that dies.
+
+use super::faults::Fault;
+
+/// "Bytes out, no answer" (rotation.md): the proxy sees it, and the desk is killed from outside.
+pub(super) const BYTES_OUT: u8 = 4;
+/// "During the hand-off command": the command has its token, and the desk is killed from outside.
+pub(super) const HANDING_OFF: u8 = 13;
+
+/// How what is open is settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Way {
+    /// Somebody reads the group.
+    LookUp,
+    /// The recovery that a console starts.
+    Recover,
+    /// `groupdesk rotations settle`, the program itself.
+    Settle,
+}
+
+impl Way {
+    pub(super) const ALL: [Self; 3] = [Self::LookUp, Self::Recover, Self::Settle];
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Case {
+    pub(super) fault: Fault,
+    /// Where the rotation dies, by the number of rotation.md; `None` lets it live.
+    pub(super) kill: Option<u8>,
+    /// Where the first two recoveries die.
+    pub(super) again: Option<u8>,
+    pub(super) way: Way,
+}
+
+impl Case {
+    pub(super) const KILLS: [Option<u8>; 13] = [
+        None,
+        Some(1),
+        Some(2),
+        Some(3),
+        Some(BYTES_OUT),
+        Some(5),
+        Some(6),
+        Some(7),
+        Some(8),
+        Some(9),
+        Some(10),
+        Some(11),
+        Some(HANDING_OFF),
+    ];
+    /// Of a recovery: not at all, before the get, in it, after it, after its commit.
+    pub(super) const AGAIN: [Option<u8>; 5] = [None, Some(9), Some(BYTES_OUT), Some(10), Some(11)];
+
+    /// Every combination for a look-up, the last listed changing fastest; for the other ways a third of them each.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        let every = |way, step, from| Self::all_by(way).skip(from).step_by(step);
+        every(Way::LookUp, 1, 0)
+            .chain(every(Way::Recover, 3, 1))
+            .chain(every(Way::Settle, 3, 2))
+    }
+
+    fn all_by(way: Way) -> impl Iterator<Item = Self> {
+        let with = move |fault, kill| {
+            Self::AGAIN.map(|again| Self {
+                fault,
+                kill,
+                again,
+                way,
+            })
+        };
+        Fault::ALL.into_iter().flat_map(move |fault| {
+            Self::KILLS
+                .into_iter()
+                .flat_map(move |kill| with(fault, kill))
+        })
+    }
+
+    /// Every pair of a fault and a point, half of them, with the places and the ways of recovery going round.
+    pub(super) fn spread() -> Vec<Self> {
+        let (kills, agains) = (Self::KILLS.len(), Self::AGAIN.len());
+        let chosen = |(index, case): (usize, Self)| {
+            let (again, kill) = (index % agains, index / agains % kills);
+            let fault = index / agains / kills;
+            let way = Way::ALL[(fault / 2 + kill / 2) % Way::ALL.len()];
+            let is_chosen =
+                (fault + kill).is_multiple_of(2) && again == (fault / 2 + kill) % agains;
+            is_chosen.then_some(Self { way, ..case })
+        };
+        let all = Self::all_by(Way::LookUp).enumerate();
+        all.filter_map(chosen).collect()
+    }
+}

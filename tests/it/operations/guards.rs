@@ -1,0 +1,275 @@
+//! Guards hold here, so that no caller can go round them; and the tag alarm (hazard 11), wherever the tag comes back.
+
+use groupdesk::{
+    config::{
+        HandOffCommand,
+        guard::{Guard, Operation, Rule},
+    },
+    domain::{
+        batch::{Halt, Skip, Standing},
+        change::Wanted,
+        group::EnvironmentTag,
+        handoff::HandOffState,
+    },
+    operations::{
+        Assurance, Failure, Warning,
+        bulk::{Pace, Progress},
+    },
+};
+use serde_json::json;
+
+use crate::support::{
+    meddler::Meddler,
+    world::{Side, World, id},
+};
+
+fn forbids(operation: Operation) -> Vec<Guard> {
+    vec![Guard {
+        operation,
+        rule: Rule::Forbid,
+        reason: "change freeze".into(),
+    }]
+}
+
+fn wanted() -> Wanted {
+    Wanted {
+        name: Some("Acme".into()),
+        mapping: None,
+        properties: None,
+    }
+}
+
+/// A world whose desk knows `acme` and `globex`, and a meddler that counts.
+async fn acquainted() -> (World, Meddler) {
+    let world = World::new().await;
+    for group in ["acme", "globex"] {
+        world.seed(Side::Testing, group, group, &[], &json!({}));
+        let met = world.operations(Side::Testing);
+        let met = met.look_up(&id(group), Assurance::Exists).await;
+        met.expect("known now");
+    }
+    let meddler = Meddler::before(world.address()).await;
+    (world, meddler)
+}
+
+#[tokio::test]
+async fn what_a_guard_forbids_is_refused_with_its_reason_and_nothing_is_sent() {
+    let (world, meddler) = acquainted().await;
+    let with = |operation| {
+        let desk = world.desk(Side::Testing).through(meddler.base_url());
+        desk.with(|profile| profile.guards = forbids(operation))
+            .operations()
+    };
+    let acme = id("acme");
+    let known = Assurance::KnownOnly;
+    let plan = world
+        .operations(Side::Testing)
+        .plan_bulk(std::slice::from_ref(&acme))
+        .await;
+    let plan = plan.expect("readable");
+    let results = [
+        with(Operation::Create)
+            .create(&id("new"), &wanted())
+            .await
+            .map(|_| ()),
+        // A read of an unknown id could create.
+        with(Operation::Create)
+            .look_up(&id("new"), Assurance::Exists)
+            .await
+            .map(|_| ()),
+        with(Operation::Update)
+            .update(&acme, &wanted(), &wanted(), known)
+            .await
+            .map(|_| ()),
+        with(Operation::Rotate)
+            .rotate(&acme, None, known)
+            .await
+            .map(|_| ()),
+        with(Operation::Bulk)
+            .begin_bulk(&plan, None)
+            .await
+            .map(|_| ()),
+        // Many rotations are rotations.
+        with(Operation::Rotate)
+            .begin_bulk(&plan, None)
+            .await
+            .map(|_| ()),
+        with(Operation::Abandon)
+            .abandon(groupdesk::operations::RotationId(1), "x")
+            .await
+            .map(|_| ()),
+        with(Operation::HandOff)
+            .hand_off_again(groupdesk::operations::RotationId(1))
+            .await
+            .map(|_| ()),
+    ];
+    for (at, result) in results.into_iter().enumerate() {
+        let failure = result.expect_err("forbidden");
+        assert!(
+            matches!(failure, Failure::Forbidden { .. }),
+            "{at}: {failure}"
+        );
+        let text = failure.to_string();
+        for words in [
+            "is forbidden in profile testing",
+            "change freeze",
+            "nothing was sent",
+        ] {
+            assert!(text.contains(words), "{at}: {text}");
+        }
+    }
+    assert_eq!(
+        meddler.count("GET") + meddler.count("PUT") + meddler.count("POST"),
+        0
+    );
+    // What is not named stays allowed.
+    let done = with(Operation::Update).rotate(&acme, None, known).await;
+    done.expect("rotated");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_batch_that_was_begun_before_the_guard_does_not_go_on() {
+    let (world, meddler) = acquainted().await;
+    let free = world.operations(Side::Testing);
+    let plan = free
+        .plan_bulk(&[id("acme"), id("globex")])
+        .await
+        .expect("readable");
+    let batch = free.begin_bulk(&plan, None).await.expect("durable");
+    let desk = world.desk(Side::Testing).through(meddler.base_url());
+    let guarded = desk
+        .with(|profile| profile.guards = forbids(Operation::Rotate))
+        .operations();
+    let run = guarded.run_bulk(batch, Pace::default(), None).await;
+    assert!(matches!(run, Err(Failure::Forbidden { .. })));
+    assert_eq!(meddler.count("POST"), 0);
+}
+
+#[tokio::test]
+async fn a_guard_takes_fewer_groups_at_once_and_says_why() {
+    let (world, _meddler) = acquainted().await;
+    let guard = Guard {
+        operation: Operation::Bulk,
+        rule: Rule::Most(1),
+        reason: "slowly".into(),
+    };
+    let desk = world
+        .desk(Side::Testing)
+        .with(|profile| profile.guards = vec![guard]);
+    let plan = desk
+        .operations()
+        .plan_bulk(&[id("acme"), id("globex")])
+        .await;
+    let plan = plan.expect("readable");
+    assert_eq!(plan.ready, [id("acme")]);
+    assert_eq!(
+        plan.skipped,
+        [(id("globex"), Skip::Guarded(1, "slowly".into()))]
+    );
+    assert!(plan.skipped[0].1.to_string().contains("slowly"));
+}
+
+/// A profile that expects the other tag than its service answers with; the directory knows no tag yet.
+fn misled(world: &World, meddler: &Meddler) -> groupdesk::operations::Operations {
+    let desk = world.desk(Side::Testing).through(meddler.base_url());
+    desk.with(|profile| profile.environment = Some(EnvironmentTag::Customer))
+        .operations()
+}
+
+#[tokio::test]
+async fn an_answer_with_the_other_tag_is_an_alarm_and_stops_a_bulk_rotation() {
+    let (world, meddler) = acquainted().await;
+    for group in ["hooli", "initech", "umbrella"] {
+        world.seed(Side::Testing, group, group, &[], &json!({}));
+        let met = world.operations(Side::Testing);
+        met.look_up(&id(group), Assurance::Exists)
+            .await
+            .expect("known now");
+    }
+    let misled = misled(&world, &meddler);
+    let ids = ["acme", "globex", "hooli", "initech", "umbrella"].map(id);
+    let plan = misled.plan_bulk(&ids).await.expect("readable");
+    assert_eq!(plan.ready.len(), 5, "no tag is known yet");
+    let batch = misled.begin_bulk(&plan, None).await.expect("durable");
+    let pace = Pace {
+        concurrency: 1,
+        ..Pace::default()
+    };
+    let mut run = misled.run_bulk(batch, pace, None).await.expect("it begins");
+    let mut notes = Vec::new();
+    let report = loop {
+        match run.progress.recv().await.expect("it tells how it ended") {
+            Progress::Ended(one) if one.standing != Standing::NotStarted => notes.extend(one.note),
+            Progress::Finished(report) => break report,
+            _ => {}
+        }
+    };
+    assert_eq!(report.halt, Some(Halt::Conflict(id("acme"))));
+    assert_eq!((report.counts.conflict, report.counts.not_started), (1, 4));
+    assert_eq!(
+        meddler.count("POST"),
+        1,
+        "nothing was begun after the alarm"
+    );
+    assert!(
+        notes[0].contains("ALARM") && notes[0].contains("tagged Testing"),
+        "{notes:?}"
+    );
+}
+
+#[tokio::test]
+async fn an_update_that_is_answered_with_the_other_tag_is_done_and_an_alarm() {
+    let (world, meddler) = acquainted().await;
+    let misled = misled(&world, &meddler);
+    let known = Assurance::KnownOnly;
+    let done = misled
+        .update(&id("acme"), &Wanted::default(), &wanted(), known)
+        .await;
+    let done = done.expect("it was done");
+    let alarm = done.warnings.iter().find(|warning| warning.is_alarm());
+    assert!(
+        matches!(alarm, Some(Warning::WrongTag { .. })),
+        "{:?}",
+        done.warnings
+    );
+    assert_eq!(
+        meddler.count("GET"),
+        0,
+        "nothing follows an alarm, not even the read"
+    );
+    // From now on the group is known to be of another environment.
+    let again = misled.rotate(&id("acme"), None, known).await;
+    assert!(
+        matches!(again, Err(Failure::WrongEnvironment { .. })),
+        "{again:?}"
+    );
+    assert_eq!(meddler.count("POST"), 0);
+}
+
+#[tokio::test]
+async fn a_forbidden_hand_off_leaves_the_new_token_waiting() {
+    let (world, _meddler) = acquainted().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let taken = folder.path().join("taken");
+    let handoff = HandOffCommand {
+        command: vec!["/usr/bin/tee".into(), taken.display().to_string()],
+        timeout: std::time::Duration::from_secs(30),
+    };
+    let desk = world.desk(Side::Testing).with(|profile| {
+        profile.handoff = Some(handoff);
+        profile.guards = forbids(Operation::HandOff);
+    });
+    let guarded = desk.operations();
+    let done = guarded
+        .rotate(&id("acme"), None, Assurance::KnownOnly)
+        .await;
+    let done = guarded.confirm(done.expect("rotated")).await;
+    let handed = guarded.hand_off(&done).await.expect("there is one to do");
+    assert_eq!(handed.handoff.state, HandOffState::Pending);
+    let note = handed.handoff.note.unwrap_or_default();
+    assert!(note.contains("change freeze"), "{note}");
+    assert!(!taken.exists(), "the command was not run");
+    let waiting = guarded.pending_hand_offs().await.expect("readable");
+    assert_eq!(waiting.len(), 1, "somebody who may can do it later");
+}

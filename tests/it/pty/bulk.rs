@@ -1,0 +1,252 @@
+//! Many groups from a real terminal: the words that must be typed, the bar, and a run whose terminal goes away.
+
+use std::fs;
+
+use groupdesk::{
+    directory::{Batch, BatchId},
+    domain::batch::Counts,
+    operations::{Assurance, Operations},
+};
+use rustix::process::Signal;
+use serde_json::json;
+
+use super::{PATIENCE, place::Place};
+use crate::support::{
+    meddler::{Gate, Meddler, Meddling},
+    pty::{Program, Session},
+    world::{Side, World, id},
+};
+
+/// A world with so many groups that this desk knows, and a service behind a meddler.
+pub(super) struct Scene {
+    world: World,
+    pub(super) place: Place,
+    pub(super) meddler: Meddler,
+    operations: Operations,
+    count: usize,
+}
+
+impl Scene {
+    pub(super) async fn new(count: usize) -> Self {
+        let world = World::new().await;
+        let operations = world.operations(Side::Testing);
+        for number in 0..count {
+            let group = format!("g{number:02}");
+            world.seed(Side::Testing, &group, &group, &[], &json!({}));
+            let met = operations.look_up(&id(&group), Assurance::Exists).await;
+            met.expect("it is known now");
+        }
+        Self {
+            meddler: Meddler::before(world.address()).await,
+            place: Place::new(),
+            operations,
+            world,
+            count,
+        }
+    }
+
+    pub(super) fn groupdesk(&self, arguments: &[&str]) -> Program {
+        let config = fs::read_to_string(self.world.config_file()).expect("readable");
+        let config = config.replace(self.world.base_url(), &self.meddler.base_url());
+        let file = self.place.below("config/through.toml");
+        fs::write(&file, config).expect("written");
+        let directory = self.world.directory_file();
+        self.place
+            .groupdesk(arguments)
+            .env("GROUPDESK_CONFIG", file.to_string_lossy())
+            .env("GROUPDESK_DIRECTORY", directory.to_string_lossy())
+    }
+
+    /// The answers to so many rotations wait at the gate.
+    pub(super) fn hold(&self, gate: &Gate, count: usize) {
+        for _ in 0..count {
+            self.meddler.next("POST", Meddling::passed().behind(gate));
+        }
+    }
+
+    /// So many are not held.
+    pub(super) fn pass(&self, count: usize) {
+        for _ in 0..count {
+            self.meddler.next("POST", Meddling::passed());
+        }
+    }
+
+    /// A console in which all groups are being rotated.
+    pub(super) fn rotating(&self) -> Session {
+        let count = self.count;
+        let mut session = self.groupdesk(&[]).start();
+        session.wait_for(&format!("{count} of {count}"), PATIENCE);
+        session.send("*T");
+        session.wait_for(&format!("{count} ready, 0 skipped"), PATIENCE);
+        session.send(format!("rotate {count} in testing\r"));
+        session
+    }
+
+    pub(super) async fn batch(&self) -> Option<Batch> {
+        let batches = self.operations.batches().await.expect("readable");
+        batches.into_iter().next()
+    }
+
+    /// Waits until the journal says that the run is over.
+    pub(super) async fn is_over(&self) -> Counts {
+        let waiting = async {
+            loop {
+                match self.batch().await {
+                    Some(batch) if batch.ended_at.is_some() => return batch.counts,
+                    _ => tokio::time::sleep(std::time::Duration::from_millis(10)).await,
+                }
+            }
+        };
+        let over = tokio::time::timeout(PATIENCE, waiting).await;
+        over.expect("the run ends")
+    }
+
+    /// Waits until nothing is in flight, and nothing new has come for a while.
+    pub(super) async fn is_quiet(&self) -> Counts {
+        let mut quiet = 0;
+        let waiting = async {
+            loop {
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+                let Some(batch) = self.batch().await else {
+                    continue;
+                };
+                let ended = batch.counts.confirmed;
+                let is_quiet = ended == self.meddler.count("POST") && batch.counts.unknown == 0;
+                quiet = if is_quiet { quiet + 1 } else { 0 };
+                if quiet == 30 {
+                    return batch.counts;
+                }
+            }
+        };
+        let quiet = tokio::time::timeout(PATIENCE, waiting).await;
+        quiet.expect("what is in flight ends")
+    }
+
+    /// Each group was sent one rotation, of its own first token.
+    pub(super) fn assert_sent_once(&self) {
+        let mut sent: Vec<_> = self
+            .meddler
+            .bodies("POST")
+            .iter()
+            .map(|body| body["current_token"].to_string())
+            .collect();
+        assert_eq!(sent.len(), self.count);
+        sent.sort();
+        sent.dedup();
+        assert_eq!(sent.len(), self.count, "a token was sent twice");
+    }
+}
+
+pub(super) fn confirmed(count: usize) -> Counts {
+    Counts {
+        confirmed: count,
+        ..Counts::default()
+    }
+}
+
+async fn all_arrived(gate: &Gate, count: usize) {
+    for _ in 0..count {
+        gate.reached().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_sent_before_the_words_are_typed() {
+    let scene = Scene::new(2).await;
+    let question = "Type \"rotate 2 in testing\" to go on:";
+    for wrong in ["y", "rotate 2 in production", "rotate 3 in testing", ""] {
+        let mut session = scene.groupdesk(&["rotate", "g00", "g01"]).start();
+        session.wait_for(question, PATIENCE);
+        session.send(format!("{wrong}\r"));
+        assert_eq!(session.exit_status(PATIENCE).code(), Some(3), "{wrong}");
+        assert!(session.screen().contains("not confirmed"), "{wrong}");
+    }
+    // The end of the input is no answer either.
+    let mut session = scene.groupdesk(&["rotate", "g00", "g01"]).start();
+    session.wait_for(question, PATIENCE);
+    session.send("\x04");
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(3));
+    assert_eq!(scene.meddler.methods(), [""; 0]);
+    assert!(scene.batch().await.is_none(), "nothing was begun");
+
+    let mut session = scene.groupdesk(&["rotate", "g00", "g01"]).start();
+    session.wait_for(question, PATIENCE);
+    session.send("rotate 2 in testing\r");
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
+    assert_eq!(scene.is_over().await, confirmed(2));
+    scene.assert_sent_once();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_terminal_shows_a_bar_and_the_counts() {
+    let scene = Scene::new(4).await;
+    let gate = Gate::new();
+    scene.hold(&gate, 4);
+    let arguments = ["rotate", "--filter", "g", "--yes", "--concurrency", "1"];
+    let mut session = scene.groupdesk(&arguments).start();
+    (0..3).for_each(|_| gate.open());
+    let bar = session.wait_for("3/4", PATIENCE);
+    assert!(
+        bar.contains("[==============> ") || bar.contains("[===============>"),
+        "{bar}"
+    );
+    session.wait_for("3 confirmed", PATIENCE);
+    gate.open();
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
+    let screen = session.screen();
+    assert!(screen.contains("4 confirmed"), "{screen}");
+    assert!(
+        !screen.contains("3/4") && !screen.contains("4/4"),
+        "{screen}"
+    );
+    assert!(
+        !screen.contains("g00 confirmed"),
+        "a bar in place of lines: {screen}"
+    );
+}
+
+/// Its terminal goes away in the middle: what is in flight is finished and written down, `resume` does the rest.
+async fn resumed_after(end: impl FnOnce(&mut Session)) {
+    let scene = Scene::new(6).await;
+    let gate = Gate::new();
+    scene.hold(&gate, 4);
+    let mut session = scene.rotating();
+    all_arrived(&gate, 4).await;
+    end(&mut session);
+    (0..4).for_each(|_| gate.open());
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
+    let batch = scene.batch().await.expect("it was begun");
+    assert_eq!((batch.id, batch.ended_at), (BatchId(1), None));
+    let left = Counts {
+        not_started: 2,
+        ..confirmed(4)
+    };
+    assert_eq!(batch.counts, left);
+    assert_eq!(scene.meddler.count("POST"), 4, "nothing new was sent");
+
+    let mut session = scene.groupdesk(&["rotate", "--resume"]).start();
+    session.wait_for("Type \"rotate 2 in testing\" to go on:", PATIENCE);
+    session.send("rotate 2 in testing\r");
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
+    assert_eq!(scene.is_over().await, confirmed(6));
+    scene.assert_sent_once();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn asked_to_end_the_console_finishes_what_is_in_flight() {
+    resumed_after(|session| {
+        session.signal(Signal::TERM);
+        session.wait_for("finishing what is in flight", PATIENCE);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_line_that_drops_lets_the_console_finish_what_is_in_flight() {
+    resumed_after(|session| {
+        session.signal(Signal::HUP);
+        session.wait_for("finishing what is in flight", PATIENCE);
+        session.hang_up();
+    })
+    .await;
+}

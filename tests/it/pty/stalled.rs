@@ -1,0 +1,85 @@
+//! A terminal that does not read for a while, as an SSH line that stalls: a bulk rotation goes on, is written down, and is
+//! shown when the terminal reads again.
+
+use rustix::process::Signal;
+
+use super::{
+    PATIENCE,
+    bulk::{Scene, confirmed},
+};
+use crate::support::{meddler::Gate, pty::Session};
+
+const GROUPS: usize = 50;
+/// In flight at the same time.
+const AT_ONCE: usize = 4;
+
+/// Nobody reads while nearly all of it happens.
+async fn goes_on(scene: &Scene, gate: &Gate, session: &mut Session) {
+    for _ in 0..AT_ONCE {
+        gate.reached().await;
+    }
+    session.stall();
+    (0..AT_ONCE).for_each(|_| gate.open());
+    assert_eq!(scene.is_over().await, confirmed(GROUPS));
+    scene.assert_sent_once();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bulk_rotation_in_the_console_goes_on() {
+    let scene = Scene::new(GROUPS).await;
+    let gate = Gate::new();
+    scene.hold(&gate, AT_ONCE);
+    let mut session = scene.rotating();
+    goes_on(&scene, &gate, &mut session).await;
+    session.read_on();
+    session.wait_for("50 confirmed of 50", PATIENCE);
+    session.send("\x03\x03");
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
+    super::assert_given_back(&mut session);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bulk_rotation_on_the_command_line_goes_on() {
+    let scene = Scene::new(GROUPS).await;
+    let gate = Gate::new();
+    scene.hold(&gate, AT_ONCE);
+    let arguments = ["rotate", "--filter", "g", "--yes", "--json"];
+    let mut session = scene.groupdesk(&arguments).start();
+    goes_on(&scene, &gate, &mut session).await;
+    session.read_on();
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
+    let raw = String::from_utf8_lossy(session.raw_output());
+    let items = raw.matches("\"outcome\":\"confirmed\"").count();
+    assert_eq!(items, GROUPS, "{raw}");
+    assert!(raw.contains("\"planned\":50,\"confirmed\":50"), "{raw}");
+}
+
+/// The signal that ends a session finds the console waiting for the terminal.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signal_meanwhile_stops_it_all_the_same() {
+    for signal in [Signal::TERM, Signal::HUP] {
+        let scene = Scene::new(GROUPS).await;
+        let (first, later) = (Gate::new(), Gate::new());
+        scene.hold(&first, AT_ONCE);
+        // News enough for the console to have drawn.
+        scene.pass(2 * AT_ONCE);
+        scene.hold(&later, AT_ONCE);
+        let mut session = scene.rotating();
+        for _ in 0..AT_ONCE {
+            first.reached().await;
+        }
+        session.stall();
+        (0..AT_ONCE).for_each(|_| first.open());
+        for _ in 0..AT_ONCE {
+            later.reached().await;
+        }
+        session.signal(signal);
+        (0..AT_ONCE).for_each(|_| later.open());
+        let counts = scene.is_quiet().await;
+        session.read_on();
+        assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
+        assert!(counts.not_started > 0, "{signal:?}: {counts}");
+        assert_eq!(scene.is_quiet().await, counts, "nothing new was sent");
+        assert_eq!(scene.meddler.count("POST"), counts.confirmed);
+    }
+}
