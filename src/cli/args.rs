@@ -55,6 +55,9 @@ pub(super) struct Global {
     /// Draw with ASCII characters only
     #[arg(long, global = true)]
     pub(super) ascii: bool,
+    /// The console as lines that are appended, for screen readers: no boxes, nothing drawn in place
+    #[arg(long, global = true)]
+    pub(super) plain: bool,
 }
 
 #[derive(Debug, Subcommand)]

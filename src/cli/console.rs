@@ -10,7 +10,7 @@ use super::{
     stop::Stop,
 };
 use crate::{
-    config::{ConfigError, Environment, Settings},
+    config::{Comfort, ConfigError, Environment, Settings},
     directory::Directory,
     operations::{Clock, Connector, Operations},
     tui::{
@@ -64,6 +64,10 @@ pub(super) async fn run(global: &Global) -> Result<Exit, Stop> {
         operator: settings.operator,
         config_file: settings.file,
         ascii: global.ascii,
+        comfort: Comfort {
+            plain: global.plain || settings.comfort.plain,
+            ..settings.comfort
+        },
         environment: overrides.env.clone(),
         connector: Some(Connector::new(overrides, open_directory, Clock::System)),
         keys,
@@ -73,19 +77,19 @@ pub(super) async fn run(global: &Global) -> Result<Exit, Stop> {
     match open(start, &mut signals).await? {
         Farewell::Asked => Ok(Exit::Done),
         Farewell::Signal => Ok(Exit::Interrupted),
-        Farewell::Demo => play(None, global.ascii, &mut signals).await,
+        Farewell::Demo => play(None, global, &mut signals).await,
     }
 }
 
 /// `groupdesk demo`
-pub(super) async fn demo(groups: Option<u32>, ascii: bool) -> Result<Exit, Stop> {
+pub(super) async fn demo(groups: Option<u32>, global: &Global) -> Result<Exit, Stop> {
     a_terminal()?;
-    play(groups, ascii, &mut signals()?).await
+    play(groups, global, &mut signals()?).await
 }
 
 /// The demo, in a terminal that is there; one set of signals from before its first file to its end, so that none is
 /// lost in between.
-async fn play(groups: Option<u32>, ascii: bool, signals: &mut Signals) -> Result<Exit, Stop> {
+async fn play(groups: Option<u32>, global: &Global, signals: &mut Signals) -> Result<Exit, Stop> {
     let world = begin(groups, signals.end()).await?;
     let elsewhere = super::hold::exports(&world)?;
     let start = Start {
@@ -93,7 +97,11 @@ async fn play(groups: Option<u32>, ascii: bool, signals: &mut Signals) -> Result
         current: 1,
         operator: world.operator.clone(),
         config_file: None,
-        ascii,
+        ascii: global.ascii,
+        comfort: Comfort {
+            plain: global.plain,
+            ..Comfort::default()
+        },
         environment: Environment::of_process(),
         connector: None,
         keys: Keymap::default(),

@@ -87,7 +87,7 @@ async fn run(cli: Cli) -> Result<Exit, Stop> {
     match command {
         None => console::run(&global).await,
         Some(Command::Demo(demo)) if demo.hold => hold::run(demo.groups).await,
-        Some(Command::Demo(demo)) => console::demo(demo.groups, global.ascii).await,
+        Some(Command::Demo(demo)) => console::demo(demo.groups, &global).await,
         Some(Command::Serve(serve)) => serve::run(serve, &global).await,
         Some(Command::Profile(command)) => profile::run(&global, command).await,
         Some(Command::Whose { token }) => whose::run(&global, &token).await,

@@ -2,6 +2,7 @@
 //! answers; it holds no API key itself and speaks to no service.
 
 pub mod address;
+mod comfort;
 mod document;
 pub mod duration;
 pub mod edit;
@@ -26,6 +27,7 @@ pub mod scrub;
 mod settings;
 mod variables;
 
+pub use comfort::{Colour, Comfort, Ground, Role};
 pub use environment::Environment;
 pub use error::{ConfigError, Problem};
 pub use key::{KeyError, given as given_key};

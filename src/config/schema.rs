@@ -7,6 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::{
     address,
+    comfort::{Comfort, comfort},
     document::{Entry, Placed, Problems, Section},
     duration,
     environment::Environment,
@@ -30,6 +31,7 @@ pub(super) const MAX_BULK: usize = 500;
 pub(super) struct Written {
     pub(super) default_profile: Option<String>,
     pub(super) operator: Option<String>,
+    pub(super) comfort: Comfort,
     /// In the order of the file.
     pub(super) profiles: Vec<Profile>,
     /// In the order of the file; the console knows what they mean.
@@ -59,6 +61,7 @@ pub(super) fn read(text: &str, around: Surroundings) -> Result<Written, Vec<Prob
     let mut top = Section::of(document.get_ref());
     let default_profile = top.text("default_profile", "eu-live", &mut problems);
     let operator = operator(&mut top, &mut problems);
+    let comfort = comfort(&mut top, &mut problems);
     let mut names = Vec::new();
     let mut profiles = Vec::new();
     match top.value("profiles") {
@@ -95,6 +98,7 @@ pub(super) fn read(text: &str, around: Surroundings) -> Result<Written, Vec<Prob
         Ok(Written {
             default_profile: default_profile.map(|name| name.value.to_owned()),
             operator,
+            comfort,
             profiles,
             keys,
         })

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::{
+    comfort::Comfort,
     environment::Environment,
     error::ConfigError,
     file,
@@ -38,6 +39,8 @@ pub struct Settings {
     pub default_profile: Option<String>,
     /// Who works here, for the history; for example `ana@bastion2`.
     pub operator: String,
+    /// How the console is to look and behave.
+    pub comfort: Comfort,
     /// The directory's database file.
     pub directory: PathBuf,
     /// The configuration file that was read, or the default place of one that does not exist.
@@ -59,6 +62,7 @@ impl Settings {
         let Written {
             default_profile,
             operator,
+            comfort,
             mut profiles,
             keys,
         } = written;
@@ -93,6 +97,7 @@ impl Settings {
             keys,
             default_profile,
             operator: operator.unwrap_or_else(|| operator_of(env)),
+            comfort,
             directory: directory.map_or_else(|| paths::directory(env), Ok)?,
             file,
         })

@@ -4,10 +4,11 @@ mod arrivals;
 pub(in crate::tui) mod batches;
 mod drafts;
 pub(in crate::tui) mod handing;
+mod leaving;
 mod settling;
 
-use crossterm::event::{KeyEvent, KeyEventKind};
-use jiff::{SignedDuration, Timestamp};
+use crossterm::event::{KeyEvent, KeyEventKind, MouseEvent};
+use jiff::Timestamp;
 
 use super::{
     Farewell,
@@ -15,13 +16,14 @@ use super::{
     keymap::{Action, Press},
     message::{Effect, Job, Msg, Outcome, ProfileIndex, Ticket},
     messages::Severity,
+    mouse,
     panes::{
         Pane, View, help::Help, history::History, inspector::Inspector, list::List,
         messages::MessagesPane, open::Open, profiles::Profiles, rotations::Rotations, token,
         welcome::Welcome, whose::Whose,
     },
 };
-use crate::{domain::known::KnownGroup, operations::bulk::Wish};
+use crate::domain::known::KnownGroup;
 
 #[derive(Debug)]
 pub struct App {
@@ -33,12 +35,6 @@ pub struct App {
     /// Leaving once the writes are done.
     leaving: Option<Farewell>,
 }
-
-/// Within this time a second Ctrl-C or `q` is meant.
-const AGAIN: SignedDuration = SignedDuration::from_secs(5);
-
-/// Said while leaving stops a bulk rotation.
-const FINISHING: &str = "finishing what is in flight, at most 35 s; Ctrl-C leaves now. The rest: groupdesk rotate --resume";
 
 impl App {
     /// Opens on the list of the current profile, or on the welcome where there is none.
@@ -88,6 +84,7 @@ impl App {
         match msg {
             Msg::Key(key) => self.key(key),
             Msg::Paste(text) => self.paste(&text),
+            Msg::Mouse(event) => self.mouse(event),
             Msg::Resize(columns, rows) => {
                 self.desk.size = (columns, rows);
                 // Also where the size is the old one again: a terminal keeps nothing of what was cut off meanwhile.
@@ -135,6 +132,19 @@ impl App {
     fn input(&mut self, key: KeyEvent) {
         let pane = self.stack.last_mut().expect("the bottom pane stays");
         pane.view_mut().input(key, &mut self.desk);
+    }
+
+    /// As the keys of the cursor, where this place has them.
+    fn mouse(&mut self, event: MouseEvent) {
+        let focus = self.top().focus();
+        let (action, times) = mouse::moves(self, event);
+        let mut known = self.desk.keys.bindings(focus).iter();
+        let is_known = known.any(|bound| bound.action == action);
+        if is_known && self.leaving.is_none() {
+            for _ in 0..times {
+                self.act(action);
+            }
+        }
     }
 
     fn paste(&mut self, text: &str) {
@@ -212,90 +222,6 @@ impl App {
             if let Some(mut pane) = self.stack.pop() {
                 pane.view_mut().leave(&mut self.desk);
             }
-        }
-    }
-
-    /// The first Ctrl-C goes back or says how to quit; the second quits.
-    fn cancel(&mut self) {
-        if self.leaving.is_some() {
-            self.desk.effects.push(Effect::Quit(Farewell::Signal));
-        } else if self.is_again(Action::Cancel) {
-            self.leave(Farewell::Asked);
-        } else {
-            self.warned = Some((Action::Cancel, self.desk.now));
-            if self.stack.len() > 1 {
-                self.act(Action::Back);
-            }
-            let text = match (self.losses(), self.unsent()) {
-                (Some(losses), _) => format!("{losses} with the console: Ctrl-C again quits"),
-                (None, Some(kept)) => format!("Ctrl-C again quits; {kept}"),
-                (None, None) => "Ctrl-C again quits".into(),
-            };
-            self.desk.say(Severity::Warning, text);
-        }
-    }
-
-    fn quit(&mut self) {
-        let losses = self.losses();
-        if let Some(losses) = losses.filter(|_| !self.is_again(Action::Quit)) {
-            self.warned = Some((Action::Quit, self.desk.now));
-            self.desk.say(
-                Severity::Warning,
-                format!("{losses} with the console: q again quits"),
-            );
-        } else {
-            self.leave(Farewell::Asked);
-        }
-    }
-
-    /// What is lost by leaving, if anything.
-    fn losses(&self) -> Option<String> {
-        let drafts = self.lost_drafts();
-        let bulk = self.runs_a_bulk().then(|| "the bulk rotation stops".into());
-        bulk.into_iter()
-            .chain(drafts)
-            .reduce(|all, more| format!("{all} and {more}"))
-    }
-
-    fn is_again(&self, action: Action) -> bool {
-        self.warned.is_some_and(|(warned, at)| {
-            warned == action && self.desk.now.duration_since(at) <= AGAIN
-        })
-    }
-
-    /// It leaves once a bulk rotation has finished what is in flight.
-    pub fn waits_for_a_bulk(&self) -> bool {
-        self.leaving.is_some() && self.runs_a_bulk()
-    }
-
-    fn leave(&mut self, farewell: Farewell) {
-        self.leaving = Some(farewell);
-        self.desk.save_drafts();
-        self.desk.steer(Wish::Stop);
-        let writes: Vec<&str> = self
-            .desk
-            .running
-            .values()
-            .filter(|job| job.is_write)
-            .map(|job| job.label.as_str())
-            .collect();
-        if self.runs_a_bulk() {
-            self.desk.say(Severity::Warning, FINISHING);
-        } else if !writes.is_empty() {
-            let text = format!(
-                "waiting for {}; Ctrl-C leaves now, its outcome then unknown",
-                writes.join(", ")
-            );
-            self.desk.say(Severity::Warning, text);
-        }
-    }
-
-    fn farewell(&mut self) {
-        if let Some(farewell) = self.leaving
-            && self.desk.writes_under_way() == 0
-            && !self.desk.drafts.is_saving()
-        {
-            self.desk.effects.push(Effect::Quit(farewell));
         }
     }
 

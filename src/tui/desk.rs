@@ -65,6 +65,10 @@ pub struct Running {
     pub sends: Option<(UserGroupId, Wanted)>,
 }
 
+/// Bytes that a copy may have: in base64 they are just below the 74,994 that xterm and tmux take; what is longer they
+/// drop without a word.
+const MOST_COPIED: usize = 56_000;
+
 #[derive(Debug)]
 pub struct Desk {
     pub profiles: Vec<Profile>,
@@ -247,6 +251,14 @@ impl Desk {
 
     /// Hands a text to the person's terminal, and says honestly that nobody confirms it.
     pub fn copy_secret(&mut self, what: &str, text: Token) {
+        let bytes = text.expose().len();
+        if bytes > MOST_COPIED {
+            let text = format!(
+                "{what} not copied: {bytes} bytes, and terminals take {MOST_COPIED} at the most (OSC 52)"
+            );
+            self.say(Severity::Warning, text);
+            return;
+        }
         self.effects.push(Effect::Copy(text));
         self.say(
             Severity::Info,
@@ -315,6 +327,18 @@ impl Desk {
         }
     }
 
+    /// When, for what stays on the screen while nobody does anything: `at 14:05 UTC`, and `3d ago` for another day.
+    ///
+    /// An age would stand still on an idle screen, and lie.
+    pub fn moment(&self, at: Timestamp) -> String {
+        let is_today = self.now.duration_since(at).as_hours() < 24;
+        if is_today {
+            at.strftime("at %H:%M UTC").to_string()
+        } else {
+            format!("{} ago", self.age(at))
+        }
+    }
+
     /// How long ago, in words: `12s`, `3m`, `5h`, `388d`.
     pub fn age(&self, at: Timestamp) -> String {
         age(self.now, at)
@@ -329,5 +353,37 @@ pub fn age(now: Timestamp, at: Timestamp) -> String {
         60..3_600 => format!("{}m", seconds / 60),
         3_600..86_400 => format!("{}h", seconds / 3_600),
         _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_reading_does_not_grow_old_on_the_screen() {
+        let read: Timestamp = "2026-11-20T14:05:59Z".parse().expect("a time");
+        let at = |now: &str| {
+            let now = now.parse().expect("a time");
+            let desk = Desk::new(vec![], ProfileIndex(0), "ana".into(), Theme::default(), now);
+            desk.moment(read)
+        };
+        assert_eq!(at("2026-11-20T14:06:00Z"), "at 14:05 UTC");
+        assert_eq!(at("2026-11-21T14:05:00Z"), "at 14:05 UTC");
+        assert_eq!(at("2026-11-23T14:06:00Z"), "3d ago");
+    }
+
+    #[test]
+    fn what_no_terminal_would_take_is_not_said_to_be_sent() {
+        let now = Timestamp::UNIX_EPOCH;
+        let mut desk = Desk::new(vec![], ProfileIndex(0), "ana".into(), Theme::default(), now);
+        desk.copy("text", &"x".repeat(MOST_COPIED));
+        assert!(matches!(desk.effects[..], [Effect::Copy(_)]));
+        let said = |desk: &Desk| desk.messages.current().expect("one").text.clone();
+        assert!(said(&desk).contains("it does not confirm"));
+        assert!(said(&desk).contains("tmux: set -g set-clipboard on"));
+        desk.copy("text", &"x".repeat(MOST_COPIED + 1));
+        assert_eq!(desk.effects.len(), 1);
+        assert!(said(&desk).starts_with("text not copied: 56001 bytes"));
     }
 }

@@ -18,7 +18,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::terminal::Signal;
+use super::terminal::{Signal, stop_here};
 use crate::{config::files::write_new_private, domain::text::visible};
 
 /// Variables that name an editor, the first first.
@@ -129,6 +129,11 @@ impl Editor {
                 Signal::Hangup => Kill::HUP,
                 // Ctrl-C is the editor's, and so is Ctrl-Z with what follows.
                 Signal::Interrupt | Signal::Continued => continue,
+                // Stopped with the editor, so that the shell gets the terminal.
+                Signal::Stop => {
+                    drop(stop_here());
+                    continue;
+                }
             };
             return Run {
                 status: end(&mut child, passed_on).await,

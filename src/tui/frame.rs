@@ -105,11 +105,7 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layou
     }
     draw_place(buffer, paint::row(area, 0), desk);
     draw_breadcrumb(buffer, paint::row(area, 1), app);
-    let body = Rect {
-        y: area.y + 2,
-        height: area.height - 4,
-        ..area
-    };
+    let body = body(area);
     let first = app.stack.iter().rposition(|pane| !pane.view().is_overlay());
     let mut cursor = None;
     for pane in &app.stack[first.unwrap_or(0)..] {
@@ -125,6 +121,15 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layou
         desk,
     );
     cursor
+}
+
+/// What is between the two lines above and the two below.
+pub fn body(area: Rect) -> Rect {
+    Rect {
+        y: area.y + 2,
+        height: area.height.saturating_sub(4),
+        ..area
+    }
 }
 
 /// The word of the environment; returns where it ends.

@@ -3,6 +3,7 @@
 
 mod key;
 mod names;
+mod places;
 mod rebind;
 mod resolved;
 mod tables;
@@ -263,7 +264,7 @@ pub struct Binding {
 
 /// The rows of the tables for a place, most used first, then the ones that hold everywhere.
 pub fn bindings(focus: Focus) -> impl Iterator<Item = &'static Binding> {
-    tables::here(focus).chain(everywhere_in(focus))
+    places::here(focus).chain(everywhere_in(focus))
 }
 
 /// The rows that hold everywhere, as far as they have a key that is no text in a place.
@@ -274,10 +275,10 @@ fn everywhere_in(focus: Focus) -> impl Iterator<Item = &'static Binding> {
 
 /// The rows that hold everywhere, as far as a place lets them, whatever their keys.
 fn allowed_everywhere(focus: Focus) -> impl Iterator<Item = &'static Binding> {
-    let own = tables::here(focus);
+    let own = places::here(focus);
     // A letter typed at a popup must not open something else.
     let is_popup = matches!(focus, Focus::Profiles | Focus::CopyMenu);
-    tables::everywhere().filter(move |binding| {
+    places::everywhere().filter(move |binding| {
         (!is_popup || binding.action.is_of_the_frame())
             && !own.clone().any(|own| own.action == binding.action)
     })
@@ -310,7 +311,7 @@ mod tests {
     fn no_key_means_two_things_in_one_place() {
         for focus in Focus::ALL {
             let mut seen: Vec<&str> = Vec::new();
-            for binding in tables::here(focus) {
+            for binding in places::here(focus) {
                 for key in binding.keys {
                     assert!(!seen.contains(key), "{key} twice in {focus:?}");
                     assert!(Key::named(key).is_some(), "{key} in {focus:?}");

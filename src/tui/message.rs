@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::Timestamp;
 
 use super::{Farewell, editor::Outside, groups::Listing, messages::Severity};
@@ -42,6 +42,8 @@ pub enum Msg {
     Key(KeyEvent),
     /// Bracketed paste: text for the focused field, never keys.
     Paste(String),
+    /// Only where the configuration asks for the mouse.
+    Mouse(MouseEvent),
     Resize(u16, u16),
     Done(Ticket, Outcome),
     /// What happened in a bulk rotation since the last news, in order; it goes on.

@@ -14,8 +14,10 @@ pub mod keymap;
 pub mod level;
 pub mod message;
 pub mod messages;
+pub mod mouse;
 pub mod panes;
 pub mod picture;
+pub mod plain;
 pub mod runner;
 pub mod scroll;
 pub mod sheet;
@@ -28,18 +30,20 @@ pub mod work;
 use std::{io, path::PathBuf};
 
 use app::App;
+use crossterm::event::Event;
 use desk::Desk;
+use futures_util::{StreamExt, future::ready};
 use jiff::Timestamp;
 use keymap::Keymap;
 use message::ProfileIndex;
 use messages::Severity;
 use runner::Runner;
 use terminal::Signals;
-use theme::Theme;
+use theme::{Palette, Theme};
 use work::Works;
 
 use crate::{
-    config::Environment,
+    config::{Comfort, Environment},
     operations::{Clock, Connector, Operations},
 };
 
@@ -55,6 +59,8 @@ pub struct Start {
     pub config_file: Option<PathBuf>,
     /// `--ascii`.
     pub ascii: bool,
+    /// Colours, the mouse, the plain mode.
+    pub comfort: Comfort,
     /// Locale, `NO_COLOR`, `TERM`.
     pub environment: Environment,
     /// Adds profiles; `None` in the demo.
@@ -120,27 +126,50 @@ pub fn prepare(start: Start, theme: Theme, size: (u16, u16), now: Timestamp) -> 
 /// # Errors
 /// Where there is no terminal to open it in, or the terminal fails.
 pub async fn run(start: Start, signals: &mut Signals) -> io::Result<Ended> {
-    let theme = Theme::detect(start.ascii, |name| {
-        start.environment.get(name)?.to_str().map(str::to_owned)
-    });
+    let variable = |name: &str| Some(start.environment.get(name)?.to_str()?.to_owned());
+    let theme = Theme::detect(start.ascii, variable);
+    let theme = Theme {
+        palette: Palette::of(&start.comfort, variable),
+        ..theme
+    };
     terminal::install_panic_hook();
-    let screen = terminal::Screen::enter()?;
+    if start.comfort.plain {
+        let screen = terminal::PlainScreen::enter(theme.ascii)?;
+        // Signs of its own tell boxes from text.
+        let theme = Theme {
+            colour: false,
+            ascii: false,
+            ..theme
+        };
+        let input = terminal::Input::open()?;
+        let size = (plain::COLUMNS, plain::ROWS);
+        let (app, works) = prepare(start, theme, size, Timestamp::now());
+        let mut runner = Runner::new(app, screen, works, Clock::System);
+        // Its lines are as long in every window.
+        let is_for_us = |event: &io::Result<Event>| ready(!matches!(event, Ok(Event::Resize(..))));
+        let farewell = runner.run(input.filter(is_for_us), Some(signals)).await;
+        return ended(farewell, &runner.app);
+    }
+    let screen = terminal::Screen::enter(start.comfort.mouse)?;
     // Before the size is asked for, so that no change of it is missed.
     let input = terminal::Input::open()?;
     let size = crossterm::terminal::size()?;
     let (app, works) = prepare(start, theme, size, Timestamp::now());
     let mut runner = Runner::new(app, screen, works, Clock::System);
     // While the terminal does not read, the loop waits with it, and hears no signal.
-    let (stop, ended) = (runner.stopper(), terminal::asked_to_end()?);
+    let (stop, end) = (runner.stopper(), terminal::asked_to_end()?);
     let watching = tokio::spawn(async move {
-        ended.await;
+        end.await;
         stop();
     });
     let farewell = runner.run(input, Some(signals)).await;
     watching.abort();
-    let unsent = runner.app.unsent();
+    ended(farewell, &runner.app)
+}
+
+fn ended(farewell: io::Result<Farewell>, app: &App) -> io::Result<Ended> {
     Ok(Ended {
         farewell: farewell?,
-        unsent,
+        unsent: app.unsent(),
     })
 }

@@ -271,7 +271,7 @@ fn phrases(text: &str) -> Vec<(usize, &str)> {
     phrases
 }
 
-/// The 16 named colours; anything else is drawn in the default, for the console uses nothing else.
+/// The 16 named colours; pictures are drawn with no others.
 fn colour(colour: Color, default: &'static str) -> &'static str {
     match colour {
         Color::Black => "#20242b",

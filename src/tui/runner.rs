@@ -2,6 +2,7 @@
 //! console wakes for nothing and writes nothing.
 
 mod outside;
+mod screen;
 
 use std::{
     collections::HashMap,
@@ -14,7 +15,6 @@ use std::{
 
 use crossterm::event::Event;
 use futures_util::{Stream, StreamExt};
-use ratatui::Frame;
 use tokio::{
     sync::{mpsc, watch},
     task::AbortHandle,
@@ -31,28 +31,8 @@ use super::{
     terminal::{self, Signal, Signals},
     work::{Link, Works},
 };
-use crate::{
-    domain::token::Token,
-    operations::{Clock, Listener, Recorded, bulk::Wish},
-};
-
-/// What the runner needs of a terminal besides drawing; tests bring their own.
-pub trait Screen {
-    /// Draws what the closure renders, as far as it differs from the last drawing.
-    fn draw(&mut self, render: &mut dyn FnMut(&mut Frame<'_>)) -> io::Result<()>;
-    /// Hands a text to the person's clipboard (OSC 52).
-    fn copy(&mut self, text: &Token) -> io::Result<()>;
-    /// Leaves the screen, stops the process, and comes back when it is continued.
-    fn suspend(&mut self) -> io::Result<()>;
-    /// Gives screen and keyboard to the person's editor.
-    fn give_away(&mut self) -> io::Result<()>;
-    /// Takes both back; the size as it is now, where it may be another one.
-    fn take_back(&mut self) -> io::Result<Option<(u16, u16)>>;
-    /// After SIGCONT: the shell may have changed the terminal.
-    fn continued(&mut self) -> io::Result<()>;
-    /// Draws everything anew at the next draw.
-    fn redraw(&mut self);
-}
+use crate::operations::{Clock, Listener, Recorded, bulk::Wish};
+pub use screen::Screen;
 
 pub struct Runner<S: Screen> {
     pub app: App,
@@ -134,6 +114,15 @@ impl<S: Screen> Runner<S> {
                 Some(first) = self.recorded.recv() => Some(self.exchanged(first)),
                 signal = next_signal(&mut signals) => match signal {
                     Signal::Terminate | Signal::Hangup | Signal::Interrupt => Some(Msg::Leave),
+                    Signal::Stop if self.app.desk.writes_under_way() > 0 => {
+                        let text = "not stopped: something is being sent";
+                        self.app.desk.say(Severity::Warning, text);
+                        None
+                    }
+                    Signal::Stop => self.screen.suspend().err().map(|_| {
+                        terminal_lives = false;
+                        Msg::Leave
+                    }),
                     // A line that is lost brings this signal too; what is in flight still ends.
                     Signal::Continued => self.screen.continued().err().map(|_| {
                         terminal_lives = false;
@@ -368,37 +357,6 @@ fn lock(wishes: &Wishes) -> MutexGuard<'_, HashMap<Ticket, watch::Sender<Wish>>>
     wishes.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Screen for terminal::Screen {
-    fn draw(&mut self, render: &mut dyn FnMut(&mut Frame<'_>)) -> io::Result<()> {
-        self.draw(render)
-    }
-
-    fn copy(&mut self, text: &Token) -> io::Result<()> {
-        self.copy(text.expose())
-    }
-
-    fn suspend(&mut self) -> io::Result<()> {
-        self.suspend()
-    }
-
-    fn give_away(&mut self) -> io::Result<()> {
-        self.give_away()
-    }
-
-    fn take_back(&mut self) -> io::Result<Option<(u16, u16)>> {
-        self.take_back()?;
-        crossterm::terminal::size().map(Some)
-    }
-
-    fn continued(&mut self) -> io::Result<()> {
-        self.continued()
-    }
-
-    fn redraw(&mut self) {
-        self.redraw();
-    }
-}
-
 /// What the stream has now; `None` when one would have to wait.
 ///
 /// Polled with this task's own waker; one that does nothing could leave the console asleep for ever.
@@ -425,6 +383,7 @@ fn message(event: Event) -> Option<Msg> {
         Event::Key(key) => Some(Msg::Key(key)),
         Event::Paste(text) => Some(Msg::Paste(text)),
         Event::Resize(columns, rows) => Some(Msg::Resize(columns, rows)),
-        Event::FocusGained | Event::FocusLost | Event::Mouse(_) => None,
+        Event::Mouse(event) => Some(Msg::Mouse(event)),
+        Event::FocusGained | Event::FocusLost => None,
     }
 }

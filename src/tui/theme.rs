@@ -1,10 +1,16 @@
 //! Styles by meaning, and the few signs that differ between a rich and a poor terminal. Only the 16 named colours, so
-//! that the person's own palette decides (console.md); without colour, reverse, bold and underline carry everything.
+//! that the person's own palette decides (console.md), unless the configuration says otherwise; without colour, reverse, bold and underline carry everything.
+
+mod palette;
+
+pub use palette::Palette;
 
 use ratatui::{
-    style::{Color, Modifier, Style},
+    style::{Modifier, Style},
     symbols::border,
 };
+
+use crate::config::Role;
 
 const ASCII_BORDER: border::Set<'static> = border::Set {
     top_left: "+",
@@ -23,6 +29,7 @@ pub struct Theme {
     pub colour: bool,
     /// Boxes, ellipsis and arrows are drawn with ASCII signs.
     pub ascii: bool,
+    pub palette: Palette,
 }
 
 impl Default for Theme {
@@ -30,6 +37,7 @@ impl Default for Theme {
         Self {
             colour: true,
             ascii: false,
+            palette: Palette::NAMED,
         }
     }
 }
@@ -50,21 +58,25 @@ impl Theme {
         Self {
             colour: set("NO_COLOR").is_none() && term != "dumb",
             ascii: ascii || !is_utf8 || is_poor,
+            palette: Palette::NAMED,
         }
     }
 
-    fn styled(self, colour: Color, modifier: Modifier) -> Style {
+    fn styled(self, role: Role, modifier: Modifier) -> Style {
         let style = Style::new().add_modifier(modifier);
-        if self.colour { style.fg(colour) } else { style }
+        match self.palette.colour(role) {
+            Some(colour) if self.colour => style.fg(colour),
+            _ => style,
+        }
     }
 
     /// The word `PRODUCTION`, and what only happens there.
     pub fn production(self) -> Style {
-        self.styled(Color::Red, Modifier::REVERSED | Modifier::BOLD)
+        self.styled(Role::Production, Modifier::REVERSED | Modifier::BOLD)
     }
 
     pub fn testing(self) -> Style {
-        self.styled(Color::Green, Modifier::BOLD)
+        self.styled(Role::Testing, Modifier::BOLD)
     }
 
     /// The row of the cursor; `>` says the same without any style.
@@ -74,45 +86,45 @@ impl Theme {
 
     /// Less important. The dim attribute rather than dark grey, which light and solarized palettes hide.
     pub fn dim(self) -> Style {
-        if self.colour {
-            Style::new().add_modifier(Modifier::DIM)
-        } else {
-            Style::new()
+        match self.palette.colour(Role::Dim) {
+            _ if !self.colour => Style::new(),
+            Some(colour) => Style::new().fg(colour),
+            None => Style::new().add_modifier(Modifier::DIM),
         }
     }
 
     pub fn changed(self) -> Style {
-        self.styled(Color::Yellow, Modifier::empty())
+        self.styled(Role::Changed, Modifier::empty())
     }
 
     pub fn added(self) -> Style {
-        self.styled(Color::Green, Modifier::empty())
+        self.styled(Role::Added, Modifier::empty())
     }
 
     pub fn removed(self) -> Style {
-        self.styled(Color::Red, Modifier::empty())
+        self.styled(Role::Removed, Modifier::empty())
     }
 
     pub fn error(self) -> Style {
-        self.styled(Color::Red, Modifier::BOLD)
+        self.styled(Role::Error, Modifier::BOLD)
     }
 
     pub fn warning(self) -> Style {
-        self.styled(Color::Yellow, Modifier::BOLD)
+        self.styled(Role::Warning, Modifier::BOLD)
     }
 
     pub fn ok(self) -> Style {
-        self.styled(Color::Green, Modifier::empty())
+        self.styled(Role::Ok, Modifier::empty())
     }
 
     /// An outcome that nobody knows yet.
     pub fn unknown(self) -> Style {
-        self.styled(Color::Magenta, Modifier::BOLD)
+        self.styled(Role::Unknown, Modifier::BOLD)
     }
 
     /// A key in the footer or the help.
     pub fn key_hint(self) -> Style {
-        self.styled(Color::Cyan, Modifier::BOLD)
+        self.styled(Role::Key, Modifier::BOLD)
     }
 
     pub fn title(self) -> Style {
@@ -121,21 +133,21 @@ impl Theme {
 
     /// The part of a text that a filter found.
     pub fn matched(self) -> Style {
-        self.styled(Color::Yellow, Modifier::BOLD | Modifier::UNDERLINED)
+        self.styled(Role::Matched, Modifier::BOLD | Modifier::UNDERLINED)
     }
 
     /// Keys of a JSON object.
     pub fn json_key(self) -> Style {
-        self.styled(Color::Cyan, Modifier::empty())
+        self.styled(Role::JsonKey, Modifier::empty())
     }
 
     pub fn json_string(self) -> Style {
-        self.styled(Color::Green, Modifier::empty())
+        self.styled(Role::JsonString, Modifier::empty())
     }
 
     /// Numbers, `true`, `false` and `null`.
     pub fn json_value(self) -> Style {
-        self.styled(Color::Magenta, Modifier::empty())
+        self.styled(Role::JsonValue, Modifier::empty())
     }
 
     /// Input that has the focus.
@@ -167,6 +179,8 @@ impl Theme {
 
 #[cfg(test)]
 mod tests {
+    use ratatui::style::Color;
+
     use super::*;
 
     fn detect(variables: &[(&str, &str)]) -> Theme {
@@ -223,6 +237,7 @@ mod tests {
         let theme = Theme {
             colour: false,
             ascii: true,
+            ..Theme::default()
         };
         let allowed = Modifier::REVERSED | Modifier::BOLD | Modifier::UNDERLINED;
         for style in every_style(theme) {
@@ -252,6 +267,7 @@ mod tests {
         let theme = Theme {
             colour: true,
             ascii: true,
+            ..Theme::default()
         };
         let border = theme.border();
         for sign in [

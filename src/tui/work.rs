@@ -81,7 +81,7 @@ impl Works {
         };
         let operations = &operations.heard_by(link.listener.clone());
         let result = match job {
-            Job::List => listed(finding::list(&operations).await),
+            Job::List => listed(finding::list(operations).await),
             Job::Search {
                 index,
                 look,
@@ -158,7 +158,7 @@ impl Works {
             }),
             Job::Batches => listed(operations.batches().await.map(Outcome::Batches)),
             Job::PlanBulk(ids) => listed(operations.plan_bulk(&ids).await.map(Outcome::Planned)),
-            Job::Bulk { plan, reason } => running::run(&operations, &plan, reason, link).await,
+            Job::Bulk { plan, reason } => running::run(operations, &plan, reason, link).await,
             Job::Check(..) | Job::AddProfile(..) => Err(Trouble {
                 text: "this needs no profile".into(),
                 ending: None,

@@ -1,5 +1,6 @@
 //! What the configuration file may say, and the home folder that these stories share.
 
+mod comfort;
 mod edit;
 mod errors;
 mod guards;
@@ -182,15 +183,17 @@ fn the_example_is_a_good_file_with_every_key_in_it() {
     assert_eq!(settings.profiles.len(), 2);
     assert_eq!(settings.default_profile.as_deref(), Some("eu-testing"));
     assert!(settings.profiles[0].production && !settings.profiles[1].production);
-    let refused = problems("nonsense = 1\n[profiles.a]\nnonsense = 1");
+    let refused = problems("nonsense = 1\n[theme]\nnonsense = 1\n[profiles.a]\nnonsense = 1");
     let known = refused
         .iter()
         .filter_map(|problem| problem.what.split_once("keys here are "));
     let keys: Vec<_> = known.flat_map(|(_, keys)| keys.split(", ")).collect();
-    assert_eq!(keys.len(), 18, "{keys:?}");
+    assert_eq!(keys.len(), 37, "{keys:?}");
     for key in keys {
         let is_shown = text.lines().any(|line| {
-            line.starts_with(&format!("{key} =")) || line.starts_with(&format!("[{key}."))
+            line.starts_with(&format!("{key} ="))
+                || line.starts_with(&format!("[{key}."))
+                || line == format!("[{key}]")
         });
         assert!(is_shown, "{key} is missing in the example");
     }

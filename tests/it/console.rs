@@ -1,6 +1,7 @@
 //! The whole console against the real service: every story that a person at the screen lives through.
 
 mod bulk;
+mod colours;
 mod compare;
 mod connect;
 mod drafts;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crossterm::event::KeyEvent;
 
-use super::{Action, Binding, Focus, Key, names, tables};
+use super::{Action, Binding, Focus, Key, names, places};
 use crate::config::Rebound;
 
 /// One line of a place, with the keys in force.
@@ -61,7 +61,7 @@ impl Default for Keymap {
 impl Keymap {
     /// The tables with these changes; whether the changes are sound is `rebind`'s business.
     pub(super) fn with(changes: &[Rebound]) -> Self {
-        let everywhere = tables::everywhere()
+        let everywhere = places::everywhere()
             .map(|row| {
                 let written = find(changes, names::EVERYWHERE, row);
                 Bound::of(row, written, all(row, written), true)
@@ -162,7 +162,7 @@ fn place(focus: Focus, changes: &[Rebound]) -> Vec<Bound> {
     let place = focus.name();
     // A field keeps the keys it edits with; those of the tables are none.
     let fits = |key: &Key| !(focus.takes_text() && key.edits());
-    let own = tables::here(focus).map(|row| {
+    let own = places::here(focus).map(|row| {
         if let Some(written) = find(changes, &place, row) {
             return Bound::of(row, Some(written), all(row, Some(written)), false);
         }
@@ -198,11 +198,11 @@ fn inherited<'c>(
     let shared = [
         (
             names::EVERYWHERE,
-            tables::everywhere().find(|all| all.action == row.action),
+            places::everywhere().find(|all| all.action == row.action),
         ),
         (
             names::MOVE,
-            tables::moving().find(|all| all.action == row.action),
+            places::moving().find(|all| all.action == row.action),
         ),
     ];
     let changed = shared.into_iter().find_map(|(place, shared)| {

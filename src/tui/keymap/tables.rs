@@ -1,11 +1,11 @@
 //! The tables of console.md, "Keys". A line: action, its keys (the first is shown in the footer), footer hint, help.
 
-use super::{Action as A, Binding, Focus};
+use super::{Action as A, Binding};
 
 /// Tables in a shape that the formatter leaves alone: one binding a line.
 macro_rules! tables {
     ($($(#[$doc:meta])* $name:ident { $($action:ident [$($key:literal)+] $hint:literal $help:literal;)* } $(+ $more:ident)*)*) => {
-        $($(#[$doc])* const $name: &[&[Binding]] = &[&[$(Binding {
+        $($(#[$doc])* pub(super) const $name: &[&[Binding]] = &[&[$(Binding {
             action: A::$action,
             keys: &[$($key),+],
             hint: $hint,
@@ -391,63 +391,4 @@ tables! {
         Connect ["a"] "add one" "add a profile";
         Back ["esc"] "close" "close";
     } + MOVE
-}
-
-/// The bindings that hold only in this place.
-pub(super) fn here(focus: Focus) -> impl Iterator<Item = &'static Binding> + Clone {
-    let tables: &'static [&'static [Binding]] = match focus {
-        Focus::Welcome => WELCOME,
-        Focus::ConnectField => CONNECT_FIELD,
-        Focus::ConnectChoice => CONNECT_CHOICE,
-        Focus::ConnectCheck => CONNECT_CHECK,
-        Focus::List => LIST,
-        Focus::Filter => FILTER,
-        Focus::Group => GROUP,
-        Focus::Compare => COMPARE,
-        Focus::EditName => EDIT_NAME,
-        Focus::EditMapping => EDIT_MAPPING,
-        Focus::EditCell => EDIT_CELL,
-        Focus::EditProperties => EDIT_PROPERTIES,
-        Focus::EditRows => EDIT_ROWS,
-        Focus::EditType => EDIT_TYPE,
-        Focus::Review => REVIEW,
-        Focus::ReviewKey => REVIEW_KEY,
-        Focus::ConfirmTyped => CONFIRM_TYPED,
-        Focus::Result => RESULT,
-        Focus::Token => TOKEN,
-        Focus::RotateReason => ROTATE_REASON,
-        Focus::RotateCheck => ROTATE_CHECK,
-        Focus::RotateTyped => ROTATE_TYPED,
-        Focus::RotateRunning => ROTATE_RUNNING,
-        Focus::RotateResult => ROTATE_RESULT,
-        Focus::WritePath => WRITE_PATH,
-        Focus::History => HISTORY,
-        Focus::Open => OPEN,
-        Focus::Help => HELP,
-        Focus::Profiles => PROFILES,
-        Focus::CopyMenu => PICK,
-        Focus::Messages => MESSAGES,
-        Focus::Message => MESSAGE,
-        Focus::Requests => REQUESTS,
-        Focus::Request => REQUEST,
-        Focus::Rotations => ROTATIONS,
-        Focus::AbandonReason => ABANDON_REASON,
-        Focus::Whose => WHOSE,
-        Focus::WhoseFound => WHOSE_FOUND,
-        Focus::BulkCheck => BULK_CHECK,
-        Focus::BulkReason => BULK_REASON,
-        Focus::BulkTyped => BULK_TYPED,
-        Focus::BulkRun => BULK_RUN,
-    };
-    tables.iter().copied().flatten()
-}
-
-/// The bindings that hold in every place that has no own key for the same action.
-pub(super) fn everywhere() -> impl Iterator<Item = &'static Binding> {
-    EVERYWHERE.iter().copied().flatten()
-}
-
-/// The bindings that move in every list and page.
-pub(super) fn moving() -> impl Iterator<Item = &'static Binding> {
-    MOVE.iter().copied().flatten()
 }

@@ -229,7 +229,7 @@ impl View for List {
         let age = desk
             .groups
             .read_at
-            .map_or_else(|| "reading".into(), |at| format!("{} ago", desk.age(at)));
+            .map_or_else(|| "reading".into(), |at| desk.moment(at));
         let marks = match self.marks.len() {
             0 => String::new(),
             marked => format!("   {marked} marked"),

@@ -4,6 +4,7 @@
 mod choices;
 mod choosing;
 mod deciding;
+mod sending;
 mod view;
 
 use ratatui::{
@@ -12,16 +13,15 @@ use ratatui::{
 };
 
 use self::choices::Choices;
-use super::{Pane, View, edit::Edit, result::ResultPane, typed::Typed};
+use super::{View, edit::Edit};
 use crate::{
-    config::guard,
     domain::{
         change::{Change, Wanted},
         group::UserGroupId,
         history::Ending,
         near::near,
     },
-    operations::{Done, Guarded, Method, as_curl, request, request_json},
+    operations::Guarded,
     tui::{
         desk::{Ask, Desk},
         keymap::{Action, Focus},
@@ -161,62 +161,6 @@ impl Review {
                 Copy::NotAsked | Copy::Read(_) => None,
             },
         }
-    }
-
-    /// `y` sends it, unless a guard wants something typed first.
-    fn confirm(&mut self, desk: &mut Desk) {
-        let words = match self.asks.level {
-            Level::Button | Level::Key => return self.apply(desk),
-            Level::Typed => self.id.to_string(),
-            Level::Words => {
-                let profile = desk.profile().map_or("", |profile| profile.name.as_str());
-                guard::words(operation(self.creating), &self.id, profile)
-            }
-        };
-        let what = format!(
-            "{} in this profile? Type this to send it:",
-            self.apply_word()
-        );
-        let typed = Typed::asking(words, what, self.asks.guard.clone());
-        desk.ask(Ask::Push(Pane::Typed(typed)));
-    }
-
-    fn apply(&mut self, desk: &mut Desk) {
-        if let Some(why) = self.blocked(desk) {
-            desk.say(Severity::Warning, format!("not sent: {why}"));
-            return;
-        }
-        let job = if self.creating {
-            Job::Create(self.id.clone(), self.wanted.clone())
-        } else {
-            Job::Update {
-                id: self.id.clone(),
-                base: self.now.clone(),
-                wanted: self.wanted.clone(),
-            }
-        };
-        let ticket = desk.start(job);
-        if let Some(running) = desk.running.get_mut(&ticket) {
-            // With a choice made here the request is not what the form holds, but it settles what the form holds.
-            running.sends = Some((self.id.clone(), self.typed.clone()));
-        }
-        self.stage = Stage::Sending(ticket);
-    }
-
-    fn finish(&mut self, ticket: Ticket, done: &Done, desk: &mut Desk) {
-        // A group that existed is unchanged: what was typed is still to be sent.
-        if done.ending != Ending::Existed {
-            desk.drafts.remove(&(desk.current, self.id.clone()));
-        }
-        desk.say(
-            Severity::Done,
-            format!("{} {}", self.id, done.ending.as_str().replace('_', " ")),
-        );
-        for warning in done.warnings.iter().filter(|warning| warning.is_alarm()) {
-            desk.say(Severity::Error, format!("{}: {warning}", self.id));
-        }
-        let result = ResultPane::of(done.clone(), &self.wanted);
-        desk.ask(Ask::Finish(ticket, Pane::Result(Box::new(result))));
     }
 }
 
@@ -402,25 +346,5 @@ impl View for Review {
     fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
         view::draw(self, buffer, area, desk);
         None
-    }
-}
-
-impl Review {
-    fn method(&self) -> Method {
-        if self.creating {
-            Method::Get
-        } else {
-            Method::Put
-        }
-    }
-
-    fn request_text(&self) -> String {
-        request_json(&request(&self.id, &self.wanted))
-    }
-
-    fn curl(&self, desk: &Desk) -> Option<String> {
-        let profile = desk.profile()?;
-        let request = request(&self.id, &self.wanted);
-        Some(as_curl(profile, self.method(), &request))
     }
 }

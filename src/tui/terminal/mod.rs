@@ -1,21 +1,26 @@
 //! The terminal itself: entering, leaving and suspending the full screen, so that whatever happens the person gets the
 //! terminal back as it was. It draws nothing and reads no keys. There is one screen per process.
 
+mod backend;
 pub mod input;
+mod paint;
 pub mod panic;
+mod plain;
 pub mod signals;
 
 pub use input::Input;
 pub use panic::{install_panic_hook, missed_panics};
+pub use plain::PlainScreen;
+pub(in crate::tui) use signals::stop_here;
 pub use signals::{Signal, Signals, asked_to_end};
 
 use std::{
     fs::File,
-    io::{self, BufWriter, IsTerminal, Write},
+    io::{self, IsTerminal, Write},
     os::fd::AsFd,
     sync::{
         Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU8, Ordering},
     },
     thread::ThreadId,
 };
@@ -25,16 +30,19 @@ use crossterm::{
     style::ResetColor,
     terminal::{self, disable_raw_mode, enable_raw_mode},
 };
-use ratatui::{Frame, Terminal, backend::CrosstermBackend, layout::Rect};
+use ratatui::{Frame, Terminal, buffer::Buffer};
+
+use backend::Behind;
+use paint::Painter;
+use rustix::termios::{LocalModes, tcgetattr};
 
 /// Whether the screen is ours now. One for the process, as the terminal is; the panic hook must know it without a
 /// [`Screen`] at hand.
 static IS_OURS: AtomicBool = AtomicBool::new(false);
+/// What was switched on with it, and must be switched off: bits of [`Modes`].
+static MODES: AtomicU8 = AtomicU8::new(0);
 /// The thread that draws; only its panics take the screen down.
 static CONSOLE_THREAD: Mutex<Option<ThreadId>> = Mutex::new(None);
-
-/// A frame is written at once; this holds a large one.
-const BUFFER: usize = 64 * 1024;
 
 /// Why there can be no console here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -44,7 +52,7 @@ pub enum NoTerminal {
     )]
     NotATerminal,
     #[error(
-        "the terminal is \"dumb\" (TERM): it cannot place text; use the subcommands (groupdesk --help)"
+        "the terminal is \"dumb\" (TERM): it cannot place text; use --plain, or the subcommands (groupdesk --help)"
     )]
     Dumb,
 }
@@ -59,26 +67,59 @@ fn check(is_terminal: bool, term: Option<&str>) -> Result<(), NoTerminal> {
     }
 }
 
+/// What the terminal does besides raw mode and bracketed paste.
+#[derive(Debug, Clone, Copy)]
+struct Modes(u8);
+
+impl Modes {
+    const FULL: u8 = 1;
+    const MOUSE: u8 = 2;
+
+    const fn empty() -> Self {
+        Self(0)
+    }
+
+    const fn screen(mouse: bool) -> Self {
+        Self(Self::FULL | if mouse { Self::MOUSE } else { 0 })
+    }
+
+    const fn has(self, mode: u8) -> bool {
+        self.0 & mode != 0
+    }
+}
+
+/// Buttons and wheel, in coordinates without a limit; movements are not reported (modes 1000 and 1006).
+const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1006h";
+const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1000l";
+
 /// The full screen, in raw mode, with bracketed paste. Left on drop.
 #[derive(Debug)]
 pub struct Screen {
-    terminal: Terminal<CrosstermBackend<Output>>,
-    /// Nobody knows what is on the screen: the next frame is written whole.
-    is_stale: bool,
+    terminal: Terminal<Behind>,
+    painter: Painter,
+    out: Gate,
+    /// The frame that was drawn last.
+    frame: Buffer,
+    modes: Modes,
 }
 
 impl Screen {
     /// Takes the screen over. The calling thread counts as the console's from now on.
-    pub fn enter() -> io::Result<Self> {
+    pub fn enter(mouse: bool) -> io::Result<Self> {
         let term = std::env::var("TERM").ok();
         check(io::stdout().is_terminal(), term.as_deref()).map_err(io::Error::other)?;
-        let backend = CrosstermBackend::new(Output::new()?);
+        let out = Gate(File::from(rustix::io::dup(io::stdout().as_fd())?));
+        let synchronised = backend::holds_frames_back(|name| std::env::var(name).ok());
         *console_thread() = Some(std::thread::current().id());
-        take_over()?;
-        match Terminal::new(backend) {
+        let modes = Modes::screen(mouse);
+        take_over(modes)?;
+        match Terminal::new(Behind::default()) {
             Ok(terminal) => Ok(Self {
                 terminal,
-                is_stale: false,
+                painter: Painter::new(synchronised),
+                out,
+                frame: Buffer::default(),
+                modes,
             }),
             Err(error) => {
                 restore();
@@ -87,22 +128,23 @@ impl Screen {
         }
     }
 
-    /// Draws one frame; only what differs from the one before is written.
+    /// Draws one frame; only what differs from the one before is written, at once.
     pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
-        if self.is_stale {
-            // Not `Terminal::clear`, which asks the terminal for its cursor and fails beside another reader (trap 2 of
-            // dependencies.md).
-            let size = self.terminal.size()?;
-            self.terminal
-                .resize(Rect::from((ratatui::layout::Position::ORIGIN, size)))?;
-            self.is_stale = false;
-        }
-        self.terminal.draw(render).map(drop)
+        let Self {
+            terminal, frame, ..
+        } = self;
+        terminal.draw(|drawn| {
+            render(drawn);
+            frame.clone_from(drawn.buffer_mut());
+        })?;
+        let cursor = self.terminal.backend().cursor();
+        let bytes = self.painter.paint(&self.frame, cursor);
+        self.out.write_all(&bytes)
     }
 
     /// Forgets what is on the screen, so that the next frame is written whole.
     pub fn redraw(&mut self) {
-        self.is_stale = true;
+        self.painter.forget();
     }
 
     /// Gives the terminal back. May be called again; errors of a terminal that is gone are ignored.
@@ -113,7 +155,7 @@ impl Screen {
     /// Takes the screen over again after [`Screen::leave`], for example when an outside editor is done.
     pub fn enter_again(&mut self) -> io::Result<()> {
         self.redraw();
-        take_over()
+        take_over(self.modes)
     }
 
     /// Gives screen and keyboard to another program.
@@ -132,26 +174,32 @@ impl Screen {
 
     /// Hands a text to the clipboard of the person's terminal (OSC 52); nobody confirms that it took it.
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
-        let command = crossterm::clipboard::CopyToClipboard::to_clipboard_from(text);
-        write_commands(|out| queue!(out, command))
+        copy(text)
     }
 
     /// Stops this process as Ctrl-Z does elsewhere, with the terminal given back; returns when it is continued.
     ///
-    /// Call it on the main thread: the kernel gives the signal to that thread, so it stops before this goes on. Without
-    /// a shell that could continue it, the kernel ignores the signal, and the screen only flickers.
+    /// Without a shell that could continue it, nothing stops, and the screen only flickers.
     pub fn suspend(&mut self) -> io::Result<()> {
         restore();
-        let stopped = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
+        let stopped = signals::stop_here();
         self.enter_again()?;
-        stopped.map_err(io::Error::from)
+        stopped
     }
 
     /// After SIGCONT: a shell may have changed the modes of the terminal and what is on it.
     pub fn continued(&mut self) -> io::Result<()> {
-        restore();
+        // Not given back first: after Ctrl-Z it was taken again already, and somebody may look at it meanwhile.
+        if is_cooked() {
+            let _ = disable_raw_mode();
+        }
         self.enter_again()
     }
+}
+
+/// Whether the terminal edits lines: somebody else has set it up.
+fn is_cooked() -> bool {
+    tcgetattr(io::stdin()).is_ok_and(|modes| modes.local_modes.contains(LocalModes::ICANON))
 }
 
 impl Drop for Screen {
@@ -160,17 +208,24 @@ impl Drop for Screen {
     }
 }
 
-/// Puts the terminal into the state of a full-screen program.
-fn take_over() -> io::Result<()> {
+fn copy(text: &str) -> io::Result<()> {
+    let command = crossterm::clipboard::CopyToClipboard::to_clipboard_from(text);
+    write_commands(|out| queue!(out, command))
+}
+
+/// Puts the terminal into the state that the console needs.
+fn take_over(modes: Modes) -> io::Result<()> {
     enable_raw_mode()?;
+    MODES.store(modes.0, Ordering::SeqCst);
     IS_OURS.store(true, Ordering::SeqCst);
     let entered = write_commands(|out| {
-        queue!(
-            out,
-            terminal::EnterAlternateScreen,
-            event::EnableBracketedPaste,
-            cursor::Hide
-        )
+        if modes.has(Modes::FULL) {
+            queue!(out, terminal::EnterAlternateScreen, cursor::Hide)?;
+        }
+        if modes.has(Modes::MOUSE) {
+            out.extend(MOUSE_ON);
+        }
+        queue!(out, event::EnableBracketedPaste)
     });
     if entered.is_err() {
         restore();
@@ -184,14 +239,21 @@ fn restore() {
     if !IS_OURS.swap(false, Ordering::SeqCst) {
         return;
     }
+    let modes = Modes(MODES.load(Ordering::SeqCst));
     let _ = write_commands(|out| {
-        queue!(
-            out,
-            event::DisableBracketedPaste,
-            ResetColor,
-            terminal::LeaveAlternateScreen,
-            cursor::Show
-        )
+        queue!(out, event::DisableBracketedPaste)?;
+        if modes.has(Modes::MOUSE) {
+            out.extend(MOUSE_OFF);
+        }
+        if modes.has(Modes::FULL) {
+            queue!(
+                out,
+                ResetColor,
+                terminal::LeaveAlternateScreen,
+                cursor::Show
+            )?;
+        }
+        Ok(())
     });
     let _ = disable_raw_mode();
 }
@@ -210,28 +272,8 @@ fn console_thread() -> std::sync::MutexGuard<'static, Option<ThreadId>> {
         .unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Standard output with a buffer of its own. What is written while the screen is not ours is dropped without an error:
-/// half a frame must not land on the person's shell, and ratatui prints errors from its `Drop`.
-#[derive(Debug)]
-struct Output(BufWriter<Gate>);
-
-impl Output {
-    fn new() -> io::Result<Self> {
-        let file = File::from(rustix::io::dup(io::stdout().as_fd())?);
-        Ok(Self(BufWriter::with_capacity(BUFFER, Gate(file))))
-    }
-}
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
+/// Standard output. What is written while the screen is not ours is dropped without an error: half a frame must not
+/// land on the person's shell.
 #[derive(Debug)]
 struct Gate(File);
 

@@ -24,6 +24,8 @@ pub enum Signal {
     Hangup,
     /// SIGINT from outside; in raw mode Ctrl-C is a key.
     Interrupt,
+    /// SIGTSTP from outside: stop, but give the terminal back first. In raw mode Ctrl-Z is a key.
+    Stop,
     /// SIGCONT: somebody else had the terminal.
     Continued,
 }
@@ -34,6 +36,7 @@ pub struct Signals {
     terminate: unix::Signal,
     hangup: unix::Signal,
     interrupt: unix::Signal,
+    stop: unix::Signal,
     continued: unix::Signal,
     /// The terminal, until it is lost.
     line: Option<oneshot::Receiver<()>>,
@@ -48,6 +51,7 @@ impl Signals {
             terminate: unix::signal(SignalKind::terminate())?,
             hangup: unix::signal(SignalKind::hangup())?,
             interrupt: unix::signal(SignalKind::interrupt())?,
+            stop: unix::signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?,
             continued: unix::signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
             line: watch_standard_input()?,
             silence: None,
@@ -60,6 +64,7 @@ impl Signals {
             _ = self.terminate.recv() => Signal::Terminate,
             _ = self.hangup.recv() => Signal::Hangup,
             _ = self.interrupt.recv() => Signal::Interrupt,
+            _ = self.stop.recv() => Signal::Stop,
             _ = self.continued.recv() => Signal::Continued,
             () = lost(self.line.as_mut()) => {
                 self.line = None;
@@ -71,8 +76,25 @@ impl Signals {
 
     /// The next signal that asks for the end. Dropping the future loses none.
     pub async fn end(&mut self) {
-        while self.next().await == Signal::Continued {}
+        loop {
+            match self.next().await {
+                Signal::Terminate | Signal::Hangup | Signal::Interrupt => return,
+                // No screen is open that would have to be given back.
+                Signal::Stop => drop(stop_here()),
+                Signal::Continued => {}
+            }
+        }
     }
+}
+
+/// Stops this process and its group until somebody continues it; returns then.
+///
+/// By SIGTTOU, because SIGTSTP is listened to: it stops as that does, and is ignored as that is where no shell could
+/// ever continue it. Call it on the main thread: the kernel gives the signal to that thread, so that it stops before
+/// this goes on.
+pub(in crate::tui) fn stop_here() -> io::Result<()> {
+    rustix::process::kill_current_process_group(rustix::process::Signal::TTOU)
+        .map_err(io::Error::from)
 }
 
 /// SIGTERM or SIGHUP, for somebody beside the loop.

@@ -57,4 +57,5 @@ pub(crate) fn typed(text: &str) -> impl Iterator<Item = KeyEvent> + '_ {
 pub(crate) const THEME: Theme = Theme {
     colour: true,
     ascii: false,
+    palette: crate::tui::theme::Palette::NAMED,
 };

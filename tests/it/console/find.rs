@@ -32,6 +32,7 @@ async fn found_letters_are_marked_with_and_without_colour() {
     console.on(Theme {
         colour: false,
         ascii: true,
+        ..Theme::default()
     });
     assert_eq!(marked(&console, 6), "Acmeacme");
     let cells = console.buffer().content();

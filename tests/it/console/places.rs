@@ -5,7 +5,7 @@ use groupdesk::{
     tui::{
         Farewell,
         keymap::{self, Focus},
-        theme::Theme,
+        theme::{Palette, Theme},
     },
 };
 use ratatui::style::Color;
@@ -93,14 +93,17 @@ const THEMES: [Theme; 3] = [
     Theme {
         colour: true,
         ascii: false,
+        palette: Palette::NAMED,
     },
     Theme {
         colour: false,
         ascii: false,
+        palette: Palette::NAMED,
     },
     Theme {
         colour: true,
         ascii: true,
+        palette: Palette::NAMED,
     },
 ];
 
@@ -186,6 +189,7 @@ async fn the_cursor_is_marked_without_any_colour() {
     console.on(Theme {
         colour: false,
         ascii: true,
+        palette: Palette::NAMED,
     });
     console.shows(">  Acme Europe");
     console.keys("<down>").await;
@@ -214,4 +218,28 @@ async fn no_place_shows_a_secret_that_nobody_asked_for() {
         }
     }
     world.scan_desks(&world.secrets());
+}
+
+/// The window is drawn to any size at any moment: nothing panics, and in the end the screen is that of a new console.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_storm_of_sizes_breaks_no_place() {
+    let world = a_world().await;
+    for (script, _) in PLACES {
+        let mut console = open(&world, Side::Testing, USUAL).await;
+        console.keys(script).await;
+        let before = console.screen();
+        // Every small size in both directions, and a walk through the large ones.
+        let small =
+            (1..=48).flat_map(|width| [(width, 9), (41, 1 + width / 2), (width, 49 - width)]);
+        let large = (0..25).map(|step: u16| (1 + step * 97 % 500, 1 + step * 61 % 200));
+        for size in small.chain(large) {
+            console.resize(size);
+            // In a window of a few columns even that it is too small is cut.
+            if size.0 >= 40 {
+                judge(&console, script);
+            }
+        }
+        console.resize(USUAL);
+        assert_eq!(console.screen(), before, "{script}");
+    }
 }

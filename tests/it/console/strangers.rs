@@ -1,6 +1,6 @@
 //! Hostile and merely foreign names: in every place, in every window, nothing raw reaches a cell.
 
-use groupdesk::tui::theme::Theme;
+use groupdesk::tui::theme::{Palette, Theme};
 use serde_json::json;
 
 use super::{
@@ -77,10 +77,12 @@ async fn no_name_breaks_a_place() {
                 Theme {
                     colour: false,
                     ascii: false,
+                    palette: Palette::NAMED,
                 },
                 Theme {
                     colour: false,
                     ascii: true,
+                    palette: Palette::NAMED,
                 },
             ] {
                 console.on(theme);

@@ -119,7 +119,7 @@ fn neither_key_nor_token_stands_anywhere() {
             .env("CANARY", key)
             .size(30, 120)
             .start();
-        let screen = session.wait_for("s ago", PATIENCE);
+        let screen = session.wait_for(" UTC", PATIENCE);
         assert!(screen.contains(profile), "{screen}");
         session
     };

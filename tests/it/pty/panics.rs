@@ -4,7 +4,7 @@
 use std::{env, io::Read, thread};
 
 use groupdesk::{
-    config::Environment,
+    config::{Comfort, Environment},
     operations::Clock,
     tui::{
         Start,
@@ -28,13 +28,14 @@ const SECRET: &str = "3fa9c1d290b1e772c04d51aa3fa9c1d2";
 fn player() {
     let Ok(place) = env::var(WHERE) else { return };
     install_panic_hook();
-    let screen = Screen::enter().expect("a terminal");
+    let screen = Screen::enter(false).expect("a terminal");
     let start = Start {
         operations: Vec::new(),
         current: 0,
         operator: "ana".into(),
         config_file: None,
         ascii: false,
+        comfort: Comfort::default(),
         environment: Environment::of_process(),
         connector: None,
         keys: groupdesk::tui::keymap::Keymap::default(),

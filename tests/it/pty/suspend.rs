@@ -1,38 +1,42 @@
 //! Ctrl-Z and back: the shell gets its terminal, and the console comes back whole.
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal};
 
 use super::{
     PATIENCE, assert_given_back, assert_taken,
     place::{FIRST, Place},
 };
+use crate::support::pty::Session;
 
-#[test]
-fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_brings_the_console_back() {
+/// The rows of the list, which no message and no detail changes.
+fn rows(screen: &str) -> Vec<String> {
+    let rows = screen.lines().skip(2).take(10);
+    rows.map(str::to_owned).collect()
+}
+
+/// Stops it in a shell by `stop`, and continues it there.
+fn stops_and_comes_back(stop: impl Fn(&mut Session)) {
     let place = Place::new();
-    let script = "groupdesk demo; echo \"status $?\"; read line; fg; echo \"over $?\"";
+    let script = "groupdesk demo; echo \"status $?.\"; read line; fg; echo \"over $?\"";
     let mut session = place.shell(script).start();
     session.wait_for(FIRST, PATIENCE);
     session.send("jj");
-    let before = session.wait_for(">  Brass", PATIENCE);
-    session.send("\x1a");
-    // 128 and the number of SIGTSTP.
-    let shell = session.wait_for("status 148", PATIENCE);
+    session.wait_for(">  Brass", PATIENCE);
+    let before = session.wait_for("brasserie-zoe   ", PATIENCE);
+    stop(&mut session);
+    // 128 and the number of SIGTTOU, by which it stops.
+    let shell = session.wait_for("status 150.", PATIENCE);
     assert!(!shell.contains(FIRST), "{shell}");
     assert_given_back(&mut session);
 
     session.send("\n");
-    let after = session.wait_for("? help", PATIENCE);
+    // It is drawn twice: when it goes on, and when it hears that it was stopped. In between a frame may be half there.
+    session.wait_until("the same rows", PATIENCE, |screen| {
+        let contents = screen.contents();
+        let lines: Vec<&str> = contents.lines().map(str::trim_end).collect();
+        rows(&lines.join("\n")) == rows(&before) && contents.contains("? help")
+    });
     assert_taken(&mut session);
-    let rows = |screen: &str| {
-        screen
-            .lines()
-            .skip(2)
-            .take(10)
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(rows(&after), rows(&before));
     session.send("j");
     session.wait_for(">  Globex", PATIENCE);
     session.send("q");
@@ -42,12 +46,36 @@ fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_brings_the_console_back() {
     assert!(!place.has_demo_folder());
 }
 
+#[test]
+fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_brings_the_console_back() {
+    stops_and_comes_back(|session| session.send("\x1a"));
+}
+
+#[test]
+fn a_stop_from_outside_gives_the_terminal_back_too() {
+    stops_and_comes_back(|session| {
+        let console = children(session.pid());
+        assert_eq!(console.len(), 1, "the console is the shell's only child");
+        rustix::process::kill_process(console[0], Signal::TSTP).expect("it is there");
+    });
+}
+
+/// The processes that a process has started.
+fn children(parent: Pid) -> Vec<Pid> {
+    let path = format!("/proc/{parent}/task/{parent}/children");
+    let numbers = std::fs::read_to_string(path).expect("it runs");
+    let numbers = numbers.split_whitespace();
+    numbers
+        .filter_map(|number| Pid::from_raw(number.parse().ok()?))
+        .collect()
+}
+
 /// As a debugger or `kill -STOP` does: nothing could be given back, but all of it is taken again.
 #[test]
 fn a_console_that_is_continued_takes_its_terminal_again() {
     let place = Place::new();
     let mut session = place.demo();
-    let taken = |session: &mut crate::support::pty::Session| {
+    let taken = |session: &mut Session| {
         let enter = b"\x1b[?1049h";
         let raw = session.raw_output();
         raw.windows(enter.len())

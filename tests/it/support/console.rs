@@ -5,7 +5,7 @@ use std::{io, time::Duration};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use groupdesk::{
-    config::Environment,
+    config::{Comfort, Environment},
     domain::token::Token,
     operations::{Clock, Connector, Operations},
     tui::{
@@ -157,6 +157,7 @@ impl Console {
             operator: "ana@bastion2".into(),
             config_file: Some("/home/ana/.config/groupdesk/config.toml".into()),
             ascii: theme.ascii,
+            comfort: Comfort::default(),
             environment: Environment::default(),
             connector,
             keys: groupdesk::tui::keymap::Keymap::default(),

@@ -1,0 +1,305 @@
+//! A frame as lines to be read aloud: what is new since the last one, the row with the focus first. It is made from
+//! what the panes draw, so that it says what the screen would show.
+
+use ratatui::{
+    buffer::{Buffer, CellWidth},
+    layout::Position,
+    style::Modifier,
+};
+
+/// Narrower than where details stand beside a list: two things in one line cannot be read aloud.
+pub const COLUMNS: u16 = 98;
+/// Enough for what one reads at a time.
+pub const ROWS: u16 = 40;
+
+/// What was read so far.
+#[derive(Debug, Default)]
+pub struct Reader {
+    last: Option<Page>,
+}
+
+/// A frame, taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Page {
+    /// Where one is: environment, profile, host, rights.
+    place: String,
+    /// The way here.
+    way: String,
+    /// Counts and marks, without the age of the data.
+    status: String,
+    message: String,
+    keys: String,
+    body: Vec<Line>,
+    focus: Option<usize>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Line {
+    text: String,
+    /// The edge of a box, with its title.
+    is_edge: bool,
+}
+
+impl Reader {
+    /// The next frame is read whole.
+    pub fn forget(&mut self) {
+        self.last = None;
+    }
+
+    /// The lines that are to be read now; none where nothing has changed.
+    pub fn read(&mut self, frame: &Buffer, cursor: Option<Position>) -> Vec<String> {
+        let page = Page::of(frame, cursor);
+        let lines = match &self.last {
+            Some(last) if last.way == page.way && last.place == page.place => page.news(last),
+            _ => page.whole(self.last.as_ref()),
+        };
+        self.last = Some(page);
+        lines
+    }
+}
+
+impl Page {
+    fn of(frame: &Buffer, cursor: Option<Position>) -> Self {
+        let height = frame.area.height;
+        let row = |y: u16| {
+            if y < height {
+                text(frame, y)
+            } else {
+                String::new()
+            }
+        };
+        let (way, status) = halves(&row(1));
+        let body_rows = 2..height.saturating_sub(2);
+        let body: Vec<Line> = body_rows.clone().map(|y| line(&row(y))).collect();
+        let focused = cursor
+            .map(|at| at.y)
+            .or_else(|| body_rows.clone().find(|y| has_cursor(frame, *y)));
+        Self {
+            place: halves(&row(0)).0,
+            way,
+            status: without_age(&status),
+            message: message(&row(height.saturating_sub(2))),
+            keys: words(&row(height.saturating_sub(1))),
+            body,
+            focus: focused
+                .filter(|y| body_rows.contains(y))
+                .map(|y| usize::from(y - 2)),
+        }
+    }
+
+    fn focus(&self) -> Option<String> {
+        let line = self.body.get(self.focus?)?;
+        Some(format!("> {}", bare(&line.text)))
+    }
+
+    /// Another pane: all of it, and in the end what the cursor is on.
+    fn whole(&self, last: Option<&Self>) -> Vec<String> {
+        let mut lines = Vec::new();
+        if last.is_none_or(|last| last.place != self.place) {
+            lines.push(self.place.clone());
+        }
+        lines.push(format!("# {}", self.way));
+        lines.push(self.status.clone());
+        let others = self.body.iter().enumerate();
+        let others = others.filter(|(at, _)| Some(*at) != self.focus);
+        lines.extend(others.map(|(_, line)| line.text.clone()));
+        lines.push(format!("keys: {}", self.keys));
+        lines.extend(self.focus());
+        if last.is_none_or(|last| last.message != self.message) {
+            lines.push(self.message.clone());
+        }
+        lines.retain(|line| !line.is_empty());
+        lines
+    }
+
+    /// The same pane: the row of the cursor, what else has changed, and what was said.
+    fn news(&self, last: &Self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let focus = self.focus();
+        let moved = focus != last.focus();
+        if moved {
+            lines.extend(focus);
+        }
+        // Rows that scroll into the window beside the cursor are no news.
+        let table = if moved { self.block() } else { 0..0 };
+        for (at, line) in self.body.iter().enumerate() {
+            // What only lost the cursor was read before.
+            let is_known = last
+                .body
+                .iter()
+                .any(|known| bare(&known.text) == bare(&line.text));
+            if !is_known && Some(at) != self.focus && !line.is_edge && !table.contains(&at) {
+                lines.push(line.text.clone());
+            }
+        }
+        for (now, before) in [(&self.status, &last.status), (&self.message, &last.message)] {
+            if now != before {
+                lines.push(now.clone());
+            }
+        }
+        lines.retain(|line| !line.is_empty());
+        lines
+    }
+
+    /// The rows around the focus, from edge to edge.
+    fn block(&self) -> std::ops::Range<usize> {
+        let Some(focus) = self.focus else { return 0..0 };
+        let before = self.body[..focus].iter().rposition(|line| line.is_edge);
+        let after = self.body[focus..].iter().position(|line| line.is_edge);
+        before.map_or(0, |at| at + 1)..after.map_or(self.body.len(), |at| focus + at)
+    }
+}
+
+/// A line without the sign of the cursor.
+fn bare(line: &str) -> &str {
+    line.trim_start_matches(['>', ' '])
+}
+
+/// The signs of a row.
+fn text(frame: &Buffer, y: u16) -> String {
+    let mut text = String::new();
+    let mut x = 0;
+    while x < frame.area.width {
+        let symbol = frame[(x, y)].symbol();
+        text.push_str(symbol);
+        x += symbol.cell_width().max(1);
+    }
+    text
+}
+
+/// The row of the cursor of a list: `>` in reverse.
+fn has_cursor(frame: &Buffer, y: u16) -> bool {
+    (0..frame.area.width.min(4)).any(|x| {
+        let cell = &frame[(x, y)];
+        cell.symbol() == ">" && cell.modifier.contains(Modifier::REVERSED)
+    })
+}
+
+fn is_box(sign: char) -> bool {
+    ('\u{2500}'..='\u{257f}').contains(&sign)
+}
+
+fn line(row: &str) -> Line {
+    let is_edge = row.contains("──");
+    Line {
+        text: words(&row.replace(is_box, " ")),
+        is_edge,
+    }
+}
+
+/// Without the room between columns; two blanks stay, which are heard as a pause.
+fn words(row: &str) -> String {
+    let parts = row.split("  ").map(str::trim);
+    let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+    parts.join("  ")
+}
+
+/// What stands at the left of a row and what stands at its right.
+fn halves(row: &str) -> (String, String) {
+    let row = row.trim();
+    match row.split_once("   ") {
+        Some((left, right)) => (words(left), words(right)),
+        None => (words(row), String::new()),
+    }
+}
+
+/// An age grows with every key; only on its own it is no news.
+fn without_age(status: &str) -> String {
+    let parts = status.split("  ");
+    let parts: Vec<&str> = parts.filter(|part| !part.ends_with(" ago")).collect();
+    parts.join("  ")
+}
+
+/// The sign of a message in words.
+fn message(row: &str) -> String {
+    let row = words(row.trim_end().trim_end_matches("m messages"));
+    for (sign, word) in [
+        ("i ", "info"),
+        ("+ ", "done"),
+        ("! ", "warning"),
+        ("x ", "error"),
+        ("? ", "unknown"),
+    ] {
+        if let Some(text) = row.strip_prefix(sign) {
+            return format!("{word}: {}", text.trim_start());
+        }
+    }
+    row
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::{layout::Rect, style::Style};
+
+    use super::*;
+
+    const REVERSED: Style = Style::new().add_modifier(Modifier::REVERSED);
+
+    fn frame(rows: &[&str]) -> Buffer {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 60, rows.len() as u16));
+        for (y, row) in rows.iter().enumerate() {
+            let is_cursor = row.trim_start_matches(['│', ' ']).starts_with('>');
+            let style = if is_cursor { REVERSED } else { Style::new() };
+            buffer.set_string(0, y as u16, row, style);
+        }
+        buffer
+    }
+
+    fn list(cursor: usize, message: &str) -> Buffer {
+        let names = ["Acme  4", "Globex  7", "Initech  1"];
+        let mut rows = vec![
+            " TESTING  eu-test  api.example.com          200 7ms".to_owned(),
+            " Groups                    3 of 3   sort: name ^   12s ago".to_owned(),
+            format!("┌─ Groups ───────────────── {}/3 ┐", cursor + 1),
+            "│  NAME     MAP │".to_owned(),
+        ];
+        for (at, name) in names.iter().enumerate() {
+            let mark = if at == cursor { ">" } else { " " };
+            rows.push(format!("│{mark} {name} │"));
+        }
+        rows.push("└───────────────┘".into());
+        rows.push(format!(" {message}"));
+        rows.push(" Enter open  e edit  ? help".into());
+        frame(&rows.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_new_pane_is_read_whole_and_then_only_what_changes() {
+        let mut reader = Reader::default();
+        assert_eq!(
+            reader.read(&list(0, "i  welcome   m messages"), None),
+            [
+                "TESTING  eu-test  api.example.com",
+                "# Groups",
+                "3 of 3  sort: name ^",
+                "Groups  1/3",
+                "NAME  MAP",
+                "Globex  7",
+                "Initech  1",
+                "keys: Enter open  e edit  ? help",
+                "> Acme  4",
+                "info: welcome",
+            ]
+        );
+        let again = list(0, "i  welcome   m messages");
+        assert_eq!(reader.read(&again, None), [""; 0]);
+        let moved = list(1, "x  it failed");
+        assert_eq!(
+            reader.read(&moved, None),
+            ["> Globex  7", "error: it failed"]
+        );
+        reader.forget();
+        assert_eq!(reader.read(&moved, None).len(), 10);
+    }
+
+    #[test]
+    fn the_field_with_the_cursor_has_the_focus() {
+        let page =
+            |text: &str| frame(&["TESTING", "Edit", text, "map  213", "", "i  typed", "keys"]);
+        let mut reader = Reader::default();
+        let at = Some(Position::new(7, 2));
+        reader.read(&page("name   Acme"), at);
+        let read = reader.read(&page("name   Acme!"), at);
+        assert_eq!(read, ["> name  Acme!"]);
+    }
+}

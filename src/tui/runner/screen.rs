@@ -1,0 +1,87 @@
+//! What the runner needs of a terminal, and the terminals it has.
+
+use std::io;
+
+use ratatui::Frame;
+
+use crate::{domain::token::Token, tui::terminal};
+
+/// What the runner needs of a terminal besides drawing; tests bring their own.
+pub trait Screen {
+    /// Draws what the closure renders, as far as it differs from the last drawing.
+    fn draw(&mut self, render: &mut dyn FnMut(&mut Frame<'_>)) -> io::Result<()>;
+    /// Hands a text to the person's clipboard (OSC 52).
+    fn copy(&mut self, text: &Token) -> io::Result<()>;
+    /// Leaves the screen, stops the process, and comes back when it is continued.
+    fn suspend(&mut self) -> io::Result<()>;
+    /// Gives screen and keyboard to the person's editor.
+    fn give_away(&mut self) -> io::Result<()>;
+    /// Takes both back; the size as it is now, where it may be another one.
+    fn take_back(&mut self) -> io::Result<Option<(u16, u16)>>;
+    /// After SIGCONT: the shell may have changed the terminal.
+    fn continued(&mut self) -> io::Result<()>;
+    /// Draws everything anew at the next draw.
+    fn redraw(&mut self);
+}
+
+impl Screen for terminal::Screen {
+    fn draw(&mut self, render: &mut dyn FnMut(&mut Frame<'_>)) -> io::Result<()> {
+        self.draw(render)
+    }
+
+    fn copy(&mut self, text: &Token) -> io::Result<()> {
+        self.copy(text.expose())
+    }
+
+    fn suspend(&mut self) -> io::Result<()> {
+        self.suspend()
+    }
+
+    fn give_away(&mut self) -> io::Result<()> {
+        self.give_away()
+    }
+
+    fn take_back(&mut self) -> io::Result<Option<(u16, u16)>> {
+        self.take_back()?;
+        crossterm::terminal::size().map(Some)
+    }
+
+    fn continued(&mut self) -> io::Result<()> {
+        self.continued()
+    }
+
+    fn redraw(&mut self) {
+        self.redraw();
+    }
+}
+
+impl Screen for terminal::PlainScreen {
+    fn draw(&mut self, render: &mut dyn FnMut(&mut Frame<'_>)) -> io::Result<()> {
+        self.draw(render)
+    }
+
+    fn copy(&mut self, text: &Token) -> io::Result<()> {
+        self.copy(text.expose())
+    }
+
+    fn suspend(&mut self) -> io::Result<()> {
+        self.suspend()
+    }
+
+    fn give_away(&mut self) -> io::Result<()> {
+        self.give_away()
+    }
+
+    fn take_back(&mut self) -> io::Result<Option<(u16, u16)>> {
+        self.take_back()?;
+        Ok(None)
+    }
+
+    fn continued(&mut self) -> io::Result<()> {
+        self.continued()
+    }
+
+    fn redraw(&mut self) {
+        self.redraw();
+    }
+}

@@ -1,0 +1,187 @@
+//! Looks of cells, and the shortest sequence (SGR) from one to another.
+
+use ratatui::{
+    buffer::Cell,
+    style::{Color, Modifier},
+};
+
+use super::spot::Spot;
+
+/// How a cell is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(super) struct Look {
+    pub(super) foreground: Color,
+    pub(super) background: Color,
+    pub(super) modifier: Modifier,
+}
+
+/// What is seen where nothing is written.
+const SEEN_ON_BLANKS: Modifier = Modifier::REVERSED
+    .union(Modifier::UNDERLINED)
+    .union(Modifier::CROSSED_OUT);
+
+/// Attributes, the codes that switch them on, and off.
+const ATTRIBUTES: [(Modifier, u8, u8); 9] = [
+    (Modifier::BOLD, 1, 22),
+    (Modifier::DIM, 2, 22),
+    (Modifier::ITALIC, 3, 23),
+    (Modifier::UNDERLINED, 4, 24),
+    (Modifier::SLOW_BLINK, 5, 25),
+    (Modifier::RAPID_BLINK, 6, 25),
+    (Modifier::REVERSED, 7, 27),
+    (Modifier::HIDDEN, 8, 28),
+    (Modifier::CROSSED_OUT, 9, 29),
+];
+
+impl Look {
+    /// A blank only has what one can see of it.
+    pub(super) fn of(cell: &Cell) -> Self {
+        let look = Self {
+            foreground: cell.fg,
+            background: cell.bg,
+            modifier: cell.modifier,
+        };
+        if cell.symbol() == " " && !look.modifier.intersects(SEEN_ON_BLANKS) {
+            Self {
+                background: cell.bg,
+                ..Self::default()
+            }
+        } else {
+            look
+        }
+    }
+
+    pub(super) fn is_seen_on_blanks(self) -> bool {
+        !self.leaves_blanks_alone()
+    }
+
+    /// A blank written or erased with it looks like one without any look.
+    pub(super) fn leaves_blanks_alone(self) -> bool {
+        self.background == Color::Reset && !self.modifier.intersects(SEEN_ON_BLANKS)
+    }
+
+    /// Bytes it takes to be ready for a spot.
+    pub(super) fn cost_of(self, spot: &Spot<'_>) -> usize {
+        if spot.is_blank() && self.leaves_blanks_alone() {
+            return 0;
+        }
+        let mut bytes = Vec::new();
+        self.change_to(spot.look, &mut bytes);
+        bytes.len()
+    }
+
+    /// Writes the shorter of two ways: what differs, or all after a reset.
+    pub(super) fn change_to(self, to: Self, out: &mut Vec<u8>) {
+        if self == to {
+            return;
+        }
+        let step = self.step_to(to);
+        let mut reset = Self::default().step_to(to);
+        if !reset.is_empty() {
+            reset.insert_str(0, "0;");
+        }
+        let codes = if reset.len() < step.len() {
+            reset
+        } else {
+            step
+        };
+        out.extend(b"\x1b[");
+        out.extend(codes.as_bytes());
+        out.push(b'm');
+    }
+
+    fn step_to(self, to: Self) -> String {
+        let mut codes: Vec<String> = Vec::new();
+        let mut now = self.modifier;
+        for (attribute, _, off) in ATTRIBUTES {
+            if now.contains(attribute) && !to.modifier.contains(attribute) {
+                codes.push(off.to_string());
+                // One code may end two attributes; the other is put back below.
+                for (other, _, ends) in ATTRIBUTES {
+                    if ends == off {
+                        now.remove(other);
+                    }
+                }
+            }
+        }
+        for (attribute, on, _) in ATTRIBUTES {
+            if to.modifier.contains(attribute) && !now.contains(attribute) {
+                codes.push(on.to_string());
+            }
+        }
+        if self.foreground != to.foreground {
+            codes.push(colour(to.foreground, 30));
+        }
+        if self.background != to.background {
+            codes.push(colour(to.background, 40));
+        }
+        codes.join(";")
+    }
+}
+
+/// `base` is 30 for letters and 40 for what is behind them.
+fn colour(colour: Color, base: u8) -> String {
+    let bright = base + 60;
+    let code = match colour {
+        Color::Reset => base + 9,
+        Color::Black => base,
+        Color::Red => base + 1,
+        Color::Green => base + 2,
+        Color::Yellow => base + 3,
+        Color::Blue => base + 4,
+        Color::Magenta => base + 5,
+        Color::Cyan => base + 6,
+        Color::Gray => base + 7,
+        Color::DarkGray => bright,
+        Color::LightRed => bright + 1,
+        Color::LightGreen => bright + 2,
+        Color::LightYellow => bright + 3,
+        Color::LightBlue => bright + 4,
+        Color::LightMagenta => bright + 5,
+        Color::LightCyan => bright + 6,
+        Color::White => bright + 7,
+        Color::Indexed(index) => return format!("{};5;{index}", base + 8),
+        Color::Rgb(red, green, blue) => return format!("{};2;{red};{green};{blue}", base + 8),
+    };
+    code.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(from: Look, to: Look) -> String {
+        let mut out = Vec::new();
+        from.change_to(to, &mut out);
+        String::from_utf8(out).expect("ASCII")
+    }
+
+    #[test]
+    fn the_shorter_way_is_taken() {
+        let plain = Look::default();
+        let bold = Look {
+            modifier: Modifier::BOLD,
+            ..plain
+        };
+        let all = Look {
+            foreground: Color::Red,
+            modifier: Modifier::BOLD | Modifier::REVERSED,
+            ..plain
+        };
+        let dim = Look {
+            modifier: Modifier::DIM,
+            ..plain
+        };
+        assert_eq!(step(plain, plain), "");
+        assert_eq!(step(plain, bold), "\x1b[1m");
+        assert_eq!(step(bold, plain), "\x1b[m");
+        assert_eq!(step(bold, dim), "\x1b[0;2m");
+        assert_eq!(step(bold, all), "\x1b[7;31m");
+        assert_eq!(step(all, plain), "\x1b[m");
+        let both = Look {
+            modifier: Modifier::BOLD | Modifier::DIM,
+            ..plain
+        };
+        assert_eq!(step(both, dim), "\x1b[0;2m");
+    }
+}

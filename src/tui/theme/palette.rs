@@ -1,0 +1,290 @@
+//! Which colour a role has: the 16 named ones, fixed ones for a light or a dark background, or the person's own.
+
+use ratatui::style::Color;
+
+use crate::config::{Colour, Comfort, Ground, Role};
+
+/// The colours of all roles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Palette {
+    ground: Ground,
+    own: [Option<Color>; Role::ALL.len()],
+}
+
+impl Default for Palette {
+    fn default() -> Self {
+        Self::NAMED
+    }
+}
+
+impl Palette {
+    /// The 16 named colours, so that the palette of the terminal decides.
+    pub const NAMED: Self = Self {
+        ground: Ground::Terminal,
+        own: [None; Role::ALL.len()],
+    };
+
+    /// From the configuration. Where it says nothing and the terminal says by `COLORFGBG` that its background is light,
+    /// the fixed colours for one: the usual yellow and cyan cannot be read there.
+    pub fn of(comfort: &Comfort, variable: impl Fn(&str) -> Option<String>) -> Self {
+        let has_256 = variable("TERM").is_some_and(|term| term.contains("256color"));
+        let ground = match comfort.ground {
+            Ground::Terminal if has_256 && is_light(variable("COLORFGBG")) => Ground::Light,
+            ground => ground,
+        };
+        let mut palette = Self {
+            ground,
+            ..Self::NAMED
+        };
+        for (role, colour) in &comfort.colours {
+            palette.own[place(*role)] = Some(of(*colour));
+        }
+        palette
+    }
+
+    /// `None` where the dim attribute is meant, which needs no colour.
+    pub fn colour(&self, role: Role) -> Option<Color> {
+        let index = |light: u8, dark: u8, named: Color| match self.ground {
+            Ground::Terminal => named,
+            Ground::Light => Color::Indexed(light),
+            Ground::Dark => Color::Indexed(dark),
+        };
+        if let Some(own) = self.own[place(role)] {
+            return Some(own);
+        }
+        Some(match role {
+            Role::Production | Role::Removed | Role::Error => index(124, 210, Color::Red),
+            Role::Testing | Role::Added | Role::Ok | Role::JsonString => {
+                index(22, 114, Color::Green)
+            }
+            Role::Changed | Role::Warning | Role::Matched => index(94, 221, Color::Yellow),
+            Role::Unknown | Role::JsonValue => index(90, 183, Color::Magenta),
+            Role::Key | Role::JsonKey => index(24, 80, Color::Cyan),
+            Role::Dim if self.ground == Ground::Terminal => return None,
+            Role::Dim => index(240, 248, Color::DarkGray),
+        })
+    }
+}
+
+fn place(role: Role) -> usize {
+    role as usize
+}
+
+/// `15;0` is white on black, `0;15` and `0;default;15` black on white; rxvt, Konsole and iTerm2 set it.
+fn is_light(colours: Option<String>) -> bool {
+    let last = colours.and_then(|text| text.rsplit(';').next()?.parse::<u8>().ok());
+    matches!(last, Some(7 | 15))
+}
+
+fn of(colour: Colour) -> Color {
+    const NAMED: [Color; 16] = [
+        Color::Black,
+        Color::Red,
+        Color::Green,
+        Color::Yellow,
+        Color::Blue,
+        Color::Magenta,
+        Color::Cyan,
+        Color::Gray,
+        Color::DarkGray,
+        Color::LightRed,
+        Color::LightGreen,
+        Color::LightYellow,
+        Color::LightBlue,
+        Color::LightMagenta,
+        Color::LightCyan,
+        Color::White,
+    ];
+    match colour {
+        Colour::Default => Color::Reset,
+        Colour::Named(number) => NAMED[usize::from(number % 16)],
+        Colour::Index(index) => Color::Indexed(index),
+        Colour::Rgb(red, green, blue) => Color::Rgb(red, green, blue),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Rgb = (u8, u8, u8);
+
+    /// One of the 256 beyond the 16: the cube of 6 steps, then the greys.
+    fn cube(index: u8) -> Rgb {
+        assert!(index >= 16, "the first 16 differ from terminal to terminal");
+        if index >= 232 {
+            let grey = 8 + 10 * (index - 232);
+            return (grey, grey, grey);
+        }
+        let step = |digit: u8| if digit == 0 { 0 } else { 55 + 40 * digit };
+        let index = index - 16;
+        (step(index / 36), step(index / 6 % 6), step(index % 6))
+    }
+
+    /// WCAG 2, relative luminance.
+    fn luminance((red, green, blue): Rgb) -> f64 {
+        let linear = |part: u8| {
+            let part = f64::from(part) / 255.0;
+            if part <= 0.040_45 {
+                part / 12.92
+            } else {
+                ((part + 0.055) / 1.055).powf(2.4)
+            }
+        };
+        0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
+    }
+
+    fn contrast(one: Rgb, other: Rgb) -> f64 {
+        let (one, other) = (luminance(one), luminance(other));
+        (one.max(other) + 0.05) / (one.min(other) + 0.05)
+    }
+
+    const WHITE: Rgb = (0xff, 0xff, 0xff);
+
+    #[test]
+    fn fixed_colours_can_be_read_on_their_background() {
+        // White, the greys of light themes, Solarized Light; black, VS Code Dark, Gruvbox Dark, One Dark, Solarized Dark.
+        let light = [
+            WHITE,
+            (0xf2, 0xf2, 0xf2),
+            (0xfa, 0xfa, 0xfa),
+            (0xfd, 0xf6, 0xe3),
+        ];
+        let dark = [
+            (0, 0, 0),
+            (0x1e, 0x1e, 0x1e),
+            (0x28, 0x28, 0x28),
+            (0x28, 0x2c, 0x34),
+            (0, 0x2b, 0x36),
+        ];
+        for (ground, backgrounds) in [(Ground::Light, &light[..]), (Ground::Dark, &dark[..])] {
+            let comfort = Comfort {
+                ground,
+                ..Comfort::default()
+            };
+            let palette = Palette::of(&comfort, |_| None);
+            for (role, name) in Role::ALL {
+                let Some(Color::Indexed(index)) = palette.colour(role) else {
+                    panic!("{name} has no fixed colour");
+                };
+                let least = if role == Role::Dim { 3.0 } else { 4.5 };
+                for background in backgrounds {
+                    let found = contrast(cube(index), *background);
+                    assert!(found >= least, "{name} on {background:?}: {found:.1}");
+                }
+            }
+        }
+        assert!((contrast(WHITE, (0, 0, 0)) - 21.0).abs() < 0.01);
+    }
+
+    /// Red, green, yellow, magenta, cyan of palettes whose makers meant them to be read.
+    const READABLE: [(&str, Rgb, [Rgb; 5]); 4] = [
+        (
+            "GitHub Light",
+            WHITE,
+            [
+                (0xcf, 0x22, 0x2e),
+                (0x11, 0x63, 0x29),
+                (0x4d, 0x2d, 0x00),
+                (0x82, 0x50, 0xdf),
+                (0x1b, 0x7c, 0x83),
+            ],
+        ),
+        (
+            "Modus Operandi",
+            WHITE,
+            [
+                (0xa6, 0, 0),
+                (0, 0x68, 0),
+                (0x6f, 0x55, 0),
+                (0x72, 0x10, 0x45),
+                (0, 0x5e, 0x8b),
+            ],
+        ),
+        (
+            "Modus Vivendi",
+            (0, 0, 0),
+            [
+                (0xff, 0x5f, 0x59),
+                (0x44, 0xbc, 0x44),
+                (0xd0, 0xbc, 0),
+                (0xfe, 0xac, 0xd0),
+                (0, 0xd3, 0xd0),
+            ],
+        ),
+        (
+            "Dracula",
+            (0x28, 0x2a, 0x36),
+            [
+                (0xff, 0x55, 0x55),
+                (0x50, 0xfa, 0x7b),
+                (0xf1, 0xfa, 0x8c),
+                (0xff, 0x79, 0xc6),
+                (0x8b, 0xe9, 0xfd),
+            ],
+        ),
+    ];
+
+    #[test]
+    fn the_named_colours_are_those_that_palettes_make_readable() {
+        for (name, background, colours) in READABLE {
+            for (role, word) in Role::ALL {
+                let at = match Palette::NAMED.colour(role) {
+                    Some(Color::Red) => 0,
+                    Some(Color::Green) => 1,
+                    Some(Color::Yellow) => 2,
+                    Some(Color::Magenta) => 3,
+                    Some(Color::Cyan) => 4,
+                    // Dim is an attribute, which the terminal derives from its own letters.
+                    None => continue,
+                    Some(other) => panic!("{word} is {other}, which light or dark palettes hide"),
+                };
+                let found = contrast(colours[at], background);
+                assert!(found >= 4.5, "{word} in {name}: {found:.1}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_light_terminal_that_says_so_gets_colours_for_it() {
+        let palette = |foreground: &'static str, term: &'static str| {
+            Palette::of(&Comfort::default(), |name| match name {
+                "COLORFGBG" => Some(foreground.to_owned()),
+                "TERM" => Some(term.to_owned()),
+                _ => None,
+            })
+        };
+        let key = |palette: Palette| palette.colour(Role::Key);
+        assert_eq!(
+            key(palette("0;15", "xterm-256color")),
+            Some(Color::Indexed(24))
+        );
+        assert_eq!(
+            key(palette("0;default;15", "rxvt-256color")),
+            Some(Color::Indexed(24))
+        );
+        assert_eq!(key(palette("15;0", "xterm-256color")), Some(Color::Cyan));
+        assert_eq!(key(palette("0;15", "xterm")), Some(Color::Cyan));
+        assert_eq!(key(palette("", "xterm-256color")), Some(Color::Cyan));
+    }
+
+    #[test]
+    fn own_colours_come_first() {
+        let comfort = Comfort {
+            colours: vec![
+                (Role::Error, Colour::Rgb(1, 2, 3)),
+                (Role::Dim, Colour::Named(8)),
+                (Role::Ok, Colour::Default),
+            ],
+            ..Comfort::default()
+        };
+        let palette = Palette::of(&comfort, |_| None);
+        assert_eq!(palette.colour(Role::Error), Some(Color::Rgb(1, 2, 3)));
+        assert_eq!(palette.colour(Role::Dim), Some(Color::DarkGray));
+        assert_eq!(palette.colour(Role::Ok), Some(Color::Reset));
+        assert_eq!(palette.colour(Role::Removed), Some(Color::Red));
+        for (at, (role, _)) in Role::ALL.into_iter().enumerate() {
+            assert_eq!(place(role), at);
+        }
+    }
+}

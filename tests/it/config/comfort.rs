@@ -1,0 +1,73 @@
+//! What the configuration may say about looks, the mouse and the plain mode.
+
+use groupdesk::config::{Colour, Comfort, Ground, Role};
+
+use super::{Home, problems};
+
+fn comfort(text: &str) -> Comfort {
+    Home::with_file(text).load().expect("a good file").comfort
+}
+
+#[test]
+fn without_a_word_the_terminal_decides_and_keeps_its_mouse() {
+    let usual = comfort("");
+    assert_eq!(usual, Comfort::default());
+    assert!(!usual.mouse && !usual.plain);
+    assert_eq!(usual.ground, Ground::Terminal);
+}
+
+#[test]
+fn every_form_of_a_colour_is_taken() {
+    let asked = comfort(
+        "mouse = true\nplain = true\n[theme]\nbase = \"dark\"\nerror = \"light-red\"\nok = \"#0Af010\"\ndim = 244\nkey = \"default\"\njson_key = 0x10\n",
+    );
+    assert!(asked.mouse && asked.plain);
+    assert_eq!(asked.ground, Ground::Dark);
+    assert_eq!(
+        asked.colours,
+        [
+            (Role::Error, Colour::Named(9)),
+            (Role::Ok, Colour::Rgb(0x0a, 0xf0, 0x10)),
+            (Role::Key, Colour::Default),
+            (Role::JsonKey, Colour::Index(16)),
+            (Role::Dim, Colour::Index(244)),
+        ]
+    );
+}
+
+#[test]
+fn a_bad_value_is_refused_with_its_place_and_the_nearest_name() {
+    for (text, place, part) in [
+        ("mouse = \"on\"", (1, 9), "mouse must be true or false"),
+        (
+            "theme = \"dark\"",
+            (1, 9),
+            "write [theme] on a line of its own",
+        ),
+        ("[theme]\nbase = \"drak\"", (2, 8), "did you mean \"dark\"?"),
+        (
+            "[theme]\nerorr = \"red\"",
+            (2, 1),
+            "did you mean \"error\"?",
+        ),
+        (
+            "[theme]\n\nerror = \"lite-red\"",
+            (3, 9),
+            "error is no colour: \"lite-red\"; did you mean \"light-red\"?",
+        ),
+        (
+            "[theme]\nok = \"#12345\"",
+            (2, 6),
+            "a name such as \"light-blue\", \"#rrggbb\", or a number from 0 to 255",
+        ),
+        ("[theme]\nok = \"#+12345\"", (2, 6), "#rrggbb"),
+        ("[theme]\nok = 256", (2, 6), "from 0 to 255"),
+        ("[theme]\nok = -1", (2, 6), "from 0 to 255"),
+        ("[theme]\nok = true", (2, 6), "is of type boolean"),
+    ] {
+        let found = problems(text);
+        assert_eq!(found.len(), 1, "{text}: {found:?}");
+        assert_eq!((found[0].line, found[0].column), place, "{text}: {found:?}");
+        assert!(found[0].what.contains(part), "{text}: {found:?}");
+    }
+}

@@ -1,0 +1,104 @@
+//! The mouse is the terminal's own, unless the configuration asks for it.
+
+use std::{fs, path::Path};
+
+use rustix::process::Signal;
+
+use super::{
+    PATIENCE, assert_given_back,
+    place::{FIRST, Held, Place},
+};
+use crate::support::pty::Session;
+
+const ON: &[u8] = b"\x1b[?1000h";
+const OFF: &[u8] = b"\x1b[?1000l";
+
+fn times(session: &mut Session, bytes: &[u8]) -> usize {
+    let raw = session.raw_output();
+    raw.windows(bytes.len())
+        .filter(|part| *part == bytes)
+        .count()
+}
+
+/// A console on somebody's demo, with a line at the top of its configuration.
+fn console(place: &Place, held: &Held, line: &str) -> Session {
+    let text = fs::read_to_string(&held.config).expect("readable");
+    // Beside the other: it names the files of its keys from there.
+    let config = Path::new(&held.config).with_file_name("mouse.toml");
+    fs::write(&config, format!("{line}\n{text}")).expect("written");
+    let mut session = place
+        .groupdesk(&["--config", &config.to_string_lossy()])
+        .env("GROUPDESK_DIRECTORY", held.directory.as_str())
+        .start();
+    session.wait_for("10 of 10", PATIENCE);
+    session
+}
+
+/// A press of a button and its release at a column and row, counted from 1.
+fn press(session: &mut Session, button: u8, column: u16, row: u16) {
+    session.send(format!(
+        "\x1b[<{button};{column};{row}M\x1b[<{button};{column};{row}m"
+    ));
+}
+
+/// A notch of the wheel, which has no release.
+fn wheel(session: &mut Session, button: u8) {
+    session.send(format!("\x1b[<{button};10;10M"));
+}
+
+#[test]
+fn wheel_and_click_move_the_cursor_and_nothing_else() {
+    let place = Place::new();
+    let held = place.hold();
+    let mut session = console(&place, &held, "mouse = true");
+    session.wait_for(FIRST, PATIENCE);
+    assert_eq!(times(&mut session, ON), 1);
+    wheel(&mut session, 65);
+    session.wait_for(" 4/10 ", PATIENCE);
+    wheel(&mut session, 64);
+    session.wait_for(" 1/10 ", PATIENCE);
+    // Row 5 holds the first group.
+    press(&mut session, 0, 10, 7);
+    session.wait_for(" 3/10 ", PATIENCE);
+    press(&mut session, 0, 10, 5);
+    session.wait_for(" 1/10 ", PATIENCE);
+    // On every row and on every key of the footer: no pane opens.
+    for row in 1..=24 {
+        for column in [1, 3, 12, 40, 79] {
+            press(&mut session, 0, column, row);
+            press(&mut session, 2, column, row);
+        }
+    }
+    session.send("g");
+    let screen = session.wait_for(" 1/10 ", PATIENCE);
+    let way = screen.lines().nth(1).expect("a second line");
+    assert!(way.starts_with(" Groups   "), "{screen}");
+    // In a review nothing is pressed by it.
+    session.send("e\x05x\x13");
+    session.wait_for("read just now", PATIENCE);
+    for row in 1..=24 {
+        for column in [3, 12, 20] {
+            press(&mut session, 0, column, row);
+        }
+    }
+    session.send("?");
+    session.wait_for("Keys: Review", PATIENCE);
+    session.send("\x1b");
+    session.wait_for("nothing is sent yet", PATIENCE);
+    session.signal(Signal::TERM);
+    session.exit_status(PATIENCE);
+    assert_eq!(times(&mut session, OFF), 1);
+    assert_given_back(&mut session);
+}
+
+#[test]
+fn nobody_who_did_not_ask_loses_the_mouse() {
+    let place = Place::new();
+    let mut session = place.demo();
+    session.send("j");
+    session.wait_for(" 2/10 ", PATIENCE);
+    assert_eq!(times(&mut session, ON), 0);
+    session.send("q");
+    session.exit_status(PATIENCE);
+    assert_eq!(times(&mut session, OFF), 0);
+}

@@ -1,0 +1,116 @@
+//! The console as lines: everything is read in the order in which it happened, and nothing is drawn over.
+
+use super::{
+    PATIENCE, assert_given_back,
+    place::{Place, wait_until},
+};
+use crate::support::pty::Session;
+
+/// What was written after a place in the output, as lines.
+fn lines_from(session: &mut Session, from: usize) -> Vec<String> {
+    let text = String::from_utf8_lossy(&session.raw_output()[from..]).into_owned();
+    text.split("\r\n").map(str::to_owned).collect()
+}
+
+/// Types, waits for a line that begins so, and returns what was said until then.
+#[track_caller]
+fn say(session: &mut Session, keys: &str, beginning: &str) -> Vec<String> {
+    let from = session.raw_output().len();
+    session.send(keys);
+    wait_until(beginning, || {
+        let lines = lines_from(session, from);
+        lines.iter().any(|line| line.starts_with(beginning))
+    });
+    lines_from(session, from)
+}
+
+#[test]
+fn a_name_is_edited_by_ear() {
+    let place = Place::new();
+    // No size matters: the terminal is narrower than the lines.
+    let mut session = place
+        .groupdesk(&["--plain", "demo"])
+        .size(10, 40)
+        .env("TERM", "dumb")
+        .start();
+    wait_until("the list", || {
+        let lines = lines_from(&mut session, 0);
+        lines.iter().any(|line| line.starts_with("10 of 10"))
+    });
+    let lines = lines_from(&mut session, 0);
+    assert!(lines[0].contains("TESTING  testing"), "{lines:?}");
+    assert_eq!(lines[1], "# Groups");
+    assert!(lines.iter().any(|line| line.starts_with("> Acme Europe")));
+
+    let lines = say(&mut session, "j", "id  acme-us");
+    assert!(
+        lines[0].starts_with("> Acme US (test)  acme-us"),
+        "{lines:?}"
+    );
+    let lines = say(&mut session, "e", "> name  Acme US (test)");
+    assert_eq!(lines[0], "# Groups > Edit acme-us");
+    let lines = say(&mut session, "x", "1 change");
+    let is_read = lines[0].starts_with("> ") && lines[0].contains("name  Acme US (test)x");
+    assert!(is_read, "{lines:?}");
+    let lines = say(&mut session, "\x13", "service copy  read just now");
+    assert_eq!(lines[0], "# Groups > Edit acme-us > Review");
+    assert!(
+        lines
+            .iter()
+            .any(|line| line == "~ name  Acme US (test) -> Acme US (test)x"),
+        "{lines:?}"
+    );
+    say(&mut session, "\t", "[ Back ]  > [ Apply ]");
+    let lines = say(&mut session, "\r", "done: acme-us updated");
+    assert!(
+        lines.iter().any(|line| line.starts_with("result  UPDATED")),
+        "{lines:?}"
+    );
+    session.send("qq");
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
+    assert_given_back(&mut session);
+
+    let raw = String::from_utf8_lossy(session.raw_output()).into_owned();
+    let modes = raw.replace("\x1b[?2004h", "").replace("\x1b[?2004l", "");
+    assert!(!modes.contains('\x1b'), "{modes:?}");
+    assert!(
+        modes.is_ascii()
+            || modes
+                .chars()
+                .all(|c| !('\u{2500}'..='\u{257f}').contains(&c))
+    );
+    // A carriage return alone would go back over what was said.
+    assert!(!modes.replace("\r\n", "").contains('\r'));
+}
+
+#[test]
+fn nothing_is_said_twice_or_while_nothing_happens() {
+    let place = Place::new();
+    let mut session = place.groupdesk(&["demo", "--plain"]).start();
+    wait_until("the list", || {
+        let lines = lines_from(&mut session, 0);
+        lines.iter().any(|line| line.starts_with("10 of 10"))
+    });
+    // At the top of the list there is nowhere to go.
+    let from = session.raw_output().len();
+    session.send("kkkj");
+    wait_until("the second row", || {
+        lines_from(&mut session, from)
+            .iter()
+            .any(|line| line.starts_with("token"))
+    });
+    let lines = lines_from(&mut session, from);
+    assert!(lines[0].starts_with("> Acme US"), "{lines:?}");
+    let silence = session.output_during(std::time::Duration::from_secs(1));
+    assert_eq!(String::from_utf8_lossy(&silence), "");
+    // On the shell's side it stops and comes back like the other.
+    session.send("\x1aj");
+    wait_until("the third row", || {
+        lines_from(&mut session, from)
+            .iter()
+            .any(|line| line.starts_with("> Brasserie"))
+    });
+    session.send("q");
+    session.exit_status(PATIENCE);
+    assert_given_back(&mut session);
+}
