@@ -42,7 +42,8 @@ impl Key {
         if let Some(letter) = name.strip_prefix("ctrl-") {
             let letter = letter.chars().next().filter(|_| letter.len() == 1)?;
             // Ctrl-I and Ctrl-M arrive as Tab and Enter.
-            let is_own = letter.is_ascii_lowercase() && !matches!(letter, 'i' | 'm');
+            let is_own =
+                letter == '_' || letter.is_ascii_lowercase() && !matches!(letter, 'i' | 'm');
             return is_own.then_some(Self {
                 code: KeyCode::Char(letter),
                 ctrl: true,
@@ -72,6 +73,7 @@ impl Key {
             .iter()
             .map(|(name, _)| (*name).to_owned())
             .chain(functions)
+            .chain(["ctrl-_".to_owned()])
             .chain(ctrls.filter(|name| Self::named(name).is_some()))
     }
 
@@ -79,7 +81,12 @@ impl Key {
     pub fn is(self, event: KeyEvent) -> bool {
         event.modifiers.contains(KeyModifiers::CONTROL) == self.ctrl
             && !event.modifiers.contains(KeyModifiers::ALT)
-            && event.code == self.code
+            && (event.code == self.code || self.is_underscore(event.code))
+    }
+
+    /// Most terminals send Ctrl-_ as what Ctrl-7 sends, too.
+    fn is_underscore(self, came: KeyCode) -> bool {
+        self.ctrl && self.code == KeyCode::Char('_') && came == KeyCode::Char('7')
     }
 
     /// The press of this key.

@@ -108,7 +108,7 @@ tables! {
         InField ["z"] "undo" "undo";
         InField ["Z"] "" "redo";
         InField ["up" "k" "down" "j" "left" "h" "right" "l"] "" "move between cells";
-        InField ["pgup" "pgdn" "home" "g" "end" "G"] "" "a page, to the first row, to the last";
+        InField ["pgup" "pgdn" "home" "g" "end" "G"] "" "a page or to an end";
         NextField ["tab"] "next field" "to the next field";
         Review ["ctrl-s" "f2"] "review" "see what would be sent";
         Back ["esc"] "leave, draft kept" "leave; the draft is kept";
@@ -137,8 +137,12 @@ tables! {
         Back ["esc"] "leave" "leave; the draft is kept";
         PreviousField ["shift-tab"] "" "to the previous field";
         NextProblem ["f8"] "" "to the next problem";
-        InField ["ctrl-_" "ctrl-7"] "" "undo; Alt-Z, too";
-        InField ["ctrl-y"] "" "redo; Alt-Shift-Z, too";
+        InField ["ctrl-_"] "" "undo";
+        InField ["ctrl-y"] "" "redo";
+        EditOutside ["ctrl-e"] "" "edit this field in $VISUAL or $EDITOR";
+        EditWhole ["f4"] "" "edit the whole group in $VISUAL or $EDITOR";
+        Refresh ["f5" "ctrl-r"] "" "read the service's copy again; what you typed stays";
+        Discard ["ctrl-x"] "" "discard the draft; asks first";
     }
 
     EDIT_ROWS {
@@ -149,24 +153,24 @@ tables! {
         RowsOrJson ["f3"] "JSON" "the same properties as JSON text";
         InField ["Z"] "" "redo";
         InField ["up" "k" "down" "j" "left" "h" "right" "l"] "" "move between cells";
-        InField ["pgup" "pgdn" "home" "g" "end" "G"] "" "a page, to the first row, to the last";
+        InField ["pgup" "pgdn" "home" "g" "end" "G"] "" "a page or to an end";
         NextField ["tab"] "next" "to the next field";
         Review ["ctrl-s" "f2"] "review" "see what would be sent";
         Back ["esc"] "leave" "leave; the draft is kept";
         PreviousField ["shift-tab"] "" "to the previous field";
         NextProblem ["f8"] "" "to the next problem";
+        EditOutside ["ctrl-e"] "" "edit this field in $VISUAL or $EDITOR";
+        EditWhole ["E" "f4"] "" "edit the whole group in $VISUAL or $EDITOR";
+        Refresh ["r" "f5" "ctrl-r"] "" "read the service's copy again; what you typed stays";
+        Discard ["ctrl-x"] "" "discard the draft; asks first";
     }
 
     EDIT_TYPE {
         InField ["right" "left" "down" "up" "space"] "other type" "another type";
         InField ["enter"] "keep type" "keep the type";
-        InField ["esc"] "cancel" "back to what the type was";
+        InField ["esc"] "cancel type" "back to what the type was";
         InField ["tab"] "next cell" "keep, and on to the next cell";
         Review ["ctrl-s" "f2"] "review" "see what would be sent";
-        EditOutside ["ctrl-e"] "" "edit this field in $VISUAL or $EDITOR";
-        EditWhole ["f4"] "" "edit the whole group in $VISUAL or $EDITOR";
-        Refresh ["f5" "ctrl-r"] "" "read the service's copy again; what you typed stays";
-        Discard ["ctrl-x"] "" "discard the draft; asks first";
     }
 
     REVIEW {

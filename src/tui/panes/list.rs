@@ -107,7 +107,8 @@ impl List {
         if self.untouched && !self.filtering && self.as_left() == ListView::default() {
             self.filter.set_text(&view.filter);
             self.finder = Finder::of(&view);
-            if !view.filter.is_empty() {
+            // It stands above the list, too; an unsent draft is the better news.
+            if !view.filter.is_empty() && desk.drafts.of(desk.current).is_empty() {
                 let text = format!("filter of last time: {}   Esc clears it", view.filter);
                 desk.say(Severity::Info, text);
             }

@@ -120,7 +120,7 @@ fn with_editor(world: &World, script: &str) -> Vec<groupdesk::operations::Operat
 
 async fn edited(world: &World, script: &str, keys: &str) -> Console {
     let mut console = open_with(with_editor(world, script)).await;
-    console.keys("/acme-eu<enter>").await;
+    console.keys("/<ctrl-u>acme-eu<enter>").await;
     console.keys(keys).await;
     assert_eq!(console.runner.screen.given, 0, "the screen is taken back");
     let left = std::fs::read_dir(world.folder().join("tmp")).expect("readable");

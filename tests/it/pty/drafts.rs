@@ -44,7 +44,7 @@ fn kept(held: &Held) -> Option<(String, String)> {
 fn opens_again(place: &Place, held: &Held) {
     let mut session = console(place, held);
     session.wait_for("1 unsent draft: acme-eu (", PATIENCE);
-    session.send("/acme-eu\r");
+    // The filter of the first console is there again.
     let screen = session.wait_for("(draft)", PATIENCE);
     assert!(screen.contains("acme-eu"), "{screen}");
     session.send("e");

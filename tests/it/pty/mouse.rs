@@ -74,7 +74,7 @@ fn wheel_and_click_move_the_cursor_and_nothing_else() {
     let way = screen.lines().nth(1).expect("a second line");
     assert!(way.starts_with(" Groups   "), "{screen}");
     // In a review nothing is pressed by it.
-    session.send("e\x05x\x13");
+    session.send("e\x1b[Fx\x13");
     session.wait_for("read just now", PATIENCE);
     for row in 1..=24 {
         for column in [3, 12, 20] {
