@@ -143,7 +143,8 @@ pub async fn run(start: Start, signals: &mut Signals) -> io::Result<Ended> {
         };
         let input = terminal::Input::open()?;
         let size = (plain::COLUMNS, plain::ROWS);
-        let (app, works) = prepare(start, theme, size, Timestamp::now());
+        let (mut app, works) = prepare(start, theme, size, Timestamp::now());
+        app.desk.boxes_alone = true;
         let mut runner = Runner::new(app, screen, works, Clock::System);
         // Its lines are as long in every window.
         let is_for_us = |event: &io::Result<Event>| ready(!matches!(event, Ok(Event::Resize(..))));
