@@ -3,10 +3,11 @@
 
 use jiff::SignedDuration;
 
-use super::{App, Job, Pane, Severity};
+use super::{Action, App, Job, Pane, Severity};
 use crate::{
     domain::rotation::State,
     operations::{JournalRow, Recovered},
+    tui::keymap::Focus,
 };
 
 /// How the message about what stays open begins; a newer one replaces it.
@@ -33,10 +34,15 @@ impl App {
     pub(super) fn settled(&mut self, all: &[Recovered]) {
         let mut settled = Vec::new();
         let mut open = Vec::new();
+        let mut alarms = Vec::new();
         let mut again_in = None;
         for each in all {
             match each {
                 Recovered::Settled(row) => settled.push(row),
+                Recovered::Alarmed(row, alarm) => {
+                    settled.push(row);
+                    alarms.push(format!("{}: {alarm}", row.user_group_id));
+                }
                 Recovered::Open(still) => {
                     again_in = again_in.into_iter().chain(still.again_in).min();
                     open.push(still);
@@ -60,9 +66,13 @@ impl App {
             // The reads have taught the directory; the list on the screen is older.
             self.desk.start(Job::List);
         }
+        for alarm in alarms {
+            self.desk.say(Severity::Error, alarm);
+        }
         if let Some(first) = open.first() {
+            let key = self.desk.keys.key(Focus::List, Action::Rotations);
             let text = format!(
-                "{STILL_OPEN}: {}, outcome UNKNOWN: {}: {}. 3 shows {}",
+                "{STILL_OPEN}: {}, outcome UNKNOWN: {}: {}. {key} shows {}",
                 rotations(open.len()),
                 first.row.user_group_id,
                 first.why,

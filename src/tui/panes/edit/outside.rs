@@ -12,6 +12,7 @@ use crate::{
     tui::{
         desk::Desk,
         editor::Outside,
+        keymap::{Action, Focus},
         message::{Effect, Ticket},
         messages::Severity,
         widgets::{
@@ -119,11 +120,13 @@ impl Edit {
             desk.say(Severity::Info, "nothing was changed in the editor");
             return;
         }
+        let key = |action| desk.keys.key(self.field_focus(), action);
+        let (field, whole) = (key(Action::EditOutside), key(Action::EditWhole));
         let trouble = match part {
             Part::Name => self.take_name(text),
-            Part::Mapping => self.take_mapping(text),
+            Part::Mapping => self.take_mapping(text, &field),
             Part::Properties => self.take_properties(text),
-            Part::Group => self.take_group(text),
+            Part::Group => self.take_group(text, &whole),
         };
         match trouble {
             Some(trouble) => desk.say(Severity::Warning, trouble),
@@ -143,7 +146,7 @@ impl Edit {
         (pasted.joined_lines > 0).then(|| "name: it is one line; line breaks became spaces".into())
     }
 
-    fn take_mapping(&mut self, text: &str) -> Option<String> {
+    fn take_mapping(&mut self, text: &str, key: &str) -> Option<String> {
         self.mapping_text = None;
         if text.trim().is_empty() {
             return Some("an empty text: the mapping stays as it was; {} removes all rows".into());
@@ -155,7 +158,7 @@ impl Edit {
             }
             Err(problem) => {
                 self.mapping_text = Some(text.to_owned());
-                Some(format!("mapping: {problem}; kept: Ctrl-E opens it again"))
+                Some(format!("mapping: {problem}; kept: {key} opens it again"))
             }
         }
     }
@@ -168,7 +171,7 @@ impl Edit {
         Some(text)
     }
 
-    fn take_group(&mut self, text: &str) -> Option<String> {
+    fn take_group(&mut self, text: &str, key: &str) -> Option<String> {
         self.group_text = None;
         if text.trim().is_empty() {
             return Some("an empty text: the group stays as it was".into());
@@ -180,7 +183,7 @@ impl Edit {
             }
             Err(problem) => {
                 self.group_text = Some(text.to_owned());
-                Some(format!("{problem}; kept: F4 opens it again"))
+                Some(format!("{problem}; kept: {key} opens it again"))
             }
         }
     }
@@ -204,12 +207,24 @@ impl Edit {
         }
     }
 
+    /// A text that came back from the editor cannot be read yet.
+    pub(super) fn has_unread(&self) -> bool {
+        self.group_text.is_some() || self.mapping_text.is_some()
+    }
+
     /// Why the form cannot be reviewed yet.
-    pub(super) fn unread(&self) -> Option<&'static str> {
+    pub(super) fn unread(&self, desk: &Desk) -> Option<String> {
+        let key = |action| desk.keys.key(self.field_focus(), action);
         if self.group_text.is_some() {
-            Some("the text from the editor cannot be read: F4 opens it, Ctrl-X discards all")
+            let (opens, discards) = (key(Action::EditWhole), key(Action::Discard));
+            Some(format!(
+                "the text from the editor cannot be read: {opens} opens it, {discards} discards all"
+            ))
         } else if self.mapping_text.is_some() {
-            Some("the mapping from the editor cannot be read: Ctrl-E in it opens it again")
+            let key = desk.keys.key(Focus::EditMapping, Action::EditOutside);
+            Some(format!(
+                "the mapping from the editor cannot be read: {key} in it opens it again"
+            ))
         } else {
             None
         }
