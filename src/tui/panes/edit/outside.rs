@@ -156,6 +156,7 @@ impl Edit {
                 self.mapping.replace(mapping);
                 None
             }
+            Err(_) if holds_a_token(text) => Some(NO_TOKEN.into()),
             Err(problem) => {
                 self.mapping_text = Some(text.to_owned());
                 Some(format!("mapping: {problem}; kept: {key} opens it again"))
@@ -181,6 +182,7 @@ impl Edit {
                 self.take_document(document);
                 None
             }
+            Err(_) if holds_a_token(text) => Some(NO_TOKEN.into()),
             Err(problem) => {
                 self.group_text = Some(text.to_owned());
                 Some(format!("{problem}; kept: {key} opens it again"))
@@ -252,6 +254,14 @@ impl Edit {
         }
         format!("{{\n  {}\n}}", fields.join(",\n  "))
     }
+}
+
+const NO_TOKEN: &str =
+    "the text holds a \"token\" and is kept nowhere; nothing is taken over: leave it out";
+
+/// What cannot be read is kept as a draft, on disk; an answer of the service that was pasted holds a token.
+fn holds_a_token(text: &str) -> bool {
+    text.contains("\"token\"")
 }
 
 fn pretty(properties: Properties) -> String {
