@@ -10,8 +10,6 @@ use crate::{
     tui::keymap::Focus,
 };
 
-/// How the message about what stays open begins; a newer one replaces it.
-const STILL_OPEN: &str = "Still open";
 /// Groups named in one message.
 const NAMED: usize = 3;
 
@@ -53,7 +51,7 @@ impl App {
             let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::from_hours(1));
             self.desk.now + wait + SignedDuration::from_secs(1)
         });
-        self.desk.messages.take_back(STILL_OPEN);
+        self.desk.messages.take_back_open();
         if !settled.is_empty() {
             let is_conflict = |row: &&JournalRow| row.rotation.state == State::Conflict;
             let severity = if settled.iter().any(is_conflict) {
@@ -72,13 +70,14 @@ impl App {
         if let Some(first) = open.first() {
             let key = self.desk.keys.key(Focus::List, Action::Rotations);
             let text = format!(
-                "{STILL_OPEN}: {}, outcome UNKNOWN: {}: {}. {key} shows {}",
+                "Still open: {}, outcome UNKNOWN: {}: {}. {key} shows {}",
                 rotations(open.len()),
                 first.row.user_group_id,
                 first.why,
                 if open.len() == 1 { "it" } else { "them" }
             );
-            self.desk.say(Severity::Unknown, text);
+            let (now, about) = (self.desk.now, self.desk.about);
+            self.desk.messages.say_open(now, text, about);
         }
         for pane in &mut self.stack {
             if let Pane::Rotations(pane) = pane {
@@ -89,7 +88,7 @@ impl App {
 
     /// The person has closed one: what was said of it holds no longer.
     pub(super) fn abandoned(&mut self) {
-        self.desk.messages.take_back(STILL_OPEN);
+        self.desk.messages.take_back_open();
     }
 
     /// Settles again once waiting may have helped.

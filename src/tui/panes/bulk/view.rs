@@ -92,14 +92,11 @@ fn check(sheet: &mut Sheet, plan: &Plan, words: Option<String>, desk: &Desk) {
             "Every old token of these groups in {place} stops working at once; one request each."
         );
         sheet.text(&text, theme.warning());
-        let to = match desk.hands_off_to() {
-            Some(command) => format!("The new tokens go to {command} by hand-off."),
-            None => {
-                let key = desk.keys.key(Focus::List, Action::Token);
-                format!(
-                    "The new tokens go nowhere by themselves; {key} on a group reads its token."
-                )
-            }
+        let to = if let Some(command) = desk.hands_off_to() {
+            format!("The new tokens go to {command} by hand-off.")
+        } else {
+            let key = desk.keys.key(Focus::List, Action::Token);
+            format!("The new tokens go nowhere by themselves; {key} on a group reads its token.")
         };
         sheet.text(&to, Style::new());
         sheet.field(

@@ -68,8 +68,7 @@ impl Connect {
         let (Stage::Checked(checkup), Some(new)) = (&self.stage, &self.new) else {
             return;
         };
-        let job = Job::AddProfile(Box::new(new.clone()), None).label();
-        if desk.running.values().any(|running| running.label == job) {
+        if desk.running.values().any(|running| running.adds_profile) {
             // One after the other: a profile has the number of its place.
             desk.say(Severity::Warning, "another profile is still being written");
             return;

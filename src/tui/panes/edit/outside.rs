@@ -271,15 +271,8 @@ fn pretty(properties: Properties) -> String {
 
 /// Reads the document of a group; the id in it must be that of the group.
 fn read_document(text: &str, id: &UserGroupId) -> Result<Document, String> {
-    let fields = json_editor::parse(text).map_err(|problem| {
-        let is_no_object = problem.text.starts_with("properties are");
-        let what = if is_no_object {
-            "a group is an object: { ... }"
-        } else {
-            &problem.text
-        };
-        format!("line {}, column {}: {what}", problem.line, problem.column)
-    })?;
+    let fields = json_editor::parse_object(text, "a group is an object: { ... }");
+    let fields = fields.map_err(|problem| problem.to_string())?;
     let mut document = Document::default();
     for (field, value) in fields {
         match (field.as_str(), value) {

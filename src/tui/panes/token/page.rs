@@ -66,19 +66,11 @@ fn sheet(pane: &TokenPane, width: u16, desk: &Desk) -> Sheet {
             pane.draw_waiting(&mut sheet, desk);
             sheet.blank();
             let rotate = desk.keys.key(Focus::Token, Action::Rotate);
-            match desk.forbidden(Guarded::Rotate) {
-                Some(why) => {
-                    sheet.text(
-                        &format!("{rotate} would rotate it, but {why}."),
-                        desk.theme.dim(),
-                    );
-                }
-                None => {
-                    let text =
-                        format!("{rotate} rotates it: asks first, and shows what will happen.");
-                    sheet.text(&text, desk.theme.dim());
-                }
-            }
+            let text = match desk.forbidden(Guarded::Rotate) {
+                Some(why) => format!("{rotate} would rotate it, but {why}."),
+                None => format!("{rotate} rotates it: asks first, and shows what will happen."),
+            };
+            sheet.text(&text, desk.theme.dim());
         }
         Stage::Check { .. } => {}
         Stage::Rotating(_) => {
