@@ -79,6 +79,7 @@ impl Exit {
             | Failure::NoRotation { .. }
             | Failure::NoReason
             | Failure::NoHandOff(_)
+            | Failure::HandOffAlarm(_)
             | Failure::NothingSent(_)
             | Failure::NotWritten(_) => Self::Usage,
             Failure::Unreachable(_) => Self::Unreachable,

@@ -61,6 +61,8 @@ pub struct Running {
     pub is_write: bool,
     /// Not named in line 1.
     pub is_quiet: bool,
+    /// A profile is being written.
+    pub adds_profile: bool,
     /// What a create or an update sends; a draft of the same is then no draft any more.
     pub sends: Option<(UserGroupId, Wanted)>,
 }
@@ -188,6 +190,7 @@ impl Desk {
                 label: job.label(),
                 is_write: job.is_write(),
                 is_quiet: job.is_quiet(),
+                adds_profile: matches!(job, Job::AddProfile(..)),
                 sends: job.sends(),
             },
         );
