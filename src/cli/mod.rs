@@ -25,7 +25,6 @@ mod serve;
 mod session;
 mod signals;
 mod stop;
-mod strict_json;
 mod token_out;
 mod whose;
 
