@@ -5,8 +5,8 @@ use tokio::sync::oneshot;
 
 use super::{
     Batch, BatchId, BatchItem, Begun, Damaged, DirectoryError, DraftSaved, Happening,
-    HistoryFilter, Import, ImportId, Intent, JournalRow, KeptDraft, NewBatch, Numbered, Owner, Place, Record,
-    Recorded, RotationFilter, RotationId, Standing,
+    HistoryFilter, Import, ImportId, Intent, JournalRow, KeptDraft, NewBatch, Numbered, Owner,
+    Place, Record, Recorded, RotationFilter, RotationId, Standing,
 };
 use crate::domain::{
     draft::Draft,

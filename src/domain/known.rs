@@ -325,19 +325,30 @@ mod tests {
             ..Wanted::default()
         };
         let at = Timestamp::UNIX_EPOCH;
-        assert_eq!(group.import(&Wanted::default(), at, "ana"), Taken::Unchanged);
+        assert_eq!(
+            group.import(&Wanted::default(), at, "ana"),
+            Taken::Unchanged
+        );
         assert_eq!(group.import(&says("Acme"), at, "ana"), Taken::Filled);
         assert_eq!(group.import(&says("Acme"), at, "ben"), Taken::Unchanged);
         assert_eq!(group.import(&says("Acme 2"), at, "ben"), Taken::Filled);
         let name = group.name.clone().expect("a name");
         assert_eq!((name.source, name.by.as_str()), (Source::Imported, "ben"));
-        assert_eq!(Wanted::of(&group).name, None, "an edit begins with what the service has");
+        assert_eq!(
+            Wanted::of(&group).name,
+            None,
+            "an edit begins with what the service has"
+        );
 
         let mut answer = lesson(Some(Returned {
             name: Some("Acme Europe".into()),
             ..returned(1)
         }));
-        assert_eq!(group.learn(&answer), Noticed::default(), "a file is no witness");
+        assert_eq!(
+            group.learn(&answer),
+            Noticed::default(),
+            "a file is no witness"
+        );
         assert_eq!(group.import(&says("Acme"), at, "ana"), Taken::Kept);
         assert_eq!(group.title(), "Acme Europe");
         answer.returned = None;

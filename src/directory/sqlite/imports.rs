@@ -20,10 +20,11 @@ pub(super) fn begin(
         })
         .optional()?;
     let Some((id, started, by)) = found else {
-        let id = tx.prepare_cached(sql::ADD_IMPORT)?.query_row(
-            params![profile, digest, columns::micros(at), by],
-            |row| row.get(0),
-        )?;
+        let id = tx
+            .prepare_cached(sql::ADD_IMPORT)?
+            .query_row(params![profile, digest, columns::micros(at), by], |row| {
+                row.get(0)
+            })?;
         return Ok(Import {
             id: ImportId(id),
             started_at: columns::as_kept(at),

@@ -108,7 +108,10 @@ pub(super) struct Header(Vec<usize>);
 
 impl Header {
     pub(super) fn parse(record: Record) -> Result<Self, String> {
-        let example = format!("the first line must name the columns: {}", COLUMNS.join(","));
+        let example = format!(
+            "the first line must name the columns: {}",
+            COLUMNS.join(",")
+        );
         let mut columns = Vec::new();
         let mut problems: Vec<String> = record.wrong.map(ToOwned::to_owned).into_iter().collect();
         for cell in record.cells {

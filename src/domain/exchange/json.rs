@@ -71,15 +71,16 @@ impl Cutter {
         if self.ended {
             Ok(())
         } else {
-            Err("the array is not closed: the file ends too early, or a bracket or quote is missing")
+            Err(
+                "the array is not closed: the file ends too early, or a bracket or quote is missing",
+            )
         }
     }
 }
 
 /// One group; a key with null says nothing.
 pub(super) fn row(bytes: Vec<u8>) -> Result<Row, String> {
-    let text =
-        String::from_utf8(bytes).map_err(|_| "is not UTF-8 text; save the file as UTF-8")?;
+    let text = String::from_utf8(bytes).map_err(|_| "is not UTF-8 text; save the file as UTF-8")?;
     let Value::Object(object) = strict_json::value(&text)? else {
         return Err("a group is an object, for example {\"user_group_id\": \"acme-eu\"}".into());
     };

@@ -36,7 +36,17 @@ fn no_such_column(name: &str) -> String {
         || format!("there are {}", COLUMNS.join(", ")),
         |near| format!("did you mean {near}?"),
     );
-    format!("unknown column \"{}\"; {meant}", super::text::visible(name))
+    // Whatever is not like a name of a column may be a secret, in a file that is none of groups.
+    let is_name = name.len() <= 20
+        && name
+            .chars()
+            .all(|c| c.is_alphanumeric() || "_- ".contains(c));
+    let quoted = if is_name {
+        format!(" \"{}\"", super::text::visible(name))
+    } else {
+        String::new()
+    };
+    format!("unknown column{quoted}; {meant}")
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::{change::Wanted, group::UserGroupId};
 use crate::domain::known::KnownGroup;
+use crate::domain::{change::Wanted, group::UserGroupId};
 
 /// The rows of a text that comes in pieces of this size.
 fn read(text: &[u8], piece: usize) -> (Vec<Read>, Result<(), String>) {
@@ -98,8 +98,15 @@ fn each_format_is_recognised() {
             assert_eq!(ids, expected, "{text}");
         }
     }
-    let (rows, done) = read(b"{\n  \"user_group_id\": \"acme\",\n  \"name\": \"x\"\n}\n", 5);
-    assert_eq!((done, rows.len()), (Ok(()), 1), "one object over several lines");
+    let (rows, done) = read(
+        b"{\n  \"user_group_id\": \"acme\",\n  \"name\": \"x\"\n}\n",
+        5,
+    );
+    assert_eq!(
+        (done, rows.len()),
+        (Ok(()), 1),
+        "one object over several lines"
+    );
     assert_eq!(read(b" \n", 1), (Vec::new(), Ok(())));
     assert_eq!(read(b"[]", 1), (Vec::new(), Ok(())));
 }
@@ -119,26 +126,86 @@ fn every_bad_row_is_named_with_its_number_and_reason() {
     let head = "user_group_id,name,mapping,properties\n";
     let long = "x".repeat(256);
     for (text, number, line, reason) in [
-        (format!("{head}acme,,,\n,x,,\n"), 2, 3, "the user group id is empty"),
+        (
+            format!("{head}acme,,,\n,x,,\n"),
+            2,
+            3,
+            "the user group id is empty",
+        ),
         (format!("{head}{long},,,\n"), 1, 2, "256 characters"),
         (format!("{head}a\0b,,,\n"), 1, 2, "NUL"),
-        (format!("{head}acme,\"x\ny\",,\nacme,,,\n"), 2, 4, "stands in row 1 already"),
-        (format!("{head}acme,x\n"), 1, 2, "2 cells, but the first line names 4"),
-        (format!("{head}acme,,\"{{\"\"40\"\":213}}\",\n"), 1, 2, "mapping: line 1"),
+        (
+            format!("{head}acme,\"x\ny\",,\nacme,,,\n"),
+            2,
+            4,
+            "stands in row 1 already",
+        ),
+        (
+            format!("{head}acme,x\n"),
+            1,
+            2,
+            "2 cells, but the first line names 4",
+        ),
+        (
+            format!("{head}acme,,\"{{\"\"40\"\":213}}\",\n"),
+            1,
+            2,
+            "mapping: line 1",
+        ),
         (format!("{head}acme,,,[1]\n"), 1, 2, "properties: "),
-        (format!("{head}acme,\"x\"y,,\n"), 1, 2, "behind a closing quote"),
+        (
+            format!("{head}acme,\"x\"y,,\n"),
+            1,
+            2,
+            "behind a closing quote",
+        ),
         (format!("{head}acme,x\"y\",,\n"), 1, 2, "double the quotes"),
         (format!("{head}acme,\"x,,\n"), 1, 2, "not closed"),
-        ("{\"user_group_id\":\"a\"}\n{\"nam\":\"x\"}\n".into(), 2, 2, "did you mean name?"),
-        ("{\"name\":\"x\"}\n".into(), 1, 1, "user_group_id is missing"),
+        (
+            "{\"user_group_id\":\"a\"}\n{\"nam\":\"x\"}\n".into(),
+            2,
+            2,
+            "did you mean name?",
+        ),
+        (
+            "{\"name\":\"x\"}\n".into(),
+            1,
+            1,
+            "user_group_id is missing",
+        ),
         ("{\"user_group_id\":7}\n".into(), 1, 1, "must be a text"),
-        ("{\"user_group_id\":\"a\",\"user_group_id\":\"b\"}".into(), 1, 1, "stands twice"),
-        ("{\"user_group_id\":\"a\"\n{\"user_group_id\":\"b\"}\n".into(), 1, 1, "ends too early"),
-        ("[\n{\"user_group_id\":\"a\"},\n{\"user_group_id\":\"a\"}\n]".into(), 2, 3, "row 1 already"),
+        (
+            "{\"user_group_id\":\"a\",\"user_group_id\":\"b\"}".into(),
+            1,
+            1,
+            "stands twice",
+        ),
+        (
+            "{\"user_group_id\":\"a\"\n{\"user_group_id\":\"b\"}\n".into(),
+            1,
+            1,
+            "ends too early",
+        ),
+        (
+            "[\n{\"user_group_id\":\"a\"},\n{\"user_group_id\":\"a\"}\n]".into(),
+            2,
+            3,
+            "row 1 already",
+        ),
         ("[{\"user_group_id\":\"a\"},]".into(), 2, 1, "too early"),
         ("[\"acme\"]".into(), 1, 1, "a group is an object"),
-        ("{\"user_group_id\":\"a\",\"mapping\":{\"40\":213}}".into(), 1, 1, "object of texts"),
-        ("{\"user_group_id\":\"a\",\"token\":\"canary\"}".into(), 1, 1, "a token does not belong"),
+        (
+            "{\"user_group_id\":\"a\",\"mapping\":{\"40\":213}}".into(),
+            1,
+            1,
+            "object of texts",
+        ),
+        (
+            "{\"user_group_id\":\"a\",\"token\":\"canary\"}".into(),
+            1,
+            1,
+            "a token does not belong",
+        ),
     ] {
         for piece in [1, 4096] {
             let (rows, _) = read(text.as_bytes(), piece);
@@ -166,10 +233,12 @@ fn a_file_that_is_wrong_as_a_whole_is_refused() {
         ("name\n", "the first line must name the columns"),
         ("[{\"user_group_id\":\"a\"}", "not closed"),
         ("[] {}", "behind the end"),
+        ("canary-0123456789abcdef\n", "unknown column;"),
     ] {
         let (_, done) = read(text.as_bytes(), 1);
         let why = done.expect_err(text);
         assert!(why.contains(reason), "{text}: {why}");
+        assert!(!why.contains("canary"), "{why}");
     }
 }
 
@@ -182,7 +251,10 @@ fn the_digest_is_of_the_rows_not_of_their_spelling() {
         reader.digest()
     };
     let csv = digest("user_group_id,name\nacme,Acme\n");
-    assert_eq!(csv, digest("[{\"name\":\"Acme\",\"user_group_id\":\"acme\"}]"));
+    assert_eq!(
+        csv,
+        digest("[{\"name\":\"Acme\",\"user_group_id\":\"acme\"}]")
+    );
     assert_ne!(csv, digest("user_group_id,name\nacme,Acme 2\n"));
 }
 
