@@ -6,7 +6,7 @@ use crate::{
     directory::{Import, ImportId},
     domain::{
         change::Wanted,
-        exchange::{Planned, Row, Todo},
+        exchange::{Need, Planned, Row},
         history::Ending,
         known::Taken,
     },
@@ -137,7 +137,7 @@ impl Operations {
     async fn settle_row(&self, row: &Row, sending: Sending) -> Result<RowEnd, Failure> {
         let known = self.show(&row.id).await.map_err(Failure::NothingSent)?;
         let planned = Planned::of(row, known.as_ref());
-        if sending.only_differences && planned.todo == Todo::Unchanged {
+        if sending.only_differences && planned.need == Need::Unchanged {
             return Ok(RowEnd::Done {
                 outcome: UNCHANGED,
                 warnings: Vec::new(),

@@ -8,7 +8,7 @@ use super::checked::{Checked, line, piece};
 use crate::{
     cli::{print, review, session::Session, stop::Stop},
     domain::{
-        exchange::{Plan, Planned, Row, Todo},
+        exchange::{Need, Plan, Planned, Row},
         group::UserGroupId,
         known::KnownGroup,
         text::visible,
@@ -32,20 +32,20 @@ pub(in crate::cli) async fn tell(
         let mut text = String::new();
         for (number, row) in piece(next)? {
             let planned = Planned::of(&row, known.get(&row.id));
-            plan.count(planned.todo);
+            plan.count(planned.need);
             seen(&row);
-            let word = word(sending, planned.todo);
+            let word = word(sending, planned.need);
             if session.json {
                 line(&json!({
                     "row": number,
                     "user_group_id": row.id.as_str(),
                     "plan": word,
-                    "request": (planned.todo != Todo::Unchanged).then(|| request(&row.id, &planned.wanted)),
+                    "request": (planned.need != Need::Unchanged).then(|| request(&row.id, &planned.wanted)),
                     "changes": changes_json(&planned.change),
                 }))?;
-            } else if planned.todo != Todo::Unchanged {
+            } else if planned.need != Need::Unchanged {
                 text.push_str(&format!("{word} {}\n", visible(row.id.as_str())));
-                let is_creation = planned.todo == Todo::Create;
+                let is_creation = planned.need == Need::Create;
                 for line in review::lines(&planned.change, is_creation).lines() {
                     text.push_str(&format!("  {line}\n"));
                 }
@@ -84,10 +84,10 @@ pub(in crate::cli) fn say_sum(
 }
 
 /// What would be done, where not all of it was asked for.
-fn word(sending: Sending, todo: Todo) -> &'static str {
-    match todo {
-        Todo::Create if !sending.create => "not_known",
-        Todo::Update if !sending.update => "exists",
-        todo => todo.as_str(),
+fn word(sending: Sending, need: Need) -> &'static str {
+    match need {
+        Need::Create if !sending.create => "not_known",
+        Need::Update if !sending.update => "exists",
+        need => need.as_str(),
     }
 }

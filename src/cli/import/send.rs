@@ -225,6 +225,9 @@ fn tell(session: &Session, number: usize, id: &UserGroupId, end: &RowEnd) -> Res
             "warnings": warnings,
         }));
     }
+    if warnings.is_empty() && end.outcome() == "unchanged" {
+        return Ok(());
+    }
     let mut text = format!(
         "{} {}",
         visible(id.as_str()),

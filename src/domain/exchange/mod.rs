@@ -7,7 +7,7 @@ mod plan;
 mod reader;
 mod write;
 
-pub use plan::{Plan, Planned, Todo};
+pub use plan::{Need, Plan, Planned};
 pub use reader::{Read, Reader};
 pub use write::Format;
 

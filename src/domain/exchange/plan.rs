@@ -8,7 +8,7 @@ use crate::domain::{
 
 /// What one row needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Todo {
+pub enum Need {
     /// The service is not known to have it.
     Create,
     /// Something differs, or is not known here.
@@ -16,7 +16,7 @@ pub enum Todo {
     Unchanged,
 }
 
-impl Todo {
+impl Need {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -29,7 +29,7 @@ impl Todo {
 /// One row, what it needs, and what would change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planned {
-    pub todo: Todo,
+    pub need: Need,
     pub change: Change,
     /// The whole that would be sent.
     pub wanted: Wanted,
@@ -40,7 +40,7 @@ impl Planned {
     pub fn of(row: &Row, known: Option<&KnownGroup>) -> Self {
         let Some(known) = known.filter(|known| known.last_seen.is_some()) else {
             return Self {
-                todo: Todo::Create,
+                need: Need::Create,
                 change: Change::between(&Wanted::default(), &row.said),
                 wanted: row.said.clone(),
             };
@@ -48,13 +48,13 @@ impl Planned {
         let base = Wanted::of(known);
         let wanted = row.said.over(&base);
         let change = Change::between(&base, &wanted);
-        let todo = if change.is_empty() {
-            Todo::Unchanged
+        let need = if change.is_empty() {
+            Need::Unchanged
         } else {
-            Todo::Update
+            Need::Update
         };
         Self {
-            todo,
+            need,
             change,
             wanted,
         }
@@ -70,11 +70,11 @@ pub struct Plan {
 }
 
 impl Plan {
-    pub fn count(&mut self, todo: Todo) {
-        match todo {
-            Todo::Create => self.create += 1,
-            Todo::Update => self.update += 1,
-            Todo::Unchanged => self.unchanged += 1,
+    pub fn count(&mut self, need: Need) {
+        match need {
+            Need::Create => self.create += 1,
+            Need::Update => self.update += 1,
+            Need::Unchanged => self.unchanged += 1,
         }
     }
 

@@ -271,12 +271,12 @@ fn a_plan_counts_only_what_the_service_has_said() {
     };
     let mut group = KnownGroup::new(id);
     group.import(&said, Timestamp::UNIX_EPOCH, "ana");
-    assert_eq!(Planned::of(&row, None).todo, Todo::Create);
-    assert_eq!(Planned::of(&row, Some(&group)).todo, Todo::Create);
+    assert_eq!(Planned::of(&row, None).need, Need::Create);
+    assert_eq!(Planned::of(&row, Some(&group)).need, Need::Create);
     group.last_seen = Some(Timestamp::UNIX_EPOCH);
-    assert_eq!(Planned::of(&row, Some(&group)).todo, Todo::Update);
+    assert_eq!(Planned::of(&row, Some(&group)).need, Need::Update);
     if let Some(name) = &mut group.name {
         name.source = crate::domain::known::Source::Returned;
     }
-    assert_eq!(Planned::of(&row, Some(&group)).todo, Todo::Unchanged);
+    assert_eq!(Planned::of(&row, Some(&group)).need, Need::Unchanged);
 }
