@@ -1,12 +1,14 @@
 //! What can be typed on the command line: options, commands, their words. It decides nothing.
 
 mod bulk;
+mod exchange;
 
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
 pub(super) use bulk::Bulk;
+pub(super) use exchange::{Apply, Export, FileFormat, Import};
 
 use super::{completions::Completions, doctor::Doctor, exit::codes, handoff::HandOff, man::Manual};
 use crate::domain::group::{InvalidId, UserGroupId};
@@ -126,6 +128,12 @@ pub(super) enum Command {
         #[arg(hide = true, value_name = "NOTHING")]
         token: Vec<OsString>,
     },
+    /// Bring ids into the directory from CSV or JSON; with --create and --update also to the service
+    Import(Import),
+    /// Write what the directory knows, without tokens; nothing is sent
+    Export(Export),
+    /// Make the groups as files say: create what is missing, update what differs
+    Apply(Apply),
     /// Add, list, show, check and remove profiles; store their keys in the kernel's keyring
     #[command(subcommand)]
     Profile(super::profile::Command),

@@ -1,6 +1,7 @@
 //! The command line: every command is a caller of `operations`, prints one result and ends with one exit code. It
 //! judges no answers and writes no directory.
 
+mod apply;
 mod args;
 mod ask;
 mod bulk;
@@ -9,11 +10,13 @@ mod console;
 pub mod demo;
 mod doctor;
 mod exit;
+mod export;
 mod fields;
 mod groups;
 mod handoff;
 mod hold;
 mod human;
+mod import;
 mod json;
 mod keys;
 mod man;
@@ -28,7 +31,6 @@ mod serve;
 mod session;
 mod signals;
 mod stop;
-mod strict_json;
 mod token_out;
 mod whose;
 
@@ -97,6 +99,9 @@ async fn run(cli: Cli) -> Result<Exit, Stop> {
         Some(Command::Doctor(doctor)) => Box::pin(doctor::run(&global, doctor)).await,
         Some(Command::Completions(shell)) => completions::run(&shell),
         Some(Command::Man(manual)) => man::run(&global, &manual),
+        Some(Command::Import(import)) => import::run(&global, import).await,
+        Some(Command::Export(export)) => export::run(&global, export).await,
+        Some(Command::Apply(apply)) => apply::run(&global, apply).await,
         Some(Command::Rotate(rotate)) if rotate.single().is_none() && !rotate.token_stdin => {
             Box::pin(bulk::run(&global, rotate)).await
         }
@@ -151,7 +156,10 @@ async fn one(session: &Session, command: Command) -> Result<Exit, Stop> {
         | Command::Whose { .. }
         | Command::Doctor(_)
         | Command::Completions(_)
-        | Command::Man(_) => Ok(Exit::Done),
+        | Command::Man(_)
+        | Command::Import(_)
+        | Command::Export(_)
+        | Command::Apply(_) => Ok(Exit::Done),
     }
 }
 
