@@ -15,6 +15,7 @@ pub fn origin<T>(known: &Known<T>, desk: &Desk) -> String {
     match known.source {
         Source::Returned => format!("returned {age} ago"),
         Source::Sent => format!("sent {age} ago by {}", visible(&known.by)),
+        Source::Imported => format!("imported {age} ago by {}", visible(&known.by)),
     }
 }
 
