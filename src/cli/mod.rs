@@ -5,8 +5,10 @@ mod apply;
 mod args;
 mod ask;
 mod bulk;
+mod completions;
 mod console;
 pub mod demo;
+mod doctor;
 mod exit;
 mod export;
 mod fields;
@@ -17,6 +19,7 @@ mod human;
 mod import;
 mod json;
 mod keys;
+mod man;
 mod mutations;
 mod print;
 mod profile;
@@ -93,6 +96,9 @@ async fn run(cli: Cli) -> Result<Exit, Stop> {
         Some(Command::Serve(serve)) => serve::run(serve, &global).await,
         Some(Command::Profile(command)) => profile::run(&global, command).await,
         Some(Command::Whose { token }) => whose::run(&global, &token).await,
+        Some(Command::Doctor(doctor)) => Box::pin(doctor::run(&global, doctor)).await,
+        Some(Command::Completions(shell)) => completions::run(&shell),
+        Some(Command::Man(manual)) => man::run(&global, &manual),
         Some(Command::Import(import)) => import::run(&global, import).await,
         Some(Command::Export(export)) => export::run(&global, export).await,
         Some(Command::Apply(apply)) => apply::run(&global, apply).await,
@@ -148,6 +154,9 @@ async fn one(session: &Session, command: Command) -> Result<Exit, Stop> {
         | Command::Serve(_)
         | Command::Profile(_)
         | Command::Whose { .. }
+        | Command::Doctor(_)
+        | Command::Completions(_)
+        | Command::Man(_)
         | Command::Import(_)
         | Command::Export(_)
         | Command::Apply(_) => Ok(Exit::Done),

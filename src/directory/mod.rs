@@ -39,6 +39,7 @@ pub use error::DirectoryError;
 pub use import::{Import, ImportId};
 pub use replay::replay;
 use request::{Groups, Reply, Request};
+pub use sqlite::{Contents, Inspected, inspect};
 pub use values::{
     Begun, Damaged, HandOffStep, Happening, HistoryFilter, Intent, JournalRow, Numbered, Owner,
     Record, Recorded, RotationFilter, RotationId, RotationStep, Standing, Upon, What,

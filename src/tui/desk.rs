@@ -61,6 +61,8 @@ pub struct Running {
     pub is_write: bool,
     /// Not named in line 1.
     pub is_quiet: bool,
+    /// A profile is being written.
+    pub adds_profile: bool,
     /// What a create or an update sends; a draft of the same is then no draft any more.
     pub sends: Option<(UserGroupId, Wanted)>,
 }
@@ -107,6 +109,8 @@ pub struct Desk {
     pub drafts: Drafts,
     /// The directory goes with the console, as that of the demo does; drafts with it.
     pub is_thrown_away: bool,
+    /// Nothing is drawn below a box: its lines are read aloud.
+    pub boxes_alone: bool,
     /// When open rotations are to be settled again; waiting may have helped by then.
     pub settle_again_at: Option<Timestamp>,
     /// Profiles whose service answered with the tag of another environment (hazard 11). For the rest of the session.
@@ -149,6 +153,7 @@ impl Desk {
             can_connect: false,
             drafts: Drafts::default(),
             is_thrown_away: false,
+            boxes_alone: false,
             settle_again_at: None,
             wrong_environment: BTreeSet::new(),
             bulk: None,
@@ -185,6 +190,7 @@ impl Desk {
                 label: job.label(),
                 is_write: job.is_write(),
                 is_quiet: job.is_quiet(),
+                adds_profile: matches!(job, Job::AddProfile(..)),
                 sends: job.sends(),
             },
         );

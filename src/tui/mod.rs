@@ -145,6 +145,7 @@ pub async fn run(start: Start, signals: &mut Signals) -> io::Result<Ended> {
         let size = (plain::COLUMNS, plain::ROWS);
         let (mut app, works) = prepare(start, theme, size, Timestamp::now());
         app.desk.zone = TimeZone::system();
+        app.desk.boxes_alone = true;
         let mut runner = Runner::new(app, screen, works, Clock::System);
         // Its lines are as long in every window.
         let is_for_us = |event: &io::Result<Event>| ready(!matches!(event, Ok(Event::Resize(..))));

@@ -4,8 +4,10 @@
 mod alarms;
 mod apply;
 mod bad_input;
+mod completions;
 mod demo;
 mod desk;
+mod doctor;
 mod durability;
 mod export;
 mod failures;

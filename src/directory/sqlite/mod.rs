@@ -9,6 +9,7 @@ mod groups;
 mod handoff;
 mod history;
 mod imports;
+mod inspect;
 mod journal;
 mod open;
 mod rows;
@@ -26,6 +27,8 @@ use super::{DirectoryError, Record, Recorded, request::Request};
 use crate::domain::token::Fingerprinter;
 use fault::Fault;
 use work::{Access, Task, Work};
+
+pub use inspect::{Contents, Inspected, inspect};
 
 /// Most requests in one transaction.
 const MOST: usize = 256;

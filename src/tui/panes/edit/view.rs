@@ -13,6 +13,7 @@ use crate::{
         changes::{self, Of},
         desk::Desk,
         frame::boxed,
+        keymap::Focus,
         messages::Severity,
         sheet::Sheet,
         theme::Theme,
@@ -239,7 +240,10 @@ pub(super) fn say_properties(pasted: &PastedProperties, desk: &mut Desk) {
         }
         PastedProperties::Rows { added, changed } => desk.say(
             Severity::Info,
-            format!("pasted: {added} properties added, {changed} changed; z undoes"),
+            format!(
+                "pasted: {added} properties added, {changed} changed; {} undoes",
+                desk.keys.key_in_field(Focus::EditRows, "undo")
+            ),
         ),
         PastedProperties::Refused(why) => desk.say(Severity::Warning, why.clone()),
     }
@@ -251,7 +255,10 @@ pub(super) fn say_pasted(pasted: &PastedRows, desk: &mut Desk) {
         PastedRows::Cell(_) => {}
         PastedRows::Rows { added, changed } => desk.say(
             Severity::Info,
-            format!("pasted: {added} rows added, {changed} changed; z undoes"),
+            format!(
+                "pasted: {added} rows added, {changed} changed; {} undoes",
+                desk.keys.key_in_field(Focus::EditMapping, "undo")
+            ),
         ),
         PastedRows::Refused(why) => desk.say(Severity::Warning, why.to_string()),
     }

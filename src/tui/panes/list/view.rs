@@ -20,6 +20,7 @@ use crate::{
         desk::Desk,
         facts,
         frame::{boxed, severity_style},
+        keymap::{Action, Focus},
         sheet::Sheet,
         table,
         widgets::{
@@ -54,7 +55,8 @@ pub(super) fn draw(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
     if let Some(run) = desk.bulk_here()
         && area.height > LEAST_ROWS
     {
-        let text = format!(" {}   T shows it", run.line());
+        let key = desk.keys.key(Focus::List, Action::RotateMarked);
+        let text = format!(" {}   {key} shows it", run.line());
         let style = severity_style(severity(run), desk.theme);
         let style = if run.is_under_way() {
             Style::new()
@@ -163,7 +165,7 @@ fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
             let entry = finder.entry(*at);
             entry.is_some_and(|entry| list.marks.contains(entry.id()))
         },
-        empty_hint(list, desk),
+        &empty_hint(list, desk),
         desk.theme,
     );
 }
@@ -179,15 +181,18 @@ fn draw_position(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
     paint::text(buffer, x, area.y, width, &text, desk.theme.dim());
 }
 
-fn empty_hint(list: &List, desk: &Desk) -> &'static str {
+fn empty_hint(list: &List, desk: &Desk) -> String {
+    let key = |action| desk.keys.key(Focus::List, action);
     if desk.groups.read_at.is_none() {
-        "reading the directory"
+        "reading the directory".into()
     } else if list.finder.found().is_none() {
-        "searching"
+        "searching".into()
     } else if list.filter.is_empty() {
-        "no groups known here yet: o opens or creates one by its id"
+        let key = key(Action::OpenOrCreate);
+        format!("no groups known here yet: {key} opens or creates one by its id")
     } else {
-        "nothing matches the filter: Esc clears it"
+        let key = key(Action::Back);
+        format!("nothing matches the filter: {key} clears it")
     }
 }
 
