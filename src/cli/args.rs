@@ -1,14 +1,16 @@
 //! What can be typed on the command line: options, commands, their words. It decides nothing.
 
 mod bulk;
+mod exchange;
 
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
 pub(super) use bulk::Bulk;
+pub(super) use exchange::{Apply, Export, FileFormat, Import};
 
-use super::handoff::HandOff;
+use super::{completions::Completions, doctor::Doctor, exit::codes, handoff::HandOff, man::Manual};
 use crate::domain::group::{InvalidId, UserGroupId};
 
 /// A safe terminal console for a User Group Service.
@@ -18,10 +20,11 @@ use crate::domain::group::{InvalidId, UserGroupId};
     version,
     disable_help_subcommand = true,
     max_term_width = 100,
-    after_help = "Without a command, groupdesk opens the console.\n\n\
-                  Examples:\n  groupdesk demo\n  groupdesk --profile eu-live list\n\n\
-                  Exit codes: 0 done, 1 refused by the service, 2 usage or configuration, 3 not confirmed or guarded,\n\
-                  4 API key missing or refused, 5 service unreachable, 6 done only in part (bulk, hand-off),\n                  7 outcome unknown, 130 interrupted."
+    after_help = format!(
+        "Without a command, groupdesk opens the console.\n\n\
+         Examples:\n  groupdesk demo\n  groupdesk --profile eu-live list\n\n{}",
+        codes()
+    )
 )]
 pub(super) struct Cli {
     #[command(flatten)]
@@ -125,6 +128,12 @@ pub(super) enum Command {
         #[arg(hide = true, value_name = "NOTHING")]
         token: Vec<OsString>,
     },
+    /// Bring ids into the directory from CSV or JSON; with --create and --update also to the service
+    Import(Import),
+    /// Write what the directory knows, without tokens; nothing is sent
+    Export(Export),
+    /// Make the groups as files say: create what is missing, update what differs
+    Apply(Apply),
     /// Add, list, show, check and remove profiles; store their keys in the kernel's keyring
     #[command(subcommand)]
     Profile(super::profile::Command),
@@ -137,6 +146,9 @@ pub(super) enum Command {
                             groupdesk serve --listen 127.0.0.1:8474"
     )]
     Serve(Serve),
+    Doctor(Doctor),
+    Completions(Completions),
+    Man(Manual),
 }
 
 #[derive(Debug, Args)]
@@ -353,7 +365,7 @@ pub(super) enum Keys {
     },
 }
 
-fn user_group_id(text: &str) -> Result<UserGroupId, InvalidId> {
+pub(super) fn user_group_id(text: &str) -> Result<UserGroupId, InvalidId> {
     UserGroupId::parse(text)
 }
 

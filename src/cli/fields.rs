@@ -4,10 +4,11 @@ use std::{collections::HashSet, io::Read, path::Path};
 
 use serde_json::Value;
 
-use super::{args::Fields, stop::Stop, strict_json};
+use super::{args::Fields, stop::Stop};
 use crate::domain::{
     change::Wanted,
     group::{Mapping, Properties},
+    strict_json,
     text::visible,
 };
 

@@ -1,19 +1,25 @@
 //! The command line: every command is a caller of `operations`, prints one result and ends with one exit code. It
 //! judges no answers and writes no directory.
 
+mod apply;
 mod args;
 mod ask;
 mod bulk;
+mod completions;
 mod console;
 pub mod demo;
+mod doctor;
 mod exit;
+mod export;
 mod fields;
 mod groups;
 mod handoff;
 mod hold;
 mod human;
+mod import;
 mod json;
 mod keys;
+mod man;
 mod mutations;
 mod print;
 mod profile;
@@ -25,7 +31,6 @@ mod serve;
 mod session;
 mod signals;
 mod stop;
-mod strict_json;
 mod token_out;
 mod whose;
 
@@ -91,6 +96,12 @@ async fn run(cli: Cli) -> Result<Exit, Stop> {
         Some(Command::Serve(serve)) => serve::run(serve, &global).await,
         Some(Command::Profile(command)) => profile::run(&global, command).await,
         Some(Command::Whose { token }) => whose::run(&global, &token).await,
+        Some(Command::Doctor(doctor)) => Box::pin(doctor::run(&global, doctor)).await,
+        Some(Command::Completions(shell)) => completions::run(&shell),
+        Some(Command::Man(manual)) => man::run(&global, &manual),
+        Some(Command::Import(import)) => import::run(&global, import).await,
+        Some(Command::Export(export)) => export::run(&global, export).await,
+        Some(Command::Apply(apply)) => apply::run(&global, apply).await,
         Some(Command::Rotate(rotate)) if rotate.single().is_none() && !rotate.token_stdin => {
             Box::pin(bulk::run(&global, rotate)).await
         }
@@ -139,9 +150,16 @@ async fn one(session: &Session, command: Command) -> Result<Exit, Stop> {
             None => Ok(Exit::Usage),
         },
         Command::Rotations(arguments) => rotations::run(session, arguments).await,
-        Command::Demo(_) | Command::Serve(_) | Command::Profile(_) | Command::Whose { .. } => {
-            Ok(Exit::Done)
-        }
+        Command::Demo(_)
+        | Command::Serve(_)
+        | Command::Profile(_)
+        | Command::Whose { .. }
+        | Command::Doctor(_)
+        | Command::Completions(_)
+        | Command::Man(_)
+        | Command::Import(_)
+        | Command::Export(_)
+        | Command::Apply(_) => Ok(Exit::Done),
     }
 }
 

@@ -52,6 +52,7 @@ pub(super) struct Origin<'a>(Word, i64, #[serde(borrow)] Cow<'a, str>);
 enum Word {
     Sent,
     Returned,
+    Imported,
 }
 
 impl<'a> Origin<'a> {
@@ -60,6 +61,7 @@ impl<'a> Origin<'a> {
             let word = match known.source {
                 Source::Sent => Word::Sent,
                 Source::Returned => Word::Returned,
+                Source::Imported => Word::Imported,
             };
             Self(word, micros(known.at), Cow::Borrowed(&known.by))
         })
@@ -72,6 +74,7 @@ impl<'a> Origin<'a> {
             source: match self.0 {
                 Word::Sent => Source::Sent,
                 Word::Returned => Source::Returned,
+                Word::Imported => Source::Imported,
             },
             at: timestamp(self.1)?,
             by: self.2.into_owned(),

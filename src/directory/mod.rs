@@ -6,6 +6,7 @@ mod boot;
 mod columns;
 mod draft;
 mod error;
+mod import;
 mod replay;
 mod request;
 mod sql;
@@ -35,8 +36,10 @@ pub use batch::{Batch, BatchId, BatchItem, NewBatch, Place};
 pub use boot::BootTime;
 pub use draft::{DraftSaved, KeptDraft, OtherDraft};
 pub use error::DirectoryError;
+pub use import::{Import, ImportId};
 pub use replay::replay;
 use request::{Groups, Reply, Request};
+pub use sqlite::{Contents, Inspected, inspect};
 pub use values::{
     Begun, Damaged, HandOffStep, Happening, HistoryFilter, Intent, JournalRow, Numbered, Owner,
     Record, Recorded, RotationFilter, RotationId, RotationStep, Standing, Upon, What,

@@ -5,15 +5,16 @@ use tokio::sync::oneshot;
 
 use super::{
     Batch, BatchId, BatchItem, Begun, Damaged, DirectoryError, DraftSaved, Happening,
-    HistoryFilter, Intent, JournalRow, KeptDraft, NewBatch, Numbered, Owner, Place, Record,
-    Recorded, RotationFilter, RotationId, Standing,
+    HistoryFilter, Import, ImportId, Intent, JournalRow, KeptDraft, NewBatch, Numbered, Owner,
+    Place, Record, Recorded, RotationFilter, RotationId, Standing,
 };
 use crate::domain::{
     draft::Draft,
+    exchange::Row,
     group::UserGroupId,
     handoff::HandOff,
     history::{Ending, Entry},
-    known::KnownGroup,
+    known::{KnownGroup, Taken},
     search::ListView,
     token::Fingerprint,
 };
@@ -47,6 +48,31 @@ pub(super) enum Request {
         profile: String,
         records: Vec<Record>,
         reply: Reply<Vec<Recorded>>,
+    },
+    Import {
+        profile: String,
+        rows: Vec<Row>,
+        at: Timestamp,
+        by: String,
+        reply: Reply<Vec<Taken>>,
+    },
+    BeginImport {
+        profile: String,
+        digest: [u8; 32],
+        at: Timestamp,
+        by: String,
+        reply: Reply<Import>,
+    },
+    EndRow {
+        import: ImportId,
+        row: usize,
+        outcome: &'static str,
+        reply: Reply<()>,
+    },
+    EndImport {
+        import: ImportId,
+        at: Timestamp,
+        reply: Reply<()>,
     },
     History {
         filter: HistoryFilter,
@@ -146,6 +172,10 @@ impl Request {
             Self::Rotations { filter, .. } => filter.user_group_id.is_some(),
             Self::Groups { .. }
             | Self::Record { .. }
+            | Self::Import { .. }
+            | Self::BeginImport { .. }
+            | Self::EndRow { .. }
+            | Self::EndImport { .. }
             | Self::History { .. }
             | Self::Begin { .. }
             | Self::EndHandOff { .. }

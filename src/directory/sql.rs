@@ -119,6 +119,21 @@ WHERE batch_id = $3 AND position = $4 AND rotation_id IS NULL AND outcome IS NUL
 
 pub(super) const END_BATCH: &str = "UPDATE batches SET ended_at = $1 WHERE id = $2";
 
+pub(super) const OPEN_IMPORT: &str = "\
+SELECT id, started_at, by FROM imports \
+WHERE profile = $1 AND digest = $2 AND ended_at IS NULL ORDER BY id DESC LIMIT 1";
+
+pub(super) const ADD_IMPORT: &str = "\
+INSERT INTO imports (profile, digest, started_at, by) VALUES ($1, $2, $3, $4) RETURNING id";
+
+pub(super) const IMPORT_ROWS: &str =
+    "SELECT number FROM import_rows WHERE import_id = $1 ORDER BY number";
+
+pub(super) const END_ROW: &str = "\
+INSERT INTO import_rows (import_id, number, outcome) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+
+pub(super) const END_IMPORT: &str = "UPDATE imports SET ended_at = $1 WHERE id = $2";
+
 pub(super) const DRAFTS: &str = "\
 SELECT user_group_id, creating, name, mapping, properties, mapping_text, group_text, base, base_at, changed_at, by \
 FROM drafts WHERE profile = $1 ORDER BY changed_at DESC, user_group_id";
@@ -217,6 +232,14 @@ pub(super) const KEEP_VIEW: &str = "\
 INSERT INTO console_views (profile, filter, sort, reverse, best_first) VALUES ($1, $2, $3, $4, $5) \
 ON CONFLICT (profile) DO UPDATE SET filter = excluded.filter, sort = excluded.sort, reverse = excluded.reverse, \
  best_first = excluded.best_first";
+
+/// How many there are of what a person may have to look after, over all profiles.
+pub(super) const CONTENTS: &str = concat!(
+    "SELECT (SELECT COUNT(*) FROM user_groups), (SELECT COUNT(*) FROM rotations WHERE ",
+    open_states!(),
+    "), (SELECT COUNT(*) FROM rotations WHERE handoff = 'pending'), \
+     (SELECT COUNT(*) FROM rotations WHERE handoff = 'failed'), (SELECT COUNT(*) FROM drafts)"
+);
 
 pub(super) const META: &str = "SELECT value FROM meta WHERE key = $1";
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     group::{Mapping, Properties},
-    known::KnownGroup,
+    known::{Known, KnownGroup, Source},
 };
 
 /// The three fields a person can set. `None`: the field is left out of the request.
@@ -17,14 +17,31 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// All three fields as they are known now: the starting point of an edit.
+    /// All three fields as they are known now: the starting point of an edit. What only a file said is left out: the
+    /// service may hold something else.
     pub fn of(group: &KnownGroup) -> Self {
         Self {
-            name: group.name.as_ref().map(|known| known.value.clone()),
-            mapping: group.mapping.as_ref().map(|known| known.value.clone()),
-            properties: group.properties.as_ref().map(|known| known.value.clone()),
+            name: witnessed(group.name.as_ref()),
+            mapping: witnessed(group.mapping.as_ref()),
+            properties: witnessed(group.properties.as_ref()),
         }
     }
+
+    /// The fields of `self`, and where it is silent those of `base`.
+    #[must_use]
+    pub fn over(&self, base: &Self) -> Self {
+        Self {
+            name: self.name.clone().or_else(|| base.name.clone()),
+            mapping: self.mapping.clone().or_else(|| base.mapping.clone()),
+            properties: self.properties.clone().or_else(|| base.properties.clone()),
+        }
+    }
+}
+
+fn witnessed<T: Clone>(known: Option<&Known<T>>) -> Option<T> {
+    known
+        .filter(|known| known.source != Source::Imported)
+        .map(|known| known.value.clone())
 }
 
 /// How one row stands against the known one.

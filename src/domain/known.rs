@@ -4,6 +4,7 @@
 use jiff::Timestamp;
 
 use super::{
+    change::Wanted,
     group::{EnvironmentTag, Mapping, Properties, UserGroupId},
     token::Fingerprint,
 };
@@ -15,6 +16,8 @@ pub enum Source {
     Sent,
     /// An answer of the service carried it.
     Returned,
+    /// A file said so; the service was not asked.
+    Imported,
 }
 
 impl Source {
@@ -22,6 +25,7 @@ impl Source {
         match self {
             Self::Sent => "sent",
             Self::Returned => "returned",
+            Self::Imported => "imported",
         }
     }
 }
@@ -135,6 +139,7 @@ impl KnownGroup {
         if let Some(returned) = &lesson.returned {
             if name.is_none()
                 && let (Some(old), Some(new)) = (&before, &returned.name)
+                && old.source != Source::Imported
                 && old.value != *new
             {
                 noticed.name_was = Some(old.value.clone());
@@ -165,11 +170,64 @@ impl KnownGroup {
         noticed
     }
 
+    /// Takes in what a file says: only where nothing is known, or nothing but what another file said.
+    pub fn import(&mut self, said: &Wanted, at: Timestamp, by: &str) -> Taken {
+        let from = (at, by);
+        let taken = [
+            take(&mut self.name, said.name.as_ref(), from),
+            take(&mut self.mapping, said.mapping.as_ref(), from),
+            take(&mut self.properties, said.properties.as_ref(), from),
+        ];
+        taken.into_iter().max().unwrap_or(Taken::Unchanged)
+    }
+
     /// The name where one is known, else the id.
     pub fn title(&self) -> &str {
         self.name
             .as_ref()
             .map_or(self.id.as_str(), |known| known.value.as_str())
+    }
+}
+
+/// What became of a row of a file in the directory; of several fields the last of these counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Taken {
+    /// All of it was known already.
+    Unchanged,
+    /// Something was learnt from it.
+    Filled,
+    /// Something in it differs from what the service accepted or returned, which stays.
+    Kept,
+    /// The id was not known before.
+    Added,
+}
+
+impl Taken {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unchanged => "unchanged",
+            Self::Filled => "filled",
+            Self::Kept => "kept",
+            Self::Added => "added",
+        }
+    }
+}
+
+fn take<T: Clone + PartialEq>(
+    slot: &mut Option<Known<T>>,
+    said: Option<&T>,
+    (at, by): (Timestamp, &str),
+) -> Taken {
+    let Some(said) = said else {
+        return Taken::Unchanged;
+    };
+    match slot {
+        Some(known) if known.value == *said => Taken::Unchanged,
+        Some(known) if known.source != Source::Imported => Taken::Kept,
+        _ => {
+            put(slot, Some(said), (Source::Imported, at, by));
+            Taken::Filled
+        }
     }
 }
 
@@ -257,6 +315,46 @@ mod tests {
             group.last_rotated.and_then(|last| last.by).as_deref(),
             Some("ana")
         );
+    }
+
+    #[test]
+    fn a_file_fills_gaps_and_overwrites_only_files() {
+        let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid id"));
+        let says = |name: &str| Wanted {
+            name: Some(name.into()),
+            ..Wanted::default()
+        };
+        let at = Timestamp::UNIX_EPOCH;
+        assert_eq!(
+            group.import(&Wanted::default(), at, "ana"),
+            Taken::Unchanged
+        );
+        assert_eq!(group.import(&says("Acme"), at, "ana"), Taken::Filled);
+        assert_eq!(group.import(&says("Acme"), at, "ben"), Taken::Unchanged);
+        assert_eq!(group.import(&says("Acme 2"), at, "ben"), Taken::Filled);
+        let name = group.name.clone().expect("a name");
+        assert_eq!((name.source, name.by.as_str()), (Source::Imported, "ben"));
+        assert_eq!(
+            Wanted::of(&group).name,
+            None,
+            "an edit begins with what the service has"
+        );
+
+        let mut answer = lesson(Some(Returned {
+            name: Some("Acme Europe".into()),
+            ..returned(1)
+        }));
+        assert_eq!(
+            group.learn(&answer),
+            Noticed::default(),
+            "a file is no witness"
+        );
+        assert_eq!(group.import(&says("Acme"), at, "ana"), Taken::Kept);
+        assert_eq!(group.title(), "Acme Europe");
+        answer.returned = None;
+        answer.sent.name = Some("Acme EU".into());
+        group.learn(&answer);
+        assert_eq!(group.import(&says("Acme"), at, "ana"), Taken::Kept);
     }
 
     #[test]

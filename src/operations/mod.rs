@@ -3,11 +3,13 @@
 
 pub mod bulk;
 mod connecting;
+pub mod doctor;
 mod drafts;
 mod failure;
 mod groups;
 mod handing;
 mod horizon;
+mod importing;
 mod learning;
 mod outcome;
 mod points;
@@ -27,6 +29,7 @@ pub use connecting::{Checkup, Connector, NotAdded};
 pub use failure::Failure;
 pub use groups::request;
 pub use handing::HandedOff;
+pub use importing::{RowEnd, Sending};
 pub use outcome::{Done, Warning};
 pub use points::Point;
 pub use recording::changes_json;
@@ -42,8 +45,8 @@ pub use crate::{
     },
     config::guard::Operation as Guarded,
     directory::{
-        Batch, BatchId, BatchItem, DirectoryError, DraftSaved, JournalRow, KeptDraft, Numbered,
-        OtherDraft, Owner, Place, RotationId,
+        Batch, BatchId, BatchItem, DirectoryError, DraftSaved, Import, ImportId, JournalRow,
+        KeptDraft, Numbered, OtherDraft, Owner, Place, RotationId,
     },
 };
 

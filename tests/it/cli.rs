@@ -2,14 +2,19 @@
 //! that nothing leaks.
 
 mod alarms;
+mod apply;
 mod bad_input;
+mod completions;
 mod demo;
 mod desk;
+mod doctor;
 mod durability;
+mod export;
 mod failures;
 mod groups;
 mod guards;
 mod handoff;
+mod import;
 mod profile;
 mod prompts;
 mod recovery;

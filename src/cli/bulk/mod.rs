@@ -4,7 +4,7 @@
 mod report;
 mod select;
 mod teller;
-mod tokens;
+pub(super) mod tokens;
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// A new 0600 file of `{"user_group_id", "token", "fingerprint"}` lines. Dropped without a line, it is removed.
-pub(super) struct TokenLines {
+pub(in crate::cli) struct TokenLines {
     path: PathBuf,
     file: Mutex<File>,
     touched: AtomicBool,
@@ -29,7 +29,7 @@ pub(super) struct TokenLines {
 
 impl TokenLines {
     /// Makes the file; one that exists is refused, as is one inside a git work tree.
-    pub(super) fn create(path: &Path, fingerprinter: &Fingerprinter) -> Result<Self, Stop> {
+    pub(in crate::cli) fn create(path: &Path, fingerprinter: &Fingerprinter) -> Result<Self, Stop> {
         let made = files::new_token_file(path).and_then(|file| {
             // The name of a new file is durable only with its folder.
             let folder = path.parent().filter(|folder| *folder != Path::new(""));

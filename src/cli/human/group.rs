@@ -116,6 +116,7 @@ fn from<T>(known: Option<&Known<T>>, now: Timestamp) -> String {
                 "sent {age} ago by {}; the service did not return it",
                 visible(&known.by)
             ),
+            Source::Imported => format!("imported {age} ago by {}", visible(&known.by)),
         }
     })
 }

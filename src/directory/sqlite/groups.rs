@@ -1,5 +1,6 @@
 //! The groups of a profile, and every fingerprint they ever had.
 
+use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{fault::Fault, journal, rows};
@@ -11,8 +12,9 @@ use crate::{
         sql,
     },
     domain::{
+        exchange::Row,
         group::UserGroupId,
-        known::{Known, KnownGroup, Lesson},
+        known::{Known, KnownGroup, Lesson, Taken},
         token::Fingerprint,
     },
 };
@@ -89,6 +91,29 @@ pub(super) fn learn(
         noticed,
         open,
     })
+}
+
+/// Takes in rows of a file: ids that were not known, and what nothing better is known of.
+pub(super) fn import(
+    tx: &Connection,
+    profile: &str,
+    rows: &[Row],
+    at: Timestamp,
+    by: &str,
+) -> Result<Vec<Taken>, Fault> {
+    let at = columns::as_kept(at);
+    let rows = rows.iter().map(|row| {
+        let known = one(tx, profile, &row.id)?;
+        let is_new = known.is_none();
+        let mut group = known.unwrap_or_else(|| KnownGroup::new(row.id.clone()));
+        let before = group.clone();
+        let taken = group.import(&row.said, at, by);
+        if is_new || group != before {
+            save(tx, profile, &group)?;
+        }
+        Ok(if is_new { Taken::Added } else { taken })
+    });
+    rows.collect()
 }
 
 fn save(tx: &Connection, profile: &str, group: &KnownGroup) -> Result<(), Fault> {

@@ -8,6 +8,8 @@ mod fault;
 mod groups;
 mod handoff;
 mod history;
+mod imports;
+mod inspect;
 mod journal;
 mod open;
 mod rows;
@@ -25,6 +27,8 @@ use super::{DirectoryError, Record, Recorded, request::Request};
 use crate::domain::token::Fingerprinter;
 use fault::Fault;
 use work::{Access, Task, Work};
+
+pub use inspect::{Contents, Inspected, inspect};
 
 /// Most requests in one transaction.
 const MOST: usize = 256;
@@ -78,6 +82,33 @@ fn work(request: Request) -> Box<dyn Work> {
             records,
             reply,
         } => write!(reply, move |tx| record_all(tx, &profile, records)),
+        Request::Import {
+            profile,
+            rows,
+            at,
+            by,
+            reply,
+        } => write!(reply, move |tx| groups::import(
+            tx, &profile, &rows, at, &by
+        )),
+        Request::BeginImport {
+            profile,
+            digest,
+            at,
+            by,
+            reply,
+        } => write!(reply, move |tx| imports::begin(
+            tx, &profile, digest, at, &by
+        )),
+        Request::EndRow {
+            import,
+            row,
+            outcome,
+            reply,
+        } => write!(reply, move |tx| imports::end_row(tx, import, row, outcome)),
+        Request::EndImport { import, at, reply } => {
+            write!(reply, move |tx| imports::end(tx, import, at))
+        }
         Request::History { filter, reply } => list!(reply, move |c| history::list(c, filter)),
         Request::Begin {
             profile,

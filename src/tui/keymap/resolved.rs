@@ -79,6 +79,11 @@ impl Keymap {
         self.places.get(&focus).map_or(&[], Vec::as_slice)
     }
 
+    /// The lines that hold in every place that has no own one for the same action.
+    pub fn everywhere(&self) -> &[Bound] {
+        &self.everywhere
+    }
+
     /// What a key press means in a place.
     pub fn press(&self, focus: Focus, event: KeyEvent) -> Press {
         let lines = self.bindings(focus);

@@ -245,7 +245,7 @@ impl History {
         table::draw(
             buffer,
             area,
-            (entries, self.cursor),
+            (entries, &self.cursor),
             columns,
             |entry, here| cells(entry, desk, here),
             hint,

@@ -173,7 +173,7 @@ fn draw_run(pane: &Bulk, run: &BulkRun, buffer: &mut Buffer, area: Rect, desk: &
     table::draw(
         buffer,
         table,
-        (&pane.shown, pane.cursor),
+        (&pane.shown, &pane.cursor),
         |window| columns(window.iter().filter_map(|at| run.rows.get(*at))),
         |at, here| {
             let row = run.rows.get(*at);

@@ -38,6 +38,8 @@ const BARE: (u16, u16) = (60, 11);
 const BELOW: u16 = 14;
 /// Rows of the detail box below the list, edges included.
 const DETAIL_ROWS: u16 = 6;
+/// Cells of the name in the edge of that box: each one more is an edge to draw anew after it.
+const WIDEST_TITLE: usize = 48;
 /// Rows that the list keeps when a bulk rotation has a line above it.
 const LEAST_ROWS: u16 = 3;
 
@@ -81,10 +83,13 @@ pub(super) fn draw(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
     };
     draw_rows(list, buffer, inner, desk);
     if let (Some(detail), Some(group)) = (detail, list.group(desk)) {
-        let inner = boxed(buffer, detail, group.title(), desk.theme);
+        let is_beside = detail.height > DETAIL_ROWS;
+        let title = paint::cut(group.title(), WIDEST_TITLE, desk.theme);
+        let title = if is_beside { "Details" } else { &title };
+        let inner = boxed(buffer, detail, title, desk.theme);
         let mut sheet = Sheet::new(inner.width, desk.theme);
-        if detail.height > DETAIL_ROWS {
-            facts::whole(&mut sheet, group, desk);
+        if is_beside {
+            facts::beside(&mut sheet, group, desk, inner.height);
         } else {
             facts::brief(&mut sheet, group, desk);
         }
@@ -147,7 +152,7 @@ fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
     table::draw_marked(
         buffer,
         area,
-        (finder.shown(), list.cursor),
+        (finder.shown(), &list.cursor),
         |_| columns.clone(),
         |at, here| {
             let entry = finder.entry(*at);

@@ -49,7 +49,7 @@ pub(super) fn draw(
     table::draw(
         buffer,
         inner,
-        (&pane.rows, pane.cursor),
+        (&pane.rows, &pane.cursor),
         columns,
         |row, here| cells(row, desk, here),
         hint,

@@ -9,14 +9,18 @@ use serde::{
 };
 use serde_json::{Map, Number, Value, error::Category};
 
-use crate::domain::group::{Mapping, Properties};
+use super::group::{Mapping, Properties};
 
 const TWICE: &str = "a key stands twice";
 /// How serde_json hands over a number that it keeps as written.
 const NUMBER: &str = "$serde_json::private::Number";
 
 /// A JSON object of texts, each key once.
-pub(super) fn mapping(text: &str) -> Result<Mapping, String> {
+///
+/// # Errors
+///
+/// Where it is wrong and how, in words that quote nothing of it; so do the others.
+pub fn mapping(text: &str) -> Result<Mapping, String> {
     parse::<Rows>(
         text,
         "a mapping is an object of texts, for example {\"40\": \"213\"}",
@@ -25,7 +29,7 @@ pub(super) fn mapping(text: &str) -> Result<Mapping, String> {
 }
 
 /// A JSON object, each key once, also inside.
-pub(super) fn properties(text: &str) -> Result<Properties, String> {
+pub fn properties(text: &str) -> Result<Properties, String> {
     match parse::<Unique>(
         text,
         "the properties are one object, for example {\"tier\": \"gold\"}",
@@ -36,7 +40,7 @@ pub(super) fn properties(text: &str) -> Result<Properties, String> {
 }
 
 /// Any JSON value, each key of its objects once.
-pub(super) fn value(text: &str) -> Result<Value, String> {
+pub fn value(text: &str) -> Result<Value, String> {
     parse::<Unique>(text, "not a JSON value").map(|value| value.0)
 }
 

@@ -1,0 +1,87 @@
+//! The options of bringing groups in and taking them out.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::Mutation;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The file has the columns user_group_id, name, mapping, properties (the last two as JSON), or the same as keys of JSON\n\
+                  objects. Every row is checked before anything is done. An id that was imported counts as known: import only ids that\n\
+                  exist at the service, or say --create. An interrupted --create or --update goes on when it is started again.\n\n\
+                  Examples:\n  groupdesk import groups.csv\n  groupdesk import - --create --dry-run < groups.jsonl"
+)]
+pub(in crate::cli) struct Import {
+    /// CSV, JSON lines or a JSON array; - reads standard input
+    #[arg(value_name = "FILE")]
+    pub(in crate::cli) file: PathBuf,
+    /// Also send a get-or-create for each row
+    #[arg(long)]
+    pub(in crate::cli) create: bool,
+    /// Also update groups that differ from their row; ids the service is not known to have need --create too
+    #[arg(long)]
+    pub(in crate::cli) update: bool,
+    /// Begin with the first row, though an earlier run of this file was interrupted
+    #[arg(long)]
+    pub(in crate::cli) again: bool,
+    #[command(flatten)]
+    pub(in crate::cli) pace: Concurrency,
+    #[command(flatten)]
+    pub(in crate::cli) mutation: Mutation,
+}
+
+#[derive(Debug, Clone, Copy, Args)]
+pub(in crate::cli) struct Concurrency {
+    /// So many at the same time
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(in crate::cli) concurrency: u16,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  groupdesk export --format csv --output groups.csv\n  \
+                  groupdesk export --reveal-tokens --token-out tokens.jsonl --output groups.jsonl"
+)]
+pub(in crate::cli) struct Export {
+    /// JSON lines, one JSON array, or CSV [default: jsonl; with --json one array]
+    #[arg(long, value_enum)]
+    pub(in crate::cli) format: Option<FileFormat>,
+    /// Write to this file, in the place of what it holds [default: standard output]
+    #[arg(long, short = 'o', value_name = "FILE")]
+    pub(in crate::cli) output: Option<PathBuf>,
+    /// Also read the token of every group from the service, into the file of --token-out
+    #[arg(long, requires = "token_out")]
+    pub(in crate::cli) reveal_tokens: bool,
+    /// Where the tokens go: a new file, mode 600, one JSON line each
+    #[arg(long, value_name = "FILE", requires = "reveal_tokens")]
+    pub(in crate::cli) token_out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(in crate::cli) pace: Concurrency,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum FileFormat {
+    Jsonl,
+    Json,
+    Csv,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Nothing can delete a group: --prune-report only lists what the files do not have.\n\n\
+                  Examples:\n  groupdesk apply groups/ --dry-run\n  groupdesk apply groups.jsonl --prune-report --yes"
+)]
+pub(in crate::cli) struct Apply {
+    /// A file as import reads it, or a folder of such files
+    #[arg(value_name = "DIR|FILE")]
+    pub(in crate::cli) path: PathBuf,
+    /// List the known groups that the files do not have
+    #[arg(long)]
+    pub(in crate::cli) prune_report: bool,
+    #[command(flatten)]
+    pub(in crate::cli) pace: Concurrency,
+    #[command(flatten)]
+    pub(in crate::cli) mutation: Mutation,
+}

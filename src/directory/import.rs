@@ -1,0 +1,83 @@
+//! Files in the directory: rows that add ids, and the journal of a file that is sent to the service row by row.
+
+use jiff::Timestamp;
+
+use super::{Directory, DirectoryError, request::Request};
+use crate::domain::{exchange::Row, known::Taken};
+
+/// Number of a file that is being sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImportId(pub i64);
+
+/// A file that is being sent, as far as it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Import {
+    pub id: ImportId,
+    pub started_at: Timestamp,
+    pub by: String,
+    /// Numbers of the rows that are done, in order.
+    pub done: Vec<usize>,
+}
+
+impl Directory {
+    /// Adds ids, and what the file says of them where nothing better is known; one transaction. The answers are in the
+    /// order of the rows.
+    pub async fn import(
+        &self,
+        profile: &str,
+        rows: Vec<Row>,
+        at: Timestamp,
+        by: &str,
+    ) -> Result<Vec<Taken>, DirectoryError> {
+        let (profile, by) = (profile.to_owned(), by.to_owned());
+        self.ask(|reply| Request::Import {
+            profile,
+            rows,
+            at,
+            by,
+            reply,
+        })
+        .await
+    }
+
+    /// Goes on with the file of this digest that was not finished, or begins it.
+    pub async fn begin_import(
+        &self,
+        profile: &str,
+        digest: [u8; 32],
+        at: Timestamp,
+        by: &str,
+    ) -> Result<Import, DirectoryError> {
+        let (profile, by) = (profile.to_owned(), by.to_owned());
+        self.ask(|reply| Request::BeginImport {
+            profile,
+            digest,
+            at,
+            by,
+            reply,
+        })
+        .await
+    }
+
+    /// Writes down that a row is done: it is not sent again.
+    pub async fn end_row(
+        &self,
+        import: ImportId,
+        row: usize,
+        outcome: &'static str,
+    ) -> Result<(), DirectoryError> {
+        self.ask(|reply| Request::EndRow {
+            import,
+            row,
+            outcome,
+            reply,
+        })
+        .await
+    }
+
+    /// Every row is done; the same file is sent again from its start.
+    pub async fn end_import(&self, import: ImportId, at: Timestamp) -> Result<(), DirectoryError> {
+        self.ask(|reply| Request::EndImport { import, at, reply })
+            .await
+    }
+}

@@ -1,0 +1,61 @@
+//! The journal of files that are sent row by row.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::fault::Fault;
+use crate::directory::{Import, ImportId, columns, sql};
+
+pub(super) fn begin(
+    tx: &Connection,
+    profile: &str,
+    digest: [u8; 32],
+    at: Timestamp,
+    by: &str,
+) -> Result<Import, Fault> {
+    let found: Option<(i64, i64, String)> = tx
+        .prepare_cached(sql::OPEN_IMPORT)?
+        .query_row(params![profile, digest], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
+        .optional()?;
+    let Some((id, started, by)) = found else {
+        let id = tx
+            .prepare_cached(sql::ADD_IMPORT)?
+            .query_row(params![profile, digest, columns::micros(at), by], |row| {
+                row.get(0)
+            })?;
+        return Ok(Import {
+            id: ImportId(id),
+            started_at: columns::as_kept(at),
+            by: by.to_owned(),
+            done: Vec::new(),
+        });
+    };
+    let mut statement = tx.prepare_cached(sql::IMPORT_ROWS)?;
+    let done = statement.query_map([id], |row| row.get::<_, i64>(0))?;
+    let done: Vec<i64> = done.collect::<Result<_, _>>()?;
+    Ok(Import {
+        id: ImportId(id),
+        started_at: columns::timestamp(started).ok_or(Fault::Row("imports"))?,
+        by,
+        done: done.into_iter().map(|number| number as usize).collect(),
+    })
+}
+
+pub(super) fn end_row(
+    tx: &Connection,
+    import: ImportId,
+    row: usize,
+    outcome: &str,
+) -> Result<(), Fault> {
+    tx.prepare_cached(sql::END_ROW)?
+        .execute(params![import.0, row as i64, outcome])?;
+    Ok(())
+}
+
+pub(super) fn end(tx: &Connection, import: ImportId, at: Timestamp) -> Result<(), Fault> {
+    tx.prepare_cached(sql::END_IMPORT)?
+        .execute(params![columns::micros(at), import.0])?;
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! Groups as rows of a file: CSV, JSON lines or a JSON array, read as they come and written so that reading gives the
+//! same again. Every row that is wrong is named; nothing is guessed.
+
+mod csv;
+mod json;
+mod plan;
+mod reader;
+mod write;
+
+pub use plan::{Need, Plan, Planned};
+pub use reader::{Read, Reader};
+pub use write::Format;
+
+use super::{change::Wanted, group::UserGroupId};
+
+/// The columns of a file, and the keys of its objects.
+pub const COLUMNS: [&str; 4] = ["user_group_id", "name", "mapping", "properties"];
+
+/// Longest row, in bytes; a longer one is another file.
+pub const LONGEST_ROW: usize = 8 * 1024 * 1024;
+
+/// One group of a file; what the file does not say of it is `None`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    pub id: UserGroupId,
+    pub said: Wanted,
+}
+
+/// A column that does not exist, with the one that may have been meant.
+fn no_such_column(name: &str) -> String {
+    if name.to_lowercase().contains("token") {
+        return "a token does not belong into such a file; take that column out".into();
+    }
+    let near = super::near::near(name, COLUMNS, 1);
+    let meant = near.first().map_or_else(
+        || format!("there are {}", COLUMNS.join(", ")),
+        |near| format!("did you mean {near}?"),
+    );
+    // Whatever is not like a name of a column may be a secret, in a file that is none of groups.
+    let is_name = name.len() <= 20
+        && name
+            .chars()
+            .all(|c| c.is_alphanumeric() || "_- ".contains(c));
+    let quoted = if is_name {
+        format!(" \"{}\"", super::text::visible(name))
+    } else {
+        String::new()
+    };
+    format!("unknown column{quoted}; {meant}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+//! What has to be done so that the groups are as a file says, as far as this desk knows.
+
+use super::Row;
+use crate::domain::{
+    change::{Change, Wanted},
+    known::KnownGroup,
+};
+
+/// What one row needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// The service is not known to have it.
+    Create,
+    /// Something differs, or is not known here.
+    Update,
+    Unchanged,
+}
+
+impl Need {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Unchanged => "unchanged",
+        }
+    }
+}
+
+/// One row, what it needs, and what would change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Planned {
+    pub need: Need,
+    pub change: Change,
+    /// The whole that would be sent.
+    pub wanted: Wanted,
+}
+
+impl Planned {
+    /// A group that only files have told of may not exist yet.
+    pub fn of(row: &Row, known: Option<&KnownGroup>) -> Self {
+        let Some(known) = known.filter(|known| known.last_seen.is_some()) else {
+            return Self {
+                need: Need::Create,
+                change: Change::between(&Wanted::default(), &row.said),
+                wanted: row.said.clone(),
+            };
+        };
+        let base = Wanted::of(known);
+        let wanted = row.said.over(&base);
+        let change = Change::between(&base, &wanted);
+        let need = if change.is_empty() {
+            Need::Unchanged
+        } else {
+            Need::Update
+        };
+        Self {
+            need,
+            change,
+            wanted,
+        }
+    }
+}
+
+/// How many rows need what.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Plan {
+    pub create: usize,
+    pub update: usize,
+    pub unchanged: usize,
+}
+
+impl Plan {
+    pub fn count(&mut self, need: Need) {
+        match need {
+            Need::Create => self.create += 1,
+            Need::Update => self.update += 1,
+            Need::Unchanged => self.unchanged += 1,
+        }
+    }
+
+    /// Rows for which something is to be done.
+    pub fn to_do(&self) -> usize {
+        self.create + self.update
+    }
+}

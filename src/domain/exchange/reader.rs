@@ -1,0 +1,226 @@
+//! Reads rows from bytes as they come, in whichever of the formats they are, with a few bytes kept per row.
+
+use std::collections::{HashMap, hash_map::Entry};
+
+use sha2::{Digest, Sha256};
+
+use super::{
+    LONGEST_ROW, Row, csv,
+    json::{self, row},
+};
+
+/// One row, or what is wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Read {
+    /// From 1; the header of CSV is none.
+    pub number: usize,
+    /// The line of the file in which it begins, from 1.
+    pub line: usize,
+    pub row: Result<Row, String>,
+}
+
+#[derive(Debug)]
+enum Mode {
+    /// What was read does not tell yet.
+    Open(Vec<u8>),
+    Csv(csv::Cutter, Option<csv::Header>),
+    Array(json::Cutter),
+    Lines(Vec<u8>),
+    /// One object over several lines.
+    Object(Vec<u8>),
+}
+
+/// Reads one file after another; no id may stand in them twice.
+#[derive(Debug)]
+pub struct Reader {
+    mode: Mode,
+    line: usize,
+    /// Where the row that is being read begins.
+    begin: usize,
+    rows: usize,
+    /// Halves of hashes of the ids: short, and no two ids share one by accident.
+    ids: HashMap<[u8; 16], usize>,
+    digest: Sha256,
+}
+
+impl Default for Reader {
+    fn default() -> Self {
+        Self {
+            mode: Mode::Open(Vec::new()),
+            line: 1,
+            begin: 1,
+            rows: 0,
+            ids: HashMap::new(),
+            digest: Sha256::new(),
+        }
+    }
+}
+
+impl Reader {
+    /// Takes the next bytes.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the file as a whole; nothing more can be read of it.
+    pub fn push(&mut self, bytes: &[u8], out: &mut impl FnMut(Read)) -> Result<(), String> {
+        if let Mode::Open(start) = &mut self.mode {
+            start.extend_from_slice(bytes);
+            return self.decide(false, out);
+        }
+        for byte in bytes {
+            self.byte(*byte, out)?;
+        }
+        Ok(())
+    }
+
+    /// The file has ended; another one may follow.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::push`].
+    pub fn end(&mut self, out: &mut impl FnMut(Read)) -> Result<(), String> {
+        self.decide(true, out)?;
+        let mode = std::mem::replace(&mut self.mode, Mode::Open(Vec::new()));
+        match mode {
+            Mode::Open(_) => {}
+            Mode::Csv(mut cutter, header) => match (cutter.end(), header) {
+                (Some(record), Some(header)) => self.found(header.row(record), out),
+                (Some(record), None) => drop(csv::Header::parse(record)?),
+                (None, _) => {}
+            },
+            Mode::Array(cutter) => cutter.end()?,
+            Mode::Lines(line) | Mode::Object(line) => self.json(line, out),
+        }
+        (self.line, self.begin) = (1, 1);
+        Ok(())
+    }
+
+    /// How many rows there were, good and bad.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// What the good rows said, as a digest: another file with the same rows in the same order has the same.
+    pub fn digest(&self) -> [u8; 32] {
+        self.digest.clone().finalize().into()
+    }
+
+    fn decide(&mut self, is_all: bool, out: &mut impl FnMut(Read)) -> Result<(), String> {
+        let Mode::Open(start) = &mut self.mode else {
+            return Ok(());
+        };
+        if !is_all && start.len() < 3 {
+            return Ok(());
+        }
+        let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+        let Some(at) = text.iter().position(|byte| !byte.is_ascii_whitespace()) else {
+            return Ok(());
+        };
+        let first_line = text[at..].split(|byte| *byte == b'\n').next();
+        let is_whole = is_all || text[at..].contains(&b'\n') || text.len() > LONGEST_ROW;
+        let mode = match text[at] {
+            b'[' => Mode::Array(json::Cutter::default()),
+            b'{' if !is_whole => return Ok(()),
+            b'{' if first_line.is_some_and(|line| line.trim_ascii() == b"{") => {
+                Mode::Object(Vec::new())
+            }
+            b'{' => Mode::Lines(Vec::new()),
+            _ => Mode::Csv(csv::Cutter::default(), None),
+        };
+        let text = text.to_vec();
+        self.mode = mode;
+        for byte in text {
+            self.byte(byte, out)?;
+        }
+        Ok(())
+    }
+
+    fn byte(&mut self, byte: u8, out: &mut impl FnMut(Read)) -> Result<(), String> {
+        let (length, found) = match &mut self.mode {
+            Mode::Open(_) => (0, None),
+            Mode::Csv(cutter, header) => {
+                if cutter.len() == 0 {
+                    self.begin = self.line;
+                }
+                let record = cutter.push(byte);
+                let row = match (record, &header) {
+                    (Some(record), Some(header)) => Some(header.row(record)),
+                    (Some(record), None) => {
+                        *header = Some(csv::Header::parse(record)?);
+                        None
+                    }
+                    (None, _) => None,
+                };
+                (cutter.len(), row)
+            }
+            Mode::Array(cutter) => {
+                let was_inside = cutter.is_inside();
+                let element = cutter.push(byte)?;
+                if !was_inside && cutter.is_inside() {
+                    self.begin = self.line;
+                }
+                (cutter.len(), element.map(row))
+            }
+            Mode::Lines(line) if byte == b'\n' => {
+                let line = std::mem::take(line);
+                self.begin = self.line;
+                let is_blank = line.trim_ascii().is_empty();
+                (0, (!is_blank).then(|| row(line)))
+            }
+            Mode::Lines(text) | Mode::Object(text) => {
+                text.push(byte);
+                (text.len(), None)
+            }
+        };
+        if byte == b'\n' {
+            self.line += 1;
+        }
+        if let Some(row) = found {
+            self.found(row, out);
+        }
+        if length > LONGEST_ROW {
+            return Err(format!(
+                "the row at line {} is longer than 8 MiB; is it another file, or is a quote missing?",
+                self.begin
+            ));
+        }
+        Ok(())
+    }
+
+    fn json(&mut self, text: Vec<u8>, out: &mut impl FnMut(Read)) {
+        if !text.trim_ascii().is_empty() {
+            self.begin = self.line - text.iter().filter(|byte| **byte == b'\n').count();
+            self.found(row(text), out);
+        }
+    }
+
+    fn found(&mut self, row: Result<Row, String>, out: &mut impl FnMut(Read)) {
+        self.rows += 1;
+        let number = self.rows;
+        let row = row.and_then(|row| {
+            let hash: [u8; 32] = Sha256::digest(row.id.as_str()).into();
+            let (half, _) = hash.split_at(16);
+            let half = half.try_into().unwrap_or_default();
+            match self.ids.entry(half) {
+                Entry::Occupied(before) => Err(format!(
+                    "the id \"{}\" stands in row {} already",
+                    row.id,
+                    before.get()
+                )),
+                Entry::Vacant(place) => {
+                    place.insert(number);
+                    Ok(row)
+                }
+            }
+        });
+        if let Ok(row) = &row {
+            self.digest.update(json::text(row));
+            self.digest.update(b"\n");
+        }
+        out(Read {
+            number,
+            line: self.begin,
+            row,
+        });
+    }
+}

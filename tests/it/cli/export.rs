@@ -1,0 +1,73 @@
+//! `export`: what comes out goes in again as it was, and tokens come only when asked for, into a file of their own.
+
+use std::os::unix::fs::PermissionsExt;
+
+use super::desk::Desk;
+
+#[tokio::test]
+async fn export_import_export_is_byte_identical() {
+    let mut desk = Desk::new();
+    let _held = desk.hold_demo().await;
+    for format in ["jsonl", "json", "csv"] {
+        let out = desk.path(&format!("out.{format}")).display().to_string();
+        let ran = desk
+            .run(&["export", "--format", format, "--output", &out])
+            .await;
+        assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
+        let mode = std::fs::metadata(&out).expect("made").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let first = std::fs::read_to_string(&out).expect("readable");
+        assert!(
+            first.contains("globex") || first.contains("acme"),
+            "{first}"
+        );
+        assert!(
+            first.contains("東京商事") || !first.contains("tokyo"),
+            "{first}"
+        );
+
+        let empty = desk.path(&format!("{format}.db")).display().to_string();
+        let ran = desk.run(&["import", &out, "--directory", &empty]).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let again = desk
+            .run(&["export", "--format", format, "--directory", &empty])
+            .await;
+        assert_eq!(again.out, first, "{format}");
+    }
+    let array = desk.json(0, &["export"]).await;
+    let group = &array.as_array().expect("an array")[0];
+    let keys: Vec<_> = group.as_object().expect("an object").keys().collect();
+    assert_eq!(keys, ["user_group_id", "name", "mapping", "properties"]);
+}
+
+#[tokio::test]
+async fn tokens_come_from_the_service_into_a_private_file() {
+    let mut desk = Desk::new();
+    let _held = desk.hold_demo().await;
+    let refused = desk.run(&["export", "--reveal-tokens"]).await;
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    let one = desk.json(0, &["get", "acme-eu", "--reveal"]).await;
+    let token = one["token"].as_str().expect("a token");
+
+    // An id that only a file told of is not read: that could create it.
+    let hearsay = desk.write("more.csv", "user_group_id\nhearsay\n");
+    assert_eq!(desk.run(&["import", &hearsay]).await.code, 0);
+    let file = desk.path("tokens.jsonl").display().to_string();
+    let ran = desk
+        .run(&["export", "--reveal-tokens", "--token-out", &file])
+        .await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("1 groups were never seen"), "{}", ran.err);
+    assert!(!ran.out.contains(token) && !ran.err.contains(token));
+    let mode = std::fs::metadata(&file).expect("made").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let lines = std::fs::read_to_string(&file).expect("readable");
+    assert!(lines.contains(token));
+    let seen = ran.out.lines().count() - 1;
+    assert_eq!(lines.lines().count(), seen, "{}", ran.err);
+    assert!(!lines.contains("hearsay"));
+    let again = desk
+        .run(&["export", "--reveal-tokens", "--token-out", &file])
+        .await;
+    assert_eq!(again.code, 2, "an existing file is not overwritten");
+}
