@@ -339,6 +339,15 @@ impl Desk {
         }
     }
 
+    /// `at 14:05 UTC` within the hour, `3h ago` after it: seconds and minutes would grow while nobody presses a key.
+    pub fn since(&self, at: Timestamp) -> String {
+        if self.now.duration_since(at).as_secs() < 3_600 {
+            self.moment(at)
+        } else {
+            format!("{} ago", self.age(at))
+        }
+    }
+
     /// How long ago, in words: `12s`, `3m`, `5h`, `388d`.
     pub fn age(&self, at: Timestamp) -> String {
         age(self.now, at)

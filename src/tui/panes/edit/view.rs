@@ -231,7 +231,14 @@ pub(super) fn say_properties(pasted: &PastedProperties, desk: &mut Desk) {
         }
         PastedProperties::Rows { added, changed } => desk.say(
             Severity::Info,
-            format!("pasted: {added} properties added, {changed} changed; z undoes"),
+            format!(
+                "pasted: {added} {} added, {changed} changed; z undoes",
+                if *added == 1 {
+                    "property"
+                } else {
+                    "properties"
+                }
+            ),
         ),
         PastedProperties::Refused(why) => desk.say(Severity::Warning, why.clone()),
     }
@@ -243,7 +250,10 @@ pub(super) fn say_pasted(pasted: &PastedRows, desk: &mut Desk) {
         PastedRows::Cell(_) => {}
         PastedRows::Rows { added, changed } => desk.say(
             Severity::Info,
-            format!("pasted: {added} rows added, {changed} changed; z undoes"),
+            format!(
+                "pasted: {added} {} added, {changed} changed; z undoes",
+                if *added == 1 { "row" } else { "rows" }
+            ),
         ),
         PastedRows::Refused(why) => desk.say(Severity::Warning, why.to_string()),
     }
