@@ -44,6 +44,8 @@ pub struct Message {
     dismissed: bool,
     /// About the key that was pressed last, and about nothing else.
     passes: bool,
+    /// It says that rotations are still open.
+    says_open: bool,
 }
 
 impl Message {
@@ -77,6 +79,7 @@ impl Messages {
             about,
             dismissed: false,
             passes: false,
+            says_open: false,
         });
     }
 
@@ -89,6 +92,7 @@ impl Messages {
             about: None,
             dismissed: false,
             passes: true,
+            says_open: false,
         });
     }
 
@@ -115,6 +119,7 @@ impl Messages {
             about: Some(about),
             dismissed: true,
             passes: false,
+            says_open: false,
         });
     }
 
@@ -165,10 +170,17 @@ impl Messages {
         true
     }
 
-    /// What begins so holds no longer.
-    pub fn take_back(&mut self, beginning: &str) {
-        let of_it = |message: &&mut Message| message.text.starts_with(beginning);
-        for message in self.0.iter_mut().filter(of_it) {
+    /// Says that rotations are still open; it holds until [`Messages::take_back_open`].
+    pub fn say_open(&mut self, at: Timestamp, text: String, about: Option<Ticket>) {
+        self.say_about(at, Severity::Unknown, text, about);
+        if let Some(message) = self.0.last_mut() {
+            message.says_open = true;
+        }
+    }
+
+    /// What was said of open rotations holds no longer.
+    pub fn take_back_open(&mut self) {
+        for message in self.0.iter_mut().filter(|message| message.says_open) {
             message.dismissed = true;
         }
     }
