@@ -9,7 +9,7 @@ use crate::domain::{
     text::{take_front, visible},
 };
 
-/// "returned at 14:05 UTC", "sent 3h ago by ana@bastion2".
+/// "returned at 14:05 CET", "sent 3h ago by ana@bastion2".
 pub fn origin<T>(known: &Known<T>, desk: &Desk) -> String {
     let since = desk.since(known.at);
     match known.source {
