@@ -119,6 +119,7 @@ impl App {
         if key.kind == KeyEventKind::Release {
             return;
         }
+        self.desk.messages.pass();
         let focus = self.top().focus();
         match self.desk.keys.press(focus, key) {
             // Nothing new is begun on the way out.
@@ -160,7 +161,8 @@ impl App {
     fn press(&mut self, action: Action) {
         if let Some(why) = self.top().disabled(action, &self.desk) {
             self.desk
-                .say(Severity::Warning, format!("not possible here: {why}"));
+                .messages
+                .refuse(self.desk.now, format!("not possible here: {why}"));
             return;
         }
         let desk = &mut self.desk;

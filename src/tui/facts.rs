@@ -9,13 +9,13 @@ use crate::domain::{
     text::{take_front, visible},
 };
 
-/// "returned 12s ago", "sent 3h ago by ana@bastion2".
+/// "returned at 14:05 CET", "sent 3h ago by ana@bastion2".
 pub fn origin<T>(known: &Known<T>, desk: &Desk) -> String {
-    let age = desk.age(known.at);
+    let since = desk.since(known.at);
     match known.source {
-        Source::Returned => format!("returned {age} ago"),
-        Source::Sent => format!("sent {age} ago by {}", visible(&known.by)),
-        Source::Imported => format!("imported {age} ago by {}", visible(&known.by)),
+        Source::Returned => format!("returned {since}"),
+        Source::Sent => format!("sent {since} by {}", visible(&known.by)),
+        Source::Imported => format!("imported {since} by {}", visible(&known.by)),
     }
 }
 
@@ -255,7 +255,7 @@ fn rows(count: usize) -> String {
 fn seen(group: &KnownGroup, desk: &Desk) -> String {
     group.last_seen.map_or_else(
         || "never read".into(),
-        |at| format!("read {} ago", desk.age(at)),
+        |at| format!("read {}", desk.since(at)),
     )
 }
 
@@ -272,10 +272,10 @@ fn token(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
     let value = masked(group, desk);
     let rotated = match &group.last_rotated {
         Some(last) => {
-            let age = desk.age(last.at);
+            let since = desk.since(last.at);
             last.by.as_ref().map_or_else(
-                || format!("changed elsewhere, seen {age} ago"),
-                |by| format!("rotated~ {age} ago by {}", visible(by)),
+                || format!("changed elsewhere, seen {since}"),
+                |by| format!("rotated~ {since} by {}", visible(by)),
             )
         }
         None => "rotation not known here".to_owned(),

@@ -327,7 +327,7 @@ fn draw_message(buffer: &mut Buffer, line: Rect, desk: &Desk) {
 }
 
 /// As many whole words as there is room for, and a sign that there are more.
-fn words_that_fit(text: &str, room: usize, theme: Theme) -> String {
+pub fn words_that_fit(text: &str, room: usize, theme: Theme) -> String {
     let text = paint::shown(text);
     if columns(&text) <= room {
         return text.into_owned();

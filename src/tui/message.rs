@@ -254,7 +254,10 @@ impl Job {
             Self::HandOff(done) => format!("handing off {}", done.group.id),
             Self::HandOffAgain(_, id) => format!("handing off {id}"),
             Self::PlanBulk(_) => "checking the marked groups".into(),
-            Self::Bulk { plan, .. } => format!("rotating {} groups", plan.ready.len()),
+            Self::Bulk { plan, .. } => match plan.ready.len() {
+                1 => "rotating 1 group".into(),
+                count => format!("rotating {count} groups"),
+            },
             Self::WriteReport(..) => "writing the report".into(),
             Self::Check(..) => "testing the connection".into(),
             Self::AddProfile(..) => "writing the profile".into(),

@@ -42,6 +42,8 @@ pub struct Message {
     /// The job that it is about; its requests can be shown.
     pub about: Option<Ticket>,
     dismissed: bool,
+    /// About the key that was pressed last, and about nothing else.
+    passes: bool,
     /// It says that rotations are still open.
     says_open: bool,
 }
@@ -76,8 +78,31 @@ impl Messages {
             text,
             about,
             dismissed: false,
+            passes: false,
             says_open: false,
         });
+    }
+
+    /// Why the key that was pressed did nothing; with the next key it goes from the footer, not from the messages.
+    pub fn refuse(&mut self, at: Timestamp, text: impl Into<String>) {
+        self.push(Message {
+            at,
+            severity: Severity::Warning,
+            text: text.into(),
+            about: None,
+            dismissed: false,
+            passes: true,
+            says_open: false,
+        });
+    }
+
+    /// Another key is pressed: what was refused before is no news any more.
+    pub fn pass(&mut self) {
+        if let Some(last) = self.0.last_mut()
+            && last.passes
+        {
+            last.dismissed = true;
+        }
     }
 
     /// Keeps what a pane shows itself, so that it is found among the messages later; it is no news in the footer.
@@ -93,6 +118,7 @@ impl Messages {
             text: text.to_owned(),
             about: Some(about),
             dismissed: true,
+            passes: false,
             says_open: false,
         });
     }
@@ -198,5 +224,19 @@ mod tests {
         assert_eq!(messages.current().map(|m| m.text.as_str()), Some("news"));
         assert!(!messages.dismiss());
         assert_eq!(messages.all().len(), 4);
+    }
+
+    #[test]
+    fn a_refusal_goes_with_the_next_key_and_is_still_found() {
+        let mut messages = Messages::default();
+        messages.say(Timestamp::UNIX_EPOCH, Severity::Error, "broken".into());
+        messages.refuse(Timestamp::UNIX_EPOCH, "not possible here");
+        let shown = |messages: &Messages| messages.current().map(|m| m.text.clone());
+        assert_eq!(shown(&messages).as_deref(), Some("not possible here"));
+        messages.pass();
+        assert_eq!(shown(&messages).as_deref(), Some("broken"));
+        messages.pass();
+        assert_eq!(shown(&messages).as_deref(), Some("broken"));
+        assert_eq!(messages.all().len(), 2);
     }
 }

@@ -14,6 +14,7 @@ pub mod keymap;
 pub mod level;
 pub mod message;
 pub mod messages;
+pub mod moment;
 pub mod mouse;
 pub mod panes;
 pub mod picture;

@@ -50,8 +50,8 @@ tables! {
         Token ["t"] "token" "the token: reveal, copy, write to a file, rotate";
         Mark ["space"] "mark" "mark the group of the row, or take the mark back";
         RotateMarked ["T"] "ROTATE marked" "rotate the marked";
-        OpenOrCreate ["o"] "open/create" "open a group by its id, or create it";
         Filter ["/"] "filter" "filter by words, tag: map: prop: state: age>90d old";
+        OpenOrCreate ["o"] "open/create" "open a group by its id, or create it";
         History ["2"] "history" "the history of this profile";
         Profiles ["P" "f6"] "profile" "switch the profile";
         Detail ["d"] "detail" "show or hide the details of the row";

@@ -184,7 +184,7 @@ impl Edit {
         if !is_done {
             let why = self.properties.refused().unwrap_or("the cell is not valid");
             let text = format!("properties: {why}; mend the cell, or Esc leaves it as it was");
-            desk.say(Severity::Warning, text);
+            desk.messages.refuse(desk.now, text);
         }
         is_done
     }
@@ -201,7 +201,8 @@ impl Edit {
         match self.wanted() {
             Err((text, field)) => {
                 self.go_to_problem();
-                desk.say(Severity::Warning, format!("{field}: {text}"));
+                desk.messages
+                    .refuse(desk.now, format!("no review yet: {field}: {text}"));
             }
             Ok(wanted) if !self.creating && Change::between(&self.base, &wanted).is_empty() => {
                 desk.say(

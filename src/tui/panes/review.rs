@@ -155,12 +155,7 @@ impl Review {
             (Stage::Deciding | Stage::Failed(_), copy) => match copy {
                 Copy::Reading(_) => Some("the service's copy is being read first".into()),
                 Copy::Alarm(_) => Some("there is an alarm: see above".into()),
-                Copy::Unreadable(_) => {
-                    let key = desk.keys.key(self.focus(), Action::Refresh);
-                    Some(format!(
-                        "the service's copy could not be read; {key} tries again"
-                    ))
-                }
+                Copy::Unreadable(_) => Some("the service's copy could not be read".into()),
                 Copy::NotAsked | Copy::Read(_) => None,
             },
         }

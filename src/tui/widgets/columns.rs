@@ -24,6 +24,8 @@ pub struct Column {
     pub align: Align,
     /// 0 stays the longest when there is little room. Columns of priority 0 never go.
     pub priority: u8,
+    /// Cells beyond its most, of the room that no column asks for.
+    pub spare: u16,
 }
 
 impl Column {
@@ -34,6 +36,7 @@ impl Column {
             max: max.max(min),
             align: Align::Left,
             priority,
+            spare: 0,
         }
     }
 
@@ -48,6 +51,8 @@ impl Column {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cell<'a> {
     pub text: Cow<'a, str>,
+    /// Stands behind the text and is never cut; the text is, to make room for it.
+    pub tail: &'static str,
     pub style: Style,
     /// Graphemes of the text to mark, ascending, and how.
     pub marks: (Vec<usize>, Style),
@@ -65,6 +70,12 @@ impl<'a> Cell<'a> {
     #[must_use]
     pub fn marked(mut self, graphemes: Vec<usize>, style: Style) -> Self {
         self.marks = (graphemes, style);
+        self
+    }
+
+    #[must_use]
+    pub fn with_tail(mut self, tail: &'static str) -> Self {
+        self.tail = tail;
         self
     }
 
@@ -106,7 +117,14 @@ impl Layout {
             widths[index] = Some(width);
             used += before + width;
         }
-        grow(&columns, &mut widths, room.saturating_sub(used));
+        let mut left = grow(&columns, &mut widths, room.saturating_sub(used));
+        for (column, width) in columns.iter().zip(&mut widths) {
+            if let Some(width) = width {
+                let more = column.spare.min(left);
+                *width += more;
+                left -= more;
+            }
+        }
         Self {
             columns,
             widths,
@@ -160,14 +178,18 @@ impl Layout {
             if place.is_empty() {
                 continue;
             }
-            let text = paint::cut(&cell.text, usize::from(place.width), theme);
+            let tail = paint::columns(cell.tail) as u16;
+            let room = place.width.saturating_sub(tail);
+            let text = paint::cut(&cell.text, usize::from(room), theme);
             if column.align == Align::Right {
                 let free = place.width.saturating_sub(paint::columns(&text) as u16);
                 place.x += free;
                 place.width -= free;
             }
             let style = style.patch(cell.style);
-            paint::text(buffer, place.x, place.y, place.width, &text, style);
+            let end = paint::text(buffer, place.x, place.y, place.width, &text, style);
+            let left = place.right().saturating_sub(end);
+            paint::text(buffer, end, place.y, left, cell.tail, style);
             let (marks, style) = &cell.marks;
             if !marks.is_empty() {
                 let shown = paint::sources(&cell.text, &text, theme);
@@ -179,8 +201,8 @@ impl Layout {
     }
 }
 
-/// One cell at a time in turn, so that no column starves.
-fn grow(columns: &[Column], widths: &mut [Option<u16>], mut left: u16) {
+/// One cell at a time in turn, so that no column starves; returns the cells that nobody asked for.
+fn grow(columns: &[Column], widths: &mut [Option<u16>], mut left: u16) -> u16 {
     loop {
         let mut grew = false;
         for (column, width) in columns.iter().zip(widths.iter_mut()) {
@@ -194,7 +216,7 @@ fn grow(columns: &[Column], widths: &mut [Option<u16>], mut left: u16) {
             }
         }
         if !grew {
-            return;
+            return left;
         }
     }
 }
@@ -270,6 +292,22 @@ mod tests {
         NAME
         Gl…il
         ");
+    }
+
+    #[test]
+    fn a_tail_is_whole_and_takes_room_from_its_text_alone() {
+        let drawn = |width: u16| {
+            let mut columns = columns();
+            columns[0].spare = 8;
+            let layout = Layout::fit(columns, width, 1);
+            screen(width, 1, |buffer, area| {
+                let mut cells = ["Globex Retail Europe", "globex", "Customer", "7"].map(Cell::new);
+                cells[0].tail = " (draft)";
+                layout.draw_row(buffer, area, &cells, Style::new(), THEME);
+            })
+        };
+        insta::assert_snapshot!(drawn(44), @"Glob…ope (draft) globex         Customer   7");
+        insta::assert_snapshot!(drawn(80), @"Globex Retail Europe (draft) globex               Customer   7");
     }
 
     #[test]

@@ -59,6 +59,11 @@ fn what_is_not_valid_keeps_its_view_and_its_text() {
     scene.says("not possible here: line 1, column 1: expected value");
     assert_eq!(scene.focus(), "EditProperties");
     scene.shows("1 x{").shows("! properties: line 1");
+    scene.walk("<ctrl-s>");
+    scene.says("no review yet: properties: line 1, column 1");
+    // With the next key it is no news any more.
+    scene.walk("<right>");
+    assert!(!scene.screen().contains("no review yet"));
     scene.walk("<backspace><f3>");
     assert_eq!(scene.focus(), "EditRows");
     // A cell that is not valid is not left for the review, nor for another field.
@@ -134,13 +139,13 @@ fn several_rows_are_pasted_with_their_header() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<tab>");
     paste(&mut scene, "schema_id,data_source_id\n7,213\n8,214\n");
-    scene.says("pasted: 1 rows added, 1 changed; z undoes");
+    scene.says("pasted: 1 row added, 1 changed; z undoes");
     scene.shows("would change: mapping ~1 +1");
     scene.walk("z");
     scene.shows("nothing changed");
     scene.walk("<tab><f3>");
     paste(&mut scene, "{\"tier\": \"silver\", \"on\": true}");
-    scene.says("pasted: 1 properties added, 1 changed; z undoes");
+    scene.says("pasted: 1 property added, 1 changed; z undoes");
     paste(&mut scene, "rubbish");
     scene.says("not pasted: neither a JSON object nor lines of key and value");
     scene.walk("z");

@@ -116,7 +116,7 @@ fn with_nothing_disputed_there_is_nothing_to_choose() {
     scene.answer();
     scene.keys("<space>");
     scene.says("nothing to choose");
-    scene.shows("read just now: the same");
+    scene.shows(": the same, as far");
 }
 
 #[test]

@@ -24,7 +24,7 @@ async fn a_mapping_row_and_a_property_are_changed_reviewed_and_sent() {
     console.keys("<f2>").await;
     console
         .shows("Review: an update")
-        .shows("read just now: the same")
+        .shows(": the same, as far")
         .shows("~ 40  213 → 2139")
         .shows("~ tier  \"gold\" → \"gold plus\"")
         .shows("nothing is sent yet");
@@ -35,7 +35,7 @@ async fn a_mapping_row_and_a_property_are_changed_reviewed_and_sent() {
         .shows("tier: \"gold plus\"")
         .shows("40 → 2139")
         .shows("tag            Testing")
-        .shows("sent 0s ago by ana@bastion2");
+        .shows("UTC by ana@bastion2");
     let stored = world.stored(Side::Testing, "acme-eu");
     assert_eq!(stored.mapping["40"], "2139");
     assert_eq!(stored.properties["tier"], "gold plus");

@@ -103,7 +103,7 @@ async fn one_row_of_a_production_mapping_is_changed() {
     session.send("\tl\r\x15999\r");
     on_production(&session.wait_for("was 213", PATIENCE));
     session.send("\x13");
-    let review = session.wait_for("read just now: the same", PATIENCE);
+    let review = session.wait_for(": the same, as far", PATIENCE);
     on_production(&review);
     assert!(review.contains("~ 40  213 → 999"), "{review}");
     assert!(review.contains("nothing is sent yet"), "{review}");
@@ -230,7 +230,7 @@ async fn a_dead_service_keeps_nobody_from_the_other_profile() {
     session.send("e");
     session.wait_for("nothing changed", PATIENCE);
     session.send(" plc\x13");
-    session.wait_for("read just now: the same", PATIENCE);
+    session.wait_for(": the same, as far", PATIENCE);
     session.send("y");
     session.wait_for("UPDATED", PATIENCE);
     let stored = scene.world.stored(Side::Production, "globex");
@@ -247,7 +247,7 @@ fn a_draft_is_resumed_after_a_kill_and_sent() {
     session.send("\t\t\x1b[1;5F}");
     session.wait_for_no("1 problem", PATIENCE);
     session.send("\x13");
-    let review = session.wait_for("read just now: the same", PATIENCE);
+    let review = session.wait_for(": the same, as far", PATIENCE);
     on_production(&review);
     assert!(review.contains("Half a name"), "{review}");
     session.send("y");

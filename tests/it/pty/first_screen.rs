@@ -31,7 +31,7 @@ fn one_key_starts_the_demo_in_the_same_terminal() {
     assert_taken(&mut session);
     session.send("jj\r");
     session.wait_for("Groups > Brasserie", PATIENCE);
-    session.wait_for("read 0s ago", PATIENCE);
+    session.wait_for("read at", PATIENCE);
     session.send("q");
     session.wait_for("10 of 10", PATIENCE);
     session.send("q");

@@ -72,7 +72,7 @@ fn nothing_is_written_and_nothing_is_done() {
     let mut session = place.demo();
     assert_idle(&mut session, "the list of the demo");
     session.send("\r");
-    session.wait_for("read 0s ago", PATIENCE);
+    session.wait_for("read at", PATIENCE);
     assert_idle(&mut session, "a group that was read");
 
     let held = place.hold();

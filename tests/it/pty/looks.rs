@@ -24,7 +24,7 @@ fn walk(session: &mut Session) {
     session.send("e\tl\r\x15999\r");
     session.wait_for("was 213", PATIENCE);
     session.send("\x13");
-    session.wait_for("read just now", PATIENCE);
+    session.wait_for("service copy   read at", PATIENCE);
     session.send("\t\r");
     session.wait_for("UPDATED", PATIENCE);
     session.send("\r");

@@ -1,6 +1,7 @@
 //! How the comparison looks: which environment each side is, in words on every pair of values; side by side where there
 //! is room, one below the other where there is not.
 
+use jiff::Timestamp;
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
 use super::{Compare, Stand};
@@ -159,7 +160,7 @@ impl<'a> Side<'a> {
             print.map_or_else(|| "?".into(), |known| known.value.to_string()),
             group
                 .last_seen
-                .map_or_else(|| "never".into(), |at| format!("{} ago", desk.age(at))),
+                .map_or_else(|| "never".into(), |at| since(at, desk)),
             mapping.map_or_else(|| "?".into(), |known| origin(known, desk)),
         ]
     }
@@ -231,8 +232,13 @@ fn facts(sheet: &mut Sheet, sides: &[Side<'_>; 2], width: usize, beside: bool, d
     }
 }
 
+/// Four facts of a group stand in one line of 80 columns.
+fn since(at: Timestamp, desk: &Desk) -> String {
+    desk.since(at).trim_start_matches("at ").to_owned()
+}
+
 fn origin(known: &Known<Mapping>, desk: &Desk) -> String {
-    format!("{} {} ago", known.source.as_str(), desk.age(known.at))
+    format!("{} {}", known.source.as_str(), since(known.at, desk))
 }
 
 /// One name and its value on both sides.

@@ -272,8 +272,6 @@ impl Form {
             if let Some(field) = self.field_mut(row) {
                 field.error = Some(what.clone());
             }
-            // The rest of a long one stands in the messages.
-            rest.push(what.clone());
             first = first.or(Some(row));
         }
         self.row = first.unwrap_or(self.row);

@@ -56,7 +56,8 @@ impl Connect {
 
     fn test(&mut self, desk: &mut Desk) {
         let Some(new) = self.form.wanted() else {
-            desk.say(Severity::Warning, "something is missing: see the form");
+            desk.messages
+                .refuse(desk.now, "something is missing: see the form");
             return;
         };
         let job = Job::Check(Box::new(new.clone()), self.form.key());
@@ -183,7 +184,12 @@ impl View for Connect {
             desk.ask(Ask::SwitchTo(*index));
         } else if let Outcome::NotAdded(problems) = outcome {
             self.stage = Stage::Form;
-            for text in self.form.take_problems(problems) {
+            let rest = self.form.take_problems(problems);
+            if rest.is_empty() {
+                desk.messages
+                    .refuse(desk.now, "not possible yet: see the form");
+            }
+            for text in rest {
                 desk.say(Severity::Error, text);
             }
         }

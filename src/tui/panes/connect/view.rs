@@ -11,13 +11,14 @@ use super::{
     form::{ENVIRONMENTS, Form, Row, Source},
 };
 use crate::{
+    domain::text::{visible, wrap},
     operations::{Checkup, Finding, Probe},
     tui::{
         desk::Desk,
         frame::page as page_box,
         keymap::{Action, Focus},
         sheet::Sheet,
-        widgets::paint,
+        widgets::{paint, text_field::TextField},
     },
 };
 
@@ -59,8 +60,10 @@ fn draw_form(form: &Form, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Optio
         .into_iter()
         .map(|row| {
             let is_here = row == form.row;
-            let has_error = form.field(row).is_some_and(|field| field.error.is_some());
-            (row, 1 + u16::from(is_here || has_error))
+            let note = form
+                .field(row)
+                .map(|field| note(field, is_here, area.width).0.len());
+            (row, 1 + note.unwrap_or(usize::from(is_here)) as u16)
         })
         .collect();
     let here = rows.iter().position(|(row, _)| *row == form.row)?;
@@ -84,7 +87,13 @@ fn draw_form(form: &Form, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Optio
         };
         let is_here = *row == form.row;
         let found = if let Some(field) = form.field(*row) {
-            field.draw(buffer, place, theme, is_here)
+            let (lines, style) = note(field, is_here, area.width);
+            let style = if style { theme.error() } else { theme.dim() };
+            for (index, line) in (1..place.height).zip(&lines) {
+                let x = place.x + LABEL as u16;
+                paint::text(buffer, x, place.y + index, place.width, line, style);
+            }
+            field.draw(buffer, paint::row(place, 0), theme, is_here)
         } else {
             draw_choice(form, *row, buffer, place, is_here, desk);
             None
@@ -108,6 +117,20 @@ fn draw_form(form: &Form, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Optio
     }
     sheet.draw_still(buffer, rest);
     cursor
+}
+
+/// What stands below a field, and whether it is an error: an error always, a hint where the cursor is.
+fn note(field: &TextField, is_here: bool, width: u16) -> (Vec<String>, bool) {
+    let text = match &field.error {
+        Some(error) => error,
+        None if is_here => &field.hint,
+        None => "",
+    };
+    if text.is_empty() {
+        return (Vec::new(), false);
+    }
+    let room = usize::from(width).saturating_sub(LABEL).max(1);
+    (wrap(&visible(text), room), field.error.is_some())
 }
 
 fn draw_choice(

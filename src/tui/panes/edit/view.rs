@@ -241,7 +241,12 @@ pub(super) fn say_properties(pasted: &PastedProperties, desk: &mut Desk) {
         PastedProperties::Rows { added, changed } => desk.say(
             Severity::Info,
             format!(
-                "pasted: {added} properties added, {changed} changed; {} undoes",
+                "pasted: {added} {} added, {changed} changed; {} undoes",
+                if *added == 1 {
+                    "property"
+                } else {
+                    "properties"
+                },
                 desk.keys.key_in_field(Focus::EditRows, "undo")
             ),
         ),
@@ -256,7 +261,8 @@ pub(super) fn say_pasted(pasted: &PastedRows, desk: &mut Desk) {
         PastedRows::Rows { added, changed } => desk.say(
             Severity::Info,
             format!(
-                "pasted: {added} rows added, {changed} changed; {} undoes",
+                "pasted: {added} {} added, {changed} changed; {} undoes",
+                if *added == 1 { "row" } else { "rows" },
                 desk.keys.key_in_field(Focus::EditMapping, "undo")
             ),
         ),

@@ -1,6 +1,6 @@
 //! How the list looks: the rows that fit, and the details of the row of the cursor below or beside them.
 
-use std::{borrow::Cow, cell::RefCell, collections::HashSet};
+use std::{cell::RefCell, collections::HashSet};
 
 use ratatui::{
     buffer::Buffer,
@@ -47,7 +47,10 @@ pub(super) fn draw(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
     let mut area = area;
     let mut cursor = None;
     if list.filtering || !list.filter.is_empty() {
-        let line = paint::row(area, 0);
+        // Below the way here, whose text begins in the second column too.
+        let mut line = paint::row(area, 0);
+        line.x += 1;
+        line.width = line.width.saturating_sub(1);
         cursor = list.filter.draw(buffer, line, desk.theme, list.filtering);
         area.y += 1;
         area.height = area.height.saturating_sub(1);
@@ -226,8 +229,8 @@ const DRAFT: &str = " (draft)";
 
 fn make_room_for_drafts(columns: &mut [Column], has_drafts: bool) {
     if has_drafts && let Some(name) = columns.first_mut() {
-        name.min += DRAFT.len() as u16;
-        name.max += DRAFT.len() as u16;
+        // No more: columns that move when a draft comes or goes would be worse than a name cut short.
+        name.spare = DRAFT.len() as u16;
     }
 }
 
@@ -284,13 +287,11 @@ fn cells<'a>(
     } else {
         in_id.clone()
     };
-    let title = if has_draft {
-        Cow::Owned(format!("{}{DRAFT}", entry.title()))
-    } else {
-        Cow::Borrowed(entry.title())
-    };
+    let tail = if has_draft { DRAFT } else { "" };
     vec![
-        Cell::new(title).marked(in_title, matched),
+        Cell::new(entry.title())
+            .with_tail(tail)
+            .marked(in_title, matched),
         Cell::new(entry.id()).marked(in_id, matched),
         Cell::new(tag).styled(tag_style),
         Cell::new(count(entry.mapped())),

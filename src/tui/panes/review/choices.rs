@@ -1,6 +1,8 @@
 //! What a person decides on a review: whose value is sent where somebody else changed it, and whether a field is sent of
 //! whose present value nothing is known here (hazard 4).
 
+use jiff::Timestamp;
+
 use crate::domain::{
     change::Wanted,
     merge::{Disputed, Merge},
@@ -29,12 +31,14 @@ pub(super) struct Choices {
     pub merge: Merge,
     unknown: Vec<Unknown>,
     pub at: usize,
+    /// When the service's copy was read.
+    pub read_at: Timestamp,
 }
 
 impl Choices {
     /// Nothing is decided yet: mine where this edit changed it, theirs where it did not, and nothing is replaced
     /// that was not typed.
-    pub(super) fn of(base: &Wanted, now: &Wanted, typed: &Wanted) -> Self {
+    pub(super) fn of(base: &Wanted, now: &Wanted, typed: &Wanted, read_at: Timestamp) -> Self {
         let fields = [
             ("mapping", now.mapping.is_some(), typed.mapping.is_some()),
             (
@@ -54,6 +58,7 @@ impl Choices {
                 })
                 .collect(),
             at: 0,
+            read_at,
         }
     }
 
@@ -119,7 +124,7 @@ mod tests {
             mapping: Some([("7".to_owned(), "40".to_owned())].into_iter().collect()),
             ..nothing_but_a_name()
         };
-        let mut choices = Choices::of(&now, &now, &typed);
+        let mut choices = Choices::of(&now, &now, &typed, Timestamp::UNIX_EPOCH);
         assert_eq!(choices.count(), 2);
         assert_eq!(choices.result(), typed);
         choices.turn();
@@ -128,7 +133,7 @@ mod tests {
         choices.turn();
         let emptied = choices.result();
         assert_eq!(emptied.properties, Some(serde_json::Map::new()));
-        let mut again = Choices::of(&now, &now, &typed);
+        let mut again = Choices::of(&now, &now, &typed, Timestamp::UNIX_EPOCH);
         again.keep(&choices);
         assert_eq!((again.result(), again.at), (emptied, 1));
     }
@@ -140,7 +145,7 @@ mod tests {
             properties: Some(serde_json::Map::new()),
             ..nothing_but_a_name()
         };
-        let mut choices = Choices::of(&known, &known, &known);
+        let mut choices = Choices::of(&known, &known, &known, Timestamp::UNIX_EPOCH);
         assert_eq!(choices.count(), 0);
         choices.turn();
         assert_eq!(choices.result(), known);

@@ -5,20 +5,24 @@ use ratatui::style::Style;
 use super::choices::{Choice, Choices, Unknown};
 use crate::{
     domain::merge::{Disputed, Part, Take},
-    tui::{sheet::Sheet, theme::Theme},
+    tui::{desk::Desk, sheet::Sheet, theme::Theme},
 };
 
 const LABEL: &str = "service copy";
 
 /// Writes what the service's copy came to; `rows` takes the line on which each choice begins.
-pub(super) fn write(sheet: &mut Sheet, choices: &Choices, rows: &mut Vec<usize>, theme: Theme) {
+pub(super) fn write(sheet: &mut Sheet, choices: &Choices, rows: &mut Vec<usize>, desk: &Desk) {
+    let theme = desk.theme;
     let merge = &choices.merge;
+    // Not "just now": a review may stand for as long as a phone call.
+    let read = desk.moment(choices.read_at);
     if merge.is_quiet() {
-        let text = "read just now: the same, as far as it is returned (the mapping never is)";
-        sheet.field(LABEL, text, theme.ok(), "");
+        let text =
+            format!("read {read}: the same, as far as it is returned (the mapping never is)");
+        sheet.field(LABEL, &text, theme.ok(), "");
     } else if merge.disputed.is_empty() && merge.left_out.is_empty() {
         let text = format!(
-            "read just now: it already holds your {}, by your request or by someone else's",
+            "read {read}: it already holds your {}, by your request or by someone else's",
             labels(&merge.agreed)
         );
         sheet.field(LABEL, &text, theme.ok(), "");
@@ -28,7 +32,7 @@ pub(super) fn write(sheet: &mut Sheet, choices: &Choices, rows: &mut Vec<usize>,
             1 => "; 1 row to decide".to_owned(),
             more => format!("; {more} rows to decide"),
         };
-        let text = format!("read just now: CHANGED BY SOMEONE{rows}");
+        let text = format!("read {read}: CHANGED BY SOMEONE{rows}");
         sheet.field(LABEL, &text, theme.warning(), "");
         if !merge.agreed.is_empty() {
             let text = format!("the same as yours: {}", labels(&merge.agreed));

@@ -15,7 +15,7 @@ impl Review {
             return;
         }
         self.now = Wanted::of(&done.group);
-        let mut choices = Choices::of(&self.base, &self.now, &self.typed);
+        let mut choices = Choices::of(&self.base, &self.now, &self.typed, desk.now);
         if let Some(before) = self.chosen.take() {
             choices.keep(&before);
         }

@@ -8,12 +8,11 @@ use crate::{
     tui::{
         changes::{self, Of},
         desk::Desk,
-        frame::page as page_box,
+        frame::{page as page_box, words_that_fit},
         keymap::{Action, Focus},
         level::Level,
         panes::View,
         sheet::Sheet,
-        theme::Theme,
         widgets::paint,
     },
 };
@@ -125,7 +124,7 @@ fn difference(review: &Review, sheet: &mut Sheet, rows: &mut Vec<usize>, desk: &
     if let Some(reason) = &review.asks.guard {
         sheet.field("! guard", reason, theme.warning(), "");
     }
-    copy(review, sheet, rows, theme);
+    copy(review, sheet, rows, desk);
     sheet.blank();
     if review.change.is_empty() {
         let text = if review.creating {
@@ -155,7 +154,8 @@ fn request(review: &Review, sheet: &mut Sheet, desk: &Desk) {
     }
 }
 
-fn copy(review: &Review, sheet: &mut Sheet, rows: &mut Vec<usize>, theme: Theme) {
+fn copy(review: &Review, sheet: &mut Sheet, rows: &mut Vec<usize>, desk: &Desk) {
+    let theme = desk.theme;
     let label = "service copy";
     match &review.copy {
         Copy::NotAsked => sheet.field(
@@ -168,7 +168,7 @@ fn copy(review: &Review, sheet: &mut Sheet, rows: &mut Vec<usize>, theme: Theme)
         Copy::Reading(_) => sheet.field(label, "being read now", theme.dim(), ""),
         Copy::Alarm(text) => sheet.text(text, theme.error()),
         Copy::Unreadable(why) => sheet.field(label, why, theme.error(), "r tries again"),
-        Copy::Read(choices) => choosing::write(sheet, choices, rows, theme),
+        Copy::Read(choices) => choosing::write(sheet, choices, rows, desk),
     }
 }
 
@@ -212,5 +212,6 @@ fn draw_buttons(review: &Review, buffer: &mut Buffer, line: Rect, desk: &Desk) {
         None => String::new(),
     };
     let room = line.right().saturating_sub(x + 2);
+    let note = words_that_fit(&note, usize::from(room), theme);
     paint::text(buffer, x + 2, line.y, room, &note, theme.dim());
 }

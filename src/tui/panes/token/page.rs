@@ -123,10 +123,10 @@ fn facts(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
 fn rotated_ago(group: &KnownGroup, desk: &Desk) -> String {
     match &group.last_rotated {
         Some(last) => {
-            let age = desk.age(last.at);
+            let since = desk.since(last.at);
             match &last.by {
-                Some(by) => format!("{age} ago by {by}, as far as this desk knows"),
-                None => format!("changed elsewhere, seen {age} ago"),
+                Some(by) => format!("{since} by {by}, as far as this desk knows"),
+                None => format!("changed elsewhere, seen {since}"),
             }
         }
         None => "not known here".into(),
