@@ -46,6 +46,8 @@ fn age(now: Timestamp, at: Timestamp) -> String {
 
 #[cfg(test)]
 mod tests {
+    use jiff::tz::TimeZone;
+
     use super::*;
     use crate::tui::{message::ProfileIndex, theme::Theme};
 
