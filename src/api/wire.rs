@@ -42,13 +42,6 @@ impl<T> Presence<T> {
     pub fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)
     }
-
-    pub fn into_option(self) -> Option<T> {
-        match self {
-            Self::Absent | Self::Null => None,
-            Self::Present(value) => Some(value),
-        }
-    }
 }
 
 impl<T> From<Option<T>> for Presence<T> {

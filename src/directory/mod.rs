@@ -305,7 +305,7 @@ impl Directory {
         self.ask(|reply| Request::Rotations { filter, reply }).await
     }
 
-    /// What happened to a rotation, in order; empty when there is none. [`replay`] makes the rotation of it.
+    /// What happened to a rotation, in order; empty when there is none. [`replay()`] makes the rotation of it.
     pub async fn happenings(&self, id: RotationId) -> Result<Vec<Happening>, DirectoryError> {
         self.ask(|reply| Request::Happenings { id, reply }).await
     }

@@ -230,58 +230,46 @@ fn rows<'a>(
     kept.chain(gone).collect()
 }
 
-/// A field that somebody else changed since this edit began.
+/// A field of which an answer holds something else than was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Foreign {
+pub struct Difference {
     pub field: &'static str,
-    /// What this edit started from.
-    pub base: Option<String>,
-    /// What the service returned just now.
-    pub theirs: String,
-    /// What this edit would send; `None` leaves the field alone.
-    pub mine: Option<String>,
+    pub asked: String,
+    /// What the service returned.
+    pub kept: String,
 }
 
-impl Foreign {
-    /// Sending this edit would undo the other person's change.
-    pub fn is_overwritten(&self) -> bool {
-        self.mine.as_ref().is_some_and(|mine| *mine != self.theirs)
-    }
-}
-
-/// Three-way: what the service's own copy has now, where it differs from what the edit started from.
+/// What an answer holds other than was asked for (hazard 2); a field that was left out cannot differ.
 ///
 /// Only name and properties can be compared; the mapping is never returned.
-pub fn foreign_changes(base: &Wanted, now: &Wanted, mine: &Wanted) -> Vec<Foreign> {
+pub fn differences(asked: &Wanted, answered: &Wanted) -> Vec<Difference> {
     let json = |map: &Properties| Value::Object(map.clone()).to_string();
-    let name = foreign("name", [&base.name, &now.name, &mine.name], String::clone);
-    let properties = foreign(
+    let name = difference(
+        "name",
+        asked.name.as_ref(),
+        answered.name.as_ref(),
+        String::clone,
+    );
+    let properties = difference(
         "properties",
-        [&base.properties, &now.properties, &mine.properties],
+        asked.properties.as_ref(),
+        answered.properties.as_ref(),
         json,
     );
     name.into_iter().chain(properties).collect()
 }
 
-/// What an answer holds other than was asked for (hazard 2); a field that was left out cannot differ.
-pub fn differences(asked: &Wanted, answered: &Wanted) -> Vec<Foreign> {
-    foreign_changes(asked, answered, asked)
-        .into_iter()
-        .filter(|foreign| foreign.mine.is_some())
-        .collect()
-}
-
-fn foreign<T: PartialEq>(
+fn difference<T: PartialEq>(
     field: &'static str,
-    [base, now, mine]: [&Option<T>; 3],
+    asked: Option<&T>,
+    answered: Option<&T>,
     text: impl Fn(&T) -> String,
-) -> Option<Foreign> {
-    let theirs = now.as_ref()?;
-    (base.as_ref() != Some(theirs)).then(|| Foreign {
+) -> Option<Difference> {
+    let (asked, kept) = (asked?, answered?);
+    (asked != kept).then(|| Difference {
         field,
-        base: base.as_ref().map(&text),
-        theirs: text(theirs),
-        mine: mine.as_ref().map(&text),
+        asked: text(asked),
+        kept: text(kept),
     })
 }
 
@@ -336,14 +324,24 @@ mod tests {
     }
 
     #[test]
-    fn only_what_somebody_else_changed_is_foreign() {
-        let base = wanted("Acme", &[], r#"{"tier":"gold"}"#);
-        let now = wanted("Acme Europe", &[], r#"{"tier":"gold"}"#);
-        let mine = wanted("Acme", &[], r#"{"tier":"silver"}"#);
-        let foreign = foreign_changes(&base, &now, &mine);
-        assert_eq!(foreign.len(), 1);
-        assert_eq!(foreign[0].field, "name");
-        assert!(foreign[0].is_overwritten());
-        assert!(foreign_changes(&base, &base, &mine).is_empty());
+    fn only_what_was_asked_for_can_differ() {
+        let asked = wanted("Acme", &[], r#"{"tier":"gold"}"#);
+        let kept = wanted("Acme Europe", &[("7", "1")], r#"{"tier":"gold"}"#);
+        let different = differences(&asked, &kept);
+        assert_eq!(different.len(), 1);
+        let Difference {
+            field,
+            asked: ours,
+            kept: theirs,
+        } = &different[0];
+        assert_eq!(
+            (*field, ours.as_str(), theirs.as_str()),
+            ("name", "Acme", "Acme Europe")
+        );
+        let left_out = Wanted {
+            name: None,
+            ..asked
+        };
+        assert!(differences(&left_out, &kept).is_empty());
     }
 }

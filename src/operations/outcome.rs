@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::{
     directory::RotationId,
     domain::{
-        change::Foreign,
+        change::Difference,
         group::EnvironmentTag,
         history::Ending,
         known::{KnownGroup, Noticed},
@@ -50,7 +50,7 @@ pub enum Warning {
         was: String,
     },
     /// Hazard 2: the service kept its own value.
-    Differs(Foreign),
+    Differs(Difference),
     /// Nobody said whether this call created the group.
     CreationUnclear,
     /// The confirming read failed; what was done stays done.
@@ -121,10 +121,10 @@ impl fmt::Display for Warning {
             Self::NameChangedElsewhere { was } => {
                 write!(f, "the name was changed elsewhere; it was \"{}\" here", visible(was))
             }
-            Self::Differs(foreign) => write!(
+            Self::Differs(difference) => write!(
                 f,
                 "the {} at the service differs from what was asked for; send an update if it should change",
-                foreign.field
+                difference.field
             ),
             Self::CreationUnclear => {
                 f.write_str("created by this call or before it: nobody can tell which")

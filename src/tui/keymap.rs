@@ -12,7 +12,7 @@ pub use key::Key;
 pub use rebind::resolve;
 pub use resolved::{Bound, Keymap, Press};
 
-/// Where keys go now; derived from the panes in one place ([`super::panes::Pane::focus`]).
+/// Where keys go now; derived from the panes in one place ([`super::panes::View::focus`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Focus {
     Welcome,

@@ -52,7 +52,7 @@ impl Message {
     }
 }
 
-/// Newest last; the oldest go once there are [`KEPT`].
+/// Newest last; the oldest go once there are too many.
 #[derive(Debug, Clone, Default)]
 pub struct Messages(Vec<Message>);
 

@@ -53,17 +53,18 @@ impl ResultPane {
                 theme.warning()
             };
             sheet.text(&format!("! {warning}"), style);
-            if let Warning::Differs(foreign) = warning {
-                let asked = foreign.mine.as_deref().unwrap_or("nothing");
-                sheet.indented(2, &format!("asked    {asked}"), theme.dim());
-                sheet.indented(2, &format!("kept     {}", foreign.theirs), style);
+            if let Warning::Differs(difference) = warning {
+                let asked = format!("asked    {}", difference.asked);
+                sheet.indented(2, &asked, theme.dim());
+                sheet.indented(2, &format!("kept     {}", difference.kept), style);
             }
         }
         if done.ending == Ending::Existed {
-            sheet.text(
-                "It was there before and is unchanged. What you typed is kept: e makes an update of it.",
-                theme.warning(),
+            let key = desk.keys.key(Focus::Result, Action::Edit);
+            let text = format!(
+                "It was there before and is unchanged. What you typed is kept: {key} makes an update of it."
             );
+            sheet.text(&text, theme.warning());
         }
         sheet.blank();
         sheet.heading("What came back, and what is known now");

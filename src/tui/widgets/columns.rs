@@ -114,10 +114,6 @@ impl Layout {
         }
     }
 
-    pub fn width_of(&self, column: usize) -> Option<u16> {
-        self.widths.get(column).copied().flatten()
-    }
-
     /// Where a column stands in a row that starts at `area`; empty if it found no room.
     pub fn cell(&self, area: Rect, column: usize) -> Rect {
         let mut x = area.x;

@@ -27,10 +27,6 @@ pub enum Reaction {
 }
 
 impl Reaction {
-    pub fn is_handled(self) -> bool {
-        self != Self::Ignored
-    }
-
     fn moved(moved: bool) -> Self {
         if moved { Self::Moved } else { Self::Ignored }
     }

@@ -2,7 +2,7 @@
 
 use groupdesk::{
     domain::{
-        change::{Foreign, Wanted},
+        change::{Difference, Wanted},
         history::{Ending, Operation},
         known::Source,
     },
@@ -77,11 +77,10 @@ async fn a_group_that_was_there_is_unchanged_and_the_differences_are_named() {
     assert_eq!(done.ending, Ending::Existed);
     assert_eq!(scene.world.stored(Side::Testing, ACME), before);
     let differs = |field, asked: &str, theirs: &str| {
-        Warning::Differs(Foreign {
+        Warning::Differs(Difference {
             field,
-            base: Some(asked.into()),
-            theirs: theirs.into(),
-            mine: Some(asked.into()),
+            asked: asked.into(),
+            kept: theirs.into(),
         })
     };
     let expected = [

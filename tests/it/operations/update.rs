@@ -2,7 +2,7 @@
 
 use groupdesk::{
     domain::{
-        change::{Foreign, Wanted},
+        change::{Difference, Wanted},
         history::{Ending, Operation},
         known::Source,
     },
@@ -92,11 +92,10 @@ async fn a_value_the_service_did_not_take_is_named() {
     let done = update(&scene.ana, &base(), &edited())
         .await
         .expect("updated");
-    let differs = Warning::Differs(Foreign {
+    let differs = Warning::Differs(Difference {
         field: "name",
-        base: Some("Acme EU".into()),
-        theirs: "ACME EU".into(),
-        mine: Some("Acme EU".into()),
+        asked: "Acme EU".into(),
+        kept: "ACME EU".into(),
     });
     assert!(done.warnings.contains(&differs), "{:?}", done.warnings);
 }

@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::{MappingTable, Row};
-use crate::tui::widgets::{Reaction, text_field::Pasted};
+use crate::tui::widgets::text_field::Pasted;
 
 /// What separates the two ids of a line; the first that occurs decides.
 const SEPARATORS: [&str; 6] = ["\t", "=", "->", "→", ",", ";"];
@@ -98,17 +98,6 @@ impl MappingTable {
             self.undo.pop();
         }
         PastedRows::Rows { added, changed }
-    }
-}
-
-impl PastedRows {
-    /// Whether the content of the table is another one now.
-    pub fn reaction(&self) -> Reaction {
-        match self {
-            Self::Cell(_) => Reaction::Changed,
-            Self::Rows { added, changed } => Reaction::changed(added + changed > 0),
-            Self::Refused(_) => Reaction::Refused,
-        }
     }
 }
 
