@@ -81,7 +81,7 @@ async fn the_demo_is_clean_for_people_and_for_programs() {
         "the API key is accepted",
         "a get of \"acme-eu\" came back with that id: the body of a GET survives the way",
         "as that of the service, to a minute",
-        "whole (integrity check), version 5 of its schema",
+        "whole (integrity check), version 6 of its schema",
         "23 groups known, over all profiles",
         "no open rotation",
     ] {
