@@ -50,26 +50,19 @@ pub(super) async fn run(global: &Global, arguments: Export) -> Result<Exit, Stop
         groups = session.operations.list() => groups?,
     };
     let count = groups.len();
-    match &arguments.output {
-        Some(path) => {
-            to_file(path, format, groups).map_err(|error| {
-                Stop::Usage(format!("cannot write {}: {error}", path.display()))
-            })?;
-            print::say(&format!("{count} groups are in {}", path.display()));
-        }
-        None => {
-            let mut out = BufWriter::new(io::stdout().lock());
-            // A terminal must not act on what stands in a name.
-            let shown = io::stdout().is_terminal();
-            match write(&mut out, format, groups, shown) {
-                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                    return Err(Stop::Output(error));
-                }
-                _ => {}
-            }
-        }
+    if let Some(path) = &arguments.output {
+        to_file(path, format, groups)
+            .map_err(|error| Stop::Usage(format!("cannot write {}: {error}", path.display())))?;
+        print::say(&format!("{count} groups are in {}", path.display()));
+        return Ok(exit);
     }
-    Ok(exit)
+    let mut out = BufWriter::new(io::stdout().lock());
+    // A terminal must not act on what stands in a name.
+    let shown = io::stdout().is_terminal();
+    match write(&mut out, format, groups, shown) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Stop::Output(error)),
+        _ => Ok(exit),
+    }
 }
 
 /// Whole or not at all; what the file held before is replaced.

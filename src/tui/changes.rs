@@ -10,8 +10,8 @@ use crate::domain::{
 
 /// Widest key before its values move to a line of their own.
 const KEY: usize = 24;
-/// Lines of a row that is only glanced at.
-const GLANCE: usize = 2;
+/// Lines of a row that is only glanced at, and cells of its values.
+const GLANCE: (usize, usize) = (2, 64);
 
 /// What a change is to: a group that is there, or one that is yet to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub fn write(sheet: &mut Sheet, change: &Change, of: Of, unchanged_too: bool, th
 
 /// What changes, as it is seen while typing: the middle of long values is cut.
 pub fn glance(sheet: &mut Sheet, change: &Change, of: Of, theme: Theme) {
-    let room = (GLANCE * sheet.width()).saturating_sub(KEY);
+    let room = (GLANCE.0 * sheet.width()).saturating_sub(KEY).min(GLANCE.1);
     write_in(sheet, change, of, false, room, theme);
 }
 

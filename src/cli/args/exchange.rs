@@ -8,9 +8,10 @@ use super::Mutation;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The file has the columns user_group_id, name, mapping, properties (the last two as JSON), or the same as keys of JSON\n\
-                  objects. Every row is checked before anything is done. An id that was imported counts as known: import only ids that\n\
-                  exist at the service, or say --create. An interrupted --create or --update goes on when it is started again.\n\n\
+    after_help = "Columns, or keys of JSON objects: user_group_id, name, mapping, properties. The\n\
+                  last two are JSON. Every row is checked before anything is done. An imported id\n\
+                  counts as known: import only ids that exist at the service, or say --create.\n\
+                  An interrupted --create or --update goes on when it is started again.\n\n\
                   Examples:\n  groupdesk import groups.csv\n  groupdesk import - --create --dry-run < groups.jsonl"
 )]
 pub(in crate::cli) struct Import {
@@ -42,7 +43,7 @@ pub(in crate::cli) struct Concurrency {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  groupdesk export --format csv --output groups.csv\n  \
-                  groupdesk export --reveal-tokens --token-out tokens.jsonl --output groups.jsonl"
+                  groupdesk export --reveal-tokens --token-out tokens.jsonl -o groups.jsonl"
 )]
 pub(in crate::cli) struct Export {
     /// JSON lines, one JSON array, or CSV [default: jsonl; with --json one array]

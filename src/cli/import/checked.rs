@@ -50,7 +50,8 @@ impl Checked {
     /// The rows once more, from the first.
     pub(in crate::cli) fn read(&self) -> Result<Rows, Stop> {
         let files = self.files.iter().map(File::try_clone);
-        let files = files.collect::<io::Result<Vec<_>>>().map_err(unreadable)?;
+        let files = files.collect::<io::Result<Vec<_>>>();
+        let files = files.map_err(|error| unreadable(&error))?;
         let (sender, rows) = mpsc::channel(2);
         tokio::task::spawn_blocking(move || {
             if let Err(error) = send(files, &sender) {
@@ -66,10 +67,10 @@ impl Checked {
 pub(in crate::cli) fn piece(
     piece: io::Result<Vec<(usize, Row)>>,
 ) -> Result<Vec<(usize, Row)>, Stop> {
-    piece.map_err(unreadable)
+    piece.map_err(|error| unreadable(&error))
 }
 
-fn unreadable(error: io::Error) -> Stop {
+fn unreadable(error: &io::Error) -> Stop {
     Stop::Usage(format!("the copy of the file cannot be read: {error}"))
 }
 

@@ -1,6 +1,6 @@
 //! What the rows of a file would change, as far as this desk knows; nothing is sent.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, fmt::Write};
 
 use serde_json::json;
 
@@ -44,10 +44,10 @@ pub(in crate::cli) async fn tell(
                     "changes": changes_json(&planned.change),
                 }))?;
             } else if planned.need != Need::Unchanged {
-                text.push_str(&format!("{word} {}\n", visible(row.id.as_str())));
+                writeln!(text, "{word} {}", visible(row.id.as_str())).expect("a String takes it");
                 let is_creation = planned.need == Need::Create;
                 for line in review::lines(&planned.change, is_creation).lines() {
-                    text.push_str(&format!("  {line}\n"));
+                    writeln!(text, "  {line}").expect("a String takes it");
                 }
             }
         }
@@ -79,7 +79,7 @@ pub(in crate::cli) fn say_sum(
         }));
     }
     print::result(&format!(
-        "create {create}, update {update}, unchanged {unchanged}, as far as this desk knows; nothing was sent"
+        "create {create}, update {update}, unchanged {unchanged}, as far as is known; nothing was sent"
     ))
 }
 

@@ -1,7 +1,10 @@
 //! Sends rows, so many at the same time, and tells how each ended. A signal stops what is not begun; what is in flight is
 //! finished. Alarms, a refused key, and three failures in a row stop it too.
 
-use std::collections::{HashSet, VecDeque};
+use std::{
+    collections::{HashSet, VecDeque},
+    fmt::Write,
+};
 
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use serde_json::json;
@@ -234,10 +237,10 @@ fn tell(session: &Session, number: usize, id: &UserGroupId, end: &RowEnd) -> Res
         end.outcome().replace('_', " ")
     );
     if let Some(note) = &note {
-        text.push_str(&format!("\n  x {}", visible(note)));
+        write!(text, "\n  x {}", visible(note)).expect("a String takes it");
     }
     for warning in &warnings {
-        text.push_str(&format!("\n  ! {}", visible(warning)));
+        write!(text, "\n  ! {}", visible(warning)).expect("a String takes it");
     }
     print::result(&text)
 }

@@ -189,7 +189,7 @@ impl Reader {
 
     fn json(&mut self, text: Vec<u8>, out: &mut impl FnMut(Read)) {
         if !text.trim_ascii().is_empty() {
-            self.begin = self.line - text.iter().filter(|byte| **byte == b'\n').count();
+            self.begin = self.line + 1 - text.split(|byte| *byte == b'\n').count();
             self.found(row(text), out);
         }
     }
