@@ -61,7 +61,6 @@ pub struct Running {
     pub is_write: bool,
     /// Not named in line 1.
     pub is_quiet: bool,
-    /// A profile is being written.
     pub adds_profile: bool,
     /// What a create or an update sends; a draft of the same is then no draft any more.
     pub sends: Option<(UserGroupId, Wanted)>,
@@ -298,15 +297,13 @@ impl Desk {
         if let Some(why) = self.read_only_reason() {
             return Some(why.into());
         }
-        let guards = &self.profile()?.guards;
-        let reason = guard::forbidden(guards, operation)?;
+        let reason = guard::forbidden(&self.profile()?.guards, operation)?;
         Some(format!("{} is forbidden: {reason}", operation.as_str()))
     }
 
     /// The bulk rotation of the profile one is in.
     pub fn bulk_here(&self) -> Option<&BulkRun> {
-        let here = |run: &&BulkRun| run.profile == self.current;
-        self.bulk.as_ref().filter(here)
+        self.bulk.as_ref().filter(|run| run.profile == self.current)
     }
 
     /// Starts a bulk rotation; every group of the plan that is ready is rotated.
