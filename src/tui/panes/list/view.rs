@@ -82,9 +82,9 @@ pub(super) fn draw(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
         let inner = boxed(buffer, detail, group.title(), desk.theme);
         let mut sheet = Sheet::new(inner.width, desk.theme);
         if detail.height > DETAIL_ROWS {
-            facts::whole(&mut sheet, group, desk);
+            facts::whole(&mut sheet, &group, desk);
         } else {
-            facts::brief(&mut sheet, group, desk);
+            facts::brief(&mut sheet, &group, desk);
         }
         sheet.draw_still(buffer, inner);
     }
