@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub(super) use bulk::Bulk;
 
-use super::handoff::HandOff;
+use super::{completions::Completions, doctor::Doctor, exit::codes, handoff::HandOff, man::Manual};
 use crate::domain::group::{InvalidId, UserGroupId};
 
 /// A safe terminal console for a User Group Service.
@@ -18,10 +18,11 @@ use crate::domain::group::{InvalidId, UserGroupId};
     version,
     disable_help_subcommand = true,
     max_term_width = 100,
-    after_help = "Without a command, groupdesk opens the console.\n\n\
-                  Examples:\n  groupdesk demo\n  groupdesk --profile eu-live list\n\n\
-                  Exit codes: 0 done, 1 refused by the service, 2 usage or configuration, 3 not confirmed or guarded,\n\
-                  4 API key missing or refused, 5 service unreachable, 6 done only in part (bulk, hand-off),\n                  7 outcome unknown, 130 interrupted."
+    after_help = format!(
+        "Without a command, groupdesk opens the console.\n\n\
+         Examples:\n  groupdesk demo\n  groupdesk --profile eu-live list\n\n{}",
+        codes()
+    )
 )]
 pub(super) struct Cli {
     #[command(flatten)]
@@ -137,6 +138,9 @@ pub(super) enum Command {
                             groupdesk serve --listen 127.0.0.1:8474"
     )]
     Serve(Serve),
+    Doctor(Doctor),
+    Completions(Completions),
+    Man(Manual),
 }
 
 #[derive(Debug, Args)]
@@ -353,7 +357,7 @@ pub(super) enum Keys {
     },
 }
 
-fn user_group_id(text: &str) -> Result<UserGroupId, InvalidId> {
+pub(super) fn user_group_id(text: &str) -> Result<UserGroupId, InvalidId> {
     UserGroupId::parse(text)
 }
 

@@ -6,7 +6,10 @@ use super::stop::Stop;
 use crate::domain::history::Ending;
 use crate::{
     api::failure::ClientError,
-    operations::{Done, Failure, Warning},
+    operations::{
+        Done, Failure, Warning,
+        doctor::{Area, Report},
+    },
 };
 
 /// How the command ended, for whoever called it.
@@ -29,6 +32,25 @@ pub(super) enum Exit {
     Interrupted = 130,
 }
 
+/// What the help and the manual say of them.
+pub(super) const CODES: [(Exit, &str); 9] = [
+    (Exit::Done, "done"),
+    (Exit::Refused, "refused by the service"),
+    (Exit::Usage, "usage or configuration"),
+    (Exit::Guarded, "not confirmed or guarded"),
+    (Exit::Key, "API key missing or refused"),
+    (Exit::Unreachable, "service unreachable"),
+    (Exit::Partly, "done only in part (bulk, hand-off)"),
+    (Exit::Unknown, "outcome unknown"),
+    (Exit::Interrupted, "interrupted"),
+];
+
+/// [`CODES`] in a line, as the help shows it.
+pub(super) fn codes() -> String {
+    let codes = CODES.map(|(exit, meaning)| format!("{} {meaning}", exit as u8));
+    format!("Exit codes: {}.", codes.join(", "))
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit as u8)
@@ -41,6 +63,25 @@ impl Exit {
         let alarm =
             done.ending == Ending::CreatedByGet || done.warnings.iter().any(Warning::is_alarm);
         if alarm { Self::Guarded } else { Self::Done }
+    }
+
+    /// What `doctor` found: the exit code that the other commands would have, the first cause first.
+    pub(super) fn of_report(report: &Report) -> Self {
+        let has = |areas: &[Area]| {
+            let mut problems = report.problems();
+            problems.any(|finding| areas.contains(&finding.area))
+        };
+        if has(&[Area::Configuration, Area::Directory]) {
+            Self::Usage
+        } else if has(&[Area::Key]) {
+            Self::Key
+        } else if has(&[Area::Network]) {
+            Self::Unreachable
+        } else if report.problems().next().is_some() {
+            Self::Refused
+        } else {
+            Self::Done
+        }
     }
 
     pub(super) fn of_stop(stop: &Stop) -> Self {
@@ -79,6 +120,7 @@ impl Exit {
             | Failure::NoRotation { .. }
             | Failure::NoReason
             | Failure::NoHandOff(_)
+            | Failure::HandOffAlarm(_)
             | Failure::NothingSent(_)
             | Failure::NotWritten(_) => Self::Usage,
             Failure::Unreachable(_) => Self::Unreachable,

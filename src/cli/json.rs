@@ -155,6 +155,7 @@ pub(super) fn recovered(recovered: &Recovered) -> Value {
     let mut value = rotation(recovered.row());
     value["why"] = match recovered {
         Recovered::Settled(_) => Value::Null,
+        Recovered::Alarmed(_, alarm) => json!(alarm.to_string()),
         Recovered::Open(open) => json!(open.why),
     };
     value

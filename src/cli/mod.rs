@@ -4,8 +4,10 @@
 mod args;
 mod ask;
 mod bulk;
+mod completions;
 mod console;
 pub mod demo;
+mod doctor;
 mod exit;
 mod fields;
 mod groups;
@@ -14,6 +16,7 @@ mod hold;
 mod human;
 mod json;
 mod keys;
+mod man;
 mod mutations;
 mod print;
 mod profile;
@@ -91,6 +94,9 @@ async fn run(cli: Cli) -> Result<Exit, Stop> {
         Some(Command::Serve(serve)) => serve::run(serve, &global).await,
         Some(Command::Profile(command)) => profile::run(&global, command).await,
         Some(Command::Whose { token }) => whose::run(&global, &token).await,
+        Some(Command::Doctor(doctor)) => Box::pin(doctor::run(&global, doctor)).await,
+        Some(Command::Completions(shell)) => completions::run(&shell),
+        Some(Command::Man(manual)) => man::run(&global, &manual),
         Some(Command::Rotate(rotate)) if rotate.single().is_none() && !rotate.token_stdin => {
             Box::pin(bulk::run(&global, rotate)).await
         }
@@ -139,9 +145,13 @@ async fn one(session: &Session, command: Command) -> Result<Exit, Stop> {
             None => Ok(Exit::Usage),
         },
         Command::Rotations(arguments) => rotations::run(session, arguments).await,
-        Command::Demo(_) | Command::Serve(_) | Command::Profile(_) | Command::Whose { .. } => {
-            Ok(Exit::Done)
-        }
+        Command::Demo(_)
+        | Command::Serve(_)
+        | Command::Profile(_)
+        | Command::Whose { .. }
+        | Command::Doctor(_)
+        | Command::Completions(_)
+        | Command::Man(_) => Ok(Exit::Done),
     }
 }
 

@@ -70,7 +70,7 @@ async fn settle(session: &Session, ids: &[i64]) -> Result<Exit, Stop> {
     }
     let is_clear = |recovered: &Recovered| match recovered {
         Recovered::Settled(row) => row.rotation.state != State::Conflict,
-        Recovered::Open(_) => false,
+        Recovered::Alarmed(..) | Recovered::Open(_) => false,
     };
     Ok(if all.iter().all(is_clear) {
         Exit::Done
@@ -94,6 +94,7 @@ fn say(recovered: &Recovered) {
             };
             format!("rotation {number} of \"{id}\": {state}{next}")
         }
+        Recovered::Alarmed(_, alarm) => format!("rotation {number} of \"{id}\": {state}; {alarm}"),
         Recovered::Open(open) => {
             let again = open.again_in.map_or_else(String::new, |wait| {
                 format!("; settle again in {} s", wait.as_secs() + 1)

@@ -16,6 +16,9 @@ const SECRETS: [&str; 8] = [
     "--password",
 ];
 
+/// Options that take no value; with one, it would be repeated by the message of the parser.
+const BARE: &str = "--token-stdin";
+
 /// Refuses arguments that would carry a secret.
 pub(super) fn refuse(arguments: impl Iterator<Item = OsString>) -> Result<(), Stop> {
     for argument in arguments {
@@ -23,13 +26,22 @@ pub(super) fn refuse(arguments: impl Iterator<Item = OsString>) -> Result<(), St
         if argument == "--" {
             break;
         }
-        let option = argument.split('=').next().unwrap_or_default();
-        if SECRETS.contains(&option.to_ascii_lowercase().as_str()) {
+        let (option, has_value) = match argument.split_once('=') {
+            Some((option, _)) => (option, true),
+            None => (argument.as_ref(), false),
+        };
+        let lower = option.to_ascii_lowercase();
+        if SECRETS.contains(&lower.as_str()) || (has_value && lower == BARE) {
+            let instead = if lower.contains("token") {
+                "A token is read from standard input, or asked for without showing it: `groupdesk whose` names its \
+                 group, `groupdesk rotate --token-stdin` rotates it. Reading or rotating by id needs no token: it is \
+                 read from the service"
+            } else {
+                "Name the API key's source as api_key of the profile, or set GROUPDESK_BASE_URL and GROUPDESK_API_KEY"
+            };
             return Err(Stop::Usage(format!(
                 "secrets never go on a command line ({option}): every user of this machine can read it, and the shell \
-                 keeps it. Name the API key's source as api_key of the profile, or set GROUPDESK_BASE_URL and \
-                 GROUPDESK_API_KEY. A token is never needed: it is read from the service. If the secret is real, \
-                 replace it"
+                 keeps it. {instead}. If the secret is real, replace it"
             )));
         }
     }
@@ -52,11 +64,13 @@ mod tests {
             &["get", "--token", "canary"][..],
             &["--api-key=canary", "list"],
             &["list", "--API-KEY", "canary"],
+            &["rotate", "--token-stdin=canary"],
         ] {
             let text = refused(arguments).expect("refused");
             assert!(!text.contains("canary"), "{text}");
         }
         assert_eq!(refused(&["rotate", "a", "--token-out", "f"]), None);
+        assert_eq!(refused(&["rotate", "--token-stdin"]), None);
         assert_eq!(refused(&["get", "--", "--token"]), None);
     }
 }

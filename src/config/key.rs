@@ -33,6 +33,18 @@ pub struct KeyError {
     why: Missing,
 }
 
+impl KeyError {
+    /// As it may be shown to strangers: without what a command said.
+    pub fn without_words(&self) -> String {
+        match &self.why {
+            Missing::Failed { ending, .. } => {
+                format!("no API key from {}: it ended with {ending}", self.from)
+            }
+            _ => self.to_string(),
+        }
+    }
+}
+
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Missing {
     #[error("it is not set; export it, or name another source as api_key of the profile")]

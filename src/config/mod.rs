@@ -34,4 +34,4 @@ pub use key::{KeyError, given as given_key};
 pub use name::nearest;
 pub use profile::{HandOffCommand, KeySource, Profile};
 pub use rebound::{Rebound, Spot};
-pub use settings::{Overrides, Settings};
+pub use settings::{Overrides, Settings, directory_of, file_of};

@@ -88,17 +88,13 @@ impl Settings {
         for profile in &mut profiles {
             profile.read_only |= overrides.read_only;
         }
-        let directory = overrides
-            .directory
-            .clone()
-            .or_else(|| path_of(env, "GROUPDESK_DIRECTORY"));
         Ok(Self {
             profiles,
             keys,
             default_profile,
             operator: operator.unwrap_or_else(|| operator_of(env)),
             comfort,
-            directory: directory.map_or_else(|| paths::directory(env), Ok)?,
+            directory: directory_of(overrides)?,
             file,
         })
     }
@@ -118,7 +114,7 @@ impl Settings {
 }
 
 /// The configuration file, and the flag or variable that named it.
-pub(super) fn file_of(overrides: &Overrides) -> (Option<PathBuf>, Option<&'static str>) {
+pub fn file_of(overrides: &Overrides) -> (Option<PathBuf>, Option<&'static str>) {
     let env = &overrides.env;
     let named = first([
         ("--config", overrides.config.clone()),
@@ -128,6 +124,16 @@ pub(super) fn file_of(overrides: &Overrides) -> (Option<PathBuf>, Option<&'stati
         Some((by, file)) => (Some(file), Some(by)),
         None => (paths::config_file(env), None),
     }
+}
+
+/// The directory's database file; no configuration file is read for it.
+pub fn directory_of(overrides: &Overrides) -> Result<PathBuf, ConfigError> {
+    let env = &overrides.env;
+    let named = overrides
+        .directory
+        .clone()
+        .or_else(|| path_of(env, "GROUPDESK_DIRECTORY"));
+    named.map_or_else(|| paths::directory(env), Ok)
 }
 
 fn first<T, const N: usize>(places: [(&'static str, Option<T>); N]) -> Option<(&'static str, T)> {

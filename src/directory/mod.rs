@@ -37,6 +37,7 @@ pub use draft::{DraftSaved, KeptDraft, OtherDraft};
 pub use error::DirectoryError;
 pub use replay::replay;
 use request::{Groups, Reply, Request};
+pub use sqlite::{Contents, Inspected, inspect};
 pub use values::{
     Begun, Damaged, HandOffStep, Happening, HistoryFilter, Intent, JournalRow, Numbered, Owner,
     Record, Recorded, RotationFilter, RotationId, RotationStep, Standing, Upon, What,

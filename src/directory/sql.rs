@@ -218,6 +218,14 @@ INSERT INTO console_views (profile, filter, sort, reverse, best_first) VALUES ($
 ON CONFLICT (profile) DO UPDATE SET filter = excluded.filter, sort = excluded.sort, reverse = excluded.reverse, \
  best_first = excluded.best_first";
 
+/// How many there are of what a person may have to look after, over all profiles.
+pub(super) const CONTENTS: &str = concat!(
+    "SELECT (SELECT COUNT(*) FROM user_groups), (SELECT COUNT(*) FROM rotations WHERE ",
+    open_states!(),
+    "), (SELECT COUNT(*) FROM rotations WHERE handoff = 'pending'), \
+     (SELECT COUNT(*) FROM rotations WHERE handoff = 'failed'), (SELECT COUNT(*) FROM drafts)"
+);
+
 pub(super) const META: &str = "SELECT value FROM meta WHERE key = $1";
 
 pub(super) const ADD_META: &str = "INSERT INTO meta (key, value) VALUES ($1, $2)";

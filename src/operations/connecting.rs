@@ -51,6 +51,30 @@ impl NotAdded {
     }
 }
 
+/// A new key must not take the place of another profile's.
+fn refuse_taken(entry: &str, name: &str, overrides: &Overrides) -> Result<(), NotAdded> {
+    let holds_it = |profile: &Profile| {
+        profile.name != name
+            && matches!(&profile.api_key, KeySource::Keyring(other) if other == entry)
+    };
+    // Without a file that can be read there is no other profile.
+    let settings = Settings::load(overrides).ok();
+    let profiles = settings
+        .map(|settings| settings.profiles)
+        .unwrap_or_default();
+    match profiles.into_iter().find(holds_it) {
+        None => Ok(()),
+        Some(other) => Err(EditError::Wrong(vec![(
+            Field::ApiKey,
+            format!(
+                "profile {} has its key in this entry; name another entry, or give no key to share that one",
+                other.name
+            ),
+        )])
+        .into()),
+    }
+}
+
 /// Adds profiles to the configuration of this desk.
 #[derive(Clone)]
 pub struct Connector {
@@ -82,6 +106,9 @@ impl Connector {
         key: Option<&SecretString>,
     ) -> Result<Checkup, NotAdded> {
         let (edit, profile) = self.plan(new)?;
+        if let (KeySource::Keyring(name), Some(_)) = (&new.api_key, key) {
+            refuse_taken(name, &new.name, &self.overrides)?;
+        }
         let probe = self.probe(&profile, key).await;
         Ok(Checkup {
             edit,
@@ -114,6 +141,7 @@ impl Connector {
         let writing = move || {
             let (edit, _) = edit::adding(&new, &overrides)?;
             if let (KeySource::Keyring(name), Some(key)) = (&new.api_key, &key) {
+                refuse_taken(name, &new.name, &overrides)?;
                 keyring::store(name, key)?;
             }
             edit.make()?;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::Warning;
 use crate::{
     api::{
         answer::advice,
@@ -138,10 +139,17 @@ pub enum Failure {
     #[error("the token was not rotated and is still the old one: {why}. It is safe to try again")]
     NotApplied { why: String },
     #[error("CONFLICT: {why}. Do not rotate again before a person has looked")]
-    Conflict { why: String },
+    Conflict {
+        why: String,
+        /// The contradiction is the tag of another environment (hazard 11).
+        wrong_environment: bool,
+    },
     /// The hand-off was not run.
     #[error("not handed off, and nothing was run: {0}")]
     NoHandOff(String),
+    /// The read before the hand-off raised an alarm.
+    #[error("not handed off, and nothing was run: {0}")]
+    HandOffAlarm(Warning),
     #[error("{0}; nothing was sent")]
     NothingSent(DirectoryError),
     /// A create or an update was done; a read changed nothing.
@@ -152,6 +160,39 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// Another environment answered than the profile says (hazard 11).
+    pub fn is_wrong_environment(&self) -> bool {
+        match self {
+            Self::WrongEnvironment { .. } => true,
+            Self::Conflict {
+                wrong_environment, ..
+            } => *wrong_environment,
+            Self::HandOffAlarm(alarm) => alarm.is_wrong_environment(),
+            Self::NotKnown { .. }
+            | Self::ReadOnly { .. }
+            | Self::Forbidden { .. }
+            | Self::CreatedByGet { .. }
+            | Self::RotationTaken { .. }
+            | Self::TokenChanged { .. }
+            | Self::NoRotation { .. }
+            | Self::NotOpen { .. }
+            | Self::UnderWay { .. }
+            | Self::NoReason
+            | Self::Key(_)
+            | Self::Client(_)
+            | Self::KeyRefused { .. }
+            | Self::Refused { .. }
+            | Self::Busy { .. }
+            | Self::Unreachable(_)
+            | Self::Unreadable(_)
+            | Self::Unknown { .. }
+            | Self::NotApplied { .. }
+            | Self::NoHandOff(_)
+            | Self::NothingSent(_)
+            | Self::NotWritten(_) => false,
+        }
+    }
+
     /// The word of the JSON output and of the history, where the operation got so far.
     pub fn ending(&self) -> Option<Ending> {
         match self {
@@ -178,6 +219,7 @@ impl Failure {
             | Self::Busy { .. }
             | Self::Unreadable(_)
             | Self::NoHandOff(_)
+            | Self::HandOffAlarm(_)
             | Self::NothingSent(_)
             | Self::NotWritten(_) => None,
         }

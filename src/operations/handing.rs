@@ -136,7 +136,7 @@ impl Operations {
         };
         let read = self.look_up(&group, Assurance::KnownOnly).await?;
         if let Some(alarm) = read.warnings.iter().find(|warning| warning.is_alarm()) {
-            return Err(Failure::NoHandOff(alarm.to_string()));
+            return Err(Failure::HandOffAlarm(alarm.clone()));
         }
         let Some(token) = &read.token else {
             return Err(Failure::NoHandOff(Warning::StaleAnswer.to_string()));

@@ -3,6 +3,7 @@
 
 pub mod bulk;
 mod connecting;
+pub mod doctor;
 mod drafts;
 mod failure;
 mod groups;

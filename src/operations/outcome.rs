@@ -77,6 +77,11 @@ impl Warning {
         matches!(self, Self::CreatedByGet | Self::WrongTag { .. })
     }
 
+    /// Another environment answered than the profile says (hazard 11).
+    pub fn is_wrong_environment(&self) -> bool {
+        matches!(self, Self::WrongTag { .. })
+    }
+
     /// How an earlier rotation ended, if that is the news.
     pub(super) fn settled(&self) -> Option<Ending> {
         match self {

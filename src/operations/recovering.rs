@@ -30,6 +30,8 @@ pub(super) const READS: usize = 2;
 pub enum Recovered {
     /// Nothing is left to be found out; the row as it stands now.
     Settled(JournalRow),
+    /// Settled as a conflict: the read raised this alarm.
+    Alarmed(JournalRow, Warning),
     Open(StillOpen),
 }
 
@@ -46,7 +48,7 @@ pub struct StillOpen {
 impl Recovered {
     pub fn row(&self) -> &JournalRow {
         match self {
-            Self::Settled(row) => row,
+            Self::Settled(row) | Self::Alarmed(row, _) => row,
             Self::Open(open) => &open.row,
         }
     }
@@ -151,6 +153,7 @@ impl Operations {
     ) -> Result<Vec<Recovered>, DirectoryError> {
         let mut rows = self.give_up_dead_ones(rows).await?;
         let mut why = None;
+        let mut alarm = None;
         for read in 0..READS {
             let Some(due) = rows.iter().find(|row| self.is_due(row, read == 0)) else {
                 break;
@@ -165,7 +168,7 @@ impl Operations {
                 Ok(done) if done.warnings.contains(&Warning::StaleAnswer) => {
                     why = Some(Warning::StaleAnswer.to_string());
                 }
-                Ok(_) => {}
+                Ok(done) => alarm = done.warnings.into_iter().find(Warning::is_alarm),
                 Err(failure) => why = Some(failure.to_string()),
             }
             rows = self.again(rows).await?;
@@ -173,7 +176,9 @@ impl Operations {
                 break;
             }
         }
-        let told = rows.into_iter().map(|row| self.tell(row, why.as_deref()));
+        let told = rows
+            .into_iter()
+            .map(|row| self.tell(row, why.as_deref(), alarm.as_ref()));
         Ok(told.collect())
     }
 
@@ -226,9 +231,13 @@ impl Operations {
         (!left.is_zero()).then_some(left)
     }
 
-    fn tell(&self, row: JournalRow, why: Option<&str>) -> Recovered {
+    fn tell(&self, row: JournalRow, why: Option<&str>, alarm: Option<&Warning>) -> Recovered {
         if !row.rotation.state.is_open() {
-            return Recovered::Settled(row);
+            let alarm = alarm.filter(|_| row.rotation.state == State::Conflict);
+            return match alarm {
+                Some(alarm) => Recovered::Alarmed(row, alarm.clone()),
+                None => Recovered::Settled(row),
+            };
         }
         let again_in = self.waits(&row);
         let why = why.map_or_else(|| waiting(&row), str::to_owned);

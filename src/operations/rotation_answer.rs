@@ -60,10 +60,14 @@ impl Operations {
                 Err(Failure::NotApplied { why })
             }
             (Answer::WrongGroup, result) => {
+                let wrong_environment = wrong_tag.is_some();
                 let why = wrong_tag.map_or_else(|| words(&result), |alarm| alarm.to_string());
                 let ended = self.end(&mut under_way, event, Ending::Conflict, &why);
                 ended.await.map_err(|error| not_written(&why, &error))?;
-                Err(Failure::Conflict { why })
+                Err(Failure::Conflict {
+                    why,
+                    wrong_environment,
+                })
             }
             (Answer::Refused | Answer::Unclear, result) => {
                 let why = words(&result);
@@ -192,6 +196,7 @@ impl Operations {
             }),
             State::Conflict => Err(Failure::Conflict {
                 why: format!("{why}; then {}", row.note.unwrap_or_default()),
+                wrong_environment: read.warnings.iter().any(Warning::is_wrong_environment),
             }),
             _ => Err(unknown(why)),
         }

@@ -5,11 +5,13 @@ use ratatui::style::Style;
 use super::{sheet::Sheet, theme::Theme, widgets::paint::columns};
 use crate::domain::{
     change::{Change, Field, Mark, Row},
-    text::visible,
+    text::{cut_middle, visible},
 };
 
 /// Widest key before its values move to a line of their own.
 const KEY: usize = 24;
+/// Lines of a row that is only glanced at.
+const GLANCE: usize = 2;
 
 /// What a change is to: a group that is there, or one that is yet to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +20,26 @@ pub enum Of {
     Creation,
 }
 
+/// All of it, as it is decided about.
 pub fn write(sheet: &mut Sheet, change: &Change, of: Of, unchanged_too: bool, theme: Theme) {
+    write_in(sheet, change, of, unchanged_too, usize::MAX, theme);
+}
+
+/// What changes, as it is seen while typing: the middle of long values is cut.
+pub fn glance(sheet: &mut Sheet, change: &Change, of: Of, theme: Theme) {
+    let room = (GLANCE * sheet.width()).saturating_sub(KEY);
+    write_in(sheet, change, of, false, room, theme);
+}
+
+/// The values of a row take `room` cells at the most.
+fn write_in(
+    sheet: &mut Sheet,
+    change: &Change,
+    of: Of,
+    unchanged_too: bool,
+    room: usize,
+    theme: Theme,
+) {
     for (name, field) in change.fields() {
         match field {
             Field::LeftOut => {
@@ -40,12 +61,12 @@ pub fn write(sheet: &mut Sheet, change: &Change, of: Of, unchanged_too: bool, th
                         theme.warning(),
                     );
                 }
-                write_rows(sheet, rows, true, theme);
+                write_rows(sheet, rows, true, room, theme);
             }
             Field::Compared(rows) => {
                 if field.is_changed() || unchanged_too {
                     sheet.heading(name);
-                    write_rows(sheet, rows, unchanged_too, theme);
+                    write_rows(sheet, rows, unchanged_too, room, theme);
                 }
             }
         }
@@ -72,7 +93,7 @@ pub fn tally(change: &Change) -> String {
     counts.join("  ")
 }
 
-fn write_rows(sheet: &mut Sheet, rows: &[Row], unchanged_too: bool, theme: Theme) {
+fn write_rows(sheet: &mut Sheet, rows: &[Row], unchanged_too: bool, room: usize, theme: Theme) {
     let shown: Vec<&Row> = rows
         .iter()
         .filter(|row| unchanged_too || row.mark() != Mark::Same)
@@ -91,10 +112,14 @@ fn write_rows(sheet: &mut Sheet, rows: &[Row], unchanged_too: bool, theme: Theme
         let style = style(mark, theme);
         let key = visible(&row.key);
         let gap = key_width.saturating_sub(columns(&key));
+        let room = if mark == Mark::Changed {
+            room / 2
+        } else {
+            room
+        };
         let value = |text: &Option<String>| {
-            text.as_deref()
-                .map(|text| visible(text).into_owned())
-                .unwrap_or_default()
+            let text = text.as_deref().unwrap_or_default();
+            cut_middle(&visible(text), room, theme.ellipsis())
         };
         let text = match mark {
             Mark::Same | Mark::Added => value(&row.after),

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use jiff::Timestamp;
+use jiff::{Timestamp, tz::TimeZone};
 
 use super::{
     Farewell,
@@ -61,6 +61,8 @@ pub struct Running {
     pub is_write: bool,
     /// Not named in line 1.
     pub is_quiet: bool,
+    /// A profile is being written.
+    pub adds_profile: bool,
     /// What a create or an update sends; a draft of the same is then no draft any more.
     pub sends: Option<(UserGroupId, Wanted)>,
 }
@@ -76,6 +78,8 @@ pub struct Desk {
     pub operator: String,
     pub theme: Theme,
     pub now: Timestamp,
+    /// In which times of day are shown.
+    pub zone: TimeZone,
     /// Forms show the properties as rows, as the last one did.
     pub properties_as_rows: bool,
     /// Columns and rows of the terminal.
@@ -105,6 +109,8 @@ pub struct Desk {
     pub drafts: Drafts,
     /// The directory goes with the console, as that of the demo does; drafts with it.
     pub is_thrown_away: bool,
+    /// Nothing is drawn below a box: its lines are read aloud.
+    pub boxes_alone: bool,
     /// When open rotations are to be settled again; waiting may have helped by then.
     pub settle_again_at: Option<Timestamp>,
     /// Profiles whose service answered with the tag of another environment (hazard 11). For the rest of the session.
@@ -130,6 +136,7 @@ impl Desk {
             operator,
             theme,
             now,
+            zone: TimeZone::UTC,
             properties_as_rows: false,
             size: (80, 24),
             groups: Groups::default(),
@@ -146,6 +153,7 @@ impl Desk {
             can_connect: false,
             drafts: Drafts::default(),
             is_thrown_away: false,
+            boxes_alone: false,
             settle_again_at: None,
             wrong_environment: BTreeSet::new(),
             bulk: None,
@@ -182,6 +190,7 @@ impl Desk {
                 label: job.label(),
                 is_write: job.is_write(),
                 is_quiet: job.is_quiet(),
+                adds_profile: matches!(job, Job::AddProfile(..)),
                 sends: job.sends(),
             },
         );
@@ -327,13 +336,14 @@ impl Desk {
         }
     }
 
-    /// When, for what stays on the screen while nobody does anything: `at 14:05 UTC`, and `3d ago` for another day.
+    /// When, for what stays on the screen while nobody does anything: `at 14:05 CET`, and `3d ago` for another day.
     ///
     /// An age would stand still on an idle screen, and lie.
     pub fn moment(&self, at: Timestamp) -> String {
         let is_today = self.now.duration_since(at).as_hours() < 24;
         if is_today {
-            at.strftime("at %H:%M UTC").to_string()
+            let at = at.to_zoned(self.zone.clone());
+            at.strftime("at %H:%M %Z").to_string()
         } else {
             format!("{} ago", self.age(at))
         }
@@ -371,6 +381,10 @@ mod tests {
         assert_eq!(at("2026-11-20T14:06:00Z"), "at 14:05 UTC");
         assert_eq!(at("2026-11-21T14:05:00Z"), "at 14:05 UTC");
         assert_eq!(at("2026-11-23T14:06:00Z"), "3d ago");
+        let now = "2026-11-20T14:06:00Z".parse().expect("a time");
+        let mut desk = Desk::new(vec![], ProfileIndex(0), "ana".into(), Theme::default(), now);
+        desk.zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").expect("a time zone");
+        assert_eq!(desk.moment(read), "at 15:05 CET");
     }
 
     #[test]

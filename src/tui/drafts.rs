@@ -129,10 +129,10 @@ impl Drafts {
         }
     }
 
-    /// It was sent, discarded, or taken back letter by letter.
+    /// It was sent, discarded, or taken back letter by letter. A newer one of another console is another draft, and stays.
     pub fn remove(&mut self, key: &Key) {
         if let Some(unsent) = self.unsent.remove(key) {
-            let until = unsent.draft.changed_at.max(unsent.kept.unwrap_or_default());
+            let until = unsent.draft.changed_at;
             self.due.insert(key.clone(), Due::Forget(until));
             self.touched.insert(key.clone());
         }

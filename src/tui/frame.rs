@@ -12,7 +12,7 @@ use super::{
     desk::Desk,
     keymap::{Action, Focus},
     messages::Severity,
-    panes::View,
+    panes::{Pane, View},
     theme::Theme,
     widgets::paint::{self, columns, cut},
 };
@@ -106,7 +106,8 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layou
     draw_place(buffer, paint::row(area, 0), desk);
     draw_breadcrumb(buffer, paint::row(area, 1), app);
     let body = body(area);
-    let first = app.stack.iter().rposition(|pane| !pane.view().is_overlay());
+    let is_whole = |pane: &Pane| desk.boxes_alone || !pane.view().is_overlay();
+    let first = app.stack.iter().rposition(is_whole);
     let mut cursor = None;
     for pane in &app.stack[first.unwrap_or(0)..] {
         cursor = pane.view().draw(buffer, body, desk);

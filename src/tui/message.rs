@@ -23,7 +23,7 @@ use crate::{
     },
     operations::{
         Batch, Checkup, Done, DraftSaved, Failure, HandedOff, JournalRow, KeptDraft, Numbered,
-        Owner, Recorded, Recovered, RotationId,
+        Owner, Recorded, Recovered, RotationId, Warning,
         bulk::{Progress, Report, Wish},
     },
 };
@@ -262,7 +262,8 @@ impl Job {
     }
 }
 
-/// What became of a job.
+/// What became of a job. What each means to the whole console is decided in `app/arrivals.rs`, where every one is listed;
+/// a pane names only those that its own tickets can bring.
 #[derive(Debug, Clone)]
 pub enum Outcome {
     Listed(Box<Listing>),
@@ -306,6 +307,41 @@ impl Outcome {
     pub fn listed(groups: Vec<KnownGroup>) -> Self {
         Self::Listed(Box::new(groups.into()))
     }
+
+    /// Another environment answered than the profile says (hazard 11).
+    pub fn is_wrong_environment(&self) -> bool {
+        match self {
+            Self::Done(done) => done.warnings.iter().any(Warning::is_wrong_environment),
+            Self::Recovered(all) => all.iter().any(|each| match each {
+                Recovered::Alarmed(_, alarm) => alarm.is_wrong_environment(),
+                Recovered::Settled(_) | Recovered::Open(_) => false,
+            }),
+            Self::Failed(trouble) | Self::NotHandedOff(trouble) => trouble.wrong_environment,
+            Self::Listed(_)
+            | Self::Found(_)
+            | Self::Near(_)
+            | Self::ViewKept
+            | Self::SameId(_)
+            | Self::OpenRotations(_)
+            | Self::History(_)
+            | Self::Drafts(_)
+            | Self::DraftKept(..)
+            | Self::DraftForgotten
+            | Self::TokenWritten(_)
+            | Self::Rotations(_)
+            | Self::Abandoned(_)
+            | Self::Whose(_)
+            | Self::PendingHandOffs(_)
+            | Self::HandedOff(_)
+            | Self::Batches(_)
+            | Self::Planned(_)
+            | Self::BulkEnded(_)
+            | Self::ReportWritten(_)
+            | Self::Checked(_)
+            | Self::ProfileAdded(..)
+            | Self::NotAdded(_) => false,
+        }
+    }
 }
 
 /// A failure as the screen shows it.
@@ -314,15 +350,28 @@ pub struct Trouble {
     /// What happened, whether anything was sent, what to do.
     pub text: String,
     pub ending: Option<Ending>,
-}
-
-/// Whether a text of ours is the alarm of hazard 11; the service's own words never stand at its beginning.
-pub fn is_wrong_environment(text: &str) -> bool {
-    let text = text.strip_prefix("CONFLICT: ").unwrap_or(text);
-    text.starts_with("ALARM: ") && text.contains(" tagged ")
+    /// Another environment answered than the profile says (hazard 11).
+    pub wrong_environment: bool,
 }
 
 impl Trouble {
+    /// Nothing was sent, or nothing came of it; the text says what.
+    pub fn of(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            ending: None,
+            wrong_environment: false,
+        }
+    }
+
+    /// Whether it took effect is not known.
+    pub fn unknown(text: impl Into<String>) -> Self {
+        Self {
+            ending: Some(Ending::Unknown),
+            ..Self::of(text)
+        }
+    }
+
     pub fn severity(&self) -> Severity {
         match self.ending {
             Some(Ending::Unknown) => Severity::Unknown,
@@ -336,6 +385,7 @@ impl From<Failure> for Trouble {
         Self {
             text: failure.to_string(),
             ending: failure.ending(),
+            wrong_environment: failure.is_wrong_environment(),
         }
     }
 }

@@ -42,6 +42,8 @@ pub struct Message {
     /// The job that it is about; its requests can be shown.
     pub about: Option<Ticket>,
     dismissed: bool,
+    /// It says that rotations are still open.
+    says_open: bool,
 }
 
 impl Message {
@@ -74,6 +76,7 @@ impl Messages {
             text,
             about,
             dismissed: false,
+            says_open: false,
         });
     }
 
@@ -90,6 +93,7 @@ impl Messages {
             text: text.to_owned(),
             about: Some(about),
             dismissed: true,
+            says_open: false,
         });
     }
 
@@ -140,10 +144,17 @@ impl Messages {
         true
     }
 
-    /// What begins so holds no longer.
-    pub fn take_back(&mut self, beginning: &str) {
-        let of_it = |message: &&mut Message| message.text.starts_with(beginning);
-        for message in self.0.iter_mut().filter(of_it) {
+    /// Says that rotations are still open; it holds until [`Messages::take_back_open`].
+    pub fn say_open(&mut self, at: Timestamp, text: String, about: Option<Ticket>) {
+        self.say_about(at, Severity::Unknown, text, about);
+        if let Some(message) = self.0.last_mut() {
+            message.says_open = true;
+        }
+    }
+
+    /// What was said of open rotations holds no longer.
+    pub fn take_back_open(&mut self) {
+        for message in self.0.iter_mut().filter(|message| message.says_open) {
             message.dismissed = true;
         }
     }

@@ -33,7 +33,7 @@ use app::App;
 use crossterm::event::Event;
 use desk::Desk;
 use futures_util::{StreamExt, future::ready};
-use jiff::Timestamp;
+use jiff::{Timestamp, tz::TimeZone};
 use keymap::Keymap;
 use message::ProfileIndex;
 use messages::Severity;
@@ -143,7 +143,9 @@ pub async fn run(start: Start, signals: &mut Signals) -> io::Result<Ended> {
         };
         let input = terminal::Input::open()?;
         let size = (plain::COLUMNS, plain::ROWS);
-        let (app, works) = prepare(start, theme, size, Timestamp::now());
+        let (mut app, works) = prepare(start, theme, size, Timestamp::now());
+        app.desk.zone = TimeZone::system();
+        app.desk.boxes_alone = true;
         let mut runner = Runner::new(app, screen, works, Clock::System);
         // Its lines are as long in every window.
         let is_for_us = |event: &io::Result<Event>| ready(!matches!(event, Ok(Event::Resize(..))));
@@ -154,7 +156,8 @@ pub async fn run(start: Start, signals: &mut Signals) -> io::Result<Ended> {
     // Before the size is asked for, so that no change of it is missed.
     let input = terminal::Input::open()?;
     let size = crossterm::terminal::size()?;
-    let (app, works) = prepare(start, theme, size, Timestamp::now());
+    let (mut app, works) = prepare(start, theme, size, Timestamp::now());
+    app.desk.zone = TimeZone::system();
     let mut runner = Runner::new(app, screen, works, Clock::System);
     // While the terminal does not read, the loop waits with it, and hears no signal.
     let (stop, end) = (runner.stopper(), terminal::asked_to_end()?);

@@ -31,6 +31,8 @@ struct Page {
     keys: String,
     body: Vec<Line>,
     focus: Option<usize>,
+    /// The focus is a field with the terminal's cursor.
+    is_typed: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,6 +86,7 @@ impl Page {
             focus: focused
                 .filter(|y| body_rows.contains(y))
                 .map(|y| usize::from(y - 2)),
+            is_typed: cursor.is_some(),
         }
     }
 
@@ -120,8 +123,10 @@ impl Page {
         if moved {
             lines.extend(focus);
         }
-        // Rows that scroll into the window beside the cursor are no news.
-        let table = if moved { self.block() } else { 0..0 };
+        // Rows that scroll into the window beside the cursor are no news; what typing brings up beside its field is.
+        let is_typing = self.is_typed && self.focus == last.focus;
+        let scrolls = moved && !is_typing;
+        let table = if scrolls { self.block() } else { 0..0 };
         for (at, line) in self.body.iter().enumerate() {
             // What only lost the cursor was read before.
             let is_known = last
@@ -167,12 +172,13 @@ fn text(frame: &Buffer, y: u16) -> String {
     text
 }
 
-/// The row of the cursor of a list: `>` in reverse.
+/// The row of the cursor of a list: it begins with `>` in reverse, wherever its box is.
 fn has_cursor(frame: &Buffer, y: u16) -> bool {
-    (0..frame.area.width.min(4)).any(|x| {
-        let cell = &frame[(x, y)];
-        cell.symbol() == ">" && cell.modifier.contains(Modifier::REVERSED)
-    })
+    let cells = (0..frame.area.width).map(|x| &frame[(x, y)]);
+    let mut signs = cells.skip_while(|cell| cell.symbol().chars().all(|c| c == ' ' || is_box(c)));
+    signs
+        .next()
+        .is_some_and(|cell| cell.symbol() == ">" && cell.modifier.contains(Modifier::REVERSED))
 }
 
 fn is_box(sign: char) -> bool {
@@ -301,5 +307,28 @@ mod tests {
         reader.read(&page("name   Acme"), at);
         let read = reader.read(&page("name   Acme!"), at);
         assert_eq!(read, ["> name  Acme!"]);
+    }
+
+    #[test]
+    fn what_typing_brings_up_beside_its_field_is_read() {
+        let page = |id: &str, near: &str| {
+            let field = format!("│ id  {id} │");
+            let near = format!("│   {near} │");
+            frame(&[
+                "TESTING",
+                "Open",
+                "┌─── Open ┐",
+                &field,
+                &near,
+                "└───┘",
+                "",
+                "keys",
+            ])
+        };
+        let mut reader = Reader::default();
+        let at = Some(Position::new(9, 3));
+        reader.read(&page("acme", ""), at);
+        let read = reader.read(&page("acme-", "acme-eu"), at);
+        assert_eq!(read, ["> id  acme-", "acme-eu"]);
     }
 }

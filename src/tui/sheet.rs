@@ -30,6 +30,10 @@ impl Sheet {
         }
     }
 
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
     pub fn height(&self) -> usize {
         self.lines.len()
     }
@@ -86,14 +90,31 @@ impl Sheet {
         let room = self.width.saturating_sub(LABEL).max(1);
         let value_room = room.saturating_sub(columns(origin) + 2);
         let value_room = value_room.max(room / 3);
-        let shown = paint::shown(value);
-        let value = if columns(value) > value_room {
-            let mark = self.theme.ellipsis();
-            take_front(&shown, value_room.saturating_sub(columns(mark))) + mark
-        } else {
-            shown.into_owned()
-        };
+        let value = self.front(value, value_room);
         self.field(label, &value, Style::new(), origin);
+    }
+
+    /// A label and a value on one line whatever its length: the end of the value is cut.
+    pub fn one_line(&mut self, label: &str, value: &str, style: Style) {
+        let value = self.front(value, self.width.saturating_sub(LABEL));
+        let label = format!("{label:<LABEL$}");
+        self.lines
+            .push(vec![(label, self.theme.dim()), (value, style)]);
+    }
+
+    /// As [`Sheet::one_line`], for a name: its middle is cut, as in the list.
+    pub fn name_line(&mut self, label: &str, name: &str) {
+        let name = paint::cut(name, self.width.saturating_sub(LABEL), self.theme);
+        self.one_line(label, &name, Style::new());
+    }
+
+    fn front(&self, text: &str, room: usize) -> String {
+        let shown = paint::shown(text);
+        if columns(text) <= room {
+            return shown.into_owned();
+        }
+        let mark = self.theme.ellipsis();
+        take_front(&shown, room.saturating_sub(columns(mark))) + mark
     }
 
     /// One line of pieces, cut at the edge.

@@ -23,7 +23,7 @@ const MARKS: u16 = 3;
 pub fn draw<'a, R>(
     buffer: &mut Buffer,
     area: Rect,
-    (rows, cursor): (&'a [R], Cursor),
+    (rows, cursor): (&'a [R], &Cursor),
     columns: impl Fn(&'a [R]) -> Vec<Column>,
     cells: impl Fn(&'a R, bool) -> Vec<Cell<'a>>,
     hint: &str,
@@ -38,7 +38,7 @@ pub fn draw<'a, R>(
 pub fn draw_marked<'a, R>(
     buffer: &mut Buffer,
     area: Rect,
-    (rows, cursor): (&'a [R], Cursor),
+    (rows, cursor): (&'a [R], &Cursor),
     columns: impl Fn(&'a [R]) -> Vec<Column>,
     cells: impl Fn(&'a R, bool) -> Vec<Cell<'a>>,
     is_marked: impl Fn(&'a R) -> bool,
@@ -54,7 +54,7 @@ pub fn draw_marked<'a, R>(
 fn draw_in<'a, R>(
     buffer: &mut Buffer,
     area: Rect,
-    (rows, cursor): (&'a [R], Cursor),
+    (rows, cursor): (&'a [R], &Cursor),
     columns: impl Fn(&'a [R]) -> Vec<Column>,
     cells: impl Fn(&'a R, bool) -> Vec<Cell<'a>>,
     is_marked: Option<&dyn Fn(&'a R) -> bool>,

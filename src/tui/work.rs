@@ -74,10 +74,7 @@ impl Works {
             job => job,
         };
         let Some(operations) = self.of(profile) else {
-            return Outcome::Failed(Trouble {
-                text: "this profile is gone; choose another".into(),
-                ending: None,
-            });
+            return Outcome::Failed(Trouble::of("this profile is gone; choose another"));
         };
         let operations = &operations.heard_by(link.listener.clone());
         let result = match job {
@@ -159,10 +156,7 @@ impl Works {
             Job::Batches => listed(operations.batches().await.map(Outcome::Batches)),
             Job::PlanBulk(ids) => listed(operations.plan_bulk(&ids).await.map(Outcome::Planned)),
             Job::Bulk { plan, reason } => running::run(operations, &plan, reason, link).await,
-            Job::Check(..) | Job::AddProfile(..) => Err(Trouble {
-                text: "this needs no profile".into(),
-                ending: None,
-            }),
+            Job::Check(..) | Job::AddProfile(..) => Err(Trouble::of("this needs no profile")),
             Job::WriteReport(report, path) => write_report(report, path).await,
             Job::WriteToken(token, path) => {
                 let written = path.clone();
@@ -176,7 +170,7 @@ impl Works {
                     Ok(Err(error)) => Err(format!("the token was not written: {error}")),
                     Err(_) => Err("the token was not written: the job broke off".into()),
                 }
-                .map_err(|text| Trouble { text, ending: None })
+                .map_err(Trouble::of)
             }
         };
         result.unwrap_or_else(Outcome::Failed)
@@ -218,10 +212,7 @@ fn listed(result: Result<Outcome, DirectoryError>) -> Result<Outcome, Trouble> {
 }
 
 fn unreadable(error: &DirectoryError) -> Trouble {
-    Trouble {
-        text: error.to_string(),
-        ending: None,
-    }
+    Trouble::of(error.to_string())
 }
 
 async fn write_report(report: String, path: PathBuf) -> Result<Outcome, Trouble> {
@@ -232,7 +223,7 @@ async fn write_report(report: String, path: PathBuf) -> Result<Outcome, Trouble>
         Ok(Err(error)) => format!("the report was not written: {error}"),
         Err(_) => "the report was not written: the job broke off".into(),
     };
-    Err(Trouble { text, ending: None })
+    Err(Trouble::of(text))
 }
 
 fn done(result: Result<Done, Failure>) -> Result<Outcome, Trouble> {

@@ -3,8 +3,10 @@
 
 mod alarms;
 mod bad_input;
+mod completions;
 mod demo;
 mod desk;
+mod doctor;
 mod durability;
 mod failures;
 mod groups;

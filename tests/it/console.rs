@@ -17,4 +17,4 @@ mod story;
 mod strangers;
 mod trouble;
 
-pub(crate) use scene::{a_world, open};
+pub(crate) use scene::{NOW, USUAL, a_world, open, open_with};

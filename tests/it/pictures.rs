@@ -1,9 +1,13 @@
-//! The README's pictures are what the console draws now. `GROUPDESK_PICTURES=write cargo test --test it pictures` draws
-//! them anew.
+//! The README's pictures are what the console draws now, and its keys those of the tables in force.
+//! `GROUPDESK_PICTURES=write cargo test --test it pictures` draws and writes them anew.
+
+mod errands;
+mod keys;
 
 use std::{env, fs, path::Path};
 
 use groupdesk::tui::picture::svg;
+use ratatui::buffer::Buffer;
 
 use crate::{
     console::{a_world, open},
@@ -12,21 +16,27 @@ use crate::{
 
 const SIZE: (u16, u16) = (100, 28);
 
+/// Whether what is kept is to be made anew.
+fn is_writing() -> bool {
+    env::var_os("GROUPDESK_PICTURES").is_some_and(|wish| wish == "write")
+}
+
 /// Compares a picture with the screen after a script, or writes it where that is asked for.
 async fn picture(name: &str, side: Side, script: &str) {
     let world = a_world().await;
     let mut console = open(&world, side, SIZE).await;
     console.keys(script).await;
-    let screen = steady(console.buffer());
+    is_kept(name, console.buffer());
+}
+
+/// Compares a picture with a screen, or writes it where that is asked for.
+fn is_kept(name: &str, screen: &Buffer) {
+    let screen = steady(screen);
     let drawn = svg(&screen, &format!("groupdesk: {name}"));
-    assert_eq!(
-        drawn,
-        svg(&steady(console.buffer()), &format!("groupdesk: {name}"))
-    );
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("assets/screens")
         .join(format!("{name}.svg"));
-    if env::var_os("GROUPDESK_PICTURES").is_some_and(|wish| wish == "write") {
+    if is_writing() {
         fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
         fs::write(&file, drawn).expect("written");
         return;

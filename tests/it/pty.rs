@@ -8,6 +8,7 @@ mod dead_service;
 mod drafts;
 mod editor;
 mod end;
+mod errands;
 mod first_screen;
 mod flow;
 mod harness;

@@ -8,6 +8,7 @@ mod fault;
 mod groups;
 mod handoff;
 mod history;
+mod inspect;
 mod journal;
 mod open;
 mod rows;
@@ -25,6 +26,8 @@ use super::{DirectoryError, Record, Recorded, request::Request};
 use crate::domain::token::Fingerprinter;
 use fault::Fault;
 use work::{Access, Task, Work};
+
+pub use inspect::{Contents, Inspected, inspect};
 
 /// Most requests in one transaction.
 const MOST: usize = 256;

@@ -34,14 +34,14 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../assets/migrations/directory/0005_drafts.sql"),
 ];
 
-const NEWEST: i64 = MIGRATIONS.len() as i64;
+pub(super) const NEWEST: i64 = MIGRATIONS.len() as i64;
 
 const KEY: &str = "fingerprint_key";
 
 /// Bytes of the smallest page, and so of the smallest database.
-const SMALLEST: u64 = 512;
+pub(super) const SMALLEST: u64 = 512;
 
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Closing any descriptor of a file drops this process's locks on it, SQLite's too. So the care of a file and its
 /// opening are one step, and an existing private file is not opened by us at all.
@@ -131,7 +131,7 @@ fn connect(path: &Path) -> Result<(Connection, Fingerprinter), Fault> {
 }
 
 /// The version of the schema, 0 for a new file. Refuses what is not ours or too new.
-fn version(connection: &Connection) -> Result<i64, Fault> {
+pub(super) fn version(connection: &Connection) -> Result<i64, Fault> {
     let (mark, version, tables): (i64, i64, i64) = connection
         .prepare_cached(
             "SELECT (SELECT application_id FROM pragma_application_id), \

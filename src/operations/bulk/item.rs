@@ -14,7 +14,7 @@ use crate::{
         history::Ending,
         rotation::State,
     },
-    operations::{Assurance, Done, Failure, Operations, recovering::READS},
+    operations::{Assurance, Done, Failure, Operations, Warning, recovering::READS},
 };
 
 /// How often a busy service is asked again for one item.
@@ -58,6 +58,7 @@ impl Outcome {
                 fingerprint: item.fingerprint,
                 note: None,
                 warnings: Vec::new(),
+                wrong_environment: false,
                 settled: false,
                 took: begun.elapsed(),
                 counts: Counts::default(),
@@ -65,6 +66,12 @@ impl Outcome {
             fatal: None,
             harmless: false,
         }
+    }
+
+    fn warned(mut self, warnings: Vec<Warning>) -> Self {
+        self.ended.wrong_environment = warnings.iter().any(Warning::is_wrong_environment);
+        self.ended.warnings = warnings;
+        self
     }
 
     fn noted(mut self, note: impl Into<String>) -> Self {
@@ -152,8 +159,7 @@ impl Bench {
                 if standing == Standing::Confirmed {
                     outcome.fatal = self.keep(&done).await;
                 }
-                outcome.ended.warnings = done.warnings;
-                outcome
+                outcome.warned(done.warnings)
             }
         }
     }
@@ -184,12 +190,12 @@ impl Bench {
             Ending::Conflict => Standing::Conflict,
             _ => Standing::Confirmed,
         };
-        let mut outcome = Outcome::of(item, standing, done.ending.as_str(), begun);
+        let outcome = Outcome::of(item, standing, done.ending.as_str(), begun);
+        let mut outcome = outcome.warned(done.warnings);
         let fingerprinter = self.operations.directory().fingerprinter();
         outcome.ended.rotation = done.rotation;
         outcome.ended.previous = done.previous_fingerprint;
         outcome.ended.fingerprint = done.token.as_ref().map(|token| fingerprinter.of(token));
-        outcome.ended.warnings = done.warnings;
         outcome.ended.note = handed.filter(|handed| !handed.is_done()).map(|handed| {
             let why = handed.handoff.note.unwrap_or_default();
             format!("the hand-off is {}: {why}", handed.handoff.state.as_str())
@@ -199,6 +205,13 @@ impl Bench {
     }
 
     async fn failed(&self, item: &BatchItem, failure: Failure, begun: Instant) -> Outcome {
+        let wrong_environment = failure.is_wrong_environment();
+        let mut outcome = self.of_failure(item, failure, begun).await;
+        outcome.ended.wrong_environment = wrong_environment;
+        outcome
+    }
+
+    async fn of_failure(&self, item: &BatchItem, failure: Failure, begun: Instant) -> Outcome {
         let why = failure.to_string();
         match failure {
             Failure::Unknown { .. } => {

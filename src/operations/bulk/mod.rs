@@ -78,6 +78,8 @@ pub struct Ended {
     /// Why it did not end as asked.
     pub note: Option<String>,
     pub warnings: Vec<Warning>,
+    /// Another environment answered than the profile says (hazard 11).
+    pub wrong_environment: bool,
     /// It was sent by an earlier run, and settled now by a get.
     pub settled: bool,
     pub took: Duration,

@@ -1,10 +1,10 @@
 //! What jobs came to: the pane that waits takes it, what a left pane asked for becomes a notice.
 
-use super::{App, Outcome, Pane, ProfileIndex, Severity, Ticket, handing, token};
+use super::{Action, App, Outcome, Pane, ProfileIndex, Severity, Ticket, handing, token};
 use crate::{
     domain::{change::Wanted, group::UserGroupId, history::Ending, rotation::State},
-    operations::{JournalRow, Warning},
-    tui::message::is_wrong_environment,
+    operations::JournalRow,
+    tui::keymap::Focus,
 };
 
 impl App {
@@ -46,15 +46,7 @@ impl App {
 
     /// An answer from another environment marks the profile for the rest of the session (hazard 11).
     fn note_environment(&mut self, profile: ProfileIndex, outcome: &Outcome) {
-        let is_wrong = match outcome {
-            Outcome::Done(done) => {
-                let mut warnings = done.warnings.iter();
-                warnings.any(|warning| matches!(warning, Warning::WrongTag { .. }))
-            }
-            Outcome::Failed(trouble) => is_wrong_environment(&trouble.text),
-            _ => false,
-        };
-        if is_wrong {
+        if outcome.is_wrong_environment() {
             self.desk.wrong_environment.insert(profile);
         }
     }
@@ -167,8 +159,9 @@ impl App {
             Outcome::Done(done) => match done.ending {
                 Ending::Found => {}
                 Ending::Rotated | Ending::Recovered => {
+                    let key = self.desk.keys.key(Focus::List, Action::Token);
                     let text = format!(
-                        "{}{place}; t on the group shows the new token",
+                        "{}{place}; {key} on the group shows the new token",
                         token::describe(done)
                     );
                     self.desk.say(Severity::Done, text);
@@ -203,7 +196,8 @@ impl App {
                 self.desk.say(Severity::Done, text);
             }
             Outcome::ProfileAdded(index, profile) => {
-                let text = format!("profile {} is written; P switches to it", profile.name);
+                let key = self.desk.keys.key(Focus::List, Action::Profiles);
+                let text = format!("profile {} is written; {key} switches to it", profile.name);
                 self.desk.say(Severity::Done, text);
                 self.leave_welcome(*index);
             }

@@ -3,7 +3,7 @@
 use super::{App, Job, Outcome, Severity, Ticket};
 use crate::{
     operations::{Batch, bulk::Progress},
-    tui::{bulk::BulkRun, message::is_wrong_environment},
+    tui::bulk::BulkRun,
 };
 
 impl App {
@@ -14,7 +14,7 @@ impl App {
     pub(super) fn news(&mut self, ticket: Ticket, news: Vec<Progress>) {
         let now = self.desk.now;
         let is_wrong = news.iter().any(|one| match one {
-            Progress::Ended(ended) => ended.note.as_deref().is_some_and(is_wrong_environment),
+            Progress::Ended(ended) => ended.wrong_environment,
             Progress::Started(_)
             | Progress::Held(_)
             | Progress::Halted(_)
@@ -34,10 +34,12 @@ impl App {
         let Some(run) = self.bulk_of(ticket) else {
             return;
         };
-        match outcome {
-            Outcome::BulkEnded(report) => run.finished(report.clone()),
-            Outcome::Failed(trouble) => run.broke_off(trouble.text.clone()),
-            _ => return,
+        if let Outcome::BulkEnded(report) = outcome {
+            run.finished(report.clone());
+        } else if let Outcome::Failed(trouble) = outcome {
+            run.broke_off(trouble.text.clone());
+        } else {
+            return;
         }
         if is_here {
             // The rotations have taught the directory; the list on the screen is older.

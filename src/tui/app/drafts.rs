@@ -1,9 +1,10 @@
 //! Unsent forms: written down as they are typed, one save at a time, and offered again where one comes back.
 
-use super::{App, Outcome, Pane, ProfileIndex, Severity, Ticket};
+use super::{Action, App, Outcome, Pane, ProfileIndex, Severity, Ticket};
 use crate::{
     domain::{group::UserGroupId, text::visible},
     operations::{DraftSaved, KeptDraft, OtherDraft},
+    tui::keymap::Focus,
 };
 
 /// Drafts named in one message.
@@ -134,16 +135,19 @@ impl App {
             format!("{} ({age} ago)", unsent.draft.user_group_id)
         });
         let named = named.collect::<Vec<_>>().join(", ");
+        let key = |action| desk.keys.key(Focus::List, action);
+        let edit = key(Action::Edit);
         match drafts.as_slice() {
             [only] if only.draft.creating => {
-                format!("1 unsent draft: {named}; o and its id opens it")
+                let key = key(Action::OpenOrCreate);
+                format!("1 unsent draft: {named}; {key} and its id opens it")
             }
-            [_] => format!("1 unsent draft: {named}; e on it opens it"),
+            [_] => format!("1 unsent draft: {named}; {edit} on it opens it"),
             more if more.len() > NAMED => {
                 let (all, others) = (more.len(), more.len() - NAMED);
-                format!("{all} unsent drafts: {named} and {others} more; e opens one")
+                format!("{all} unsent drafts: {named} and {others} more; {edit} opens one")
             }
-            more => format!("{} unsent drafts: {named}; e opens one", more.len()),
+            more => format!("{} unsent drafts: {named}; {edit} opens one", more.len()),
         }
     }
 

@@ -8,9 +8,6 @@ use crate::{operations::bulk::Wish, tui::Farewell};
 /// Within this time a second Ctrl-C or `q` is meant.
 const AGAIN: SignedDuration = SignedDuration::from_secs(5);
 
-/// Said while leaving stops a bulk rotation.
-const FINISHING: &str = "finishing what is in flight, at most 35 s; Ctrl-C leaves now. The rest: groupdesk rotate --resume";
-
 impl App {
     /// The first Ctrl-C goes back or says how to quit; the second quits.
     pub(super) fn cancel(&mut self) {
@@ -23,10 +20,11 @@ impl App {
             if self.stack.len() > 1 {
                 self.act(Action::Back);
             }
+            let key = self.shown(Action::Cancel);
             let text = match (self.losses(), self.unsent()) {
-                (Some(losses), _) => format!("{losses} with the console: Ctrl-C again quits"),
-                (None, Some(kept)) => format!("Ctrl-C again quits; {kept}"),
-                (None, None) => "Ctrl-C again quits".into(),
+                (Some(losses), _) => format!("{losses} with the console: {key} again quits"),
+                (None, Some(kept)) => format!("{key} again quits; {kept}"),
+                (None, None) => format!("{key} again quits"),
             };
             self.desk.say(Severity::Warning, text);
         }
@@ -36,13 +34,17 @@ impl App {
         let losses = self.losses();
         if let Some(losses) = losses.filter(|_| !self.is_again(Action::Quit)) {
             self.warned = Some((Action::Quit, self.desk.now));
-            self.desk.say(
-                Severity::Warning,
-                format!("{losses} with the console: q again quits"),
-            );
+            let key = self.shown(Action::Quit);
+            let text = format!("{losses} with the console: {key} again quits");
+            self.desk.say(Severity::Warning, text);
         } else {
             self.leave(Farewell::Asked);
         }
+    }
+
+    /// The key of an action where one is.
+    fn shown(&self, action: Action) -> String {
+        self.desk.keys.key(self.top().focus(), action)
     }
 
     /// What is lost by leaving, if anything.
@@ -77,11 +79,16 @@ impl App {
             .map(|job| job.label.as_str())
             .collect();
         if self.runs_a_bulk() {
-            self.desk.say(Severity::Warning, FINISHING);
+            let text = format!(
+                "finishing what is in flight, at most 35 s; {} leaves now. The rest: groupdesk rotate --resume",
+                self.shown(Action::Cancel)
+            );
+            self.desk.say(Severity::Warning, text);
         } else if !writes.is_empty() {
             let text = format!(
-                "waiting for {}; Ctrl-C leaves now, its outcome then unknown",
-                writes.join(", ")
+                "waiting for {}; {} leaves now, its outcome then unknown",
+                writes.join(", "),
+                self.shown(Action::Cancel)
             );
             self.desk.say(Severity::Warning, text);
         }

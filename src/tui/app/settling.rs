@@ -3,14 +3,13 @@
 
 use jiff::SignedDuration;
 
-use super::{App, Job, Pane, Severity};
+use super::{Action, App, Job, Pane, Severity};
 use crate::{
     domain::rotation::State,
     operations::{JournalRow, Recovered},
+    tui::keymap::Focus,
 };
 
-/// How the message about what stays open begins; a newer one replaces it.
-const STILL_OPEN: &str = "Still open";
 /// Groups named in one message.
 const NAMED: usize = 3;
 
@@ -33,10 +32,15 @@ impl App {
     pub(super) fn settled(&mut self, all: &[Recovered]) {
         let mut settled = Vec::new();
         let mut open = Vec::new();
+        let mut alarms = Vec::new();
         let mut again_in = None;
         for each in all {
             match each {
                 Recovered::Settled(row) => settled.push(row),
+                Recovered::Alarmed(row, alarm) => {
+                    settled.push(row);
+                    alarms.push(format!("{}: {alarm}", row.user_group_id));
+                }
                 Recovered::Open(still) => {
                     again_in = again_in.into_iter().chain(still.again_in).min();
                     open.push(still);
@@ -47,7 +51,7 @@ impl App {
             let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::from_hours(1));
             self.desk.now + wait + SignedDuration::from_secs(1)
         });
-        self.desk.messages.take_back(STILL_OPEN);
+        self.desk.messages.take_back_open();
         if !settled.is_empty() {
             let is_conflict = |row: &&JournalRow| row.rotation.state == State::Conflict;
             let severity = if settled.iter().any(is_conflict) {
@@ -60,15 +64,20 @@ impl App {
             // The reads have taught the directory; the list on the screen is older.
             self.desk.start(Job::List);
         }
+        for alarm in alarms {
+            self.desk.say(Severity::Error, alarm);
+        }
         if let Some(first) = open.first() {
+            let key = self.desk.keys.key(Focus::List, Action::Rotations);
             let text = format!(
-                "{STILL_OPEN}: {}, outcome UNKNOWN: {}: {}. 3 shows {}",
+                "Still open: {}, outcome UNKNOWN: {}: {}. {key} shows {}",
                 rotations(open.len()),
                 first.row.user_group_id,
                 first.why,
                 if open.len() == 1 { "it" } else { "them" }
             );
-            self.desk.say(Severity::Unknown, text);
+            let (now, about) = (self.desk.now, self.desk.about);
+            self.desk.messages.say_open(now, text, about);
         }
         for pane in &mut self.stack {
             if let Pane::Rotations(pane) = pane {
@@ -79,7 +88,7 @@ impl App {
 
     /// The person has closed one: what was said of it holds no longer.
     pub(super) fn abandoned(&mut self) {
-        self.desk.messages.take_back(STILL_OPEN);
+        self.desk.messages.take_back_open();
     }
 
     /// Settles again once waiting may have helped.

@@ -79,6 +79,11 @@ impl Keymap {
         self.places.get(&focus).map_or(&[], Vec::as_slice)
     }
 
+    /// The lines that hold in every place that has no own one for the same action.
+    pub fn everywhere(&self) -> &[Bound] {
+        &self.everywhere
+    }
+
     /// What a key press means in a place.
     pub fn press(&self, focus: Focus, event: KeyEvent) -> Press {
         let lines = self.bindings(focus);
@@ -104,13 +109,23 @@ impl Keymap {
     /// The key of an action in a place, as it is shown; the palette's key where it has none.
     pub fn key(&self, focus: Focus, action: Action) -> String {
         let here = self.bindings(focus).iter();
-        let everywhere = self.everywhere.iter();
-        let first = |bound: &Bound| bound.keys.first().map(|key| key.shown());
-        here.chain(everywhere)
-            .filter(|bound| bound.action == action)
-            .find_map(first)
-            .unwrap_or_else(|| "(no key)".into())
+        shown(here.chain(&self.everywhere), |bound| bound.action == action)
     }
+
+    /// The key of something that the focused field does itself, by its hint in the footer.
+    pub fn key_in_field(&self, focus: Focus, hint: &str) -> String {
+        let is_meant = |bound: &Bound| bound.action == Action::InField && bound.hint == hint;
+        shown(self.bindings(focus).iter(), is_meant)
+    }
+}
+
+fn shown<'a>(
+    mut bound: impl Iterator<Item = &'a Bound>,
+    is_meant: impl Fn(&Bound) -> bool,
+) -> String {
+    let first = |bound: &Bound| bound.keys.first().filter(|_| is_meant(bound)).copied();
+    let key = bound.find_map(first);
+    key.map_or_else(|| "(no key)".into(), Key::shown)
 }
 
 impl Bound {

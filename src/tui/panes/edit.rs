@@ -123,6 +123,16 @@ impl Edit {
         })
     }
 
+    /// Where the keys of the focused field hold, also while a cell of it is typed into.
+    fn field_focus(&self) -> Focus {
+        match (self.section, self.properties.place()) {
+            (Section::Name, _) => Focus::EditName,
+            (Section::Mapping, _) => Focus::EditMapping,
+            (Section::Properties, Place::Text) => Focus::EditProperties,
+            (Section::Properties, Place::Rows | Place::Cell | Place::Kind) => Focus::EditRows,
+        }
+    }
+
     /// What would change, as far as the form can be understood.
     fn change(&self) -> Option<Change> {
         Some(Change::between(&self.base, &self.wanted().ok()?))
@@ -135,7 +145,7 @@ impl Edit {
     }
 
     fn is_changed(&self) -> bool {
-        self.unread().is_some() || self.change().is_none_or(|change| !change.is_empty())
+        self.has_unread() || self.change().is_none_or(|change| !change.is_empty())
     }
 
     fn keep_draft(&self, desk: &mut Desk) {
@@ -184,7 +194,7 @@ impl Edit {
             self.section = Section::Properties;
             return;
         }
-        if let Some(why) = self.unread() {
+        if let Some(why) = self.unread(desk) {
             desk.say(Severity::Warning, why);
             return;
         }
@@ -238,10 +248,14 @@ impl View for Edit {
         format!("{what} {}", visible(self.id.as_str()))
     }
 
-    fn status(&self, _desk: &Desk) -> String {
+    fn status(&self, desk: &Desk) -> String {
+        let key = |action| desk.keys.key(self.field_focus(), action);
         match self.judged() {
-            _ if self.unread().is_some() => "a text from the editor: F4 or Ctrl-E".into(),
-            Err(_) => "a problem: F8 goes there".into(),
+            _ if self.has_unread() => {
+                let (whole, field) = (key(Action::EditWhole), key(Action::EditOutside));
+                format!("a text from the editor: {whole} or {field}")
+            }
+            Err(_) => format!("a problem: {} goes there", key(Action::NextProblem)),
             Ok(change) => match change.count() {
                 0 => "nothing changed".into(),
                 1 => "1 change".into(),

@@ -163,49 +163,24 @@ impl View for Group {
 
     fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
         self.ticket = None;
-        match outcome {
-            Outcome::Done(done) => {
-                self.trouble = None;
-                self.warnings = done.warnings.iter().map(ToString::to_string).collect();
-                for warning in &done.warnings {
-                    desk.say(severity_of(warning.is_alarm()), warning.to_string());
-                }
+        if let Outcome::Done(done) = outcome {
+            self.trouble = None;
+            self.warnings = done.warnings.iter().map(ToString::to_string).collect();
+            for warning in &done.warnings {
+                desk.say(severity_of(warning.is_alarm()), warning.to_string());
             }
-            Outcome::Failed(trouble) => {
-                self.trouble = Some(trouble.text.clone());
-                desk.say(Severity::Error, trouble.text.clone());
-            }
-            Outcome::Listed(_)
-            | Outcome::Found(_)
-            | Outcome::Near(_)
-            | Outcome::ViewKept
-            | Outcome::Drafts(_)
-            | Outcome::DraftKept(..)
-            | Outcome::DraftForgotten
-            | Outcome::SameId(_)
-            | Outcome::OpenRotations(_)
-            | Outcome::History(_)
-            | Outcome::TokenWritten(_)
-            | Outcome::Rotations(_)
-            | Outcome::Recovered(_)
-            | Outcome::Abandoned(_)
-            | Outcome::Whose(_)
-            | Outcome::PendingHandOffs(_)
-            | Outcome::HandedOff(_)
-            | Outcome::NotHandedOff(_)
-            | Outcome::Batches(_)
-            | Outcome::Planned(_)
-            | Outcome::BulkEnded(_)
-            | Outcome::ReportWritten(_)
-            | Outcome::Checked(_)
-            | Outcome::ProfileAdded(..)
-            | Outcome::NotAdded(_) => {}
+        } else if let Outcome::Failed(trouble) = outcome {
+            self.trouble = Some(trouble.text.clone());
+            desk.say(Severity::Error, trouble.text.clone());
         }
     }
 
-    fn lost(&mut self, _desk: &mut Desk) {
+    fn lost(&mut self, desk: &mut Desk) {
         self.ticket = None;
-        self.trouble = Some("the look-up broke off inside groupdesk; r reads again".into());
+        let key = desk.keys.key(Focus::Group, Action::Refresh);
+        self.trouble = Some(format!(
+            "the look-up broke off inside groupdesk; {key} reads again"
+        ));
     }
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {

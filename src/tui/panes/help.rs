@@ -312,7 +312,7 @@ impl View for Help {
         let height = usize::from(body.height);
         let is_here = |row: &Row| matches!(row, Row::Line(index, _) if *index == self.cursor.at);
         let at = rows.iter().position(is_here).unwrap_or(0);
-        let first = Cursor { at }.first(rows.len(), height);
+        let first = self.cursor.first_around(at, rows.len(), height);
         for (index, row) in rows.iter().skip(first).take(height).enumerate() {
             let place = paint::row(body, index as u16);
             match row {

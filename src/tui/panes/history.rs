@@ -181,34 +181,10 @@ impl View for History {
 
     fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
         self.ticket = None;
-        match outcome {
-            Outcome::History(entries) => self.entries.clone_from(entries),
-            Outcome::Failed(trouble) => desk.say(Severity::Error, trouble.text.clone()),
-            Outcome::Listed(_)
-            | Outcome::Found(_)
-            | Outcome::Near(_)
-            | Outcome::ViewKept
-            | Outcome::Drafts(_)
-            | Outcome::DraftKept(..)
-            | Outcome::DraftForgotten
-            | Outcome::SameId(_)
-            | Outcome::OpenRotations(_)
-            | Outcome::Done(_)
-            | Outcome::TokenWritten(_)
-            | Outcome::Rotations(_)
-            | Outcome::Recovered(_)
-            | Outcome::Abandoned(_)
-            | Outcome::Whose(_)
-            | Outcome::PendingHandOffs(_)
-            | Outcome::HandedOff(_)
-            | Outcome::NotHandedOff(_)
-            | Outcome::Batches(_)
-            | Outcome::Planned(_)
-            | Outcome::BulkEnded(_)
-            | Outcome::ReportWritten(_)
-            | Outcome::Checked(_)
-            | Outcome::ProfileAdded(..)
-            | Outcome::NotAdded(_) => {}
+        if let Outcome::History(entries) = outcome {
+            self.entries.clone_from(entries);
+        } else if let Outcome::Failed(trouble) = outcome {
+            desk.say(Severity::Error, trouble.text.clone());
         }
     }
 
@@ -269,7 +245,7 @@ impl History {
         table::draw(
             buffer,
             area,
-            (entries, self.cursor),
+            (entries, &self.cursor),
             columns,
             |entry, here| cells(entry, desk, here),
             hint,

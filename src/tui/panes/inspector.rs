@@ -181,7 +181,7 @@ impl View for Inspector {
         table::draw(
             buffer,
             inner,
-            (&all, self.cursor),
+            (&all, &self.cursor),
             columns,
             |exchange, here| cells(exchange, desk, here),
             "nothing was sent yet: opening a group reads it from the service",

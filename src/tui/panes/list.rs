@@ -110,7 +110,8 @@ impl List {
             self.finder = Finder::of(&view);
             // It stands above the list, too; an unsent draft is the better news.
             if !view.filter.is_empty() && desk.drafts.of(desk.current).is_empty() {
-                let text = format!("filter of last time: {}   Esc clears it", view.filter);
+                let key = desk.keys.key(Focus::List, Action::Back);
+                let text = format!("filter of last time: {}   {key} clears it", view.filter);
                 desk.say(Severity::Info, text);
             }
         }
@@ -294,7 +295,9 @@ impl View for List {
             | Action::Compare
             | Action::CopyMenu => {
                 let Some(group) = self.group(desk) else {
-                    desk.say(Severity::Info, "no group here; o opens or creates one");
+                    let key = desk.keys.key(Focus::List, Action::OpenOrCreate);
+                    let text = format!("no group here; {key} opens or creates one");
+                    desk.say(Severity::Info, text);
                     return;
                 };
                 self.on = Some(group.id.clone());

@@ -167,15 +167,13 @@ impl View for Open {
 
     fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
         self.ticket = None;
-        match outcome {
-            Outcome::Near(near) => {
-                let picked = self.pick.checked_sub(1).and_then(|at| self.near.get(at));
-                let found = near.iter().position(|id| Some(id) == picked);
-                self.pick = found.map_or(0, |at| at + 1);
-                self.near.clone_from(near);
-            }
-            Outcome::Failed(trouble) => desk.say(trouble.severity(), trouble.text.clone()),
-            _ => {}
+        if let Outcome::Near(near) = outcome {
+            let picked = self.pick.checked_sub(1).and_then(|at| self.near.get(at));
+            let found = near.iter().position(|id| Some(id) == picked);
+            self.pick = found.map_or(0, |at| at + 1);
+            self.near.clone_from(near);
+        } else if let Outcome::Failed(trouble) = outcome {
+            desk.say(trouble.severity(), trouble.text.clone());
         }
     }
 
@@ -294,13 +292,15 @@ impl Open {
         let place = desk.profile().map_or_else(String::new, |p| {
             format!("{} {} {}", p.environment_word(), p.name, p.url())
         });
+        let enter = desk.keys.key(Focus::Open, Action::Enter);
         if self.known {
-            sheet.text("Known here. Enter reads it from the service.", theme.ok());
+            let text = format!("Known here. {enter} reads it from the service.");
+            sheet.text(&text, theme.ok());
         } else {
-            sheet.text(
-                "Not known here: the service would CREATE it, and nothing deletes it. Enter goes on to the form.",
-                theme.warning(),
+            let text = format!(
+                "Not known here: the service would CREATE it, and nothing deletes it. {enter} goes on to the form."
             );
+            sheet.text(&text, theme.warning());
             sheet.text(&place, theme.title());
             if let Some(why) = desk.forbidden(Guarded::Create) {
                 sheet.text(&format!("It cannot be created: {why}."), theme.error());

@@ -24,7 +24,7 @@ pub struct Profiles {
 impl Profiles {
     pub fn new(desk: &Desk) -> Self {
         Self {
-            cursor: Cursor { at: desk.current.0 },
+            cursor: Cursor::new(desk.current.0),
         }
     }
 }

@@ -156,7 +156,10 @@ impl Review {
                 Copy::Reading(_) => Some("the service's copy is being read first".into()),
                 Copy::Alarm(_) => Some("there is an alarm: see above".into()),
                 Copy::Unreadable(_) => {
-                    Some("the service's copy could not be read; r tries again".into())
+                    let key = desk.keys.key(self.focus(), Action::Refresh);
+                    Some(format!(
+                        "the service's copy could not be read; {key} tries again"
+                    ))
                 }
                 Copy::NotAsked | Copy::Read(_) => None,
             },
@@ -242,13 +245,17 @@ impl View for Review {
             Action::Confirm => self.blocked(desk),
             // A get of a group that a get has just created finds it: that is no all-clear.
             Action::Refresh if matches!(self.copy, Copy::Alarm(_)) => {
-                Some("there is an alarm; Esc leaves".into())
+                let key = desk.keys.key(self.focus(), Action::Back);
+                Some(format!("there is an alarm; {key} leaves"))
             }
             Action::Enter if self.on_apply => self.blocked(desk),
             Action::Choose => match &self.copy {
                 _ if matches!(self.stage, Stage::Sending(_)) => Some("it is being sent".into()),
                 Copy::Read(choices) if choices.count() > 0 && self.page != Page::Difference => {
-                    Some("the choices stand in the difference: v goes there".into())
+                    let key = desk.keys.key(self.focus(), Action::OtherView);
+                    Some(format!(
+                        "the choices stand in the difference: {key} goes there"
+                    ))
                 }
                 Copy::Read(choices) if choices.count() > 0 => None,
                 Copy::Read(_)
@@ -284,62 +291,36 @@ impl View for Review {
             Stage::Sending(ticket) => Some(ticket),
             Stage::Deciding | Stage::Failed(_) => None,
         };
-        match (outcome, sending) {
-            (Outcome::Done(done), Some(ticket)) => self.finish(ticket, done, desk),
-            (Outcome::Done(done), None) => self.take_copy(done, desk),
-            (Outcome::Failed(trouble), Some(_)) => {
+        if let Outcome::Done(done) = outcome {
+            match sending {
+                Some(ticket) => self.finish(ticket, done, desk),
+                None => self.take_copy(done, desk),
+            }
+        } else if let Outcome::Failed(trouble) = outcome {
+            if sending.is_some() {
                 desk.say(trouble.severity(), trouble.text.clone());
                 self.stage = Stage::Failed(trouble.clone());
                 self.scroll.at = 0;
+                return;
             }
-            (Outcome::Failed(trouble), None) => {
-                desk.say(Severity::Error, trouble.text.clone());
-                self.copy = if trouble.ending == Some(Ending::CreatedByGet) {
-                    Copy::Alarm(trouble.text.clone())
-                } else {
-                    Copy::Unreadable(trouble.text.clone())
-                };
-            }
-            (
-                Outcome::Listed(_)
-                | Outcome::Found(_)
-                | Outcome::Near(_)
-                | Outcome::ViewKept
-                | Outcome::Drafts(_)
-                | Outcome::DraftKept(..)
-                | Outcome::DraftForgotten
-                | Outcome::SameId(_)
-                | Outcome::OpenRotations(_)
-                | Outcome::History(_)
-                | Outcome::TokenWritten(_)
-                | Outcome::Rotations(_)
-                | Outcome::Recovered(_)
-                | Outcome::Abandoned(_)
-                | Outcome::Whose(_)
-                | Outcome::PendingHandOffs(_)
-                | Outcome::HandedOff(_)
-                | Outcome::NotHandedOff(_)
-                | Outcome::Batches(_)
-                | Outcome::Planned(_)
-                | Outcome::BulkEnded(_)
-                | Outcome::ReportWritten(_)
-                | Outcome::Checked(_)
-                | Outcome::ProfileAdded(..)
-                | Outcome::NotAdded(_),
-                _,
-            ) => {}
+            desk.say(Severity::Error, trouble.text.clone());
+            self.copy = if trouble.ending == Some(Ending::CreatedByGet) {
+                Copy::Alarm(trouble.text.clone())
+            } else {
+                Copy::Unreadable(trouble.text.clone())
+            };
         }
     }
 
-    fn lost(&mut self, _desk: &mut Desk) {
+    fn lost(&mut self, desk: &mut Desk) {
         if matches!(self.stage, Stage::Sending(_)) {
-            self.stage = Stage::Failed(Trouble {
-                text: "UNKNOWN whether it took effect: the job broke off inside groupdesk. Read the group to find out".into(),
-                ending: Some(Ending::Unknown),
-            });
+            self.stage = Stage::Failed(Trouble::unknown(
+                "UNKNOWN whether it took effect: the job broke off inside groupdesk. Read the group to find out",
+            ));
         } else {
-            self.copy =
-                Copy::Unreadable("the read broke off inside groupdesk; r tries again".into());
+            let key = desk.keys.key(self.focus(), Action::Refresh);
+            let text = format!("the read broke off inside groupdesk; {key} tries again");
+            self.copy = Copy::Unreadable(text);
         }
     }
 

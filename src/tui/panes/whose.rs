@@ -194,10 +194,11 @@ impl Whose {
                 "No group of this directory has or had that token.",
                 theme.warning(),
             );
-            sheet.text(
-                "It may still be the token of a group that was never read here. W asks for another one.",
-                theme.dim(),
+            let key = desk.keys.key(Focus::WhoseFound, Action::Whose);
+            let text = format!(
+                "It may still be the token of a group that was never read here. {key} asks for another one."
             );
+            sheet.text(&text, theme.dim());
             return;
         }
         for (index, owner) in owners.iter().enumerate() {
@@ -220,12 +221,13 @@ impl Whose {
             sheet.pieces(vec![(line, style)]);
         }
         sheet.blank();
+        let key = desk.keys.key(Focus::WhoseFound, Action::Token);
         let next = match self.owner() {
             Some(owner) if owner.current => {
-                "t goes to its token: read it, and rotate it after a leak."
+                format!("{key} goes to its token: read it, and rotate it after a leak.")
             }
-            _ => "A former token no longer works. t goes to the token of the group.",
+            _ => format!("A former token no longer works. {key} goes to the token of the group."),
         };
-        sheet.text(next, theme.dim());
+        sheet.text(&next, theme.dim());
     }
 }

@@ -66,10 +66,7 @@ pub(super) async fn search(
     // Only what was dropped finds nothing, and its answer goes nowhere.
     found
         .map(|found| Outcome::Found(Arc::new(found)))
-        .ok_or_else(|| Trouble {
-            text: "the search was given up".into(),
-            ending: None,
-        })
+        .ok_or_else(|| Trouble::of("the search was given up"))
 }
 
 pub(super) async fn nearest(index: Index, typed: String) -> Outcome {

@@ -90,8 +90,5 @@ fn failed(failure: Failure) -> Trouble {
 }
 
 fn broke(text: &str) -> Trouble {
-    Trouble {
-        text: text.into(),
-        ending: None,
-    }
+    Trouble::of(text)
 }

@@ -43,6 +43,7 @@ fn ended(position: usize, group: &str, standing: Standing, counts: Counts) -> Pr
         fingerprint: None,
         note,
         warnings: Vec::new(),
+        wrong_environment: false,
         settled: false,
         took: Duration::from_millis(1_240),
         counts,
@@ -102,6 +103,19 @@ fn finish(scene: &mut Scene, halt: Option<Halt>) {
     let news = vec![last, Progress::Finished(report.clone())];
     scene.msg(Msg::News(ticket, news));
     scene.answer_with(Outcome::BulkEnded(report));
+}
+
+#[test]
+fn an_item_that_met_another_environment_marks_the_profile() {
+    let (mut scene, ticket) = half_way();
+    assert!(!scene.screen().contains("WRONG ENVIRONMENT"));
+    let Progress::Ended(mut item) = ended(1, "globex", Standing::Confirmed, Counts::default())
+    else {
+        panic!("an end");
+    };
+    item.wrong_environment = true;
+    scene.msg(Msg::News(ticket, vec![Progress::Ended(item)]));
+    scene.shows("WRONG ENVIRONMENT");
 }
 
 #[test]

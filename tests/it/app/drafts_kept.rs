@@ -255,6 +255,38 @@ fn two_consoles_on_one_group_are_told() {
 }
 
 #[test]
+fn sending_mine_does_not_forget_the_newer_draft_of_another_console() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e");
+    scene.keys("x");
+    let (ticket, _, job) = scene.pending.remove(0);
+    let Job::KeepDraft(draft, None) = job else {
+        panic!("{job:?}");
+    };
+    let other = OtherDraft {
+        by: "li@desk7".into(),
+        at: scene.now + SignedDuration::from_secs(10),
+    };
+    let overtaken = DraftSaved::Overtaken(other);
+    scene.msg(Msg::Done(
+        ticket,
+        Outcome::DraftKept(draft.changed_at, overtaken),
+    ));
+    scene.says("another console has a newer draft of acme-eu");
+    scene.walk("<ctrl-s><tab>");
+    scene.keys("<enter>");
+    let (ticket, profile, job) = scene.pending.remove(0);
+    let outcome = super::scene::canned(profile, &job);
+    scene.msg(Msg::Done(ticket, outcome));
+    match jobs(&mut scene).as_slice() {
+        [Job::ForgetDraft(group, until)] => {
+            assert_eq!((group, *until), (&id("acme-eu"), draft.changed_at));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
 fn drafts_that_cannot_be_read_are_no_silence() {
     let mut scene = Scene::on(TESTING);
     scene.keys("e");

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use groupdesk::{
     config::HandOffCommand,
-    domain::{handoff::HandOffState, history::Ending},
-    operations::Warning,
+    domain::{group::EnvironmentTag, handoff::HandOffState, history::Ending},
+    operations::{Failure, Warning},
     tui::message::{Job, Outcome, ProfileIndex},
 };
 
@@ -110,6 +110,13 @@ fn one_that_failed_says_so_and_h_runs_it_again() {
     };
     scene.answer_with(Outcome::NotHandedOff(trouble));
     scene.shows("NOT RUN").shows("still holds the old token");
+    scene.keys("h");
+    let alarm = Failure::HandOffAlarm(Warning::WrongTag {
+        expected: EnvironmentTag::Testing,
+        got: EnvironmentTag::Customer,
+    });
+    scene.answer_with(Outcome::NotHandedOff(alarm.into()));
+    scene.shows("NOT RUN").shows("! WRONG ENVIRONMENT");
     scene.keys("h");
     scene.answer_with(handed("acme-eu", HandOffState::Done, Some(0), None));
     scene.shows("done (exit 0)");

@@ -2,7 +2,10 @@
 
 use groupdesk::{
     config::{Environment, Overrides, Problem, Rebound, Settings},
-    tui::keymap::{self, Focus, Keymap},
+    tui::{
+        keymap::{self, Focus, Keymap},
+        message::Msg,
+    },
 };
 
 use super::scene::{PRODUCTION, Scene, TESTING};
@@ -44,6 +47,20 @@ fn on(profile: usize, text: &str) -> Scene {
     let mut scene = Scene::on(profile);
     scene.app.desk.keys = keys(text);
     scene
+}
+
+#[test]
+fn texts_name_the_keys_in_force() {
+    let text = "[keys.everywhere]\ncancel = [\"f10\", \"ctrl-c\"]\n[keys.edit_name]\ndiscard = [\"f9\"]\n[keys.token]\nrotate = [\"&\"]\n\
+        [keys.edit_mapping]\nundo = [\"f11\"]\n[keys.review]\nrefresh = [\"f12\"]\n";
+    let mut scene = on(TESTING, text);
+    scene.walk("t").shows("& rotates it");
+    scene.walk("<esc>e<end>x<f9>");
+    scene.says("F9 again discards it");
+    scene.walk("<tab>").msg(Msg::Paste("77\t88".into()));
+    scene.says("F11 undoes");
+    scene.walk("<f10>");
+    scene.says("F10 again quits");
 }
 
 #[test]

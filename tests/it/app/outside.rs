@@ -165,3 +165,15 @@ fn a_group_to_be_created_begins_with_a_template() {
     leaves(&mut scene, ticket, &text.replace("\"\"", "\"New\""));
     scene.shows("1 change").shows("New");
 }
+
+#[test]
+fn a_token_in_the_text_of_a_group_is_no_draft() {
+    let mut scene = Scene::on(TESTING);
+    let (ticket, ..) = opens(&mut scene, "E");
+    let answer = r#"{"user_group_id": "acme-eu", "token": "canary-token"}"#;
+    leaves(&mut scene, ticket, answer);
+    scene.says("kept nowhere");
+    scene.walk("<esc>");
+    assert_eq!(scene.app.desk.drafts.len(), 0);
+    assert!(!format!("{:?}", scene.app).contains("canary-token"));
+}

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use groupdesk::{
-    domain::rotation::State,
-    operations::{Recovered, RotationId, StillOpen},
+    domain::{group::EnvironmentTag, rotation::State},
+    operations::{Recovered, RotationId, StillOpen, Warning},
     tui::message::{Effect, Job, Msg, Outcome, ProfileIndex},
 };
 
@@ -60,6 +60,25 @@ fn open_rotations_are_settled_in_the_background_and_the_end_is_said() {
     scene.shows("2 rotations settled: acme-eu recovered, globex not applied");
     assert!(!scene.app.ticks(), "nothing is left to wait for");
     assert!(scene.pending.iter().any(|(_, _, job)| *job == Job::List));
+}
+
+#[test]
+fn another_environment_found_in_the_background_marks_the_profile() {
+    let mut scene = found_open(1);
+    let alarm = Warning::WrongTag {
+        expected: EnvironmentTag::Testing,
+        got: EnvironmentTag::Customer,
+    };
+    let row = rotation(1, "acme-eu", State::Conflict);
+    let all = vec![Recovered::Alarmed(row, alarm)];
+    answer(
+        &mut scene,
+        |job| *job == Job::Settle,
+        Outcome::Recovered(all),
+    );
+    scene.shows("! WRONG ENVIRONMENT");
+    let mut said = scene.app.desk.messages.all();
+    assert!(said.any(|message| message.text.starts_with("acme-eu: ALARM")));
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use groupdesk::{
     config::guard::{Guard, Level, Operation, Rule},
     domain::{group::EnvironmentTag, history::Ending},
-    operations::Warning,
+    operations::{Failure, Warning},
     tui::{
         keymap::{Action, Focus},
-        message::{Job, Msg},
+        message::{Job, Msg, Outcome},
     },
 };
 use ratatui::{buffer::Buffer, layout::Rect, style::Modifier};
@@ -242,12 +242,16 @@ fn the_other_tag_marks_the_profile_until_the_end() {
     let mut scene = Scene::on(TESTING);
     scene.walk("tT");
     scene.keys("y");
-    let text = "CONFLICT: ALARM: the answer is tagged Customer, this profile expects Testing";
-    scene.answer_with(failed(text, Some(Ending::Conflict)));
+    let conflict = Failure::Conflict {
+        why: "two answers".into(),
+        wrong_environment: true,
+    };
+    scene.answer_with(Outcome::Failed(conflict.into()));
     scene.shows("! WRONG ENVIRONMENT");
     let mut scene = Scene::on(TESTING);
     scene.keys("<enter>");
-    scene.answer_with(failed("the service refused: \"ALARM: tagged\"", None));
+    let words = "ALARM: the answer is tagged Customer";
+    scene.answer_with(failed(words, Some(Ending::Refused)));
     assert!(
         !scene.screen().contains("WRONG ENVIRONMENT"),
         "not by the service's words"

@@ -380,7 +380,7 @@ pub(super) fn warned(group: KnownGroup, warning: Warning) -> Outcome {
 
 pub(super) fn failed(text: &str, ending: Option<Ending>) -> Outcome {
     Outcome::Failed(Trouble {
-        text: text.into(),
         ending,
+        ..Trouble::of(text)
     })
 }

@@ -1,8 +1,12 @@
 //! API keys in the kernel's keyring. Many containers have none: then the error must say so, and what to do.
 
-use groupdesk::config::{
-    Environment, KeySource,
-    keyring::{KeyringError, forget, store},
+use groupdesk::{
+    config::{
+        Environment, KeySource, Overrides,
+        keyring::{KeyringError, forget, store},
+        new_profile::NewProfile,
+    },
+    operations::{Clock, Connector},
 };
 use secrecy::{ExposeSecret, SecretString};
 
@@ -61,4 +65,40 @@ async fn a_key_comes_back_or_the_error_says_that_there_is_no_keyring() {
         "{error}"
     );
     assert!(!error.contains(CANARY), "{error}");
+}
+
+#[tokio::test]
+async fn a_new_key_does_not_take_the_place_of_another_profiles() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("config.toml");
+    let text =
+        "[profiles.eu]\nbase_url = \"https://a.example\"\napi_key = { keyring = \"shared\" }\n";
+    std::fs::write(&file, text).expect("written");
+    let overrides = Overrides {
+        config: Some(file.clone()),
+        directory: Some(folder.path().join("directory.db")),
+        env: Environment::default(),
+        ..Overrides::default()
+    };
+    let connector = Connector::new(overrides, None, Clock::System);
+    let new = NewProfile {
+        name: "us".into(),
+        // Nothing listens there.
+        base_url: "http://127.0.0.1:9".into(),
+        path: None,
+        environment: None,
+        api_key: KeySource::Keyring("shared".into()),
+    };
+    let key = SecretString::from(CANARY);
+    for error in [
+        connector.check(&new, Some(&key)).await.err(),
+        connector.add(&new, Some(&key)).await.err(),
+    ] {
+        let error = error.expect("refused").to_string();
+        assert!(error.contains("profile eu has its key"), "{error}");
+        assert!(!error.contains(CANARY), "{error}");
+    }
+    assert_eq!(std::fs::read_to_string(&file).expect("there"), text);
+    // Sharing the key that is there is no harm.
+    connector.check(&new, None).await.expect("planned");
 }

@@ -29,7 +29,9 @@ const ARROWS: [(&str, &[&str]); 9] = [
 ];
 
 /// Crates that only some rooms may use.
-const CRATES: [(&str, &[&str]); 11] = [
+const CRATES: [(&str, &[&str]); 13] = [
+    ("clap_complete", &["cli"]),
+    ("clap_mangen", &["cli"]),
     ("keyring_core", &["config"]),
     ("linux_keyutils_keyring_store", &["config"]),
     ("rusqlite", &["directory", "service"]),

@@ -200,7 +200,10 @@ async fn an_answer_with_the_other_tag_is_an_alarm_and_stops_a_bulk_rotation() {
     let mut notes = Vec::new();
     let report = loop {
         match run.progress.recv().await.expect("it tells how it ended") {
-            Progress::Ended(one) if one.standing != Standing::NotStarted => notes.extend(one.note),
+            Progress::Ended(one) if one.standing != Standing::NotStarted => {
+                assert!(one.wrong_environment, "{one:?}");
+                notes.extend(one.note);
+            }
             Progress::Finished(report) => break report,
             _ => {}
         }

@@ -125,6 +125,24 @@ async fn an_applied_one_is_recovered_at_once() {
 }
 
 #[tokio::test]
+async fn another_environment_settles_as_a_conflict_and_is_an_alarm() {
+    let scene = Scene::new().await;
+    dead(&scene, &[Event::Sending]).await;
+    scene.meddler.next(
+        "GET",
+        Meddling::change(|body| {
+            body["user_group"]["api_environment_tag"] = json!("Customer");
+        }),
+    );
+    let all = recover(&after(&scene, HORIZON)).await;
+    assert_eq!(states(&all), [State::Conflict]);
+    let [Recovered::Alarmed(_, alarm)] = &all[..] else {
+        panic!("{all:?}")
+    };
+    assert!(alarm.is_wrong_environment(), "{alarm}");
+}
+
+#[tokio::test]
 async fn an_id_that_the_directory_does_not_know_is_never_read() {
     let scene = Scene::new().await;
     leave_behind(&scene.ana, "ghost", NEW, &[Event::Sending]).await;

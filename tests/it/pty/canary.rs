@@ -117,6 +117,7 @@ fn neither_key_nor_token_stands_anywhere() {
         let mut session = place
             .groupdesk(&["--profile", profile])
             .env("CANARY", key)
+            .env("TZ", "UTC")
             .size(30, 120)
             .start();
         let screen = session.wait_for(" UTC", PATIENCE);

@@ -22,43 +22,102 @@ fn cost(session: &mut Session, key: &str, shows: &str) -> usize {
     session.raw_output().len() - before
 }
 
+/// Rows and columns: details below the list, beside it, and with more room than they need.
+const SIZES: [(u16, u16); 3] = [(24, 80), (40, 120), (50, 160)];
+
 #[test]
-fn a_cursor_move_and_a_letter_are_cheap() {
-    let place = Place::new();
-    let mut session = place.demo();
-    for name in ["Acme US", "Brass", "Globex"] {
-        let bytes = cost(&mut session, "j", &format!(">  {name}"));
-        assert!((1..600).contains(&bytes), "{name}: {bytes} bytes");
-    }
-    session.send("d");
-    session.wait_for_no("mapping~ ", PATIENCE);
-    let bytes = cost(&mut session, "k", ">  Brass");
-    assert!((1..=250).contains(&bytes), "no details: {bytes} bytes");
-    session.send("e");
-    session.wait_for("Edit brasserie-zoe", PATIENCE);
-    let first = cost(&mut session, "q", "(test)q");
-    let second = cost(&mut session, "w", "(test)qw");
-    for bytes in [first, second] {
-        assert!((1..200).contains(&bytes), "a letter: {bytes} bytes");
+fn a_cursor_move_is_cheap_whatever_it_shows() {
+    for (rows, columns) in SIZES {
+        let place = Place::new();
+        let demo = place.groupdesk(&["demo"]).size(rows, columns);
+        let mut session = demo.start();
+        session.wait_for(FIRST, PATIENCE);
+        // All that differs between two groups is written: long names, other schemas, nothing known.
+        let there = (2..=10).map(|row| ("j", row));
+        let back = (1..=9).rev().map(|row| ("k", row));
+        for (key, row) in there.chain(back) {
+            let bytes = cost(&mut session, key, &format!(" {row}/10 "));
+            let what = format!("{columns}x{rows}, row {row}: {bytes} bytes");
+            assert!((1..600).contains(&bytes), "{what}");
+        }
+        session.send("d");
+        session.wait_for_no("mapping~ ", PATIENCE);
+        let bytes = cost(&mut session, "j", " 2/10 ");
+        assert!((1..=300).contains(&bytes), "no details: {bytes} bytes");
     }
 }
 
 #[test]
-fn a_line_that_scrolls_moves_the_rows_in_the_terminal() {
-    let place = Place::new();
-    let arguments = ["demo", "--groups", "200"];
-    let mut session = place.groupdesk(&arguments).start();
-    session.wait_for("200 of 200", PATIENCE);
-    session.send("d");
-    session.wait_for(" 1/200 ", PATIENCE);
-    // To the middle of the window, from where on the rows move.
-    for row in 2..=30 {
-        session.send("j");
-        session.wait_for(&format!(" {row}/200 "), PATIENCE);
+fn the_window_stands_still_until_the_cursor_nears_its_edge() {
+    for (rows, columns) in SIZES {
+        let place = Place::new();
+        let demo = place.groupdesk(&["demo", "--groups", "200"]);
+        let mut session = demo.size(rows, columns).start();
+        session.wait_for(" 1/200 ", PATIENCE);
+        let still = if columns < 100 {
+            8
+        } else {
+            usize::from(rows) - 10
+        };
+        for row in 2..=still {
+            let bytes = cost(&mut session, "j", &format!(" {row}/200 "));
+            let what = format!("{columns}x{rows}, row {row}: {bytes} bytes");
+            assert!((1..600).contains(&bytes), "{what}");
+        }
+        // Beside the details the terminal cannot move the rows alone.
+        let limit = if columns < 100 { 650 } else { 1_800 };
+        for row in still + 1..=still + 8 {
+            let bytes = cost(&mut session, "j", &format!(" {row}/200 "));
+            let what = format!("{columns}x{rows}, row {row}: {bytes} bytes");
+            assert!((1..=limit).contains(&bytes), "{what}");
+        }
+        for row in (still + 2..still + 8).rev() {
+            let bytes = cost(&mut session, "k", &format!(" {row}/200 "));
+            let what = format!("{columns}x{rows}, back to {row}: {bytes} bytes");
+            assert!((1..600).contains(&bytes), "{what}");
+        }
     }
-    for row in 31..=34 {
-        let bytes = cost(&mut session, "j", &format!(" {row}/200 "));
-        assert!((1..=600).contains(&bytes), "row {row}: {bytes} bytes");
+}
+
+#[test]
+fn a_letter_is_cheap() {
+    for (rows, columns) in SIZES {
+        let place = Place::new();
+        let mut session = place.groupdesk(&["demo"]).size(rows, columns).start();
+        session.wait_for(FIRST, PATIENCE);
+        session.send("jj");
+        session.wait_for(" 3/10 ", PATIENCE);
+        session.send("e");
+        session.wait_for("Edit brasserie-zoe", PATIENCE);
+        // The first one brings the signs that something changed, and what.
+        let mut typed = "(test)".to_owned();
+        for letter in ["q", "w", "z"] {
+            typed.push_str(letter);
+            let bytes = cost(&mut session, letter, &typed);
+            let what = format!("{columns}x{rows}, {letter}: {bytes} bytes");
+            assert!((1..200).contains(&bytes), "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_letter_in_a_long_name_is_cheap() {
+    for (rows, columns) in SIZES {
+        let place = Place::new();
+        let mut session = place.groupdesk(&["demo"]).size(rows, columns).start();
+        session.wait_for(FIRST, PATIENCE);
+        session.send("jjjjjjj");
+        session.wait_for(" 8/10 ", PATIENCE);
+        session.send("e");
+        session.wait_for("Edit municipal-water", PATIENCE);
+        // The name moves in its field with every letter, and the first one brings two lines about it.
+        let mut typed = "Land (test)".to_owned();
+        for (letter, limit) in [("q", 250), ("w", 200), ("z", 200)] {
+            typed.push_str(letter);
+            let bytes = cost(&mut session, letter, &typed);
+            let what = format!("{columns}x{rows}, {letter}: {bytes} bytes");
+            assert!((1..limit).contains(&bytes), "{what}");
+        }
     }
 }
 

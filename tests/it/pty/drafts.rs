@@ -33,7 +33,7 @@ fn type_into_the_form(session: &mut Session) {
     session.wait_for("{\"oops\": ", PATIENCE);
 }
 
-fn kept(held: &Held) -> Option<(String, String)> {
+pub(super) fn kept(held: &Held) -> Option<(String, String)> {
     let directory = Connection::open(&held.directory).expect("a database");
     let sql = "SELECT name, properties FROM drafts WHERE profile = 'production'";
     let row = directory.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)));
@@ -41,7 +41,7 @@ fn kept(held: &Held) -> Option<(String, String)> {
 }
 
 /// The draft is offered, marked, and opens with every letter.
-fn opens_again(place: &Place, held: &Held) {
+pub(super) fn offered(place: &Place, held: &Held) -> Session {
     let mut session = console(place, held);
     session.wait_for("1 unsent draft: acme-eu (", PATIENCE);
     // The filter of the first console is there again.
@@ -52,6 +52,12 @@ fn opens_again(place: &Place, held: &Held) {
     let screen = session.wait_for("Half a name", PATIENCE);
     assert!(screen.contains("999"), "{screen}");
     assert!(screen.contains("{\"oops\": "), "{screen}");
+    session
+}
+
+/// It is offered, and can be thrown away.
+fn opens_again(place: &Place, held: &Held) {
+    let mut session = offered(place, held);
     session.send("\x18");
     session.wait_for("Ctrl-X again discards it", PATIENCE);
     session.send("\x18");
@@ -61,19 +67,23 @@ fn opens_again(place: &Place, held: &Held) {
     session.wait_for("nothing changed", PATIENCE);
 }
 
+/// Types into the form, and kills the console once all of it is kept.
+pub(super) fn killed_over_a_draft(place: &Place, held: &Held) {
+    let mut session = console(place, held);
+    type_into_the_form(&mut session);
+    // A key or two may be lost; the test waits for the last one.
+    wait_until("all of it is kept", || {
+        kept(held).is_some_and(|(name, json)| name == "Half a name" && json.contains("{\"oops\": "))
+    });
+    session.signal(Signal::KILL);
+    session.exit_status(PATIENCE);
+}
+
 #[test]
 fn a_draft_survives_a_kill() {
     let place = Place::new();
     let held = place.hold();
-    let mut session = console(&place, &held);
-    type_into_the_form(&mut session);
-    // A key or two may be lost; the test waits for the last one.
-    wait_until("all of it is kept", || {
-        kept(&held)
-            .is_some_and(|(name, json)| name == "Half a name" && json.contains("{\"oops\": "))
-    });
-    session.signal(Signal::KILL);
-    session.exit_status(PATIENCE);
+    killed_over_a_draft(&place, &held);
     opens_again(&place, &held);
 }
 

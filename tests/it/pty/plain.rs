@@ -114,3 +114,25 @@ fn nothing_is_said_twice_or_while_nothing_happens() {
     session.exit_status(PATIENCE);
     assert_given_back(&mut session);
 }
+
+#[test]
+fn a_box_is_read_alone_and_its_cursor_is_heard() {
+    let place = Place::new();
+    let mut session = place.groupdesk(&["--plain", "demo"]).start();
+    wait_until("the list", || {
+        let lines = lines_from(&mut session, 0);
+        lines.iter().any(|line| line.starts_with("10 of 10"))
+    });
+    let lines = say(&mut session, "P", "> * testing  TESTING");
+    assert_eq!(lines[0], "# Groups > Profiles");
+    let is_list = |line: &String| line.contains("acme-eu");
+    assert!(!lines.iter().any(is_list), "what is below: {lines:?}");
+    say(&mut session, "k", "> production  PRODUCTION");
+    let lines = say(&mut session, "\r", "13 of 13");
+    assert!(lines[0].starts_with("PRODUCTION  production"), "{lines:?}");
+
+    let lines = say(&mut session, "o", "> user group id");
+    assert!(!lines.iter().any(is_list), "what is below: {lines:?}");
+    say(&mut session, "acme-e", "acme-eu  Acme Europe");
+    say(&mut session, "\x1b[B", "> acme-eu  Acme Europe");
+}

@@ -251,10 +251,11 @@ impl View for Bulk {
     fn leave(&mut self, desk: &mut Desk) {
         match self.stage {
             Stage::Planning(ticket) => desk.cancel(ticket),
-            Stage::Run(_) if self.run(desk).is_some_and(BulkRun::is_under_way) => desk.say(
-                Severity::Info,
-                "the bulk rotation goes on; T on the list shows it",
-            ),
+            Stage::Run(_) if self.run(desk).is_some_and(BulkRun::is_under_way) => {
+                let key = desk.keys.key(Focus::List, Action::RotateMarked);
+                let text = format!("the bulk rotation goes on; {key} on the list shows it");
+                desk.say(Severity::Info, text);
+            }
             Stage::Check { .. } | Stage::Failed(_) | Stage::Run(_) => {}
         }
     }

@@ -16,6 +16,7 @@ use crate::{
         bulk::{BulkRun, Row},
         desk::Desk,
         frame::page,
+        keymap::{Action, Focus},
         sheet::Sheet,
         table,
         theme::Theme,
@@ -91,11 +92,11 @@ fn check(sheet: &mut Sheet, plan: &Plan, words: Option<String>, desk: &Desk) {
             "Every old token of these groups in {place} stops working at once; one request each."
         );
         sheet.text(&text, theme.warning());
-        let to = match desk.hands_off_to() {
-            Some(command) => format!("The new tokens go to {command} by hand-off."),
-            None => {
-                "The new tokens go nowhere by themselves; t on a group reads its token.".to_owned()
-            }
+        let to = if let Some(command) = desk.hands_off_to() {
+            format!("The new tokens go to {command} by hand-off.")
+        } else {
+            let key = desk.keys.key(Focus::List, Action::Token);
+            format!("The new tokens go nowhere by themselves; {key} on a group reads its token.")
         };
         sheet.text(&to, Style::new());
         sheet.field(
@@ -164,20 +165,21 @@ fn draw_run(pane: &Bulk, run: &BulkRun, buffer: &mut Buffer, area: Rect, desk: &
         height: area.height - head,
     };
     let hint = if pane.failed_only {
-        "nothing has failed: f shows all"
+        let key = desk.keys.key(Focus::BulkRun, Action::FailedOnly);
+        format!("nothing has failed: {key} shows all")
     } else {
-        "no groups"
+        "no groups".into()
     };
     table::draw(
         buffer,
         table,
-        (&pane.shown, pane.cursor),
+        (&pane.shown, &pane.cursor),
         |window| columns(window.iter().filter_map(|at| run.rows.get(*at))),
         |at, here| {
             let row = run.rows.get(*at);
             row.map_or_else(Vec::new, |row| cells(row, desk, here))
         },
-        hint,
+        &hint,
         theme,
     );
 }
@@ -254,7 +256,12 @@ fn doing(run: &BulkRun, desk: &Desk) -> (String, Style) {
             "stopping: finishing what is in flight".into(),
             theme.warning(),
         ),
-        Wish::Pause => ("paused: p goes on, X stops".into(), theme.warning()),
+        Wish::Pause => {
+            let key = |action| desk.keys.key(Focus::BulkRun, action);
+            let (pause, stop) = (key(Action::Pause), key(Action::Stop));
+            let text = format!("paused: {pause} goes on, {stop} stops");
+            (text, theme.warning())
+        }
         Wish::Go => match run.held_until.filter(|until| *until > desk.now) {
             Some(until) => {
                 let wait = clock(until.duration_since(desk.now));

@@ -120,8 +120,9 @@ impl Compare {
                 Some(format!("the {} there is not known", part.field()))
             }
             Some((part, _)) if part != Part::Name && !part.is_known_in(&here) => Some(format!(
-                "the {} here is not known: one row would replace it all; a brings all",
-                part.field()
+                "the {} here is not known: one row would replace it all; {} brings all",
+                part.field(),
+                desk.keys.key(Focus::Compare, Action::BringAll)
             )),
             Some(_) => None,
         }
@@ -306,67 +307,35 @@ impl View for Compare {
 
     fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
         let reading = self.reading.take().map(|(profile, _)| profile);
-        match (outcome, reading) {
-            (Outcome::SameId(found), _) => {
-                self.asking = None;
-                self.take_others(found, desk);
+        if let Outcome::SameId(found) = outcome {
+            self.asking = None;
+            self.take_others(found, desk);
+        } else if let (Outcome::Done(done), Some(profile)) = (outcome, reading) {
+            let other = self.others.iter_mut().find(|(known, _)| *known == profile);
+            if let Some((_, group)) = other {
+                group.clone_from(&done.group);
             }
-            (Outcome::Done(done), Some(profile)) => {
-                let other = self.others.iter_mut().find(|(known, _)| *known == profile);
-                if let Some((_, group)) = other {
-                    group.clone_from(&done.group);
-                }
-                for warning in &done.warnings {
-                    let severity = super::group::severity_of(warning.is_alarm());
-                    self.note(profile, &warning.to_string(), severity, desk);
-                }
-                self.read_on(profile, desk);
+            for warning in &done.warnings {
+                let severity = super::group::severity_of(warning.is_alarm());
+                self.note(profile, &warning.to_string(), severity, desk);
             }
-            (Outcome::Failed(trouble), Some(profile)) => {
-                self.note(profile, &trouble.text, Severity::Error, desk);
-                self.read_on(profile, desk);
-            }
-            (Outcome::Failed(trouble), None) => {
-                self.asking = None;
-                self.notes.push(trouble.text.clone());
-                desk.say(Severity::Error, trouble.text.clone());
-            }
-            (
-                Outcome::Done(_)
-                | Outcome::Listed(_)
-                | Outcome::Found(_)
-                | Outcome::Near(_)
-                | Outcome::ViewKept
-                | Outcome::Drafts(_)
-                | Outcome::DraftKept(..)
-                | Outcome::DraftForgotten
-                | Outcome::Checked(_)
-                | Outcome::ProfileAdded(..)
-                | Outcome::NotAdded(_)
-                | Outcome::OpenRotations(_)
-                | Outcome::History(_)
-                | Outcome::TokenWritten(_)
-                | Outcome::Rotations(_)
-                | Outcome::Recovered(_)
-                | Outcome::Abandoned(_)
-                | Outcome::Whose(_)
-                | Outcome::PendingHandOffs(_)
-                | Outcome::HandedOff(_)
-                | Outcome::NotHandedOff(_)
-                | Outcome::Batches(_)
-                | Outcome::Planned(_)
-                | Outcome::BulkEnded(_)
-                | Outcome::ReportWritten(_),
-                _,
-            ) => {}
+            self.read_on(profile, desk);
+        } else if let (Outcome::Failed(trouble), Some(profile)) = (outcome, reading) {
+            self.note(profile, &trouble.text, Severity::Error, desk);
+            self.read_on(profile, desk);
+        } else if let Outcome::Failed(trouble) = outcome {
+            self.asking = None;
+            self.notes.push(trouble.text.clone());
+            desk.say(Severity::Error, trouble.text.clone());
         }
     }
 
-    fn lost(&mut self, _desk: &mut Desk) {
+    fn lost(&mut self, desk: &mut Desk) {
         self.asking = None;
         self.reading = None;
-        self.notes
-            .push("the reading broke off inside groupdesk; r reads again".into());
+        let key = desk.keys.key(Focus::Compare, Action::Refresh);
+        let text = format!("the reading broke off inside groupdesk; {key} reads again");
+        self.notes.push(text);
     }
 
     fn leave(&mut self, desk: &mut Desk) {

@@ -14,6 +14,7 @@ use crate::{
     tui::{
         desk::Desk,
         frame::page as page_box,
+        keymap::{Action, Focus},
         message::ProfileIndex,
         sheet::Sheet,
         theme::Theme,
@@ -95,8 +96,11 @@ fn page(compare: &Compare, width: u16, beside: bool, desk: &Desk) -> (Sheet, Vec
     }
     if !compare.unchanged_too {
         sheet.blank();
-        let text = "~ + - is what bringing the row here would do. u shows what is the same, too.";
-        sheet.text(text, theme.dim());
+        let key = desk.keys.key(Focus::Compare, Action::Unchanged);
+        let text = format!(
+            "~ + - is what bringing the row here would do. {key} shows what is the same, too."
+        );
+        sheet.text(&text, theme.dim());
     }
     (sheet, begins)
 }

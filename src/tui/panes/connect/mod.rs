@@ -68,8 +68,7 @@ impl Connect {
         let (Stage::Checked(checkup), Some(new)) = (&self.stage, &self.new) else {
             return;
         };
-        let job = Job::AddProfile(Box::new(new.clone()), None).label();
-        if desk.running.values().any(|running| running.label == job) {
+        if desk.running.values().any(|running| running.adds_profile) {
             // One after the other: a profile has the number of its place.
             desk.say(Severity::Warning, "another profile is still being written");
             return;
@@ -171,50 +170,22 @@ impl View for Connect {
     }
 
     fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
-        match outcome {
-            Outcome::Checked(checkup) => {
-                self.stage = Stage::Checked(checkup.clone());
-                self.scroll.at = 0;
+        if let Outcome::Checked(checkup) = outcome {
+            self.stage = Stage::Checked(checkup.clone());
+            self.scroll.at = 0;
+        } else if let Outcome::ProfileAdded(index, profile) = outcome {
+            desk.say(
+                Severity::Done,
+                format!("profile {} is written", profile.name),
+            );
+            self.stage = Stage::Form;
+            self.form = Form::default();
+            desk.ask(Ask::SwitchTo(*index));
+        } else if let Outcome::NotAdded(problems) = outcome {
+            self.stage = Stage::Form;
+            for text in self.form.take_problems(problems) {
+                desk.say(Severity::Error, text);
             }
-            Outcome::ProfileAdded(index, profile) => {
-                desk.say(
-                    Severity::Done,
-                    format!("profile {} is written", profile.name),
-                );
-                self.stage = Stage::Form;
-                self.form = Form::default();
-                desk.ask(Ask::SwitchTo(*index));
-            }
-            Outcome::NotAdded(problems) => {
-                self.stage = Stage::Form;
-                for text in self.form.take_problems(problems) {
-                    desk.say(Severity::Error, text);
-                }
-            }
-            Outcome::Listed(_)
-            | Outcome::Found(_)
-            | Outcome::Near(_)
-            | Outcome::ViewKept
-            | Outcome::SameId(_)
-            | Outcome::Drafts(_)
-            | Outcome::DraftKept(..)
-            | Outcome::DraftForgotten
-            | Outcome::OpenRotations(_)
-            | Outcome::Done(_)
-            | Outcome::History(_)
-            | Outcome::TokenWritten(_)
-            | Outcome::Rotations(_)
-            | Outcome::Recovered(_)
-            | Outcome::Abandoned(_)
-            | Outcome::Whose(_)
-            | Outcome::PendingHandOffs(_)
-            | Outcome::HandedOff(_)
-            | Outcome::NotHandedOff(_)
-            | Outcome::Batches(_)
-            | Outcome::Planned(_)
-            | Outcome::BulkEnded(_)
-            | Outcome::ReportWritten(_)
-            | Outcome::Failed(_) => {}
         }
     }
 

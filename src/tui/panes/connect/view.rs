@@ -12,7 +12,13 @@ use super::{
 };
 use crate::{
     operations::{Checkup, Finding, Probe},
-    tui::{desk::Desk, frame::page as page_box, sheet::Sheet, widgets::paint},
+    tui::{
+        desk::Desk,
+        frame::page as page_box,
+        keymap::{Action, Focus},
+        sheet::Sheet,
+        widgets::paint,
+    },
 };
 
 /// Cells of a label and what stands before a value.
@@ -92,7 +98,11 @@ fn draw_form(form: &Form, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Optio
         ..area
     };
     let mut sheet = Sheet::new(area.width, theme);
-    sheet.text("Ctrl-S tests the connection: nothing is created, and nothing is written before you have seen it.", theme.dim());
+    let key = desk.keys.key(Focus::ConnectField, Action::Review);
+    let text = format!(
+        "{key} tests the connection: nothing is created, and nothing is written before you have seen it."
+    );
+    sheet.text(&text, theme.dim());
     if form.source == Source::Keyring {
         sheet.text("The keyring is in the memory of this machine: the key is never on disk, and gone after a reboot.", theme.dim());
     }
@@ -192,10 +202,12 @@ fn checked(checkup: &Checkup, form: &Form, width: u16, desk: &Desk) -> Sheet {
     }
     sheet.blank();
     let word = checkup.profile.environment_word();
+    let key = |action| desk.keys.key(Focus::ConnectCheck, action);
+    let (write, back) = (key(Action::WriteFile), key(Action::Back));
     let next = if is_good {
-        format!("w writes it and opens the list ({word}). Esc goes back to the form.")
+        format!("{write} writes it and opens the list ({word}). {back} goes back to the form.")
     } else {
-        format!("Esc goes back to the form. w writes it all the same ({word}).")
+        format!("{back} goes back to the form. {write} writes it all the same ({word}).")
     };
     sheet.text(&next, Style::new());
     sheet

@@ -16,6 +16,7 @@ use crate::{
     tui::{
         desk::{Ask, Desk},
         drafts::{From, Unsent},
+        keymap::{Action, Focus},
         message::{Job, Outcome, Ticket},
         messages::Severity,
         widgets::{
@@ -126,7 +127,8 @@ impl Edit {
         let is_old = !draft.creating && desk.now.duration_since(draft.base_at) > OLD;
         let text = if is_old {
             let copy = desk.age(draft.base_at);
-            format!("{whose} ({age} ago), based on a copy {copy} old: F5 re-reads it")
+            let key = desk.keys.key(Focus::EditName, Action::Refresh);
+            format!("{whose} ({age} ago), based on a copy {copy} old: {key} re-reads it")
         } else {
             format!("{whose} ({age} ago); nothing was sent")
         };
@@ -154,7 +156,8 @@ impl Edit {
             .is_some_and(|at| desk.now.duration_since(at) <= AGAIN);
         if !is_again {
             self.discarding = Some(desk.now);
-            let text = "what was typed here goes for good: Ctrl-X again discards it";
+            let key = desk.keys.key(self.field_focus(), Action::Discard);
+            let text = format!("what was typed here goes for good: {key} again discards it");
             desk.say(Severity::Warning, text);
             return;
         }

@@ -12,6 +12,7 @@ use crate::{
     tui::{
         desk::Desk,
         editor::Outside,
+        keymap::{Action, Focus},
         message::{Effect, Ticket},
         messages::Severity,
         widgets::{
@@ -119,11 +120,13 @@ impl Edit {
             desk.say(Severity::Info, "nothing was changed in the editor");
             return;
         }
+        let key = |action| desk.keys.key(self.field_focus(), action);
+        let (field, whole) = (key(Action::EditOutside), key(Action::EditWhole));
         let trouble = match part {
             Part::Name => self.take_name(text),
-            Part::Mapping => self.take_mapping(text),
+            Part::Mapping => self.take_mapping(text, &field),
             Part::Properties => self.take_properties(text),
-            Part::Group => self.take_group(text),
+            Part::Group => self.take_group(text, &whole),
         };
         match trouble {
             Some(trouble) => desk.say(Severity::Warning, trouble),
@@ -143,7 +146,7 @@ impl Edit {
         (pasted.joined_lines > 0).then(|| "name: it is one line; line breaks became spaces".into())
     }
 
-    fn take_mapping(&mut self, text: &str) -> Option<String> {
+    fn take_mapping(&mut self, text: &str, key: &str) -> Option<String> {
         self.mapping_text = None;
         if text.trim().is_empty() {
             return Some("an empty text: the mapping stays as it was; {} removes all rows".into());
@@ -153,9 +156,10 @@ impl Edit {
                 self.mapping.replace(mapping);
                 None
             }
+            Err(_) if holds_a_token(text) => Some(NO_TOKEN.into()),
             Err(problem) => {
                 self.mapping_text = Some(text.to_owned());
-                Some(format!("mapping: {problem}; kept: Ctrl-E opens it again"))
+                Some(format!("mapping: {problem}; kept: {key} opens it again"))
             }
         }
     }
@@ -168,7 +172,7 @@ impl Edit {
         Some(text)
     }
 
-    fn take_group(&mut self, text: &str) -> Option<String> {
+    fn take_group(&mut self, text: &str, key: &str) -> Option<String> {
         self.group_text = None;
         if text.trim().is_empty() {
             return Some("an empty text: the group stays as it was".into());
@@ -178,9 +182,10 @@ impl Edit {
                 self.take_document(document);
                 None
             }
+            Err(_) if holds_a_token(text) => Some(NO_TOKEN.into()),
             Err(problem) => {
                 self.group_text = Some(text.to_owned());
-                Some(format!("{problem}; kept: F4 opens it again"))
+                Some(format!("{problem}; kept: {key} opens it again"))
             }
         }
     }
@@ -204,12 +209,24 @@ impl Edit {
         }
     }
 
+    /// A text that came back from the editor cannot be read yet.
+    pub(super) fn has_unread(&self) -> bool {
+        self.group_text.is_some() || self.mapping_text.is_some()
+    }
+
     /// Why the form cannot be reviewed yet.
-    pub(super) fn unread(&self) -> Option<&'static str> {
+    pub(super) fn unread(&self, desk: &Desk) -> Option<String> {
+        let key = |action| desk.keys.key(self.field_focus(), action);
         if self.group_text.is_some() {
-            Some("the text from the editor cannot be read: F4 opens it, Ctrl-X discards all")
+            let (opens, discards) = (key(Action::EditWhole), key(Action::Discard));
+            Some(format!(
+                "the text from the editor cannot be read: {opens} opens it, {discards} discards all"
+            ))
         } else if self.mapping_text.is_some() {
-            Some("the mapping from the editor cannot be read: Ctrl-E in it opens it again")
+            let key = desk.keys.key(Focus::EditMapping, Action::EditOutside);
+            Some(format!(
+                "the mapping from the editor cannot be read: {key} in it opens it again"
+            ))
         } else {
             None
         }
@@ -239,6 +256,14 @@ impl Edit {
     }
 }
 
+const NO_TOKEN: &str =
+    "the text holds a \"token\" and is kept nowhere; nothing is taken over: leave it out";
+
+/// What cannot be read is kept as a draft, on disk; an answer of the service that was pasted holds a token.
+fn holds_a_token(text: &str) -> bool {
+    text.contains("\"token\"")
+}
+
 fn pretty(properties: Properties) -> String {
     let value = Value::Object(properties);
     serde_json::to_string_pretty(&value).unwrap_or_else(|_| value.to_string())
@@ -246,15 +271,8 @@ fn pretty(properties: Properties) -> String {
 
 /// Reads the document of a group; the id in it must be that of the group.
 fn read_document(text: &str, id: &UserGroupId) -> Result<Document, String> {
-    let fields = json_editor::parse(text).map_err(|problem| {
-        let is_no_object = problem.text.starts_with("properties are");
-        let what = if is_no_object {
-            "a group is an object: { ... }"
-        } else {
-            &problem.text
-        };
-        format!("line {}, column {}: {what}", problem.line, problem.column)
-    })?;
+    let fields = json_editor::parse_object(text, "a group is an object: { ... }");
+    let fields = fields.map_err(|problem| problem.to_string())?;
     let mut document = Document::default();
     for (field, value) in fields {
         match (field.as_str(), value) {

@@ -6,7 +6,10 @@ use serde_json::Value;
 use super::Edit;
 use crate::{
     domain::{change::Wanted, group::UserGroupId, known::KnownGroup, merge::Part},
-    tui::desk::Desk,
+    tui::{
+        desk::Desk,
+        keymap::{Action, Focus},
+    },
 };
 
 impl Edit {
@@ -23,7 +26,8 @@ impl Edit {
     ) -> Result<Self, String> {
         let mut edit = Self::of(group, desk);
         let mut wanted = edit.wanted().map_err(|(text, field)| {
-            format!("your draft of it has a problem in the {field} ({text}); e opens it")
+            let key = desk.keys.key(Focus::List, Action::Edit);
+            format!("your draft of it has a problem in the {field} ({text}); {key} opens it")
         })?;
         for part in parts {
             part.carry(from, &mut wanted);

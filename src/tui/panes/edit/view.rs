@@ -13,6 +13,7 @@ use crate::{
         changes::{self, Of},
         desk::Desk,
         frame::boxed,
+        keymap::Focus,
         messages::Severity,
         sheet::Sheet,
         theme::Theme,
@@ -77,7 +78,9 @@ pub(super) fn draw(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
         ..form
     };
     let on = |section| edit.section == section;
-    let name = draw_name_mark(edit, buffer, name, theme);
+    // What it was stands among the changes, where they stand beside the form.
+    let is_told = area.width >= BESIDE;
+    let name = draw_name_mark(edit, buffer, name, is_told, theme);
     let name_at = edit.name.draw(buffer, name, theme, on(Section::Name));
     let mapping_title = if edit.creating || edit.base.mapping.is_some() {
         "Mapping: schema id to data source id"
@@ -141,7 +144,7 @@ fn draw_changes(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) {
             } else {
                 Of::Known
             };
-            changes::write(&mut sheet, change, of, false, desk.theme);
+            changes::glance(&mut sheet, change, of, desk.theme);
         }
     }
     sheet.draw_still(buffer, inner);
@@ -174,7 +177,13 @@ fn draw_tally(edit: &Edit, buffer: &mut Buffer, line: Rect, theme: Theme) {
 }
 
 /// A sign before a name that differs, and where there is room what it was. Returns the place of the field.
-fn draw_name_mark(edit: &Edit, buffer: &mut Buffer, line: Rect, theme: Theme) -> Rect {
+fn draw_name_mark(
+    edit: &Edit,
+    buffer: &mut Buffer,
+    line: Rect,
+    is_told: bool,
+    theme: Theme,
+) -> Rect {
     let now = edit.name.text();
     let (mark, words) = match &edit.base.name {
         Some(was) if was == now => return line,
@@ -190,7 +199,7 @@ fn draw_name_mark(edit: &Edit, buffer: &mut Buffer, line: Rect, theme: Theme) ->
     let sign = mark.sign().to_string();
     paint::text(buffer, line.x.saturating_sub(1), line.y, 1, &sign, style);
     let room = (paint::columns(&words) as u16 + 2).min(line.width.saturating_sub(LEAST_NAME));
-    if room < 10 {
+    if room < 10 || is_told {
         return line;
     }
     let beside = Rect {
@@ -231,7 +240,10 @@ pub(super) fn say_properties(pasted: &PastedProperties, desk: &mut Desk) {
         }
         PastedProperties::Rows { added, changed } => desk.say(
             Severity::Info,
-            format!("pasted: {added} properties added, {changed} changed; z undoes"),
+            format!(
+                "pasted: {added} properties added, {changed} changed; {} undoes",
+                desk.keys.key_in_field(Focus::EditRows, "undo")
+            ),
         ),
         PastedProperties::Refused(why) => desk.say(Severity::Warning, why.clone()),
     }
@@ -243,7 +255,10 @@ pub(super) fn say_pasted(pasted: &PastedRows, desk: &mut Desk) {
         PastedRows::Cell(_) => {}
         PastedRows::Rows { added, changed } => desk.say(
             Severity::Info,
-            format!("pasted: {added} rows added, {changed} changed; z undoes"),
+            format!(
+                "pasted: {added} rows added, {changed} changed; {} undoes",
+                desk.keys.key_in_field(Focus::EditMapping, "undo")
+            ),
         ),
         PastedRows::Refused(why) => desk.say(Severity::Warning, why.to_string()),
     }

@@ -20,6 +20,7 @@ use crate::{
         desk::Desk,
         facts,
         frame::{boxed, severity_style},
+        keymap::{Action, Focus},
         sheet::Sheet,
         table,
         widgets::{
@@ -37,6 +38,8 @@ const BARE: (u16, u16) = (60, 11);
 const BELOW: u16 = 14;
 /// Rows of the detail box below the list, edges included.
 const DETAIL_ROWS: u16 = 6;
+/// Cells of the name in the edge of that box: each one more is an edge to draw anew after it.
+const WIDEST_TITLE: usize = 48;
 /// Rows that the list keeps when a bulk rotation has a line above it.
 const LEAST_ROWS: u16 = 3;
 
@@ -52,7 +55,8 @@ pub(super) fn draw(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
     if let Some(run) = desk.bulk_here()
         && area.height > LEAST_ROWS
     {
-        let text = format!(" {}   T shows it", run.line());
+        let key = desk.keys.key(Focus::List, Action::RotateMarked);
+        let text = format!(" {}   {key} shows it", run.line());
         let style = severity_style(severity(run), desk.theme);
         let style = if run.is_under_way() {
             Style::new()
@@ -79,10 +83,13 @@ pub(super) fn draw(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
     };
     draw_rows(list, buffer, inner, desk);
     if let (Some(detail), Some(group)) = (detail, list.group(desk)) {
-        let inner = boxed(buffer, detail, group.title(), desk.theme);
+        let is_beside = detail.height > DETAIL_ROWS;
+        let title = paint::cut(group.title(), WIDEST_TITLE, desk.theme);
+        let title = if is_beside { "Details" } else { &title };
+        let inner = boxed(buffer, detail, title, desk.theme);
         let mut sheet = Sheet::new(inner.width, desk.theme);
-        if detail.height > DETAIL_ROWS {
-            facts::whole(&mut sheet, &group, desk);
+        if is_beside {
+            facts::beside(&mut sheet, &group, desk, inner.height);
         } else {
             facts::brief(&mut sheet, &group, desk);
         }
@@ -145,7 +152,7 @@ fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
     table::draw_marked(
         buffer,
         area,
-        (finder.shown(), list.cursor),
+        (finder.shown(), &list.cursor),
         |_| columns.clone(),
         |at, here| {
             let entry = finder.entry(*at);
@@ -158,7 +165,7 @@ fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
             let entry = finder.entry(*at);
             entry.is_some_and(|entry| list.marks.contains(entry.id()))
         },
-        empty_hint(list, desk),
+        &empty_hint(list, desk),
         desk.theme,
     );
 }
@@ -174,15 +181,18 @@ fn draw_position(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
     paint::text(buffer, x, area.y, width, &text, desk.theme.dim());
 }
 
-fn empty_hint(list: &List, desk: &Desk) -> &'static str {
+fn empty_hint(list: &List, desk: &Desk) -> String {
+    let key = |action| desk.keys.key(Focus::List, action);
     if desk.groups.read_at.is_none() {
-        "reading the directory"
+        "reading the directory".into()
     } else if list.finder.found().is_none() {
-        "searching"
+        "searching".into()
     } else if list.filter.is_empty() {
-        "no groups known here yet: o opens or creates one by its id"
+        let key = key(Action::OpenOrCreate);
+        format!("no groups known here yet: {key} opens or creates one by its id")
     } else {
-        "nothing matches the filter: Esc clears it"
+        let key = key(Action::Back);
+        format!("nothing matches the filter: {key} clears it")
     }
 }
 

@@ -7,6 +7,7 @@ use crate::{
     domain::{group::UserGroupId, known::KnownGroup, near::near},
     tui::{
         desk::Desk,
+        keymap::{Action, Focus},
         sheet::Sheet,
         widgets::{
             paint::{columns, cut},
@@ -111,10 +112,11 @@ impl CopyOf {
 
     pub(super) fn page(&self, sheet: &mut Sheet, desk: &Desk) {
         let theme = desk.theme;
-        sheet.text(
-            "Mapping and properties are copied into the form, the name is not. Enter goes on; empty: no copy.",
-            theme.dim(),
+        let enter = desk.keys.key(Focus::Open, Action::Enter);
+        let text = format!(
+            "Mapping and properties are copied into the form, the name is not. {enter} goes on; empty: no copy."
         );
+        sheet.text(&text, theme.dim());
         for (index, id) in self.found.iter().enumerate() {
             let here = self.pick == index + 1;
             let style = if here {

@@ -96,7 +96,9 @@ fn page(review: &Review, width: u16, desk: &Desk) -> (Sheet, Vec<usize>) {
         }
         Page::Json => request(review, &mut sheet, desk),
         Page::Curl => {
-            sheet.heading("The request for a shell; c copies it, in one line");
+            let key = desk.keys.key(review.focus(), Action::CopyMenu);
+            let text = format!("The request for a shell; {key} copies it, in one line");
+            sheet.heading(&text);
             sheet.text(
                 "The API key is left out: put it into GROUPDESK_API_KEY.",
                 theme.dim(),

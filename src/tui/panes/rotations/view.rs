@@ -13,6 +13,7 @@ use crate::{
     tui::{
         desk::Desk,
         frame::{boxed, popup},
+        keymap::{Action, Focus},
         sheet::Sheet,
         table,
         theme::Theme,
@@ -48,7 +49,7 @@ pub(super) fn draw(
     table::draw(
         buffer,
         inner,
-        (&pane.rows, pane.cursor),
+        (&pane.rows, &pane.cursor),
         columns,
         |row, here| cells(row, desk, here),
         hint,
@@ -110,7 +111,7 @@ fn describe(sheet: &mut Sheet, row: &JournalRow, desk: &Desk) {
     let state = row.rotation.state;
     let word = state.as_str().replace('_', " ");
     sheet.field("state", &word, state_style(state, desk.theme), "");
-    sheet.text(meaning(state), desk.theme.dim());
+    sheet.text(&meaning(state, desk), desk.theme.dim());
     sheet.field("token", &tokens(row, desk.theme), Style::new(), "");
     if let Some(reason) = &row.reason {
         sheet.field("reason", reason, Style::new(), "");
@@ -123,14 +124,17 @@ fn describe(sheet: &mut Sheet, row: &JournalRow, desk: &Desk) {
 }
 
 /// What a state means for the person, and what to do next.
-fn meaning(state: State) -> &'static str {
-    match state {
+fn meaning(state: State, desk: &Desk) -> String {
+    let key = desk.keys.key(Focus::Rotations, Action::Refresh);
+    let text = match state {
         State::Intended => "Written down, not sent. Its process may still be at it.",
         State::Sent => "The request may be on its way. Its process may still be at it.",
-        State::Rotated => "Rotated; not read back yet. r reads it.",
+        State::Rotated => return format!("Rotated; not read back yet. {key} reads it."),
         State::Confirmed => "Rotated, and read back.",
         State::Unknown => {
-            "It may or may not have taken effect. r reads the group; never rotate to find out."
+            return format!(
+                "It may or may not have taken effect. {key} reads the group; never rotate to find out."
+            );
         }
         State::Recovered => {
             "A new token is current: by this call or by someone else. After a leak, rotate again."
@@ -141,7 +145,8 @@ fn meaning(state: State) -> &'static str {
             "The answers contradict each other. Look, then abandon it with what you found."
         }
         State::Abandoned => "Closed by a person without finding out.",
-    }
+    };
+    text.into()
 }
 
 fn state_style(state: State, theme: Theme) -> Style {

@@ -7,6 +7,7 @@ use crate::{
     tui::{
         app::handing::describe,
         desk::Desk,
+        keymap::{Action, Focus},
         message::{Job, Ticket},
         sheet::Sheet,
     },
@@ -103,6 +104,7 @@ impl TokenPane {
         let theme = desk.theme;
         let command = desk.hands_off_to().map(ToString::to_string);
         let command = command.unwrap_or_default();
+        let key = desk.keys.key(self.page_focus(), Action::HandOff);
         match &self.handing {
             Handing::Nowhere => {}
             Handing::Later => {
@@ -110,7 +112,12 @@ impl TokenPane {
             }
             Handing::Running(_) => sheet.field("hand-off", "running", theme.warning(), &command),
             Handing::NotRun(why) => {
-                sheet.field("hand-off", "NOT RUN", theme.error(), "h runs it again");
+                sheet.field(
+                    "hand-off",
+                    "NOT RUN",
+                    theme.error(),
+                    &format!("{key} runs it again"),
+                );
                 sheet.indented(2, why, theme.error());
             }
             Handing::Ended(handed) => {
@@ -119,13 +126,15 @@ impl TokenPane {
                     .exit
                     .map_or_else(String::new, |exit| format!(" (exit {exit})"));
                 let (word, style, next) = match handoff.state {
-                    HandOffState::Done => ("done", theme.ok(), command.as_str()),
-                    HandOffState::Failed => ("FAILED", theme.error(), "h runs it again"),
+                    HandOffState::Done => ("done", theme.ok(), command.clone()),
+                    HandOffState::Failed => {
+                        ("FAILED", theme.error(), format!("{key} runs it again"))
+                    }
                     HandOffState::None | HandOffState::Pending => {
-                        ("WAITS", theme.warning(), "h runs it")
+                        ("WAITS", theme.warning(), format!("{key} runs it"))
                     }
                 };
-                sheet.field("hand-off", &format!("{word}{exit}"), style, next);
+                sheet.field("hand-off", &format!("{word}{exit}"), style, &next);
                 if let Some(note) = &handoff.note {
                     sheet.indented(2, note, style);
                 }
@@ -137,25 +146,47 @@ impl TokenPane {
     pub(super) fn draw_waiting(&self, sheet: &mut Sheet, desk: &Desk) {
         if self.handing == Handing::Nowhere && desk.to_hand_off.contains_key(&self.id) {
             let style = desk.theme.warning();
-            sheet.field("hand-off", "WAITS", style, "h hands this token off");
+            let key = desk.keys.key(self.page_focus(), Action::HandOff);
+            let next = format!("{key} hands this token off");
+            sheet.field("hand-off", "WAITS", style, &next);
         } else {
             self.draw_handing(sheet, desk);
         }
     }
 
+    /// Where the keys of the page hold, also while a path is typed on it.
+    pub(super) fn page_focus(&self) -> Focus {
+        match self.stage {
+            Stage::Rotated { .. } => Focus::RotateResult,
+            Stage::Reading(_)
+            | Stage::Current(_)
+            | Stage::Check { .. }
+            | Stage::Rotating(_)
+            | Stage::Failed(_) => Focus::Token,
+        }
+    }
+
     /// What a person does with the new token.
-    pub(super) fn what_now(&self) -> &'static str {
+    pub(super) fn what_now(&self, desk: &Desk) -> String {
+        let key = |action| desk.keys.key(self.page_focus(), action);
+        let (copy, write) = (key(Action::CopyMenu), key(Action::WriteFile));
         let has_arrived = matches!(&self.handing, Handing::Ended(handed) if handed.is_done());
         match &self.handing {
             Handing::Later | Handing::Running(_) => {
-                "The hand-off takes it to where dashboards are rendered. Leaving this screen does not stop it."
+                "The hand-off takes it to where dashboards are rendered. Leaving this screen does not stop it.".into()
             }
             _ if has_arrived => {
-                "It has arrived. y copies it, w writes it to a new 0600 file; else it is kept nowhere on this machine."
+                format!(
+                    "It has arrived. {copy} copies it, {write} writes it to a new 0600 file; \
+                     else it is kept nowhere on this machine."
+                )
             }
             _ => {
-                "Dashboards need this token now. y copies it, w writes it to a new 0600 file; \
-                 else it is kept nowhere on this machine, and t on the group reads it again."
+                let token = desk.keys.key(Focus::List, Action::Token);
+                format!(
+                    "Dashboards need this token now. {copy} copies it, {write} writes it to a new 0600 file; \
+                     else it is kept nowhere on this machine, and {token} on the group reads it again."
+                )
             }
         }
     }

@@ -19,7 +19,6 @@ use super::View;
 use crate::{
     domain::{
         group::UserGroupId,
-        history::Ending,
         known::KnownGroup,
         text::visible,
         token::{Fingerprint, Token},
@@ -247,7 +246,10 @@ impl View for TokenPane {
                     Some("there is an alarm: look first".into())
                 }
                 Stage::Current(_) => desk.forbidden(Guarded::Rotate),
-                _ => Some("the token must be read first; r reads it".into()),
+                _ => {
+                    let key = desk.keys.key(Focus::Token, Action::Refresh);
+                    Some(format!("the token must be read first; {key} reads it"))
+                }
             },
             Action::Reveal | Action::CopyMenu | Action::WriteFile if self.token().is_none() => {
                 Some("no token has been read".into())
@@ -290,51 +292,29 @@ impl View for TokenPane {
     }
 
     fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
-        match outcome {
-            Outcome::Done(done) => self.take(done, desk),
-            Outcome::TokenWritten(path) => {
-                self.writing = None;
-                self.path = None;
-                desk.say(
-                    Severity::Done,
-                    format!("token written to {} (only you can read it)", path.display()),
-                );
+        if let Outcome::Done(done) = outcome {
+            self.take(done, desk);
+        } else if let Outcome::TokenWritten(path) = outcome {
+            self.writing = None;
+            self.path = None;
+            desk.say(
+                Severity::Done,
+                format!("token written to {} (only you can read it)", path.display()),
+            );
+        } else if let Outcome::HandedOff(handed) = outcome {
+            self.handed(handed.as_deref(), desk);
+        } else if let Outcome::NotHandedOff(trouble) = outcome {
+            self.handing = Handing::NotRun(trouble.text.clone());
+            desk.say(Severity::Error, trouble.text.clone());
+        } else if let Outcome::Failed(trouble) = outcome {
+            if self.writing.take().is_none() {
+                self.failed(trouble, desk);
+                return;
             }
-            Outcome::Failed(trouble) if self.writing.is_some() => {
-                self.writing = None;
-                if let Some(field) = &mut self.path {
-                    field.error = Some(trouble.text.clone());
-                }
-                desk.say(Severity::Error, trouble.text.clone());
+            if let Some(field) = &mut self.path {
+                field.error = Some(trouble.text.clone());
             }
-            Outcome::Failed(trouble) => self.failed(trouble, desk),
-            Outcome::HandedOff(handed) => self.handed(handed.as_deref(), desk),
-            Outcome::NotHandedOff(trouble) => {
-                self.handing = Handing::NotRun(trouble.text.clone());
-                desk.say(Severity::Error, trouble.text.clone());
-            }
-            Outcome::Listed(_)
-            | Outcome::Found(_)
-            | Outcome::Near(_)
-            | Outcome::ViewKept
-            | Outcome::Drafts(_)
-            | Outcome::DraftKept(..)
-            | Outcome::DraftForgotten
-            | Outcome::SameId(_)
-            | Outcome::OpenRotations(_)
-            | Outcome::History(_)
-            | Outcome::Rotations(_)
-            | Outcome::Recovered(_)
-            | Outcome::Abandoned(_)
-            | Outcome::Whose(_)
-            | Outcome::PendingHandOffs(_)
-            | Outcome::Batches(_)
-            | Outcome::Planned(_)
-            | Outcome::BulkEnded(_)
-            | Outcome::ReportWritten(_)
-            | Outcome::Checked(_)
-            | Outcome::ProfileAdded(..)
-            | Outcome::NotAdded(_) => {}
+            desk.say(Severity::Error, trouble.text.clone());
         }
     }
 
@@ -347,28 +327,31 @@ impl View for TokenPane {
             return;
         }
         if matches!(self.handing, Handing::Running(_)) {
-            self.handing = Handing::NotRun("it broke off inside groupdesk; h runs it again".into());
+            let key = desk.keys.key(self.page_focus(), Action::HandOff);
+            self.handing = Handing::NotRun(format!(
+                "it broke off inside groupdesk; {key} runs it again"
+            ));
             return;
         }
         if let Stage::Rotated { confirming, .. } = &mut self.stage {
             *confirming = None;
             if self.handing == Handing::Later {
-                self.handing =
-                    Handing::NotRun("reading it back broke off; h reads and runs it".into());
+                let key = desk.keys.key(Focus::RotateResult, Action::HandOff);
+                let why = format!("reading it back broke off; {key} reads and runs it");
+                self.handing = Handing::NotRun(why);
             }
             return;
         }
         let rotating = matches!(self.stage, Stage::Rotating(_));
+        let key = desk.keys.key(Focus::Token, Action::Refresh);
         let trouble = if rotating {
-            Trouble {
-                text: "UNKNOWN whether the token was rotated: the job broke off inside groupdesk. r reads the group; never rotate to find out".into(),
-                ending: Some(Ending::Unknown),
-            }
+            Trouble::unknown(format!(
+                "UNKNOWN whether the token was rotated: the job broke off inside groupdesk. {key} reads the group; never rotate to find out"
+            ))
         } else {
-            Trouble {
-                text: "the job broke off inside groupdesk; r reads again".into(),
-                ending: None,
-            }
+            Trouble::of(format!(
+                "the job broke off inside groupdesk; {key} reads again"
+            ))
         };
         self.failed(&trouble, desk);
     }

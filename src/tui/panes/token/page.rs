@@ -65,15 +65,12 @@ fn sheet(pane: &TokenPane, width: u16, desk: &Desk) -> Sheet {
             secret(&mut sheet, pane, done, desk);
             pane.draw_waiting(&mut sheet, desk);
             sheet.blank();
-            match desk.forbidden(Guarded::Rotate) {
-                Some(why) => {
-                    sheet.text(&format!("T would rotate it, but {why}."), desk.theme.dim());
-                }
-                None => sheet.text(
-                    "T rotates it: asks first, and shows what will happen.",
-                    desk.theme.dim(),
-                ),
-            }
+            let rotate = desk.keys.key(Focus::Token, Action::Rotate);
+            let text = match desk.forbidden(Guarded::Rotate) {
+                Some(why) => format!("{rotate} would rotate it, but {why}."),
+                None => format!("{rotate} rotates it: asks first, and shows what will happen."),
+            };
+            sheet.text(&text, desk.theme.dim());
         }
         Stage::Check { .. } => {}
         Stage::Rotating(_) => {
@@ -88,7 +85,7 @@ fn sheet(pane: &TokenPane, width: u16, desk: &Desk) -> Sheet {
             secret(&mut sheet, pane, done, desk);
             pane.draw_handing(&mut sheet, desk);
             sheet.blank();
-            sheet.text(pane.what_now(), desk.theme.dim());
+            sheet.text(&pane.what_now(desk), desk.theme.dim());
         }
         Stage::Failed(trouble) => {
             let style = trouble.ending.map_or(desk.theme.error(), |ending| {
@@ -96,10 +93,9 @@ fn sheet(pane: &TokenPane, width: u16, desk: &Desk) -> Sheet {
             });
             sheet.text(&trouble.text, style);
             sheet.blank();
-            sheet.text(
-                "r reads the group: only that tells which token is current.",
-                desk.theme.dim(),
-            );
+            let key = desk.keys.key(Focus::Token, Action::Refresh);
+            let text = format!("{key} reads the group: only that tells which token is current.");
+            sheet.text(&text, desk.theme.dim());
         }
     }
     sheet
@@ -320,7 +316,8 @@ fn draw_fields(
         };
         let key = desk.keys.key(Focus::RotateCheck, Action::Confirm);
         let text = if on_reason {
-            format!("Tab, then {key} rotates")
+            let next = desk.keys.key(Focus::RotateReason, Action::NextField);
+            format!("{next}, then {key} rotates")
         } else {
             format!("Press {key} to rotate now. Enter does nothing.")
         };

@@ -19,8 +19,13 @@ pub struct JsonProblem {
     pub text: String,
 }
 
-/// Reads a JSON object. Two equal keys in one object are refused: which of them counts is not defined.
+/// Reads properties. Two equal keys in one object are refused: which of them counts is not defined.
 pub fn parse(text: &str) -> Result<Properties, JsonProblem> {
+    parse_object(text, "properties are an object: { ... }")
+}
+
+/// Reads a JSON object by the same rules; `no_object` is said of any other value.
+pub fn parse_object(text: &str, no_object: &'static str) -> Result<Properties, JsonProblem> {
     if text.trim().is_empty() {
         return Err(problem(1, 1, "empty; {} means no properties"));
     }
@@ -31,11 +36,7 @@ pub fn parse(text: &str) -> Result<Properties, JsonProblem> {
     let start = &text[..text.len() - text.trim_start().len()];
     let line = start.matches('\n').count();
     let column = start.chars().rev().take_while(|c| *c != '\n').count();
-    Err(problem(
-        line + 1,
-        column + 1,
-        "properties are an object: { ... }",
-    ))
+    Err(problem(line + 1, column + 1, no_object))
 }
 
 /// Reads any JSON value, by the same rules.

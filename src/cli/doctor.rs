@@ -1,0 +1,117 @@
+//! `doctor`: what is wrong with this desk and the way to the service, and what to do. It works where nothing else does.
+
+use std::io::{self, IsTerminal};
+
+use clap::Args;
+use comfy_table::ContentArrangement;
+use serde_json::{Value, json};
+
+use super::{
+    args::{Global, user_group_id},
+    exit::Exit,
+    human, print,
+    session::overrides,
+    signals::Signals,
+    stop::Stop,
+};
+use crate::{
+    domain::group::UserGroupId,
+    operations::{
+        Clock,
+        doctor::{Finding, Report, Severity, Terminal, Visit, examine},
+    },
+    tui::{keymap, theme::Theme},
+};
+
+/// Columns where there is no terminal: the report goes into tickets.
+const COLUMNS: u16 = 80;
+
+/// Look at configuration, API key, network, service, clock, directory and terminal; creates and changes nothing
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The report is safe to paste: no API key, no token, no group but the one of --id.\n\n\
+                  Exit codes: 0 nothing worse than a warning, 2 a problem of the configuration or the directory, 4 API key \
+                  missing or refused, 5 service unreachable, 1 any other problem.\n\n\
+                  Examples:\n  groupdesk doctor\n  groupdesk doctor --id acme-eu --json | jq '.findings[] | select(.severity == \"problem\")'"
+)]
+pub(super) struct Doctor {
+    /// Also read this group, which the directory must know: tells whether the body of a GET survives the way
+    #[arg(long, value_name = "ID", value_parser = user_group_id)]
+    id: Option<UserGroupId>,
+}
+
+pub(super) async fn run(global: &Global, arguments: Doctor) -> Result<Exit, Stop> {
+    let mut signals = Signals::new()?;
+    let overrides = overrides(global);
+    let theme = Theme::detect(global.ascii, |name| {
+        let value = overrides.env.get(name)?;
+        value.to_str().map(str::to_owned)
+    });
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
+    let visit = Visit {
+        terminal: Terminal {
+            is_there: io::stdin().is_terminal() && io::stdout().is_terminal(),
+            size: size.map(|size| (size.ws_col, size.ws_row)),
+            ascii: theme.ascii,
+            colour: theme.colour,
+        },
+        overrides,
+        wrong_keys: |changes| keymap::resolve(changes).err().unwrap_or_default(),
+        id: arguments.id,
+        clock: Clock::System,
+    };
+    let report = tokio::select! {
+        biased;
+        report = Box::pin(examine(&visit)) => report,
+        () = signals.next() => return Err(Stop::Interrupted { in_flight: false }),
+    };
+    if global.json {
+        print::json(&object(&report))?;
+    } else {
+        print::result(&text(&report))?;
+    }
+    Ok(Exit::of_report(&report))
+}
+
+fn object(report: &Report) -> Value {
+    let finding = |finding: &Finding| {
+        json!({
+            "area": finding.area.as_str(),
+            "severity": finding.severity.as_str(),
+            "found": finding.found,
+            "advice": finding.advice,
+        })
+    };
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "worst": report.worst().as_str(),
+        "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
+    })
+}
+
+fn text(report: &Report) -> String {
+    let mut table = human::table(&[]);
+    if !io::stdout().is_terminal() {
+        table
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(COLUMNS);
+    }
+    for finding in &report.findings {
+        let mut found = finding.found.clone();
+        if let Some(advice) = &finding.advice {
+            found.push_str("\n-> ");
+            found.push_str(advice);
+        }
+        table.add_row([finding.severity.as_str(), finding.area.as_str(), &found]);
+    }
+    let counts = Severity::ALL.map(|severity| {
+        let count = report.count(severity);
+        let more = if severity >= Severity::Warning && count != 1 {
+            "s"
+        } else {
+            ""
+        };
+        format!("{count} {}{more}", severity.as_str())
+    });
+    format!("{}\n{}", human::done(&table), counts.join(", "))
+}

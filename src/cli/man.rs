@@ -1,0 +1,78 @@
+//! `man`: the manual pages, made from the words of the command line itself; every page ends with the exit codes.
+
+use std::{
+    fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use clap::{Args, CommandFactory};
+use clap_mangen::Man;
+
+use super::{args::Cli, args::Global, exit, exit::Exit, print, stop::Stop};
+
+/// Print the manual page, or write all pages into a folder
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  groupdesk man | man -l -\n  groupdesk man ~/.local/share/man/man1"
+)]
+pub(super) struct Manual {
+    /// Folder for one page per command; made if it is not there
+    #[arg(value_name = "DIR")]
+    folder: Option<PathBuf>,
+}
+
+pub(super) fn run(global: &Global, arguments: &Manual) -> Result<Exit, Stop> {
+    let mut command = Cli::command();
+    // Fills in the names of subcommands, `groupdesk-profile-add`.
+    command.build();
+    let Some(folder) = &arguments.folder else {
+        let (_, text) = page(command).map_err(Stop::Output)?;
+        print::result(&text)?;
+        return Ok(Exit::Done);
+    };
+    let mut written = Vec::new();
+    let refused = |path: &Path, error: &io::Error| {
+        Stop::Usage(format!("cannot write {}: {error}", path.display()))
+    };
+    fs::create_dir_all(folder).map_err(|error| refused(folder, &error))?;
+    for (name, text) in pages(command).map_err(Stop::Output)? {
+        let path = folder.join(&name);
+        fs::write(&path, text).map_err(|error| refused(&path, &error))?;
+        written.push(name);
+    }
+    if global.json {
+        print::json(&written)?;
+    } else {
+        print::result(&written.join("\n"))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// File name and text of the page of a command and of all below it that are shown.
+fn pages(command: clap::Command) -> io::Result<Vec<(String, String)>> {
+    let below: Vec<_> = command
+        .get_subcommands()
+        .filter(|below| !below.is_hide_set())
+        .cloned()
+        .collect();
+    let mut all = vec![page(command)?];
+    for command in below {
+        all.extend(pages(command)?);
+    }
+    Ok(all)
+}
+
+fn page(command: clap::Command) -> io::Result<(String, String)> {
+    let man = Man::new(command)
+        .source(concat!("groupdesk ", env!("CARGO_PKG_VERSION")))
+        .manual("groupdesk");
+    let mut text = Vec::new();
+    man.render(&mut text)?;
+    writeln!(text, ".SH \"EXIT STATUS\"")?;
+    for (code, meaning) in exit::CODES {
+        writeln!(text, ".TP\n\\fB{}\\fR\n{meaning}", code as u8)?;
+    }
+    let text = String::from_utf8_lossy(&text).into_owned();
+    Ok((man.get_filename(), text))
+}

@@ -1,0 +1,93 @@
+//! Looks at a directory file without changing it: no key is made, nothing is migrated, no mode is narrowed. Numbers come
+//! out, never what stands in a row.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::{
+    fault::Fault,
+    open::{NEWEST, PATIENCE, SMALLEST, version},
+};
+use crate::directory::{DirectoryError, sql};
+
+/// What a directory file is like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Inspected {
+    /// Version of its schema; 0 for a file that nothing was written to yet.
+    pub schema: i64,
+    /// The version this groupdesk writes; an older one is brought up to it when the directory is opened.
+    pub newest: i64,
+    pub bytes: u64,
+    /// Faults that SQLite's integrity check found; it stops counting at 100.
+    pub faults: usize,
+    /// `None` where the schema is an older one.
+    pub contents: Option<Contents>,
+}
+
+/// How many there are, over all profiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Contents {
+    pub groups: u32,
+    /// Rotations of which something is still to be found out.
+    pub open_rotations: u32,
+    pub pending_hand_offs: u32,
+    pub failed_hand_offs: u32,
+    pub drafts: u32,
+}
+
+/// Looks at the file and checks it; blocks, and reads all of it. Not while this process has it open: closing it here
+/// would drop the locks.
+pub fn inspect(path: &Path) -> Result<Inspected, DirectoryError> {
+    let unusable = |source: std::io::Error| DirectoryError::Unusable {
+        path: path.to_owned(),
+        source: source.into(),
+    };
+    let path = &std::path::absolute(path).map_err(unusable)?;
+    let found = std::fs::metadata(path).map_err(unusable)?;
+    if !found.is_file() || (1..SMALLEST).contains(&found.len()) {
+        return Err(DirectoryError::NotADirectory {
+            path: path.to_owned(),
+        });
+    }
+    look(path, found.len()).map_err(|fault| fault.explain(path))
+}
+
+fn look(path: &Path, bytes: u64) -> Result<Inspected, Fault> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    let schema = version(&connection)?;
+    let faults = faults(&connection)?;
+    let contents = (schema == NEWEST && faults == 0)
+        .then(|| contents(&connection))
+        .transpose()?;
+    Ok(Inspected {
+        schema,
+        newest: NEWEST,
+        bytes,
+        faults,
+        contents,
+    })
+}
+
+fn faults(connection: &Connection) -> Result<usize, Fault> {
+    let mut check = connection.prepare("PRAGMA integrity_check")?;
+    let lines = check
+        .query_map([], |row| row.get::<_, String>(0))?
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(lines.iter().filter(|line| *line != "ok").count())
+}
+
+fn contents(connection: &Connection) -> Result<Contents, Fault> {
+    let contents = connection.query_row(sql::CONTENTS, [], |row| {
+        Ok(Contents {
+            groups: row.get(0)?,
+            open_rotations: row.get(1)?,
+            pending_hand_offs: row.get(2)?,
+            failed_hand_offs: row.get(3)?,
+            drafts: row.get(4)?,
+        })
+    })?;
+    Ok(contents)
+}

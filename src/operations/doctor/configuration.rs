@@ -1,0 +1,147 @@
+//! The configuration file and the profile: every problem with its line, and which profile would be used.
+
+use std::{
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
+
+use super::{Area, Report, Visit, many};
+use crate::config::{ConfigError, Problem, Profile, Settings, file_of, scrub::shown};
+
+const AREA: Area = Area::Configuration;
+
+/// The settings and the profile that would be used, where there are any.
+pub(super) fn look(visit: &Visit, report: &mut Report) -> Option<(Settings, Profile)> {
+    let (file, named_by) = file_of(&visit.overrides);
+    let there = file.as_ref().filter(|file| file.exists());
+    if let Some(file) = there {
+        rights(file, report);
+    }
+    let settings = match Settings::load(&visit.overrides) {
+        Ok(settings) => settings,
+        Err(error) => {
+            refused(error, report);
+            return None;
+        }
+    };
+    let named = named_by.map_or_else(String::new, |by| format!(", named by {by}"));
+    match (there, &file) {
+        (Some(file), _) => {
+            let wrong = (visit.wrong_keys)(&settings.keys);
+            if wrong.is_empty() {
+                let count = settings.profiles.len() as u32;
+                let profiles = many(count, "profile", "profiles");
+                report.ok(AREA, format!("{}{named}: {profiles}", path(file)));
+            }
+            each(file, &wrong, report);
+        }
+        (None, Some(file)) => report.note(
+            AREA,
+            format!("there is no file {}", path(file)),
+            "`groupdesk profile add NAME` writes one; variables do without.",
+        ),
+        (None, None) => report.note(
+            AREA,
+            "there is no place for a file: HOME is not set",
+            "Set HOME, or name a file with --config.",
+        ),
+    }
+    match settings.profile(None) {
+        Ok(profile) => {
+            let profile = profile.clone();
+            report.ok(
+                AREA,
+                format!(
+                    "profile {}: {}, {}{}",
+                    shown(&profile.name),
+                    profile.url(),
+                    profile.environment_word(),
+                    if profile.read_only { ", read-only" } else { "" }
+                ),
+            );
+            unprotected(&profile, report);
+            Some((settings, profile))
+        }
+        Err(error) => {
+            refused(error, report);
+            None
+        }
+    }
+}
+
+fn refused(error: ConfigError, report: &mut Report) {
+    match error {
+        ConfigError::Wrong { file, problems } => each(&file, &problems, report),
+        ConfigError::Unreadable { .. } => report.problem(
+            AREA,
+            error.to_string(),
+            "Put that right, or name another file with --config.",
+        ),
+        ConfigError::Variable { .. } | ConfigError::NoHome(..) => {
+            report.problem(AREA, error.to_string(), "Set it for this shell.");
+        }
+        ConfigError::UnknownProfile { .. } | ConfigError::NoDefault { .. } => report.problem(
+            AREA,
+            error.to_string(),
+            "Name one with --profile or GROUPDESK_PROFILE.",
+        ),
+        ConfigError::NoProfile { .. } => report.problem(
+            AREA,
+            error.to_string(),
+            "Add one; `groupdesk demo` needs none.",
+        ),
+    }
+}
+
+fn each(file: &Path, problems: &[Problem], report: &mut Report) {
+    for Problem { line, column, what } in problems {
+        report.problem(
+            AREA,
+            format!("{}:{line}:{column}: {what}", path(file)),
+            &format!("Correct line {line}; until then no command works."),
+        );
+    }
+}
+
+/// Who can write the file can send the API key to another host. That every user can is refused by the reading of it.
+fn rights(file: &Path, report: &mut Report) {
+    let folder = file.parent().map_or_else(PathBuf::new, Path::to_owned);
+    for (place, what) in [(file, "file"), (folder.as_path(), "folder")] {
+        let Ok(found) = std::fs::metadata(place) else {
+            continue;
+        };
+        let mode = found.mode() & 0o7777;
+        let sticky = mode & 0o1000 != 0;
+        // Every user can write to the file: said by the reading.
+        let wide = if what == "file" { 0o020 } else { 0o022 };
+        if mode & wide != 0 && !sticky {
+            report.warning(
+                AREA,
+                format!("other users can write to the {what} {} (mode {mode:04o}): they could send the API key elsewhere", path(place)),
+                &format!("chmod go-w {}", path(place)),
+            );
+        }
+        let owner = found.uid();
+        if owner != 0 && owner != rustix::process::geteuid().as_raw() {
+            report.warning(
+                AREA,
+                format!("the {what} {} belongs to another user", path(place)),
+                "Use one of your own, or one of root's.",
+            );
+        }
+    }
+}
+
+fn unprotected(profile: &Profile, report: &mut Report) {
+    if profile.allow_plain_http && profile.base_url.starts_with("http://") {
+        report.warning(
+            AREA,
+            "the profile allows plain http: who sits on the way can read the API key and the tokens",
+            "Use https:// where the service has it.",
+        );
+    }
+}
+
+fn path(path: &Path) -> String {
+    shown(&path.to_string_lossy())
+}

@@ -1,0 +1,180 @@
+//! The directory file: who may read it, whether it is whole, and what in it waits for a person.
+
+use std::{
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
+
+use super::{Area, Report, many};
+use crate::{
+    config::{Overrides, directory_of, scrub::shown},
+    directory::{Contents, DirectoryError, Inspected, inspect},
+};
+
+const AREA: Area = Area::Directory;
+
+/// The file, where there is one that can be used.
+pub(super) async fn look(overrides: &Overrides, report: &mut Report) -> Option<PathBuf> {
+    let file = match directory_of(overrides) {
+        Ok(file) => file,
+        Err(error) => {
+            report.problem(AREA, error.to_string(), "Set it for this shell.");
+            return None;
+        }
+    };
+    if file.symlink_metadata().is_err() {
+        report.note(
+            AREA,
+            format!("there is none yet at {}", shown(&file.to_string_lossy())),
+            "It is made, for you alone, when groupdesk first needs it.",
+        );
+        return None;
+    }
+    rights(&file, report);
+    let place = file.clone();
+    let looking = tokio::task::spawn_blocking(move || inspect(&place)).await;
+    match looking {
+        Ok(Ok(inspected)) => judge(&file, &inspected, report).then_some(file),
+        Ok(Err(error)) => {
+            broken(&error, report);
+            None
+        }
+        Err(_) => {
+            report.problem(AREA, "the looking at it broke off", "Try again.");
+            None
+        }
+    }
+}
+
+fn broken(error: &DirectoryError, report: &mut Report) {
+    let advice = match error {
+        DirectoryError::Locked { .. } => "Look again when the other program has closed it.",
+        DirectoryError::Newer { .. } => "Update groupdesk.",
+        _ => "Until then name another with --directory; it begins empty.",
+    };
+    report.problem(AREA, error.to_string(), advice);
+}
+
+/// Whether it can be opened.
+fn judge(file: &Path, inspected: &Inspected, report: &mut Report) -> bool {
+    let Inspected {
+        schema,
+        newest,
+        bytes,
+        faults,
+        contents,
+    } = *inspected;
+    let size = format!(
+        "{}, {} KiB",
+        shown(&file.to_string_lossy()),
+        bytes.div_ceil(1024)
+    );
+    if faults > 0 {
+        report.problem(
+            AREA,
+            format!(
+                "{size}: SQLite's integrity check finds {} in it",
+                many(faults as u32, "fault", "faults")
+            ),
+            "Keep a copy of it. Then restore a backup, or move it away: groups and history begin anew, and the ids must \
+             be read again.",
+        );
+        return false;
+    }
+    report.ok(
+        AREA,
+        format!("{size}: whole (integrity check), version {schema} of its schema"),
+    );
+    if schema < newest {
+        report.note(
+            AREA,
+            format!("this groupdesk brings it to version {newest} when it opens it; an older groupdesk cannot open it then"),
+            "Copy the file first if an older groupdesk uses it too.",
+        );
+    }
+    if let Some(contents) = contents {
+        waiting(&contents, report);
+    }
+    true
+}
+
+fn waiting(contents: &Contents, report: &mut Report) {
+    let groups = many(contents.groups, "group", "groups");
+    report.ok(AREA, format!("{groups} known, over all profiles"));
+    match contents.open_rotations {
+        0 => report.ok(AREA, "no open rotation"),
+        open => report.warning(
+            AREA,
+            format!(
+                "{}: how they ended is still to be found out",
+                many(open, "open rotation", "open rotations")
+            ),
+            "`groupdesk rotations settle` finds out by reading, for each profile; never rotate again to find out.",
+        ),
+    }
+    let waits = contents.pending_hand_offs;
+    let failed = contents.failed_hand_offs;
+    if waits + failed > 0 {
+        report.warning(
+            AREA,
+            format!("new tokens that have not arrived: {waits} pending, {failed} failed hand-offs"),
+            "`groupdesk rotations handoff --pending --failed` hands them off, for each profile.",
+        );
+    }
+    if contents.drafts > 0 {
+        report.note(
+            AREA,
+            many(contents.drafts, "unsent draft", "unsent drafts"),
+            "The console offers them when it opens the profile.",
+        );
+    }
+}
+
+/// The history tells who did what; it is nobody else's business.
+fn rights(file: &Path, report: &mut Report) {
+    let beside = |suffix: &str| {
+        let mut name = file.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let files = [file.to_owned(), beside("-wal"), beside("-shm")];
+    let us = rustix::process::geteuid().as_raw();
+    for file in files {
+        let Ok(found) = file.symlink_metadata() else {
+            continue;
+        };
+        let mode = found.mode() & 0o7777;
+        let name = shown(&file.to_string_lossy());
+        if !found.is_file() {
+            report.problem(
+                AREA,
+                format!("{name} is not a regular file; groupdesk refuses it"),
+                "Name another file with --directory.",
+            );
+        } else if found.uid() != us {
+            report.warning(
+                AREA,
+                format!("{name} belongs to another user"),
+                "Use a file of your own: --directory.",
+            );
+        } else if mode & 0o077 != 0 {
+            report.warning(
+                AREA,
+                format!("other users may use {name} (mode {mode:04o})"),
+                &format!("chmod 600 {name}; groupdesk does so itself when it opens it."),
+            );
+        }
+    }
+    let Some(folder) = file.parent() else { return };
+    if let Ok(found) = std::fs::metadata(folder) {
+        let mode = found.mode() & 0o7777;
+        if mode & 0o022 != 0 && mode & 0o1000 == 0 {
+            let name = shown(&folder.to_string_lossy());
+            report.warning(
+                AREA,
+                format!("other users can put files into {name} (mode {mode:04o}), and replace the directory"),
+                &format!("chmod go-w {name}"),
+            );
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! The way to the service: the key, name, connection, TLS, the answer to a request that can create nothing, the clock
+//! over there; and, for a group the directory knows, whether the body of a get survives the way.
+
+use std::{path::Path, time::Duration};
+
+use jiff::Timestamp;
+use tokio::sync::mpsc;
+
+use super::{Area, Report, Visit};
+use crate::{
+    api::{
+        client::Client,
+        failure::ClientError,
+        probe::{Finding, Probe},
+        recording::{Listener, Recorded},
+    },
+    config::{KeySource, Profile, Settings, scrub::shown},
+    directory::Directory,
+    domain::group::UserGroupId,
+    operations::{Assurance, Done, Failure, Operations},
+};
+
+/// A clock that is further off than this confuses history and certificates.
+const CLOCK_LIMIT: Duration = Duration::from_mins(1);
+/// A person waits for each step.
+const SLOW: Duration = Duration::from_secs(2);
+
+const NEEDS_AN_ID: &str =
+    "`groupdesk doctor --id ID` tries it with a group that `groupdesk list` shows.";
+
+/// `directory`: the file, where there is one that can be opened.
+pub(super) async fn look(
+    visit: &Visit,
+    settings: &Settings,
+    profile: &Profile,
+    directory: Option<&Path>,
+    report: &mut Report,
+) {
+    let Some((client, mut heard)) = client(visit, profile, report).await else {
+        return;
+    };
+    let begun = visit.clock.now();
+    let probe = client.probe().await;
+    let ended = visit.clock.now();
+    let answer = heard.try_recv().ok();
+    steps(profile, &probe, report);
+    judge(&probe, report);
+    if let Some(answer) = &answer {
+        clock(answer, (begun, ended), report);
+        between(answer, report);
+    }
+    match (&visit.id, probe.finding.is_good()) {
+        (None, _) => report.note(
+            Area::Service,
+            "whether the body of a GET survives the way was not tried: a get of an unknown id could create a group",
+            NEEDS_AN_ID,
+        ),
+        (Some(_), false) => report.note(
+            Area::Service,
+            "whether the body of a GET survives the way was not tried: the service is not as it should be",
+            "Put that right first, then look again.",
+        ),
+        (Some(id), true) => get(visit, settings, profile, directory, id, report).await,
+    }
+}
+
+/// A client with the key of the profile, and where its exchanges can be heard.
+async fn client(
+    visit: &Visit,
+    profile: &Profile,
+    report: &mut Report,
+) -> Option<(Client, mpsc::UnboundedReceiver<Recorded>)> {
+    let source = &profile.api_key;
+    let key = match source.read(&visit.overrides.env).await {
+        Ok(key) => key,
+        Err(error) => {
+            let advice = match source {
+                KeySource::Command(_) => "Run the command by hand to see what it says.",
+                KeySource::Keyring(_) => {
+                    "`groupdesk profile key NAME` stores it; it is gone after a reboot."
+                }
+                KeySource::Env(_) | KeySource::File(_) => "The service was not asked.",
+            };
+            report.problem(Area::Key, error.without_words(), advice);
+            return None;
+        }
+    };
+    let client = match Client::new(profile, key) {
+        Ok(client) => client,
+        Err(error) => {
+            let area = match error {
+                ClientError::NoKey(_) | ClientError::Key(_) => Area::Key,
+                _ => Area::Configuration,
+            };
+            report.problem(area, error.to_string(), "The service was not asked.");
+            return None;
+        }
+    };
+    report.ok(Area::Key, format!("can be read now, from {source}"));
+    let (to, heard) = mpsc::unbounded_channel();
+    Some((client.heard_by(Some(Listener::new(0, to))), heard))
+}
+
+fn steps(profile: &Profile, probe: &Probe, report: &mut Report) {
+    for step in &probe.steps {
+        let Ok(result) = &step.result else {
+            // The text of the probe says what failed.
+            continue;
+        };
+        let found = format!("{}: {result}, {} ms", step.what, step.took.as_millis());
+        if step.took > SLOW {
+            report.warning(
+                Area::Network,
+                format!("{found}; that is slow"),
+                "Look again; if it stays so, ask whoever runs the network or the service.",
+            );
+        } else {
+            report.ok(Area::Network, found);
+        }
+    }
+    if profile.proxy_from_environment {
+        report.note(
+            Area::Network,
+            "requests go through the proxy that the environment names, if it names one",
+            "Take proxy_from_environment out of the profile where none is needed.",
+        );
+    }
+}
+
+fn judge(probe: &Probe, report: &mut Report) {
+    let check = "Put it right in the profile, then `groupdesk profile check`.";
+    let found = probe.text.as_str();
+    match probe.finding {
+        Finding::Accepted => report.ok(Area::Service, found),
+        Finding::MayNotChange => report.note(
+            Area::Service,
+            found,
+            "Say read_only = true in the profile, so that nothing is offered that will be refused.",
+        ),
+        Finding::KeyRefused => report.problem(
+            Area::Key,
+            found,
+            "Ask for a new key, or name the right source as api_key of the profile.",
+        ),
+        Finding::Busy => report.warning(Area::Service, found, "Wait a while, then look again."),
+        Finding::NotFound
+        | Finding::Slash
+        | Finding::Redirected
+        | Finding::WebPage
+        | Finding::Strange => report.problem(Area::Service, found, check),
+        Finding::ServiceFailed => report.problem(
+            Area::Service,
+            found,
+            "Look again later; if it stays so, tell whoever runs the service.",
+        ),
+        Finding::NoAnswer | Finding::NotReached => report.problem(
+            Area::Network,
+            found,
+            "Look again from another machine: that tells the network from the service.",
+        ),
+    }
+}
+
+/// The Date header against our own clock; it may have been written at any moment of the exchange.
+fn clock(answer: &Recorded, (begun, ended): (Timestamp, Timestamp), report: &mut Report) {
+    let date = answer
+        .headers
+        .iter()
+        .find(|(name, _)| name == "date")
+        .and_then(|(_, date)| jiff::fmt::rfc2822::parse(date).ok());
+    let Some(date) = date else {
+        if answer.status.is_some() {
+            report.note(
+                Area::Clock,
+                "not compared: the answer has no Date",
+                "`timedatectl` tells whether this clock is set by the network.",
+            );
+        }
+        return;
+    };
+    let date = date.timestamp();
+    let nearest = date.clamp(begun, ended.max(begun));
+    let off = date.duration_since(nearest);
+    let seconds = off.as_secs();
+    if off.unsigned_abs() > CLOCK_LIMIT {
+        let word = if seconds < 0 { "ahead of" } else { "behind" };
+        report.warning(
+            Area::Clock,
+            format!(
+                "this clock is {} s {word} that of the service: times in the history are off, and TLS may fail",
+                seconds.unsigned_abs()
+            ),
+            "Set this clock by the network (`timedatectl set-ntp true`), or tell whoever runs the service.",
+        );
+    } else {
+        report.ok(Area::Clock, "as that of the service, to a minute");
+    }
+}
+
+fn between(answer: &Recorded, report: &mut Report) {
+    let via = answer.headers.iter().find(|(name, _)| name == "via");
+    if let Some((_, via)) = via {
+        report.note(
+            Area::Network,
+            format!("a proxy stands in between: Via {}", shown(via)),
+            "Proxies may drop the body of a GET: try it with --id.",
+        );
+    }
+}
+
+/// A get as `groupdesk get` does it: it proves that the body arrives when that id comes back.
+async fn get(
+    visit: &Visit,
+    settings: &Settings,
+    profile: &Profile,
+    directory: Option<&Path>,
+    id: &UserGroupId,
+    report: &mut Report,
+) {
+    let unknown = format!(
+        "\"{id}\" is not known in this profile: nothing was read, because a get could create it"
+    );
+    let Some(directory) = directory else {
+        report.warning(Area::Service, unknown, NEEDS_AN_ID);
+        return;
+    };
+    let directory = match Directory::open(directory) {
+        Ok(directory) => directory,
+        Err(error) => {
+            report.problem(Area::Directory, error.to_string(), "No group was read.");
+            return;
+        }
+    };
+    let operations = Operations::new(
+        profile.clone(),
+        visit.overrides.env.clone(),
+        directory,
+        settings.operator.clone(),
+        visit.clock,
+    );
+    match operations.look_up(id, Assurance::KnownOnly).await {
+        Ok(done) => read(id, &done, report),
+        Err(Failure::NotKnown { .. }) => report.warning(Area::Service, unknown, NEEDS_AN_ID),
+        Err(failure) => failed(id, &failure, report),
+    }
+}
+
+fn read(id: &UserGroupId, done: &Done, report: &mut Report) {
+    for alarm in done.warnings.iter().filter(|warning| warning.is_alarm()) {
+        report.problem(
+            Area::Service,
+            alarm.to_string(),
+            "Change nothing with this profile until that is clear.",
+        );
+    }
+    report.ok(
+        Area::Service,
+        format!(
+            "a get of \"{id}\" came back with that id: the body of a GET survives the way ({} ms)",
+            done.latency.as_millis()
+        ),
+    );
+}
+
+/// The words of these failures can name other groups, so they are not repeated.
+fn failed(id: &UserGroupId, failure: &Failure, report: &mut Report) {
+    match failure {
+        Failure::Refused { status, .. } => report.problem(
+            Area::Service,
+            format!(
+                "a get of \"{id}\" was refused (HTTP {status}), though a PUT arrives: a proxy may drop the body of a GET"
+            ),
+            "`groupdesk get ID` shows the words of the service; ask whoever runs the network about bodies of GET requests.",
+        ),
+        Failure::Unreadable(_) => report.problem(
+            Area::Service,
+            format!(
+                "the answer to a get of \"{id}\" is of no use: not about that id, or not of this interface; a proxy may drop the body of a GET"
+            ),
+            "`groupdesk get ID` says more; read nothing else until it is clear: a get without a body could create a group.",
+        ),
+        Failure::KeyRefused { .. } => report.problem(
+            Area::Key,
+            format!("a get of \"{id}\" was refused for its API key, though a PUT was not"),
+            "Ask whoever gave you the key what it may do.",
+        ),
+        Failure::Busy { status, .. } => report.warning(
+            Area::Service,
+            format!("a get of \"{id}\" was put off (HTTP {status})"),
+            "Wait a while, then look again.",
+        ),
+        Failure::Unreachable(_) => report.problem(
+            Area::Network,
+            format!("no answer to a get of \"{id}\", though a PUT was answered"),
+            "A proxy may refuse GET requests that have a body: ask whoever runs the network.",
+        ),
+        Failure::NothingSent(error) | Failure::NotWritten(error) => {
+            report.problem(Area::Directory, error.to_string(), "Put that right first.");
+        }
+        _ => report.problem(
+            Area::Service,
+            format!("\"{id}\" could not be read"),
+            "`groupdesk get ID` says why.",
+        ),
+    }
+}

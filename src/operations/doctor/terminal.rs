@@ -1,0 +1,282 @@
+//! What the terminal and the environment say about how the console will look, and where a copied text goes. Nothing is
+//! asked of the terminal itself: an answer would have to be waited for.
+
+use std::{process::Stdio, time::Duration};
+
+use tokio::{process::Command, time::timeout};
+
+use super::{Area, Report, Severity, Visit};
+use crate::config::Environment;
+
+const AREA: Area = Area::Terminal;
+/// The smallest size that everything is made for.
+const COLUMNS: u16 = 80;
+const ROWS: u16 = 24;
+/// tmux answers in milliseconds, or not at all.
+const TMUX_LIMIT: Duration = Duration::from_secs(2);
+
+/// What only the caller can see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terminal {
+    /// Standard input and standard output are one.
+    pub is_there: bool,
+    /// Columns and rows.
+    pub size: Option<(u16, u16)>,
+    /// The console would draw with ASCII characters only.
+    pub ascii: bool,
+    /// The console would use colours.
+    pub colour: bool,
+}
+
+pub(super) async fn look(visit: &Visit, report: &mut Report) {
+    let env = &visit.overrides.env;
+    let tmux = match env.get("TMUX") {
+        Some(_) => set_clipboard(env).await,
+        None => None,
+    };
+    judge(visit, tmux.as_deref(), report);
+}
+
+/// What the option of that name is in the tmux around us: `on`, `external` or `off`.
+async fn set_clipboard(env: &Environment) -> Option<String> {
+    let asking = Command::new("tmux")
+        .args(["show-options", "-sv", "set-clipboard"])
+        .env_clear()
+        .envs(env.variables())
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .output();
+    let output = timeout(TMUX_LIMIT, asking).await.ok()?.ok()?;
+    let word = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+    ["on", "external", "off"]
+        .contains(&word.as_str())
+        .then_some(word)
+}
+
+/// `tmux`: what [`set_clipboard`] is, where it is known.
+fn judge(visit: &Visit, tmux: Option<&str>, report: &mut Report) {
+    let Terminal {
+        is_there,
+        size,
+        ascii,
+        colour,
+    } = visit.terminal;
+    let variable = |name: &str| {
+        let value = visit.overrides.env.get(name)?;
+        Some(value.to_string_lossy().into_owned())
+    };
+    let term = variable("TERM").unwrap_or_default();
+    if is_there {
+        report.ok(
+            AREA,
+            format!("standard input and output are one, TERM={term}"),
+        );
+    } else {
+        report.note(
+            AREA,
+            "standard input or output is no terminal: the console would not open here",
+            "Commands work all the same.",
+        );
+    }
+    match size {
+        Some((columns, rows)) if columns < COLUMNS || rows < ROWS => report.note(
+            AREA,
+            format!("{columns} columns and {rows} rows: texts are cut"),
+            "80 columns and 24 rows show everything.",
+        ),
+        Some((columns, rows)) => report.ok(AREA, format!("{columns} columns, {rows} rows")),
+        None => {}
+    }
+    if term.is_empty() || term == "dumb" {
+        report.note(
+            AREA,
+            "TERM is not set or dumb: the console appends lines instead of drawing",
+            "Set TERM to what your terminal is, for example xterm-256color.",
+        );
+    }
+    let colours = match (colour, variable("NO_COLOR").is_some()) {
+        (false, true) => "no colours, because NO_COLOR is set".into(),
+        (false, false) => "no colours".into(),
+        (true, _) => format!(
+            "colours: {}",
+            depth(&term, variable("COLORTERM").as_deref())
+        ),
+    };
+    report.ok(AREA, colours);
+    if ascii {
+        report.note(
+            AREA,
+            "boxes and signs are drawn in ASCII: the locale is not UTF-8, or the terminal is a poor one",
+            "Set LANG to a UTF-8 locale (`locale -a` lists them), for example C.UTF-8.",
+        );
+    } else {
+        report.ok(AREA, "the locale is UTF-8");
+    }
+    clipboard(&term, variable, tmux, report);
+}
+
+fn depth(term: &str, colorterm: Option<&str>) -> &'static str {
+    match colorterm {
+        Some("truecolor" | "24bit") => "16 million",
+        _ if term.contains("256color") => "256",
+        _ => "16",
+    }
+}
+
+/// A copied text goes to the terminal as OSC 52, and nothing confirms it.
+fn clipboard(
+    term: &str,
+    variable: impl Fn(&str) -> Option<String>,
+    tmux: Option<&str>,
+    report: &mut Report,
+) {
+    if variable("SSH_CONNECTION").is_some() || variable("SSH_TTY").is_some() {
+        report.ok(
+            AREA,
+            "over SSH: what is copied goes to the clipboard of the machine you sit at (OSC 52)",
+        );
+    }
+    let (severity, found, advice) = if tmux == Some("on") {
+        (
+            Severity::Ok,
+            "inside tmux, which passes copies on to the terminal around it (OSC 52): set-clipboard is on",
+            "Copy an id with `y` and paste it: if nothing comes, allow OSC 52 in the settings of that terminal.",
+        )
+    } else if variable("TMUX").is_some() {
+        (
+            Severity::Note,
+            match tmux {
+                Some("off") => {
+                    "inside tmux, which keeps copies from the clipboard (OSC 52): set-clipboard is off"
+                }
+                Some(_) => {
+                    "inside tmux, which keeps copies of programs from the clipboard (OSC 52): set-clipboard is external"
+                }
+                None => {
+                    "inside tmux, which keeps copies from the clipboard (OSC 52) unless it is told to pass them on"
+                }
+            },
+            "Put `set -g set-clipboard on` into ~/.tmux.conf; for now: tmux set -g set-clipboard on",
+        )
+    } else if variable("STY").is_some() || term.starts_with("screen") {
+        (
+            Severity::Note,
+            "inside GNU screen, which does not pass copies on to the clipboard (OSC 52)",
+            "Use tmux, or write a token to a file (`w`) instead of copying it.",
+        )
+    } else if term == "linux" || term == "dumb" || term.is_empty() {
+        (
+            Severity::Note,
+            "this terminal has no clipboard (OSC 52)",
+            "Write a token to a file (`w`, or --token-out FILE) instead of copying it.",
+        )
+    } else {
+        (
+            Severity::Ok,
+            "copies go to the clipboard by OSC 52; no terminal confirms it",
+            "Copy an id with `y` in the console and paste it: if nothing comes, allow OSC 52 in the settings of your terminal.",
+        )
+    };
+    report.add(AREA, severity, found, Some(advice));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{config::Overrides, operations::Clock};
+
+    fn found(terminal: Terminal, variables: &[(&str, &str)]) -> Vec<(Severity, String)> {
+        in_tmux(None, terminal, variables)
+    }
+
+    fn in_tmux(
+        tmux: Option<&str>,
+        terminal: Terminal,
+        variables: &[(&str, &str)],
+    ) -> Vec<(Severity, String)> {
+        let visit = Visit {
+            overrides: Overrides {
+                env: variables.iter().copied().collect(),
+                ..Overrides::default()
+            },
+            terminal,
+            wrong_keys: |_| Vec::new(),
+            id: None,
+            clock: Clock::System,
+        };
+        let mut report = Report {
+            findings: Vec::new(),
+        };
+        judge(&visit, tmux, &mut report);
+        let findings = report.findings.into_iter();
+        findings
+            .map(|finding| (finding.severity, finding.found))
+            .collect()
+    }
+
+    const GOOD: Terminal = Terminal {
+        is_there: true,
+        size: Some((160, 50)),
+        ascii: false,
+        colour: true,
+    };
+
+    fn severity(found: &[(Severity, String)], words: &str) -> Severity {
+        let one = found.iter().find(|(_, found)| found.contains(words));
+        one.unwrap_or_else(|| panic!("{words:?} is not in {found:?}"))
+            .0
+    }
+
+    #[test]
+    fn a_good_terminal_is_all_right() {
+        let variables = [("TERM", "xterm-256color"), ("COLORTERM", "truecolor")];
+        let all = found(GOOD, &variables);
+        assert!(all.iter().all(|(is, _)| *is == Severity::Ok), "{all:?}");
+        assert_eq!(severity(&all, "colours: 16 million"), Severity::Ok);
+        assert_eq!(severity(&all, "160 columns, 50 rows"), Severity::Ok);
+    }
+
+    #[test]
+    fn what_is_poor_about_one_is_noted() {
+        let poor = Terminal {
+            is_there: false,
+            size: Some((79, 24)),
+            ascii: true,
+            colour: false,
+        };
+        let all = found(poor, &[("NO_COLOR", "1"), ("TERM", "dumb")]);
+        for words in [
+            "would not open here",
+            "79 columns and 24 rows",
+            "drawn in ASCII",
+            "TERM is not set or dumb",
+            "has no clipboard",
+        ] {
+            assert_eq!(severity(&all, words), Severity::Note, "{words}");
+        }
+        severity(&all, "because NO_COLOR is set");
+    }
+
+    #[test]
+    fn a_multiplexer_says_what_becomes_of_copies() {
+        let tmux = [
+            ("TERM", "tmux-256color"),
+            ("TMUX", "/tmp/t,1,0"),
+            ("SSH_TTY", "/dev/pts/1"),
+        ];
+        let all = found(GOOD, &tmux);
+        assert_eq!(severity(&all, "inside tmux"), Severity::Note);
+        assert_eq!(severity(&all, "over SSH"), Severity::Ok);
+        for (is, expected) in [
+            ("on", Severity::Ok),
+            ("external", Severity::Note),
+            ("off", Severity::Note),
+        ] {
+            let all = in_tmux(Some(is), GOOD, &tmux);
+            assert_eq!(severity(&all, &format!("set-clipboard is {is}")), expected);
+        }
+        let all = found(GOOD, &[("TERM", "screen.xterm-256color"), ("STY", "1.s")]);
+        assert_eq!(severity(&all, "inside GNU screen"), Severity::Note);
+    }
+}

@@ -1,0 +1,320 @@
+//! `doctor`: what it finds and what it says to do, its exit codes, that it changes nothing, and that its report can be
+//! pasted anywhere.
+
+mod service;
+
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use serde_json::{Value, json};
+
+use super::{
+    desk::{Desk, files},
+    guards::{acquainted, group, methods},
+};
+use crate::support::faults::{Fault, Faults, http, json as answer};
+
+/// What a service says to an update that names no group.
+fn refusal() -> Fault {
+    says("400 Bad Request", "invalid_request")
+}
+
+fn says(status: &str, code: &str) -> Fault {
+    answer(
+        status,
+        &json!({"success": 0, "error": {"code": code, "message": "no"}}),
+    )
+}
+
+/// The findings of an area, as `severity: found`.
+fn of<'a>(report: &'a Value, area: &str) -> Vec<String> {
+    let findings = report["findings"].as_array().expect("a list");
+    let of_area = findings.iter().filter(|finding| finding["area"] == area);
+    let text = |value: &'a Value| value.as_str().expect("a text");
+    of_area
+        .map(|finding| {
+            format!(
+                "{}: {}",
+                text(&finding["severity"]),
+                text(&finding["found"])
+            )
+        })
+        .collect()
+}
+
+/// The finding with these words, whole.
+fn with<'a>(report: &'a Value, words: &str) -> &'a Value {
+    let findings = report["findings"].as_array().expect("a list");
+    let has = |finding: &&Value| {
+        finding["found"]
+            .as_str()
+            .is_some_and(|found| found.contains(words))
+    };
+    findings
+        .iter()
+        .find(has)
+        .unwrap_or_else(|| panic!("{words:?} is not in {report:#}"))
+}
+
+fn set_mode(path: &std::path::Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("set");
+}
+
+#[tokio::test]
+async fn the_demo_is_clean_for_people_and_for_programs() {
+    let mut desk = Desk::new();
+    let _held = desk.hold_demo().await;
+    let report = desk.json(0, &["doctor", "--id", "acme-eu"]).await;
+    assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(report["worst"], "note", "{report:#}");
+    for finding in report["findings"].as_array().expect("a list") {
+        let keys: Vec<_> = finding.as_object().expect("one").keys().collect();
+        assert_eq!(keys, ["area", "severity", "found", "advice"]);
+        if finding["severity"] != "ok" {
+            assert!(finding["advice"].is_string(), "{finding}");
+            assert_eq!(finding["area"], "terminal", "{finding}");
+        }
+    }
+    for words in [
+        "profile testing: http://127.0.0.1:",
+        "can be read now, from file ",
+        "connection to port ",
+        "the API key is accepted",
+        "a get of \"acme-eu\" came back with that id: the body of a GET survives the way",
+        "as that of the service, to a minute",
+        "whole (integrity check), version 5 of its schema",
+        "23 groups known, over all profiles",
+        "no open rotation",
+    ] {
+        assert_eq!(with(&report, words)["severity"], "ok", "{words}");
+    }
+    let human = desk.run(&["doctor"]).await;
+    assert_eq!((human.code, human.err.as_str()), (0, ""));
+    assert!(
+        human.out.lines().all(|line| line.chars().count() <= 80),
+        "{}",
+        human.out
+    );
+    assert!(
+        human.out.contains(" 0 warnings, 0 problems\n"),
+        "{}",
+        human.out
+    );
+    assert!(
+        human.out.contains("-> `groupdesk doctor --id ID`"),
+        "{}",
+        human.out
+    );
+}
+
+#[tokio::test]
+async fn without_any_profile_it_says_how_to_begin_and_leaves_no_file() {
+    let desk = Desk::new();
+    let report = desk.json(2, &["doctor", "--id", "acme"]).await;
+    assert_eq!(report["worst"], "problem");
+    let configuration = of(&report, "configuration");
+    assert!(
+        configuration[0].starts_with("note: there is no file ~/.config/"),
+        "{configuration:?}"
+    );
+    assert!(
+        configuration[1].contains("groupdesk profile add NAME"),
+        "{configuration:?}"
+    );
+    assert!(of(&report, "directory")[0].contains("none yet at ~/.local/share/groupdesk/"));
+    assert_eq!(files(desk.folder.path()), Vec::<std::path::PathBuf>::new());
+}
+
+#[tokio::test]
+async fn a_broken_configuration_is_reported_line_by_line_and_the_rest_is_looked_at() {
+    let (desk, service) = acquainted(vec![refusal()]).await;
+    desk.write(
+        "config.toml",
+        "defualt_profile = \"live\"\n[profiles.live]\nbase_url = \"api.example.com\"\n\
+         api_key = \"canary-5up3r53cr3t-canary\"\n[keys.list]\nopen = [\"no such key\"]\n",
+    );
+    let report = desk.json(2, &["doctor"]).await;
+    let found = of(&report, "configuration").join("\n");
+    for place in ["config.toml:1:", "config.toml:3:", "config.toml:4:"] {
+        assert!(found.contains(place), "{place}: {found}");
+    }
+    assert_eq!(
+        with(&report, "config.toml:4:")["advice"],
+        "Correct line 4; until then no command works."
+    );
+    assert!(!report.to_string().contains("canary"), "{report:#}");
+    assert_eq!(with(&report, "1 group known")["severity"], "ok");
+    assert_eq!(methods(&service), ["GET"], "only the one before");
+
+    // What only the console knows of the configuration.
+    desk.write(
+        "config.toml",
+        "[profiles.live]\nbase_url = \"https://127.0.0.1:1\"\napi_key = { env = \"LIVE_KEY\" }\n\
+         [keys.list]\nopen = [\"no such key\"]\n",
+    );
+    let report = desk.json(2, &["doctor"]).await;
+    let found = of(&report, "configuration").join("\n");
+    assert!(found.contains("problem: ~/config.toml:5:"), "{found}");
+    let unknown = desk.json(2, &["doctor", "--profile", "lvie"]).await;
+    with(&unknown, "did you mean \"live\"?");
+}
+
+#[tokio::test]
+async fn the_directory_is_looked_at_and_left_as_it_is() {
+    let (mut desk, _service) = acquainted(vec![refusal()]).await;
+    let file = desk.path(".local/share/groupdesk/directory.db");
+    let before = fs::read(&file).expect("there");
+    set_mode(&file, 0o640);
+    set_mode(file.parent().expect("a folder"), 0o777);
+    set_mode(&desk.path("config.toml"), 0o664);
+    let report = desk.json(0, &["doctor"]).await;
+    assert_eq!(report["worst"], "warning");
+    for words in [
+        "other users may use ~/.local/share/groupdesk/directory.db (mode 0640)",
+        "other users can put files into ~/.local/share/groupdesk (mode 0777)",
+        "other users can write to the file ~/config.toml (mode 0664)",
+    ] {
+        let finding = with(&report, words);
+        assert_eq!(finding["severity"], "warning");
+        assert!(
+            finding["advice"]
+                .as_str()
+                .is_some_and(|advice| advice.starts_with("chmod "))
+        );
+    }
+    let mode = fs::metadata(&file).expect("there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o640, "looking narrows nothing");
+    assert!(
+        fs::read(&file).expect("there") == before,
+        "looking writes nothing"
+    );
+
+    let mut damaged = before.clone();
+    damaged[4096..].fill(0xff);
+    fs::write(&file, &damaged).expect("written");
+    let report = desk.json(2, &["doctor", "--id", "acme"]).await;
+    let found = of(&report, "directory").join("\n");
+    assert!(
+        found.contains("integrity check finds ") || found.contains("is damaged"),
+        "{found}"
+    );
+    assert_eq!(report["worst"], "problem");
+    assert!(
+        fs::read(&file).expect("there") == damaged,
+        "and mends nothing"
+    );
+
+    let foreign = desk.write("notes.txt", &"not a database\n".repeat(100));
+    desk.set("GROUPDESK_DIRECTORY", foreign);
+    let report = desk.json(2, &["doctor"]).await;
+    with(&report, "~/notes.txt is not a groupdesk directory");
+}
+
+#[tokio::test]
+async fn tmux_is_asked_what_becomes_of_copies() {
+    let mut desk = Desk::new();
+    let tmux = desk.write(
+        "tmux",
+        "#!/bin/sh\n[ \"$*\" = 'show-options -sv set-clipboard' ] && echo external\n",
+    );
+    set_mode(tmux.as_ref(), 0o755);
+    desk.set("TMUX", "/tmp/tmux-0/default,1,0");
+    desk.set("PATH", desk.folder.path().display().to_string());
+    let report = desk.json(2, &["doctor"]).await;
+    let finding = with(&report, "inside tmux");
+    assert!(
+        finding["found"]
+            .as_str()
+            .is_some_and(|found| found.ends_with("set-clipboard is external"))
+    );
+    assert!(
+        finding["advice"]
+            .as_str()
+            .is_some_and(|advice| advice.contains("set -g set-clipboard on"))
+    );
+}
+
+#[tokio::test]
+async fn what_waits_for_a_person_is_counted_without_names() {
+    let lost = vec![
+        group("token-0", &Value::Null),
+        Fault::Close,
+        Fault::Close,
+        refusal(),
+    ];
+    let (desk, _service) = acquainted(lost).await;
+    let rotated = desk.run(&["rotate", "acme", "--yes"]).await;
+    assert_eq!(rotated.code, 7, "{}", rotated.err);
+    let report = desk.json(0, &["doctor"]).await;
+    let finding = with(&report, "1 open rotation: how they ended");
+    assert_eq!(finding["severity"], "warning");
+    assert!(
+        finding["advice"]
+            .as_str()
+            .is_some_and(|advice| advice.contains("rotations settle"))
+    );
+    assert!(!report.to_string().contains("acme"), "{report:#}");
+}
+
+#[tokio::test]
+async fn the_report_is_safe_to_paste() {
+    const KEY: &str = "canary-k3y-5up3r53cr3t";
+    let words =
+        json!({"success": 0, "error": {"code": "bad", "message": format!("bad key {KEY}")}});
+    let told = |status: &str| answer(status, &words);
+    let redirect = Fault::Answer(http(
+        "302 Found",
+        &[
+            &format!("Location: https://canary:{KEY}@elsewhere.example/?key={KEY}"),
+            &format!("Via: {KEY}"),
+        ],
+        "",
+    ));
+    let wide = "canary-name-of-a-customer";
+    for fault in [
+        told("401 Unauthorized"),
+        told("403 Forbidden"),
+        told("400 Bad Request"),
+        told("500 Oh"),
+        redirect,
+    ] {
+        let first = group(
+            "canary-token-0f-acme",
+            &json!({"name": wide, "provided_id": "acme"}),
+        );
+        let service = Faults::start(vec![first, fault]).await;
+        let mut desk = Desk::new();
+        desk.connect(&service.base_url(), KEY);
+        desk.json(0, &["get", "acme", "--exists"]).await;
+        for arguments in [
+            &["doctor"][..],
+            &["doctor", "--id", "acme"],
+            &["doctor", "--json", "--id", "acme"],
+        ] {
+            let ran = desk.run(arguments).await;
+            assert!(
+                !format!("{ran:?}").contains("canary"),
+                "{arguments:?}: {}{}",
+                ran.out,
+                ran.err
+            );
+        }
+    }
+    // A command that spills what it should hand over in silence.
+    let desk = Desk::new();
+    let config = desk.write(
+        "config.toml",
+        &format!(
+            "[profiles.live]\nbase_url = \"http://127.0.0.1:1\"\n\
+             api_key = {{ command = [\"sh\", \"-c\", \"echo {KEY} >&2; exit 3\"] }}\n"
+        ),
+    );
+    let ran = desk.run(&["doctor", "--config", &config]).await;
+    assert_eq!(ran.code, 4, "{}", ran.out);
+    assert!(ran.out.contains("from command sh: it ended"), "{}", ran.out);
+    assert!(
+        !format!("{ran:?}").contains("canary"),
+        "{}{}",
+        ran.out,
+        ran.err
+    );
+}

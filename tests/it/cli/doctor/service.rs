@@ -1,0 +1,212 @@
+//! `doctor` and the service: what it finds on the way there, and that it sends nothing that could create a group.
+
+use serde_json::{Value, json};
+
+use super::{of, refusal, says, with};
+use crate::{
+    cli::{
+        desk::Desk,
+        guards::{acquainted, group, methods},
+    },
+    support::faults::{Fault, Faults, http, json as answer},
+};
+
+#[tokio::test]
+async fn what_is_wrong_with_the_service_has_its_code_and_sends_nothing_that_could_create() {
+    let page = http(
+        "200 OK",
+        &["Content-Type: text/html"],
+        "<html>log in</html>",
+    );
+    let to = |place: &str| http("301 Moved", &[&format!("Location: {place}")], "");
+    for (fault, code, severity, area, words) in [
+        (refusal(), 0, "ok", "service", "the API key is accepted"),
+        (
+            says("403 Forbidden", "read_only_key"),
+            0,
+            "note",
+            "service",
+            "may not change anything",
+        ),
+        (
+            says("401 Unauthorized", "no"),
+            4,
+            "problem",
+            "key",
+            "does not accept the API key",
+        ),
+        (
+            says("404 Not Found", "no"),
+            1,
+            "problem",
+            "service",
+            "with a slash at its end",
+        ),
+        (
+            says("503 Service Unavailable", "no"),
+            1,
+            "problem",
+            "service",
+            "the service failed",
+        ),
+        (
+            Fault::Answer(page),
+            1,
+            "problem",
+            "service",
+            "A web page came instead of JSON",
+        ),
+        (
+            Fault::Answer(to("/api/user/")),
+            1,
+            "problem",
+            "service",
+            "end the profile's `path` with a slash",
+        ),
+        (
+            Fault::Answer(to("https://elsewhere.example/x")),
+            1,
+            "problem",
+            "service",
+            "points to https://elsewhere.example/x",
+        ),
+        (
+            Fault::Close,
+            5,
+            "problem",
+            "network",
+            "The connection stands, but",
+        ),
+    ] {
+        let mut desk = Desk::new();
+        let service = Faults::always(fault).await;
+        desk.connect(&service.base_url(), "key-of-the-desk");
+        let report = desk.json(code, &["doctor", "--id", "acme"]).await;
+        let finding = with(&report, words);
+        assert_eq!(
+            (&finding["severity"], &finding["area"]),
+            (&json!(severity), &json!(area)),
+            "{report:#}"
+        );
+        assert_eq!(methods(&service), ["PUT"], "{words}");
+        assert_eq!(service.requests()[0].body(), b"{}");
+        assert!(!desk.path(".local").exists(), "no directory is made");
+    }
+    let mut desk = Desk::new();
+    desk.connect("http://127.0.0.1:1", "key-of-the-desk");
+    let report = desk.json(5, &["doctor"]).await;
+    assert!(
+        of(&report, "network")[0].contains("problem: No connection to 127.0.0.1, port 1: refused")
+    );
+    desk.set("LIVE_KEY", "");
+    let keyless = desk.json(4, &["doctor"]).await;
+    assert!(of(&keyless, "key")[0].contains("environment variable LIVE_KEY: it is not set"));
+    assert_eq!(
+        of(&keyless, "network"),
+        Vec::<String>::new(),
+        "nothing was sent"
+    );
+}
+
+#[tokio::test]
+async fn the_body_of_a_get_is_tried_only_with_a_known_id() {
+    let (desk, service) = acquainted(vec![refusal()]).await;
+    let without = desk.json(0, &["doctor"]).await;
+    let finding = with(&without, "was not tried");
+    assert_eq!(finding["severity"], "note");
+    assert!(
+        finding["advice"]
+            .as_str()
+            .is_some_and(|advice| advice.contains("--id ID"))
+    );
+    let unknown = desk.json(0, &["doctor", "--id", "acmee"]).await;
+    let finding = with(&unknown, "\"acmee\" is not known in this profile");
+    assert_eq!(finding["severity"], "warning");
+    assert!(!unknown.to_string().contains("\"acme\\\""), "{unknown:#}");
+    assert_eq!(methods(&service), ["GET", "PUT", "PUT"]);
+}
+
+#[tokio::test]
+async fn a_get_without_its_body_is_told_apart() {
+    let other = json!({"provided_id": "secret-customer"});
+    let created = answer(
+        "200 OK",
+        &json!({"success": 1, "new_user_group": true, "user_group":
+            {"team_id": 9, "token": "token-9", "name": "Acme", "provided_id": "acme", "properties": null}}),
+    );
+    for (fault, code, severity, words) in [
+        (
+            group("token-0", &Value::Null),
+            0,
+            "ok",
+            "the body of a GET survives the way",
+        ),
+        (
+            refusal(),
+            1,
+            "problem",
+            "a proxy may drop the body of a GET",
+        ),
+        (group("token-1", &other), 1, "problem", "not about that id"),
+        (created, 1, "problem", "CREATED the group"),
+        (Fault::Close, 5, "problem", "no answer to a get of \"acme\""),
+        (
+            group("token-0", &json!({"api_environment_tag": "Testing"})),
+            1,
+            "problem",
+            "is tagged Testing",
+        ),
+    ] {
+        let (desk, service) = acquainted(vec![refusal(), fault]).await;
+        let unknown = desk.json(0, &["show", "acme"]).await;
+        assert_eq!(unknown["user_group_id"], "acme");
+        let report = desk.json(code, &["doctor", "--id", "acme"]).await;
+        assert_eq!(with(&report, words)["severity"], severity, "{report:#}");
+        assert!(
+            !report.to_string().contains("secret-customer"),
+            "{report:#}"
+        );
+        assert_eq!(methods(&service), ["GET", "PUT", "GET"], "{words}");
+    }
+}
+
+#[tokio::test]
+async fn a_clock_that_is_off_is_a_warning() {
+    let dated = |date: &str| {
+        let headers = [
+            "Content-Type: application/json",
+            &format!("Date: {date}"),
+            "Via: 1.1 squid",
+        ];
+        Fault::Answer(http("400 Bad Request", &headers, r#"{"success": 0}"#))
+    };
+    let in_an_hour = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(1);
+    let in_an_hour = jiff::fmt::rfc2822::to_string(&in_an_hour.to_zoned(jiff::tz::TimeZone::UTC));
+    for (fault, severity, words) in [
+        (
+            dated(&in_an_hour.expect("a date")),
+            "warning",
+            " s behind that of the service",
+        ),
+        (
+            dated("Mon, 02 Jan 2006 15:04:05 GMT"),
+            "warning",
+            " s ahead of that of the service",
+        ),
+        (refusal(), "note", "the answer has no Date"),
+    ] {
+        let mut desk = Desk::new();
+        let service = Faults::always(fault).await;
+        desk.connect(&service.base_url(), "key-of-the-desk");
+        let report = desk.json(0, &["doctor"]).await;
+        let finding = with(&report, words);
+        assert_eq!(
+            (&finding["severity"], &finding["area"]),
+            (&json!(severity), &json!("clock"))
+        );
+        assert_eq!(
+            severity == "warning",
+            report.to_string().contains("Via 1.1 squid")
+        );
+    }
+}

@@ -1,0 +1,192 @@
+//! The README's table of keys, made from the tables in force: one row a place, most used first, and nothing twice that a
+//! more general row says.
+
+use std::{fmt::Write as _, fs, path::Path};
+
+use groupdesk::tui::keymap::{Action, Bound, Focus, Keymap};
+
+use super::is_writing;
+
+const BEGIN: &str =
+    "<!-- keys: made by GROUPDESK_PICTURES=write cargo test --test it pictures -->\n";
+const END: &str = "<!-- end of keys -->\n";
+
+/// A row: its name, its places, and the place whose row says the rest.
+type Row = (&'static str, &'static [Focus], Option<Focus>);
+
+const ROWS: [Row; 28] = [
+    ("groups", &[Focus::List], None),
+    ("filter", &[Focus::Filter], None),
+    ("one group", &[Focus::Group], None),
+    ("edit", &[Focus::EditName], None),
+    (
+        "edit: mapping",
+        &[Focus::EditMapping],
+        Some(Focus::EditName),
+    ),
+    (
+        "edit: properties",
+        &[Focus::EditProperties],
+        Some(Focus::EditName),
+    ),
+    (
+        "edit: properties as rows, and the keys of the mapping",
+        &[Focus::EditRows],
+        Some(Focus::EditMapping),
+    ),
+    (
+        "edit: a cell, a type",
+        &[Focus::EditCell, Focus::EditType],
+        Some(Focus::EditName),
+    ),
+    ("review", &[Focus::Review], None),
+    (
+        "review, production",
+        &[Focus::ReviewKey],
+        Some(Focus::Review),
+    ),
+    ("words to type", &[Focus::ConfirmTyped], None),
+    ("result", &[Focus::Result], None),
+    ("token", &[Focus::Token], None),
+    (
+        "rotate",
+        &[
+            Focus::RotateCheck,
+            Focus::RotateTyped,
+            Focus::RotateReason,
+            Focus::RotateRunning,
+        ],
+        None,
+    ),
+    ("rotated", &[Focus::RotateResult], None),
+    ("file to write", &[Focus::WritePath], None),
+    (
+        "bulk rotation",
+        &[
+            Focus::BulkRun,
+            Focus::BulkTyped,
+            Focus::BulkReason,
+            Focus::BulkCheck,
+        ],
+        None,
+    ),
+    ("open or create", &[Focus::Open], None),
+    ("compare", &[Focus::Compare], None),
+    ("history", &[Focus::History], None),
+    ("rotations", &[Focus::Rotations, Focus::AbandonReason], None),
+    ("whose token", &[Focus::Whose, Focus::WhoseFound], None),
+    ("messages", &[Focus::Messages, Focus::Message], None),
+    ("requests", &[Focus::Requests, Focus::Request], None),
+    ("help, palette", &[Focus::Help], None),
+    ("profiles, copy", &[Focus::Profiles, Focus::CopyMenu], None),
+    ("first start", &[Focus::Welcome], None),
+    (
+        "new profile",
+        &[
+            Focus::ConnectField,
+            Focus::ConnectChoice,
+            Focus::ConnectCheck,
+        ],
+        None,
+    ),
+];
+
+/// What moves in every list and page; not told again in each of them.
+fn moving(keys: &Keymap) -> Vec<Bound> {
+    let moves = |bound: &&Bound| {
+        matches!(
+            bound.action,
+            Action::Up
+                | Action::Down
+                | Action::Top
+                | Action::Bottom
+                | Action::PageUp
+                | Action::PageDown
+        )
+    };
+    let lines = keys.bindings(Focus::Group).iter();
+    lines.filter(moves).cloned().collect()
+}
+
+/// Whether a line says what another one says, with no key more.
+fn is_said(bound: &Bound, by: &[Bound]) -> bool {
+    by.iter().any(|other| {
+        let has = |key| other.keys.contains(key);
+        // "back" and "close" are what Esc says of itself everywhere.
+        let says = other.help == bound.help || matches!(bound.help, "back" | "close");
+        says && other.action == bound.action && bound.keys.iter().all(has)
+    })
+}
+
+/// Keys and what they do; the same words only once, with all their keys.
+fn told(lines: impl Iterator<Item = Bound>) -> String {
+    let mut once: Vec<Bound> = Vec::new();
+    for line in lines {
+        match once.iter_mut().find(|said| said.help == line.help) {
+            Some(said) => {
+                let more = line.keys.into_iter().filter(|key| !said.keys.contains(key));
+                let more: Vec<_> = more.collect();
+                said.keys.extend(more);
+            }
+            None => once.push(line),
+        }
+    }
+    let told = once.iter().map(|line| {
+        let keys = line.keys.iter().map(|key| format!("`{}`", key.shown()));
+        let keys: Vec<String> = keys.collect();
+        format!("{} {}", keys.join(" "), line.help.replace('|', "\\|"))
+    });
+    told.collect::<Vec<_>>().join(" · ")
+}
+
+fn table() -> String {
+    let keys = Keymap::default();
+    let moving = moving(&keys);
+    let mut table = String::from("| where | keys |\n|---|---|\n");
+    let mut row = |name: &str, told: &str| {
+        let _ = writeln!(table, "| {name} | {told} |");
+    };
+    row("everywhere", &told(keys.everywhere().iter().cloned()));
+    row("lists and pages", &told(moving.iter().cloned()));
+    for (name, places, above) in ROWS {
+        let lines = places.iter().flat_map(|place| keys.bindings(*place));
+        let own = lines.filter(|line| {
+            let above = above.map_or(&[][..], |above| keys.bindings(above));
+            let said = [above, &moving, keys.everywhere()];
+            !line.everywhere && !said.iter().any(|said| is_said(line, said))
+        });
+        row(name, &told(own.cloned()));
+    }
+    table
+}
+
+#[test]
+fn the_keys_of_the_readme_are_those_in_force() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = fs::read_to_string(&file).expect("a README");
+    let (before, rest) = readme.split_once(BEGIN).expect("where the keys begin");
+    let (kept, after) = rest.split_once(END).expect("where the keys end");
+    let table = table();
+    if is_writing() {
+        fs::write(&file, format!("{before}{BEGIN}{table}{END}{after}")).expect("written");
+        return;
+    }
+    assert!(
+        kept == table,
+        "the keys of README.md are not those in force; run GROUPDESK_PICTURES=write cargo test --test it pictures\n{table}"
+    );
+}
+
+#[test]
+fn every_place_has_its_row_and_every_line_is_told() {
+    let (keys, table) = (Keymap::default(), table());
+    for focus in Focus::ALL {
+        let rows = ROWS.iter().filter(|(_, places, _)| places.contains(&focus));
+        assert_eq!(rows.count(), 1, "{focus:?}");
+        for line in keys.bindings(focus) {
+            let told = format!("` {}", line.help);
+            let is_told = table.contains(&told) || is_said(line, keys.everywhere());
+            assert!(is_told, "{} of {focus:?}", line.help);
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The everyday errands from the first key to the last, by keyboard alone at 80×24, and what the service has afterwards.
+//! `pictures::errands` draws the same ones.
+
+use std::{fs, net::TcpListener};
+
+use groupdesk::domain::change::Wanted;
+
+use super::{
+    PATIENCE,
+    drafts::{kept, killed_over_a_draft, offered},
+    place::{Place, wait_until},
+};
+use crate::support::{
+    pty::Session,
+    service::Caller,
+    world::{Side, World, id},
+};
+
+const GROUPS: [(&str, &str); 3] = [
+    ("acme-eu", "Acme Europe"),
+    ("globex", "Globex"),
+    ("initech", "Initech"),
+];
+
+/// A service whose groups this desk knows, and a person's folders.
+struct Scene {
+    world: World,
+    place: Place,
+}
+
+impl Scene {
+    async fn new() -> Self {
+        let world = World::new().await;
+        for side in [Side::Production, Side::Testing] {
+            let operations = world.operations(side);
+            for (group, name) in GROUPS {
+                let mapping = [("40", "213"), ("134", "386")];
+                let mapping = mapping.map(|(schema, source)| (schema.into(), source.into()));
+                let wanted = Wanted {
+                    name: Some(name.into()),
+                    mapping: Some(mapping.into()),
+                    properties: serde_json::from_str(r#"{"tier":"gold"}"#).expect("an object"),
+                };
+                let created = operations.create(&id(group), &wanted).await;
+                created.expect("created");
+            }
+        }
+        let place = Place::new();
+        Self { world, place }
+    }
+
+    /// The shipped binary on a profile, with its list on the screen.
+    fn console(&self, side: Side, config: &str) -> Session {
+        let file = self.place.below("config/errands.toml");
+        fs::write(&file, config).expect("written");
+        let mut session = self
+            .place
+            .groupdesk(&["--profile", side.name()])
+            .env("GROUPDESK_CONFIG", file.to_string_lossy())
+            .env(
+                "GROUPDESK_DIRECTORY",
+                self.world.directory_file().to_string_lossy(),
+            )
+            .start();
+        session.wait_for("3 of 3", PATIENCE);
+        session
+    }
+
+    fn on(&self, side: Side) -> Session {
+        self.console(side, &self.config())
+    }
+
+    fn config(&self) -> String {
+        fs::read_to_string(self.world.config_file()).expect("readable")
+    }
+
+    /// How many tokens the service holds, one a group.
+    fn groups(&self) -> usize {
+        self.world.secrets().len()
+    }
+}
+
+/// Leaves only one group on the list.
+fn find(session: &mut Session, group: &str) {
+    session.send(format!("/{group}\r"));
+    session.wait_for("1 of 3", PATIENCE);
+}
+
+/// Production is named on every screen of an errand there.
+#[track_caller]
+fn on_production(screen: &str) {
+    assert!(screen.starts_with(" PRODUCTION "), "{screen}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_row_of_a_production_mapping_is_changed() {
+    let scene = Scene::new().await;
+    let before = scene.world.stored(Side::Production, "acme-eu");
+    let mut session = scene.on(Side::Production);
+    find(&mut session, "acme-eu");
+    session.send("e");
+    on_production(&session.wait_for("nothing changed", PATIENCE));
+    session.send("\tl\r\x15999\r");
+    on_production(&session.wait_for("was 213", PATIENCE));
+    session.send("\x13");
+    let review = session.wait_for("read just now: the same", PATIENCE);
+    on_production(&review);
+    assert!(review.contains("~ 40  213 → 999"), "{review}");
+    assert!(review.contains("nothing is sent yet"), "{review}");
+    assert_eq!(scene.world.stored(Side::Production, "acme-eu"), before);
+
+    session.send("y");
+    let result = session.wait_for("UPDATED", PATIENCE);
+    on_production(&result);
+    assert!(result.contains("40 → 999"), "{result}");
+    let after = scene.world.stored(Side::Production, "acme-eu");
+    assert_eq!(after.mapping["40"], "999");
+    assert_eq!(after.mapping["134"], "386", "the other row");
+    assert_eq!(
+        (after.name, after.properties, after.token),
+        (before.name, before.properties, before.token)
+    );
+    let testing = scene.world.stored(Side::Testing, "acme-eu");
+    assert_eq!(testing.mapping["40"], "213", "the other environment");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_leaked_token_is_found_and_rotated() {
+    let scene = Scene::new().await;
+    let leaked = scene.world.stored(Side::Production, "initech").token;
+    let mut session = scene.on(Side::Production);
+    session.send("W");
+    session.wait_for("Whose token is this?", PATIENCE);
+    session.paste(&leaked);
+    session.send("\r");
+    let found = session.wait_for("current  token of initech in production", PATIENCE);
+    on_production(&found);
+    session.send("t");
+    session.wait_for("T rotates it", PATIENCE);
+    session.send("T");
+    on_production(&session.wait_for("nothing is sent yet", PATIENCE));
+    session.send("\x1b[Zleaked in a ticket\tinitec\r");
+    session.wait_for("that is not the id", PATIENCE);
+    let now = || scene.world.stored(Side::Production, "initech").token;
+    assert_eq!(now(), leaked, "nothing was sent");
+    session.send("h\r");
+    on_production(&session.wait_for("confirmed by reading it back", PATIENCE));
+    assert_ne!(now(), leaked);
+    let key = scene.world.new_key("production", Some("Customer"));
+    let caller = Caller::new(scene.world.base_url(), &key.into());
+    let refused = caller.rotate(&leaked).await.refused();
+    assert_eq!(
+        refused,
+        (409, "token_retired".into()),
+        "the old one is dead"
+    );
+
+    session.send("W");
+    session.wait_for("Whose token is this?", PATIENCE);
+    session.paste(&leaked);
+    session.send("\r");
+    session.wait_for("former   token of initech in production", PATIENCE);
+    let written = String::from_utf8_lossy(session.raw_output()).into_owned();
+    for token in [leaked, now()] {
+        assert!(!written.contains(&token), "a token came to the screen");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_id_that_looks_like_another_is_named_and_left() {
+    let scene = Scene::new().await;
+    let groups = scene.groups();
+    let mut session = scene.on(Side::Production);
+    session.send("o");
+    session.wait_for("Open or create a group", PATIENCE);
+    session.paste("\u{430}cme-eu");
+    let warned = session.wait_for("looks like \"a\"", PATIENCE);
+    on_production(&warned);
+    assert!(warned.contains("would CREATE it"), "{warned}");
+    assert!(warned.contains("Did you mean?"), "{warned}");
+    assert!(warned.contains("  acme-eu"), "{warned}");
+    // As far as the last key before sending.
+    session.send("\r");
+    session.wait_for("Create", PATIENCE);
+    session.send("Acme\x13");
+    let review = session.wait_for("a group to be created", PATIENCE);
+    on_production(&review);
+    assert!(review.contains("looks like \"a\""), "{review}");
+    session.send("\x1b");
+    session.wait_for_no("a group to be created", PATIENCE);
+    session.send("\x1b");
+    session.wait_for("3 of 3", PATIENCE);
+
+    session.send("o");
+    session.wait_for("Open or create a group", PATIENCE);
+    session.paste("acme-eu\u{200b}");
+    session.wait_for("invisible", PATIENCE);
+    session.send("\x1b");
+    session.wait_for_no("Open or create a group", PATIENCE);
+    session.send("q");
+    session.exit_status(PATIENCE);
+    assert_eq!(scene.groups(), groups, "no group was created");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dead_service_keeps_nobody_from_the_other_profile() {
+    let scene = Scene::new().await;
+    // Takes the connection and never answers.
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let silent = format!("http://{}", silent.local_addr().expect("an address"));
+    let config = scene.config();
+    let (production, testing) = config.split_once("[profiles.testing]").expect("both");
+    let testing = testing.replace(scene.world.base_url(), &silent);
+    let config = format!("{production}[profiles.testing]{testing}");
+    let mut session = scene.console(Side::Testing, &config);
+    session.send("\r");
+    session.wait_for("reading it from the service", PATIENCE);
+    session.send("P");
+    let choice = session.wait_for(" Profiles ", PATIENCE);
+    assert!(choice.starts_with(" TESTING "), "{choice}");
+    session.send("k\r");
+    on_production(&session.wait_for_start(" PRODUCTION ", PATIENCE));
+    session.wait_for("3 of 3", PATIENCE);
+    find(&mut session, "globex");
+    session.send("\r");
+    session.wait_for("Groups > Globex", PATIENCE);
+    let read = session.wait_for(" 200 ", PATIENCE);
+    on_production(&read);
+    // And it can be worked in.
+    session.send("e");
+    session.wait_for("nothing changed", PATIENCE);
+    session.send(" plc\x13");
+    session.wait_for("read just now: the same", PATIENCE);
+    session.send("y");
+    session.wait_for("UPDATED", PATIENCE);
+    let stored = scene.world.stored(Side::Production, "globex");
+    assert_eq!(stored.name, "Globex plc");
+}
+
+#[test]
+fn a_draft_is_resumed_after_a_kill_and_sent() {
+    let place = Place::new();
+    let held = place.hold();
+    killed_over_a_draft(&place, &held);
+    let mut session = offered(&place, &held);
+    // The half of the JSON gets its other half.
+    session.send("\t\t\x1b[1;5F}");
+    session.wait_for_no("1 problem", PATIENCE);
+    session.send("\x13");
+    let review = session.wait_for("read just now: the same", PATIENCE);
+    on_production(&review);
+    assert!(review.contains("Half a name"), "{review}");
+    session.send("y");
+    let result = session.wait_for("UPDATED", PATIENCE);
+    for sent in ["Half a name", "→ 999", "oops"] {
+        assert!(result.contains(sent), "{sent} is not in\n{result}");
+    }
+    wait_until("the draft is forgotten", || kept(&held).is_none());
+}
