@@ -12,9 +12,7 @@ mod users;
 mod whole;
 mod words;
 
-use std::{
-    collections::BTreeMap, num::NonZero, ops::Range, panic::resume_unwind, sync::Arc, thread,
-};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 use jiff::Timestamp;
 
@@ -149,13 +147,8 @@ impl Found {
 
 /// Groups between two questions whether the answer is still wanted.
 const BREATH: usize = 512;
-/// Groups for which a thread of its own is worth while.
-const PART: usize = 8_192;
-/// Threads at the most.
-const THREADS: usize = 8;
 
 /// Finds what is looked for; `before` is an earlier answer that may spare work. `None` when nobody wants it any more.
-/// Many groups are looked through by several threads.
 pub fn look(
     index: &Index,
     look: Look,
@@ -204,7 +197,7 @@ pub fn look(
         }
         Some(hits)
     };
-    let hits = together(wider.map_or(order.len(), Vec::len), &some)?;
+    let hits = some(0..wider.map_or(order.len(), Vec::len))?;
     let loose = hits.iter().filter(|hit| !hit.fit.exact).count();
     let shown = if look.best_first {
         ranked(&hits).into()
@@ -218,33 +211,6 @@ pub fn look(
         loose,
         order,
         hits: Some(hits),
-    })
-}
-
-/// Does work on so many things in parts, and gives the results in their order.
-fn together<T: Send>(
-    count: usize,
-    work: &(impl Fn(Range<usize>) -> Option<Vec<T>> + Sync),
-) -> Option<Vec<T>> {
-    let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    let parts = (count / PART).min(cores).clamp(1, THREADS);
-    if parts == 1 {
-        return work(0..count);
-    }
-    let part = |at: usize| count * at / parts..count * (at + 1) / parts;
-    thread::scope(|scope| {
-        let others: Vec<_> = (1..parts)
-            .map(|at| scope.spawn(move || work(part(at))))
-            .collect();
-        let mut all = work(part(0));
-        for other in others {
-            let found = other.join().unwrap_or_else(|broken| resume_unwind(broken));
-            all = all.zip(found).map(|(mut all, found)| {
-                all.extend(found);
-                all
-            });
-        }
-        all
     })
 }
 

@@ -58,7 +58,9 @@ impl Index {
             if entry.is_odd() {
                 let mapping = entry.whole().mapping;
                 let rows = mapping.iter().flat_map(|known| &known.value);
-                rows.for_each(|(_, source)| take(source));
+                for (_, source) in rows {
+                    take(source);
+                }
                 continue;
             }
             let text = entry.mapping_text();

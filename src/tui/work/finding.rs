@@ -45,7 +45,9 @@ async fn index(operations: &Operations) -> Result<Index, DirectoryError> {
     let building = aside(move |is_wanted| {
         let mut builder = Builder::default();
         for some in groups {
-            some.iter().for_each(|group| builder.push(group));
+            for group in &some {
+                builder.push(group);
+            }
             if !is_wanted() {
                 return Index::default();
             }

@@ -67,10 +67,10 @@ impl Marks {
     /// Marks all that was found.
     pub(super) fn add(&mut self, found: &Found) {
         let has_same_numbers = found.index.has_numbers_of(&self.index);
-        for number in found.shown.iter() {
-            if has_same_numbers && (*number as usize) < self.index.len() {
-                self.set(*number);
-            } else if let Some(entry) = found.index.entry(*number)
+        for &number in &*found.shown {
+            if has_same_numbers && (number as usize) < self.index.len() {
+                self.set(number);
+            } else if let Some(entry) = found.index.entry(number)
                 && !self.contains(entry.id())
                 && let Ok(id) = UserGroupId::parse(entry.id())
             {
@@ -98,11 +98,10 @@ impl Marks {
             self.renumber(&old);
         }
         if !self.gone.is_empty() {
-            let (back, gone) = std::mem::take(&mut self.gone)
+            let (back, gone): (BTreeSet<_>, BTreeSet<_>) = std::mem::take(&mut self.gone)
                 .into_iter()
                 .partition(|id| index.number(id.as_str()).is_some());
             self.gone = gone;
-            let back: BTreeSet<UserGroupId> = back;
             for id in back {
                 self.toggle(id);
             }
@@ -153,7 +152,7 @@ impl Marks {
         let words = self.bits.iter().zip((0..).step_by(WORD as usize));
         words.flat_map(|(word, first)| {
             (0..WORD)
-                .filter(move |bit| word >> bit & 1 == 1)
+                .filter(move |bit| (word >> bit) & 1 == 1)
                 .map(move |bit| first + bit)
         })
     }
