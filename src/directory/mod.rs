@@ -98,6 +98,23 @@ impl Directory {
         Ok(self.all_groups(profile).await?.groups)
     }
 
+    /// The same groups, handed over some at a time on the directory's thread, so that they need not all be held at once.
+    ///
+    /// They are those of one moment. `take` says whether more are wanted.
+    pub async fn each_group(
+        &self,
+        profile: &str,
+        take: impl FnMut(Vec<KnownGroup>) -> bool + Send + 'static,
+    ) -> Result<(), DirectoryError> {
+        let (profile, take) = (profile.to_owned(), Box::new(take));
+        self.ask(|reply| Request::EachGroup {
+            profile,
+            take,
+            reply,
+        })
+        .await
+    }
+
     /// The group rows of a profile that [`Self::groups`] could not read in full.
     pub async fn damaged(&self, profile: &str) -> Result<Vec<Damaged>, DirectoryError> {
         Ok(self.all_groups(profile).await?.damaged)

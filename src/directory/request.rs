@@ -22,6 +22,9 @@ use crate::domain::{
 /// Where an answer goes. Its other end may be gone: a write is done all the same.
 pub(super) type Reply<T> = oneshot::Sender<Result<T, DirectoryError>>;
 
+/// Takes some groups; `false` where no more are wanted.
+pub(super) type TakeGroups = Box<dyn FnMut(Vec<KnownGroup>) -> bool + Send>;
+
 /// All groups of a profile, and what could not be read of them.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
@@ -33,6 +36,12 @@ pub(super) enum Request {
     Groups {
         profile: String,
         reply: Reply<Groups>,
+    },
+    /// The same, some at a time, as long as they are wanted.
+    EachGroup {
+        profile: String,
+        take: TakeGroups,
+        reply: Reply<()>,
     },
     Group {
         profile: String,
@@ -171,6 +180,7 @@ impl Request {
             | Self::Owners { .. } => true,
             Self::Rotations { filter, .. } => filter.user_group_id.is_some(),
             Self::Groups { .. }
+            | Self::EachGroup { .. }
             | Self::Record { .. }
             | Self::Import { .. }
             | Self::BeginImport { .. }

@@ -1,17 +1,23 @@
 //! Finds, ranks and orders the groups that a filter asks for. Pure and interruptible, so that it can run beside the
 //! loop; a narrower filter looks only at what the wider one found.
 
+mod arena;
 mod index;
+mod order;
+mod plain;
 mod query;
 #[cfg(test)]
 mod tests;
+mod users;
+mod whole;
 mod words;
 
-use std::{cmp::Ordering, collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 use jiff::Timestamp;
 
-pub use index::{Entry, Index};
+pub use arena::Entry;
+pub use index::{Builder, Index};
 pub use query::{Query, Test, Why, Word, Wrong};
 use words::{Fit, Words};
 
@@ -147,13 +153,9 @@ pub fn look(
     index: &Index,
     look: Look,
     before: Option<&Found>,
-    is_wanted: &dyn Fn() -> bool,
+    is_wanted: &(dyn Fn() -> bool + Sync),
 ) -> Option<Found> {
-    let before = before.filter(|before| before.index == *index && before.look.has_order_of(&look));
-    let order = before.map_or_else(
-        || sorted(index, look.sort, look.reverse).into(),
-        |before| before.order.clone(),
-    );
+    let order = order::all(index, look.sort, look.reverse, before);
     if !is_wanted() {
         return None;
     }
@@ -170,37 +172,35 @@ pub fn look(
     let wider = before
         .filter(|before| {
             let (new, old) = (&look, &before.look);
-            new.query.is_within(&old.query) && new.at == old.at && new.open == old.open
+            before.index == *index
+                && new.has_order_of(old)
+                && new.query.is_within(&old.query)
+                && new.at == old.at
+                && new.open == old.open
         })
         .and_then(|before| before.hits.as_ref());
-    let mut hits = Vec::new();
-    let mut words = Words::of(&look.query);
-    let mut take = |number| {
+    let take = |words: &mut Words, number| {
         let entry = index.entry(number)?;
-        let holds = look
-            .query
-            .tests
-            .iter()
-            .all(|test| holds(test, entry, &look));
+        let mut tests = look.query.tests.iter();
+        let holds = tests.all(|test| holds(test, entry, &look));
         let fit = holds.then(|| words.fit(entry)).flatten()?;
         Some(Hit { number, fit })
     };
-    if let Some(wider) = wider {
-        for some in wider.chunks(BREATH) {
+    let number = |at: usize| wider.map_or_else(|| order[at], |hits| hits[at].number);
+    let some = |range: Range<usize>| {
+        let mut words = Words::of(&look.query);
+        let mut hits = Vec::new();
+        for start in range.clone().step_by(BREATH) {
             is_wanted().then_some(())?;
-            hits.extend(some.iter().filter_map(|hit| take(hit.number)));
+            let end = range.end.min(start + BREATH);
+            hits.extend((start..end).filter_map(|at| take(&mut words, number(at))));
         }
-    } else {
-        for some in order.chunks(BREATH) {
-            is_wanted().then_some(())?;
-            hits.extend(some.iter().filter_map(|number| take(*number)));
-        }
-    }
+        Some(hits)
+    };
+    let hits = some(0..wider.map_or(order.len(), Vec::len))?;
     let loose = hits.iter().filter(|hit| !hit.fit.exact).count();
     let shown = if look.best_first {
-        let mut ranked: Vec<&Hit> = hits.iter().collect();
-        ranked.sort_by_key(|hit| std::cmp::Reverse(hit.fit));
-        ranked.into_iter().map(|hit| hit.number).collect()
+        ranked(&hits).into()
     } else {
         hits.iter().map(|hit| hit.number).collect()
     };
@@ -212,6 +212,38 @@ pub fn look(
         order,
         hits: Some(hits),
     })
+}
+
+/// Scores up to here are counted, not compared.
+const COUNTED: u32 = 1 << 15;
+
+/// The best first; equals as they stand.
+fn ranked(hits: &[Hit]) -> Vec<u32> {
+    let best = hits.iter().map(|hit| hit.fit.score).max().unwrap_or(0);
+    if best >= COUNTED {
+        let mut ranked: Vec<&Hit> = hits.iter().collect();
+        ranked.sort_by_key(|hit| std::cmp::Reverse(hit.fit));
+        return ranked.into_iter().map(|hit| hit.number).collect();
+    }
+    let rank = |fit: Fit| {
+        let behind = if fit.exact { 0 } else { best + 1 };
+        (behind + best - fit.score) as usize
+    };
+    let mut starts = vec![0; 2 * (best as usize + 1)];
+    for hit in hits {
+        starts[rank(hit.fit)] += 1;
+    }
+    let mut next = 0;
+    for start in &mut starts {
+        next += std::mem::replace(start, next);
+    }
+    let mut ranked = vec![0; hits.len()];
+    for hit in hits {
+        let at = &mut starts[rank(hit.fit)];
+        ranked[*at] = hit.number;
+        *at += 1;
+    }
+    ranked
 }
 
 /// Marks what a query finds in names and ids.
@@ -260,42 +292,4 @@ fn same(text: &str, lower: &str) -> bool {
     } else {
         text.to_lowercase() == lower
     }
-}
-
-/// All numbers in the order of a column; what is not known stands last either way, and equals by their ids.
-fn sorted(index: &Index, sort: SortBy, reverse: bool) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..index.len() as u32).collect();
-    let entry = |number: &u32| index.entry(*number);
-    if !index.is_by_id() {
-        order.sort_by_cached_key(|number| entry(number).map(Entry::id));
-    }
-    match sort {
-        SortBy::Id => {
-            if reverse {
-                order.reverse();
-            }
-        }
-        SortBy::Name => by(&mut order, reverse, |number| {
-            Some(entry(number)?.title().to_lowercase())
-        }),
-        SortBy::Tag => by(&mut order, reverse, |number| entry(number)?.tag()),
-        SortBy::Mapping => by(&mut order, reverse, |number| entry(number)?.mapped()),
-        SortBy::Properties => by(&mut order, reverse, |number| entry(number)?.keys()),
-        SortBy::Token => by(&mut order, reverse, |number| entry(number)?.fingerprint()),
-        SortBy::Rotated => by(&mut order, reverse, |number| entry(number)?.rotated()),
-        SortBy::Seen => by(&mut order, reverse, |number| entry(number)?.seen()),
-    }
-    order
-}
-
-fn by<K: Ord>(order: &mut Vec<u32>, reverse: bool, key: impl Fn(&u32) -> Option<K>) {
-    let mut keyed: Vec<(Option<K>, u32)> = order.iter().map(|at| (key(at), *at)).collect();
-    keyed.sort_by(|(a, _), (b, _)| match (a, b) {
-        (Some(a), Some(b)) if reverse => b.cmp(a),
-        (Some(a), Some(b)) => a.cmp(b),
-        (Some(_), None) => Ordering::Less,
-        (None, Some(_)) => Ordering::Greater,
-        (None, None) => Ordering::Equal,
-    });
-    *order = keyed.into_iter().map(|(_, at)| at).collect();
 }

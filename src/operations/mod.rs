@@ -154,6 +154,15 @@ impl Operations {
         self.0.directory.groups(&self.profile().name).await
     }
 
+    /// The same groups, some at a time, on a thread of the directory; as long as `take` wants more.
+    pub async fn each_group(
+        &self,
+        take: impl FnMut(Vec<KnownGroup>) -> bool + Send + 'static,
+    ) -> Result<(), DirectoryError> {
+        let profile = &self.profile().name;
+        self.0.directory.each_group(profile, take).await
+    }
+
     /// How the list of this profile was left, if it ever was.
     pub async fn view(&self) -> Result<Option<ListView>, DirectoryError> {
         self.0.directory.view(&self.profile().name).await

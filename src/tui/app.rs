@@ -261,7 +261,7 @@ impl App {
             Ask::TokenOf(profile, id) => {
                 self.grant(Ask::Pop);
                 self.switch(profile);
-                let known = self.desk.groups.get(&id).cloned();
+                let known = self.desk.groups.get(&id);
                 let known = known.unwrap_or_else(|| KnownGroup::new(id));
                 let pane = token::TokenPane::open(&known, &mut self.desk);
                 self.stack.push(Pane::Token(Box::new(pane)));

@@ -1,5 +1,5 @@
-//! The groups of the current profile as the console holds them: a copy of the directory, by id, and what the list shows
-//! and searches of it.
+//! The groups of the current profile as the console holds them: a copy of the directory in a few buffers, from which any
+//! group is had whole when a pane needs it.
 
 use jiff::Timestamp;
 
@@ -7,14 +7,12 @@ use crate::domain::{
     group::UserGroupId,
     known::KnownGroup,
     rotation::State,
-    search::{Index, ListView},
+    search::{Entry, Index, ListView},
 };
 
 /// A profile as it was read from the directory, made ready beside the loop.
 #[derive(Debug, Clone, Default)]
 pub struct Listing {
-    /// Ordered by id.
-    groups: Vec<KnownGroup>,
     index: Index,
     /// The open rotations; `None` where they were not read.
     pub open: Option<Vec<(UserGroupId, State)>>,
@@ -22,12 +20,9 @@ pub struct Listing {
     pub view: Option<ListView>,
 }
 
-impl From<Vec<KnownGroup>> for Listing {
-    fn from(mut groups: Vec<KnownGroup>) -> Self {
-        groups.sort_by(|a, b| a.id.cmp(&b.id));
-        let index = Index::of(&groups);
+impl From<Index> for Listing {
+    fn from(index: Index) -> Self {
         Self {
-            groups,
             index,
             open: None,
             view: None,
@@ -35,10 +30,15 @@ impl From<Vec<KnownGroup>> for Listing {
     }
 }
 
-/// Ordered by id.
+impl From<Vec<KnownGroup>> for Listing {
+    fn from(mut groups: Vec<KnownGroup>) -> Self {
+        groups.sort_by(|a, b| a.id.cmp(&b.id));
+        Index::of(&groups).into()
+    }
+}
+
 #[derive(Debug, Clone, Default)]
 pub struct Groups {
-    all: Vec<KnownGroup>,
     index: Index,
     /// When the directory was read; `None` before the first time.
     pub read_at: Option<Timestamp>,
@@ -48,42 +48,39 @@ pub struct Groups {
 
 impl Groups {
     pub fn replace(&mut self, listing: Listing, at: Timestamp) {
-        self.all = listing.groups;
         self.index = listing.index;
         self.read_at = Some(at);
         self.generation += 1;
     }
 
     /// Takes in what is known of one group now.
-    pub fn upsert(&mut self, group: KnownGroup) {
+    pub fn upsert(&mut self, group: &KnownGroup) {
         self.generation += 1;
-        self.index.put(&group);
-        match self.position(&group.id) {
-            Ok(at) => self.all[at] = group,
-            Err(at) => self.all.insert(at, group),
-        }
+        self.index.put(group);
     }
 
-    pub fn get(&self, id: &UserGroupId) -> Option<&KnownGroup> {
-        let at = self.position(id).ok()?;
-        Some(&self.all[at])
+    /// All that is known of a group, put together for whoever asks.
+    pub fn get(&self, id: &UserGroupId) -> Option<KnownGroup> {
+        self.index.group(id)
+    }
+
+    pub fn contains(&self, id: &UserGroupId) -> bool {
+        self.index.number(id.as_str()).is_some()
+    }
+
+    /// The name of a group where one is known, else its id; nothing of a group that is not known.
+    pub fn title(&self, id: &UserGroupId) -> &str {
+        let number = self.index.number(id.as_str());
+        let entry = number.and_then(|number| self.index.entry(number));
+        entry.map_or("", Entry::title)
+    }
+
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.index.entries().map(Entry::id)
     }
 
     /// What is shown and searched of all groups.
     pub fn index(&self) -> &Index {
         &self.index
-    }
-
-    /// Ordered by id.
-    pub fn all(&self) -> impl Iterator<Item = &KnownGroup> {
-        self.all.iter()
-    }
-
-    pub fn ids(&self) -> impl Iterator<Item = &UserGroupId> {
-        self.all.iter().map(|group| &group.id)
-    }
-
-    fn position(&self, id: &UserGroupId) -> Result<usize, usize> {
-        self.all.binary_search_by(|group| group.id.cmp(id))
     }
 }

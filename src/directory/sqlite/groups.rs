@@ -8,7 +8,7 @@ use crate::{
     directory::{
         Damaged, DirectoryError, Owner, Recorded, Standing, Upon,
         columns::{self, Origins},
-        request::Groups,
+        request::{Groups, TakeGroups},
         sql,
     },
     domain::{
@@ -40,6 +40,27 @@ pub(super) fn all(connection: &Connection, profile: &str) -> Result<Groups, Faul
         all.groups.extend(group);
     }
     Ok(all)
+}
+
+/// Groups that are handed over together.
+const SOME: usize = 512;
+
+pub(super) fn each(
+    connection: &Connection,
+    profile: &str,
+    mut take: TakeGroups,
+) -> Result<(), Fault> {
+    let mut statement = connection.prepare_cached(sql::GROUPS)?;
+    let mut found = statement.query([profile])?;
+    let mut some = Vec::with_capacity(SOME);
+    while let Some(row) = found.next()? {
+        some.extend(rows::group(row)?.group);
+        if some.len() == SOME && !take(std::mem::replace(&mut some, Vec::with_capacity(SOME))) {
+            return Ok(());
+        }
+    }
+    take(some);
+    Ok(())
 }
 
 pub(super) fn one(

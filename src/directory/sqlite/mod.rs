@@ -71,6 +71,11 @@ fn work(request: Request) -> Box<dyn Work> {
     }
     match request {
         Request::Groups { profile, reply } => list!(reply, move |c| groups::all(c, &profile)),
+        Request::EachGroup {
+            profile,
+            take,
+            reply,
+        } => list!(reply, move |c| groups::each(c, &profile, take)),
         Request::Group { profile, id, reply } => {
             read!(reply, move |c| groups::one(c, &profile, &id))
         }

@@ -262,3 +262,99 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #[test]
+    fn a_mended_order_is_the_one_from_the_beginning(
+        groups in prop::collection::btree_map("[a-cé]{1,4}", some_group(), 0..20),
+        changes in prop::collection::vec(("[a-cé]{1,4}", some_group()), 0..6),
+        sort in 0..SortBy::ALL.len(),
+        reverse in any::<bool>(),
+        typed in "[abcé]{0,2}",
+    ) {
+        let make = |id: &str, (tag, name, source): &(String, String, String)| {
+            let mut group = group(id, name);
+            if tag.len() > 2 {
+                group.environment_tag = known(EnvironmentTag::parse(tag));
+                group.last_seen = Some(NOW - SignedDuration::from_secs(tag.len() as i64));
+                group.fingerprint = known(Fingerprint::from_bytes([tag.len() as u8; 32]));
+            }
+            if source.len() > 1 {
+                group.mapping = known([("1".to_owned(), source.clone())].into_iter().collect());
+            }
+            group
+        };
+        let mut now: BTreeMap<String, KnownGroup> = BTreeMap::new();
+        for (id, parts) in &groups {
+            now.insert(id.clone(), make(id, parts));
+        }
+        let mut index = Index::of(now.values());
+        let asked = Look { sort: SortBy::ALL[sort], reverse, best_first: false, ..asked(&typed) };
+        let mut before = find(&index, asked.clone());
+        for (id, parts) in &changes {
+            let group = make(id, parts);
+            index.put(&group);
+            now.insert(id.clone(), group);
+            let mended = look(&index, asked.clone(), Some(&before), &|| true).expect("wanted");
+            let whole = find(&Index::of(now.values()), asked.clone());
+            prop_assert_eq!(ids(&mended), ids(&whole));
+            let fresh = find(&index, asked.clone());
+            prop_assert_eq!(ids(&fresh), ids(&whole));
+            before = mended;
+        }
+    }
+}
+
+#[test]
+fn many_are_found_in_their_order() {
+    let groups: Vec<_> = (0..24_576)
+        .map(|number| group(&format!("g{number:06}"), &format!("Group {}", number % 977)))
+        .collect();
+    let index = Index::of(&groups);
+    let by_column = Look {
+        sort: SortBy::Id,
+        best_first: false,
+        ..asked("\"7\"")
+    };
+    let expected: Vec<_> = groups
+        .iter()
+        .filter(|group| group.title().contains('7') || group.id.as_str().contains('7'))
+        .map(|group| group.id.as_str())
+        .collect();
+    assert_eq!(ids(&find(&index, by_column)), expected);
+    let ranked = find(&index, asked("\"7\""));
+    let mut all = ids(&ranked);
+    assert_eq!(
+        ranked.index.entry(ranked.shown[0]).and_then(Entry::name),
+        Some("Group 7"),
+        "the word stands alone there"
+    );
+    all.sort_unstable();
+    assert_eq!(all, expected);
+}
+
+#[test]
+fn users_of_a_source_are_told_once_each() {
+    let rows = |rows: [(&str, &str); 2]| {
+        let rows = rows.map(|(schema, source)| (schema.to_owned(), source.to_owned()));
+        known(rows.into_iter().collect())
+    };
+    let mut odd = group("odd", "");
+    odd.mapping = rows([("1\u{1f}", "77"), ("2", "77")]);
+    let mut groups = world();
+    groups.push(odd);
+    groups.sort_by(|a, b| a.id.cmp(&b.id));
+    let mut index = Index::of(&groups);
+    let mut twice = group("globex", "");
+    twice.mapping = rows([("1", "213"), ("2", "213")]);
+    index.put(&twice);
+    let mut told = Vec::new();
+    index.users(&["213", "77", "40"], |entry, source| {
+        told.push((entry.id().to_owned(), source));
+    });
+    let told: Vec<_> = told
+        .iter()
+        .map(|(id, source)| (id.as_str(), *source))
+        .collect();
+    assert_eq!(told, [("acme-eu", "213"), ("globex", "213"), ("odd", "77")]);
+}

@@ -7,7 +7,8 @@ use nucleo_matcher::{
 };
 
 use super::{
-    index::Entry,
+    arena::Entry,
+    plain::Plain,
     query::{Query, Word},
 };
 
@@ -18,6 +19,8 @@ struct Needle {
     /// `None`: only as it stands.
     scattered: Option<Atom>,
     together: Atom,
+    /// The same as `together`, where both sides are ASCII.
+    plain: Option<Plain>,
     letters: usize,
 }
 
@@ -29,19 +32,72 @@ pub(super) struct Fit {
     pub(super) score: u32,
 }
 
+/// Found somewhere outside name and id.
+const ELSEWHERE: Fit = Fit {
+    exact: true,
+    score: 1,
+};
+
+/// What the words are looked for with.
+struct Lens {
+    matcher: Matcher,
+    buffer: Vec<char>,
+}
+
+impl Lens {
+    fn score(&mut self, atom: &Atom, text: &str) -> Option<u32> {
+        let text = Utf32Str::new(text, &mut self.buffer);
+        atom.score(text, &mut self.matcher).map(u32::from)
+    }
+
+    fn holds(&mut self, needle: &Needle, text: &str) -> bool {
+        match &needle.plain {
+            Some(plain) if text.is_ascii() => plain.is_in(text),
+            _ => self.score(&needle.together, text).is_some(),
+        }
+    }
+
+    fn head(&mut self, needle: &Needle, head: &str) -> Option<Fit> {
+        let (score, exact) = match &needle.scattered {
+            Some(scattered) => {
+                let score = self.score(scattered, head)?;
+                (score, self.holds(needle, head))
+            }
+            // Most have it not, and that is found out faster without a score.
+            None if !self.holds(needle, head) => return None,
+            None => (self.score(&needle.together, head)?, true),
+        };
+        let whole = exact && head.chars().count() == needle.letters;
+        let score = score + if whole { WHOLE } else { 0 };
+        Some(Fit { exact, score })
+    }
+
+    fn is_elsewhere(&mut self, needle: &Needle, entry: Entry<'_>) -> bool {
+        let text = entry.rest_text();
+        match &needle.plain {
+            Some(plain) if text.is_ascii() => plain.is_in_parts(text, entry.rest_ends()),
+            _ => entry
+                .rest()
+                .into_iter()
+                .any(|part| !part.is_empty() && self.holds(needle, part)),
+        }
+    }
+}
+
 /// The words of a query, ready to be looked for.
 pub(super) struct Words {
     needles: Vec<Needle>,
-    matcher: Matcher,
-    buffer: Vec<char>,
+    lens: Lens,
 }
 
 impl Words {
     pub(super) fn of(query: &Query) -> Self {
         Self {
             needles: query.words.iter().map(needle).collect(),
-            matcher: Matcher::new(Config::DEFAULT),
-            buffer: Vec::new(),
+            lens: Lens {
+                matcher: Matcher::new(Config::DEFAULT),
+                buffer: Vec::new(),
+            },
         }
     }
 
@@ -51,46 +107,14 @@ impl Words {
             exact: true,
             score: 0,
         };
-        let Self {
-            needles,
-            matcher,
-            buffer,
-        } = self;
+        let Self { needles, lens } = self;
         for needle in needles {
-            let mut find = |atom: &Atom, text: &str| {
-                atom.score(Utf32Str::new(text, buffer), matcher)
-                    .map(u32::from)
-            };
-            let heads = [entry.name().unwrap_or_default(), entry.id()];
-            let first = needle.scattered.as_ref().unwrap_or(&needle.together);
-            let scores = heads.map(|head| find(first, head));
-            let best = heads
-                .iter()
-                .zip(scores)
-                .filter_map(|(head, score)| {
-                    let score = score?;
-                    let exact =
-                        needle.scattered.is_none() || find(&needle.together, head).is_some();
-                    let whole = exact && head.chars().count() == needle.letters;
-                    let score = score + if whole { WHOLE } else { 0 };
-                    Some(Fit { exact, score })
-                })
-                .max();
+            let name = entry.name().and_then(|name| lens.head(needle, name));
+            let best = name.max(lens.head(needle, entry.id()));
             let fit = match best {
                 Some(fit) if fit.exact => fit,
-                other => {
-                    let mut parts = entry.rest().into_iter();
-                    let is_there = parts
-                        .any(|part| !part.is_empty() && find(&needle.together, part).is_some());
-                    if is_there {
-                        Fit {
-                            exact: true,
-                            score: 1,
-                        }
-                    } else {
-                        other?
-                    }
-                }
+                _ if lens.is_elsewhere(needle, entry) => ELSEWHERE,
+                other => other?,
             };
             all.exact &= fit.exact;
             all.score += fit.score;
@@ -102,17 +126,13 @@ impl Words {
     pub(super) fn marks(&mut self, entry: Entry<'_>) -> [Vec<usize>; 2] {
         let heads = [entry.name().unwrap_or_default(), entry.id()];
         let mut marks = [Vec::new(), Vec::new()];
-        let Self {
-            needles,
-            matcher,
-            buffer,
-        } = self;
+        let Self { needles, lens } = self;
         for needle in needles {
             let mut mark = |atom: &Atom| {
                 let mut found = false;
                 for (head, marks) in heads.iter().zip(&mut marks) {
-                    let text = Utf32Str::new(head, buffer);
-                    found |= atom.indices(text, matcher, marks).is_some();
+                    let text = Utf32Str::new(head, &mut lens.buffer);
+                    found |= atom.indices(text, &mut lens.matcher, marks).is_some();
                 }
                 found
             };
@@ -120,14 +140,12 @@ impl Words {
                 continue;
             }
             // Found in a cell that stands for itself, or in nothing that is shown.
-            let is_elsewhere = entry.rest().into_iter().any(|part| {
-                let text = Utf32Str::new(part, buffer);
-                needle.together.score(text, matcher).is_some()
-            });
-            if let Some(scattered) = needle.scattered.as_ref().filter(|_| !is_elsewhere) {
+            if let Some(scattered) = &needle.scattered
+                && !lens.is_elsewhere(needle, entry)
+            {
                 for (head, marks) in heads.iter().zip(&mut marks) {
-                    let text = Utf32Str::new(head, buffer);
-                    scattered.indices(text, matcher, marks);
+                    let text = Utf32Str::new(head, &mut lens.buffer);
+                    scattered.indices(text, &mut lens.matcher, marks);
                 }
             }
         }
@@ -154,6 +172,7 @@ fn needle(word: &Word) -> Needle {
     Needle {
         scattered: word.is_scattered().then(|| atom(AtomKind::Fuzzy)),
         letters: together.needle_text().len(),
+        plain: Plain::of(&word.text),
         together,
     }
 }

@@ -87,11 +87,11 @@ impl App {
         match outcome {
             Outcome::Done(done) if is_here => {
                 self.desk.last_answer = Some((done.status, done.latency));
-                self.desk.groups.upsert(done.group.clone());
+                self.desk.groups.upsert(&done.group);
             }
             Outcome::Listed(listing) if is_here => {
                 let now = self.desk.now;
-                // Nobody else wants the rows: a list of a million is not copied.
+                // Nobody else wants the groups.
                 let view = listing.view.take();
                 let mut taken = std::mem::take(listing.as_mut());
                 listing.view = view;

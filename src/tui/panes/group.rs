@@ -51,8 +51,16 @@ impl Group {
         }
     }
 
-    fn known<'a>(&self, desk: &'a Desk) -> Option<&'a KnownGroup> {
+    fn known(&self, desk: &Desk) -> Option<KnownGroup> {
         desk.groups.get(&self.id)
+    }
+
+    fn heading(&self, desk: &Desk) -> String {
+        let title = match desk.groups.title(&self.id) {
+            "" => self.id.as_str(),
+            title => title,
+        };
+        title.to_owned()
     }
 
     fn page(&self, width: u16, desk: &Desk) -> Sheet {
@@ -69,7 +77,7 @@ impl Group {
             sheet.blank();
         }
         match self.known(desk) {
-            Some(group) => facts::whole(&mut sheet, group, desk),
+            Some(group) => facts::whole(&mut sheet, &group, desk),
             None => sheet.text("nothing is known of this group yet", desk.theme.dim()),
         }
         sheet
@@ -82,8 +90,8 @@ impl View for Group {
     }
 
     fn title(&self, desk: &Desk) -> String {
-        let title = self.known(desk).map_or(self.id.as_str(), KnownGroup::title);
-        crate::domain::text::visible(title).into_owned()
+        let title = self.heading(desk);
+        crate::domain::text::visible(&title).into_owned()
     }
 
     fn status(&self, _desk: &Desk) -> String {
@@ -120,7 +128,7 @@ impl View for Group {
                 desk.ask(Ask::Push(Pane::Compare(Box::new(pane))));
             }
             Action::Edit | Action::EditWhole | Action::Token | Action::CopyMenu => {
-                let Some(group) = self.known(desk).cloned() else {
+                let Some(group) = self.known(desk) else {
                     return;
                 };
                 let pane = match action {
@@ -176,8 +184,8 @@ impl View for Group {
     }
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-        let title = self.known(desk).map_or(self.id.as_str(), KnownGroup::title);
-        let inner = page_box(buffer, area, title, desk.theme);
+        let title = self.heading(desk);
+        let inner = page_box(buffer, area, &title, desk.theme);
         self.page(inner.width, desk)
             .draw(buffer, inner, self.scroll.at);
         None

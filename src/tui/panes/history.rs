@@ -132,7 +132,7 @@ impl View for History {
                     .get(self.cursor.at)
                     .map(|entry| entry.user_group_id.clone());
                 match id {
-                    Some(id) if desk.groups.get(&id).is_some() => {
+                    Some(id) if desk.groups.contains(&id) => {
                         let pane = Group::open(id, desk);
                         desk.ask(Ask::Push(Pane::Group(pane)));
                     }

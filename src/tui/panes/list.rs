@@ -1,9 +1,10 @@
 //! The groups of a profile: find one, and go on from there. State and actions; `view` draws.
 
 mod finder;
+mod marks;
 mod view;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use crossterm::event::KeyEvent;
 use ratatui::{
@@ -13,6 +14,7 @@ use ratatui::{
 
 pub(in crate::tui) use finder::AT_ONCE;
 use finder::Finder;
+use marks::Marks;
 
 use super::{
     Pane, View, bulk::Bulk, compare::Compare, copy_menu::CopyMenu, edit::Edit, group::Group,
@@ -46,8 +48,7 @@ pub struct List {
     /// The group that the person went to; the cursor follows it when the rows change.
     on: Option<UserGroupId>,
     ticket: Option<Ticket>,
-    /// By id: they stay whatever is filtered, sorted or read again.
-    marks: BTreeSet<UserGroupId>,
+    marks: Marks,
     /// The last bulk rotation that was seen here.
     bulk: Option<Ticket>,
     /// How the list was left last time is not known yet, and may still be taken over.
@@ -72,7 +73,7 @@ impl List {
             cursor: Cursor::default(),
             on: None,
             ticket: Some(ticket),
-            marks: BTreeSet::new(),
+            marks: Marks::default(),
             bulk: None,
             untouched,
             kept: None,
@@ -94,7 +95,7 @@ impl List {
         self.finder.id(self.cursor.at)
     }
 
-    fn group<'a>(&self, desk: &'a Desk) -> Option<&'a KnownGroup> {
+    fn group(&self, desk: &Desk) -> Option<KnownGroup> {
         desk.groups.get(&self.id()?)
     }
 
@@ -141,15 +142,13 @@ impl List {
             return;
         };
         self.on = Some(id.clone());
-        if !self.marks.remove(&id) {
-            self.marks.insert(id);
-        }
+        self.marks.toggle(id);
     }
 
     fn mark_all(&mut self, desk: &mut Desk) {
-        let rows = 0..self.finder.shown().len();
-        self.marks
-            .extend(rows.filter_map(|row| self.finder.id(row)));
+        if let Some(found) = self.finder.found() {
+            self.marks.add(found);
+        }
         let loose = self.finder.found().map_or(0, |found| found.loose);
         if loose > 0 {
             let text = format!(
@@ -174,7 +173,7 @@ impl List {
         let watched = run.filter(|run| run.is_under_way() || self.marks.is_empty());
         let pane = match watched.map(Bulk::watch) {
             Some(pane) => pane,
-            None => Bulk::check(self.marks.iter().cloned().collect(), desk),
+            None => Bulk::check(self.marks.ids(), desk),
         };
         desk.ask(Ask::Push(Pane::Bulk(Box::new(pane))));
     }
@@ -295,7 +294,7 @@ impl View for List {
             | Action::Token
             | Action::Compare
             | Action::CopyMenu => {
-                let Some(group) = self.group(desk).cloned() else {
+                let Some(group) = self.group(desk) else {
                     let key = desk.keys.key(Focus::List, Action::OpenOrCreate);
                     let text = format!("no group here; {key} opens or creates one");
                     desk.say(Severity::Info, text);
@@ -366,6 +365,7 @@ impl View for List {
     }
 
     fn sync(&mut self, desk: &mut Desk) {
+        self.marks.follow(desk.groups.index());
         if let Some(found) = self.finder.look_again(self.filter.text(), desk) {
             self.show(found);
         }

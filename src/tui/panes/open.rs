@@ -64,8 +64,7 @@ impl Open {
     /// The near ids are found at once, or beside the loop where there are many; until then the old ones stay.
     fn look_around(&mut self, desk: &mut Desk) {
         let typed = self.typed.text().to_owned();
-        self.known =
-            UserGroupId::parse(typed.as_str()).is_ok_and(|id| desk.groups.get(&id).is_some());
+        self.known = UserGroupId::parse(typed.as_str()).is_ok_and(|id| desk.groups.contains(&id));
         self.pick = 0;
         self.typed.error = None;
         if let Some(ticket) = self.ticket.take() {
@@ -100,14 +99,14 @@ impl Open {
             self.typed.error = Some("the directory is still being read; try again".into());
             return;
         }
-        if desk.groups.get(&id).is_some() {
+        if desk.groups.contains(&id) {
             let pane = Group::open(id, desk);
             desk.ask(Ask::Replace(Pane::Group(pane)));
         } else if desk.forbidden(Guarded::Create).is_some() {
             self.typed.error = Some("not known here, and it cannot be created: see below".into());
         } else {
             let source = match self.copy_of.chosen(desk) {
-                Ok(source) => source.cloned(),
+                Ok(source) => source,
                 Err(why) => {
                     self.copy_of.field.error = Some(why);
                     self.on_copy = true;
@@ -323,7 +322,7 @@ impl Open {
                 } else {
                     Style::new()
                 };
-                let name = desk.groups.get(id).map_or("", |group| group.title());
+                let name = desk.groups.title(id);
                 let room = 30;
                 let id = paint::cut(id.as_str(), room, theme);
                 let gap = room.saturating_sub(paint::columns(&id));

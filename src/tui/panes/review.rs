@@ -120,7 +120,7 @@ impl Review {
             near: if edit.creating {
                 near(edit.id.as_str(), desk.groups.ids(), NEAR)
                     .into_iter()
-                    .cloned()
+                    .filter_map(|id| UserGroupId::parse(id).ok())
                     .collect()
             } else {
                 Vec::new()

@@ -99,7 +99,7 @@ impl Rotations {
 
     fn open_group(&self, desk: &mut Desk) {
         match self.here().map(|row| row.user_group_id.clone()) {
-            Some(id) if desk.groups.get(&id).is_some() => {
+            Some(id) if desk.groups.contains(&id) => {
                 let pane = Group::open(id, desk);
                 desk.ask(Ask::Push(Pane::Group(pane)));
             }

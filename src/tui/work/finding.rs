@@ -6,14 +6,16 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
+        mpsc::sync_channel,
     },
 };
 
 use crate::{
     domain::{
         group::UserGroupId,
+        known::KnownGroup,
         near::near,
-        search::{Found, Index, Look, look},
+        search::{Builder, Found, Index, Look, look},
     },
     operations::{DirectoryError, Operations},
     tui::{
@@ -23,16 +25,38 @@ use crate::{
     },
 };
 
+/// How often the directory may hand over groups before they are taken in.
+const AHEAD: usize = 8;
+
 /// All that the directory knows of a profile.
 pub(super) async fn list(operations: &Operations) -> Result<Outcome, DirectoryError> {
     let view = operations.view().await?;
     let open = operations.open_rotations().await?;
-    let groups = operations.list().await?;
-    let mut listing = aside(move |_| Listing::from(groups)).await;
+    let mut listing = Listing::from(index(operations).await?);
     let state = |row: crate::operations::JournalRow| (row.user_group_id, row.rotation.state);
     listing.open = Some(open.into_iter().map(state).collect());
     listing.view = view;
     Ok(Outcome::Listed(Box::new(listing)))
+}
+
+/// Groups are taken in while others are still read: they are never all there at once.
+async fn index(operations: &Operations) -> Result<Index, DirectoryError> {
+    let (sender, groups) = sync_channel::<Vec<KnownGroup>>(AHEAD);
+    let building = aside(move |is_wanted| {
+        let mut builder = Builder::default();
+        for some in groups {
+            for group in &some {
+                builder.push(group);
+            }
+            if !is_wanted() {
+                return Index::default();
+            }
+        }
+        builder.finish()
+    });
+    let reading = operations.each_group(move |some| sender.send(some).is_ok());
+    let (index, read) = tokio::join!(building, reading);
+    read.map(|()| index)
 }
 
 pub(super) async fn search(
@@ -68,7 +92,9 @@ impl Drop for Wanted {
 }
 
 /// Does work that only computes on a thread of its own.
-async fn aside<T: Send + 'static>(work: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static) -> T {
+async fn aside<T: Send + 'static>(
+    work: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> T + Send + 'static,
+) -> T {
     let is_wanted = Arc::new(AtomicBool::new(true));
     let _wanted = Wanted(is_wanted.clone());
     let working =

@@ -127,7 +127,7 @@ fn a_field_of_which_nothing_is_known_is_left_out_until_it_is_chosen() {
         ..nameless
     };
     let mut scene = Scene::on(TESTING);
-    scene.app.desk.groups.upsert(known.clone());
+    scene.app.desk.groups.upsert(&known);
     scene.walk("e<end> 2");
     scene.keys("<ctrl-s>");
     scene.answer_with(done(Ending::Found, known));

@@ -75,7 +75,7 @@ impl Compare {
         (desk.profiles.len() < 2).then(|| "there is no other profile".into())
     }
 
-    fn here<'a>(&self, desk: &'a Desk) -> Option<&'a KnownGroup> {
+    fn here(&self, desk: &Desk) -> Option<KnownGroup> {
         desk.groups.get(&self.id)
     }
 
@@ -86,7 +86,7 @@ impl Compare {
     /// Both sides as far as they can be set.
     fn both(&self, desk: &Desk) -> Option<(Wanted, Wanted)> {
         let (_, there) = self.there()?;
-        Some((Wanted::of(self.here(desk)?), Wanted::of(there)))
+        Some((Wanted::of(&self.here(desk)?), Wanted::of(there)))
     }
 
     /// The parts that are shown, and how they stand.
@@ -139,7 +139,7 @@ impl Compare {
 
     /// Opens the form here with parts from there; it ends in a review like every edit.
     fn bring(&mut self, parts: &[Part], desk: &mut Desk) {
-        let (Some(here), Some((profile, there))) = (self.here(desk).cloned(), self.there()) else {
+        let (Some(here), Some((profile, there))) = (self.here(desk), self.there()) else {
             return;
         };
         let from = Wanted::of(there);

@@ -74,7 +74,7 @@ fn page(compare: &Compare, width: u16, beside: bool, desk: &Desk) -> (Sheet, Vec
         nothing(compare, &mut sheet, desk);
         return (sheet, begins);
     };
-    let sides = [Side::of(desk.current, here), Side::of(*profile, there)];
+    let sides = [Side::of(desk.current, &here), Side::of(*profile, there)];
     let width = usize::from(width);
     heads(&mut sheet, &sides, width, beside, desk);
     facts(&mut sheet, &sides, width, beside, desk);

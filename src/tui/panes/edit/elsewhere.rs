@@ -16,8 +16,6 @@ const NAMED: usize = 3;
 struct Users {
     first: Vec<UserGroupId>,
     count: usize,
-    /// Which group was counted last: one can use a source in several rows.
-    last: Option<usize>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -60,21 +58,17 @@ impl Elsewhere {
             .filter(|source| !self.found.contains_key(*source))
             .map(|source| (source, Users::default()))
             .collect();
-        for (number, group) in groups.all().enumerate() {
-            if group.id == *own {
-                continue;
-            }
-            for source in group.mapping.iter().flat_map(|known| known.value.values()) {
-                if let Some(users) = wanted.get_mut(source.as_str())
-                    && users.last.replace(number) != Some(number)
-                {
-                    users.count += 1;
-                    if users.first.len() < NAMED {
-                        users.first.push(group.id.clone());
-                    }
+        let sources: Vec<&str> = wanted.keys().copied().collect();
+        groups.index().users(&sources, |group, source| {
+            if group.id() != own.as_str()
+                && let Some(users) = wanted.get_mut(source)
+            {
+                users.count += 1;
+                if users.first.len() < NAMED {
+                    users.first.extend(UserGroupId::parse(group.id()));
                 }
             }
-        }
+        });
         let found = wanted.into_iter();
         self.found
             .extend(found.map(|(source, users)| (source.to_owned(), users)));
@@ -165,7 +159,7 @@ mod tests {
         assert_eq!(look(&[("9", "")], &groups), None);
         assert_eq!(look(&[], &groups), None);
 
-        groups.upsert(group("globex", &[("7", "1")]));
+        groups.upsert(&group("globex", &[("7", "1")]));
         let expected = "213: also in acme-us, initech and wayne";
         assert_eq!(look(&[("7", "213")], &groups).as_deref(), Some(expected));
         assert_eq!(

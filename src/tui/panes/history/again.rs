@@ -44,7 +44,7 @@ impl History {
         let entry = self.entry()?;
         let (parts, before) = past::before(entry)?;
         let group = desk.groups.get(&entry.user_group_id);
-        let now = Wanted::of(group.ok_or("the group is not in the directory")?);
+        let now = Wanted::of(&group.ok_or("the group is not in the directory")?);
         if parts.iter().all(|part| part.is_known_in(&now)) {
             Ok((parts, before))
         } else {
@@ -57,7 +57,7 @@ impl History {
         let (Ok(entry), Ok((parts, before))) = (self.entry(), self.reversal(desk)) else {
             return;
         };
-        let Some(group) = desk.groups.get(&entry.user_group_id).cloned() else {
+        let Some(group) = desk.groups.get(&entry.user_group_id) else {
             return;
         };
         match Edit::carrying(&group, &parts, &before, desk) {

@@ -92,9 +92,9 @@ pub(super) fn draw(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
         let inner = boxed(buffer, detail, title, desk.theme);
         let mut sheet = Sheet::new(inner.width, desk.theme);
         if is_beside {
-            facts::beside(&mut sheet, group, desk, inner.height);
+            facts::beside(&mut sheet, &group, desk, inner.height);
         } else {
-            facts::brief(&mut sheet, group, desk);
+            facts::brief(&mut sheet, &group, desk);
         }
         sheet.draw_still(buffer, inner);
     }

@@ -57,7 +57,10 @@ impl CopyOf {
             typed => typed,
         };
         let found = near(typed, desk.groups.ids(), SHOWN);
-        self.found = found.into_iter().cloned().collect();
+        self.found = found
+            .into_iter()
+            .filter_map(|id| UserGroupId::parse(id).ok())
+            .collect();
         self.pick = 0;
         self.field.error = None;
     }
@@ -91,7 +94,7 @@ impl CopyOf {
     /// # Errors
     ///
     /// What was typed names no known group.
-    pub(super) fn chosen<'a>(&self, desk: &'a Desk) -> Result<Option<&'a KnownGroup>, String> {
+    pub(super) fn chosen(&self, desk: &Desk) -> Result<Option<KnownGroup>, String> {
         let picked = self.pick.checked_sub(1).and_then(|at| self.found.get(at));
         let typed = self.field.text();
         match picked {
@@ -121,7 +124,7 @@ impl CopyOf {
             } else {
                 Style::new()
             };
-            let name = desk.groups.get(id).map_or("", KnownGroup::title);
+            let name = desk.groups.title(id);
             let id = cut(id.as_str(), ROOM, theme);
             let gap = ROOM.saturating_sub(columns(&id));
             let mark = if here { '>' } else { ' ' };

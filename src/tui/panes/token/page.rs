@@ -101,7 +101,7 @@ fn sheet(pane: &TokenPane, width: u16, desk: &Desk) -> Sheet {
     sheet
 }
 
-fn known<'a>(pane: &TokenPane, desk: &'a Desk) -> Option<&'a KnownGroup> {
+fn known(pane: &TokenPane, desk: &Desk) -> Option<KnownGroup> {
     desk.groups.get(&pane.id)
 }
 
@@ -241,7 +241,7 @@ fn check(sheet: &mut Sheet, pane: &TokenPane, desk: &Desk) {
         (format!("  {}  {}", profile.name, profile.url()), plain),
     ]);
     sheet.blank();
-    if let Some(group) = known(pane, desk) {
+    if let Some(group) = &known(pane, desk) {
         facts(sheet, group, desk);
         sheet.field("last rotated~", &rotated_ago(group, desk), plain, "");
         fingerprint(sheet, group);

@@ -1,0 +1,77 @@
+//! Which groups use a data source: one walk over the mappings of all of them, for several sources.
+
+use std::collections::HashMap;
+
+use super::{
+    Index,
+    arena::{Entry, RECORD, UNIT},
+};
+
+/// Lengths that are told apart before a source is looked up.
+const LENGTHS: usize = 128;
+
+struct Wanted<'a> {
+    sources: HashMap<&'a str, usize>,
+    /// Of their lengths, and of their last bytes: most that is not wanted fails here.
+    lengths: [bool; LENGTHS],
+    ends: [bool; 256],
+}
+
+impl<'a> Wanted<'a> {
+    fn of(sources: &[&'a str]) -> Self {
+        let mut wanted = Self {
+            sources: HashMap::new(),
+            lengths: [false; LENGTHS],
+            ends: [false; 256],
+        };
+        for (number, source) in sources.iter().enumerate() {
+            wanted.sources.insert(source, number);
+            wanted.lengths[source.len().min(LENGTHS - 1)] = true;
+            wanted.ends[usize::from(source.bytes().last().unwrap_or_default())] = true;
+        }
+        wanted
+    }
+
+    fn number(&self, source: &str) -> Option<usize> {
+        let end = source.bytes().last().unwrap_or_default();
+        if !self.lengths[source.len().min(LENGTHS - 1)] || !self.ends[usize::from(end)] {
+            return None;
+        }
+        self.sources.get(source).copied()
+    }
+}
+
+impl Index {
+    /// Tells every group that uses one of the sources, by number; once for each of the sources.
+    pub fn users<'a>(&self, sources: &[&'a str], mut tell: impl FnMut(Entry<'_>, &'a str)) {
+        let wanted = Wanted::of(sources);
+        // Who was told last: a group can use a source in several rows.
+        let mut last = vec![None; sources.len()];
+        for (group, entry) in self.entries().enumerate() {
+            let mut take = |source: &str| {
+                if let Some(number) = wanted.number(source)
+                    && last[number].replace(group) != Some(group)
+                {
+                    tell(entry, sources[number]);
+                }
+            };
+            if entry.is_odd() {
+                let mapping = entry.whole().mapping;
+                let rows = mapping.iter().flat_map(|known| &known.value);
+                for (_, source) in rows {
+                    take(source);
+                }
+                continue;
+            }
+            let text = entry.mapping_text();
+            let mut start = 0;
+            for (at, byte) in text.bytes().enumerate() {
+                if byte == UNIT as u8 {
+                    start = at + 1;
+                } else if byte == RECORD as u8 {
+                    take(&text[start..at]);
+                }
+            }
+        }
+    }
+}

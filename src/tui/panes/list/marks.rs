@@ -1,0 +1,259 @@
+//! Which groups are marked. By number, so that a hundred thousand cost one bit each; whatever is filtered, sorted or read
+//! again, a mark stays with its group.
+
+use std::collections::BTreeSet;
+
+use crate::domain::{
+    group::UserGroupId,
+    search::{Entry, Found, Index},
+};
+
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    /// Whose numbers the bits are.
+    index: Index,
+    bits: Vec<u64>,
+    count: usize,
+    /// Marked, and not in the index any more.
+    gone: BTreeSet<UserGroupId>,
+}
+
+/// Bits in one of the words.
+const WORD: u32 = u64::BITS;
+
+fn place(number: u32) -> (usize, u64) {
+    ((number / WORD) as usize, 1 << (number % WORD))
+}
+
+impl Marks {
+    pub(super) fn len(&self) -> usize {
+        self.count + self.gone.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.bits.clear();
+        self.count = 0;
+        self.gone.clear();
+    }
+
+    pub(super) fn contains(&self, id: &str) -> bool {
+        !self.is_empty()
+            && match self.index.number(id) {
+                Some(number) => self.has(number),
+                None => self.gone.contains(id),
+            }
+    }
+
+    /// Marks a group, or takes the mark away.
+    pub(super) fn toggle(&mut self, id: UserGroupId) {
+        match self.index.number(id.as_str()) {
+            Some(number) if self.has(number) => {
+                let (word, bit) = place(number);
+                self.bits[word] &= !bit;
+                self.count -= 1;
+            }
+            Some(number) => self.set(number),
+            None if self.gone.remove(&id) => {}
+            None => {
+                self.gone.insert(id);
+            }
+        }
+    }
+
+    /// Marks all that was found.
+    pub(super) fn add(&mut self, found: &Found) {
+        let has_same_numbers = found.index.has_numbers_of(&self.index);
+        for &number in &*found.shown {
+            if has_same_numbers && (number as usize) < self.index.len() {
+                self.set(number);
+            } else if let Some(entry) = found.index.entry(number)
+                && !self.contains(entry.id())
+                && let Ok(id) = UserGroupId::parse(entry.id())
+            {
+                self.toggle(id);
+            }
+        }
+    }
+
+    /// The marked ids, ascending.
+    pub(super) fn ids(&self) -> Vec<UserGroupId> {
+        let marked = self.numbers().filter_map(|number| self.index.entry(number));
+        let marked = marked.filter_map(|entry| UserGroupId::parse(entry.id()).ok());
+        let mut ids: Vec<_> = marked.chain(self.gone.iter().cloned()).collect();
+        ids.sort();
+        ids
+    }
+
+    /// Goes over to the groups as they are now.
+    pub(super) fn follow(&mut self, index: &Index) {
+        if self.index == *index {
+            return;
+        }
+        let old = std::mem::replace(&mut self.index, index.clone());
+        if !old.has_numbers_of(index) {
+            self.renumber(&old);
+        }
+        if !self.gone.is_empty() {
+            let (back, gone): (BTreeSet<_>, BTreeSet<_>) = std::mem::take(&mut self.gone)
+                .into_iter()
+                .partition(|id| index.number(id.as_str()).is_some());
+            self.gone = gone;
+            for id in back {
+                self.toggle(id);
+            }
+        }
+    }
+
+    fn renumber(&mut self, old: &Index) {
+        let marked: Vec<u32> = self.numbers().collect();
+        self.bits.clear();
+        self.count = 0;
+        // Both are ordered by id: a group stands near where the one before it led to.
+        let mut shift = 0;
+        for number in marked {
+            let Some(id) = old.entry(number).map(Entry::id) else {
+                continue;
+            };
+            let guess = number.wrapping_add(shift);
+            let is_right = |entry: Entry<'_>| entry.id() == id;
+            let new = if self.index.entry(guess).is_some_and(is_right) {
+                Some(guess)
+            } else {
+                self.index.number(id)
+            };
+            if let Some(new) = new {
+                shift = new.wrapping_sub(number);
+                self.set(new);
+            } else if let Ok(id) = UserGroupId::parse(id) {
+                self.gone.insert(id);
+            }
+        }
+    }
+
+    fn has(&self, number: u32) -> bool {
+        let (word, bit) = place(number);
+        self.bits.get(word).is_some_and(|word| word & bit != 0)
+    }
+
+    fn set(&mut self, number: u32) {
+        let (word, bit) = place(number);
+        if self.bits.len() <= word {
+            self.bits.resize(word + 1, 0);
+        }
+        self.count += usize::from(self.bits[word] & bit == 0);
+        self.bits[word] |= bit;
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = u32> {
+        let words = self.bits.iter().zip((0..).step_by(WORD as usize));
+        words.flat_map(|(word, first)| {
+            (0..WORD)
+                .filter(move |bit| (word >> bit) & 1 == 1)
+                .map(move |bit| first + bit)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeMap, sync::Arc};
+
+    use jiff::Timestamp;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::domain::{
+        known::KnownGroup,
+        search::{Look, Query, SortBy, look},
+    };
+
+    fn id(text: &str) -> UserGroupId {
+        UserGroupId::parse(text).expect("a valid id")
+    }
+
+    fn all(index: &Index) -> Found {
+        let asked = Look {
+            query: Query::default(),
+            sort: SortBy::Tag,
+            reverse: true,
+            best_first: false,
+            open: Arc::new(BTreeMap::new()),
+            at: Timestamp::UNIX_EPOCH,
+        };
+        look(index, asked, None, &|| true).expect("it is wanted")
+    }
+
+    #[derive(Debug, Clone)]
+    enum Step {
+        Toggle(String),
+        All,
+        /// All that was found when the list was last read.
+        AllOfOld,
+        Put(String),
+        Read(BTreeSet<String>),
+        Clear,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let id = || "[a-f]{1,2}";
+        prop_oneof![
+            6 => id().prop_map(Step::Toggle),
+            1 => Just(Step::All),
+            1 => Just(Step::AllOfOld),
+            2 => id().prop_map(Step::Put),
+            3 => prop::collection::btree_set(id(), 0..20).prop_map(Step::Read),
+            1 => Just(Step::Clear),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn marks_are_a_set_of_ids_whatever_happens_to_the_groups(
+            steps in prop::collection::vec(step(), 0..30),
+        ) {
+            let mut index = Index::default();
+            let mut old = all(&index);
+            let mut marks = Marks::default();
+            let mut expected = BTreeSet::new();
+            for step in steps {
+                match step {
+                    Step::Toggle(text) => {
+                        marks.toggle(id(&text));
+                        if !expected.remove(&text) {
+                            expected.insert(text);
+                        }
+                    }
+                    Step::All => {
+                        let found = all(&index);
+                        marks.add(&found);
+                        expected.extend(index.entries().map(|entry| entry.id().to_owned()));
+                    }
+                    Step::AllOfOld => {
+                        marks.add(&old);
+                        expected.extend(old.index.entries().map(|entry| entry.id().to_owned()));
+                    }
+                    Step::Put(text) => index.put(&KnownGroup::new(id(&text))),
+                    Step::Read(ids) => {
+                        old = all(&index);
+                        let groups: Vec<_> = ids.iter().map(|text| KnownGroup::new(id(text))).collect();
+                        index = Index::of(&groups);
+                    }
+                    Step::Clear => {
+                        marks.clear();
+                        expected.clear();
+                    }
+                }
+                marks.follow(&index);
+                let ids: Vec<_> = marks.ids().iter().map(|id| id.as_str().to_owned()).collect();
+                prop_assert_eq!(ids, expected.iter().cloned().collect::<Vec<_>>());
+                prop_assert_eq!(marks.len(), expected.len());
+                prop_assert!(expected.iter().all(|id| marks.contains(id)));
+                prop_assert!(!marks.contains("zz"));
+            }
+        }
+    }
+}
