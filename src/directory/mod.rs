@@ -11,6 +11,7 @@ mod replay;
 mod request;
 mod sql;
 mod sqlite;
+mod thread;
 mod values;
 
 use std::{
@@ -40,6 +41,7 @@ pub use import::{Import, ImportId};
 pub use replay::replay;
 use request::{Groups, Reply, Request};
 pub use sqlite::{Contents, Inspected, inspect};
+use thread::start;
 pub use values::{
     Begun, Damaged, HandOffStep, Happening, HistoryFilter, Intent, JournalRow, Numbered, Owner,
     Record, Recorded, RotationFilter, RotationId, RotationStep, Standing, Upon, What,
@@ -370,18 +372,6 @@ impl Directory {
         queue.send(request).map_err(|_| stopped())?;
         answer.await.map_err(|_| stopped())?
     }
-}
-
-/// A thread that does requests until nobody can send any more.
-fn start(
-    name: &str,
-    store: sqlite::Store,
-) -> std::io::Result<(mpsc::Sender<Request>, JoinHandle<()>)> {
-    let (sender, receiver) = mpsc::channel();
-    let thread = std::thread::Builder::new()
-        .name(name.into())
-        .spawn(move || sqlite::serve(store, &receiver))?;
-    Ok((sender, thread))
 }
 
 impl fmt::Debug for Directory {
