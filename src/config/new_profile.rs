@@ -76,6 +76,10 @@ impl NewProfile {
 
     /// The profile as the file will say it, or what is wrong and where.
     pub fn check(&self, folder: &Path, env: &Environment) -> Result<Profile, Vec<(Field, String)>> {
+        if self.name.contains([':', '/']) {
+            let what = "looks like an address; a profile has a short name, for example eu-live";
+            return Err(vec![(Field::Name, what.to_owned())]);
+        }
         let fields = self.fields();
         let text = self.lines();
         let around = Surroundings { folder, env };
@@ -146,6 +150,15 @@ mod tests {
         let unsaid = new("a", "https://a.example", KeySource::Env("A".into()));
         let read = unsaid.check(Path::new("/etc"), &env).expect("a good one");
         assert!(read.production, "what is not known counts as production");
+    }
+
+    #[test]
+    fn an_address_is_no_name() {
+        let key = KeySource::Env("A".into());
+        let wrong = new("https://api.example.com", "https://api.example.com", key);
+        let problems = wrong.check(Path::new("/etc"), &Environment::default());
+        let problems = problems.expect_err("the wrong field");
+        assert_eq!(problems[0].0, Field::Name);
     }
 
     #[test]

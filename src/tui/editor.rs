@@ -12,6 +12,7 @@ use std::{
     time::Duration,
 };
 
+use futures_util::FutureExt;
 use rustix::process::{Pid, Signal as Kill, kill_process};
 use tokio::{
     process::{Child, Command},
@@ -121,7 +122,16 @@ impl Editor {
         };
         loop {
             let signal = tokio::select! {
-                status = child.wait() => return Run { status, end: None },
+                status = child.wait() => {
+                    // The Ctrl-C that ended it came here, too, and before its end: it is no wish to leave the console.
+                    let mut end = None;
+                    while let Some(signal) = next().now_or_never() {
+                        if matches!(signal, Signal::Terminate | Signal::Hangup) {
+                            end = Some(signal);
+                        }
+                    }
+                    return Run { status, end };
+                }
                 signal = next() => signal,
             };
             let passed_on = match signal {

@@ -1,5 +1,7 @@
 //! What surrounds every pane: two lines that say where one is, two that say what happened and which keys matter.
 
+mod keys;
+
 use ratatui::{
     buffer::Buffer,
     layout::{Margin, Rect},
@@ -12,7 +14,7 @@ use super::{
     desk::Desk,
     keymap::{Action, Focus},
     messages::Severity,
-    panes::{Pane, View},
+    panes::Pane,
     theme::Theme,
     widgets::paint::{self, columns, cut},
 };
@@ -114,7 +116,7 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layou
     }
     draw_message(buffer, paint::row(area, area.height - 2), desk);
     let top = app.top();
-    draw_keys(
+    keys::draw(
         buffer,
         paint::row(area, area.height - 1),
         top.focus(),
@@ -352,35 +354,4 @@ pub fn severity_style(severity: Severity, theme: Theme) -> Style {
         Severity::Error => theme.error(),
         Severity::Unknown => theme.unknown(),
     }
-}
-
-/// Last line: the keys that matter here, most used first; the help is always last and never cut.
-fn draw_keys(buffer: &mut Buffer, line: Rect, focus: Focus, top: &dyn View, desk: &Desk) {
-    let theme = desk.theme;
-    let help = format!("{} help", desk.keys.key(focus, Action::Help));
-    let help = help.as_str();
-    let end = line.right().saturating_sub(columns(help) as u16 + 2);
-    let mut x = line.x + 1;
-    for binding in desk.keys.bindings(focus) {
-        let Some(key) = binding.keys.first().filter(|_| !binding.hint.is_empty()) else {
-            continue;
-        };
-        let key = key.shown();
-        let width = (columns(&key) + 1 + columns(binding.hint)) as u16;
-        if x + width > end {
-            break;
-        }
-        let off = top.disabled(binding.action, desk).is_some();
-        let (key_style, hint_style) = if off {
-            (theme.dim(), theme.dim())
-        } else {
-            (theme.key_hint(), Style::new())
-        };
-        x = paint::text(buffer, x, line.y, width, &key, key_style) + 1;
-        x = paint::text(buffer, x, line.y, width, binding.hint, hint_style) + 2;
-    }
-    let at = line.right().saturating_sub(columns(help) as u16 + 1);
-    let (key, word) = help.split_once(' ').unwrap_or((help, ""));
-    let x = paint::text(buffer, at, line.y, line.width, key, theme.key_hint()) + 1;
-    paint::text(buffer, x, line.y, line.width, word, Style::new());
 }

@@ -32,7 +32,7 @@ use crate::{
         widgets::{
             mapping_table::MappingTable,
             properties::{Place, PropertiesField},
-            text_field::TextField,
+            text_field::{TextField, did_not_fit},
         },
     },
 };
@@ -339,10 +339,7 @@ impl View for Edit {
             Section::Name => {
                 let pasted = self.name.paste(text);
                 if pasted.cut > 0 {
-                    desk.say(
-                        Severity::Warning,
-                        format!("{} characters did not fit", pasted.cut),
-                    );
+                    desk.say(Severity::Warning, did_not_fit(pasted.cut));
                 }
             }
             Section::Mapping => view::say_pasted(&self.mapping.paste(text), desk),

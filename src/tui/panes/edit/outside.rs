@@ -18,6 +18,7 @@ use crate::{
         widgets::{
             json_editor,
             mapping_table::{pairs_of, read_mapping},
+            text_field::did_not_fit,
         },
     },
 };
@@ -141,7 +142,7 @@ impl Edit {
         self.name.set_text("");
         let pasted = self.name.paste(text);
         if pasted.cut > 0 {
-            return Some(format!("name: {} characters did not fit", pasted.cut));
+            return Some(format!("name: {}", did_not_fit(pasted.cut)));
         }
         (pasted.joined_lines > 0).then(|| "name: it is one line; line breaks became spaces".into())
     }

@@ -21,6 +21,7 @@ use crate::{
             mapping_table::PastedRows,
             paint,
             properties::{PastedProperties, Place},
+            text_field::did_not_fit,
         },
     },
 };
@@ -236,7 +237,7 @@ pub(super) fn say_properties(pasted: &PastedProperties, desk: &mut Desk) {
     match pasted {
         PastedProperties::Text => {}
         PastedProperties::Cut(cut) => {
-            desk.say(Severity::Warning, format!("{cut} characters did not fit"));
+            desk.say(Severity::Warning, did_not_fit(*cut));
         }
         PastedProperties::Rows { added, changed } => desk.say(
             Severity::Info,

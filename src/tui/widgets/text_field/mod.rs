@@ -26,6 +26,12 @@ pub struct Pasted {
     pub cut: usize,
 }
 
+/// Says that the end of a pasted text found no room.
+pub fn did_not_fit(cut: usize) -> String {
+    let characters = if cut == 1 { "character" } else { "characters" };
+    format!("{cut} {characters} did not fit")
+}
+
 /// One line of text with a cursor.
 pub struct TextField {
     input: Input,
