@@ -131,6 +131,22 @@ impl Operations {
         Ok(Plan::of(candidates, &rules))
     }
 
+    /// The limits of a plan hold for one that was made elsewhere, too.
+    fn not_too_many(&self, count: usize) -> Result<(), Failure> {
+        let profile = self.profile();
+        let guarded = guard::most(&profile.guards);
+        let reason = match guarded {
+            Some((most, reason)) if count > most => format!("at most {most} at once: {reason}"),
+            _ if count > profile.max_bulk => format!("at most {} at once", profile.max_bulk),
+            _ => return Ok(()),
+        };
+        Err(Failure::Forbidden {
+            operation: Guarded::Bulk,
+            profile: profile.name.clone(),
+            reason,
+        })
+    }
+
     /// Makes the batch of a plan durable; nothing is sent.
     pub async fn begin_bulk(
         &self,
@@ -138,6 +154,7 @@ impl Operations {
         reason: Option<String>,
     ) -> Result<BatchId, Failure> {
         self.permitted(Guarded::Bulk)?;
+        self.not_too_many(plan.ready.len())?;
         let batch = NewBatch {
             by: self.operator().to_owned(),
             reason,

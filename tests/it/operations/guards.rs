@@ -6,7 +6,7 @@ use groupdesk::{
         guard::{Guard, Operation, Rule},
     },
     domain::{
-        batch::{Halt, Skip, Standing},
+        batch::{Halt, Plan, Skip, Standing},
         change::Wanted,
         group::EnvironmentTag,
         handoff::HandOffState,
@@ -156,11 +156,9 @@ async fn a_guard_takes_fewer_groups_at_once_and_says_why() {
     };
     let desk = world
         .desk(Side::Testing)
-        .with(|profile| profile.guards = vec![guard]);
-    let plan = desk
-        .operations()
-        .plan_bulk(&[id("acme"), id("globex")])
-        .await;
+        .with(|profile| profile.guards = vec![guard])
+        .operations();
+    let plan = desk.plan_bulk(&[id("acme"), id("globex")]).await;
     let plan = plan.expect("readable");
     assert_eq!(plan.ready, [id("acme")]);
     assert_eq!(
@@ -168,6 +166,17 @@ async fn a_guard_takes_fewer_groups_at_once_and_says_why() {
         [(id("globex"), Skip::Guarded(1, "slowly".into()))]
     );
     assert!(plan.skipped[0].1.to_string().contains("slowly"));
+    // A plan from elsewhere meets the same limit where it begins.
+    let larger = Plan {
+        ready: vec![id("acme"), id("globex")],
+        ..Plan::default()
+    };
+    let begun = desk.begin_bulk(&larger, None).await;
+    assert!(
+        matches!(&begun, Err(Failure::Forbidden { reason, .. }) if reason.contains("slowly")),
+        "{begun:?}"
+    );
+    assert!(desk.batches().await.expect("readable").is_empty());
 }
 
 /// A profile that expects the other tag than its service answers with; the directory knows no tag yet.
