@@ -24,64 +24,41 @@ pub trait Screen {
     fn redraw(&mut self);
 }
 
-impl Screen for terminal::Screen {
-    fn draw(&mut self, render: &mut dyn FnMut(&mut Frame<'_>)) -> io::Result<()> {
-        self.draw(render)
-    }
+/// Both terminals do it themselves; only what they know of their size differs.
+macro_rules! forward {
+    ($screen:ty, $size:expr) => {
+        impl Screen for $screen {
+            fn draw(&mut self, render: &mut dyn FnMut(&mut Frame<'_>)) -> io::Result<()> {
+                self.draw(render)
+            }
 
-    fn copy(&mut self, text: &Token) -> io::Result<()> {
-        self.copy(text.expose())
-    }
+            fn copy(&mut self, text: &Token) -> io::Result<()> {
+                self.copy(text.expose())
+            }
 
-    fn suspend(&mut self) -> io::Result<()> {
-        self.suspend()
-    }
+            fn suspend(&mut self) -> io::Result<()> {
+                self.suspend()
+            }
 
-    fn give_away(&mut self) -> io::Result<()> {
-        self.give_away()
-    }
+            fn give_away(&mut self) -> io::Result<()> {
+                self.give_away()
+            }
 
-    fn take_back(&mut self) -> io::Result<Option<(u16, u16)>> {
-        self.take_back()?;
-        crossterm::terminal::size().map(Some)
-    }
+            fn take_back(&mut self) -> io::Result<Option<(u16, u16)>> {
+                self.take_back()?;
+                $size
+            }
 
-    fn continued(&mut self) -> io::Result<()> {
-        self.continued()
-    }
+            fn continued(&mut self) -> io::Result<()> {
+                self.continued()
+            }
 
-    fn redraw(&mut self) {
-        self.redraw();
-    }
+            fn redraw(&mut self) {
+                self.redraw();
+            }
+        }
+    };
 }
 
-impl Screen for terminal::PlainScreen {
-    fn draw(&mut self, render: &mut dyn FnMut(&mut Frame<'_>)) -> io::Result<()> {
-        self.draw(render)
-    }
-
-    fn copy(&mut self, text: &Token) -> io::Result<()> {
-        self.copy(text.expose())
-    }
-
-    fn suspend(&mut self) -> io::Result<()> {
-        self.suspend()
-    }
-
-    fn give_away(&mut self) -> io::Result<()> {
-        self.give_away()
-    }
-
-    fn take_back(&mut self) -> io::Result<Option<(u16, u16)>> {
-        self.take_back()?;
-        Ok(None)
-    }
-
-    fn continued(&mut self) -> io::Result<()> {
-        self.continued()
-    }
-
-    fn redraw(&mut self) {
-        self.redraw();
-    }
-}
+forward!(terminal::Screen, crossterm::terminal::size().map(Some));
+forward!(terminal::PlainScreen, Ok(None));
