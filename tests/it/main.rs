@@ -12,6 +12,7 @@ mod console;
 mod crash;
 mod directory;
 mod golden;
+mod hostile;
 mod house;
 mod operations;
 mod pictures;

@@ -2,6 +2,7 @@
 
 pub(crate) mod console;
 pub(crate) mod faults;
+pub(crate) mod long;
 pub(crate) mod meddler;
 pub(crate) mod pty;
 pub(crate) mod service;
