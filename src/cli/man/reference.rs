@@ -67,3 +67,27 @@ fn escaped(text: &str) -> String {
         .replace('~', "\\(ti")
         .replace('\'', "\\(aq")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_and_every_variable_is_told_and_nothing_is_a_request_to_troff() {
+        let page = sections();
+        for setting in SETTINGS {
+            let (name, meaning) = (escaped(setting.key), escaped(setting.meaning));
+            assert!(page.contains(&format!("\\fB{name}\\fR")), "{name}");
+            assert!(page.contains(&meaning), "{meaning}");
+        }
+        for (names, _) in VARIABLES {
+            assert!(page.contains(names), "{names}");
+        }
+        for line in page.lines() {
+            let is_ours = [".SH ", ".SS ", ".TP"]
+                .iter()
+                .any(|our| line.starts_with(our));
+            assert!(is_ours || !line.starts_with(['.', '\'']), "{line}");
+        }
+    }
+}
