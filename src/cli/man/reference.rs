@@ -1,5 +1,7 @@
 //! What the manual page says of files, settings and variables; the words are those of `config::reference`.
 
+use std::fmt::Write as _;
+
 use crate::config::reference::{KINDS, SETTINGS, Setting, TABLES, Usual, VARIABLES};
 
 /// The sections of the page of groupdesk itself, in troff.
@@ -24,7 +26,7 @@ pub(super) fn sections() -> String {
     page += ".SH CONFIGURATION\nThe configuration file is TOML. An unknown key is an error that names its line.\n";
     for table in TABLES {
         if !table.is_empty() {
-            page += &format!(".SS [{}]\n", escaped(table));
+            let _ = writeln!(page, ".SS [{}]", escaped(table));
         }
         for setting in SETTINGS.iter().filter(|setting| setting.table == table) {
             let kind = format!("{}; {}", setting.kind, without(setting));

@@ -1,7 +1,7 @@
 //! The table of settings and what the parser accepts are the same, either way; so are the table of variables and those
 //! that are read.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path};
 
 use groupdesk::config::reference::{SETTINGS, Setting, TABLES, Usual, VARIABLES};
 
@@ -43,17 +43,18 @@ impl File {
             _ => "{ env = \"KEY\" }".to_owned(),
         };
         let mut text = self.lines("");
-        text += &format!(
+        let _ = write!(
+            text,
             "[theme]\n{}[keys.list]\n{}",
             self.lines("theme"),
             self.lines("keys.PLACE")
         );
-        text += &format!("[profiles.a]\n{}", self.lines("profiles.NAME"));
+        let _ = write!(text, "[profiles.a]\n{}", self.lines("profiles.NAME"));
         text += &said("base_url", "base_url = \"https://api.example.com\"\n");
         text += &said("api_key", &format!("api_key = {key}\n"));
         if self.table.ends_with(".handoff") {
             let command = said("command", "command = [\"put\"]");
-            text += &format!("handoff = {}\n", self.inline(self.table, &command));
+            let _ = writeln!(text, "handoff = {}", self.inline(self.table, &command));
         }
         if self.table.ends_with(".guard") {
             let needed = [
@@ -62,7 +63,8 @@ impl File {
                 said("max", "max = 5"),
             ];
             let needed: Vec<_> = needed.into_iter().filter(|line| !line.is_empty()).collect();
-            text += &format!(
+            let _ = write!(
+                text,
                 "guard = [{}]\n",
                 self.inline(self.table, &needed.join(", "))
             );
