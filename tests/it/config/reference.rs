@@ -7,6 +7,10 @@ use groupdesk::config::reference::{SETTINGS, Setting, TABLES, Usual, VARIABLES};
 
 use super::{Home, problems};
 
+const API_KEY: &str = "profiles.NAME.api_key";
+const HANDOFF: &str = "profiles.NAME.handoff";
+const GUARD: &str = "profiles.NAME.guard";
+
 /// A file with every table; what is put into one of them stands before its first key.
 struct File {
     table: &'static str,
@@ -34,12 +38,12 @@ impl File {
 
     /// Only what a setting of that table needs beside itself; `left_out` is not said.
     fn text_without(&self, left_out: &str) -> String {
-        let said = |key: &str, line: &str| match key == left_out {
-            true => String::new(),
-            false => line.to_owned(),
+        let said = |key: &str, line: &str| {
+            let is_said = key != left_out;
+            is_said.then(|| line.to_owned()).unwrap_or_default()
         };
         let key = match self.table {
-            "profiles.NAME.api_key" => self.inline(self.table, ""),
+            API_KEY => self.inline(self.table, ""),
             _ => "{ env = \"KEY\" }".to_owned(),
         };
         let mut text = self.lines("");
@@ -52,20 +56,20 @@ impl File {
         let _ = write!(text, "[profiles.a]\n{}", self.lines("profiles.NAME"));
         text += &said("base_url", "base_url = \"https://api.example.com\"\n");
         text += &said("api_key", &format!("api_key = {key}\n"));
-        if self.table.ends_with(".handoff") {
+        if self.table == HANDOFF {
             let command = said("command", "command = [\"put\"]");
             let _ = writeln!(text, "handoff = {}", self.inline(self.table, &command));
         }
-        if self.table.ends_with(".guard") {
+        if self.table == GUARD {
             let needed = [
                 said("operation", "operation = \"bulk\""),
                 said("reason", "reason = \"slowly\""),
                 said("max", "max = 5"),
             ];
             let needed: Vec<_> = needed.into_iter().filter(|line| !line.is_empty()).collect();
-            let _ = write!(
+            let _ = writeln!(
                 text,
-                "guard = [{}]\n",
+                "guard = [{}]",
                 self.inline(self.table, &needed.join(", "))
             );
         }
@@ -90,13 +94,7 @@ fn objection(table: &'static str) -> String {
 
 #[test]
 fn the_keys_of_the_table_are_those_that_the_parser_knows() {
-    for table in [
-        "",
-        "theme",
-        "profiles.NAME",
-        "profiles.NAME.handoff",
-        "profiles.NAME.guard",
-    ] {
+    for table in ["", "theme", "profiles.NAME", HANDOFF, GUARD] {
         let said = objection(table);
         let (_, known) = said.split_once("known keys here are ").expect("a list");
         let known: BTreeSet<_> = known.split(", ").collect();
@@ -106,13 +104,13 @@ fn the_keys_of_the_table_are_those_that_the_parser_knows() {
         }
         assert_eq!(told, known, "[{table}]");
     }
-    let said = objection("profiles.NAME.api_key");
+    let said = objection(API_KEY);
     let sources = said
         .split("{ ")
         .skip(1)
         .filter_map(|rest| rest.split_once(" ="));
     let sources: BTreeSet<_> = sources.map(|(source, _)| source).collect();
-    assert_eq!(keys_of("profiles.NAME.api_key"), sources);
+    assert_eq!(keys_of(API_KEY), sources);
     for setting in SETTINGS {
         assert!(TABLES.contains(&setting.table), "{}", setting.key);
         assert!(!setting.meaning.is_empty() && !setting.kind.is_empty());
@@ -149,7 +147,7 @@ fn good(setting: &Setting) -> String {
 fn file(setting: &Setting, value: &str) -> String {
     let line = format!("{} = {value}", setting.key);
     let mut text = File::with(setting.table, line).text_without(setting.key);
-    if setting.table.ends_with(".guard") && matches!(setting.key, "level" | "forbid") {
+    if setting.table == GUARD && matches!(setting.key, "level" | "forbid") {
         text = text
             .replace(", max = 5", "")
             .replace("\"bulk\"", "\"rotate\"");
@@ -172,8 +170,8 @@ fn every_setting_takes_what_the_table_says_and_nothing_of_another_type() {
 #[test]
 fn what_is_not_said_is_what_the_table_says() {
     for setting in &SETTINGS {
-        let one_of = setting.table.ends_with(".api_key")
-            || setting.table.ends_with(".guard") && setting.usual != Usual::Required;
+        let one_of =
+            setting.table == API_KEY || setting.table == GUARD && setting.usual != Usual::Required;
         let without = File::with(setting.table, "").text_without(setting.key);
         let without = without.replace("{ ,", "{ ");
         match setting.usual {
