@@ -63,7 +63,8 @@ impl Painter {
     pub(super) fn paint(&mut self, next: &Buffer, cursor: Option<Position>) -> Vec<u8> {
         let mut out = Vec::new();
         let is_first = self.last.area.is_empty() && !self.is_stale;
-        if self.is_stale || self.last.area != next.area {
+        let is_whole = self.is_stale || self.last.area != next.area;
+        if is_whole {
             if !is_first {
                 // The state of the terminal is unknown, too: a shell may have left it in another one.
                 out.extend(b"\x1b[r\x1b[m\x1b[H\x1b[2J");
@@ -91,7 +92,7 @@ impl Painter {
                 );
             }
         }
-        if plain.len() > WORTH_A_LOOK {
+        if plain.len() > WORTH_A_LOOK && !is_whole {
             let old: Vec<_> = cells(&self.last).map(spot::row).collect();
             let new: Vec<_> = cells(next).map(spot::row).collect();
             if let Some(shift) = scroll::found(&old, &new) {
