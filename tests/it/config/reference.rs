@@ -39,8 +39,8 @@ impl File {
     /// Only what a setting of that table needs beside itself; `left_out` is not said.
     fn text_without(&self, left_out: &str) -> String {
         let said = |key: &str, line: &str| {
-            let is_said = key != left_out;
-            is_said.then(|| line.to_owned()).unwrap_or_default()
+            let line = if key == left_out { "" } else { line };
+            line.to_owned()
         };
         let key = match self.table {
             API_KEY => self.inline(self.table, ""),
