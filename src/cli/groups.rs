@@ -42,7 +42,11 @@ pub(super) async fn get(session: &Session, arguments: Get) -> Result<Exit, Stop>
         id,
         assurance: exists,
         token,
+        ..
     } = arguments;
+    let Some(id) = id else {
+        return Ok(Exit::Usage);
+    };
     let assurance = mutations::assurance(exists.exists);
     let known = session.operations.known(&id, assurance).await?;
     if exists.exists {

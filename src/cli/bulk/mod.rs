@@ -3,7 +3,6 @@
 
 mod report;
 mod select;
-mod teller;
 pub(super) mod tokens;
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
@@ -19,6 +18,7 @@ use super::{
     session::{InFlight, Session},
     signals::Signals,
     stop::Stop,
+    teller::Teller,
 };
 use crate::{
     directory::BatchId,
@@ -31,11 +31,10 @@ use crate::{
         bulk::{Keep, Pace, Progress, Report, Run},
     },
 };
-use teller::Teller;
 use tokens::TokenLines;
 
 /// How long what is in flight may take after a signal; tests have less time.
-fn finishing() -> Duration {
+pub(super) fn finishing() -> Duration {
     #[cfg(feature = "failpoints")]
     if let Ok(millis) = std::env::var("GROUPDESK_TEST_FINISHING_MS") {
         return Duration::from_millis(millis.parse().expect("a number"));
@@ -212,7 +211,7 @@ async fn drive(
     let batch = ready.batch.0;
     let teller = Teller::start(run.batch.counts.planned());
     teller.say(format!("batch {batch}"));
-    teller.counts(run.batch.counts);
+    teller.counts(run.batch.counts.done(), &run.batch.counts);
     let mut deadline: Option<Instant> = None;
     let report = loop {
         let late = async {
@@ -306,7 +305,7 @@ fn tell(session: &Session, teller: &Teller, news: Progress) {
             if report::is_noteworthy(&ended) || !teller.has_bar && !session.json {
                 teller.say(report::line(&ended));
             }
-            teller.counts(ended.counts);
+            teller.counts(ended.counts.done(), &ended.counts);
         }
         Progress::Held(wait) => teller.say(format!(
             "the service asks to wait {} s; nothing is sent meanwhile",
