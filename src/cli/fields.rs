@@ -187,7 +187,9 @@ fn only_row(text: &str, id: &UserGroupId) -> Result<Row, String> {
             _ => format!("holds {count} groups, and one is wanted; `groupdesk apply` takes many"),
         });
     };
-    let row = only.row.map_err(|why| format!("line {}: {why}", only.line))?;
+    let row = only
+        .row
+        .map_err(|why| format!("line {}: {why}", only.line))?;
     if row.id != *id {
         return Err(format!(
             "is of \"{}\", not of \"{id}\"; name that id, or another file; nothing was sent",

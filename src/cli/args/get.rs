@@ -33,25 +33,25 @@ pub(in crate::cli) struct RefreshAll {
     #[arg(long, conflicts_with_all = ["reveal", "token_out"])]
     pub(in crate::cli) refresh_all: bool,
     /// Go on with what was interrupted: what was seen since it began is not read again
-    #[arg(long, requires = "refresh_all")]
+    #[arg(long, conflicts_with = "id")]
     pub(in crate::cli) resume: bool,
     /// Go on past groups that had vanished; each of them is created again, empty, for ever
-    #[arg(long, requires = "refresh_all")]
+    #[arg(long, conflicts_with = "id")]
     pub(in crate::cli) keep_going: bool,
     /// So many at the same time
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256),
-          requires = "refresh_all")]
+          conflicts_with = "id")]
     pub(in crate::cli) concurrency: u16,
     /// At most so many per second or minute, such as 5/s or 30/m
-    #[arg(long, value_name = "N/s", value_parser = rate, requires = "refresh_all")]
+    #[arg(long, value_name = "N/s", value_parser = rate, conflicts_with = "id")]
     pub(in crate::cli) rate: Option<f64>,
     /// Stop after so many failures in a row; 0 never stops
-    #[arg(long, value_name = "N", default_value_t = 3, requires = "refresh_all")]
+    #[arg(long, value_name = "N", default_value_t = 3, conflicts_with = "id")]
     pub(in crate::cli) stop_after: u16,
     /// Do not ask, where --exists or --keep-going may create groups
-    #[arg(long, short = 'y', requires = "refresh_all")]
+    #[arg(long, short = 'y', conflicts_with = "id")]
     pub(in crate::cli) yes: bool,
     /// Say what would be read; send nothing
-    #[arg(long, requires = "refresh_all")]
+    #[arg(long, conflicts_with = "id")]
     pub(in crate::cli) dry_run: bool,
 }

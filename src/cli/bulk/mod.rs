@@ -23,8 +23,9 @@ use super::{
 use crate::{
     directory::BatchId,
     domain::{
-        batch::{Plan, Standing},
+        batch::{Plan, Skip, Standing},
         handoff::HandOffState,
+        near::near,
     },
     operations::{
         Assurance, Batch, Guarded,
@@ -97,6 +98,7 @@ async fn prepare(session: &Session, arguments: Rotate, pace: Pace) -> Result<Opt
     }
     let (ids, all_named) = select::select(session, arguments.ids, &arguments.bulk).await?;
     let mut plan = operations.plan_bulk(&ids).await?;
+    say_near(session, &plan).await?;
     if arguments.mutation.dry_run {
         let unread = look(session, &plan, pace).await;
         // What was read may have changed what is known.
@@ -120,6 +122,28 @@ async fn prepare(session: &Session, arguments: Rotate, pace: Pace) -> Result<Opt
         all_named,
         tokens,
     }))
+}
+
+/// Ids that are not known here may be mistyped; not more of them are told than the plan names.
+async fn say_near(session: &Session, plan: &Plan) -> Result<(), Stop> {
+    let skipped = plan.skipped.iter().take(report::NAMED);
+    let unknown = skipped.filter(|(_, why)| *why == Skip::NotKnown);
+    let unknown: Vec<_> = unknown.map(|(id, _)| id).collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let groups = session.operations.list().await?;
+    for id in unknown {
+        let near = near(id.as_str(), groups.iter().map(|group| &group.id), 3);
+        let near: Vec<_> = near.iter().map(|id| format!("\"{id}\"")).collect();
+        if !near.is_empty() {
+            print::say(&format!(
+                "! \"{id}\" is not known here; did you mean {}?",
+                near.join(", ")
+            ));
+        }
+    }
+    Ok(())
 }
 
 async fn resume(

@@ -14,7 +14,9 @@ use crate::{
         history::Ending,
         rotation::State,
     },
-    operations::{Assurance, Done, Failure, Operations, Warning, pace::Patience, recovering::READS},
+    operations::{
+        Assurance, Done, Failure, Operations, Warning, pace::Patience, recovering::READS,
+    },
 };
 
 /// What every item of a run needs.

@@ -54,7 +54,10 @@ pub enum Reading {
     /// Nothing new is begun any more; what is in flight is finished.
     Halted(Halt),
     /// The last one.
-    Finished { counts: Counts, halt: Option<Halt> },
+    Finished {
+        counts: Counts,
+        halt: Option<Halt>,
+    },
 }
 
 /// What came of one group. It holds no token.

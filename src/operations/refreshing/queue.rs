@@ -201,11 +201,7 @@ impl Bench {
     }
 }
 
-fn judged(
-    id: UserGroupId,
-    seen: Option<&KnownGroup>,
-    answer: Result<Done, Failure>,
-) -> GroupRead {
+fn judged(id: UserGroupId, seen: Option<&KnownGroup>, answer: Result<Done, Failure>) -> GroupRead {
     let mut read = GroupRead {
         user_group_id: id,
         found: Found::Failed,

@@ -140,6 +140,37 @@ async fn a_mistyped_word_gets_the_nearest_one() {
         (&["get", "acmee"], 3, "did you mean \"acme\"?"),
         (&["show", "acmee"], 3, "did you mean \"acme\"?"),
         (&["rotate", "acmee", "--yes"], 3, "did you mean \"acme\"?"),
+        (&["history", "acmee"], 3, "did you mean \"acme\"?"),
+        (
+            &["update", "acmee", "--name", "x", "--yes"],
+            3,
+            "did you mean \"acme\"?",
+        ),
+        (
+            &["rotate", "acmee", "nobody-at-all", "--yes"],
+            3,
+            "! \"acmee\" is not known here; did you mean \"acme\"?",
+        ),
+        (
+            &["rotate", "--filter", "acme tga:customer", "--yes"],
+            2,
+            "tga:customer: did you mean tag:?",
+        ),
+        (
+            &["rotate", "--filter", "state:opne", "--yes"],
+            2,
+            "state:opne: open, intended",
+        ),
+        (&["get", "--refersh-all"], 2, "'--refresh-all'"),
+        (&["update", "acme", "--if-unchange"], 2, "'--if-unchanged'"),
+        (&["profile", "show", "lvie"], 2, "did you mean \"live\"?"),
+        (
+            &["profile", "remove", "lvie", "--yes"],
+            2,
+            "did you mean \"live\"?",
+        ),
+        (&["profile", "check", "lvie"], 2, "did you mean \"live\"?"),
+        (&["export", "--format", "jsn"], 2, "'json'"),
     ] {
         let ran = desk.run(arguments).await;
         assert_eq!(ran.code, code, "{arguments:?}: {}", ran.err);
