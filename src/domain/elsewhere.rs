@@ -3,7 +3,7 @@
 
 use super::{
     change::Wanted,
-    known::KnownGroup,
+    known::{Known, KnownGroup},
     merge::{Merge, Part},
 };
 
@@ -21,12 +21,10 @@ impl Elsewhere {
     pub fn between(seen: &KnownGroup, now: &KnownGroup) -> Self {
         let base = Wanted::of(seen);
         let merge = Merge::of(&base, &Wanted::of(now), &base);
-        let tag = |group: &KnownGroup| group.environment_tag.as_ref().map(|tag| tag.value.clone());
-        let token = |group: &KnownGroup| group.fingerprint.as_ref().map(|known| known.value);
         Self {
             parts: merge.disputed.into_iter().map(|row| row.part).collect(),
-            tag: differs(tag(seen), tag(now)),
-            token: differs(token(seen), token(now)),
+            tag: differs(seen.environment_tag.as_ref(), now.environment_tag.as_ref()),
+            token: differs(seen.fingerprint.as_ref(), now.fingerprint.as_ref()),
         }
     }
 
@@ -52,8 +50,9 @@ impl Elsewhere {
     }
 }
 
-fn differs<T: PartialEq>(seen: Option<T>, now: Option<T>) -> bool {
-    seen.is_some() && now.is_some() && seen != now
+fn differs<T: PartialEq>(seen: Option<&Known<T>>, now: Option<&Known<T>>) -> bool {
+    seen.zip(now)
+        .is_some_and(|(seen, now)| seen.value != now.value)
 }
 
 #[cfg(test)]

@@ -22,13 +22,13 @@ pub(in crate::cli) struct Get {
     #[command(flatten)]
     pub(in crate::cli) token: TokenArgs,
     #[command(flatten)]
-    pub(in crate::cli) refresh: RefreshAll,
+    pub(in crate::cli) refresh: AllGroups,
 }
 
 /// Reading all known groups.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "All known groups")]
-pub(in crate::cli) struct RefreshAll {
+pub(in crate::cli) struct AllGroups {
     /// Read every known group again; those that only files have told of are left out, unless --exists is said
     #[arg(long, conflicts_with_all = ["reveal", "token_out"])]
     pub(in crate::cli) refresh_all: bool,

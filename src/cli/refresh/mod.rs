@@ -78,9 +78,7 @@ async fn prepare(session: &Session, arguments: &Get) -> Result<Option<Ready>, St
         rate: options.rate,
         stop_after: options.stop_after.into(),
     };
-    let run = operations
-        .run_refresh(begun, plan, pace, options.keep_going)
-        .await?;
+    let run = operations.run_refresh(begun.id, plan, pace, options.keep_going)?;
     Ok(Some(Ready { run, report }))
 }
 

@@ -1,5 +1,7 @@
 //! The words and the JSON of reading all groups, and the exit code it ends with.
 
+use std::fmt::Write;
+
 use serde_json::{Value, json};
 
 use crate::{
@@ -32,7 +34,8 @@ pub(super) fn plan(plan: &Refresh) -> String {
     }
     let mut text = lines.join(", ");
     if plan.never_seen > 0 {
-        text.push_str(&format!(
+        write!(
+            text,
             "\n! {} known ids were never seen at the service: only a file told of them. {}",
             plan.never_seen,
             if plan.with_never_seen {
@@ -40,7 +43,8 @@ pub(super) fn plan(plan: &Refresh) -> String {
             } else {
                 "They are left out; --exists reads them, too"
             }
-        ));
+        )
+        .expect("a String takes it");
     }
     text
 }
@@ -152,13 +156,13 @@ fn line(read: &GroupRead) -> String {
     let labels = read.elsewhere.labels();
     if !labels.is_empty() {
         let labels: Vec<_> = labels.iter().map(|label| visible(label)).collect();
-        text.push_str(&format!(": {}", labels.join(", ")));
+        write!(text, ": {}", labels.join(", ")).expect("a String takes it");
     }
     if let Some(failure) = &read.failure {
-        text.push_str(&format!("\n  x {}", visible(&failure.to_string())));
+        write!(text, "\n  x {}", visible(&failure.to_string())).expect("a String takes it");
     }
     for warning in &read.warnings {
-        text.push_str(&format!("\n  ! {}", visible(&warning.to_string())));
+        write!(text, "\n  ! {}", visible(&warning.to_string())).expect("a String takes it");
     }
     text
 }

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 
 use super::{
-    DirectoryError, Failure, Guarded, Import, Operations, Warning,
+    DirectoryError, Failure, Guarded, Import, ImportId, Operations, Warning,
     pace::{Control, Pace},
 };
 use crate::domain::{
@@ -148,9 +148,9 @@ impl Operations {
 
     /// Reads what is left. The first group is read alone until one was found, so that with the wrong environment no more
     /// than one is created; a group that had vanished stops it, unless it is to go on.
-    pub async fn run_refresh(
+    pub fn run_refresh(
         &self,
-        begun: Import,
+        begun: ImportId,
         plan: Refresh,
         pace: Pace,
         keep_going: bool,
@@ -159,7 +159,7 @@ impl Operations {
         let control = Control::new();
         let (news, progress) = mpsc::unbounded_channel();
         let queue = queue::Queue::new(self.clone(), plan, keep_going, control.clone(), news);
-        tokio::spawn(queue.run(begun.id, pace));
+        tokio::spawn(queue.run(begun, pace));
         Ok(RefreshRun { control, progress })
     }
 }

@@ -1,23 +1,21 @@
 //! The shipped binary reads all known groups again: what changed elsewhere, what had vanished, and that nothing is created
 //! that need not be.
 
-use std::process::Stdio;
+mod running;
 
 use groupdesk::{
     domain::change::Wanted,
     operations::{Assurance, Operations},
 };
-use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::{
     Scene,
-    binary::{pid, read, wait},
+    binary::{read, wait},
 };
 use crate::support::{
-    faults::http,
-    meddler::{Gate, Meddling, Then},
-    world::{LI, Side, id},
+    meddler::{Meddler, Meddling},
+    world::{LI, Side, World, id},
 };
 
 impl Scene {
@@ -180,8 +178,9 @@ async fn properties_that_changed_are_named_by_their_key() {
 #[tokio::test]
 async fn a_vanished_group_stops_it_and_the_first_is_read_alone() {
     let scene = Scene::new(6).await;
-    scene.vanished();
-    scene.vanished();
+    for group in ["g000", "g001"] {
+        scene.world.vanish(Side::Testing, group);
+    }
     let (code, lines, sum, err) = scene.refresh(&["--concurrency", "6"]).await;
     assert_eq!(code, 3, "{err}");
     assert_eq!(scene.meddler.count("GET"), 1, "no second one is created");
@@ -226,6 +225,21 @@ async fn a_vanished_group_stops_it_and_the_first_is_read_alone() {
         "nothing is unfinished: {err}"
     );
     assert_eq!(scene.meddler.count("GET"), 6);
+}
+
+#[tokio::test]
+async fn a_wrong_environment_gets_one_new_group_at_most() {
+    let mut scene = Scene::new(8).await;
+    let other = World::new().await;
+    let key = other.new_key("testing", Some("Testing"));
+    let file = scene.world.folder().join("keys/testing");
+    std::fs::write(file, key).expect("written");
+    scene.meddler = Meddler::before(other.address()).await;
+    let (code, _, sum, err) = scene.refresh(&["--concurrency", "8"]).await;
+    assert_eq!(code, 3, "{err}");
+    assert_sum(&sum, &[("created_again", 1), ("not_started", 7)]);
+    assert_eq!(scene.meddler.methods(), ["GET"]);
+    assert_eq!(other.stored(Side::Testing, "g000").name, "g000");
 }
 
 #[tokio::test]
@@ -310,101 +324,6 @@ async fn ids_that_only_a_file_told_of_are_left_out_unless_it_is_said() {
 }
 
 #[tokio::test]
-async fn a_signal_finishes_what_is_in_flight_and_resume_reads_the_rest() {
-    for signal in [Signal::HUP, Signal::TERM, Signal::INT] {
-        let scene = Scene::new(5).await;
-        let gate = Gate::new();
-        scene.meddler.next("GET", Meddling::passed());
-        scene.meddler.next("GET", Meddling::passed().behind(&gate));
-        let arguments = ["get", "--refresh-all", "--json", "--concurrency", "1"];
-        let mut command = scene.program(&arguments);
-        command.stderr(Stdio::null());
-        let child = command.spawn().expect("it starts");
-        gate.reached().await;
-        kill_process(pid(&child), signal).expect("it runs");
-        gate.open();
-        let (code, lines, _) = read(wait(child).await);
-        assert_eq!((code, lines.len()), (130, 3));
-        assert_sum(&lines[2], &[("unchanged", 2), ("not_started", 3)]);
-
-        let (code, lines, sum, err) = scene.refresh(&["--resume"]).await;
-        assert_eq!((code, lines.len()), (0, 3), "{err}");
-        assert_sum(&sum, &[("unchanged", 3), ("done_before", 2)]);
-        assert_eq!(scene.meddler.count("GET"), 5, "none twice");
-    }
-}
-
-#[tokio::test]
-async fn killed_and_resumed_it_reads_none_twice_that_was_written_down() {
-    let scene = Scene::new(5).await;
-    let gate = Gate::new();
-    scene.meddler.next("GET", Meddling::passed());
-    scene.meddler.next("GET", Meddling::passed().behind(&gate));
-    let arguments = ["get", "--refresh-all", "--json", "--concurrency", "1"];
-    let child = scene.program(&arguments).spawn().expect("it starts");
-    gate.reached().await;
-    kill_process(pid(&child), Signal::KILL).expect("it runs");
-    let (_, lines, _) = read(wait(child).await);
-    assert!(lines.len() <= 1, "no sum: {lines:?}");
-    gate.open();
-    let (code, lines, sum, err) = scene.refresh(&["--resume"]).await;
-    assert_eq!((code, lines.len()), (0, 4), "{err}");
-    assert_sum(&sum, &[("unchanged", 4), ("done_before", 1)]);
-    // Without --resume it begins anew.
-    let (code, _, sum, _) = scene.refresh(&[]).await;
-    assert_eq!(code, 0);
-    assert_sum(&sum, &[("unchanged", 5)]);
-}
-
-#[tokio::test]
-async fn a_busy_service_is_waited_for() {
-    for status in ["429 Too Many Requests", "503 Service Unavailable"] {
-        let scene = Scene::new(2).await;
-        let busy = http(status, &["Retry-After: 1"], "{}");
-        let busy = Meddling::swallowed(Then::Instead(busy));
-        scene.meddler.next("GET", busy);
-        let (code, _, sum, err) = scene.refresh(&[]).await;
-        assert_eq!(code, 0, "{err}");
-        assert!(err.contains("asks to wait 1 s"), "{err}");
-        assert_sum(&sum, &[("unchanged", 2)]);
-        assert_eq!(scene.meddler.count("GET"), 3);
-    }
-}
-
-#[tokio::test]
-async fn failures_in_a_row_stop_it_and_are_tried_again() {
-    let scene = Scene::new(6).await;
-    let broken = || Meddling::swallowed(Then::Drop);
-    scene.meddler.next("GET", Meddling::passed());
-    (0..2).for_each(|_| scene.meddler.next("GET", broken()));
-    let more = ["--concurrency", "1", "--stop-after", "2"];
-    let (code, lines, sum, err) = scene.refresh(&more).await;
-    assert_eq!(code, 6, "{err}");
-    assert_sum(&sum, &[("unchanged", 1), ("failed", 2), ("not_started", 3)]);
-    assert_eq!(sum["stopped"], "stopped after 2 failures in a row");
-    assert!(lines[1]["note"].as_str().is_some(), "{lines:?}");
-    let (code, _, sum, err) = scene.refresh(&["--resume"]).await;
-    assert_eq!(code, 0, "{err}");
-    assert_sum(&sum, &[("unchanged", 5), ("done_before", 1)]);
-
-    // Where none was read, the first failure says which exit code it is; a refused key stops it at once.
-    for (answer, code, reads) in [
-        ("401 Unauthorized", 4, 1),
-        ("500 Internal Server Error", 1, 3),
-    ] {
-        let before = scene.meddler.count("GET");
-        for _ in 0..reads {
-            let refused = Then::Instead(http(answer, &[], "{}"));
-            scene.meddler.next("GET", Meddling::swallowed(refused));
-        }
-        let (got, _, sum, err) = scene.refresh(&[]).await;
-        assert_eq!(got, code, "{answer}: {err}");
-        assert_eq!(scene.meddler.count("GET") - before, reads, "{answer}");
-        assert_eq!(sum["failed"], reads, "{sum}");
-    }
-}
-
-#[tokio::test]
 async fn what_cannot_be_meant_is_refused_and_a_dry_run_sends_nothing() {
     let scene = Scene::new(2).await;
     for (arguments, code) in [
@@ -437,17 +356,4 @@ async fn what_cannot_be_meant_is_refused_and_a_dry_run_sends_nothing() {
     );
     assert_eq!(scene.meddler.methods(), [""; 0]);
     assert!(scene.ana.open_refresh().await.expect("readable").is_none());
-}
-
-#[tokio::test]
-async fn a_reader_that_has_gone_is_no_error() {
-    let scene = Scene::new(3).await;
-    let (reader, writer) = std::io::pipe().expect("a pipe");
-    drop(reader);
-    let mut command = scene.program(&["get", "--refresh-all", "--json"]);
-    let ran = command.stdout(writer).output().await.expect("it runs");
-    let err = String::from_utf8_lossy(&ran.stderr);
-    assert_eq!(ran.status.code(), Some(0), "{err}");
-    assert!(!err.contains("error") && !err.contains("panicked"), "{err}");
-    assert_eq!(scene.meddler.count("GET"), 3);
 }
