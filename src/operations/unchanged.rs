@@ -14,6 +14,9 @@ impl Operations {
         let seen = seen.filter(|group| group.last_seen.is_some());
         let seen = seen.ok_or_else(|| Failure::NeverSeen { id: id.clone() })?;
         let done = self.look_up(id, Assurance::KnownOnly).await?;
+        if let Some(stale) = done.warnings.iter().find(|warning| warning.is_stale()) {
+            return Err(Failure::Unreadable(format!("nothing was changed: {stale}")));
+        }
         let parts = Elsewhere::between(&seen, &done.group).parts;
         // A group that the read made is an alarm of its own.
         if parts.is_empty() || done.ending == Ending::CreatedByGet {

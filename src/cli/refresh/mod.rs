@@ -58,7 +58,7 @@ async fn prepare(session: &Session, arguments: &Get) -> Result<Option<Ready>, St
         never_seen: plan.never_seen - plan.unseen(),
     };
     print::say(&report::plan(&plan));
-    operations.refresh_permitted(&plan)?;
+    operations.refresh_permitted(&plan, options.keep_going)?;
     if options.dry_run {
         report::dry_run(session, &plan, &report)?;
         return Ok(None);

@@ -138,9 +138,10 @@ impl Operations {
         self.begin_import(digest()).await
     }
 
-    /// Refuses what the profile forbids: ids that no answer ever spoke of may be created by reading them.
-    pub fn refresh_permitted(&self, plan: &Refresh) -> Result<(), Failure> {
-        if plan.unseen() > 0 {
+    /// Refuses what the profile forbids: ids that no answer ever spoke of may be created by reading them, and who goes on
+    /// past what had vanished means to create it.
+    pub fn refresh_permitted(&self, plan: &Refresh, keep_going: bool) -> Result<(), Failure> {
+        if keep_going || plan.unseen() > 0 {
             self.permitted(Guarded::Create)?;
         }
         Ok(())
@@ -155,7 +156,7 @@ impl Operations {
         pace: Pace,
         keep_going: bool,
     ) -> Result<RefreshRun, Failure> {
-        self.refresh_permitted(&plan)?;
+        self.refresh_permitted(&plan, keep_going)?;
         let control = Control::new();
         let (news, progress) = mpsc::unbounded_channel();
         let queue = queue::Queue::new(self.clone(), plan, keep_going, control.clone(), news);

@@ -216,6 +216,10 @@ fn judged(id: UserGroupId, seen: Option<&KnownGroup>, answer: Result<Done, Failu
         counts: Counts::default(),
     };
     let done = match answer {
+        Ok(done) if done.warnings.iter().any(Warning::is_stale) => {
+            read.failure = Some(Failure::Unreadable(Warning::StaleAnswer.to_string()));
+            return read;
+        }
         Ok(done) => done,
         Err(failure) => {
             read.failure = Some(failure);

@@ -319,8 +319,10 @@ async fn ids_that_only_a_file_told_of_are_left_out_unless_it_is_said() {
     assert_sum(&sum, &[("unchanged", 2), ("first_seen", 1), ("created", 1)]);
     assert_eq!(of(&lines, "never-1")["outcome"], "first_seen");
     assert_eq!(of(&lines, "never-2")["outcome"], "created");
-    // A profile that may not change anything may read.
+    // A profile that may not change anything may read, and nothing that means to create.
     assert_eq!(scene.refresh(&["--read-only"]).await.0, 0);
+    let (code, _, err) = scene.human(&["--read-only", "--keep-going", "--yes"]).await;
+    assert_eq!(code, 3, "{err}");
 }
 
 #[tokio::test]

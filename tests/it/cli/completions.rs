@@ -179,6 +179,49 @@ async fn a_mistyped_word_gets_the_nearest_one() {
 }
 
 #[tokio::test]
+async fn a_mistyped_key_of_the_configuration_gets_the_nearest_one() {
+    let mut desk = Desk::new();
+    desk.connect("http://127.0.0.1:1", "key");
+    let file = desk.path("config.toml");
+    let whole = std::fs::read_to_string(&file).expect("readable");
+    for (more, command, code, words) in [
+        ("timout = \"1s\"", "list", 2, "did you mean \"timeout\"?"),
+        (
+            "[theme]\nbase = \"drak\"",
+            "list",
+            2,
+            "did you mean \"dark\"?",
+        ),
+        (
+            "[theme]\neror = \"red\"",
+            "list",
+            2,
+            "did you mean \"error\"?",
+        ),
+        // The keys are the console's; doctor looks at all.
+        (
+            "[keys.lsit]\nrotate_marked = [\"R\"]",
+            "doctor",
+            2,
+            "did you mean \"list\"?",
+        ),
+        (
+            "[keys.list]\nrotate_marke = [\"R\"]",
+            "doctor",
+            2,
+            "did you mean \"rotate_marked\"?",
+        ),
+    ] {
+        std::fs::write(&file, format!("{whole}{more}\n")).expect("written");
+        let ran = desk.run(&[command]).await;
+        let said = format!("{}{}", ran.out, ran.err);
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(ran.code, code, "{more}: {said}");
+        assert!(said.contains(words), "{more}: {said}");
+    }
+}
+
+#[tokio::test]
 async fn a_token_as_an_option_is_refused_and_the_way_to_give_it_is_told() {
     let desk = Desk::new();
     for arguments in [
