@@ -8,9 +8,9 @@ use crate::domain::group::UserGroupId;
 /// Read one group from the service; with --refresh-all every known group again
 #[derive(Debug, Args)]
 #[command(
-    after_help = "--refresh-all tells which groups were changed elsewhere since they were last seen here. To read a group\n\
-                  that had vanished creates it again, empty: that is an alarm (exit 3) and stops it. The first group\n\
-                  is read alone, so that in a wrong environment no more than one is created.\n\n\
+    after_help = "--refresh-all tells what was changed elsewhere since the groups were last seen here. To read a\n\
+                  group that had vanished creates it again, empty: that is an alarm (exit 3) and stops it. The\n\
+                  first group is read alone, so that a wrong environment gets no more than one.\n\n\
                   Examples:\n  groupdesk get acme-eu\n  groupdesk get acme-eu --token-out acme.token\n  \
                   groupdesk get --refresh-all --json\n  groupdesk get --refresh-all --resume"
 )]

@@ -10,9 +10,9 @@ use groupdesk::{
 };
 use serde_json::json;
 
-use super::{ACME, Scene, exposed, has, history, update, wanted};
+use super::{ACME, Scene, exposed, has, history, rotate, update, wanted};
 use crate::support::{
-    meddler::{Meddling, Then},
+    meddler::{Gate, Meddling, Then},
     world::{Side, id},
 };
 
@@ -221,5 +221,24 @@ async fn an_edit_that_insists_on_the_copy_last_seen_only_reads_when_it_differs()
     assert_eq!(
         alarm.expect("an alarm of its own").ending,
         Ending::CreatedByGet
+    );
+}
+
+#[tokio::test]
+async fn an_older_answer_proves_nothing_unchanged() {
+    let scene = Scene::new().await;
+    let gate = Gate::new();
+    scene.meddler.next("GET", Meddling::passed().behind(&gate));
+    let (here, acme) = (scene.ana.clone(), id(ACME));
+    let late = tokio::spawn(async move { here.look_up_unchanged(&acme).await });
+    gate.reached().await;
+    rotate(&scene.ana).await.expect("rotated");
+    gate.open();
+    let late = late.await.expect("it ends").expect_err("of no use");
+    assert!(matches!(late, Failure::Unreadable(_)), "{late:?}");
+    let said = late.to_string();
+    assert!(
+        said.contains("nothing was changed") && said.contains("older token"),
+        "{said}"
     );
 }

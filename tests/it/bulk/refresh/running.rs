@@ -2,6 +2,7 @@
 
 use std::process::Stdio;
 
+use groupdesk::operations::{Assurance, Reading};
 use rustix::process::{Signal, kill_process};
 
 use super::assert_sum;
@@ -9,10 +10,12 @@ use crate::{
     bulk::{
         Scene,
         binary::{pid, read, wait},
+        one_at_a_time,
     },
     support::{
         faults::http,
         meddler::{Gate, Meddling, Then},
+        world::id,
     },
 };
 
@@ -122,4 +125,42 @@ async fn a_reader_that_has_gone_is_no_error() {
     assert_eq!(ran.status.code(), Some(0), "{err}");
     assert!(!err.contains("error") && !err.contains("panicked"), "{err}");
     assert_eq!(scene.meddler.count("GET"), 3);
+}
+
+#[tokio::test]
+async fn an_answer_from_before_a_rotation_counts_as_none_and_is_asked_for_again() {
+    let scene = Scene::new(2).await;
+    let gate = Gate::new();
+    scene.meddler.next("GET", Meddling::passed().behind(&gate));
+    let pace = one_at_a_time();
+    let plan = scene.ana.plan_refresh(None, false).await.expect("readable");
+    let begun = scene.ana.begin_refresh().await.expect("durable");
+    let since = begun.started_at;
+    let mut run = scene.ana.run_refresh(begun.id, plan, pace, false);
+    let progress = &mut run.as_mut().expect("it begins").progress;
+    gate.reached().await;
+    let group = id("g000");
+    let rotated = scene.ana.rotate(&group, None, Assurance::KnownOnly).await;
+    rotated.expect("rotated");
+    gate.open();
+    let counts = loop {
+        match progress.recv().await.expect("it tells how it ended") {
+            Reading::Ended(read) if read.user_group_id == group => {
+                let failure = read.failure.expect("of no use").to_string();
+                assert!(failure.contains("older token"), "{failure}");
+            }
+            Reading::Finished { counts, halt } => {
+                assert_eq!(halt, None);
+                break counts;
+            }
+            Reading::Ended(_) | Reading::Held(_) | Reading::Halted(_) => {}
+        }
+    };
+    assert_eq!((counts.unchanged, counts.failed), (1, 1));
+    // The rotation has seen the group since.
+    let open = scene.ana.open_refresh().await.expect("readable");
+    assert_eq!(open.map(|open| open.started_at), Some(since));
+    let left = scene.ana.plan_refresh(Some(since), false).await;
+    let left = left.expect("readable");
+    assert_eq!((left.ids.len(), left.done_before), (0, 2));
 }
