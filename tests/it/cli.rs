@@ -21,3 +21,4 @@ mod recovery;
 mod secrets;
 mod serve;
 mod signals;
+mod update;
