@@ -110,9 +110,14 @@ pub enum Failure {
     #[error(
         "the service refused ({status}){}; nothing was changed; {}",
         said(words.as_ref()),
-        advice(*status, true, None)
+        advice(*status, true, *retry_after)
     )]
-    Refused { status: u16, words: Option<String> },
+    Refused {
+        status: u16,
+        words: Option<String>,
+        /// How long the service asks to be left alone.
+        retry_after: Option<Duration>,
+    },
     /// A read that the service put off (429 or 503); nothing was changed by it.
     #[error("{why}")]
     Busy {
@@ -160,6 +165,20 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// The service put the request off, nothing was changed by it, and it may be sent again: how long it asks to be left
+    /// alone, where it says so.
+    pub(super) fn put_off(&self) -> Option<Option<Duration>> {
+        match self {
+            Self::Busy { retry_after, .. }
+            | Self::Refused {
+                status: 429,
+                retry_after,
+                ..
+            } => Some(*retry_after),
+            _ => None,
+        }
+    }
+
     /// Another environment answered than the profile says (hazard 11).
     pub fn is_wrong_environment(&self) -> bool {
         match self {

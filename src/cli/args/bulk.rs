@@ -69,7 +69,7 @@ fn age(text: &str) -> Result<Duration, &'static str> {
 }
 
 /// Per second: `5/s`, `0.5/s`, `30/m`.
-fn rate(text: &str) -> Result<f64, &'static str> {
+pub(super) fn rate(text: &str) -> Result<f64, &'static str> {
     let wrong = "write a number above zero and its unit: 5/s or 30/m";
     let (number, seconds) = match text.split_once('/') {
         Some((number, "s")) => (number, 1.0),

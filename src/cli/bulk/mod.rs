@@ -3,7 +3,7 @@
 
 mod report;
 mod select;
-mod teller;
+pub(super) mod teller;
 pub(super) mod tokens;
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
@@ -35,7 +35,7 @@ use teller::Teller;
 use tokens::TokenLines;
 
 /// How long what is in flight may take after a signal; tests have less time.
-fn finishing() -> Duration {
+pub(super) fn finishing() -> Duration {
     #[cfg(feature = "failpoints")]
     if let Ok(millis) = std::env::var("GROUPDESK_TEST_FINISHING_MS") {
         return Duration::from_millis(millis.parse().expect("a number"));
@@ -212,7 +212,7 @@ async fn drive(
     let batch = ready.batch.0;
     let teller = Teller::start(run.batch.counts.planned());
     teller.say(format!("batch {batch}"));
-    teller.counts(run.batch.counts);
+    teller.counts(run.batch.counts.done(), run.batch.counts.to_string());
     let mut deadline: Option<Instant> = None;
     let report = loop {
         let late = async {
@@ -306,12 +306,9 @@ fn tell(session: &Session, teller: &Teller, news: Progress) {
             if report::is_noteworthy(&ended) || !teller.has_bar && !session.json {
                 teller.say(report::line(&ended));
             }
-            teller.counts(ended.counts);
+            teller.counts(ended.counts.done(), ended.counts.to_string());
         }
-        Progress::Held(wait) => teller.say(format!(
-            "the service asks to wait {} s; nothing is sent meanwhile",
-            wait.as_secs()
-        )),
+        Progress::Held(wait) => teller.held(wait),
         Progress::Halted(halt) => teller.say(halt.to_string()),
         Progress::Started(_) | Progress::Finished(_) => {}
     }

@@ -10,14 +10,15 @@ use std::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::sync::oneshot;
 
-use crate::{cli::print, domain::batch::Counts, domain::text::visible};
+use crate::{cli::print, domain::text::visible};
 
 /// How long a reader is waited for at the end, after a signal or on standard error.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 enum News {
     Line(String),
-    Counts(Counts),
+    /// How many have ended, and how.
+    Counts(usize, String),
 }
 
 /// A thread that writes, and the word that it has ended.
@@ -52,15 +53,17 @@ impl Writer {
     }
 }
 
-pub(super) struct Teller {
+pub(in crate::cli) struct Teller {
     out: Writer,
     err: Writer,
     /// Standard error is a terminal, and shows a bar.
-    pub(super) has_bar: bool,
+    pub(in crate::cli) has_bar: bool,
+    /// Results appear on the terminal that shows the bar.
+    beside_bar: bool,
 }
 
 impl Teller {
-    pub(super) fn start(planned: usize) -> Self {
+    pub(in crate::cli) fn start(planned: usize) -> Self {
         let has_bar = io::stderr().is_terminal();
         let out = Writer::start(|news| {
             for news in news {
@@ -84,24 +87,43 @@ impl Teller {
                 }
             })
         };
-        Self { out, err, has_bar }
+        Self {
+            out,
+            err,
+            has_bar,
+            beside_bar: has_bar && io::stdout().is_terminal(),
+        }
     }
 
     /// A line of the result; already escaped.
-    pub(super) fn result(&self, line: String) {
-        self.out.tell(News::Line(line));
+    pub(in crate::cli) fn result(&self, line: String) {
+        let writer = if self.beside_bar {
+            &self.err
+        } else {
+            &self.out
+        };
+        writer.tell(News::Line(line));
     }
 
-    pub(super) fn say(&self, line: String) {
+    pub(in crate::cli) fn say(&self, line: String) {
         self.err.tell(News::Line(line));
     }
 
-    pub(super) fn counts(&self, counts: Counts) {
-        self.err.tell(News::Counts(counts));
+    pub(in crate::cli) fn held(&self, wait: Duration) {
+        self.say(format!(
+            "the service asks to wait {} s; nothing is sent meanwhile",
+            wait.as_secs()
+        ));
+    }
+
+    pub(in crate::cli) fn counts(&self, done: usize, words: String) {
+        if self.has_bar {
+            self.err.tell(News::Counts(done, words));
+        }
     }
 
     /// Waits until all is written. Nobody who was interrupted waits for a reader.
-    pub(super) async fn end(self, interrupted: bool) {
+    pub(in crate::cli) async fn end(self, interrupted: bool) {
         self.err.end(Some(PATIENCE)).await;
         self.out.end(interrupted.then_some(PATIENCE)).await;
     }
@@ -115,10 +137,14 @@ fn draw(news: &mpsc::Receiver<News>, planned: usize) {
     }
     for news in news {
         match news {
-            News::Line(line) => bar.println(visible(&line)),
-            News::Counts(counts) => {
-                bar.set_position(counts.done() as u64);
-                bar.set_message(counts.to_string());
+            News::Line(text) => {
+                for line in text.lines() {
+                    bar.println(visible(line));
+                }
+            }
+            News::Counts(done, words) => {
+                bar.set_position(done as u64);
+                bar.set_message(words);
             }
         }
     }

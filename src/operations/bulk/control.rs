@@ -4,6 +4,13 @@ use std::time::Duration;
 
 use tokio::{sync::watch, time::Instant};
 
+/// How often a busy service is asked again for one item.
+const PATIENCE: u32 = 10;
+/// Where the service does not say how long.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// A service that asks for more is not waited for.
+const LONGEST_WAIT: Duration = Duration::from_mins(5);
+
 /// What a run is to do with what it has not begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wish {
@@ -21,14 +28,16 @@ pub struct Control {
     not_before: watch::Sender<Instant>,
 }
 
-impl Control {
-    pub(super) fn new() -> Self {
+impl Default for Control {
+    fn default() -> Self {
         Self {
             wish: watch::Sender::new(Wish::Go),
             not_before: watch::Sender::new(Instant::now()),
         }
     }
+}
 
+impl Control {
     pub fn pause(&self) {
         self.wish_for(Wish::Pause);
     }
@@ -57,7 +66,7 @@ impl Control {
     }
 
     /// Nothing new for a while: the service asked for it.
-    pub(super) fn hold(&self, wait: Duration) {
+    pub(in crate::operations) fn hold(&self, wait: Duration) {
         let until = Instant::now() + wait;
         self.not_before.send_if_modified(|now| {
             let later = until > *now;
@@ -68,15 +77,24 @@ impl Control {
         });
     }
 
+    /// Waits until something new may be begun, at that time or later; false when that is never.
+    pub async fn may_begin(&self, not_before: Instant) -> bool {
+        tokio::select! {
+            biased;
+            () = tokio::time::sleep_until(not_before) => self.may_send().await,
+            () = self.stopped() => false,
+        }
+    }
+
     /// Waits until a stop is wished for.
-    pub(super) async fn stopped(&self) {
+    async fn stopped(&self) {
         let mut wish = self.wish.subscribe();
         // The sender lives in `self`: it cannot close.
         drop(wish.wait_for(|wish| *wish == Wish::Stop).await);
     }
 
     /// Waits until something new may be sent; false when that is never.
-    pub(super) async fn may_send(&self) -> bool {
+    pub(in crate::operations) async fn may_send(&self) -> bool {
         let mut wish = self.wish.subscribe();
         loop {
             let now = *wish.borrow_and_update();
@@ -89,5 +107,28 @@ impl Control {
                 Wish::Pause => drop(wish.changed().await),
             }
         }
+    }
+}
+
+/// How long a busy service is waited for.
+pub(in crate::operations) struct Patience {
+    tries: u32,
+    wait: Duration,
+}
+
+impl Patience {
+    pub(in crate::operations) fn new() -> Self {
+        Self {
+            tries: PATIENCE,
+            wait: FIRST_WAIT,
+        }
+    }
+
+    /// How long to wait now; `None` when it is enough.
+    pub(in crate::operations) fn wait(&mut self, asked: Option<Duration>) -> Option<Duration> {
+        self.tries = self.tries.checked_sub(1)?;
+        let wait = asked.unwrap_or(self.wait);
+        self.wait = (self.wait * 2).min(LONGEST_WAIT);
+        (wait <= LONGEST_WAIT).then_some(wait)
     }
 }

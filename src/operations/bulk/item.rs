@@ -1,12 +1,12 @@
 //! One item of a batch: the single rotation and its confirming get, or the get that settles one that an earlier run
 //! sent. A service that asks to be left alone is waited for before anything is sent, never after.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use tokio::{sync::mpsc, time::Instant};
 
-use super::{Control, Ended, Keep, Progress};
+use super::{Control, Ended, Keep, Progress, control::Patience};
 use crate::{
     directory::{BatchItem, JournalRow, RotationId},
     domain::{
@@ -16,13 +16,6 @@ use crate::{
     },
     operations::{Assurance, Done, Failure, Operations, Warning, recovering::READS},
 };
-
-/// How often a busy service is asked again for one item.
-const PATIENCE: u32 = 10;
-/// Where the service does not say how long.
-const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// A service that asks for more is not waited for.
-const LONGEST_WAIT: Duration = Duration::from_mins(5);
 
 /// What every item of a run needs.
 #[derive(Clone)]
@@ -318,29 +311,6 @@ impl Bench {
         // Nobody may be listening.
         drop(self.news.send(Progress::Held(wait)));
         true
-    }
-}
-
-/// How long a busy service is waited for.
-struct Patience {
-    tries: u32,
-    wait: Duration,
-}
-
-impl Patience {
-    fn new() -> Self {
-        Self {
-            tries: PATIENCE,
-            wait: FIRST_WAIT,
-        }
-    }
-
-    /// How long to wait now; `None` when it is enough.
-    fn wait(&mut self, asked: Option<Duration>) -> Option<Duration> {
-        self.tries = self.tries.checked_sub(1)?;
-        let wait = asked.unwrap_or(self.wait);
-        self.wait = (self.wait * 2).min(LONGEST_WAIT);
-        (wait <= LONGEST_WAIT).then_some(wait)
     }
 }
 

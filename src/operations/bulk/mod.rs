@@ -7,8 +7,9 @@ mod queue;
 
 use std::{io, sync::Arc, time::Duration};
 
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, time::Instant};
 
+pub(super) use control::Patience;
 pub use control::{Control, Wish};
 
 use super::{Done, Failure, Guarded, Operations, Warning};
@@ -31,6 +32,15 @@ pub struct Pace {
     pub rate: Option<f64>,
     /// Failures in a row; 0 never stops.
     pub stop_after: usize,
+}
+
+impl Pace {
+    /// When the next one may begin after one that begins now.
+    pub fn next_start(self) -> Instant {
+        let apart = self.rate.filter(|rate| *rate > 0.0);
+        let apart = apart.map(|rate| Duration::from_secs_f64(1.0 / rate));
+        Instant::now() + apart.unwrap_or_default()
+    }
 }
 
 impl Default for Pace {
@@ -178,7 +188,7 @@ impl Operations {
         let found = self.batch(batch).await.map_err(Failure::NothingSent)?;
         let items = self.batch_items(batch).await;
         let items = items.map_err(Failure::NothingSent)?;
-        let control = Control::new();
+        let control = Control::default();
         let (news, progress) = mpsc::unbounded_channel();
         let queue = queue::Queue::new(self.clone(), &found, &items, pace, keep);
         tokio::spawn(queue.run(control.clone(), news));

@@ -1,6 +1,6 @@
 //! The queue of a run: begins items as the pace and the wishes allow, counts how they end, and stops where it must.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{collections::VecDeque, sync::Arc};
 
 use jiff::Timestamp;
 use tokio::{sync::mpsc, task::JoinSet, time::Instant};
@@ -119,14 +119,12 @@ impl Queue {
                         halt = Some(stopped);
                     }
                 }
-                may = start(&bench.control, next_start), if wants => {
+                may = bench.control.may_begin(next_start), if wants => {
                     if !may {
                         tell(Progress::Halted(Halt::Asked));
                         halt = Some(Halt::Asked);
                     } else if let Some(item) = self.waiting.pop_front() {
-                        if let Some(rate) = self.pace.rate.filter(|rate| *rate > 0.0) {
-                            next_start = Instant::now() + Duration::from_secs_f64(1.0 / rate);
-                        }
+                        next_start = self.pace.next_start();
                         tell(Progress::Started(item.place));
                         let bench = bench.clone();
                         match item.rotation {
@@ -172,13 +170,5 @@ impl Queue {
         let mut items = items.unwrap_or_default();
         items.retain(|item| item.standing() == Standing::Rotated);
         items.into()
-    }
-}
-
-async fn start(control: &Control, not_before: Instant) -> bool {
-    tokio::select! {
-        biased;
-        () = tokio::time::sleep_until(not_before) => control.may_send().await,
-        () = control.stopped() => false,
     }
 }
