@@ -9,6 +9,7 @@ mod demo;
 mod desk;
 mod doctor;
 mod durability;
+mod exchange;
 mod export;
 mod failures;
 mod groups;
