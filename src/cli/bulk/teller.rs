@@ -64,7 +64,10 @@ pub(in crate::cli) struct Teller {
 
 impl Teller {
     pub(in crate::cli) fn start(planned: usize) -> Self {
-        let has_bar = io::stderr().is_terminal();
+        let target = ProgressDrawTarget::stderr_with_hz(5);
+        let bar = ProgressBar::with_draw_target(Some(planned as u64), target);
+        // Where it cannot be drawn, as with TERM=dumb, it would swallow the lines, too.
+        let has_bar = !bar.is_hidden();
         let out = Writer::start(|news| {
             for news in news {
                 if let News::Line(line) = news {
@@ -77,7 +80,7 @@ impl Teller {
             }
         });
         let err = if has_bar {
-            Writer::start(move |news| draw(news, planned))
+            Writer::start(move |news| draw(news, &bar))
         } else {
             Writer::start(|news| {
                 for news in news {
@@ -129,9 +132,7 @@ impl Teller {
     }
 }
 
-fn draw(news: &mpsc::Receiver<News>, planned: usize) {
-    let target = ProgressDrawTarget::stderr_with_hz(5);
-    let bar = ProgressBar::with_draw_target(Some(planned as u64), target);
+fn draw(news: &mpsc::Receiver<News>, bar: &ProgressBar) {
     if let Ok(style) = ProgressStyle::with_template("[{bar:20}] {pos}/{len} {eta} {msg}") {
         bar.set_style(style.progress_chars("=> "));
     }

@@ -37,7 +37,8 @@ pub(super) fn dialogue(
     talk(desk, arguments, &steps)
 }
 
-fn talk(
+/// As [`dialogue`], where whatever was shown since the last answer is asked.
+pub(super) fn talk(
     desk: &Desk,
     arguments: &[&str],
     steps: &[(&dyn Fn(&str) -> bool, &str)],

@@ -1,11 +1,17 @@
 //! `import`, `apply` and `profile add` on a real terminal: the words that are asked for, the wrong ones, Ctrl-C at the
 //! question and in the middle, the bar.
 
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 
 use super::{ids, made, sum};
 use crate::{
-    cli::{desk::Desk, guards::methods, prompts::dialogue},
+    cli::{
+        desk::{DEADLINE, Desk},
+        guards::methods,
+        prompts::{dialogue, talk},
+    },
     support::faults::{Fault, Faults, json as answer},
 };
 
@@ -33,6 +39,8 @@ async fn only_the_exact_words_send_anything() {
         }
         assert_eq!(service.connections(), 0, "{command:?}");
     }
+    // A terminal that no bar can be drawn on hides nothing else.
+    desk.set("TERM", "dumb");
     let (shown, code) = dialogue(
         &desk,
         &["import", &file, "--create", "--concurrency", "1"],
@@ -51,15 +59,23 @@ async fn only_the_exact_words_send_anything() {
 async fn a_ctrl_c_in_the_middle_leaves_the_rest_for_later() {
     let service = Faults::start(vec![made("g1", true), Fault::Hang]).await;
     let mut desk = Desk::new();
+    desk.set("TERM", "xterm-256color");
     desk.connect(&service.base_url(), "key");
     let file = ids(&desk, 4);
     let run = ["import", &file, "--create", "--concurrency", "1"];
-    let steps = [
-        ("to go on:", "import 4 in live\r"),
-        // The bar says how far it is.
-        ("1/4", "\u{3}"),
-    ];
-    let (shown, code) = dialogue(&desk, &run, &steps);
+    let asks = |text: &str| text.contains("to go on:");
+    // The bar says how far it is, and the next request has arrived.
+    let end = Instant::now() + DEADLINE;
+    let is_in_the_middle = |text: &str| {
+        while text.contains("1/4") && service.requests().len() < 2 {
+            assert!(Instant::now() < end, "{text}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        text.contains("1/4")
+    };
+    let steps: [(&dyn Fn(&str) -> bool, _); 2] =
+        [(&asks, "import 4 in live\r"), (&is_in_the_middle, "\u{3}")];
+    let (shown, code) = talk(&desk, &run, &steps);
     for words in [
         "g1 created",
         "finishing what is in flight",
