@@ -126,7 +126,7 @@ pub fn most(guards: &[Guard]) -> Option<(usize, &str)> {
 
 /// Why so many groups may not be created or updated at once, if so: by a guard of bulk that means no rotation alone.
 pub fn too_many(guards: &[Guard], count: usize) -> Option<String> {
-    let of_bulk = guards
+    let mut of_bulk = guards
         .iter()
         .filter(|guard| guard.operation == Operation::Bulk);
     let objection = |guard: &Guard| match guard.rule {
@@ -136,7 +136,7 @@ pub fn too_many(guards: &[Guard], count: usize) -> Option<String> {
         }
         Rule::Most(_) | Rule::AtLeast(_) => None,
     };
-    of_bulk.filter_map(objection).next()
+    of_bulk.find_map(objection)
 }
 
 const EXAMPLE: &str = "{ operation = \"rotate\", level = \"typed\", reason = \"two people look\" }, { operation = \"update\", \

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Warning;
+use super::{Warning, bulk::Patience};
 use crate::{
     api::{
         answer::advice,
@@ -165,16 +165,15 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The service put the request off, nothing was changed by it, and it may be sent again: how long it asks to be left
-    /// alone, where it says so.
-    pub(super) fn put_off(&self) -> Option<Option<Duration>> {
+    /// How long to wait before it is tried again, where the service put it off and nothing was changed by it.
+    pub(super) fn put_off(&self, patience: &mut Patience) -> Option<Duration> {
         match self {
             Self::Busy { retry_after, .. }
             | Self::Refused {
                 status: 429,
                 retry_after,
                 ..
-            } => Some(*retry_after),
+            } => patience.wait(*retry_after),
             _ => None,
         }
     }

@@ -182,8 +182,7 @@ impl Operations {
                 Ok(end) => break end,
                 Err(failure) => failure,
             };
-            let asked = failure.put_off();
-            let Some(wait) = asked.and_then(|asked| patience.wait(asked)) else {
+            let Some(wait) = failure.put_off(&mut patience) else {
                 break RowEnd::Failed(failure);
             };
             control.hold(wait);
@@ -216,8 +215,7 @@ impl Operations {
                 Ok(done) => return Ok(done),
                 Err(failure) => failure,
             };
-            let asked = failure.put_off();
-            let Some(wait) = asked.and_then(|asked| patience.wait(asked)) else {
+            let Some(wait) = failure.put_off(&mut patience) else {
                 return Err(failure);
             };
             control.hold(wait);

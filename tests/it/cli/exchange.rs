@@ -38,8 +38,8 @@ fn busy(status: &str, after: &str) -> Fault {
 }
 
 fn ids(desk: &Desk, count: usize) -> String {
-    let lines: String = (1..=count).map(|row| format!("g{row}\n")).collect();
-    desk.write("ids.csv", &format!("user_group_id\n{lines}"))
+    let rows: Vec<_> = (1..=count).map(|row| format!("g{row}")).collect();
+    desk.write("ids.csv", &format!("user_group_id\n{}\n", rows.join("\n")))
 }
 
 /// The counts of the last line add up to its rows.

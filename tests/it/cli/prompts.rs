@@ -9,6 +9,9 @@ use serde_json::Value;
 
 use super::desk::Desk;
 
+/// Whether what is shown asks for the next answer.
+pub(super) type Asks<'a> = &'a dyn Fn(&str) -> bool;
+
 /// Runs the command on a terminal, types a line once it asks, and returns what was shown and the exit code.
 pub(super) fn typed(desk: &Desk, arguments: &[&str], line: &str) -> (String, Option<i32>) {
     let asks = |text: &str| {
@@ -32,7 +35,7 @@ pub(super) fn dialogue(
     let steps: Vec<_> = tests
         .iter()
         .zip(steps)
-        .map(|(test, (_, line))| (test as &dyn Fn(&str) -> bool, *line))
+        .map(|(test, (_, line))| (test as Asks<'_>, *line))
         .collect();
     talk(desk, arguments, &steps)
 }
@@ -41,7 +44,7 @@ pub(super) fn dialogue(
 pub(super) fn talk(
     desk: &Desk,
     arguments: &[&str],
-    steps: &[(&dyn Fn(&str) -> bool, &str)],
+    steps: &[(Asks<'_>, &str)],
 ) -> (String, Option<i32>) {
     let (mut terminal, pts) = pty_process::blocking::open().expect("a terminal");
     terminal

@@ -10,7 +10,7 @@ use crate::{
     cli::{
         desk::{DEADLINE, Desk},
         guards::methods,
-        prompts::{dialogue, talk},
+        prompts::{Asks, dialogue, talk},
     },
     support::faults::{Fault, Faults, json as answer},
 };
@@ -73,8 +73,7 @@ async fn a_ctrl_c_in_the_middle_leaves_the_rest_for_later() {
         }
         text.contains("1/4")
     };
-    let steps: [(&dyn Fn(&str) -> bool, _); 2] =
-        [(&asks, "import 4 in live\r"), (&is_in_the_middle, "\u{3}")];
+    let steps: [(Asks<'_>, _); 2] = [(&asks, "import 4 in live\r"), (&is_in_the_middle, "\u{3}")];
     let (shown, code) = talk(&desk, &run, &steps);
     for words in [
         "g1 created",
