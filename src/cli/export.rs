@@ -22,12 +22,8 @@ use super::{
     stop::Stop,
 };
 use crate::{
-    api::inspect::escape_hidden,
-    domain::{
-        exchange::{Format, Row},
-        known::KnownGroup,
-        text::visible,
-    },
+    domain::{exchange::Format, known::KnownGroup, text::visible},
+    operations::exported_row,
 };
 
 /// How long a half-written file is waited for, so that it can be taken away.
@@ -175,11 +171,11 @@ fn write(
         let piece = piece.ok_or_else(|| io::Error::other("it was broken off"))?;
         let Some(groups) = piece else { break };
         for group in groups {
-            let text = format.row(&Row::of(group), count == 0);
-            let text = match format {
-                Format::Csv if shown => format!("{}\n", visible(text.trim_end())),
-                Format::Csv => text,
-                Format::Json | Format::JsonLines => escape_hidden(&text),
+            let text = exported_row(format, group, count == 0);
+            let text = if shown && format == Format::Csv {
+                format!("{}\n", visible(text.trim_end()))
+            } else {
+                text
             };
             out.write_all(text.as_bytes())?;
             count += 1;
