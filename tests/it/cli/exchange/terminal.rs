@@ -69,7 +69,7 @@ async fn a_ctrl_c_in_the_middle_leaves_the_rest_for_later() {
     let is_in_the_middle = |text: &str| {
         while text.contains("1/4") && service.requests().len() < 2 {
             assert!(Instant::now() < end, "{text}");
-            std::thread::sleep(Duration::from_millis(5));
+            std::thread::park_timeout(Duration::from_millis(5));
         }
         text.contains("1/4")
     };
