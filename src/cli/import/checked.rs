@@ -22,7 +22,7 @@ use crate::{
 /// Bytes at a time.
 const PIECE: usize = 64 * 1024;
 /// Rows on their way from the file, in pieces of so many.
-const ROWS: usize = 2000;
+const ROWS: usize = 500;
 /// How many odd ids are named.
 const ODD: usize = 20;
 
@@ -53,7 +53,7 @@ impl Checked {
         let files = self.files.iter().map(File::try_clone);
         let files = files.collect::<io::Result<Vec<_>>>();
         let files = files.map_err(|error| unreadable(&error))?;
-        let (sender, rows) = mpsc::channel(2);
+        let (sender, rows) = mpsc::channel(1);
         tokio::task::spawn_blocking(move || {
             if let Err(error) = send(files, &sender) {
                 // Nobody may be interested any more.
