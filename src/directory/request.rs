@@ -71,6 +71,11 @@ pub(super) enum Request {
         by: String,
         reply: Reply<Vec<Taken>>,
     },
+    OpenImport {
+        profile: String,
+        digest: [u8; 32],
+        reply: Reply<Option<Import>>,
+    },
     BeginImport {
         profile: String,
         digest: [u8; 32],
@@ -190,6 +195,7 @@ impl Request {
             | Self::EachGroup { .. }
             | Self::Record { .. }
             | Self::Import { .. }
+            | Self::OpenImport { .. }
             | Self::BeginImport { .. }
             | Self::EndRow { .. }
             | Self::EndImport { .. }

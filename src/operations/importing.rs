@@ -8,7 +8,7 @@ use std::{
 
 use super::{
     Assurance, DirectoryError, Done, Failure, Guarded, Operations, Warning,
-    bulk::{Control, Patience},
+    pace::{Control, Patience},
 };
 use crate::{
     config::guard,

@@ -22,3 +22,4 @@ mod recovery;
 mod secrets;
 mod serve;
 mod signals;
+mod update;

@@ -8,7 +8,7 @@ use clap::Args;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Several groups")]
 pub(in crate::cli) struct Bulk {
-    /// Groups whose name and id hold these words
+    /// Groups whose name and id hold these words; also tests as in the console, such as tag:customer map:40=213 state:open
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["ids", "from"])]
     pub(in crate::cli) filter: Option<String>,
     /// Groups whose token is older, such as 90d or 12h; a token of unknown age counts as old

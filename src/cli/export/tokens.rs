@@ -8,12 +8,8 @@ use tokio::time::Instant;
 
 use crate::{
     cli::{
-        bulk::{teller::Teller, tokens::TokenLines},
-        exit::Exit,
-        print,
-        session::Session,
-        signals::Signals,
-        stop::Stop,
+        bulk::tokens::TokenLines, exit::Exit, print, session::Session, signals::Signals,
+        stop::Stop, teller::Teller,
     },
     domain::group::UserGroupId,
     operations::{
@@ -104,7 +100,7 @@ pub(super) async fn read(
         } else {
             kept += 1;
         }
-        teller.counts(kept + failed, format!("{kept} read, {failed} failed"));
+        teller.counts(kept + failed, &format!("{kept} read, {failed} failed"));
     };
     drop(reads);
     teller.say(format!("{kept} of {all} tokens are in {}", file.display()));

@@ -15,11 +15,7 @@ use super::{
 };
 use crate::{
     cli::{
-        bulk::{finishing, teller::Teller},
-        exit::Exit,
-        session::Session,
-        signals::Signals,
-        stop::Stop,
+        bulk::finishing, exit::Exit, session::Session, signals::Signals, stop::Stop, teller::Teller,
     },
     domain::{exchange::Row, group::UserGroupId},
     operations::{
@@ -111,7 +107,7 @@ pub(in crate::cli) async fn run(
                 if let Some(line) = line_of(session.json, number, &id, &end) {
                     teller.result(line);
                 }
-                teller.counts(run.counts.ended(), run.counts.words());
+                teller.counts(run.counts.ended(), &run.counts.words());
                 if run.stopped.is_some() {
                     // Those who wait for a busy service have changed nothing.
                     control.stop();

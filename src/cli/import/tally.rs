@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     api::inspect::escape_hidden,
-    cli::{bulk::teller::Teller, exit::Exit},
+    cli::{exit::Exit, teller::Teller},
     domain::{group::UserGroupId, text::visible},
     operations::RowEnd,
 };

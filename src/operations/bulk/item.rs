@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tokio::{sync::mpsc, time::Instant};
 
-use super::{Control, Ended, Keep, Progress, control::Patience};
+use super::{Control, Ended, Keep, Progress};
 use crate::{
     directory::{BatchItem, JournalRow, RotationId},
     domain::{
@@ -14,7 +14,9 @@ use crate::{
         history::Ending,
         rotation::State,
     },
-    operations::{Assurance, Done, Failure, Operations, Warning, recovering::READS},
+    operations::{
+        Assurance, Done, Failure, Operations, Warning, pace::Patience, recovering::READS,
+    },
 };
 
 /// What every item of a run needs.
@@ -301,16 +303,17 @@ impl Bench {
 
     /// Whether the service put the request off and is to be asked again, after a while in which nothing is sent.
     fn put_off<T>(&self, answer: &Result<T, Failure>, patience: &mut Patience) -> bool {
-        let Err(Failure::Busy { retry_after, .. }) = answer else {
-            return false;
-        };
-        let Some(wait) = patience.wait(*retry_after) else {
+        let Some(wait) = patience.put_off(answer) else {
             return false;
         };
         self.control.hold(wait);
-        // Nobody may be listening.
-        drop(self.news.send(Progress::Held(wait)));
+        self.tell(Progress::Held(wait));
         true
+    }
+
+    /// The run does not depend on anybody reading.
+    pub(super) fn tell(&self, news: Progress) {
+        drop(self.news.send(news));
     }
 }
 

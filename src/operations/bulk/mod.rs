@@ -1,16 +1,14 @@
 //! Bulk rotation (rotation.md, "Bulk"): a checked plan becomes a batch, a batch is run and resumed. Every item is one
 //! single rotation with its own journal row; nothing here sends a request itself.
 
-mod control;
 mod item;
 mod queue;
 
 use std::{io, sync::Arc, time::Duration};
 
-use tokio::{sync::mpsc, time::Instant};
+use tokio::sync::mpsc;
 
-pub(super) use control::Patience;
-pub use control::{Control, Wish};
+pub use super::pace::{Control, Pace, Wish};
 
 use super::{Done, Failure, Guarded, Operations, Warning};
 use crate::{
@@ -22,36 +20,6 @@ use crate::{
         token::Fingerprint,
     },
 };
-
-/// How fast a run goes, and when it gives up.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pace {
-    /// Rotations at the same time; at least 1.
-    pub concurrency: usize,
-    /// Rotations begun per second, at most.
-    pub rate: Option<f64>,
-    /// Failures in a row; 0 never stops.
-    pub stop_after: usize,
-}
-
-impl Pace {
-    /// When the next one may begin after one that begins now.
-    pub fn next_start(self) -> Instant {
-        let apart = self.rate.filter(|rate| *rate > 0.0);
-        let apart = apart.map(|rate| Duration::from_secs_f64(1.0 / rate));
-        Instant::now() + apart.unwrap_or_default()
-    }
-}
-
-impl Default for Pace {
-    fn default() -> Self {
-        Self {
-            concurrency: 4,
-            rate: None,
-            stop_after: 3,
-        }
-    }
-}
 
 /// Takes new tokens, for example into a file. The fingerprint of each is durable before; the confirming get comes
 /// after. It may block.

@@ -2,6 +2,7 @@
 //! terminal that does not read stops neither the run nor its recording.
 
 use std::{
+    fmt::Display,
     io::{self, IsTerminal, Write},
     sync::mpsc,
     time::Duration,
@@ -119,9 +120,9 @@ impl Teller {
         ));
     }
 
-    pub(in crate::cli) fn counts(&self, done: usize, words: String) {
+    pub(in crate::cli) fn counts(&self, done: usize, counts: &impl Display) {
         if self.has_bar {
-            self.err.tell(News::Counts(done, words));
+            self.err.tell(News::Counts(done, counts.to_string()));
         }
     }
 

@@ -4,13 +4,6 @@ use std::time::Duration;
 
 use tokio::{sync::watch, time::Instant};
 
-/// How often a busy service is asked again for one item.
-const PATIENCE: u32 = 10;
-/// Where the service does not say how long.
-const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// A service that asks for more is not waited for.
-const LONGEST_WAIT: Duration = Duration::from_mins(5);
-
 /// What a run is to do with what it has not begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wish {
@@ -87,7 +80,7 @@ impl Control {
     }
 
     /// Waits until a stop is wished for.
-    async fn stopped(&self) {
+    pub(in crate::operations) async fn stopped(&self) {
         let mut wish = self.wish.subscribe();
         // The sender lives in `self`: it cannot close.
         drop(wish.wait_for(|wish| *wish == Wish::Stop).await);
@@ -107,28 +100,5 @@ impl Control {
                 Wish::Pause => drop(wish.changed().await),
             }
         }
-    }
-}
-
-/// How long a busy service is waited for.
-pub(in crate::operations) struct Patience {
-    tries: u32,
-    wait: Duration,
-}
-
-impl Patience {
-    pub(in crate::operations) fn new() -> Self {
-        Self {
-            tries: PATIENCE,
-            wait: FIRST_WAIT,
-        }
-    }
-
-    /// How long to wait now; `None` when it is enough.
-    pub(in crate::operations) fn wait(&mut self, asked: Option<Duration>) -> Option<Duration> {
-        self.tries = self.tries.checked_sub(1)?;
-        let wait = asked.unwrap_or(self.wait);
-        self.wait = (self.wait * 2).min(LONGEST_WAIT);
-        (wait <= LONGEST_WAIT).then_some(wait)
     }
 }
