@@ -82,7 +82,9 @@ fn write(
     groups: Vec<KnownGroup>,
     shown: bool,
 ) -> io::Result<()> {
-    out.write_all(format.head().as_bytes())?;
+    let head = format.head();
+    let head = if shown { head.replace('\r', "") } else { head };
+    out.write_all(head.as_bytes())?;
     for (index, group) in groups.into_iter().enumerate() {
         let text = format.row(&Row::of(group), index == 0);
         let text = match format {

@@ -3,7 +3,7 @@
 
 mod backend;
 pub mod input;
-mod paint;
+pub mod paint;
 pub mod panic;
 mod plain;
 pub mod signals;
