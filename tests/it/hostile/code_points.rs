@@ -128,7 +128,11 @@ type Widget = (&'static str, fn(&str) -> Buffer, usize);
 const WIDGETS: [Widget; 11] = [
     (
         "a line of text",
-        |text| drawn(|buffer, area| { paint::line(buffer, area, text, THEME.dim(), THEME); }),
+        |text| {
+            drawn(|buffer, area| {
+                paint::line(buffer, area, text, THEME.dim(), THEME);
+            })
+        },
         1,
     ),
     (
@@ -165,7 +169,9 @@ const WIDGETS: [Widget; 11] = [
         |text| {
             let mut table = MappingTable::new(Some(&mapping(text)));
             assert!(table.edit());
-            drawn(|buffer, area| { table.draw(buffer, area, THEME, true); })
+            drawn(|buffer, area| {
+                table.draw(buffer, area, THEME, true);
+            })
         },
         2,
     ),
@@ -183,7 +189,9 @@ const WIDGETS: [Widget; 11] = [
         |text| {
             let mut editor = JsonEditor::new(None);
             editor.set_text(text);
-            drawn(|buffer, area| { editor.draw(buffer, area, THEME, true); })
+            drawn(|buffer, area| {
+                editor.draw(buffer, area, THEME, true);
+            })
         },
         1,
     ),
@@ -192,7 +200,9 @@ const WIDGETS: [Widget; 11] = [
         |text| {
             let mut field = PropertiesField::new(Some(&properties(text)));
             assert!(field.switch());
-            drawn(|buffer, area| { field.draw(buffer, area, THEME, true); })
+            drawn(|buffer, area| {
+                field.draw(buffer, area, THEME, true);
+            })
         },
         2,
     ),
@@ -295,7 +305,10 @@ fn group(number: usize, c: char) -> groupdesk::domain::known::KnownGroup {
 /// The console with these characters in its list.
 fn listed(characters: &[char]) -> Scene {
     let mut scene = Scene::opening(TESTING);
-    scene.msg(Msg::Resize(120, if characters.len() > 1 { 230 } else { 40 }));
+    scene.msg(Msg::Resize(
+        120,
+        if characters.len() > 1 { 230 } else { 40 },
+    ));
     while let Some((ticket, profile, job)) = scene.pending.pop() {
         let outcome = match job {
             Job::List => {

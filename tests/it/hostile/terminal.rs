@@ -36,7 +36,11 @@ impl Scene {
         let held = place.hold();
         let secrets = keys_below(&place);
         assert!(!secrets.is_empty(), "no key was found");
-        Self { place, held, secrets }
+        Self {
+            place,
+            held,
+            secrets,
+        }
     }
 
     fn console(&self) -> crate::support::pty::Program {
@@ -67,9 +71,14 @@ impl Scene {
 /// The API keys of the demo: long words in its private files.
 fn keys_below(place: &Place) -> Vec<String> {
     let files = crate::support::world::files_below(&place.below("tmp")).expect("readable");
-    let small = files.iter().filter(|file| fs::metadata(file).is_ok_and(|data| data.len() < 200));
+    let small = files
+        .iter()
+        .filter(|file| fs::metadata(file).is_ok_and(|data| data.len() < 200));
     let texts = small.filter_map(|file| fs::read_to_string(file).ok());
-    texts.map(|text| text.trim().to_owned()).filter(|text| text.len() >= 40).collect()
+    texts
+        .map(|text| text.trim().to_owned())
+        .filter(|text| text.len() >= 40)
+        .collect()
 }
 
 /// Ends, and the terminal is as it was before; how long that took.
@@ -78,7 +87,10 @@ fn ends(session: &mut Session, at: &str) -> (ExitStatus, Duration) {
     let begin = Instant::now();
     let status = session.exit_status(PATIENCE);
     let took = begin.elapsed();
-    assert!(!status.core_dumped() && status.signal().is_none(), "{at}: {status:?}");
+    assert!(
+        !status.core_dumped() && status.signal().is_none(),
+        "{at}: {status:?}"
+    );
     assert_restored(session, at);
     (status, took)
 }
@@ -87,11 +99,18 @@ fn ends(session: &mut Session, at: &str) -> (ExitStatus, Duration) {
 #[track_caller]
 fn assert_restored(session: &mut Session, at: &str) {
     assert_given_back(session);
-    assert_eq!(session.settings(), session.settings_before(), "{at}: the settings of the terminal");
+    assert_eq!(
+        session.settings(),
+        session.settings_before(),
+        "{at}: the settings of the terminal"
+    );
     let state = session.terminal_state();
     let mouse = state.mouse_protocol_mode();
     assert_eq!(mouse, vt100::MouseProtocolMode::None, "{at}");
-    assert!(!state.application_cursor() && !state.application_keypad(), "{at}");
+    assert!(
+        !state.application_cursor() && !state.application_keypad(),
+        "{at}"
+    );
 }
 
 /// Half of them were gone soon; a busy machine may be slower once.

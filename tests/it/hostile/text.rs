@@ -25,10 +25,16 @@ use crate::{
 
 /// What somebody puts where a name, a word or a key is expected.
 pub(super) const CORPUS: [(&str, &str); 35] = [
-    ("nothing special", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"),
+    (
+        "nothing special",
+        "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+    ),
     ("nothing special, and short", "xxxxxxxxxxxxxxxxxxxx"),
     ("CSI", "a\u{1b}[31mred\u{1b}[2J\u{1b}[Hb"),
-    ("OSC 8", "\u{1b}]8;;http://evil.example\u{7}click\u{1b}]8;;\u{7}"),
+    (
+        "OSC 8",
+        "\u{1b}]8;;http://evil.example\u{7}click\u{1b}]8;;\u{7}",
+    ),
     ("OSC 52", "\u{1b}]52;c;ZXZpbA==\u{1b}\\"),
     ("OSC 0, a title", "\u{1b}]0;owned\u{7}"),
     ("OSC without an end", "\u{1b}]2;"),
@@ -37,9 +43,18 @@ pub(super) const CORPUS: [(&str, &str); 35] = [
     ("a bracketed paste", "\u{1b}[201~q\u{1b}[200~"),
     ("C1", "\u{9b}31mred\u{9d}0;t\u{9c}\u{90}\u{85}"),
     ("bidi overrides", "\u{202e}gnp.exe\u{202c}"),
-    ("bidi isolates and marks", "\u{2066}a\u{2067}b\u{2069}\u{200f}\u{61c}"),
-    ("zero width", "ad\u{200b}min\u{200c}\u{200d}\u{feff}\u{2060}"),
-    ("a storm of marks", "z\u{301}\u{302}\u{303}\u{304}\u{305}\u{306}\u{307}\u{308}\u{489}\u{20dd}\u{36f}\u{35c}y"),
+    (
+        "bidi isolates and marks",
+        "\u{2066}a\u{2067}b\u{2069}\u{200f}\u{61c}",
+    ),
+    (
+        "zero width",
+        "ad\u{200b}min\u{200c}\u{200d}\u{feff}\u{2060}",
+    ),
+    (
+        "a storm of marks",
+        "z\u{301}\u{302}\u{303}\u{304}\u{305}\u{306}\u{307}\u{308}\u{489}\u{20dd}\u{36f}\u{35c}y",
+    ),
     ("a mark without a letter", " \u{301}\u{302} x"),
     ("look-alikes", "\u{430}cm\u{435}-\u{435}u"),
     ("NUL", "a\0b"),
@@ -48,10 +63,16 @@ pub(super) const CORPUS: [(&str, &str); 35] = [
     ("line ends", "one\ntwo\r\nthree"),
     ("separators", "x\u{2028}y\u{2029}z\u{b}\u{c}"),
     ("a soft hyphen", "ad\u{ad}min"),
-    ("variation selectors", "\u{2764}\u{fe0f}\u{260e}\u{fe0e}x\u{e0100}"),
+    (
+        "variation selectors",
+        "\u{2764}\u{fe0f}\u{260e}\u{fe0e}x\u{e0100}",
+    ),
     ("tags", "flag\u{1f3f4}\u{e0067}\u{e0062}\u{e007f}"),
     ("wide letters", "東京電力ホールディングス"),
-    ("an emoji of several", "👩\u{200d}👩\u{200d}👧 🏳\u{fe0f}\u{200d}🌈"),
+    (
+        "an emoji of several",
+        "👩\u{200d}👩\u{200d}👧 🏳\u{fe0f}\u{200d}🌈",
+    ),
     ("skin and flags", "👍🏽 🇪🇺🇫"),
     ("blanks", "\u{3164}\u{2800}\u{a0}\u{3000}\u{2003}x"),
     ("right to left", "مرحبا שלום"),
@@ -83,10 +104,15 @@ pub(super) fn sendable(text: &str) -> String {
 /// All fields are the text, the id and the name with a number in front.
 pub(super) fn wanted(number: usize, text: &str) -> Wanted {
     let text = &sendable(text);
-    let properties = json!({framed('P', text): framed('Q', text), "deep": {"er": [framed('D', text)]}});
+    let properties =
+        json!({framed('P', text): framed('Q', text), "deep": {"er": [framed('D', text)]}});
     Wanted {
         name: Some(format!("{number:02}{}", framed('N', text))),
-        mapping: Some([(framed('K', text), framed('V', text))].into_iter().collect()),
+        mapping: Some(
+            [(framed('K', text), framed('V', text))]
+                .into_iter()
+                .collect(),
+        ),
         properties: properties.as_object().cloned(),
     }
 }
@@ -102,7 +128,9 @@ pub(super) async fn a_world() -> World {
             let created = operations.create(&group, &wanted(number, text)).await;
             created.unwrap_or_else(|error| panic!("{what}: {error}"));
             let reason = Some(framed('R', text));
-            let rotated = operations.rotate(&group, reason, Assurance::KnownOnly).await;
+            let rotated = operations
+                .rotate(&group, reason, Assurance::KnownOnly)
+                .await;
             operations.confirm(rotated.expect(what)).await;
         }
     }
@@ -115,9 +143,15 @@ pub(super) fn shown(text: &str) -> [String; 3] {
     let json = &json[1..json.len() - 1];
     let escaped = |text: &str, escape: fn(char) -> String| -> String {
         let signs = text.chars();
-        signs.map(|c| if is_dangerous(c) { escape(c) } else { c.into() }).collect()
+        signs
+            .map(|c| if is_dangerous(c) { escape(c) } else { c.into() })
+            .collect()
     };
-    [escaped(text, escape), escaped(json, escape), escaped(json, in_json)]
+    [
+        escaped(text, escape),
+        escaped(json, escape),
+        escaped(json, in_json),
+    ]
 }
 
 fn in_json(c: char) -> String {
@@ -127,14 +161,20 @@ fn in_json(c: char) -> String {
 
 /// Whether the text of a field stands on a screen, escaped. Marks above a letter are not compared: a screen may show fewer.
 pub(super) fn holds(screen: &str, field: char, text: &str) -> bool {
-    let text = if "INKVPQD".contains(field) { sendable(text) } else { text.to_owned() };
+    let text = if "INKVPQD".contains(field) {
+        sendable(text)
+    } else {
+        text.to_owned()
+    };
     let plain = |text: &str| -> String {
         // Lines may break at blanks, an emulator gives every blank as one, and CSV doubles quotes.
         let seen = |c: &char| width(&c.to_string()) > 0 && !c.is_whitespace();
         text.replace("\"\"", "\"").chars().filter(seen).collect()
     };
     let screen = plain(screen);
-    shown(&text).iter().any(|text| screen.contains(&plain(&framed(field, text))))
+    shown(&text)
+        .iter()
+        .any(|text| screen.contains(&plain(&framed(field, text))))
 }
 
 /// Whether all terminals agree on its width: those that know emoji of several signs and those that do not.
@@ -181,10 +221,16 @@ pub(super) fn assert_in_columns(buffer: &Buffer, at: &str) {
 
 /// Fields that stand on a screen.
 pub(super) fn found(screen: &str, text: &str) -> Vec<char> {
-    FIELDS.into_iter().filter(|field| holds(screen, *field, text)).collect()
+    FIELDS
+        .into_iter()
+        .filter(|field| holds(screen, *field, text))
+        .collect()
 }
 
 /// The text at a JSON pointer.
 pub(super) fn at<'a>(value: &'a Value, pointer: &str) -> &'a str {
-    value.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("no {pointer} in {value}"))
+    value
+        .pointer(pointer)
+        .and_then(Value::as_str)
+        .unwrap_or_else(|| panic!("no {pointer} in {value}"))
 }

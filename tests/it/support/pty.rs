@@ -18,8 +18,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pty_process::{Size, blocking};
 use modes::settings;
+use pty_process::{Size, blocking};
 use rustix::process::{Pid, Signal};
 
 use super::stall::{Stall, fill, is_open};
@@ -132,7 +132,13 @@ struct Line {
 }
 
 impl Session {
-    fn new(terminal: blocking::Pty, before: String, mut child: Child, rows: u16, columns: u16) -> Self {
+    fn new(
+        terminal: blocking::Pty,
+        before: String,
+        mut child: Child,
+        rows: u16,
+        columns: u16,
+    ) -> Self {
         let pid = Pid::from_child(&child);
         let terminal = Arc::new(terminal);
         let (report, events) = channel();
@@ -205,7 +211,8 @@ impl Session {
             .resize(Size::new(rows, columns))
             .expect("a new size");
         // An emulator has at least one cell.
-        self.screen.set_size(size(rows.max(1)), size(columns.max(1)));
+        self.screen
+            .set_size(size(rows.max(1)), size(columns.max(1)));
     }
 
     /// Reads nothing from now on, as a line that stalls: what is on the way is full, and whoever writes waits.

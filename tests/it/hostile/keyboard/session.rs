@@ -24,15 +24,41 @@ use crate::{
 
 /// Scripts that lead somewhere; chance alone would rarely get there.
 const WAYS: [&str; 24] = [
-    "<enter>", "e<end>x<ctrl-s>", "<tab><enter>", "y", "tT", "T", "<esc>", "<esc><esc><esc>",
-    "P<down><enter>", "P<up><enter>", "*T", "<space>Trotate 1 in testing<enter>",
-    "acme-eu<enter>", "onew<enter>", "3A", "gone<enter>", "<ctrl-s>", "/a<enter>", "xa<ctrl-s>",
-    "<f3>", "e<tab>a<enter>9<enter>8<enter>", "2f", "Wabc<enter>", "e<tab><tab><f3>",
+    "<enter>",
+    "e<end>x<ctrl-s>",
+    "<tab><enter>",
+    "y",
+    "tT",
+    "T",
+    "<esc>",
+    "<esc><esc><esc>",
+    "P<down><enter>",
+    "P<up><enter>",
+    "*T",
+    "<space>Trotate 1 in testing<enter>",
+    "acme-eu<enter>",
+    "onew<enter>",
+    "3A",
+    "gone<enter>",
+    "<ctrl-s>",
+    "/a<enter>",
+    "xa<ctrl-s>",
+    "<f3>",
+    "e<tab>a<enter>9<enter>8<enter>",
+    "2f",
+    "Wabc<enter>",
+    "e<tab><tab><f3>",
 ];
 
 const PASTES: [&str; 8] = [
-    "y", "acme-eu\n", "q\nTy\r\n\u{3}", "{\"a\": [1, {}]}", "7\t40\n8\t41\n", "\u{1b}[A\u{1b}[201~y",
-    "\u{202e}\u{0}\u{9b}31m", "z\u{301}\u{302}東京👩\u{200d}👩",
+    "y",
+    "acme-eu\n",
+    "q\nTy\r\n\u{3}",
+    "{\"a\": [1, {}]}",
+    "7\t40\n8\t41\n",
+    "\u{1b}[A\u{1b}[201~y",
+    "\u{202e}\u{0}\u{9b}31m",
+    "z\u{301}\u{302}東京👩\u{200d}👩",
 ];
 
 /// What was sent for after a review, by what it does.
@@ -50,11 +76,34 @@ pub(super) struct Played {
 
 fn any_key(dice: &mut Dice) -> KeyEvent {
     let code = match dice.below(10) {
-        0 => dice.one(&[KeyCode::Enter, KeyCode::Esc, KeyCode::Tab, KeyCode::BackTab, KeyCode::Backspace, KeyCode::Delete]),
-        1 => dice.one(&[KeyCode::Up, KeyCode::Down, KeyCode::Left, KeyCode::Right, KeyCode::Home, KeyCode::End]),
-        2 => dice.one(&[KeyCode::PageUp, KeyCode::PageDown, KeyCode::Insert, KeyCode::Null, KeyCode::F(1), KeyCode::F(2)]),
+        0 => dice.one(&[
+            KeyCode::Enter,
+            KeyCode::Esc,
+            KeyCode::Tab,
+            KeyCode::BackTab,
+            KeyCode::Backspace,
+            KeyCode::Delete,
+        ]),
+        1 => dice.one(&[
+            KeyCode::Up,
+            KeyCode::Down,
+            KeyCode::Left,
+            KeyCode::Right,
+            KeyCode::Home,
+            KeyCode::End,
+        ]),
+        2 => dice.one(&[
+            KeyCode::PageUp,
+            KeyCode::PageDown,
+            KeyCode::Insert,
+            KeyCode::Null,
+            KeyCode::F(1),
+            KeyCode::F(2),
+        ]),
         3 => KeyCode::F(dice.below(24) as u8 + 1),
-        4 => KeyCode::Char(dice.one(&['é', '東', '\u{301}', '\u{202e}', '\u{1b}', '\0', '👩', '\u{9b}'])),
+        4 => KeyCode::Char(dice.one(&[
+            'é', '東', '\u{301}', '\u{202e}', '\u{1b}', '\0', '👩', '\u{9b}',
+        ])),
         5 => KeyCode::Char(dice.one(&['T', 'y', 'Y', 'e', 't', '\n', ' ', '*'])),
         _ => KeyCode::Char((b' ' + dice.below(95) as u8).into()),
     };
@@ -69,7 +118,9 @@ fn any_key(dice: &mut Dice) -> KeyEvent {
 
 /// What the service, or the way to it, does next.
 fn any_fault(dice: &mut Dice) -> Meddling {
-    let says = |status: &str, body: &str| Then::Instead(http(status, &["Content-Type: application/json"], body));
+    let says = |status: &str, body: &str| {
+        Then::Instead(http(status, &["Content-Type: application/json"], body))
+    };
     match dice.below(12) {
         0 => Meddling::applied(Then::Drop),
         1 => Meddling::applied(Then::Reset),
@@ -97,28 +148,52 @@ impl Session {
     fn press(&mut self, key: KeyEvent) {
         let place = self.console.runner.app.top().focus();
         // A file would be written where the tests run.
-        let key = if place == Focus::WritePath { KeyEvent::from(KeyCode::Esc) } else { key };
+        let key = if place == Focus::WritePath {
+            KeyEvent::from(KeyCode::Esc)
+        } else {
+            key
+        };
         let screen = self.console.screen();
         self.console.runner.take(Msg::Key(key));
         self.keys += 1;
         let running = &self.console.runner.app.desk.running;
-        let begun = running.iter().filter(|(ticket, job)| job.is_write && !self.seen.contains(*ticket));
-        let begun: Vec<_> = begun.map(|(ticket, job)| (*ticket, job.label.clone())).collect();
+        let begun = running
+            .iter()
+            .filter(|(ticket, job)| job.is_write && !self.seen.contains(*ticket));
+        let begun: Vec<_> = begun
+            .map(|(ticket, job)| (*ticket, job.label.clone()))
+            .collect();
         for (ticket, label) in begun {
             self.seen.insert(ticket);
             let enter = key.code == KeyCode::Enter;
             let y = key.code == KeyCode::Char('y');
             let (may, counter, count) = match label.split_once(' ').unwrap_or_default() {
-                ("creating", _) => (self.may_apply(place, enter, y), &mut self.reviewed.creates, 1),
-                ("updating", _) => (self.may_apply(place, enter, y), &mut self.reviewed.updates, 1),
+                ("creating", _) => (
+                    self.may_apply(place, enter, y),
+                    &mut self.reviewed.creates,
+                    1,
+                ),
+                ("updating", _) => (
+                    self.may_apply(place, enter, y),
+                    &mut self.reviewed.updates,
+                    1,
+                ),
                 ("rotating", what) => match what.split_once(' ') {
                     Some((count, "group" | "groups")) => {
                         let count = count.parse().expect("a number");
-                        (matches!(place, Focus::BulkTyped | Focus::Help) && enter, &mut self.reviewed.rotations, count)
+                        (
+                            matches!(place, Focus::BulkTyped | Focus::Help) && enter,
+                            &mut self.reviewed.rotations,
+                            count,
+                        )
                     }
                     _ => {
                         let typed = matches!(place, Focus::RotateTyped | Focus::Help) && enter;
-                        (typed || place == Focus::RotateCheck && y, &mut self.reviewed.rotations, 1)
+                        (
+                            typed || place == Focus::RotateCheck && y,
+                            &mut self.reviewed.rotations,
+                            1,
+                        )
                     }
                 },
                 ("keeping" | "abandoning" | "writing", _) => (true, &mut self.reviewed.creates, 0),
@@ -146,7 +221,11 @@ pub(super) async fn play(seed: u64, keys: usize) -> Played {
     let mut operations = Vec::new();
     for side in [Side::Testing, Side::Production] {
         let direct = world.operations(side);
-        for (group, name) in [("acme-eu", "Acme"), ("globex", "Globex"), ("initech", "Initech")] {
+        for (group, name) in [
+            ("acme-eu", "Acme"),
+            ("globex", "Globex"),
+            ("initech", "Initech"),
+        ] {
             let wanted = groupdesk::domain::change::Wanted {
                 name: Some(name.into()),
                 mapping: Some([("7".to_owned(), "40".to_owned())].into_iter().collect()),
@@ -166,7 +245,12 @@ pub(super) async fn play(seed: u64, keys: usize) -> Played {
     let theme = Theme::default();
     let clock = groupdesk::operations::Clock::Fixed(NOW);
     let console = Console::open_at(operations.clone(), dice.below(2), USUAL, theme, clock).await;
-    let mut session = Session { console, seen: BTreeSet::new(), reviewed: Reviewed::default(), keys: 0 };
+    let mut session = Session {
+        console,
+        seen: BTreeSet::new(),
+        reviewed: Reviewed::default(),
+        keys: 0,
+    };
     let (way, _) = PLACES[seed as usize % PLACES.len()];
     for key in parse(way) {
         session.press(key);
@@ -206,26 +290,51 @@ pub(super) async fn play(seed: u64, keys: usize) -> Played {
             // It was left; what is under way ends, and somebody opens it again.
             session.console.settle().await;
             session.seen.clear();
-            session.console = Console::open_at(operations.clone(), dice.below(2), USUAL, theme, clock).await;
+            session.console =
+                Console::open_at(operations.clone(), dice.below(2), USUAL, theme, clock).await;
         }
         assert!(session.console.runner.app.desk.messages.all().len() <= 500);
     }
     session.console.settle().await;
     // A write that was begun may have been refused here; none may have come from nowhere.
     let Session { reviewed, keys, .. } = session;
-    let count = |method: &str| meddlers.iter().map(|meddler| meddler.count(method)).sum::<usize>();
+    let count = |method: &str| {
+        meddlers
+            .iter()
+            .map(|meddler| meddler.count(method))
+            .sum::<usize>()
+    };
     let (updates, rotations) = (count("PUT"), count("POST"));
     let creates = world.secrets().len() - before;
-    assert!(updates <= reviewed.updates, "{updates} updates of {reviewed:?} (seed {seed})");
-    assert!(rotations <= reviewed.rotations, "{rotations} rotations of {reviewed:?} (seed {seed})");
-    assert!(creates <= reviewed.creates, "{creates} groups of {reviewed:?} (seed {seed})");
-    Played { keys, sent: Reviewed { creates, updates, rotations } }
+    assert!(
+        updates <= reviewed.updates,
+        "{updates} updates of {reviewed:?} (seed {seed})"
+    );
+    assert!(
+        rotations <= reviewed.rotations,
+        "{rotations} rotations of {reviewed:?} (seed {seed})"
+    );
+    assert!(
+        creates <= reviewed.creates,
+        "{creates} groups of {reviewed:?} (seed {seed})"
+    );
+    Played {
+        keys,
+        sent: Reviewed {
+            creates,
+            updates,
+            rotations,
+        },
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whatever_is_typed_nothing_is_changed_without_its_review() {
     let (sessions, keys) = if long::all() { (62, 1_700) } else { (5, 120) };
-    let mut all = Played { keys: 0, sent: Reviewed::default() };
+    let mut all = Played {
+        keys: 0,
+        sent: Reviewed::default(),
+    };
     for seed in 0..sessions {
         // Another order than that of the places, so that a few sessions begin in unlike ones.
         let played = play(seed * 7, keys).await;

@@ -65,7 +65,9 @@ fn a_paste_of_10_mb_is_taken_and_let_go() {
         session.send("\t\t");
         session.wait_for("> Properties", PATIENCE);
         session.paste(&text);
-        session.wait_until("a key after it is answered", PATIENCE, |screen| screen.contents().contains("100"));
+        session.wait_until("a key after it is answered", PATIENCE, |screen| {
+            screen.contents().contains("100")
+        });
     }
     let large = memory(&session) - before;
     println!("10 MiB into a short field: {small} MiB more, into the editor: {large}");
@@ -119,7 +121,16 @@ fn a_storm_of_sizes_without_rows_or_columns() {
     let place = Place::new();
     let mut session = place.demo();
     for step in 0..if long::all() { 500 } else { 100 } {
-        let (rows, columns) = [(1, 1), (24, 80), (0, 0), (1, 200), (200, 1), (0, 80), (24, 0), (3, 3)][step % 8];
+        let (rows, columns) = [
+            (1, 1),
+            (24, 80),
+            (0, 0),
+            (1, 200),
+            (200, 1),
+            (0, 80),
+            (24, 0),
+            (3, 3),
+        ][step % 8];
         session.resize(rows, columns);
         if step % 10 == 0 {
             session.send("j");
@@ -149,6 +160,8 @@ fn random_bytes_are_answered_or_ignored() {
                     2 => 0x80 + dice.below(128) as u8,
                     _ => dice.below(256) as u8,
                 })
+                // Once it has been left it would be killed by it, as the shell's terminal is meant to do.
+                .filter(|byte| *byte != 0x1c)
                 .collect();
             bytes += some.len();
             session.send(some);
@@ -157,9 +170,12 @@ fn random_bytes_are_answered_or_ignored() {
         // It may have been left by them; then it was left well.
         session.send("\x1b[201~\x03\x1b\x03\x03\x03\x03");
         let status = session.exit_status(PATIENCE);
-        assert!(matches!(status.code(), Some(0 | 130)), "seed {seed}: {status:?}");
+        assert!(
+            matches!(status.code(), Some(0 | 130)),
+            "seed {seed}: {status:?}"
+        );
         assert_given_back(&mut session);
     }
     println!("{bytes} bytes in {sessions} sessions");
-    assert_eq!(bytes as u64, sessions * 2_000);
+    assert!(bytes as u64 > sessions * 1_900);
 }

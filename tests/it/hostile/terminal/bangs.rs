@@ -15,7 +15,7 @@ use groupdesk::{
         message::Msg,
         prepare,
         runner::{Runner, Screen},
-        terminal::{self, Input, Signals, install_panic_hook},
+        terminal::{self, Came, Input, Signals, install_panic_hook},
         theme::Theme,
     },
 };
@@ -87,7 +87,12 @@ async fn player() {
     install_panic_hook();
     let operations: Operations = world.operations(Side::Testing).watched({
         let place = place.clone();
-        move |point| assert!(!(place == "job" && point == Point::BeforeGet), "no answer for {SECRET}")
+        move |point| {
+            assert!(
+                !(place == "job" && point == Point::BeforeGet),
+                "no answer for {SECRET}"
+            )
+        }
     });
     let mut signals = Signals::new().expect("signals");
     let screen = terminal::Screen::enter(true).expect("a terminal");
@@ -106,7 +111,10 @@ async fn player() {
         is_thrown_away: false,
     };
     let (app, works) = prepare(start, Theme::default(), (80, 24), Clock::System.now());
-    let fused = Fused { screen, is_lit: false };
+    let fused = Fused {
+        screen,
+        is_lit: false,
+    };
     let mut runner = Runner::new(app, fused, works, Clock::System);
     runner.settle().await.expect("drawn");
     for key in crate::support::console::parse(&env::var(KEYS).expect("keys")) {
@@ -115,12 +123,19 @@ async fn player() {
     }
     match place.as_str() {
         "job" => {
-            runner.run(input, Some(&mut signals)).await.expect("it ends");
+            runner
+                .run(input, Some(&mut signals))
+                .await
+                .expect("it ends");
         }
         // The next key.
         _ => {
-            let Some(Ok(event)) = input.next().await else { return };
-            let Event::Key(key) = event else { return };
+            let Some(Ok(event)) = input.next().await else {
+                return;
+            };
+            let Came::Event(Event::Key(key)) = event else {
+                return;
+            };
             if place == "update" {
                 // The bottom pane always stays, so that taking in a key fails now.
                 runner.app.stack.clear();
@@ -166,7 +181,10 @@ fn a_panic_of_the_console_gives_the_terminal_back_everywhere() {
             // That of the test harness, whose test has failed.
             assert_eq!(status.code(), Some(101), "{place} after {keys:?}");
             let screen = session.screen();
-            assert!(screen.contains("groupdesk stopped by an error of its own"), "{screen}");
+            assert!(
+                screen.contains("groupdesk stopped by an error of its own"),
+                "{screen}"
+            );
             assert_no_secret(&mut session);
             took.push(time);
         }

@@ -20,7 +20,9 @@ fn a_lost_line_ends_every_place() {
         let status = session.exit_status(PATIENCE);
         took.push(begin.elapsed());
         assert_eq!(status.code(), Some(130), "{what}");
-        wait_until("no process is left", || processes_of_session(leader).is_empty());
+        wait_until("no process is left", || {
+            processes_of_session(leader).is_empty()
+        });
     }
     assert!(took.len() >= 4);
     assert_soon(took);
@@ -64,6 +66,8 @@ fn a_blocked_terminal_that_is_lost_ends_it() {
         session.read_on();
         session.hang_up();
         assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
-        wait_until("no process is left", || processes_of_session(leader).is_empty());
+        wait_until("no process is left", || {
+            processes_of_session(leader).is_empty()
+        });
     }
 }

@@ -94,7 +94,11 @@ fn a_stop_in_every_place_gives_the_terminal_back_and_takes_it_again() {
             session.send("\n");
             session.wait_until("the same screen", PATIENCE, |screen| {
                 let contents = screen.contents();
-                contents.lines().nth(2).map(|line| line.trim_end().to_owned()) == before
+                contents
+                    .lines()
+                    .nth(2)
+                    .map(|line| line.trim_end().to_owned())
+                    == before
             });
             assert_taken(&mut session);
             rustix::process::kill_process(console, Signal::TERM).expect("it is there");
@@ -124,7 +128,10 @@ fn after_stops_and_sizes_it_is_idle() {
             session.signal(signal);
         }
         session.send("\x1a");
-        while !session.output_during(std::time::Duration::from_millis(300)).is_empty() {}
+        while !session
+            .output_during(std::time::Duration::from_millis(300))
+            .is_empty()
+        {}
         let before = ticks(&session);
         let written = session.output_during(std::time::Duration::from_secs(1));
         let spent = ticks(&session) - before;

@@ -10,7 +10,10 @@ use std::{
 
 use serde_json::Value;
 
-use super::{CORPUS, a_world, assert_harmless, at, found, framed, holds, id_of, is_undisputed, sendable, shown, wanted};
+use super::{
+    CORPUS, a_world, assert_harmless, at, found, framed, holds, id_of, is_undisputed, sendable,
+    shown, wanted,
+};
 use crate::support::{long, pty::Program, world::World};
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -77,7 +80,11 @@ async fn programs_get_every_text_exactly() {
     let history = json(&world, &["history"]);
     for (number, (what, text)) in CORPUS.iter().enumerate() {
         let rotation = &rotations[CORPUS.len() - 1 - number];
-        assert_eq!(at(rotation, "/user_group_id"), id_of(number, text), "{what}");
+        assert_eq!(
+            at(rotation, "/user_group_id"),
+            id_of(number, text),
+            "{what}"
+        );
         assert_eq!(at(rotation, "/reason"), framed('R', text), "{what}");
         assert_eq!(at(rotation, "/by"), framed('O', text), "{what}");
         let lines = history.as_array().expect("an array").iter();
@@ -107,7 +114,10 @@ async fn files_bring_every_text_back() {
                 assert_eq!(Some(&row[1]), wanted.name.as_ref(), "{what}");
                 let mapping: Value = serde_json::from_str(&row[2]).expect("JSON");
                 let text = sendable(text);
-                assert_eq!(at(&mapping, &pointer(&framed('K', &text))), framed('V', &text));
+                assert_eq!(
+                    at(&mapping, &pointer(&framed('K', &text))),
+                    framed('V', &text)
+                );
                 count += 1;
             }
         } else {
@@ -122,7 +132,10 @@ async fn files_bring_every_text_back() {
         assert!(imported.status.success(), "{error}");
         assert_harmless(&error, "import");
         let again = run(&world, &empty, &["export", "--format", format]);
-        assert!(again.stdout == text.as_bytes(), "{format} changed on its way");
+        assert!(
+            again.stdout == text.as_bytes(),
+            "{format} changed on its way"
+        );
         count += CORPUS.len();
     }
     println!("{count} texts in files");
@@ -160,7 +173,10 @@ fn on_terminal(world: &World, arguments: &[&str]) -> (String, vt100::Screen) {
     let mut session = Program::groupdesk(arguments)
         .env("HOME", world.folder().to_string_lossy())
         .env("GROUPDESK_CONFIG", world.config_file().to_string_lossy())
-        .env("GROUPDESK_DIRECTORY", world.directory_file().to_string_lossy())
+        .env(
+            "GROUPDESK_DIRECTORY",
+            world.directory_file().to_string_lossy(),
+        )
         .cwd(world.folder())
         .size(150, 700)
         .start();
@@ -176,7 +192,9 @@ fn column(screen: &vt100::Screen, text: &str) -> Option<(u16, u16)> {
     let signs: Vec<_> = text.chars().map(String::from).collect();
     let is_here = |row: u16, column: u16| {
         signs.iter().zip(column..).all(|(sign, column)| {
-            screen.cell(row, column).is_some_and(|cell| cell.contents() == *sign)
+            screen
+                .cell(row, column)
+                .is_some_and(|cell| cell.contents() == *sign)
         })
     };
     (0..rows)
@@ -201,7 +219,10 @@ async fn people_get_every_text_escaped_and_in_its_column() {
         let heading = column(&screen, header);
         for (number, (what, text)) in CORPUS.iter().enumerate() {
             for field in fields.chars() {
-                assert!(holds(&raw, field, text), "{field} of {what} in {arguments:?}:\n{raw}");
+                assert!(
+                    holds(&raw, field, text),
+                    "{field} of {what} in {arguments:?}:\n{raw}"
+                );
                 count += 1;
             }
             // In lines of text a sign that terminals disagree on moves what follows it in its own line; nothing helps.
@@ -210,15 +231,27 @@ async fn people_get_every_text_escaped_and_in_its_column() {
             }
             // The first row of the group, and where the column after its id begins.
             let (row, _) = column(&screen, &format!("{number:02}I[")).expect(what);
-            let line: Vec<_> = (0..700).map(|x| screen.cell(row, x).map_or("", vt100::Cell::contents)).collect();
+            let line: Vec<_> = (0..700)
+                .map(|x| screen.cell(row, x).map_or("", vt100::Cell::contents))
+                .collect();
             let from = heading.expect(header).1;
-            let lead = if lead == "I[" { format!("{number:02}I[") } else { lead.to_owned() };
+            let lead = if lead == "I[" {
+                format!("{number:02}I[")
+            } else {
+                lead.to_owned()
+            };
             let here = line[usize::from(from)..].concat();
-            assert!(here.starts_with(&lead), "{what} in {arguments:?}: {here:?} does not begin {lead:?}");
+            assert!(
+                here.starts_with(&lead),
+                "{what} in {arguments:?}: {here:?} does not begin {lead:?}"
+            );
             count += 1;
         }
     }
-    let disputed = CORPUS.iter().filter(|(_, text)| !is_undisputed(&shown(text)[0])).count();
+    let disputed = CORPUS
+        .iter()
+        .filter(|(_, text)| !is_undisputed(&shown(text)[0]))
+        .count();
     println!("{count} texts for people, {disputed} disputed");
     assert_eq!(count, CORPUS.len() * (2 + 3 + 3 + 7 * 3 + 3) - 3 * disputed);
     assert!(disputed < 4);
@@ -246,7 +279,8 @@ async fn one_group_is_told_escaped() {
             let seen = found(&raw, text);
             for field in fields.chars() {
                 // Long cells break over lines.
-                let is_there = seen.contains(&field) || shown(text).iter().any(|text| raw.contains(text));
+                let is_there =
+                    seen.contains(&field) || shown(text).iter().any(|text| raw.contains(text));
                 assert!(is_there, "{field} of {at}:\n{raw}");
                 count += 1;
             }

@@ -23,15 +23,13 @@ const NARROW: (u16, u16) = (41, 9);
 const HARMLESS: usize = 2;
 
 /// Places that the usual scripts do not go to.
-const MORE: [(&str, Focus); 2] = [
-    ("3", Focus::Rotations),
-    ("t4", Focus::Requests),
-];
+const MORE: [(&str, Focus); 2] = [("3", Focus::Rotations), ("t4", Focus::Requests)];
 
 /// A rotation is left out: a group that was rotated today is no candidate for a bulk rotation.
 fn places() -> Vec<(&'static str, Focus)> {
     let all = PLACES.into_iter().chain(MORE);
-    all.filter(|(_, focus)| *focus != Focus::RotateResult).collect()
+    all.filter(|(_, focus)| *focus != Focus::RotateResult)
+        .collect()
 }
 
 /// The place with the cursor on a group of the corpus.
@@ -81,8 +79,15 @@ async fn every_text_in_every_place() {
         let seen = found(&console.screen(), text);
         let like = usize::from(width(&shown(text)[0]) <= CORPUS[1].1.len());
         let expected = &shows[&(*place, like)];
-        let missing: Vec<_> = expected.iter().filter(|field| !seen.contains(field)).collect();
-        assert!(missing.is_empty(), "{missing:?} of {at_place}:\n{}", console.screen());
+        let missing: Vec<_> = expected
+            .iter()
+            .filter(|field| !seen.contains(field))
+            .collect();
+        assert!(
+            missing.is_empty(),
+            "{missing:?} of {at_place}:\n{}",
+            console.screen()
+        );
         fields += seen.len();
         for size in [ROOMY, USUAL, NARROW] {
             console.resize(size);
@@ -91,7 +96,10 @@ async fn every_text_in_every_place() {
             assert_in_columns(console.buffer(), &at_place);
         }
     }
-    println!("{} of {all} cases, {fields} fields shown: {shows:?}", cases.len());
+    println!(
+        "{} of {all} cases, {fields} fields shown: {shows:?}",
+        cases.len()
+    );
     assert!(long::all() || cases.len() >= 60);
     assert!(fields > cases.len(), "{fields}");
 }

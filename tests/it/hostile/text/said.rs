@@ -48,7 +48,11 @@ const SAYINGS: [Saying; 7] = [
         "<enter>",
         |text| {
             let body = json!({"error": {"code": 17, "message": framed('E', text)}});
-            instead("400 Bad Request", &["Content-Type: application/json"], body.to_string())
+            instead(
+                "400 Bad Request",
+                &["Content-Type: application/json"],
+                body.to_string(),
+            )
         },
         true,
     ),
@@ -57,7 +61,11 @@ const SAYINGS: [Saying; 7] = [
         "<enter>",
         |text| {
             let body = json!({"success": 0, "error": framed('E', text)});
-            instead("200 OK", &["Content-Type: application/json"], body.to_string())
+            instead(
+                "200 OK",
+                &["Content-Type: application/json"],
+                body.to_string(),
+            )
         },
         true,
     ),
@@ -66,14 +74,24 @@ const SAYINGS: [Saying; 7] = [
         "<enter>",
         |text| {
             let body = json!({"errors": {framed('E', text): ["no"]}});
-            instead("401 Unauthorized", &["Content-Type: application/json"], body.to_string())
+            instead(
+                "401 Unauthorized",
+                &["Content-Type: application/json"],
+                body.to_string(),
+            )
         },
         true,
     ),
     (
         "a page",
         "<enter>",
-        |text| instead("502 Bad Gateway", &["Content-Type: text/html"], format!("<html>{text}")),
+        |text| {
+            instead(
+                "502 Bad Gateway",
+                &["Content-Type: text/html"],
+                format!("<html>{text}"),
+            )
+        },
         false,
     ),
     (
@@ -81,7 +99,9 @@ const SAYINGS: [Saying; 7] = [
         "<enter>",
         |text| {
             let tag = framed('E', text);
-            Meddling::change(move |body| body["user_group"]["api_environment_tag"] = tag.clone().into())
+            Meddling::change(move |body| {
+                body["user_group"]["api_environment_tag"] = tag.clone().into()
+            })
         },
         true,
     ),
@@ -132,7 +152,12 @@ async fn what_the_service_says_is_shown_escaped() {
         }
         looks_well(&mut console, &at);
         // Among the messages, as one message, and as the exchange that it came with.
-        for (place, script) in [("messages", "m"), ("message", "<enter>"), ("requests", "<esc><esc>4"), ("request", "<enter>")] {
+        for (place, script) in [
+            ("messages", "m"),
+            ("message", "<enter>"),
+            ("requests", "<esc><esc>4"),
+            ("request", "<enter>"),
+        ] {
             console.keys(script).await;
             looks_well(&mut console, &format!("{at}, {place}"));
             count += 1;
@@ -168,7 +193,17 @@ async fn a_name_of_64_kib_fits_every_place() {
     const LENGTH: usize = 64 * 1024;
     let mut count = 0;
     let world = World::new().await;
-    for text in long::spread(["n", "東", "\u{202e}", "z\u{301}", "\u{1b}]0;", "👩\u{200d}👩 "], 4) {
+    for text in long::spread(
+        [
+            "n",
+            "東",
+            "\u{202e}",
+            "z\u{301}",
+            "\u{1b}]0;",
+            "👩\u{200d}👩 ",
+        ],
+        4,
+    ) {
         let long = text.repeat(LENGTH / text.len());
         let properties = json!({long.as_str(): long, "deep": [long]});
         let answer = json!({"success": 1, "new_user_group": false, "user_group": {
@@ -185,13 +220,35 @@ async fn a_name_of_64_kib_fits_every_place() {
         };
         let group = crate::support::world::id("g");
         operations.create(&group, &sent).await.expect("taken");
-        for script in long::spread(["", "<enter>", "e", "e<tab>", "e<tab><tab>", "e<tab><tab><f3>", "e<end> 2<ctrl-s>", "x", "t", "2", "m", "4", "y", "/n", "?"], 4) {
+        for script in long::spread(
+            [
+                "",
+                "<enter>",
+                "e",
+                "e<tab>",
+                "e<tab><tab>",
+                "e<tab><tab><f3>",
+                "e<end> 2<ctrl-s>",
+                "x",
+                "t",
+                "2",
+                "m",
+                "4",
+                "y",
+                "/n",
+                "?",
+            ],
+            4,
+        ) {
             let mut console = open_with(vec![operations.clone()]).await;
             console.resize(ROOMY);
             console.keys(script).await;
             looks_well(&mut console, &format!("64 KiB of {text:?} in {script:?}"));
             let first = &shown(text)[0];
-            assert!(text_of(console.buffer()).contains(first) || !["", "<enter>", "e"].contains(&script));
+            assert!(
+                text_of(console.buffer()).contains(first)
+                    || !["", "<enter>", "e"].contains(&script)
+            );
             count += 1;
         }
     }

@@ -17,12 +17,20 @@ fn own_sequences(raw: &str) -> usize {
     let mut rest = raw.chars();
     while let Some(c) = rest.next() {
         if c != '\u{1b}' {
-            assert!(!is_dangerous(c) || "\r\n".contains(c), "{c:?} before {:?}", rest.as_str());
+            assert!(
+                !is_dangerous(c) || "\r\n".contains(c),
+                "{c:?} before {:?}",
+                rest.as_str()
+            );
             continue;
         }
         assert_eq!(rest.next(), Some('['), "before {:?}", rest.as_str());
         let last = rest.find(|c| !"?;:0123456789".contains(*c));
-        assert!(last.is_some_and(|c| OWN.contains(c)), "{last:?} before {:?}", rest.as_str());
+        assert!(
+            last.is_some_and(|c| OWN.contains(c)),
+            "{last:?} before {:?}",
+            rest.as_str()
+        );
         count += 1;
     }
     count
@@ -34,7 +42,10 @@ async fn the_terminal_gets_no_byte_of_them_raw() {
     let mut session = Program::groupdesk(&[])
         .env("HOME", world.folder().to_string_lossy())
         .env("GROUPDESK_CONFIG", world.config_file().to_string_lossy())
-        .env("GROUPDESK_DIRECTORY", world.directory_file().to_string_lossy())
+        .env(
+            "GROUPDESK_DIRECTORY",
+            world.directory_file().to_string_lossy(),
+        )
         .cwd(world.folder())
         .size(60, 200)
         .start();
@@ -66,7 +77,10 @@ async fn the_terminal_gets_no_byte_of_them_raw() {
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
     let raw = String::from_utf8(session.raw_output().to_vec()).expect("UTF-8");
     let sequences = own_sequences(&raw);
-    println!("{count} places, {sequences} sequences in {} bytes", raw.len());
+    println!(
+        "{count} places, {sequences} sequences in {} bytes",
+        raw.len()
+    );
     assert!(count >= 11 * 6 && sequences > count);
 }
 

@@ -25,5 +25,8 @@ impl Session {
 }
 
 pub(super) fn settings(terminal: &blocking::Pty) -> String {
-    format!("{:?}", tcgetattr(terminal).expect("the modes of the terminal"))
+    format!(
+        "{:?}",
+        tcgetattr(terminal).expect("the modes of the terminal")
+    )
 }
