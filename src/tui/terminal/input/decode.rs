@@ -38,6 +38,8 @@ enum Parsed {
 pub(super) struct Decoder {
     sequence: Vec<u8>,
     paste: Option<Paste>,
+    /// What was read last ended with an escape alone, which was taken for the key.
+    is_after_escape: bool,
 }
 
 #[derive(Debug, Default)]
@@ -64,6 +66,13 @@ impl Decoder {
     /// Takes what was read at once; `more` where there is more to be read.
     pub(super) fn take(&mut self, bytes: &[u8], more: bool, out: &mut Vec<Came>) {
         let mut rest = bytes;
+        // A line that cut the beginning of a paste in two must not make keys of what is pasted.
+        if std::mem::take(&mut self.is_after_escape)
+            && let Some(pasted) = rest.strip_prefix(b"[200~")
+        {
+            self.paste = Some(Paste::default());
+            rest = pasted;
+        }
         while let Some((first, after)) = rest.split_first() {
             if let Some(paste) = &mut self.paste {
                 let Some(after) = paste.take(rest) else {
@@ -87,6 +96,7 @@ impl Decoder {
             self.sequence = vec![byte];
             parsed = parse(&self.sequence, more);
         }
+        self.is_after_escape = self.sequence == b"\x1b" && !more;
         match parsed {
             Parsed::Begun if self.sequence.len() < LONGEST_SEQUENCE => return,
             Parsed::Begun | Parsed::Nothing => {}
@@ -112,17 +122,15 @@ impl Paste {
             .position(|window| window == PASTE_END);
         if let Some(at) = found {
             let end = from + at;
+            self.is_too_long |= end > LONGEST_PASTE;
             self.bytes.truncate(end);
             return Some(&bytes[end + PASTE_END.len() - before..]);
         }
-        if self.bytes.len() > LONGEST_PASTE {
-            self.is_too_long = true;
-        }
+        self.is_too_long |= self.bytes.len() >= LONGEST_PASTE + PASTE_END.len();
         if self.is_too_long {
             // Only what may be the beginning of its end.
-            let kept = self
-                .bytes
-                .split_off(self.bytes.len() - (PASTE_END.len() - 1).min(self.bytes.len()));
+            let from = self.bytes.len().saturating_sub(PASTE_END.len() - 1);
+            let kept = self.bytes.split_off(from);
             self.bytes = kept;
         }
         None
