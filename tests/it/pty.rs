@@ -27,7 +27,7 @@ mod suspend;
 use std::time::Duration;
 
 pub(crate) use idle::{FEW_TICKS, ticks};
-pub(crate) use place::{FIRST, Held, Place, processes_of_session, wait_until};
+pub(crate) use place::{Held, Place, processes_of_session, wait_until};
 
 use crate::support::pty::Session;
 

@@ -6,7 +6,7 @@ mod places;
 mod said;
 mod shipped;
 
-use std::num::NonZeroU16;
+use std::{fmt::Write as _, num::NonZeroU16};
 
 use groupdesk::{
     domain::{change::Wanted, text::width},
@@ -155,8 +155,11 @@ pub(super) fn shown(text: &str) -> [String; 3] {
 }
 
 fn in_json(c: char) -> String {
-    let units = c.encode_utf16(&mut [0; 2]).to_vec();
-    units.iter().map(|unit| format!("\\u{unit:04x}")).collect()
+    let mut text = String::new();
+    for unit in c.encode_utf16(&mut [0; 2]) {
+        let _ = write!(text, "\\u{unit:04x}");
+    }
+    text
 }
 
 /// Whether the text of a field stands on a screen, escaped. Marks above a letter are not compared: a screen may show fewer.

@@ -153,7 +153,6 @@ impl Session {
         } else {
             key
         };
-        let screen = self.console.screen();
         self.console.runner.take(Msg::Key(key));
         self.keys += 1;
         let running = &self.console.runner.app.desk.running;
@@ -167,7 +166,11 @@ impl Session {
             self.seen.insert(ticket);
             let enter = key.code == KeyCode::Enter;
             let y = key.code == KeyCode::Char('y');
-            let (may, counter, count) = match label.split_once(' ').unwrap_or_default() {
+            let (word, rest) = label.split_once(' ').unwrap_or_default();
+            let many = rest
+                .split_once(' ')
+                .filter(|(_, unit)| unit.starts_with("group"));
+            let (may, counter, count) = match (word, many) {
                 ("creating", _) => (
                     self.may_apply(place, enter, y),
                     &mut self.reviewed.creates,
@@ -178,28 +181,22 @@ impl Session {
                     &mut self.reviewed.updates,
                     1,
                 ),
-                ("rotating", what) => match what.split_once(' ') {
-                    Some((count, "group" | "groups")) => {
-                        let count = count.parse().expect("a number");
-                        (
-                            matches!(place, Focus::BulkTyped | Focus::Help) && enter,
-                            &mut self.reviewed.rotations,
-                            count,
-                        )
-                    }
-                    _ => {
-                        let typed = matches!(place, Focus::RotateTyped | Focus::Help) && enter;
-                        (
-                            typed || place == Focus::RotateCheck && y,
-                            &mut self.reviewed.rotations,
-                            1,
-                        )
-                    }
-                },
+                ("rotating", Some((count, _))) => (
+                    matches!(place, Focus::BulkTyped | Focus::Help) && enter,
+                    &mut self.reviewed.rotations,
+                    count.parse().expect("a number"),
+                ),
+                ("rotating", None) => (
+                    matches!(place, Focus::RotateTyped | Focus::Help) && enter
+                        || place == Focus::RotateCheck && y,
+                    &mut self.reviewed.rotations,
+                    1,
+                ),
+                // Of the directory alone.
                 ("keeping" | "abandoning" | "writing", _) => (true, &mut self.reviewed.creates, 0),
                 _ => panic!("{label}: an unknown write"),
             };
-            assert!(may, "{label} by {key:?} in {place:?}:\n{screen}");
+            assert!(may, "{label} by {key:?} in {place:?}");
             *counter += count;
         }
     }
@@ -283,7 +280,7 @@ pub(super) async fn play(seed: u64, keys: usize) -> Played {
             8 => session.console.settle().await,
             _ => session.press(any_key(&mut dice)),
         }
-        if dice.once_in(3) {
+        if dice.once_in(4) {
             session.console.draw();
         }
         if session.console.runner.farewell().is_some() {

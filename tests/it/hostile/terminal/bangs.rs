@@ -91,7 +91,7 @@ async fn player() {
             assert!(
                 !(place == "job" && point == Point::BeforeGet),
                 "no answer for {SECRET}"
-            )
+            );
         }
     });
     let mut signals = Signals::new().expect("signals");
@@ -121,30 +121,21 @@ async fn player() {
         runner.take(Msg::Key(key));
         runner.settle().await.expect("drawn");
     }
-    match place.as_str() {
-        "job" => {
-            runner
-                .run(input, Some(&mut signals))
-                .await
-                .expect("it ends");
-        }
-        // The next key.
-        _ => {
-            let Some(Ok(event)) = input.next().await else {
-                return;
-            };
-            let Came::Event(Event::Key(key)) = event else {
-                return;
-            };
-            if place == "update" {
-                // The bottom pane always stays, so that taking in a key fails now.
-                runner.app.stack.clear();
-            }
-            runner.screen.is_lit = true;
-            runner.take(Msg::Key(key));
-            runner.draw().expect("drawn");
-        }
+    if place == "job" {
+        let ended = runner.run(input, Some(&mut signals)).await;
+        ended.expect("it ends");
+        return;
     }
+    let Some(Ok(Came::Event(Event::Key(key)))) = input.next().await else {
+        return;
+    };
+    if place == "update" {
+        // The bottom pane always stays, so that taking in a key fails now.
+        runner.app.stack.clear();
+    }
+    runner.screen.is_lit = true;
+    runner.take(Msg::Key(key));
+    runner.draw().expect("drawn");
 }
 
 fn play(place: &str, keys: &str) -> Session {

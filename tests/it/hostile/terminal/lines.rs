@@ -2,7 +2,10 @@
 
 use rustix::process::Signal;
 
-use super::{PATIENCE, Scene, assert_soon, ends, places::PLACES};
+use super::{
+    PATIENCE, Scene, assert_soon, ends,
+    places::{PLACES, at},
+};
 use crate::{
     pty::{processes_of_session, wait_until},
     support::long,
@@ -13,7 +16,7 @@ fn a_lost_line_ends_every_place() {
     let scene = Scene::new();
     let mut took = Vec::new();
     for (what, steps) in long::spread(PLACES, 7) {
-        let mut session = scene.at(scene.console(), steps);
+        let mut session = at(scene.console(), steps);
         let leader = session.pid();
         let begin = std::time::Instant::now();
         session.hang_up();
@@ -34,7 +37,7 @@ fn a_blocked_terminal_is_given_back_once_it_reads() {
     let scene = Scene::new();
     let mut took = Vec::new();
     for (number, (what, steps)) in long::spread(PLACES, 7).into_iter().enumerate() {
-        let mut session = scene.at(scene.console(), steps);
+        let mut session = at(scene.console(), steps);
         session.stall();
         // It has something to write, and cannot.
         session.send("\x1b?");
@@ -44,10 +47,10 @@ fn a_blocked_terminal_is_given_back_once_it_reads() {
             session.output_during(std::time::Duration::from_secs(10));
         }
         session.read_on();
-        let at = format!("{signal:?} in a blocked {what}");
-        let (status, time) = ends(&mut session, &at);
-        assert_eq!(status.code(), Some(130), "{at}");
-        scene.assert_no_secret(&mut session, &at);
+        let what_at = format!("{signal:?} in a blocked {what}");
+        let (status, time) = ends(&mut session, &what_at);
+        assert_eq!(status.code(), Some(130), "{what_at}");
+        scene.assert_no_secret(&mut session, &what_at);
         took.push(time);
     }
     assert!(took.len() >= 4);
@@ -59,7 +62,7 @@ fn a_blocked_terminal_is_given_back_once_it_reads() {
 fn a_blocked_terminal_that_is_lost_ends_it() {
     let scene = Scene::new();
     for (_, steps) in long::spread(PLACES, 15) {
-        let mut session = scene.at(scene.console(), steps);
+        let mut session = at(scene.console(), steps);
         let leader = session.pid();
         session.stall();
         session.send("\x1b?");

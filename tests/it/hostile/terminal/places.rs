@@ -8,7 +8,7 @@ type Steps = &'static [(&'static str, &'static str)];
 /// Every pane, and every field of the form.
 pub(super) const PLACES: [(&str, Steps); 30] = [
     ("list", &[]),
-    ("filter", &[("/", "filter")]),
+    ("filter", &[("/", "\n filter")]),
     ("marked", &[(" ", "1 marked")]),
     ("detail", &[("\r", "read at")]),
     ("compare", &[("x", "Compare acme-eu")]),
@@ -54,7 +54,7 @@ pub(super) const PLACES: [(&str, Steps); 30] = [
     ("open", &[("o", "> Open or create")]),
     ("whose", &[("W", "Whose token is this?")]),
     ("help", &[("?", "Keys: Groups")]),
-    ("palette", &[("?", "Keys: Groups"), ("/", "/")]),
+    ("palette", &[("?", "Keys: Groups"), ("/", "Palette")]),
     ("profiles", &[("P", "Profiles")]),
     ("messages", &[("m", "> Messages")]),
     ("copy", &[("y", "Copy")]),
@@ -72,19 +72,19 @@ pub(super) const PLACES: [(&str, Steps); 30] = [
     ("a resized one", &[("\r", "read at")]),
 ];
 
-impl Scene {
-    /// The console in a place.
-    #[track_caller]
-    pub(super) fn at(&self, program: Program, steps: Steps) -> Session {
-        let mut session = program.start();
-        session.wait_for("10 of 10", PATIENCE);
-        for (keys, there) in steps {
-            session.send(keys);
-            session.wait_for(there, PATIENCE);
-        }
-        session
+/// A console in a place.
+#[track_caller]
+pub(super) fn at(program: Program, steps: Steps) -> Session {
+    let mut session = program.start();
+    session.wait_for("10 of 10", PATIENCE);
+    for (keys, there) in steps {
+        session.send(keys);
+        session.wait_for(there, PATIENCE);
     }
+    session
+}
 
+impl Scene {
     /// Where no profile is configured.
     pub(super) fn first_start(&self) -> Session {
         let mut session = self.place.groupdesk(&[]).start();

@@ -2,7 +2,10 @@
 
 use rustix::process::{Pid, Signal};
 
-use super::{PATIENCE, Scene, assert_restored, assert_soon, ends, places::PLACES};
+use super::{
+    PATIENCE, Scene, assert_restored, assert_soon, ends,
+    places::{PLACES, at},
+};
 use crate::{
     pty::{FEW_TICKS, assert_taken, ticks, wait_until},
     support::{long, pty::Session},
@@ -34,14 +37,14 @@ fn every_signal_ends_every_place_soon() {
     assert!(all >= 60, "{all}");
     let mut took = Vec::new();
     for (what, steps, signal) in long::spread(cases, 13) {
-        let at = format!("{signal:?} in {what}");
-        let mut session = scene.at(scene.console(), steps);
+        let what_at = format!("{signal:?} in {what}");
+        let mut session = at(scene.console(), steps);
         changes_size(&mut session);
         assert_taken(&mut session);
         session.signal(signal);
-        let (status, time) = ends(&mut session, &at);
-        assert_eq!(status.code(), Some(130), "{at}");
-        scene.assert_no_secret(&mut session, &at);
+        let (status, time) = ends(&mut session, &what_at);
+        assert_eq!(status.code(), Some(130), "{what_at}");
+        scene.assert_no_secret(&mut session, &what_at);
         took.push(time);
     }
     for signal in SIGNALS {
@@ -73,7 +76,7 @@ fn a_stop_in_every_place_gives_the_terminal_back_and_takes_it_again() {
         for stop in [Signal::TSTP, Signal::STOP] {
             // A debugger's stop gives nothing back, and a shell does not continue it here.
             if stop == Signal::STOP {
-                let mut session = scene.at(scene.console(), steps);
+                let mut session = at(scene.console(), steps);
                 let before = session.screen().lines().nth(2).map(str::to_owned);
                 session.signal(Signal::STOP);
                 session.signal(Signal::CONT);
@@ -85,7 +88,7 @@ fn a_stop_in_every_place_gives_the_terminal_back_and_takes_it_again() {
                 count += 1;
                 continue;
             }
-            let mut session = scene.at(scene.shell(script), steps);
+            let mut session = at(scene.shell(script), steps);
             let before = session.screen().lines().nth(2).map(str::to_owned);
             let console = child(session.pid());
             rustix::process::kill_process(console, stop).expect("it is there");
@@ -122,7 +125,7 @@ fn after_stops_and_sizes_it_is_idle() {
         if what == "one key more" {
             continue;
         }
-        let mut session = scene.at(scene.console(), steps);
+        let mut session = at(scene.console(), steps);
         changes_size(&mut session);
         for signal in [Signal::STOP, Signal::CONT, Signal::WINCH] {
             session.signal(signal);
@@ -150,9 +153,9 @@ fn a_terminal_of_one_cell_is_given_back_too() {
             session.wait_until("it is taken", PATIENCE, vt100::Screen::alternate_screen);
             session.send("jke\t\t?\x1b");
             session.signal(signal);
-            let at = format!("{rows} rows, {columns} columns");
-            let (status, _) = ends(&mut session, &at);
-            assert_eq!(status.code(), Some(130), "{at}");
+            let what_at = format!("{rows} rows, {columns} columns");
+            let (status, _) = ends(&mut session, &what_at);
+            assert_eq!(status.code(), Some(130), "{what_at}");
         }
     }
 }

@@ -100,7 +100,7 @@ const SAYINGS: [Saying; 7] = [
         |text| {
             let tag = framed('E', text);
             Meddling::change(move |body| {
-                body["user_group"]["api_environment_tag"] = tag.clone().into()
+                body["user_group"]["api_environment_tag"] = tag.clone().into();
             })
         },
         true,

@@ -148,7 +148,11 @@ fn a_paste_without_an_end_is_told_once_and_ended_by_ctrl_c() {
 
 #[test]
 fn a_paste_whose_beginning_was_cut_by_the_line_is_no_keys() {
-    let wanted = [pressed(KeyCode::Esc, NONE), pasted("Ty"), pressed(KeyCode::Char('j'), NONE)];
+    let wanted = [
+        pressed(KeyCode::Esc, NONE),
+        pasted("Ty"),
+        pressed(KeyCode::Char('j'), NONE),
+    ];
     let mut decoder = Decoder::default();
     let mut out = Vec::new();
     decoder.take(b"\x1b", false, &mut out);
