@@ -248,6 +248,13 @@ pub(super) async fn play(seed: u64, keys: usize) -> Played {
         reviewed: Reviewed::default(),
         keys: 0,
     };
+    // Once while all is well, so that something is counted in every session.
+    let is_production = session.console.runner.app.desk.current.0 == 1;
+    let apply = if is_production { "y" } else { "<tab><enter>" };
+    for key in parse(&format!("e<end>x<ctrl-s>{apply}<enter>")) {
+        session.press(key);
+        session.console.settle().await;
+    }
     let (way, _) = PLACES[seed as usize % PLACES.len()];
     for key in parse(way) {
         session.press(key);
@@ -344,5 +351,5 @@ async fn whatever_is_typed_nothing_is_changed_without_its_review() {
     assert!(all.keys >= sessions as usize * keys);
     assert!(!long::all() || all.keys >= 100_000);
     // The judge would be content with sessions in which nothing happens.
-    assert!(all.sent.updates + all.sent.rotations > 0, "{:?}", all.sent);
+    assert!(all.sent.updates >= sessions as usize, "{:?}", all.sent);
 }

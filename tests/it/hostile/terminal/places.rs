@@ -3,7 +3,7 @@
 use super::{PATIENCE, Scene};
 use crate::support::pty::{Program, Session};
 
-type Steps = &'static [(&'static str, &'static str)];
+pub(super) type Steps = &'static [(&'static str, &'static str)];
 
 /// Every pane, and every field of the form.
 pub(super) const PLACES: [(&str, Steps); 30] = [
@@ -54,7 +54,7 @@ pub(super) const PLACES: [(&str, Steps); 30] = [
     ("open", &[("o", "> Open or create")]),
     ("whose", &[("W", "Whose token is this?")]),
     ("help", &[("?", "Keys: Groups")]),
-    ("palette", &[("?", "Keys: Groups"), ("/", "Palette")]),
+    ("palette", &[("?", "Keys: Groups"), ("/", "find  /")]),
     ("profiles", &[("P", "Profiles")]),
     ("messages", &[("m", "> Messages")]),
     ("copy", &[("y", "Copy")]),
@@ -71,6 +71,15 @@ pub(super) const PLACES: [(&str, Steps); 30] = [
     ("one key more", &[("\x03", "Ctrl-C again quits")]),
     ("a resized one", &[("\r", "read at")]),
 ];
+
+/// What is on the screen of a place as long as it is there.
+pub(super) fn sign_of(steps: Steps) -> &'static str {
+    match steps.last() {
+        // A warning goes after a while.
+        None | Some((_, "Ctrl-C again quits")) => "10 of 10",
+        Some((_, there)) => there,
+    }
+}
 
 /// A console in a place.
 #[track_caller]

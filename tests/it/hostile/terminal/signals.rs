@@ -4,24 +4,32 @@ use rustix::process::{Pid, Signal};
 
 use super::{
     PATIENCE, Scene, assert_restored, assert_soon, ends,
-    places::{PLACES, at},
+    places::{PLACES, Steps, at, sign_of},
 };
 use crate::{
-    pty::{FEW_TICKS, assert_taken, ticks, wait_until},
+    pty::{FEW_TICKS, assert_taken, ticks},
     support::{long, pty::Session},
 };
 
 const SIGNALS: [Signal; 3] = [Signal::TERM, Signal::HUP, Signal::INT];
 
-/// Another size and back: the same screen, but for what time alone changes.
-fn changes_size(session: &mut Session) {
-    let words = |session: &mut Session| session.screen().lines().nth(2).map(str::to_owned);
-    let before = words(session);
+/// All rows of the place are there.
+#[track_caller]
+fn is_whole(session: &mut Session, steps: Steps) {
+    let sign = sign_of(steps);
+    session.wait_until("the same screen", PATIENCE, |screen| {
+        let contents = screen.contents();
+        contents.contains(sign) && contents.trim_end().ends_with("help")
+    });
+}
+
+/// Another size and back: the same place.
+fn changes_size(session: &mut Session, steps: Steps) {
     session.resize(1, 1);
     session.resize(40, 132);
     session.resize(24, 80);
     session.signal(Signal::WINCH);
-    wait_until("the same screen", || words(session) == before);
+    is_whole(session, steps);
 }
 
 #[test]
@@ -39,7 +47,7 @@ fn every_signal_ends_every_place_soon() {
     for (what, steps, signal) in long::spread(cases, 13) {
         let what_at = format!("{signal:?} in {what}");
         let mut session = at(scene.console(), steps);
-        changes_size(&mut session);
+        changes_size(&mut session, steps);
         assert_taken(&mut session);
         session.signal(signal);
         let (status, time) = ends(&mut session, &what_at);
@@ -77,32 +85,21 @@ fn a_stop_in_every_place_gives_the_terminal_back_and_takes_it_again() {
             // A debugger's stop gives nothing back, and a shell does not continue it here.
             if stop == Signal::STOP {
                 let mut session = at(scene.console(), steps);
-                let before = session.screen().lines().nth(2).map(str::to_owned);
                 session.signal(Signal::STOP);
                 session.signal(Signal::CONT);
-                wait_until("it is drawn again", || {
-                    session.screen().lines().nth(2).map(str::to_owned) == before
-                });
+                is_whole(&mut session, steps);
                 session.signal(Signal::TERM);
                 ends(&mut session, what);
                 count += 1;
                 continue;
             }
             let mut session = at(scene.shell(script), steps);
-            let before = session.screen().lines().nth(2).map(str::to_owned);
             let console = child(session.pid());
             rustix::process::kill_process(console, stop).expect("it is there");
             session.wait_for("status 150.", PATIENCE);
             assert_restored(&mut session, what);
             session.send("\n");
-            session.wait_until("the same screen", PATIENCE, |screen| {
-                let contents = screen.contents();
-                contents
-                    .lines()
-                    .nth(2)
-                    .map(|line| line.trim_end().to_owned())
-                    == before
-            });
+            is_whole(&mut session, steps);
             assert_taken(&mut session);
             rustix::process::kill_process(console, Signal::TERM).expect("it is there");
             session.wait_for("over 130", PATIENCE);
@@ -126,7 +123,7 @@ fn after_stops_and_sizes_it_is_idle() {
             continue;
         }
         let mut session = at(scene.console(), steps);
-        changes_size(&mut session);
+        changes_size(&mut session, steps);
         for signal in [Signal::STOP, Signal::CONT, Signal::WINCH] {
             session.signal(signal);
         }
