@@ -95,7 +95,10 @@ async fn every_text_in_every_place() {
             console.resize(size);
             judge(&console, &at_place);
             assert_harmless(&console.screen(), &at_place);
-            assert_in_columns(console.buffer(), &at_place);
+            // The largest costs most of all, and the others cut more.
+            if size != ROOMY || long::all() {
+                assert_in_columns(console.buffer(), &at_place);
+            }
         }
     }
     println!(

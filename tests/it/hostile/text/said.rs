@@ -31,7 +31,9 @@ fn looks_well(console: &mut Console, at: &str) {
         console.resize(size);
         judge(console, at);
         assert_harmless(&console.screen(), at);
-        assert_in_columns(console.buffer(), at);
+        if size != ROOMY || long::all() {
+            assert_in_columns(console.buffer(), at);
+        }
     }
 }
 
