@@ -170,8 +170,8 @@ pub(super) fn holds(screen: &str, field: char, text: &str) -> bool {
         text.to_owned()
     };
     let plain = |text: &str| -> String {
-        // Lines may break at blanks, an emulator gives every blank as one, and CSV doubles quotes.
-        let seen = |c: &char| width(&c.to_string()) > 0 && !c.is_whitespace();
+        // Lines may break at blanks, with the sides of a box between; CSV doubles quotes.
+        let seen = |c: &char| width(&c.to_string()) > 0 && !c.is_whitespace() && *c != '│';
         text.replace("\"\"", "\"").chars().filter(seen).collect()
     };
     let screen = plain(screen);

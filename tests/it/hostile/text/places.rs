@@ -1,6 +1,6 @@
 //! Every text of the corpus in every place of the console. What a place shows of a harmless group it shows of a hostile one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map::Entry};
 
 use groupdesk::{domain::text::width, tui::keymap::Focus};
 
@@ -73,10 +73,10 @@ async fn every_text_in_every_place() {
         console.resize(ROOMY);
         let seen = found(&console.screen(), text);
         let like = usize::from(width(&shown(text)[0]) <= CORPUS[1].1.len());
-        if !shows.contains_key(&(*place, like)) {
+        if let Entry::Vacant(vacant) = shows.entry((*place, like)) {
             let mut console = at(&world, like, script, *focus).await;
             console.resize(ROOMY);
-            shows.insert((*place, like), found(&console.screen(), CORPUS[like].1));
+            vacant.insert(found(&console.screen(), CORPUS[like].1));
         }
         let expected = &shows[&(*place, like)];
         let missing: Vec<_> = expected
