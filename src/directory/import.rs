@@ -1,9 +1,14 @@
-//! Files in the directory: rows that add ids, and the journal of a file that is sent to the service row by row.
+//! Files in the directory: rows that add ids, and the journal of a file that is sent to the service row by row. The reading
+//! of all known groups is kept there too, without rows: what is done of it is what was seen since it began.
 
 use jiff::Timestamp;
 
 use super::{Directory, DirectoryError, request::Request};
-use crate::domain::{exchange::Row, known::Taken};
+use crate::domain::{
+    exchange::Row,
+    group::UserGroupId,
+    known::{KnownGroup, Taken},
+};
 
 /// Number of a file that is being sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +25,21 @@ pub struct Import {
 }
 
 impl Directory {
+    /// These groups, as far as they are known, in the order of the ids; meant for some thousands at a time.
+    pub async fn some_groups(
+        &self,
+        profile: &str,
+        ids: Vec<UserGroupId>,
+    ) -> Result<Vec<Option<KnownGroup>>, DirectoryError> {
+        let profile = profile.to_owned();
+        self.ask(|reply| Request::SomeGroups {
+            profile,
+            ids,
+            reply,
+        })
+        .await
+    }
+
     /// Adds ids, and what the file says of them where nothing better is known; one transaction. The answers are in the
     /// order of the rows.
     pub async fn import(
@@ -35,6 +55,21 @@ impl Directory {
             rows,
             at,
             by,
+            reply,
+        })
+        .await
+    }
+
+    /// What was begun with this digest and not finished.
+    pub async fn open_import(
+        &self,
+        profile: &str,
+        digest: [u8; 32],
+    ) -> Result<Option<Import>, DirectoryError> {
+        let profile = profile.to_owned();
+        self.ask(|reply| Request::OpenImport {
+            profile,
+            digest,
             reply,
         })
         .await

@@ -48,6 +48,12 @@ pub(super) enum Request {
         id: UserGroupId,
         reply: Reply<Option<KnownGroup>>,
     },
+    /// Those of these that are known.
+    SomeGroups {
+        profile: String,
+        ids: Vec<UserGroupId>,
+        reply: Reply<Vec<Option<KnownGroup>>>,
+    },
     Standing {
         profile: String,
         id: UserGroupId,
@@ -64,6 +70,11 @@ pub(super) enum Request {
         at: Timestamp,
         by: String,
         reply: Reply<Vec<Taken>>,
+    },
+    OpenImport {
+        profile: String,
+        digest: [u8; 32],
+        reply: Reply<Option<Import>>,
     },
     BeginImport {
         profile: String,
@@ -172,6 +183,7 @@ impl Request {
     pub(super) fn is_glance(&self) -> bool {
         match self {
             Self::Group { .. }
+            | Self::SomeGroups { .. }
             | Self::Drafts { .. }
             | Self::Standing { .. }
             | Self::Rotation { .. }
@@ -183,6 +195,7 @@ impl Request {
             | Self::EachGroup { .. }
             | Self::Record { .. }
             | Self::Import { .. }
+            | Self::OpenImport { .. }
             | Self::BeginImport { .. }
             | Self::EndRow { .. }
             | Self::EndImport { .. }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Warning;
+use super::{Warning, pace::Patience};
 use crate::{
     api::{
         answer::advice,
@@ -55,6 +55,23 @@ pub enum Failure {
         expected: EnvironmentTag,
         got: EnvironmentTag,
     },
+    /// Somebody else was at work since the group was last seen here.
+    #[error(
+        "\"{id}\" was changed elsewhere since it was last seen here ({}); nothing was changed. \
+         What the service has is known now: look at it with `groupdesk show`, then decide again",
+        what.join(", ")
+    )]
+    ChangedElsewhere {
+        id: UserGroupId,
+        /// Name, rows of the mapping, keys of the properties; made visible.
+        what: Vec<String>,
+    },
+    /// There is no copy to compare with.
+    #[error(
+        "\"{id}\" was never seen at the service from here, so nobody can tell whether it was changed; nothing was sent. \
+         Read it first"
+    )]
+    NeverSeen { id: UserGroupId },
     /// One rotation per seen token (rotation.md).
     #[error(
         "this token of \"{id}\" is already being rotated: {}, begun by {by}; nothing was sent. {}",
@@ -110,9 +127,14 @@ pub enum Failure {
     #[error(
         "the service refused ({status}){}; nothing was changed; {}",
         said(words.as_ref()),
-        advice(*status, true, None)
+        advice(*status, true, *retry_after)
     )]
-    Refused { status: u16, words: Option<String> },
+    Refused {
+        status: u16,
+        words: Option<String>,
+        /// How long the service asks to be left alone.
+        retry_after: Option<Duration>,
+    },
     /// A read that the service put off (429 or 503); nothing was changed by it.
     #[error("{why}")]
     Busy {
@@ -160,6 +182,19 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// How long to wait before it is tried again, where the service put it off and nothing was changed by it.
+    pub(super) fn put_off(&self, patience: &mut Patience) -> Option<Duration> {
+        match self {
+            Self::Busy { retry_after, .. }
+            | Self::Refused {
+                status: 429,
+                retry_after,
+                ..
+            } => patience.wait(*retry_after),
+            _ => None,
+        }
+    }
+
     /// Another environment answered than the profile says (hazard 11).
     pub fn is_wrong_environment(&self) -> bool {
         match self {
@@ -172,6 +207,8 @@ impl Failure {
             | Self::ReadOnly { .. }
             | Self::Forbidden { .. }
             | Self::CreatedByGet { .. }
+            | Self::ChangedElsewhere { .. }
+            | Self::NeverSeen { .. }
             | Self::RotationTaken { .. }
             | Self::TokenChanged { .. }
             | Self::NoRotation { .. }
@@ -208,6 +245,8 @@ impl Failure {
             | Self::ReadOnly { .. }
             | Self::Forbidden { .. }
             | Self::WrongEnvironment { .. }
+            | Self::ChangedElsewhere { .. }
+            | Self::NeverSeen { .. }
             | Self::RotationTaken { .. }
             | Self::TokenChanged { .. }
             | Self::NoRotation { .. }

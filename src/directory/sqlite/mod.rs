@@ -79,6 +79,11 @@ fn work(request: Request) -> Box<dyn Work> {
         Request::Group { profile, id, reply } => {
             read!(reply, move |c| groups::one(c, &profile, &id))
         }
+        Request::SomeGroups {
+            profile,
+            ids,
+            reply,
+        } => read!(reply, move |c| groups::some(c, &profile, &ids)),
         Request::Standing { profile, id, reply } => {
             read!(reply, move |c| groups::standing(c, &profile, &id))
         }
@@ -96,6 +101,11 @@ fn work(request: Request) -> Box<dyn Work> {
         } => write!(reply, move |tx| groups::import(
             tx, &profile, &rows, at, &by
         )),
+        Request::OpenImport {
+            profile,
+            digest,
+            reply,
+        } => list!(reply, move |c| imports::open(c, &profile, digest)),
         Request::BeginImport {
             profile,
             digest,

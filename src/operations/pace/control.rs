@@ -21,14 +21,16 @@ pub struct Control {
     not_before: watch::Sender<Instant>,
 }
 
-impl Control {
-    pub(super) fn new() -> Self {
+impl Default for Control {
+    fn default() -> Self {
         Self {
             wish: watch::Sender::new(Wish::Go),
             not_before: watch::Sender::new(Instant::now()),
         }
     }
+}
 
+impl Control {
     pub fn pause(&self) {
         self.wish_for(Wish::Pause);
     }
@@ -57,7 +59,7 @@ impl Control {
     }
 
     /// Nothing new for a while: the service asked for it.
-    pub(super) fn hold(&self, wait: Duration) {
+    pub(in crate::operations) fn hold(&self, wait: Duration) {
         let until = Instant::now() + wait;
         self.not_before.send_if_modified(|now| {
             let later = until > *now;
@@ -68,15 +70,24 @@ impl Control {
         });
     }
 
+    /// Waits until something new may be begun, at that time or later; false when that is never.
+    pub async fn may_begin(&self, not_before: Instant) -> bool {
+        tokio::select! {
+            biased;
+            () = tokio::time::sleep_until(not_before) => self.may_send().await,
+            () = self.stopped() => false,
+        }
+    }
+
     /// Waits until a stop is wished for.
-    pub(super) async fn stopped(&self) {
+    pub(in crate::operations) async fn stopped(&self) {
         let mut wish = self.wish.subscribe();
         // The sender lives in `self`: it cannot close.
         drop(wish.wait_for(|wish| *wish == Wish::Stop).await);
     }
 
     /// Waits until something new may be sent; false when that is never.
-    pub(super) async fn may_send(&self) -> bool {
+    pub(in crate::operations) async fn may_send(&self) -> bool {
         let mut wish = self.wish.subscribe();
         loop {
             let now = *wish.borrow_and_update();
