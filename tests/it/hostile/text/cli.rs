@@ -172,6 +172,7 @@ fn csv(text: &str) -> Vec<Vec<String>> {
 fn on_terminal(world: &World, arguments: &[&str]) -> (String, vt100::Screen) {
     let mut session = Program::groupdesk(arguments)
         .env("HOME", world.folder().to_string_lossy())
+        .env("NO_COLOR", "1")
         .env("GROUPDESK_CONFIG", world.config_file().to_string_lossy())
         .env(
             "GROUPDESK_DIRECTORY",
@@ -182,6 +183,8 @@ fn on_terminal(world: &World, arguments: &[&str]) -> (String, vt100::Screen) {
         .start();
     session.exit_status(PATIENCE);
     let raw = String::from_utf8(session.raw_output().to_vec()).expect("UTF-8");
+    // The headings are bold; no text of the corpus is.
+    let raw = raw.replace("\u{1b}[1m", "").replace("\u{1b}[0m", "");
     (raw.replace("\r\n", "\n"), session.terminal_state().clone())
 }
 
