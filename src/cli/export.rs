@@ -164,7 +164,9 @@ fn write(
     mut pieces: mpsc::Receiver<Piece>,
     shown: bool,
 ) -> io::Result<usize> {
-    out.write_all(format.head().as_bytes())?;
+    let head = format.head();
+    let head = if shown { head.replace('\r', "") } else { head };
+    out.write_all(head.as_bytes())?;
     let mut count = 0;
     loop {
         let piece = pieces.blocking_recv();

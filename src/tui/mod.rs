@@ -39,7 +39,7 @@ use keymap::Keymap;
 use message::ProfileIndex;
 use messages::Severity;
 use runner::Runner;
-use terminal::Signals;
+use terminal::{Came, Signals};
 use theme::{Palette, Theme};
 use work::Works;
 
@@ -152,7 +152,8 @@ pub async fn run(start: Start, signals: &mut Signals) -> io::Result<Ended> {
         let mut runner = Runner::new(app, screen, works, Clock::System);
         runner.app.desk.zone = zone();
         // Its lines are as long in every window.
-        let is_for_us = |event: &io::Result<Event>| ready(!matches!(event, Ok(Event::Resize(..))));
+        let is_for_us =
+            |came: &io::Result<Came>| ready(!matches!(came, Ok(Came::Event(Event::Resize(..)))));
         let farewell = runner.run(input.filter(is_for_us), Some(signals)).await;
         return ended(farewell, &runner.app);
     }

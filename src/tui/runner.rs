@@ -1,6 +1,7 @@
 //! The loop: events and finished jobs in, effects out, one draw when the queue is empty. No clock drives it; an idle
 //! console wakes for nothing and writes nothing.
 
+mod heard;
 mod outside;
 mod screen;
 
@@ -28,7 +29,7 @@ use super::{
     frame,
     message::{Effect, Job, Msg, ProfileIndex, Ticket},
     messages::Severity,
-    terminal::{self, Signal, Signals},
+    terminal::{self, Came, Signal, Signals},
     work::{Link, Works},
 };
 use crate::operations::{Clock, Listener, Recorded, bulk::Wish};
@@ -94,7 +95,7 @@ impl<S: Screen> Runner<S> {
     /// Runs until the person leaves, a signal comes, or the terminal is gone.
     pub async fn run(
         &mut self,
-        mut events: impl Stream<Item = io::Result<Event>> + Unpin,
+        mut events: impl Stream<Item = io::Result<Came>> + Unpin,
         mut signals: Option<&mut Signals>,
     ) -> io::Result<Farewell> {
         let mut terminal_lives = true;
@@ -103,8 +104,8 @@ impl<S: Screen> Runner<S> {
         loop {
             let msg = tokio::select! {
                 event = events.next(), if terminal_lives => {
-                    if let Some(Ok(event)) = event {
-                        message(event)
+                    if let Some(Ok(came)) = event {
+                        self.heard(came)
                     } else {
                         terminal_lives = false;
                         Some(Msg::Leave)
@@ -149,7 +150,7 @@ impl<S: Screen> Runner<S> {
                 let next = match self.receiver.try_recv() {
                     Ok(msg) => Some(msg),
                     Err(_) if terminal_lives => match ready(&mut events).await {
-                        Some(Some(Ok(event))) => message(event),
+                        Some(Some(Ok(came))) => self.heard(came),
                         Some(Some(Err(_)) | None) => {
                             terminal_lives = false;
                             deadline.get_or_insert_with(|| Instant::now() + self.patience);
@@ -168,8 +169,8 @@ impl<S: Screen> Runner<S> {
             }
             if self.outside.is_some() {
                 // Typed ahead for the editor: here it would mean something else.
-                while let Some(Some(Ok(event))) = ready(&mut events).await {
-                    if let Event::Resize(columns, rows) = event {
+                while let Some(Some(Ok(came))) = ready(&mut events).await {
+                    if let Came::Event(Event::Resize(columns, rows)) = came {
                         self.take(Msg::Resize(columns, rows));
                     }
                 }
@@ -375,15 +376,5 @@ async fn next_signal(signals: &mut Option<&mut Signals>) -> Signal {
     match signals {
         Some(signals) => signals.next().await,
         None => std::future::pending().await,
-    }
-}
-
-fn message(event: Event) -> Option<Msg> {
-    match event {
-        Event::Key(key) => Some(Msg::Key(key)),
-        Event::Paste(text) => Some(Msg::Paste(text)),
-        Event::Resize(columns, rows) => Some(Msg::Resize(columns, rows)),
-        Event::Mouse(event) => Some(Msg::Mouse(event)),
-        Event::FocusGained | Event::FocusLost => None,
     }
 }

@@ -20,3 +20,6 @@ mod review;
 mod safety;
 mod scene;
 mod tickets;
+
+pub(crate) use groups::learnt;
+pub(crate) use scene::{Scene, TESTING, canned};

@@ -18,4 +18,5 @@ mod story;
 mod strangers;
 mod trouble;
 
+pub(crate) use places::judge;
 pub(crate) use scene::{NOW, USUAL, a_world, open, open_with};

@@ -1,1 +1,6 @@
 //! A hostile world: faults, bad input, lost lines, hostile text. `GROUPDESK_LONG=all` runs every case of the long ones.
+
+mod code_points;
+mod keyboard;
+mod terminal;
+mod text;

@@ -26,6 +26,9 @@ mod suspend;
 
 use std::time::Duration;
 
+pub(crate) use idle::{FEW_TICKS, ticks};
+pub(crate) use place::{Held, Place, processes_of_session, wait_until};
+
 use crate::support::pty::Session;
 
 /// Only how long a failure takes; nothing waits this long when all is well.
@@ -33,7 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Whether the terminal is as a shell left it: usual screen, cursor, no bracketed paste, lines edited and echoed.
 #[track_caller]
-fn assert_given_back(session: &mut Session) {
+pub(crate) fn assert_given_back(session: &mut Session) {
     assert!(session.is_cooked(), "raw mode was left on");
     let state = session.terminal_state();
     assert!(!state.alternate_screen(), "the alternate screen was left");
@@ -43,7 +46,7 @@ fn assert_given_back(session: &mut Session) {
 
 /// Whether the terminal is a full-screen program's.
 #[track_caller]
-fn assert_taken(session: &mut Session) {
+pub(crate) fn assert_taken(session: &mut Session) {
     assert!(!session.is_cooked(), "no raw mode");
     let state = session.terminal_state();
     assert!(state.alternate_screen(), "not the alternate screen");

@@ -1,11 +1,13 @@
 //! What comes from the keyboard: a thread of its own waits for it, so that a burst of keys is there at once and an idle
-//! console wakes for nothing.
+//! console wakes for nothing. Changes of size come with it.
 //!
-//! Not crossterm's event stream: with `use-dev-tty` it hands over one event per wake-up, so thirty keys in one write
-//! cost thirty frames.
+//! Not crossterm's events: what it keeps of a paste or a sequence without an end has no bounds, and with its stream thirty
+//! keys in one write cost thirty frames.
+
+mod decode;
 
 use std::{
-    io,
+    io::{self, PipeReader, PipeWriter, Read, Write},
     pin::Pin,
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll},
@@ -13,16 +15,25 @@ use std::{
     time::Duration,
 };
 
-use crossterm::event::{self, Event};
+use crossterm::event::Event;
 use futures_util::Stream;
-use rustix::process::{Signal, getpid, kill_process};
-use tokio::sync::mpsc::{self, Receiver};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+};
+use tokio::{
+    signal::unix::{self, SignalKind},
+    sync::mpsc::{self, Receiver, Sender},
+};
+
+use decode::Decoder;
+pub use decode::{Came, LONGEST_PASTE};
 
 /// Events that wait for the console; then the reading thread waits, and after it the terminal.
 const QUEUE: usize = 1_024;
 
 /// The receiving end while no console is open. There is one keyboard and one thread that reads it, for the process.
-static AT_REST: Mutex<Option<Receiver<io::Result<Event>>>> = Mutex::new(None);
+static AT_REST: Mutex<Option<Receiver<io::Result<Came>>>> = Mutex::new(None);
 
 /// Whether the thread may read, and whether it does.
 #[derive(Debug, Default)]
@@ -36,9 +47,18 @@ static GATE: Mutex<Gate> = Mutex::new(Gate {
     is_reading: false,
 });
 static MOVED: Condvar = Condvar::new();
+/// Wakes the reading thread.
+static WAKE: Mutex<Option<PipeWriter>> = Mutex::new(None);
 
 /// How long the thread may take to let go of the keyboard.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// After so much silence in a paste its end does not come by itself.
+const SILENCE: Timespec = Timespec {
+    tv_sec: 2,
+    tv_nsec: 0,
+};
+/// What a terminal hands over at once, and a bit more.
+const CHUNK: usize = 16 * 1024;
 
 /// Stops reading, so that another program has the keyboard for itself; returns once nothing is read any more.
 pub fn pause() -> io::Result<()> {
@@ -47,8 +67,9 @@ pub fn pause() -> io::Result<()> {
     if !gate.is_reading {
         return Ok(());
     }
-    // crossterm waits for keys and for changes of size at once: the second wakes it without taking a key.
-    kill_process(getpid(), Signal::WINCH)?;
+    if let Some(wake) = WAKE.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+        wake.write_all(b"!")?;
+    }
     let waiting = MOVED.wait_timeout_while(gate, PATIENCE, |gate| gate.is_reading);
     let (mut gate, _) = waiting.unwrap_or_else(PoisonError::into_inner);
     if gate.is_reading {
@@ -74,72 +95,124 @@ fn enter() {
     waiting.unwrap_or_else(PoisonError::into_inner).is_reading = true;
 }
 
-/// Whether reading is still allowed.
-fn leave() -> bool {
-    let mut gate = gate();
-    gate.is_reading = false;
+fn leave() {
+    gate().is_reading = false;
     MOVED.notify_all();
-    !gate.is_shut
 }
 
-/// The events of this process's terminal; ends when the terminal is gone.
+/// What comes from this process's terminal; ends when the terminal is gone.
 #[derive(Debug)]
-pub struct Input(Option<Receiver<io::Result<Event>>>);
+pub struct Input {
+    keys: Option<Receiver<io::Result<Came>>>,
+    sizes: unix::Signal,
+}
 
 impl Input {
-    /// Starts to read, or goes on where the console before this one left off.
+    /// Starts to read, or goes on where the console before this one left off. Needs a running tokio runtime.
     pub fn open() -> io::Result<Self> {
+        let sizes = unix::signal(SignalKind::window_change())?;
         let at_rest = at_rest().take();
         let receiver = match at_rest {
             Some(receiver) => receiver,
             None => start()?,
         };
-        Ok(Self(Some(receiver)))
+        Ok(Self {
+            keys: Some(receiver),
+            sizes,
+        })
     }
 }
 
 impl Drop for Input {
     fn drop(&mut self) {
-        *at_rest() = self.0.take();
+        *at_rest() = self.keys.take();
     }
 }
 
 impl Stream for Input {
-    type Item = io::Result<Event>;
+    type Item = io::Result<Came>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        match &mut self.0 {
+        if self.sizes.poll_recv(context).is_ready()
+            && let Ok((columns, rows)) = crossterm::terminal::size()
+        {
+            return Poll::Ready(Some(Ok(Came::Event(Event::Resize(columns, rows)))));
+        }
+        match &mut self.keys {
             Some(receiver) => receiver.poll_recv(context),
             None => Poll::Ready(None),
         }
     }
 }
 
-fn at_rest() -> std::sync::MutexGuard<'static, Option<Receiver<io::Result<Event>>>> {
+fn at_rest() -> MutexGuard<'static, Option<Receiver<io::Result<Came>>>> {
     AT_REST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn start() -> io::Result<Receiver<io::Result<Event>>> {
-    // Looks only, but listens to changes of size from now on; the thread may be late.
-    event::poll(Duration::ZERO)?;
+fn start() -> io::Result<Receiver<io::Result<Came>>> {
     let (sender, receiver) = mpsc::channel(QUEUE);
+    let (woken, wake) = io::pipe()?;
+    *WAKE.lock().unwrap_or_else(PoisonError::into_inner) = Some(wake);
     let read = move || {
-        loop {
-            enter();
-            let event = event::read();
-            let is_open = leave();
-            match &event {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                // Our own call; the size is asked for when the gate opens.
-                Ok(Event::Resize(..)) if !is_open => continue,
-                _ => {}
-            }
-            let is_last = event.is_err();
-            if sender.blocking_send(event).is_err() || is_last {
-                return;
-            }
+        if let Err(error) = read_on(&sender, woken) {
+            // The console has ended where this fails.
+            let _ = sender.blocking_send(Err(error));
         }
     };
     thread::Builder::new().name("keyboard".into()).spawn(read)?;
     Ok(receiver)
+}
+
+/// Reads until the terminal is gone, or nobody listens any more.
+fn read_on(sender: &Sender<io::Result<Came>>, mut woken: PipeReader) -> io::Result<()> {
+    let mut decoder = Decoder::default();
+    let mut bytes = vec![0; CHUNK];
+    let mut came = Vec::new();
+    loop {
+        enter();
+        let taken = next(&mut decoder, &mut bytes, &mut woken, &mut came);
+        leave();
+        taken?;
+        for came in came.drain(..) {
+            if sender.blocking_send(Ok(came)).is_err() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Waits for what comes next: bytes, a call, or the silence in a paste.
+fn next(
+    decoder: &mut Decoder,
+    bytes: &mut [u8],
+    woken: &mut PipeReader,
+    came: &mut Vec<Came>,
+) -> io::Result<()> {
+    let input = io::stdin();
+    let mut ready = [
+        PollFd::new(&input, PollFlags::IN),
+        PollFd::new(woken, PollFlags::IN),
+    ];
+    let longest = decoder.waits_for_a_paste().then_some(&SILENCE);
+    let count = match poll(&mut ready, longest) {
+        Ok(count) => count,
+        Err(Errno::INTR) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    let [has_input, is_called] = ready.map(|ready| !ready.revents().is_empty());
+    if count == 0 {
+        came.extend(decoder.silence());
+    }
+    if is_called {
+        woken.read_exact(&mut [0])?;
+    } else if has_input {
+        // Past the buffer of the standard library, which would keep what is somebody else's.
+        match rustix::io::read(&input, &mut *bytes) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(length) => decoder.take(&bytes[..length], length == bytes.len(), came),
+            Err(Errno::INTR | Errno::AGAIN) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
 }

@@ -3,12 +3,12 @@
 
 mod backend;
 pub mod input;
-mod paint;
+pub mod paint;
 pub mod panic;
 mod plain;
 pub mod signals;
 
-pub use input::Input;
+pub use input::{Came, Input, LONGEST_PASTE};
 pub use panic::{install_panic_hook, missed_panics};
 pub use plain::PlainScreen;
 pub(in crate::tui) use signals::stop_here;

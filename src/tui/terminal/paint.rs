@@ -24,7 +24,7 @@ const WORTH_ERASING: usize = 5;
 
 /// What is on the screen of the terminal, and in which state the last bytes left it.
 #[derive(Debug)]
-pub(super) struct Painter {
+pub struct Painter {
     last: Buffer,
     /// Nobody knows what is on the screen.
     is_stale: bool,
@@ -44,7 +44,7 @@ struct Pen {
 
 impl Painter {
     /// For a screen that is empty, with the cursor hidden.
-    pub(super) fn new(synchronised: bool) -> Self {
+    pub fn new(synchronised: bool) -> Self {
         Self {
             last: Buffer::default(),
             is_stale: false,
@@ -55,12 +55,12 @@ impl Painter {
     }
 
     /// The next frame is written whole.
-    pub(super) fn forget(&mut self) {
+    pub fn forget(&mut self) {
         self.is_stale = true;
     }
 
     /// The bytes for the next frame, and where its cursor belongs; none where nothing differs.
-    pub(super) fn paint(&mut self, next: &Buffer, cursor: Option<Position>) -> Vec<u8> {
+    pub fn paint(&mut self, next: &Buffer, cursor: Option<Position>) -> Vec<u8> {
         let mut out = Vec::new();
         let is_first = self.last.area.is_empty() && !self.is_stale;
         let is_whole = self.is_stale || self.last.area != next.area;

@@ -1,7 +1,7 @@
 //! The signals a console must answer, and the end of its line, as something to await.
 
 use std::{
-    io::{self, IsTerminal, PipeWriter},
+    io::{self, IsTerminal},
     os::fd::AsFd,
     thread,
 };
@@ -40,8 +40,6 @@ pub struct Signals {
     continued: unix::Signal,
     /// The terminal, until it is lost.
     line: Option<oneshot::Receiver<()>>,
-    /// Keeps standard input silent once the terminal is lost.
-    silence: Option<PipeWriter>,
 }
 
 impl Signals {
@@ -54,7 +52,6 @@ impl Signals {
             stop: unix::signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?,
             continued: unix::signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
             line: watch_standard_input()?,
-            silence: None,
         })
     }
 
@@ -68,7 +65,6 @@ impl Signals {
             _ = self.continued.recv() => Signal::Continued,
             () = lost(self.line.as_mut()) => {
                 self.line = None;
-                self.silence = silence_standard_input().ok();
                 Signal::Hangup
             }
         }
@@ -137,13 +133,6 @@ fn watch_standard_input() -> io::Result<Option<oneshot::Receiver<()>>> {
     };
     thread::Builder::new().name("line".into()).spawn(watch)?;
     Ok(Some(line))
-}
-
-/// A lost terminal is always ready and never has anything, which keeps crossterm's reading thread busy.
-fn silence_standard_input() -> io::Result<PipeWriter> {
-    let (silent, silence) = io::pipe()?;
-    rustix::stdio::dup2_stdin(silent)?;
-    Ok(silence)
 }
 
 #[cfg(test)]

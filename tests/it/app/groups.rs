@@ -43,7 +43,7 @@ pub(super) fn taught(id: &str, wanted: &Wanted, _profile: ProfileIndex) -> Known
     learnt(id, wanted, 1)
 }
 
-pub(super) fn learnt(name: &str, wanted: &Wanted, fingerprint: u8) -> KnownGroup {
+pub(crate) fn learnt(name: &str, wanted: &Wanted, fingerprint: u8) -> KnownGroup {
     let mut group = KnownGroup::new(id(name));
     group.learn(&Lesson {
         id: id(name),

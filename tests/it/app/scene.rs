@@ -39,7 +39,7 @@ use crate::support::{
 };
 
 /// The profiles of every scene.
-pub(super) const TESTING: usize = 0;
+pub(crate) const TESTING: usize = 0;
 pub(super) const PRODUCTION: usize = 1;
 pub(super) const READ_ONLY: usize = 2;
 
@@ -49,25 +49,25 @@ pub(super) const TOKEN: &str = "canary-token-0123456789abcdef";
 /// Where the scenes begin.
 pub(super) const BEGIN: Timestamp = Timestamp::constant(1_793_000_000, 0);
 
-pub(super) struct Scene {
-    pub(super) app: App,
-    pub(super) now: Timestamp,
+pub(crate) struct Scene {
+    pub(crate) app: App,
+    pub(crate) now: Timestamp,
     /// Started, not cancelled, and not yet answered.
-    pub(super) pending: Vec<(Ticket, ProfileIndex, Job)>,
+    pub(crate) pending: Vec<(Ticket, ProfileIndex, Job)>,
     /// No draft can be saved.
-    pub(super) is_full: bool,
+    pub(crate) is_full: bool,
 }
 
 impl Scene {
     /// Opened on a profile, with the list read.
-    pub(super) fn on(profile: usize) -> Self {
+    pub(crate) fn on(profile: usize) -> Self {
         let mut scene = Self::opening(profile);
         scene.answer();
         scene
     }
 
     /// Opened on a profile; nothing is read yet.
-    pub(super) fn opening(profile: usize) -> Self {
+    pub(crate) fn opening(profile: usize) -> Self {
         let profiles = vec![
             a_profile("testing", EnvironmentTag::Testing, false, false),
             a_profile("production", EnvironmentTag::Customer, true, false),
@@ -93,19 +93,19 @@ impl Scene {
     }
 
     /// Takes in a message; returns what is to be done.
-    pub(super) fn msg(&mut self, msg: Msg) -> Vec<Effect> {
+    pub(crate) fn msg(&mut self, msg: Msg) -> Vec<Effect> {
         let effects = self.app.update(self.now, msg);
         self.note(effects)
     }
 
     /// Types a script; nothing is answered meanwhile.
-    pub(super) fn keys(&mut self, script: &str) -> Vec<Effect> {
+    pub(crate) fn keys(&mut self, script: &str) -> Vec<Effect> {
         let keys = parse(script).into_iter();
         keys.flat_map(|key| self.msg(Msg::Key(key))).collect()
     }
 
     /// Types a script, and answers everything after every key.
-    pub(super) fn walk(&mut self, script: &str) -> &mut Self {
+    pub(crate) fn walk(&mut self, script: &str) -> &mut Self {
         for key in parse(script) {
             self.msg(Msg::Key(key));
             self.answer();
@@ -138,7 +138,7 @@ impl Scene {
     }
 
     /// Answers everything under way, and what follows from it, as a service in good health.
-    pub(super) fn answer(&mut self) {
+    pub(crate) fn answer(&mut self) {
         while let Some((ticket, profile, job)) = self.pending.pop() {
             let outcome = if self.is_full && matches!(job, Job::KeepDraft(..)) {
                 failed("no room left on the disk", None)
@@ -174,7 +174,7 @@ impl Scene {
         jobs.filter(|job| job.is_write()).collect()
     }
 
-    pub(super) fn screen(&self) -> String {
+    pub(crate) fn screen(&self) -> String {
         let (columns, rows) = self.app.desk.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
         let area = buffer.area;
@@ -229,7 +229,7 @@ fn a_profile(name: &str, tag: EnvironmentTag, production: bool, read_only: bool)
 }
 
 /// What the service would say of it.
-pub(super) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
+pub(crate) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
     match job {
         Job::List => Outcome::listed(vec![group("acme-eu", 1), group("globex", 2)]),
         Job::Search { .. } | Job::Near(..) | Job::KeepView(_) => found(job),

@@ -17,7 +17,7 @@ use crate::support::{
 };
 
 /// From the smallest to the largest, and one that is too small.
-pub(super) const SIZES: [(u16, u16); 8] = [
+pub(crate) const SIZES: [(u16, u16); 8] = [
     (40, 8),
     (40, 10),
     (60, 15),
@@ -30,7 +30,7 @@ pub(super) const SIZES: [(u16, u16); 8] = [
 
 /// What must hold of every screen.
 #[track_caller]
-pub(super) fn judge(console: &Console, place: &str) {
+pub(crate) fn judge(console: &Console, place: &str) {
     let buffer = console.buffer();
     let desk = &console.runner.app.desk;
     let screen = console.screen();

@@ -8,12 +8,12 @@ use crate::support::pty::Session;
 /// How long it is watched.
 const WATCHED: Duration = Duration::from_secs(3);
 /// Clock ticks, of which a second usually has 100: a busy loop or a drawing clock takes more.
-pub(super) const FEW_TICKS: u64 = 3;
+pub(crate) const FEW_TICKS: u64 = 3;
 /// A pool may let an idle thread or connection go meanwhile, once; whatever comes back is seen in every window.
 const WINDOWS: usize = 4;
 
 /// Clock ticks of processor time so far.
-pub(super) fn ticks(session: &Session) -> u64 {
+pub(crate) fn ticks(session: &Session) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{}/stat", session.pid())).expect("it runs");
     let (_, rest) = stat.rsplit_once(')').expect("a name");
     // After the name: state is field 3, user time 14, system time 15.

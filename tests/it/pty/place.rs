@@ -10,14 +10,14 @@ use super::PATIENCE;
 use crate::support::pty::{Program, Session};
 
 /// The first group of the demo's testing list.
-pub(super) const FIRST: &str = "Acme Eu";
+pub(crate) const FIRST: &str = "Acme Eu";
 
-pub(super) struct Place {
+pub(crate) struct Place {
     folder: tempfile::TempDir,
 }
 
 impl Place {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         for name in ["home", "config", "data", "state", "cache", "run", "tmp"] {
             fs::create_dir(folder.path().join(name)).expect("a folder");
@@ -26,21 +26,21 @@ impl Place {
     }
 
     /// Everything that a program started here can have written to.
-    pub(super) fn all(&self) -> &Path {
+    pub(crate) fn all(&self) -> &Path {
         self.folder.path()
     }
 
-    pub(super) fn below(&self, name: &str) -> PathBuf {
+    pub(crate) fn below(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// The shipped binary.
-    pub(super) fn groupdesk(&self, arguments: &[&str]) -> Program {
+    pub(crate) fn groupdesk(&self, arguments: &[&str]) -> Program {
         self.here(Program::groupdesk(arguments))
     }
 
     /// A line of shell with job control; `groupdesk` is the shipped binary.
-    pub(super) fn shell(&self, script: &str) -> Program {
+    pub(crate) fn shell(&self, script: &str) -> Program {
         let script = script.replace("groupdesk", env!("CARGO_BIN_EXE_groupdesk"));
         self.here(Program::new("/bin/sh", &["-m", "-c", &script]))
     }
@@ -65,20 +65,20 @@ impl Place {
     }
 
     /// The demo, with its list on the screen.
-    pub(super) fn demo(&self) -> Session {
+    pub(crate) fn demo(&self) -> Session {
         let mut session = self.groupdesk(&["demo"]).start();
         session.wait_for(FIRST, PATIENCE);
         session
     }
 
     /// Whether the demo's folder is there.
-    pub(super) fn has_demo_folder(&self) -> bool {
+    pub(crate) fn has_demo_folder(&self) -> bool {
         let mut entries = fs::read_dir(self.below("tmp")).expect("readable");
         entries.next().is_some()
     }
 
     /// The demo's world without a console, and the lines that name its configuration and directory.
-    pub(super) fn hold(&self) -> Held {
+    pub(crate) fn hold(&self) -> Held {
         let mut session = self.groupdesk(&["demo", "--hold"]).size(24, 500).start();
         let screen = session.wait_until("both lines", PATIENCE, |screen| {
             screen.contents().contains("export GROUPDESK_DIRECTORY=")
@@ -97,16 +97,16 @@ impl Place {
 }
 
 /// A demo that somebody else's console can use, until it is dropped.
-pub(super) struct Held {
-    pub(super) config: String,
-    pub(super) directory: String,
+pub(crate) struct Held {
+    pub(crate) config: String,
+    pub(crate) directory: String,
     /// Kills it when it goes.
     _session: Session,
 }
 
 /// Asks again until it holds.
 #[track_caller]
-pub(super) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + PATIENCE;
     while !holds() {
         assert!(Instant::now() < end, "{what}: not within {PATIENCE:?}");
@@ -115,7 +115,7 @@ pub(super) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 /// The processes of a session that still run, with their command lines.
-pub(super) fn processes_of_session(leader: rustix::process::Pid) -> Vec<String> {
+pub(crate) fn processes_of_session(leader: rustix::process::Pid) -> Vec<String> {
     let leader = leader.as_raw_nonzero().to_string();
     let processes = fs::read_dir("/proc").expect("readable");
     let mut found = Vec::new();

@@ -1,6 +1,8 @@
 //! A program in a real pseudo terminal, and the screen that a person would see. It waits for what must come, with a
 //! deadline, and never sleeps; whatever still runs is killed when it is dropped.
 
+mod modes;
+
 use std::{
     fmt::Write as _,
     io::{Read, Write},
@@ -16,11 +18,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use modes::settings;
 use pty_process::{Size, blocking};
-use rustix::{
-    process::{Pid, Signal},
-    termios::{LocalModes, tcgetattr},
-};
+use rustix::process::{Pid, Signal};
 
 use super::stall::{Stall, fill, is_open};
 
@@ -93,9 +93,10 @@ impl Program {
         if let Some(folder) = &self.folder {
             command = command.current_dir(folder);
         }
+        let before = settings(&terminal);
         let child = command.spawn(program_side).expect("the program starts");
         drop(guard);
-        Session::new(terminal, child, self.rows, self.columns)
+        Session::new(terminal, before, child, self.rows, self.columns)
     }
 }
 
@@ -117,6 +118,8 @@ pub(crate) struct Session {
     pid: Pid,
     status: Option<ExitStatus>,
     is_closed: bool,
+    /// The settings of the terminal as the program found it.
+    before: String,
 }
 
 /// Our side of the terminal.
@@ -129,7 +132,13 @@ struct Line {
 }
 
 impl Session {
-    fn new(terminal: blocking::Pty, mut child: Child, rows: u16, columns: u16) -> Self {
+    fn new(
+        terminal: blocking::Pty,
+        before: String,
+        mut child: Child,
+        rows: u16,
+        columns: u16,
+    ) -> Self {
         let pid = Pid::from_child(&child);
         let terminal = Arc::new(terminal);
         let (report, events) = channel();
@@ -181,6 +190,7 @@ impl Session {
             pid,
             status: None,
             is_closed: false,
+            before,
         }
     }
 
@@ -200,7 +210,9 @@ impl Session {
             .terminal
             .resize(Size::new(rows, columns))
             .expect("a new size");
-        self.screen.set_size(size(rows), size(columns));
+        // An emulator has at least one cell.
+        self.screen
+            .set_size(size(rows.max(1)), size(columns.max(1)));
     }
 
     /// Reads nothing from now on, as a line that stalls: what is on the way is full, and whoever writes waits.
@@ -226,13 +238,6 @@ impl Session {
     pub(crate) fn hang_up(&mut self) {
         self.line = None;
         while !self.is_closed && self.take_next(Instant::now() + Duration::from_secs(10)) {}
-    }
-
-    /// Whether the terminal edits and echoes lines, as a shell finds it; a full-screen program turns both off.
-    pub(crate) fn is_cooked(&self) -> bool {
-        let modes = tcgetattr(&*self.line().terminal).expect("the modes of the terminal");
-        let cooked = LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG;
-        modes.local_modes.contains(cooked)
     }
 
     #[track_caller]

@@ -1,0 +1,202 @@
+//! Bytes of a terminal as keys, clicks and pastes. Whatever comes, it keeps no more than one short sequence or one paste of
+//! bounded length, and never waits for an end that does not come.
+//!
+//! Not crossterm's parser: that one keeps a paste or a sequence without an end for ever, and panics at some clicks.
+
+mod csi;
+
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+
+/// Longest paste that is taken, in bytes; properties are smaller by far.
+pub const LONGEST_PASTE: usize = 16 << 20;
+/// Longest sequence of one key; longer ones are none.
+const LONGEST_SEQUENCE: usize = 64;
+const PASTE_END: &[u8] = b"\x1b[201~";
+
+/// What came from the keyboard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Came {
+    Event(Event),
+    /// A paste has begun, and for a while nothing more of it has come. Ctrl-C ends it.
+    PasteIsOpen,
+    /// Longer than [`LONGEST_PASTE`]; nothing of it is taken.
+    PasteTooLong,
+}
+
+/// What some bytes are.
+#[derive(Debug, PartialEq, Eq)]
+enum Parsed {
+    Event(Event),
+    PasteBegins,
+    /// More of them are needed.
+    Begun,
+    /// Nothing that is known.
+    Nothing,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Decoder {
+    sequence: Vec<u8>,
+    paste: Option<Paste>,
+    /// What was read last ended with an escape alone, which was taken for the key.
+    is_after_escape: bool,
+}
+
+#[derive(Debug, Default)]
+struct Paste {
+    bytes: Vec<u8>,
+    is_too_long: bool,
+    /// It was told that nothing comes; Ctrl-C alone is the person's now.
+    is_told: bool,
+}
+
+impl Decoder {
+    /// Whether it is worth telling when nothing comes for a while.
+    pub(super) fn waits_for_a_paste(&self) -> bool {
+        self.paste.as_ref().is_some_and(|paste| !paste.is_told)
+    }
+
+    /// Nothing came for a while.
+    pub(super) fn silence(&mut self) -> Option<Came> {
+        let paste = self.paste.as_mut().filter(|paste| !paste.is_told)?;
+        paste.is_told = true;
+        Some(Came::PasteIsOpen)
+    }
+
+    /// Takes what was read at once; `more` where there is more to be read.
+    pub(super) fn take(&mut self, bytes: &[u8], more: bool, out: &mut Vec<Came>) {
+        let mut rest = bytes;
+        // A line that cut the beginning of a paste in two must not make keys of what is pasted.
+        if std::mem::take(&mut self.is_after_escape)
+            && let Some(pasted) = rest.strip_prefix(b"[200~")
+        {
+            self.paste = Some(Paste::default());
+            rest = pasted;
+        }
+        while let Some((first, after)) = rest.split_first() {
+            if let Some(paste) = &mut self.paste {
+                let Some(after) = paste.take(rest) else {
+                    return;
+                };
+                rest = after;
+                out.extend(self.paste.take().map(Paste::ended));
+                continue;
+            }
+            rest = after;
+            self.byte(*first, more || !rest.is_empty(), out);
+        }
+    }
+
+    fn byte(&mut self, byte: u8, more: bool, out: &mut Vec<Came>) {
+        self.sequence.push(byte);
+        let mut parsed = parse(&self.sequence, more);
+        let is_broken = parsed == Parsed::Nothing && self.sequence.len() > 1;
+        if is_broken && (self.sequence[0] != b'\x1b' || !csi::is_inside(byte)) {
+            // What broke the sequence stands for itself.
+            self.sequence = vec![byte];
+            parsed = parse(&self.sequence, more);
+        }
+        self.is_after_escape = self.sequence == b"\x1b" && !more;
+        match parsed {
+            Parsed::Begun if self.sequence.len() < LONGEST_SEQUENCE => return,
+            Parsed::Begun | Parsed::Nothing => {}
+            Parsed::Event(event) => out.push(Came::Event(event)),
+            Parsed::PasteBegins => self.paste = Some(Paste::default()),
+        }
+        self.sequence.clear();
+    }
+}
+
+impl Paste {
+    /// Takes bytes; what comes after its end, once that has come.
+    fn take<'a>(&mut self, bytes: &'a [u8]) -> Option<&'a [u8]> {
+        if self.is_told && bytes == b"\x03" {
+            return Some(&[]);
+        }
+        self.is_told = false;
+        let before = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        let from = before.saturating_sub(PASTE_END.len() - 1);
+        let found = self.bytes[from..]
+            .windows(PASTE_END.len())
+            .position(|window| window == PASTE_END);
+        if let Some(at) = found {
+            let end = from + at;
+            self.is_too_long |= end > LONGEST_PASTE;
+            self.bytes.truncate(end);
+            return Some(&bytes[end + PASTE_END.len() - before..]);
+        }
+        self.is_too_long |= self.bytes.len() >= LONGEST_PASTE + PASTE_END.len();
+        if self.is_too_long {
+            // Only what may be the beginning of its end.
+            let from = self.bytes.len().saturating_sub(PASTE_END.len() - 1);
+            let kept = self.bytes.split_off(from);
+            self.bytes = kept;
+        }
+        None
+    }
+
+    fn ended(self) -> Came {
+        if self.is_too_long {
+            Came::PasteTooLong
+        } else {
+            Came::Event(Event::Paste(
+                String::from_utf8_lossy(&self.bytes).into_owned(),
+            ))
+        }
+    }
+}
+
+fn key(code: KeyCode, modifiers: KeyModifiers) -> Parsed {
+    Parsed::Event(Event::Key(KeyEvent::new(code, modifiers)))
+}
+
+fn parse(bytes: &[u8], more: bool) -> Parsed {
+    let none = KeyModifiers::NONE;
+    match bytes {
+        [b'\x1b'] if more => Parsed::Begun,
+        [b'\x1b'] | [b'\x1b', b'\x1b'] => key(KeyCode::Esc, none),
+        [b'\x1b', b'[', rest @ ..] => csi::parse(rest),
+        [b'\x1b', b'O'] => Parsed::Begun,
+        [b'\x1b', b'O', last] => csi::letter(*last, none).map_or(Parsed::Nothing, Parsed::Event),
+        [b'\x1b', rest @ ..] => match parse(rest, more) {
+            Parsed::Event(Event::Key(key)) => Parsed::Event(Event::Key(KeyEvent {
+                modifiers: key.modifiers | KeyModifiers::ALT,
+                ..key
+            })),
+            other => other,
+        },
+        b"\r" => key(KeyCode::Enter, none),
+        b"\t" => key(KeyCode::Tab, none),
+        b"\x7f" => key(KeyCode::Backspace, none),
+        b"\0" => key(KeyCode::Char(' '), KeyModifiers::CONTROL),
+        [c @ 0x01..=0x1a] => key(KeyCode::Char((c - 1 + b'a').into()), KeyModifiers::CONTROL),
+        [c @ 0x1c..=0x1f] => key(
+            KeyCode::Char((c - 0x1c + b'4').into()),
+            KeyModifiers::CONTROL,
+        ),
+        _ => character(bytes),
+    }
+}
+
+/// A character in UTF-8.
+fn character(bytes: &[u8]) -> Parsed {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.chars().next().map_or(Parsed::Nothing, |c| {
+            let upper = c.is_uppercase();
+            key(
+                KeyCode::Char(c),
+                if upper {
+                    KeyModifiers::SHIFT
+                } else {
+                    KeyModifiers::NONE
+                },
+            )
+        }),
+        Err(error) if error.error_len().is_none() => Parsed::Begun,
+        Err(_) => Parsed::Nothing,
+    }
+}
+
+#[cfg(test)]
+mod tests;

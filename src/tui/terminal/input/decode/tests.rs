@@ -1,0 +1,209 @@
+//! Keys as terminals send them, in pieces of any size, and bytes that no terminal sends.
+
+use crossterm::event::{KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
+use proptest::prelude::*;
+
+use super::*;
+
+const NONE: KeyModifiers = KeyModifiers::NONE;
+const SHIFT: KeyModifiers = KeyModifiers::SHIFT;
+const ALT: KeyModifiers = KeyModifiers::ALT;
+const CONTROL: KeyModifiers = KeyModifiers::CONTROL;
+
+/// What comes of bytes that are read at once.
+fn of(bytes: impl AsRef<[u8]>) -> Vec<Came> {
+    let mut out = Vec::new();
+    Decoder::default().take(bytes.as_ref(), false, &mut out);
+    out
+}
+
+fn pressed(code: KeyCode, modifiers: KeyModifiers) -> Came {
+    Came::Event(Event::Key(KeyEvent::new(code, modifiers)))
+}
+
+fn pasted(text: &str) -> Came {
+    Came::Event(Event::Paste(text.into()))
+}
+
+#[test]
+fn keys_are_what_terminals_mean_by_them() {
+    for (bytes, code, modifiers) in [
+        ("a", KeyCode::Char('a'), NONE),
+        ("A", KeyCode::Char('A'), SHIFT),
+        ("東", KeyCode::Char('東'), NONE),
+        ("\r", KeyCode::Enter, NONE),
+        ("\n", KeyCode::Char('j'), CONTROL),
+        ("\t", KeyCode::Tab, NONE),
+        ("\x7f", KeyCode::Backspace, NONE),
+        ("\0", KeyCode::Char(' '), CONTROL),
+        ("\x03", KeyCode::Char('c'), CONTROL),
+        ("\x1f", KeyCode::Char('7'), CONTROL),
+        ("\x1b", KeyCode::Esc, NONE),
+        ("\x1bx", KeyCode::Char('x'), ALT),
+        ("\x1b\r", KeyCode::Enter, ALT),
+        ("\x1bOA", KeyCode::Up, NONE),
+        ("\x1bOS", KeyCode::F(4), NONE),
+        ("\x1b[A", KeyCode::Up, NONE),
+        ("\x1b[1;5C", KeyCode::Right, CONTROL),
+        ("\x1b[1;2P", KeyCode::F(1), SHIFT),
+        ("\x1b[Z", KeyCode::BackTab, SHIFT),
+        ("\x1b[3~", KeyCode::Delete, NONE),
+        ("\x1b[15;5~", KeyCode::F(5), CONTROL),
+        ("\x1b[24~", KeyCode::F(12), NONE),
+        ("\x1b[[B", KeyCode::F(2), NONE),
+        ("\x1b[97;5u", KeyCode::Char('a'), CONTROL),
+        ("\x1b[27u", KeyCode::Esc, NONE),
+        // What broke the first sequence stands for itself.
+        ("\x1b[1;\x03", KeyCode::Char('c'), CONTROL),
+        ("\x1b[1;\x1b[B", KeyCode::Down, NONE),
+        ("\u{e9}", KeyCode::Char('é'), NONE),
+    ] {
+        assert_eq!(of(bytes), [pressed(code, modifiers)], "{bytes:?}");
+    }
+    let released = of("\x1b[1;1:3A");
+    let [Came::Event(Event::Key(key))] = &released[..] else {
+        panic!("{released:?}");
+    };
+    assert_eq!((key.code, key.kind), (KeyCode::Up, KeyEventKind::Release));
+}
+
+#[test]
+fn what_is_no_key_is_nothing() {
+    for bytes in [
+        &b"\x1b[?64;1c"[..],
+        b"\x1b[12;34R",
+        b"\x1b[<0;0;0M",
+        b"\x1b[<999;1;1M",
+        b"\x1b[M \x20\x20",
+        b"\x1bOx",
+        b"\xff",
+        b"\x80",
+        b"\x1b[0~",
+        b"\x1b[57441u",
+    ] {
+        assert_eq!(of(bytes), [], "{bytes:?}");
+    }
+}
+
+#[test]
+fn the_mouse_is_counted_from_the_corner() {
+    let at = |kind| {
+        Came::Event(Event::Mouse(MouseEvent {
+            kind,
+            column: 11,
+            row: 6,
+            modifiers: NONE,
+        }))
+    };
+    let left = MouseButton::Left;
+    assert_eq!(of("\x1b[<0;12;7M"), [at(MouseEventKind::Down(left))]);
+    assert_eq!(of("\x1b[<0;12;7m"), [at(MouseEventKind::Up(left))]);
+    assert_eq!(of("\x1b[<65;12;7M"), [at(MouseEventKind::ScrollDown)]);
+    assert_eq!(of("\x1b[M\x20\x2c\x27"), [at(MouseEventKind::Down(left))]);
+}
+
+#[test]
+fn a_paste_is_text_whatever_it_holds() {
+    let keys = "q\r\x03\x1b[A\x1b[200~\x1bT";
+    let bytes = format!("a\x1b[200~{keys}\x1b[201~b");
+    let wanted = [
+        pressed(KeyCode::Char('a'), NONE),
+        pasted(keys),
+        pressed(KeyCode::Char('b'), NONE),
+    ];
+    assert_eq!(of(&bytes), wanted);
+    for size in 1..bytes.len() {
+        let mut decoder = Decoder::default();
+        let mut out = Vec::new();
+        for piece in bytes.as_bytes().chunks(size) {
+            decoder.take(piece, true, &mut out);
+        }
+        assert_eq!(out, wanted, "in pieces of {size}");
+    }
+}
+
+#[test]
+fn a_paste_without_an_end_is_told_once_and_ended_by_ctrl_c() {
+    let mut decoder = Decoder::default();
+    let mut out = Vec::new();
+    assert_eq!(decoder.silence(), None);
+    decoder.take(b"\x1b[200~some", false, &mut out);
+    // Not before it was told: it may be part of the text.
+    decoder.take(b"\x03", false, &mut out);
+    assert_eq!(out, []);
+    assert!(decoder.waits_for_a_paste());
+    assert_eq!(decoder.silence(), Some(Came::PasteIsOpen));
+    assert_eq!(decoder.silence(), None);
+    // It goes on after all, and the keys in it are still text.
+    decoder.take(b"T\x03", false, &mut out);
+    assert!(decoder.waits_for_a_paste());
+    assert_eq!(decoder.silence(), Some(Came::PasteIsOpen));
+    decoder.take(b"\x03", false, &mut out);
+    decoder.take(b"j", false, &mut out);
+    assert_eq!(
+        out,
+        [pasted("some\x03T\x03"), pressed(KeyCode::Char('j'), NONE)]
+    );
+}
+
+#[test]
+fn a_paste_whose_beginning_was_cut_by_the_line_is_no_keys() {
+    let wanted = [
+        pressed(KeyCode::Esc, NONE),
+        pasted("Ty"),
+        pressed(KeyCode::Char('j'), NONE),
+    ];
+    let mut decoder = Decoder::default();
+    let mut out = Vec::new();
+    decoder.take(b"\x1b", false, &mut out);
+    decoder.take(b"[200~Ty\x1b[201~j", false, &mut out);
+    assert_eq!(out, wanted);
+    // Typed by hand it is what it looks like.
+    out.clear();
+    decoder.take(b"\x1b", false, &mut out);
+    decoder.take(b"[", false, &mut out);
+    decoder.take(b"200~", false, &mut out);
+    assert_eq!(out.len(), 6);
+}
+
+#[test]
+fn too_long_a_paste_is_dropped_to_its_end() {
+    for (length, is_taken) in [(LONGEST_PASTE, true), (LONGEST_PASTE + 1, false)] {
+        let mut decoder = Decoder::default();
+        let mut out = Vec::new();
+        decoder.take(b"\x1b[200~", true, &mut out);
+        for piece in vec![b'x'; length].chunks(60_000) {
+            decoder.take(piece, true, &mut out);
+            let kept = decoder.paste.as_ref().map_or(0, |paste| paste.bytes.len());
+            assert!(kept < LONGEST_PASTE + PASTE_END.len());
+        }
+        decoder.take(b"\x1b[2", true, &mut out);
+        decoder.take(b"01~j", false, &mut out);
+        assert_eq!(out.len(), 2);
+        assert_eq!(out[0] == Came::PasteTooLong, !is_taken, "{length}");
+        assert_eq!(out[1], pressed(KeyCode::Char('j'), NONE));
+    }
+}
+
+proptest! {
+    #[test]
+    fn nothing_panics_and_nothing_grows(bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(0x1b), Just(b'['), Just(b'M'), Just(b'<'), Just(b';'), b'0'..=b'9'], 0..400), size in 1_usize..9) {
+        let mut decoder = Decoder::default();
+        let mut out = Vec::new();
+        for piece in bytes.chunks(size) {
+            decoder.take(piece, false, &mut out);
+            prop_assert!(decoder.sequence.len() < LONGEST_SEQUENCE);
+        }
+        prop_assert!(out.len() <= bytes.len());
+    }
+
+    #[test]
+    fn pieces_do_not_matter_where_more_is_to_come(bytes in "[a-zA-Z東é\r\t]{0,40}", size in 1_usize..9) {
+        let mut decoder = Decoder::default();
+        let mut out = Vec::new();
+        for piece in bytes.as_bytes().chunks(size) {
+            decoder.take(piece, true, &mut out);
+        }
+        prop_assert_eq!(out, of(&bytes));
+    }
+}

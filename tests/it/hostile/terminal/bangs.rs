@@ -1,0 +1,203 @@
+//! Panics while drawing, while a key is taken in, and in a job. The shipped binary has no way to ask for one: this test
+//! binary starts itself again and plays the console.
+
+use std::{env, io};
+
+use crossterm::event::Event;
+use futures_util::StreamExt;
+use groupdesk::{
+    config::{Comfort, Environment},
+    domain::token::Token,
+    operations::{Clock, Operations, Point},
+    tui::{
+        Start,
+        keymap::Keymap,
+        message::Msg,
+        prepare,
+        runner::{Runner, Screen},
+        terminal::{self, Came, Input, Signals, install_panic_hook},
+        theme::Theme,
+    },
+};
+use ratatui::Frame;
+
+use super::{PATIENCE, assert_soon, ends};
+use crate::{
+    console::a_world,
+    pty::assert_taken,
+    support::{
+        long,
+        pty::{Program, Session},
+        world::Side,
+    },
+};
+
+/// Where it is to panic; only a process started by these tests has it.
+const WHERE: &str = "GROUPDESK_TEST_BANG";
+/// With which keys before.
+const KEYS: &str = "GROUPDESK_TEST_KEYS";
+const SECRET: &str = "canary3fa9c1d290b1e772c04d51aa3fa9c1d2";
+
+/// The terminal's screen, which panics where it is told to.
+struct Fused {
+    screen: terminal::Screen,
+    /// Draws until then.
+    is_lit: bool,
+}
+
+impl Screen for Fused {
+    fn draw(&mut self, render: &mut dyn FnMut(&mut Frame<'_>)) -> io::Result<()> {
+        let is_lit = self.is_lit;
+        self.screen.draw(|frame| {
+            render(frame);
+            assert!(!is_lit, "no room for {SECRET}");
+        })
+    }
+
+    fn copy(&mut self, text: &Token) -> io::Result<()> {
+        self.screen.copy(text.expose())
+    }
+
+    fn suspend(&mut self) -> io::Result<()> {
+        self.screen.suspend()
+    }
+
+    fn give_away(&mut self) -> io::Result<()> {
+        self.screen.give_away()
+    }
+
+    fn take_back(&mut self) -> io::Result<Option<(u16, u16)>> {
+        self.screen.take_back().map(|()| None)
+    }
+
+    fn continued(&mut self) -> io::Result<()> {
+        self.screen.continued()
+    }
+
+    fn redraw(&mut self) {
+        self.screen.redraw();
+    }
+}
+
+/// Not a story of its own: what the started process does.
+#[tokio::test(flavor = "multi_thread")]
+async fn player() {
+    let Ok(place) = env::var(WHERE) else { return };
+    let world = a_world().await;
+    install_panic_hook();
+    let operations: Operations = world.operations(Side::Testing).watched({
+        let place = place.clone();
+        move |point| {
+            assert!(
+                !(place == "job" && point == Point::BeforeGet),
+                "no answer for {SECRET}"
+            );
+        }
+    });
+    let mut signals = Signals::new().expect("signals");
+    let screen = terminal::Screen::enter(true).expect("a terminal");
+    let mut input = Input::open().expect("a keyboard");
+    let start = Start {
+        operations: vec![operations],
+        current: 0,
+        operator: "ana".into(),
+        config_file: None,
+        ascii: false,
+        comfort: Comfort::default(),
+        environment: Environment::of_process(),
+        connector: None,
+        keys: Keymap::default(),
+        greeting: Vec::new(),
+        is_thrown_away: false,
+    };
+    let (app, works) = prepare(start, Theme::default(), (80, 24), Clock::System.now());
+    let fused = Fused {
+        screen,
+        is_lit: false,
+    };
+    let mut runner = Runner::new(app, fused, works, Clock::System);
+    runner.settle().await.expect("drawn");
+    for key in crate::support::console::parse(&env::var(KEYS).expect("keys")) {
+        runner.take(Msg::Key(key));
+        runner.settle().await.expect("drawn");
+    }
+    if place == "job" {
+        let ended = runner.run(input, Some(&mut signals)).await;
+        ended.expect("it ends");
+        return;
+    }
+    let Some(Ok(Came::Event(Event::Key(key)))) = input.next().await else {
+        return;
+    };
+    if place == "update" {
+        // The bottom pane always stays, so that taking in a key fails now.
+        runner.app.stack.clear();
+    }
+    runner.screen.is_lit = true;
+    runner.take(Msg::Key(key));
+    runner.draw().expect("drawn");
+}
+
+fn play(place: &str, keys: &str) -> Session {
+    let itself = env::current_exe().expect("a path");
+    let name = module_path!().split_once("::").map_or("", |(_, path)| path);
+    let name = format!("{name}::player");
+    let mut session = Program::new(itself, &["--exact", &name, "--nocapture"])
+        .env(WHERE, place)
+        .env(KEYS, keys)
+        .env("RUST_BACKTRACE", "full")
+        .start();
+    session.wait_for("? help", PATIENCE);
+    assert_taken(&mut session);
+    session
+}
+
+#[track_caller]
+fn assert_no_secret(session: &mut Session) {
+    let raw = String::from_utf8_lossy(session.raw_output()).into_owned();
+    assert!(!raw.contains(&SECRET[..10]), "{raw}");
+}
+
+/// Where a panic finds the console, with an ordinary hint at the lower right.
+const PLACES: [&str; 8] = ["", "<enter>", "t", "2", "3", "4", "m", "tT<esc>"];
+
+#[test]
+fn a_panic_of_the_console_gives_the_terminal_back_everywhere() {
+    let mut took = Vec::new();
+    for place in ["draw", "update"] {
+        for keys in long::spread(PLACES, 5) {
+            let mut session = play(place, keys);
+            session.send("j");
+            let (status, time) = ends(&mut session, keys);
+            // That of the test harness, whose test has failed.
+            assert_eq!(status.code(), Some(101), "{place} after {keys:?}");
+            let screen = session.screen();
+            assert!(
+                screen.contains("groupdesk stopped by an error of its own"),
+                "{screen}"
+            );
+            assert_no_secret(&mut session);
+            took.push(time);
+        }
+    }
+    println!("{} panics", took.len());
+    assert!(took.len() >= 4);
+    assert_soon(took);
+}
+
+#[test]
+fn a_panic_in_a_job_is_a_message_and_the_console_goes_on() {
+    let mut session = play("job", "");
+    session.send("\r");
+    session.wait_for("no answer for", PATIENCE);
+    assert_taken(&mut session);
+    session.send("\x1b");
+    session.wait_for("7 of 7", PATIENCE);
+    session.send("j");
+    session.wait_for(">  Acme US", PATIENCE);
+    session.signal(rustix::process::Signal::TERM);
+    let (status, time) = ends(&mut session, "after a panic in a job");
+    assert_eq!(status.code(), Some(0));
+    assert_no_secret(&mut session);
+    assert_soon(vec![time]);
+}

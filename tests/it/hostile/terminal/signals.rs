@@ -1,0 +1,158 @@
+//! Every signal in every place, and stops and sizes before it.
+
+use rustix::process::{Pid, Signal};
+
+use super::{
+    PATIENCE, Scene, assert_restored, assert_soon, ends,
+    places::{PLACES, Steps, at, sign_of},
+};
+use crate::{
+    pty::{FEW_TICKS, assert_taken, ticks},
+    support::{long, pty::Session},
+};
+
+const SIGNALS: [Signal; 3] = [Signal::TERM, Signal::HUP, Signal::INT];
+
+/// All rows of the place are there.
+#[track_caller]
+fn is_whole(session: &mut Session, steps: Steps) {
+    let sign = sign_of(steps);
+    session.wait_until("the same screen", PATIENCE, |screen| {
+        let contents = screen.contents();
+        contents.contains(sign) && contents.trim_end().ends_with("help")
+    });
+}
+
+/// Another size and back: the same place.
+fn changes_size(session: &mut Session, steps: Steps) {
+    session.resize(1, 1);
+    session.resize(40, 132);
+    session.resize(24, 80);
+    session.signal(Signal::WINCH);
+    is_whole(session, steps);
+}
+
+#[test]
+fn every_signal_ends_every_place_soon() {
+    let scene = Scene::new();
+    let mut cases = Vec::new();
+    for (what, steps) in PLACES {
+        for signal in SIGNALS {
+            cases.push((what, steps, signal));
+        }
+    }
+    let all = cases.len();
+    assert!(all >= 60, "{all}");
+    let mut took = Vec::new();
+    for (what, steps, signal) in long::spread(cases, 13) {
+        let what_at = format!("{signal:?} in {what}");
+        let mut session = at(scene.console(), steps);
+        changes_size(&mut session, steps);
+        assert_taken(&mut session);
+        session.signal(signal);
+        let (status, time) = ends(&mut session, &what_at);
+        assert_eq!(status.code(), Some(130), "{what_at}");
+        scene.assert_no_secret(&mut session, &what_at);
+        took.push(time);
+    }
+    for signal in SIGNALS {
+        let mut session = scene.first_start();
+        session.signal(signal);
+        let (status, time) = ends(&mut session, "the first start");
+        assert_eq!(status.code(), Some(130));
+        took.push(time);
+    }
+    println!("{} of {} signals", took.len(), all + 3);
+    assert!(!long::all() || took.len() == all + 3);
+    assert_soon(took);
+}
+
+/// The processes that a process has started.
+fn child(parent: Pid) -> Pid {
+    let path = format!("/proc/{parent}/task/{parent}/children");
+    let numbers = std::fs::read_to_string(path).expect("it runs");
+    let number = numbers.split_whitespace().next().expect("one child");
+    Pid::from_raw(number.parse().expect("a number")).expect("not 0")
+}
+
+#[test]
+fn a_stop_in_every_place_gives_the_terminal_back_and_takes_it_again() {
+    let scene = Scene::new();
+    let script = "groupdesk; echo \"status $?.\"; read line; fg; echo \"over $?\"";
+    let mut count = 0;
+    for (what, steps) in long::spread(PLACES, 9) {
+        for stop in [Signal::TSTP, Signal::STOP] {
+            // A debugger's stop gives nothing back, and a shell does not continue it here.
+            if stop == Signal::STOP {
+                let mut session = at(scene.console(), steps);
+                session.signal(Signal::STOP);
+                session.signal(Signal::CONT);
+                is_whole(&mut session, steps);
+                session.signal(Signal::TERM);
+                ends(&mut session, what);
+                count += 1;
+                continue;
+            }
+            let mut session = at(scene.shell(script), steps);
+            let console = child(session.pid());
+            rustix::process::kill_process(console, stop).expect("it is there");
+            session.wait_for("status 150.", PATIENCE);
+            assert_restored(&mut session, what);
+            session.send("\n");
+            is_whole(&mut session, steps);
+            assert_taken(&mut session);
+            rustix::process::kill_process(console, Signal::TERM).expect("it is there");
+            session.wait_for("over 130", PATIENCE);
+            session.exit_status(PATIENCE);
+            assert_restored(&mut session, what);
+            scene.assert_no_secret(&mut session, what);
+            count += 1;
+        }
+    }
+    println!("{count} stops");
+    assert!(count >= 8 && (!long::all() || count == 60));
+}
+
+/// After all of it nothing is done by itself.
+#[test]
+fn after_stops_and_sizes_it_is_idle() {
+    let scene = Scene::new();
+    for (what, steps) in long::spread(PLACES, 15) {
+        // A warning goes after a while.
+        if what == "one key more" {
+            continue;
+        }
+        let mut session = at(scene.console(), steps);
+        changes_size(&mut session, steps);
+        for signal in [Signal::STOP, Signal::CONT, Signal::WINCH] {
+            session.signal(signal);
+        }
+        session.send("\x1a");
+        while !session
+            .output_during(std::time::Duration::from_millis(300))
+            .is_empty()
+        {}
+        let before = ticks(&session);
+        let written = session.output_during(std::time::Duration::from_secs(1));
+        let spent = ticks(&session) - before;
+        assert_eq!(String::from_utf8_lossy(&written), "", "{what}");
+        assert!(spent <= FEW_TICKS, "{what}: {spent} ticks");
+    }
+}
+
+/// A window of one cell from the beginning to the end.
+#[test]
+fn a_terminal_of_one_cell_is_given_back_too() {
+    let scene = Scene::new();
+    for (rows, columns) in [(1, 1), (1, 80), (24, 1)] {
+        for signal in SIGNALS {
+            let mut session = scene.console().size(rows, columns).start();
+            session.wait_until("it is taken", PATIENCE, vt100::Screen::alternate_screen);
+            session.send("jke\t\t?\x1b");
+            session.signal(signal);
+            let what_at = format!("{rows} rows, {columns} columns");
+            let (status, _) = ends(&mut session, &what_at);
+            assert_eq!(status.code(), Some(130), "{what_at}");
+        }
+    }
+}
