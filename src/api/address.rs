@@ -1,6 +1,6 @@
 //! The address of a profile, checked before a key is sent to it.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use reqwest::Url;
 
@@ -57,6 +57,19 @@ impl Address {
     }
 }
 
+impl Address {
+    /// Where a name that goes unencrypted to our own machine leads, whatever a name service says of it.
+    pub fn pinned(&self, port: u16) -> Option<[SocketAddr; 2]> {
+        let pinned = self.loopback && self.url.scheme() == "http" && self.url.domain().is_some();
+        pinned.then(|| {
+            [
+                (Ipv4Addr::LOCALHOST, port).into(),
+                (Ipv6Addr::LOCALHOST, port).into(),
+            ]
+        })
+    }
+}
+
 fn is_loopback(url: &Url) -> bool {
     let Some(host) = url.host_str() else {
         return false;
@@ -87,6 +100,7 @@ mod tests {
             timeout: Duration::from_secs(1),
             connect_timeout: Duration::from_secs(1),
             allow_plain_http: false,
+            ca_file: None,
             proxy_from_environment: false,
             read_properties: false,
             handoff: None,

@@ -107,6 +107,7 @@ mod tests {
             timeout: Duration::from_secs(1),
             connect_timeout: Duration::from_secs(1),
             allow_plain_http: false,
+            ca_file: None,
             proxy_from_environment: false,
             read_properties: false,
             handoff: None,

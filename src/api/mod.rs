@@ -3,13 +3,16 @@
 
 pub mod address;
 pub mod answer;
+pub mod body;
 pub mod client;
 pub mod failure;
 pub mod inspect;
 mod masking;
 pub mod probe;
 pub mod recording;
+mod retry_after;
 pub mod rotation;
+pub mod secure;
 pub mod unclear;
 pub mod wire;
 pub mod words;

@@ -70,6 +70,7 @@ pub(super) fn profile(
         timeout: TIMEOUT,
         connect_timeout: CONNECT_TIMEOUT,
         allow_plain_http: false,
+        ca_file: None,
         proxy_from_environment: false,
         read_properties: false,
         handoff: None,

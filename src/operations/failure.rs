@@ -103,16 +103,26 @@ pub enum Failure {
     #[error("{0}; nothing was sent")]
     Client(#[from] ClientError),
     #[error(
-        "the service does not accept the API key{}; nothing was changed; check api_key of the profile",
+        "the service does not accept the API key{}; nothing was changed; check api_key of the profile, \
+         and whether a proxy takes the key out of requests",
         said(words.as_ref())
     )]
     KeyRefused { words: Option<String> },
     #[error(
-        "the service refused ({status}){}; nothing was changed; {}",
+        "{} refused ({status}){}; nothing was changed; {}{}",
+        if *stated { "the service" } else { "the service or a proxy" },
         said(words.as_ref()),
-        advice(*status, true, None)
+        if *bodiless { BODILESS } else { "" },
+        advice(*status, *stated, None)
     )]
-    Refused { status: u16, words: Option<String> },
+    Refused {
+        status: u16,
+        /// The service itself said so.
+        stated: bool,
+        words: Option<String>,
+        /// So is a get refused whose body did not arrive (hazard 8).
+        bodiless: bool,
+    },
     /// A read that the service put off (429 or 503); nothing was changed by it.
     #[error("{why}")]
     Busy {
@@ -158,6 +168,9 @@ pub enum Failure {
     )]
     NotWritten(DirectoryError),
 }
+
+const BODILESS: &str =
+    "a proxy may drop the body of a GET, which `groupdesk doctor --id ID` finds out; else ";
 
 impl Failure {
     /// Another environment answered than the profile says (hazard 11).

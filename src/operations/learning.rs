@@ -272,12 +272,13 @@ impl No {
             Self::Answered(reply) => match reply.verdict {
                 Verdict::Refused {
                     status: status @ 429,
+                    stated,
                     words,
                     retry_after,
                     ..
                 } => Failure::Busy {
                     status,
-                    why: refused(status, words).to_string(),
+                    why: refused(status, stated, words).to_string(),
                     retry_after,
                 },
                 Verdict::Unclear(Unclear::ServerError {
@@ -289,7 +290,18 @@ impl No {
                     why: of_a_read(&reply.verdict),
                     retry_after,
                 },
-                Verdict::Refused { words, .. } => refused(reply.status, words),
+                Verdict::Refused {
+                    status,
+                    stated,
+                    words,
+                    ..
+                } if may_be_bodiless(status) => Failure::Refused {
+                    status,
+                    stated,
+                    words,
+                    bodiless: true,
+                },
+                Verdict::Refused { stated, words, .. } => refused(reply.status, stated, words),
                 verdict @ (Verdict::Success(_) | Verdict::SameToken(_) | Verdict::Unclear(_)) => {
                     Failure::Unreadable(of_a_read(&verdict))
                 }
@@ -306,12 +318,24 @@ impl No {
         };
         match self {
             Self::Answered(reply) => match reply.verdict {
+                // A create is a get with a body, too.
+                Verdict::Refused {
+                    status,
+                    stated: true,
+                    words,
+                    ..
+                } if operation == "create" && may_be_bodiless(status) => Failure::Refused {
+                    status,
+                    stated: true,
+                    words,
+                    bodiless: true,
+                },
                 Verdict::Refused {
                     stated: true,
                     words,
                     ..
-                } => refused(reply.status, words),
-                verdict => unknown(what(&verdict)),
+                } => refused(reply.status, true, words),
+                verdict => unknown(what_and_check(&verdict)),
             },
             Self::Failed(error @ CallError::NotSent { .. }) => Failure::Unreachable(error),
             Self::Failed(error @ CallError::Lost { .. }) => unknown(error.what()),
@@ -319,12 +343,22 @@ impl No {
     }
 }
 
-pub(super) fn refused(status: u16, words: Option<String>) -> Failure {
+pub(super) fn refused(status: u16, stated: bool, words: Option<String>) -> Failure {
     if status == 401 {
         Failure::KeyRefused { words }
     } else {
-        Failure::Refused { status, words }
+        Failure::Refused {
+            status,
+            stated,
+            words,
+            bodiless: false,
+        }
     }
+}
+
+/// Whether a get whose body did not arrive may be refused so (hazard 8).
+fn may_be_bodiless(status: u16) -> bool {
+    matches!(status, 400 | 405 | 411 | 413 | 415 | 422)
 }
 
 /// Said of an answer that is a success, but not the one that was asked for.
@@ -335,9 +369,26 @@ pub(super) fn what(verdict: &Verdict) -> String {
     verdict.what().unwrap_or_else(|| OF_ANOTHER_KIND.into())
 }
 
+/// The same, and what in the profile or on the way may be wrong.
+pub(super) fn what_and_check(verdict: &Verdict) -> String {
+    let check = match verdict {
+        Verdict::Unclear(unclear) => unclear.check(),
+        Verdict::Success(_) | Verdict::SameToken(_) | Verdict::Refused { .. } => None,
+    };
+    let check = check.map_or_else(String::new, |check| format!("; {check}"));
+    what(verdict) + &check
+}
+
 /// What was wrong with the answer to a read: it says nothing about a change.
 fn of_a_read(verdict: &Verdict) -> String {
     let next = match verdict {
+        // Whatever was read, it was not what was asked for: a get without its body could create (hazards 1 and 8).
+        Verdict::Unclear(Unclear::OtherGroup { .. } | Unclear::NoId { .. }) => {
+            return format!(
+                "{}; nothing was learnt from it; read no more until it is clear",
+                what_and_check(verdict)
+            );
+        }
         Verdict::Unclear(unclear) => unclear.check(),
         Verdict::Success(_) | Verdict::SameToken(_) | Verdict::Refused { .. } => None,
     };

@@ -63,6 +63,9 @@ pub(super) fn show(bench: &Bench, name: Option<&str>) -> Result<Exit, Stop> {
         format!("rights       {}", rights(profile)),
         format!("max_bulk     {}", profile.max_bulk),
     ];
+    if let Some(file) = &profile.ca_file {
+        lines.push(format!("ca_file      {}", file.display()));
+    }
     if let Some(handoff) = &profile.handoff {
         lines.push(format!("hand-off     {handoff}"));
     }
@@ -111,6 +114,7 @@ fn object(profile: &Profile, usual: Option<&str>) -> Value {
         "read_only": profile.read_only,
         "api_key_from": profile.api_key.to_string(),
         "max_bulk": profile.max_bulk,
+        "ca_file": profile.ca_file,
         "guards": guards.collect::<Vec<_>>(),
     })
 }

@@ -230,6 +230,7 @@ fn a_profile(name: &str, tag: EnvironmentTag, production: bool, read_only: bool)
         timeout: Duration::from_secs(10),
         connect_timeout: Duration::from_secs(5),
         allow_plain_http: false,
+        ca_file: None,
         proxy_from_environment: false,
         read_properties: false,
         handoff: None,

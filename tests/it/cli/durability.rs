@@ -52,6 +52,7 @@ fn client(url: &str, key: &str) -> Client {
         timeout: Duration::from_secs(20),
         connect_timeout: Duration::from_secs(20),
         allow_plain_http: false,
+        ca_file: None,
         proxy_from_environment: false,
         read_properties: false,
         handoff: None,

@@ -178,6 +178,7 @@ fn profile(order: &Order) -> Profile {
         timeout: order.timeout,
         connect_timeout: order.timeout,
         allow_plain_http: false,
+        ca_file: None,
         proxy_from_environment: false,
         read_properties: false,
         handoff: (!order.handoff.is_empty()).then(|| HandOffCommand {
