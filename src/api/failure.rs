@@ -262,6 +262,8 @@ fn chain<'a>(
     std::iter::successors(error.source(), |&cause| cause.source())
 }
 
+/// The innermost one: what TLS reports comes wrapped twice.
 fn io_error(error: &reqwest::Error) -> Option<&io::Error> {
-    chain(error).find_map(|cause| cause.downcast_ref())
+    let first = chain(error).find_map(|cause| cause.downcast_ref::<io::Error>());
+    std::iter::successors(first, |&io| io.get_ref()?.downcast_ref()).last()
 }

@@ -53,7 +53,10 @@ impl Distrust {
         };
         match error {
             Error::InvalidCertificate(certificate) => match certificate {
-                CertificateError::UnknownIssuer => Self::UnknownAuthority { own },
+                // A bad signature is that of a namesake.
+                CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+                    Self::UnknownAuthority { own }
+                }
                 CertificateError::NotValidForName
                 | CertificateError::NotValidForNameContext { .. } => Self::OtherName,
                 CertificateError::Expired | CertificateError::ExpiredContext { .. } => {

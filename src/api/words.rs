@@ -214,6 +214,26 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_that_is_quoted_shows_no_token() {
+        for quoted in [
+            r#"{"user_group":{"token":"canary"}}"#,
+            r#"upstream said {"current_token": "canary", "a": 1}"#,
+            "body was token=canary4711canary4711&x=1",
+        ] {
+            for body in [
+                json!(quoted),
+                json!({"error": quoted}),
+                json!({"message": quoted}),
+            ] {
+                let said = said_in(&body).1.expect("words");
+                assert!(!said.contains("canary"), "{said}");
+            }
+        }
+        let prose = "current_token: this field is required";
+        assert_eq!(said_in(&json!({"error": prose})).1.as_deref(), Some(prose));
+    }
+
+    #[test]
     fn every_known_shape_gives_its_words() {
         for (body, code, words) in [
             (

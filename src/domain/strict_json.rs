@@ -223,6 +223,32 @@ mod tests {
     }
 
     #[test]
+    fn a_strangers_json_is_read_once_and_within_its_limit() {
+        let text = br#"{"a":[1,{"b":1.50}],"b":9007199254740993}"#;
+        let read = strangers(text, 6).expect("six values");
+        assert_eq!(read.to_string().as_bytes(), text);
+        assert_eq!(strangers(text, 5), Err(Wrong::TooMany));
+        let (line, column) = (1, 19);
+        let twice = strangers(br#"{"a":1,"\u0061":[2]}"#, 9);
+        assert!(
+            matches!(twice, Err(Wrong::Twice { line: 1, .. })),
+            "{twice:?}"
+        );
+        for (text, early) in [
+            ("{\"a\":1} canary xyz", false),
+            ("{\"a\":{\"canary\":1", true),
+        ] {
+            let expected = Wrong::NotJson {
+                line,
+                column,
+                early,
+            };
+            assert_eq!(strangers(text.as_bytes(), 9), Err(expected), "{text}");
+        }
+        assert!(strangers("[".repeat(1_000).as_bytes(), usize::MAX).is_err());
+    }
+
+    #[test]
     fn errors_name_the_place_and_quote_nothing() {
         for (text, place) in [
             ("{\"canary\": 1,\n \"canary\": 2}", "line 2, column"),

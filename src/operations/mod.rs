@@ -11,6 +11,7 @@ mod handing;
 mod horizon;
 mod importing;
 mod learning;
+mod no_good;
 mod outcome;
 mod points;
 mod recording;

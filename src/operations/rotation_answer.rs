@@ -3,7 +3,8 @@
 
 use super::{
     Assurance, Done, Failure, Operations, Point, Warning,
-    learning::{Lookup, Read, explain, refused, what_and_check},
+    learning::{Lookup, Read},
+    no_good::{explain, refused, what_and_check},
     rotating::{Beside, UnderWay},
     settling::ending,
 };

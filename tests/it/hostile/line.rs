@@ -152,7 +152,7 @@ async fn tried(stage: &Stage, group: &str, phase: Phase, errand: Errand) {
             kept.push(socket);
             format!("http://{address}")
         }
-        Phase::NoSuchName => format!("https://{}.invalid", "a".repeat(70)),
+        Phase::NoSuchName => format!("http://{}.invalid", "a".repeat(70)),
         Phase::HangBeforeAccept => {
             let (address, waiting) = full().await;
             kept.push(waiting);
@@ -180,6 +180,7 @@ async fn tried(stage: &Stage, group: &str, phase: Phase, errand: Errand) {
     let desk = stage.world.desk(Side::Testing).through(base_url);
     let desk = desk.timeout(timeout).with(|profile| {
         profile.ca_file = Some(ca_file);
+        profile.allow_plain_http = true;
     });
     let desk: Operations = desk.operations();
     let result = errand.run(&desk, group).await;
@@ -188,8 +189,11 @@ async fn tried(stage: &Stage, group: &str, phase: Phase, errand: Errand) {
         .map_or_else(ToString::to_string, |_| String::new());
     match (&result, errand) {
         (Err(Failure::Unreachable(CallError::NotSent { why, .. })), _) => {
-            assert!(phase.is_before_sending(), "{what}: {said}");
+            // A reset can come while it is being connected.
+            let early = phase == Phase::ResetAtOnce;
+            assert!(early || phase.is_before_sending(), "{what}: {said}");
             let expected = match phase {
+                Phase::ResetAtOnce => matches!(why, NotSent::Other { .. }),
                 Phase::Refused => matches!(why, NotSent::Refused(_)),
                 Phase::NoSuchName => matches!(why, NotSent::Name(_)),
                 _ => matches!(why, NotSent::TimedOut { .. }),
@@ -199,7 +203,7 @@ async fn tried(stage: &Stage, group: &str, phase: Phase, errand: Errand) {
         }
         (Err(Failure::Unreachable(CallError::Lost { .. })), Errand::Get)
         | (Err(Failure::Unknown { .. }), Errand::Create | Errand::Update | Errand::Rotate) => {
-            assert!(!phase.is_before_sending(), "{what}: {said}")
+            assert!(!phase.is_before_sending(), "{what}: {said}");
         }
         // A whole answer counts, whatever comes behind it.
         (Ok(_), _) => assert_eq!(phase, Phase::ResetAfterBody, "{what}"),
@@ -220,6 +224,11 @@ async fn tried(stage: &Stage, group: &str, phase: Phase, errand: Errand) {
         (_, Errand::Get | Errand::Create | Errand::Update | Errand::Rotate) => {
             assert_eq!(sent, 1, "{what}: sent once");
         }
+    }
+    if result.is_ok() && errand == Errand::Update {
+        // It is read back.
+        assert!(reads <= 1, "{what}: {reads} reads");
+        return;
     }
     let expected = usize::from(errand == Errand::Rotate && !phase.is_before_sending());
     assert!(
@@ -247,7 +256,7 @@ async fn every_phase_of_every_operation() {
         .filter(|phase| !phase.is_before_sending())
         .count();
     assert!(
-        open.len() == sent || open.len() + 1 == sent,
+        open.len() <= sent && open.len() + 2 >= sent,
         "{} of {sent}",
         open.len()
     );

@@ -21,6 +21,8 @@ use crate::support::faults::{http, read_request};
 
 /// In KiB, as /proc tells it.
 const MOST_GROWTH: usize = 16 * 1024;
+/// For a good answer as large as may be: it is kept, and stands in memory a dozen times on its way into the directory.
+const MOST_FOR_GOOD: usize = 24 * 1024;
 const ZEROS: &[u8] = include_bytes!("../../client/zeros.deflate");
 const GZIP_HEAD: &[u8] = b"\x1f\x8b\x08\0\0\0\0\0\0\xff";
 
@@ -61,7 +63,10 @@ async fn serve(
                 answer(&mut stream, second).await;
                 break;
             } else {
-                return peaks.windows(2).map(|pair| pair[1] - pair[0]).collect();
+                return peaks
+                    .windows(2)
+                    .map(|pair| pair[1].saturating_sub(pair[0]))
+                    .collect();
             }
         }
     }
@@ -231,10 +236,9 @@ async fn no_body_costs_more_than_16_mib() {
     });
     let measured = join_all(all).await;
     println!("peak growth in KiB: {measured:?}");
-    let worst = measured.iter().flat_map(|(_, grown)| grown).max();
-    assert!(
-        worst.is_some_and(|worst| *worst <= MOST_GROWTH),
-        "{measured:?}"
-    );
+    let within = |(_, grown): &(&str, Vec<usize>)| {
+        grown.len() == 2 && grown[0] <= MOST_FOR_GOOD && grown[1] <= MOST_GROWTH
+    };
+    assert!(measured.iter().all(within), "{measured:?}");
     assert!(measured.len() >= 20);
 }
