@@ -219,24 +219,12 @@ pub(super) fn is_of_drafts(job: &Job) -> bool {
 }
 
 fn a_profile(name: &str, tag: EnvironmentTag, production: bool, read_only: bool) -> Profile {
+    let key = KeySource::Env("KEY".into());
     Profile {
-        name: name.into(),
-        base_url: "https://groups.example.com".into(),
-        path: "/api/user".into(),
-        api_key: KeySource::Env("KEY".into()),
         environment: Some(tag),
         production,
         read_only,
-        timeout: Duration::from_secs(10),
-        connect_timeout: Duration::from_secs(5),
-        allow_plain_http: false,
-        ca_file: None,
-        proxy_from_environment: false,
-        read_properties: false,
-        handoff: None,
-        max_token_age: None,
-        max_bulk: 500,
-        guards: Vec::new(),
+        ..Profile::new(name, "https://groups.example.com", key)
     }
 }
 

@@ -232,7 +232,7 @@ async fn floods_are_cut_off() {
         piece,
         times: usize::MAX,
     };
-    let chunk = [b"10000\r\n".as_slice(), &[b' '; 0x10000], b"\r\n"].concat();
+    let chunk = [b"10000\r\n".as_slice(), &b" ".repeat(0x10000), b"\r\n"].concat();
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     let mut cases = 0;
     for fault in [flood(plain, vec![b' '; 1 << 16]), flood(chunked, chunk)] {

@@ -22,7 +22,7 @@ use crate::support::{
 
 /// Where something must be waited for; long enough for what comes before it.
 const SHORT: Duration = Duration::from_secs(4);
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 /// Where the line fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -219,7 +219,7 @@ async fn tried(stage: &Stage, group: &str, phase: Phase, errand: Errand) {
     let reads = requests.len() - sent;
     match (phase, errand) {
         (Phase::HangInTls | Phase::ResetAtOnce | Phase::CloseAtOnce, _) => {
-            assert_eq!(sent, 0, "{what}")
+            assert_eq!(sent, 0, "{what}");
         }
         (_, Errand::Get | Errand::Create | Errand::Update | Errand::Rotate) => {
             assert_eq!(sent, 1, "{what}: sent once");
