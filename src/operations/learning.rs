@@ -193,6 +193,9 @@ impl Operations {
         let previous = before.as_ref().and_then(token_of);
         let mut group = before.unwrap_or_else(|| KnownGroup::new(id.clone()));
         let mut noticed = group.learn(&lesson);
+        let token = token_of(&group);
+        // The directory returns it as it is then; until then it would only take room.
+        drop(group);
         // A rotation of ours explains it.
         noticed.token_changed_elsewhere &= !settled.endings.contains(&Ending::Recovered);
         let mut warnings: Vec<_> = alarm.into_iter().collect();
@@ -202,7 +205,7 @@ impl Operations {
         let entry = noteworthy.then(|| {
             let mut entry = self.entry(*operation, id, *ending);
             entry.previous_fingerprint = previous;
-            entry.fingerprint = token_of(&group);
+            entry.fingerprint = token;
             let changes = learnt.changes.as_ref();
             entry.changes = changes.and_then(|changes| changes_for_history(*operation, changes));
             let notes: Vec<_> = warnings.iter().map(Warning::to_string).collect();
@@ -226,7 +229,9 @@ impl Operations {
         warnings.extend(stale.then_some(Warning::StaleAnswer));
         let done = Done {
             ending: *ending,
-            group: recorded.group.unwrap_or(group),
+            group: recorded
+                .group
+                .unwrap_or_else(|| KnownGroup::new(id.clone())),
             token: (!stale).then(|| read.token.clone()),
             previous_fingerprint: previous,
             warnings,
