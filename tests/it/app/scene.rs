@@ -282,6 +282,7 @@ pub(super) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
             Box::new(a_profile(&new.name, EnvironmentTag::Testing, false, false)),
         ),
         Job::WriteReport(_, path) => Outcome::ReportWritten(path.clone()),
+        Job::Export { ids, path, .. } => Outcome::Exported(ids.len(), path.clone()),
         Job::PendingHandOffs => Outcome::PendingHandOffs(Vec::new()),
         Job::HandOff(done) => handed(done.group.id.as_str(), HandOffState::Done, Some(0), None),
         Job::HandOffAgain(_, id) => handed(id.as_str(), HandOffState::Done, Some(0), None),
