@@ -2,6 +2,8 @@
 
 mod bulk;
 mod exchange;
+mod get;
+mod update;
 
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
 
@@ -9,6 +11,8 @@ use clap::{Args, Parser, Subcommand};
 
 pub(super) use bulk::Bulk;
 pub(super) use exchange::{Apply, Export, FileFormat, Import};
+pub(super) use get::Get;
+pub(super) use update::Update;
 
 use super::{completions::Completions, doctor::Doctor, exit::codes, handoff::HandOff, man::Manual};
 use crate::domain::group::{InvalidId, UserGroupId};
@@ -76,10 +80,6 @@ pub(super) enum Command {
         #[arg(value_parser = user_group_id)]
         id: UserGroupId,
     },
-    /// Read one group from the service
-    #[command(
-        after_help = "Examples:\n  groupdesk get acme-eu\n  groupdesk get acme-eu --token-out acme.token"
-    )]
     Get(Get),
     /// Create a group; one that exists is returned unchanged
     #[command(
@@ -87,11 +87,6 @@ pub(super) enum Command {
                             groupdesk create acme-eu --mapping mapping.json --properties - --dry-run < properties.json"
     )]
     Create(Create),
-    /// Change a group; the rest is sent as it is known
-    #[command(
-        after_help = "Examples:\n  groupdesk update acme-eu --map 40=214 --unmap 134\n  \
-                            groupdesk update acme-eu --property 'seats=25' --remove-property trial --dry-run"
-    )]
     Update(Update),
     /// Rotate the token of a group, or of many
     #[command(
@@ -152,41 +147,11 @@ pub(super) enum Command {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Get {
-    #[arg(value_parser = user_group_id)]
-    pub(super) id: UserGroupId,
-    #[command(flatten)]
-    pub(super) assurance: Exists,
-    #[command(flatten)]
-    pub(super) token: TokenArgs,
-}
-
-#[derive(Debug, Args)]
 pub(super) struct Create {
     #[arg(value_parser = user_group_id)]
     pub(super) id: UserGroupId,
     #[command(flatten)]
     pub(super) fields: Fields,
-    #[command(flatten)]
-    pub(super) mutation: Mutation,
-    #[command(flatten)]
-    pub(super) token: TokenArgs,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Update {
-    #[arg(value_parser = user_group_id)]
-    pub(super) id: UserGroupId,
-    #[command(flatten)]
-    pub(super) fields: Fields,
-    /// Drop this row of the mapping
-    #[arg(long, value_name = "SCHEMA")]
-    pub(super) unmap: Vec<String>,
-    /// Drop this key of the properties
-    #[arg(long, value_name = "KEY")]
-    pub(super) remove_property: Vec<String>,
-    #[command(flatten)]
-    pub(super) assurance: Exists,
     #[command(flatten)]
     pub(super) mutation: Mutation,
     #[command(flatten)]

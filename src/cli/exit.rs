@@ -109,6 +109,8 @@ impl Exit {
             | Failure::Forbidden { .. }
             | Failure::CreatedByGet { .. }
             | Failure::WrongEnvironment { .. }
+            | Failure::ChangedElsewhere { .. }
+            | Failure::NeverSeen { .. }
             | Failure::RotationTaken { .. }
             | Failure::TokenChanged { .. }
             | Failure::NotOpen { .. }

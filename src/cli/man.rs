@@ -1,4 +1,7 @@
-//! `man`: the manual pages, made from the words of the command line itself; every page ends with the exit codes.
+//! `man`: the manual pages, made from the words of the command line itself; that of groupdesk itself tells the settings
+//! too. Every page ends with the exit codes.
+
+mod reference;
 
 use std::{
     fs,
@@ -64,11 +67,15 @@ fn pages(command: clap::Command) -> io::Result<Vec<(String, String)>> {
 }
 
 fn page(command: clap::Command) -> io::Result<(String, String)> {
+    let is_root = command.get_name() == "groupdesk";
     let man = Man::new(command)
         .source(concat!("groupdesk ", env!("CARGO_PKG_VERSION")))
         .manual("groupdesk");
     let mut text = Vec::new();
     man.render(&mut text)?;
+    if is_root {
+        text.extend(reference::sections().into_bytes());
+    }
     writeln!(text, ".SH \"EXIT STATUS\"")?;
     for (code, meaning) in exit::CODES {
         writeln!(text, ".TP\n\\fB{}\\fR\n{meaning}", code as u8)?;

@@ -24,6 +24,7 @@ mod mutations;
 mod print;
 mod profile;
 mod quiet;
+mod refresh;
 mod review;
 mod rotations;
 mod secrets;
@@ -31,6 +32,7 @@ mod serve;
 mod session;
 mod signals;
 mod stop;
+mod teller;
 mod token_out;
 mod whose;
 
@@ -102,6 +104,9 @@ async fn run(cli: Cli) -> Result<Exit, Stop> {
         Some(Command::Import(import)) => import::run(&global, import).await,
         Some(Command::Export(export)) => export::run(&global, export).await,
         Some(Command::Apply(apply)) => apply::run(&global, apply).await,
+        Some(Command::Get(get)) if get.refresh.refresh_all => {
+            Box::pin(refresh::run(&global, get)).await
+        }
         Some(Command::Rotate(rotate)) if rotate.single().is_none() && !rotate.token_stdin => {
             Box::pin(bulk::run(&global, rotate)).await
         }

@@ -3,7 +3,6 @@
 
 mod report;
 mod select;
-mod teller;
 pub(super) mod tokens;
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
@@ -19,23 +18,24 @@ use super::{
     session::{InFlight, Session},
     signals::Signals,
     stop::Stop,
+    teller::Teller,
 };
 use crate::{
     directory::BatchId,
     domain::{
-        batch::{Plan, Standing},
+        batch::{Plan, Skip, Standing},
         handoff::HandOffState,
+        near::near,
     },
     operations::{
         Assurance, Batch, Guarded,
         bulk::{Keep, Pace, Progress, Report, Run},
     },
 };
-use teller::Teller;
 use tokens::TokenLines;
 
 /// How long what is in flight may take after a signal; tests have less time.
-fn finishing() -> Duration {
+pub(super) fn finishing() -> Duration {
     #[cfg(feature = "failpoints")]
     if let Ok(millis) = std::env::var("GROUPDESK_TEST_FINISHING_MS") {
         return Duration::from_millis(millis.parse().expect("a number"));
@@ -98,6 +98,7 @@ async fn prepare(session: &Session, arguments: Rotate, pace: Pace) -> Result<Opt
     }
     let (ids, all_named) = select::select(session, arguments.ids, &arguments.bulk).await?;
     let mut plan = operations.plan_bulk(&ids).await?;
+    say_near(session, &plan).await?;
     if arguments.mutation.dry_run {
         let unread = look(session, &plan, pace).await;
         // What was read may have changed what is known.
@@ -121,6 +122,28 @@ async fn prepare(session: &Session, arguments: Rotate, pace: Pace) -> Result<Opt
         all_named,
         tokens,
     }))
+}
+
+/// Ids that are not known here may be mistyped; not more of them are told than the plan names.
+async fn say_near(session: &Session, plan: &Plan) -> Result<(), Stop> {
+    let skipped = plan.skipped.iter().take(report::NAMED);
+    let unknown = skipped.filter(|(_, why)| *why == Skip::NotKnown);
+    let unknown: Vec<_> = unknown.map(|(id, _)| id).collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let groups = session.operations.list().await?;
+    for id in unknown {
+        let near = near(id.as_str(), groups.iter().map(|group| &group.id), 3);
+        let near: Vec<_> = near.iter().map(|id| format!("\"{id}\"")).collect();
+        if !near.is_empty() {
+            print::say(&format!(
+                "! \"{id}\" is not known here; did you mean {}?",
+                near.join(", ")
+            ));
+        }
+    }
+    Ok(())
 }
 
 async fn resume(
@@ -212,7 +235,7 @@ async fn drive(
     let batch = ready.batch.0;
     let teller = Teller::start(run.batch.counts.planned());
     teller.say(format!("batch {batch}"));
-    teller.counts(run.batch.counts);
+    teller.counts(run.batch.counts.done(), &run.batch.counts);
     let mut deadline: Option<Instant> = None;
     let report = loop {
         let late = async {
@@ -306,7 +329,7 @@ fn tell(session: &Session, teller: &Teller, news: Progress) {
             if report::is_noteworthy(&ended) || !teller.has_bar && !session.json {
                 teller.say(report::line(&ended));
             }
-            teller.counts(ended.counts);
+            teller.counts(ended.counts.done(), &ended.counts);
         }
         Progress::Held(wait) => teller.say(format!(
             "the service asks to wait {} s; nothing is sent meanwhile",

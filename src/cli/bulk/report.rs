@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// How many of each are named before a confirmation.
-const NAMED: usize = 20;
+pub(super) const NAMED: usize = 20;
 
 pub(super) fn compact(value: &Value) -> String {
     escape_hidden(&value.to_string())

@@ -2,6 +2,7 @@
 //! terminal that does not read stops neither the run nor its recording.
 
 use std::{
+    fmt::Display,
     io::{self, IsTerminal, Write},
     sync::mpsc,
     time::Duration,
@@ -10,14 +11,15 @@ use std::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::sync::oneshot;
 
-use crate::{cli::print, domain::batch::Counts, domain::text::visible};
+use crate::{cli::print, domain::text::visible};
 
 /// How long a reader is waited for at the end, after a signal or on standard error.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 enum News {
     Line(String),
-    Counts(Counts),
+    /// So many are done, and how they stand.
+    Counts(usize, String),
 }
 
 /// A thread that writes, and the word that it has ended.
@@ -96,8 +98,10 @@ impl Teller {
         self.err.tell(News::Line(line));
     }
 
-    pub(super) fn counts(&self, counts: Counts) {
-        self.err.tell(News::Counts(counts));
+    pub(super) fn counts(&self, done: usize, counts: &impl Display) {
+        if self.has_bar {
+            self.err.tell(News::Counts(done, counts.to_string()));
+        }
     }
 
     /// Waits until all is written. Nobody who was interrupted waits for a reader.
@@ -116,9 +120,9 @@ fn draw(news: &mpsc::Receiver<News>, planned: usize) {
     for news in news {
         match news {
             News::Line(line) => bar.println(visible(&line)),
-            News::Counts(counts) => {
-                bar.set_position(counts.done() as u64);
-                bar.set_message(counts.to_string());
+            News::Counts(done, counts) => {
+                bar.set_position(done as u64);
+                bar.set_message(counts);
             }
         }
     }
