@@ -18,6 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 enum News {
     Line(String),
+    Alarm(String),
     /// So many are done, and how they stand.
     Counts(usize, String),
 }
@@ -63,7 +64,7 @@ pub(super) struct Teller {
 
 impl Teller {
     pub(super) fn start(planned: usize) -> Self {
-        let has_bar = io::stderr().is_terminal();
+        let has_bar = io::stderr().is_terminal() && !print::is_quiet();
         let out = Writer::start(|news| {
             for news in news {
                 if let News::Line(line) = news {
@@ -80,8 +81,10 @@ impl Teller {
         } else {
             Writer::start(|news| {
                 for news in news {
-                    if let News::Line(line) = news {
-                        print::say(&line);
+                    match news {
+                        News::Line(line) => print::say(&line),
+                        News::Alarm(line) => print::alarm(&line),
+                        News::Counts(..) => {}
                     }
                 }
             })
@@ -96,6 +99,11 @@ impl Teller {
 
     pub(super) fn say(&self, line: String) {
         self.err.tell(News::Line(line));
+    }
+
+    /// What is said with `--quiet` too.
+    pub(super) fn alarm(&self, line: String) {
+        self.err.tell(News::Alarm(line));
     }
 
     pub(super) fn counts(&self, done: usize, counts: &impl Display) {
@@ -119,7 +127,7 @@ fn draw(news: &mpsc::Receiver<News>, planned: usize) {
     }
     for news in news {
         match news {
-            News::Line(line) => bar.println(visible(&line)),
+            News::Line(line) | News::Alarm(line) => bar.println(visible(&line)),
             News::Counts(done, counts) => {
                 bar.set_position(done as u64);
                 bar.set_message(counts);

@@ -15,6 +15,7 @@ use crate::domain::group::UserGroupId;
                   groupdesk get --refresh-all --json\n  groupdesk get --refresh-all --resume"
 )]
 pub(in crate::cli) struct Get {
+    /// The group
     #[arg(value_parser = user_group_id, required_unless_present = "refresh_all", conflicts_with = "refresh_all")]
     pub(in crate::cli) id: Option<UserGroupId>,
     #[command(flatten)]

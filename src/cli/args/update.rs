@@ -17,6 +17,7 @@ use crate::domain::group::UserGroupId;
                   groupdesk update acme-eu --apply acme-eu.json --if-unchanged"
 )]
 pub(in crate::cli) struct Update {
+    /// The group
     #[arg(value_parser = user_group_id)]
     pub(in crate::cli) id: UserGroupId,
     #[command(flatten)]

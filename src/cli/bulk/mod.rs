@@ -106,7 +106,7 @@ async fn prepare(session: &Session, arguments: Rotate, pace: Pace) -> Result<Opt
         say_plan(session, &plan, &unread)?;
         return Ok(None);
     }
-    print::say(&report::plan(&plan));
+    print::context(&report::plan(&plan));
     if plan.ready.is_empty() {
         return Err(Stop::Guarded(
             "no group can be rotated now; nothing was sent".into(),
@@ -161,7 +161,7 @@ async fn resume(
             Stop::Guarded("no batch of this profile is unfinished; nothing was sent".into())
         })?
     };
-    print::say(&format!(
+    print::context(&format!(
         "batch {} of {}, begun {:.0}: {}",
         batch.id.0, batch.by, batch.started_at, batch.counts
     ));
@@ -212,7 +212,7 @@ async fn look(session: &Session, plan: &Plan, pace: Pace) -> Vec<String> {
 
 fn say_plan(session: &Session, plan: &Plan, unread: &[String]) -> Result<(), Stop> {
     for line in unread {
-        print::say(&format!("! {line}"));
+        print::alarm(&format!("! {line}"));
     }
     let url = session.operations.profile().url();
     if session.json {
@@ -257,7 +257,7 @@ async fn drive(
                 }
                 run.control.stop();
                 deadline = deadline.or(Some(Instant::now() + finishing()));
-                teller.say("finishing what is in flight, at most 35 s; Ctrl-C again leaves".into());
+                teller.alarm("finishing what is in flight, at most 35 s; Ctrl-C again leaves".into());
             }
             () = late => break None,
         }
@@ -265,7 +265,7 @@ async fn drive(
     let interrupted = deadline.is_some();
     let Some(report) = report else {
         teller.end(true).await;
-        print::say(&format!(
+        print::alarm(&format!(
             "the journal knows how far it came; go on with: groupdesk rotate --resume {batch}"
         ));
         return Err(Stop::Interrupted { in_flight: true });
@@ -285,21 +285,18 @@ async fn finish(
         let summary = report::summary(report, &ready.plan, not_handed_off);
         teller.result(report::compact(&summary));
     }
-    teller.say(report::ending(report));
+    let left_out = ready.all_named && !ready.plan.skipped.is_empty();
+    let exit = Exit::of_bulk(report, left_out, not_handed_off);
+    if exit == Exit::Done {
+        teller.say(report::ending(report));
+    } else {
+        teller.alarm(report::ending(report));
+    }
     if not_handed_off > 0 {
-        teller.say(report::not_handed_off(not_handed_off));
+        teller.alarm(report::not_handed_off(not_handed_off));
     }
     teller.end(interrupted).await;
-    let exit = report::exit(
-        &report.counts,
-        report.halt.as_ref(),
-        &ready.plan,
-        ready.all_named,
-    );
-    Ok(match exit {
-        Exit::Done if not_handed_off > 0 => Exit::Partly,
-        exit => exit,
-    })
+    Ok(exit)
 }
 
 /// New tokens of the batch that have not arrived, be it of an earlier run.
@@ -326,7 +323,9 @@ fn tell(session: &Session, teller: &Teller, news: Progress) {
             if session.json {
                 teller.result(report::compact(&report::item(&ended)));
             }
-            if report::is_noteworthy(&ended) || !teller.has_bar && !session.json {
+            if report::is_noteworthy(&ended) {
+                teller.alarm(report::line(&ended));
+            } else if !teller.has_bar && !session.json {
                 teller.say(report::line(&ended));
             }
             teller.counts(ended.counts.done(), &ended.counts);
@@ -335,7 +334,7 @@ fn tell(session: &Session, teller: &Teller, news: Progress) {
             "the service asks to wait {} s; nothing is sent meanwhile",
             wait.as_secs()
         )),
-        Progress::Halted(halt) => teller.say(halt.to_string()),
+        Progress::Halted(halt) => teller.alarm(halt.to_string()),
         Progress::Started(_) | Progress::Finished(_) => {}
     }
 }

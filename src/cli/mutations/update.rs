@@ -73,7 +73,7 @@ pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Resu
     }
     if !mutation.yes {
         human::say_warnings(&read);
-        print::say(&review::lines(&change, false));
+        print::context(&review::lines(&change, false));
     }
     let asking = Asking::about(session, Guarded::Update, &id, Level::Key);
     let question = format!("Update \"{id}\"?");
@@ -114,11 +114,11 @@ async fn read_first(
 
 fn say_what_is_left_out(wanted: &Wanted) {
     if wanted.mapping.is_none() {
-        print::say(
+        print::context(
             "the mapping is not known here and is left out of the request; the service keeps what it has, as far as is known",
         );
     }
     if wanted.properties.is_none() {
-        print::say("the properties are not known here and are left out of the request");
+        print::context("the properties are not known here and are left out of the request");
     }
 }

@@ -57,7 +57,7 @@ async fn prepare(session: &Session, arguments: &Get) -> Result<Option<Ready>, St
         known: plan.ids.len() + plan.done_before + plan.never_seen - plan.unseen(),
         never_seen: plan.never_seen - plan.unseen(),
     };
-    print::say(&report::plan(&plan));
+    print::context(&report::plan(&plan));
     operations.refresh_permitted(&plan, options.keep_going)?;
     if options.dry_run {
         report::dry_run(session, &plan, &report)?;
@@ -132,7 +132,7 @@ async fn drive(session: &Session, ready: Ready, signals: &mut Signals) -> Result
                     "the service asks to wait {} s; nothing is sent meanwhile",
                     wait.as_secs()
                 )),
-                Some(Reading::Halted(halt)) => teller.say(halt.to_string()),
+                Some(Reading::Halted(halt)) => teller.alarm(halt.to_string()),
                 None => break None,
             },
             is_person = signals.next_is_a_person() => {
@@ -141,7 +141,7 @@ async fn drive(session: &Session, ready: Ready, signals: &mut Signals) -> Result
                 }
                 run.control.stop();
                 deadline = deadline.or(Some(Instant::now() + finishing()));
-                teller.say("finishing what is in flight, at most 35 s; Ctrl-C again leaves".into());
+                teller.alarm("finishing what is in flight, at most 35 s; Ctrl-C again leaves".into());
             }
             () = late => break None,
         }
@@ -149,7 +149,7 @@ async fn drive(session: &Session, ready: Ready, signals: &mut Signals) -> Result
     let interrupted = deadline.is_some();
     let Some((counts, halt)) = ended else {
         teller.end(true).await;
-        print::say("go on with: groupdesk get --refresh-all --resume");
+        print::alarm("go on with: groupdesk get --refresh-all --resume");
         return Err(Stop::Interrupted { in_flight: true });
     };
     let sum = report.sum(session, &counts, halt.as_ref());

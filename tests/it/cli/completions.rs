@@ -71,7 +71,7 @@ async fn every_command_has_a_manual_page_with_the_exit_codes() {
         .map(|name| name.to_str().expect("UTF-8").to_owned())
         .collect();
     assert_eq!(told, written);
-    let mut wanted = BTreeSet::from(["groupdesk.1".to_owned()]);
+    let mut wanted = BTreeSet::from(["groupdesk.1".to_owned(), "groupdesk-json.1".to_owned()]);
     for command in listed(&desk, &[]).await {
         wanted.insert(format!("groupdesk-{command}.1"));
         for below in listed(&desk, &[&command]).await {
