@@ -115,7 +115,6 @@ fn object(profile: &Profile, usual: Option<&str>) -> Value {
         "api_key_from": profile.api_key.to_string(),
         "handoff": profile.handoff.as_ref().map(ToString::to_string),
         "max_bulk": profile.max_bulk,
-        "ca_file": profile.ca_file,
         "guards": guards.collect::<Vec<_>>(),
     })
 }
