@@ -6,6 +6,7 @@ pub mod answer;
 pub mod body;
 pub mod client;
 pub mod failure;
+mod handshake;
 pub mod inspect;
 mod masking;
 pub mod probe;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Warning;
+use super::{Warning, pace::Patience};
 use crate::{
     api::{
         answer::advice,
@@ -130,13 +130,15 @@ pub enum Failure {
         if *stated { "the service" } else { "the service or a proxy" },
         said(words.as_ref()),
         if *bodiless { BODILESS } else { "" },
-        advice(*status, *stated, None)
+        advice(*status, *stated, *retry_after)
     )]
     Refused {
         status: u16,
         /// The service itself said so.
         stated: bool,
         words: Option<String>,
+        /// How long the service asks to be left alone.
+        retry_after: Option<Duration>,
         /// So is a get refused whose body did not arrive (hazard 8).
         bodiless: bool,
     },
@@ -190,6 +192,19 @@ const BODILESS: &str =
     "a proxy may drop the body of a GET, which `groupdesk doctor --id ID` finds out; else ";
 
 impl Failure {
+    /// How long to wait before it is tried again, where the service put it off and nothing was changed by it.
+    pub(super) fn put_off(&self, patience: &mut Patience) -> Option<Duration> {
+        match self {
+            Self::Busy { retry_after, .. }
+            | Self::Refused {
+                status: 429,
+                retry_after,
+                ..
+            } => patience.wait(*retry_after),
+            _ => None,
+        }
+    }
+
     /// Another environment answered than the profile says (hazard 11).
     pub fn is_wrong_environment(&self) -> bool {
         match self {

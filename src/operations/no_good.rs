@@ -1,5 +1,7 @@
 //! What an answer that is no good one comes to, for whoever read, and for whoever changed something.
 
+use std::time::Duration;
+
 use super::Failure;
 use crate::api::{answer::Verdict, client::Reply, failure::CallError, unclear::Unclear};
 
@@ -21,7 +23,7 @@ impl No {
                     ..
                 } => Failure::Busy {
                     status,
-                    why: refused(status, stated, words).to_string(),
+                    why: refused(status, stated, words, None).to_string(),
                     retry_after,
                 },
                 Verdict::Unclear(Unclear::ServerError {
@@ -42,9 +44,12 @@ impl No {
                     status,
                     stated,
                     words,
+                    retry_after: None,
                     bodiless: true,
                 },
-                Verdict::Refused { stated, words, .. } => refused(reply.status, stated, words),
+                Verdict::Refused { stated, words, .. } => {
+                    refused(reply.status, stated, words, None)
+                }
                 verdict @ (Verdict::Success(_) | Verdict::SameToken(_) | Verdict::Unclear(_)) => {
                     Failure::Unreadable(of_a_read(&verdict))
                 }
@@ -71,13 +76,15 @@ impl No {
                     status,
                     stated: true,
                     words,
+                    retry_after: None,
                     bodiless: true,
                 },
                 Verdict::Refused {
                     stated: true,
                     words,
+                    retry_after,
                     ..
-                } => refused(reply.status, true, words),
+                } => refused(reply.status, true, words, retry_after),
                 verdict => unknown(what_and_check(&verdict)),
             },
             Self::Failed(error @ CallError::NotSent { .. }) => Failure::Unreachable(error),
@@ -86,7 +93,12 @@ impl No {
     }
 }
 
-pub(super) fn refused(status: u16, stated: bool, words: Option<String>) -> Failure {
+pub(super) fn refused(
+    status: u16,
+    stated: bool,
+    words: Option<String>,
+    retry_after: Option<Duration>,
+) -> Failure {
     if status == 401 {
         Failure::KeyRefused { words }
     } else {
@@ -94,6 +106,7 @@ pub(super) fn refused(status: u16, stated: bool, words: Option<String>) -> Failu
             status,
             stated,
             words,
+            retry_after,
             bodiless: false,
         }
     }

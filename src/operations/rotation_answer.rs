@@ -192,7 +192,7 @@ impl Operations {
                     verdict: Verdict::Refused { stated, words, .. },
                     status,
                     ..
-                }) => refused(status, stated, words),
+                }) => refused(status, stated, words, None),
                 _ => Failure::NotApplied { why },
             }),
             State::Conflict => Err(Failure::Conflict {
