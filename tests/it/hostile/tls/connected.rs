@@ -63,7 +63,7 @@ async fn what_is_trusted_is_used_for_everything() {
             program.env("SSL_CERT_FILE", &system_file);
             let (code, said) = run(program).await;
             assert_eq!(code, 0, "{name} {arguments:?}: {said}");
-            assert!(said.contains("TLS"), "{name}: {said}");
+            assert!(said.contains("HTTP 400"), "{name}: {said}");
             count += 1;
         }
         assert!(front.handshakes() >= 6, "{name}");
