@@ -136,6 +136,7 @@ fn operations(url: &str, key: &str, folder: &Path) -> Operations {
         timeout: Duration::from_secs(30),
         connect_timeout: Duration::from_secs(30),
         allow_plain_http: false,
+        ca_file: None,
         proxy_from_environment: false,
         read_properties: false,
         handoff: None,

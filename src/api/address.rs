@@ -1,6 +1,6 @@
 //! The address of a profile, checked before a key is sent to it.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use reqwest::Url;
 
@@ -53,6 +53,19 @@ impl Address {
             url,
             host,
             loopback,
+        })
+    }
+}
+
+impl Address {
+    /// Where a name that goes unencrypted to our own machine leads, whatever a name service says of it.
+    pub fn pinned(&self, port: u16) -> Option<[SocketAddr; 2]> {
+        let pinned = self.loopback && self.url.scheme() == "http" && self.url.domain().is_some();
+        pinned.then(|| {
+            [
+                (Ipv4Addr::LOCALHOST, port).into(),
+                (Ipv6Addr::LOCALHOST, port).into(),
+            ]
         })
     }
 }

@@ -11,6 +11,7 @@ use crate::domain::{
 };
 
 use super::{
+    body::parse,
     unclear::{self, Unclear},
     words::{Scrub, Words},
 };
@@ -119,6 +120,11 @@ impl Verdict {
 pub fn advice(status: u16, stated: bool, retry_after: Option<Duration>) -> String {
     match status {
         401 => "check the profile's `api_key`: it is missing, wrong or revoked".into(),
+        400 | 403 | 409 | 422 if !stated => {
+            "a proxy or a firewall may stand in between: check the profile's `base_url` and `path`, \
+             and ask whoever runs the network"
+                .into()
+        }
         403 => "this API key may not do that; use a read-write key of this environment".into(),
         404 if !stated => "check the profile's `base_url` and `path`".into(),
         404 => "check the profile and the group: this environment does not know it".into(),
@@ -204,36 +210,6 @@ fn says_no(status: u16) -> bool {
         status,
         400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429
     )
-}
-
-fn parse(exchange: &Exchange<'_>) -> Result<Value, Unclear> {
-    let status = exchange.status;
-    // RFC 8259, section 8.1: a parser may ignore a byte order mark.
-    let body = exchange
-        .body
-        .strip_prefix(b"\xef\xbb\xbf")
-        .unwrap_or(exchange.body)
-        .trim_ascii();
-    if body.is_empty() {
-        return Err(Unclear::Empty { status });
-    }
-    serde_json::from_slice(body).map_err(|error| {
-        let page = exchange.content_type.is_some_and(|kind| {
-            kind.trim_start()
-                .to_ascii_lowercase()
-                .starts_with("text/html")
-        });
-        if page || body.starts_with(b"<") {
-            return Unclear::WebPage { status };
-        }
-        // The position only: serde's texts quote values (trap 9).
-        Unclear::NotJson {
-            status,
-            line: error.line(),
-            column: error.column(),
-            early: error.is_eof(),
-        }
-    })
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

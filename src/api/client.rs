@@ -3,6 +3,8 @@
 
 use std::{
     fmt,
+    net::SocketAddr,
+    path::Path,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -17,7 +19,7 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 use crate::{
-    config::profile::Profile,
+    config::{profile::Profile, scrub::shown},
     domain::{group::UserGroupId, token::Token},
 };
 
@@ -27,16 +29,18 @@ use super::{
     failure::{Call, CallError, ClientError, Sending},
     masking::Seen,
     recording::{Came, Listener, Note, Place},
+    retry_after::retry_after,
+    secure::authorities,
     unclear::Unclear,
     wire::{GroupRequest, RotateRequest},
     words::Scrub,
 };
 
-/// Largest body that is read, in bytes, counted after decompression.
-pub const LARGEST_BODY: usize = 8 * 1024 * 1024;
+/// Largest body that is read, in bytes, counted after decompression: what a request of a mebibyte can come back as. Its texts
+/// stand in memory a dozen times before they are in the directory.
+pub const LARGEST_BODY: usize = (1024 + 64) * 1024;
 /// Pooled connections are given up early: a server that closes one under a request makes its outcome unclear (trap 8).
 const IDLE: Duration = Duration::from_secs(15);
-const LONGEST_RETRY_AFTER: Duration = Duration::from_hours(24);
 
 /// Calls one environment of the service. Cheap to clone.
 #[derive(Clone)]
@@ -57,6 +61,8 @@ struct Inner {
     writes: reqwest::Client,
     timeout: Duration,
     connect_timeout: Duration,
+    /// Authorities of the profile are trusted beside those of the system.
+    own_authorities: bool,
     /// The proxy of the environment may stand in between.
     proxied: bool,
     /// Tokens that went over the line, so that no text and no recorded exchange shows them again.
@@ -92,12 +98,32 @@ impl Client {
         authorization.set_sensitive(true);
         // Shorter than the whole, so that "never connected" is told apart from "never answered".
         let connect_timeout = profile.connect_timeout.min(profile.timeout * 9 / 10);
+        let own = match &profile.ca_file {
+            Some(file) if address.url.scheme() == "https" => authorities(file),
+            _ => Ok(Vec::new()),
+        };
+        let ca_file = |why| ClientError::CaFile {
+            profile: name(),
+            file: shown(
+                &profile
+                    .ca_file
+                    .as_deref()
+                    .unwrap_or(Path::new(""))
+                    .to_string_lossy(),
+            ),
+            why,
+        };
+        let own = own.map_err(ca_file)?;
         let build = |builder: reqwest::ClientBuilder| {
             builder
+                .tls_certs_merge(own.clone())
                 .timeout(profile.timeout)
                 .connect_timeout(connect_timeout)
                 .build()
                 .map_err(|_| match address.url.scheme() {
+                    "https" if !own.is_empty() => {
+                        ca_file("a certificate in it cannot be read; name another file".into())
+                    }
                     "https" => ClientError::Tls,
                     _ => ClientError::Build,
                 })
@@ -109,6 +135,7 @@ impl Client {
             writes: build(base().pool_max_idle_per_host(0).http1_only())?,
             timeout: profile.timeout,
             connect_timeout,
+            own_authorities: !own.is_empty(),
             proxied: profile.proxy_from_environment && !address.loopback,
             address,
             key,
@@ -201,6 +228,10 @@ impl Client {
         (host, url.port_or_known_default().unwrap_or(443))
     }
 
+    pub(super) fn pinned(&self, port: u16) -> Option<[SocketAddr; 2]> {
+        self.inner.address.pinned(port)
+    }
+
     /// How long a connection may take.
     pub(super) fn patience(&self) -> Duration {
         self.inner.connect_timeout
@@ -252,6 +283,7 @@ impl Inner {
             host: &self.address.host,
             timeout: self.timeout,
             connect_timeout: self.connect_timeout,
+            own_authorities: self.own_authorities,
         };
         let secrets = [self.key.expose_secret()];
         let scrub = Scrub::of(&secrets);
@@ -319,6 +351,9 @@ fn base(profile: &Profile, address: &Address) -> reqwest::ClientBuilder {
     if !profile.proxy_from_environment || address.loopback {
         builder = builder.no_proxy();
     }
+    if let (Some(name), Some(places)) = (address.url.domain(), address.pinned(0)) {
+        builder = builder.resolve_to_addrs(name, &places);
+    }
     // Without this, even plain http needs the certificates of authorities (trap 7).
     if address.url.scheme() == "http" {
         builder = builder.tls_certs_only([]);
@@ -345,33 +380,4 @@ async fn read(
 
 fn text<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
-}
-
-/// Seconds or a date (RFC 9110, section 10.2.3); at most a day.
-fn retry_after(text: &str, now: jiff::Timestamp) -> Option<Duration> {
-    let text = text.trim();
-    let wait = if text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
-        Duration::from_secs(text.parse().unwrap_or(u64::MAX))
-    } else {
-        let at = jiff::fmt::rfc2822::parse(text).ok()?.timestamp();
-        Duration::try_from(at.duration_since(now)).unwrap_or(Duration::ZERO)
-    };
-    Some(wait.min(LONGEST_RETRY_AFTER))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn retry_after_is_read_as_seconds_and_as_a_date() {
-        let now = "2026-11-01T10:00:00Z".parse().expect("a time");
-        let read = |text| retry_after(text, now).map(|wait| wait.as_secs());
-        assert_eq!(read("7"), Some(7));
-        assert_eq!(read("99999999999999999999999"), Some(86_400));
-        assert_eq!(read("Sun, 01 Nov 2026 10:02:00 GMT"), Some(120));
-        assert_eq!(read("Sun, 01 Nov 2026 09:00:00 GMT"), Some(0));
-        assert_eq!(read("soon"), None);
-        assert_eq!(read(""), None);
-    }
 }

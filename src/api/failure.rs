@@ -3,7 +3,7 @@
 
 use std::{error::Error as _, io, time::Duration};
 
-use super::words::Scrub;
+use super::{secure::Distrust, words::Scrub};
 
 /// Why a profile cannot be called at all. Nothing was sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -38,6 +38,12 @@ pub enum ClientError {
          install your system's ca-certificates package, or set SSL_CERT_FILE"
     )]
     Tls,
+    #[error("`ca_file` of profile {profile} cannot be used ({file}): {why}")]
+    CaFile {
+        profile: String,
+        file: String,
+        why: String,
+    },
     #[error("the HTTP client cannot be built; check the proxy settings of the environment")]
     Build,
 }
@@ -111,21 +117,22 @@ pub enum NotSent {
     Name(String),
     #[error("no connection to {host} within {}", seconds(*.after))]
     TimedOut { host: String, after: Duration },
-    #[error("no secure connection to {host}: {words}")]
-    Tls { host: String, words: String },
+    #[error("no secure connection to {host}: {why}")]
+    Tls { host: String, why: Distrust },
     #[error("no connection to {host}: {words}")]
     Other { host: String, words: String },
 }
 
 impl NotSent {
-    fn next(&self) -> &'static str {
+    /// What to do about it.
+    pub fn next(&self) -> &'static str {
         match self {
             Self::Refused(_) => "check `base_url`, and whether the service runs",
             Self::Name(_) => "check `base_url`, the network and the name service",
             Self::TimedOut { .. } | Self::Other { .. } => {
                 "check the network, the firewall and `base_url`"
             }
-            Self::Tls { .. } => "check `base_url`, the certificate of the service and the clock",
+            Self::Tls { why, .. } => why.next(),
         }
     }
 }
@@ -177,6 +184,8 @@ pub(super) struct Sending<'a> {
     pub(super) host: &'a str,
     pub(super) timeout: Duration,
     pub(super) connect_timeout: Duration,
+    /// The profile names authorities of its own.
+    pub(super) own_authorities: bool,
 }
 
 impl Sending<'_> {
@@ -222,17 +231,16 @@ impl Sending<'_> {
         if chain(error).any(|cause| cause.to_string().starts_with("dns error")) {
             return NotSent::Name(host);
         }
+        // What the system reports has a number; what TLS reports has not.
+        if let Some(io) = io_error(error).filter(|io| io.raw_os_error().is_none()) {
+            let why = Distrust::of(io, self.own_authorities, scrub);
+            return NotSent::Tls { host, why };
+        }
         // The innermost cause; the outer ones repeat the address.
         let words = chain(error)
             .last()
             .map_or_else(String::new, |cause| scrub.clean(&cause.to_string()));
-        // What the system reports has a number; what TLS reports has not.
-        let system = io_error(error).is_some_and(|io| io.raw_os_error().is_some());
-        if system || kind.is_none() {
-            NotSent::Other { host, words }
-        } else {
-            NotSent::Tls { host, words }
-        }
+        NotSent::Other { host, words }
     }
 
     fn lost(&self, error: &reqwest::Error) -> Lost {
@@ -254,6 +262,8 @@ fn chain<'a>(
     std::iter::successors(error.source(), |&cause| cause.source())
 }
 
+/// The innermost one: what TLS reports comes wrapped twice.
 fn io_error(error: &reqwest::Error) -> Option<&io::Error> {
-    chain(error).find_map(|cause| cause.downcast_ref())
+    let first = chain(error).find_map(|cause| cause.downcast_ref::<io::Error>());
+    std::iter::successors(first, |&io| io.get_ref()?.downcast_ref()).last()
 }

@@ -332,7 +332,7 @@ fn decimal(text: &str) -> String {
 }
 
 /// Hides what follows `"token": "` and `token=`, also where it never ends.
-fn behind_names(text: &str) -> String {
+pub(super) fn behind_names(text: &str) -> String {
     let low = text.to_ascii_lowercase();
     // The end of the next one of each, so that every word is looked for once over the text.
     let next = |word: &str, from: usize| low[from..].find(word).map(|at| from + at + word.len());

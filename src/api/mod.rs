@@ -3,6 +3,7 @@
 
 pub mod address;
 pub mod answer;
+pub mod body;
 pub mod client;
 pub mod failure;
 mod handshake;
@@ -10,7 +11,9 @@ pub mod inspect;
 mod masking;
 pub mod probe;
 pub mod recording;
+mod retry_after;
 pub mod rotation;
+pub mod secure;
 pub mod unclear;
 pub mod wire;
 pub mod words;

@@ -123,10 +123,12 @@ impl Client {
     async fn reach(&self, steps: &mut Vec<Step>) -> Result<(), String> {
         let (host, port) = self.place();
         let begun = Instant::now();
-        let found = timeout(self.patience(), lookup_host((bare(&host), port))).await;
-        let addresses: Vec<_> = match found {
-            Ok(Ok(addresses)) => addresses.collect(),
-            Ok(Err(_)) | Err(_) => Vec::new(),
+        let addresses: Vec<_> = match self.pinned(port) {
+            Some(pinned) => pinned.to_vec(),
+            None => match timeout(self.patience(), lookup_host((bare(&host), port))).await {
+                Ok(Ok(addresses)) => addresses.collect(),
+                Ok(Err(_)) | Err(_) => Vec::new(),
+            },
         };
         let mut step = |what: String, begun: Instant, result: Result<String, String>| {
             let failed = result.clone().err();
@@ -190,18 +192,16 @@ fn judged(result: &Result<Reply, CallError>, has_slash: bool) -> (Finding, Strin
     match result {
         Ok(reply) => answered(&reply.verdict, has_slash),
         Err(CallError::NotSent { why, .. }) => {
-            let hint = match why {
-                NotSent::Tls { .. } => {
-                    "Check the base URL, the certificate of the service and the clock."
-                }
+            let next = match why {
+                NotSent::Tls { why, .. } => why.next(),
                 NotSent::Refused(_)
                 | NotSent::Name(_)
                 | NotSent::TimedOut { .. }
-                | NotSent::Other { .. } => "Check the base URL and the network.",
+                | NotSent::Other { .. } => "check the base URL and the network",
             };
             (
                 Finding::NotReached,
-                format!("Not reached: {why}. {hint} Nothing was sent."),
+                format!("Not reached: {why}. To do: {next}. Nothing was sent."),
             )
         }
         Err(CallError::Lost { why, .. }) => (
@@ -306,7 +306,9 @@ fn puzzling(unclear: &Unclear) -> (Finding, String) {
         | Unclear::OddStatus { .. }
         | Unclear::Empty { .. }
         | Unclear::NotJson { .. }
+        | Unclear::Twice { .. }
         | Unclear::NotAnAnswer { .. }
+        | Unclear::TooMany { .. }
         | Unclear::TooLarge { .. } => (
             Finding::Strange,
             format!(

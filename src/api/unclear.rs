@@ -37,6 +37,12 @@ pub enum Unclear {
         /// It would be JSON if it went on.
         early: bool,
     },
+    /// A key stands twice.
+    Twice {
+        status: u16,
+        line: usize,
+        column: usize,
+    },
     NotAnAnswer {
         status: u16,
         words: Option<String>,
@@ -72,6 +78,11 @@ pub enum Unclear {
     TooLarge {
         status: u16,
         /// In bytes, after decompression.
+        limit: usize,
+    },
+    TooMany {
+        status: u16,
+        /// In JSON values.
         limit: usize,
     },
 }
@@ -136,6 +147,14 @@ impl Unclear {
                 "the answer (HTTP {status}) is not JSON: it {}",
                 broken(*line, *column, *early)
             ),
+            Self::Twice {
+                status,
+                line,
+                column,
+            } => format!(
+                "the answer (HTTP {status}) has a key twice, at line {line}, column {column}, \
+                 so it is not believed"
+            ),
             Self::NotAnAnswer { status, words } => format!(
                 "the answer (HTTP {status}) is JSON but {}",
                 quoted_or(
@@ -165,6 +184,9 @@ impl Unclear {
                 "the answer (HTTP {status}) is larger than {} MiB and was not read to its end",
                 limit / (1024 * 1024)
             ),
+            Self::TooMany { status, limit } => format!(
+                "the answer (HTTP {status}) holds more than {limit} values and was not taken in"
+            ),
         }
     }
 
@@ -175,17 +197,21 @@ impl Unclear {
             Self::OddStatus { .. }
             | Self::WebPage { .. }
             | Self::NotAnAnswer { .. }
-            | Self::TooLarge { .. } => Some("check base_url and path".into()),
+            | Self::TooLarge { .. }
+            | Self::TooMany { .. } => Some("check base_url and path".into()),
+            Self::NoId { .. } | Self::OtherGroup { .. } => Some(
+                "ask whoever runs the network whether a proxy drops the body of a request, or answers from a cache"
+                    .into(),
+            ),
             Self::ServerError { .. }
             | Self::Empty { .. }
             | Self::NotJson { .. }
+            | Self::Twice { .. }
             | Self::SuccessMissing { .. }
             | Self::SuccessOdd { .. }
             | Self::SuccessDenied { .. }
             | Self::NoGroup { .. }
-            | Self::NoToken { .. }
-            | Self::NoId { .. }
-            | Self::OtherGroup { .. } => None,
+            | Self::NoToken { .. } => None,
         }
     }
 
@@ -198,6 +224,7 @@ impl Unclear {
             | Self::Empty { status }
             | Self::WebPage { status }
             | Self::NotJson { status, .. }
+            | Self::Twice { status, .. }
             | Self::NotAnAnswer { status, .. }
             | Self::SuccessMissing { status, .. }
             | Self::SuccessOdd { status, .. }
@@ -206,7 +233,8 @@ impl Unclear {
             | Self::NoToken { status }
             | Self::NoId { status }
             | Self::OtherGroup { status, .. }
-            | Self::TooLarge { status, .. } => *status,
+            | Self::TooLarge { status, .. }
+            | Self::TooMany { status, .. } => *status,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A profile that somebody wants to add: the lines it becomes in the configuration file, checked by the same rules as
 //! every file. It holds no API key, only where one comes from.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use toml::Value;
 
@@ -21,6 +21,7 @@ pub enum Field {
     Path,
     Environment,
     ApiKey,
+    CaFile,
 }
 
 /// A profile to be added.
@@ -34,6 +35,8 @@ pub struct NewProfile {
     pub environment: Option<EnvironmentTag>,
     /// A file as it was typed; what is relative begins at the folder of the configuration file.
     pub api_key: KeySource,
+    /// Authorities beside those of the system.
+    pub ca_file: Option<PathBuf>,
 }
 
 impl NewProfile {
@@ -65,6 +68,10 @@ impl NewProfile {
             KeySource::Keyring(name) => format!("keyring = {}", text(name)),
         };
         fields.push((Field::ApiKey, format!("api_key = {{ {source} }}")));
+        if let Some(file) = &self.ca_file {
+            let line = format!("ca_file = {}", text(&file.to_string_lossy()));
+            fields.push((Field::CaFile, line));
+        }
         if let Some(tag) = &self.environment {
             fields.push((
                 Field::Environment,
@@ -121,6 +128,7 @@ mod tests {
             path: None,
             environment: None,
             api_key,
+            ca_file: None,
         }
     }
 

@@ -87,6 +87,8 @@ pub struct Profile {
     pub connect_timeout: Duration,
     /// Allows `http://` to other hosts than loopback.
     pub allow_plain_http: bool,
+    /// Authorities beside those of the system, in PEM: for a service whose certificate is signed by one of our own.
+    pub ca_file: Option<PathBuf>,
     /// Uses the proxy that the environment names; none otherwise.
     pub proxy_from_environment: bool,
     /// Sends the last known properties with a get, so that the service returns its own. Only for services that
@@ -116,6 +118,7 @@ impl Profile {
             timeout: TIMEOUT,
             connect_timeout: CONNECT_TIMEOUT,
             allow_plain_http: false,
+            ca_file: None,
             proxy_from_environment: false,
             read_properties: false,
             handoff: None,

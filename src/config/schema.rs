@@ -1,7 +1,10 @@
 //! What may stand in `config.toml`: its keys, their defaults, and the words for what is wrong with them. Pure: the
 //! text comes in, profiles or problems come out.
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use toml::de::{DeTable, DeValue};
 
@@ -16,6 +19,7 @@ use super::{
     handoff::handoff,
     key_source::{api_key, key_in_the_file},
     name::{nearest, objection},
+    paths,
     profile::Profile,
     rebound::{self, Rebound},
     scrub::shown,
@@ -139,6 +143,7 @@ fn profile(entry: &Entry, around: Surroundings, problems: &mut Problems) -> Opti
     );
     let read_only = section.flag("read_only", false, problems);
     let (timeout, connect_timeout) = timeouts(&mut section, problems);
+    let ca_file = ca_file(&mut section, around, problems);
     let proxy_from_environment = section.flag("proxy_from_environment", false, problems);
     let read_properties = section.flag("read_properties", false, problems);
     let handoff = handoff(&mut section, around, problems);
@@ -159,6 +164,7 @@ fn profile(entry: &Entry, around: Surroundings, problems: &mut Problems) -> Opti
         timeout,
         connect_timeout,
         allow_plain_http,
+        ca_file,
         proxy_from_environment,
         read_properties,
         handoff,
@@ -259,6 +265,22 @@ fn timeouts(section: &mut Section, problems: &mut Problems) -> (Duration, Durati
     (timeout, connect.min(timeout))
 }
 
+fn ca_file(
+    section: &mut Section,
+    around: Surroundings,
+    problems: &mut Problems,
+) -> Option<PathBuf> {
+    let Placed { at, value } = section.text("ca_file", "~/our-authority.pem", problems)?;
+    let file = (!value.is_empty()).then(|| paths::resolve(value, around.folder, around.env));
+    let wrong = match file {
+        Some(Some(file)) => return Some(file),
+        Some(None) => "begins with \"~\", but the home folder is not known; write the whole path",
+        None => "must be the name of a file, for example \"~/our-authority.pem\"",
+    };
+    problems.add(at, format!("ca_file {wrong}"));
+    None
+}
+
 fn max_token_age(section: &mut Section, problems: &mut Problems) -> Option<Duration> {
     let Placed { at, value } = section.text("max_token_age", "90d", problems)?;
     age::parse(value)
@@ -268,7 +290,7 @@ fn max_token_age(section: &mut Section, problems: &mut Problems) -> Option<Durat
 
 /// Better words for a key at the top that belongs into a profile.
 fn misplaced(entry: &Entry, near: Option<&str>) -> Option<String> {
-    const OF_A_PROFILE: [&str; 12] = [
+    const OF_A_PROFILE: [&str; 13] = [
         "base_url",
         "path",
         "api_key",
@@ -277,6 +299,7 @@ fn misplaced(entry: &Entry, near: Option<&str>) -> Option<String> {
         "read_only",
         "timeout",
         "connect_timeout",
+        "ca_file",
         "handoff",
         "max_token_age",
         "max_bulk",

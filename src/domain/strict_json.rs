@@ -1,17 +1,20 @@
-//! JSON from files and arguments, read strictly: a key that stands twice is an error, and errors name line and
+//! JSON from files, arguments and answers, read strictly: a key that stands twice is an error, and errors name line and
 //! column, never what stands there.
 
-use std::fmt;
+use std::{cell::Cell, fmt};
 
 use serde::{
     Deserialize, Deserializer,
-    de::{DeserializeOwned, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor},
+    de::{
+        DeserializeOwned, DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
+    },
 };
 use serde_json::{Map, Number, Value, error::Category};
 
 use super::group::{Mapping, Properties};
 
 const TWICE: &str = "a key stands twice";
+const TOO_MANY: &str = "too many values";
 /// How serde_json hands over a number that it keeps as written.
 const NUMBER: &str = "$serde_json::private::Number";
 
@@ -42,6 +45,42 @@ pub fn properties(text: &str) -> Result<Properties, String> {
 /// Any JSON value, each key of its objects once.
 pub fn value(text: &str) -> Result<Value, String> {
     parse::<Unique>(text, "not a JSON value").map(|value| value.0)
+}
+
+/// What is wrong with JSON that a stranger sent, and where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrong {
+    NotJson {
+        line: usize,
+        column: usize,
+        /// It would be JSON if it went on.
+        early: bool,
+    },
+    /// A key stands twice in one object: readers differ in what that means.
+    Twice { line: usize, column: usize },
+    /// It has more values than were allowed.
+    TooMany,
+}
+
+/// A stranger's JSON, each key once, of at most `most` values: a value takes many times the room of its text.
+pub fn strangers(bytes: &[u8], most: usize) -> Result<Value, Wrong> {
+    let left = Cell::new(most);
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let read = Careful { left: &left }.deserialize(&mut reader);
+    read.and_then(|value| reader.end().map(|()| value))
+        .map_err(|error| {
+            let (line, column) = (error.line(), error.column());
+            let words = (error.classify() == Category::Data).then(|| error.to_string());
+            match words {
+                Some(words) if words.starts_with(TWICE) => Wrong::Twice { line, column },
+                Some(words) if words.starts_with(TOO_MANY) => Wrong::TooMany,
+                _ => Wrong::NotJson {
+                    line,
+                    column,
+                    early: error.is_eof(),
+                },
+            }
+        })
 }
 
 fn parse<T: DeserializeOwned>(text: &str, expected: &str) -> Result<T, String> {
@@ -90,13 +129,28 @@ struct Unique(Value);
 
 impl<'de> Deserialize<'de> for Unique {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(UniqueVisitor).map(Self)
+        let left = Cell::new(usize::MAX);
+        Careful { left: &left }.deserialize(deserializer).map(Self)
     }
 }
 
-struct UniqueVisitor;
+/// Reads a value in which no key stands twice, and no more values than are left.
+struct Careful<'l> {
+    left: &'l Cell<usize>,
+}
 
-impl<'de> Visitor<'de> for UniqueVisitor {
+impl<'de> DeserializeSeed<'de> for Careful<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        let left = self.left.get().checked_sub(1);
+        self.left
+            .set(left.ok_or_else(|| D::Error::custom(TOO_MANY))?);
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Careful<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -129,7 +183,7 @@ impl<'de> Visitor<'de> for UniqueVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
         let mut values = Vec::new();
-        while let Some(Unique(value)) = seq.next_element()? {
+        while let Some(value) = seq.next_element_seed(Careful { left: self.left })? {
             values.push(value);
         }
         Ok(Value::Array(values))
@@ -147,7 +201,7 @@ impl<'de> Visitor<'de> for UniqueVisitor {
             if object.contains_key(&key) {
                 return Err(A::Error::custom(TWICE));
             }
-            let Unique(value) = map.next_value()?;
+            let value = map.next_value_seed(Careful { left: self.left })?;
             object.insert(key, value);
         }
         Ok(Value::Object(object))
@@ -166,6 +220,29 @@ mod tests {
         assert_eq!(Value::Object(read).to_string(), text);
         let rows = mapping(r#"{"40":"213","7":"x"}"#).expect("a mapping");
         assert_eq!(rows.keys().collect::<Vec<_>>(), ["40", "7"]);
+    }
+
+    #[test]
+    fn a_strangers_json_is_read_once_and_within_its_limit() {
+        let text = br#"{"a":[1,{"b":1.50}],"b":9007199254740993}"#;
+        let read = strangers(text, 6).expect("six values");
+        assert_eq!(read.to_string().as_bytes(), text);
+        assert_eq!(strangers(text, 5), Err(Wrong::TooMany));
+        let twice = strangers(br#"{"a":1,"\u0061":[2]}"#, 9);
+        assert!(
+            matches!(twice, Err(Wrong::Twice { line: 1, .. })),
+            "{twice:?}"
+        );
+        for (text, early) in [
+            ("{\"a\":1} canary xyz", false),
+            ("{\"a\":{\"canary\":1", true),
+        ] {
+            let wrong = strangers(text.as_bytes(), 9).expect_err(text);
+            let is_early = matches!(wrong, Wrong::NotJson { line: 1, early, .. } if early);
+            assert_eq!(is_early, early, "{text}: {wrong:?}");
+            assert!(matches!(wrong, Wrong::NotJson { .. }), "{text}: {wrong:?}");
+        }
+        assert!(strangers("[".repeat(1_000).as_bytes(), usize::MAX).is_err());
     }
 
     #[test]

@@ -120,20 +120,27 @@ pub enum Failure {
     #[error("{0}; nothing was sent")]
     Client(#[from] ClientError),
     #[error(
-        "the service does not accept the API key{}; nothing was changed; check api_key of the profile",
+        "the service does not accept the API key{}; nothing was changed; check api_key of the profile, \
+         and whether a proxy takes the key out of requests",
         said(words.as_ref())
     )]
     KeyRefused { words: Option<String> },
     #[error(
-        "the service refused ({status}){}; nothing was changed; {}",
+        "{} refused ({status}){}; nothing was changed; {}{}",
+        if *stated { "the service" } else { "the service or a proxy" },
         said(words.as_ref()),
-        advice(*status, true, *retry_after)
+        if *bodiless { BODILESS } else { "" },
+        advice(*status, *stated, *retry_after)
     )]
     Refused {
         status: u16,
+        /// The service itself said so.
+        stated: bool,
         words: Option<String>,
         /// How long the service asks to be left alone.
         retry_after: Option<Duration>,
+        /// So is a get refused whose body did not arrive (hazard 8).
+        bodiless: bool,
     },
     /// A read that the service put off (429 or 503); nothing was changed by it.
     #[error("{why}")]
@@ -180,6 +187,9 @@ pub enum Failure {
     )]
     NotWritten(DirectoryError),
 }
+
+const BODILESS: &str =
+    "a proxy may drop the body of a GET, which `groupdesk doctor --id ID` finds out; else ";
 
 impl Failure {
     /// How long to wait before it is tried again, where the service put it off and nothing was changed by it.

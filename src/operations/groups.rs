@@ -2,7 +2,8 @@
 
 use super::{
     Assurance, Done, Failure, Guarded, Operations, Point, Warning,
-    learning::{Before, Learnt, Lookup, No, Read},
+    learning::{Before, Learnt, Lookup, Read},
+    no_good::No,
 };
 use crate::{
     api::wire::GroupRequest,

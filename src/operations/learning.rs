@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::{
     Done, Failure, Operations, Warning,
     horizon::between,
+    no_good::No,
     recording::changes_for_history,
     settling::{Asked, Evidence},
 };
@@ -14,7 +15,6 @@ use crate::{
         answer::{Group, Verdict},
         client::Reply,
         failure::CallError,
-        unclear::Unclear,
     },
     directory::{DirectoryError, JournalRow, Record, RotationId, Upon},
     domain::{
@@ -86,12 +86,6 @@ fn evidence(alarm: Option<&Warning>, read: &Read) -> Evidence {
         Some(alarm) => Evidence::Contradiction(alarm.to_string()),
         None => Evidence::Token(read.returned.fingerprint),
     }
-}
-
-/// Anything but a good answer.
-pub(super) enum No {
-    Answered(Box<Reply>),
-    Failed(CallError),
 }
 
 impl Operations {
@@ -199,6 +193,9 @@ impl Operations {
         let previous = before.as_ref().and_then(token_of);
         let mut group = before.unwrap_or_else(|| KnownGroup::new(id.clone()));
         let mut noticed = group.learn(&lesson);
+        let token = token_of(&group);
+        // The directory returns it as it is then; until then it would only take room.
+        drop(group);
         // A rotation of ours explains it.
         noticed.token_changed_elsewhere &= !settled.endings.contains(&Ending::Recovered);
         let mut warnings: Vec<_> = alarm.into_iter().collect();
@@ -208,7 +205,7 @@ impl Operations {
         let entry = noteworthy.then(|| {
             let mut entry = self.entry(*operation, id, *ending);
             entry.previous_fingerprint = previous;
-            entry.fingerprint = token_of(&group);
+            entry.fingerprint = token;
             let changes = learnt.changes.as_ref();
             entry.changes = changes.and_then(|changes| changes_for_history(*operation, changes));
             let notes: Vec<_> = warnings.iter().map(Warning::to_string).collect();
@@ -232,7 +229,9 @@ impl Operations {
         warnings.extend(stale.then_some(Warning::StaleAnswer));
         let done = Done {
             ending: *ending,
-            group: recorded.group.unwrap_or(group),
+            group: recorded
+                .group
+                .unwrap_or_else(|| KnownGroup::new(id.clone())),
             token: (!stale).then(|| read.token.clone()),
             previous_fingerprint: previous,
             warnings,
@@ -264,100 +263,4 @@ impl Operations {
             _ => None,
         }
     }
-}
-
-impl No {
-    pub(super) fn of_read(self) -> Failure {
-        match self {
-            Self::Answered(reply) => match reply.verdict {
-                Verdict::Refused {
-                    status: status @ 429,
-                    words,
-                    retry_after,
-                    ..
-                } => Failure::Busy {
-                    status,
-                    why: refused(status, words, None).to_string(),
-                    retry_after,
-                },
-                Verdict::Unclear(Unclear::ServerError {
-                    status: status @ 503,
-                    retry_after,
-                    ..
-                }) => Failure::Busy {
-                    status,
-                    why: of_a_read(&reply.verdict),
-                    retry_after,
-                },
-                Verdict::Refused { words, .. } => refused(reply.status, words, None),
-                verdict @ (Verdict::Success(_) | Verdict::SameToken(_) | Verdict::Unclear(_)) => {
-                    Failure::Unreadable(of_a_read(&verdict))
-                }
-            },
-            Self::Failed(error) => Failure::Unreachable(error),
-        }
-    }
-
-    pub(super) fn of_mutation(self, operation: &'static str, next: &'static str) -> Failure {
-        let unknown = |why| Failure::Unknown {
-            operation,
-            why,
-            next,
-        };
-        match self {
-            Self::Answered(reply) => match reply.verdict {
-                Verdict::Refused {
-                    stated: true,
-                    words,
-                    retry_after,
-                    ..
-                } => refused(reply.status, words, retry_after),
-                verdict => unknown(what(&verdict)),
-            },
-            Self::Failed(error @ CallError::NotSent { .. }) => Failure::Unreachable(error),
-            Self::Failed(error @ CallError::Lost { .. }) => unknown(error.what()),
-        }
-    }
-}
-
-pub(super) fn refused(
-    status: u16,
-    words: Option<String>,
-    retry_after: Option<Duration>,
-) -> Failure {
-    if status == 401 {
-        Failure::KeyRefused { words }
-    } else {
-        Failure::Refused {
-            status,
-            words,
-            retry_after,
-        }
-    }
-}
-
-/// Said of an answer that is a success, but not the one that was asked for.
-const OF_ANOTHER_KIND: &str = "the answer is a success of another kind than was asked for";
-
-/// What was wrong with an answer, without what to do about it.
-pub(super) fn what(verdict: &Verdict) -> String {
-    verdict.what().unwrap_or_else(|| OF_ANOTHER_KIND.into())
-}
-
-/// What was wrong with the answer to a read: it says nothing about a change.
-fn of_a_read(verdict: &Verdict) -> String {
-    let next = match verdict {
-        Verdict::Unclear(unclear) => unclear.check(),
-        Verdict::Success(_) | Verdict::SameToken(_) | Verdict::Refused { .. } => None,
-    };
-    let next = next.unwrap_or_else(|| "read it again in a while".into());
-    format!(
-        "{}; it was only read, nothing was changed; {next}",
-        what(verdict)
-    )
-}
-
-/// What was wrong with an answer, in words.
-pub(super) fn explain(verdict: &Verdict) -> String {
-    verdict.explain().unwrap_or_else(|| OF_ANOTHER_KIND.into())
 }

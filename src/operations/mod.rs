@@ -12,6 +12,7 @@ mod handing;
 mod horizon;
 mod importing;
 mod learning;
+mod no_good;
 mod outcome;
 mod pace;
 mod points;

@@ -3,7 +3,8 @@
 
 use super::{
     Assurance, Done, Failure, Operations, Point, Warning,
-    learning::{Lookup, Read, explain, refused, what},
+    learning::{Lookup, Read},
+    no_good::{explain, refused, what_and_check},
     rotating::{Beside, UnderWay},
     settling::ending,
 };
@@ -188,10 +189,10 @@ impl Operations {
             }
             State::NotApplied => Err(match result {
                 Ok(Reply {
-                    verdict: Verdict::Refused { words, .. },
+                    verdict: Verdict::Refused { stated, words, .. },
                     status,
                     ..
-                }) => refused(status, words, None),
+                }) => refused(status, stated, words, None),
                 _ => Failure::NotApplied { why },
             }),
             State::Conflict => Err(Failure::Conflict {
@@ -286,7 +287,7 @@ fn words(result: &Result<Reply, CallError>) -> String {
 /// The same without what to do: that is said once, by the failure.
 fn bare(result: &Result<Reply, CallError>) -> String {
     match result {
-        Ok(reply) => what(&reply.verdict),
+        Ok(reply) => what_and_check(&reply.verdict),
         Err(error) => error.what(),
     }
 }

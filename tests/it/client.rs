@@ -25,14 +25,14 @@ use serde_json::json;
 
 use crate::support::faults::{self, Fault, Faults, http};
 
-const KEY: &str = "canary-key-5c1";
-const OLD: &str = "canary-token-old";
-const NEW: &str = "canary-token-new";
+pub(crate) const KEY: &str = "canary-key-5c1";
+pub(crate) const OLD: &str = "canary-token-old";
+pub(crate) const NEW: &str = "canary-token-new";
 /// Long enough for a busy machine.
-const LONG: Duration = Duration::from_secs(20);
-const CALLS: [Call; 3] = [Call::GetOrCreate, Call::Update, Call::Rotate];
+pub(crate) const LONG: Duration = Duration::from_secs(20);
+pub(crate) const CALLS: [Call; 3] = [Call::GetOrCreate, Call::Update, Call::Rotate];
 
-fn profile(base_url: String, timeout: Duration) -> Profile {
+pub(crate) fn profile(base_url: String, timeout: Duration) -> Profile {
     Profile {
         base_url,
         timeout,
@@ -41,19 +41,19 @@ fn profile(base_url: String, timeout: Duration) -> Profile {
     }
 }
 
-fn client_of(profile: &Profile) -> Client {
+pub(crate) fn client_of(profile: &Profile) -> Client {
     Client::new(profile, KEY.into()).expect("a client")
 }
 
-fn client(server: &Faults, timeout: Duration) -> Client {
+pub(crate) fn client(server: &Faults, timeout: Duration) -> Client {
     client_of(&profile(server.base_url(), timeout))
 }
 
-fn id() -> UserGroupId {
+pub(crate) fn id() -> UserGroupId {
     UserGroupId::parse("acme-eu").expect("a valid id")
 }
 
-fn request() -> GroupRequest {
+pub(crate) fn request() -> GroupRequest {
     GroupRequest {
         name: Some("Acme".into()),
         user_group_id: "acme-eu".into(),
@@ -62,7 +62,7 @@ fn request() -> GroupRequest {
 }
 
 /// Calls, and makes sure of what holds for every outcome: no secret in any text.
-async fn call(client: &Client, call: Call) -> Result<Reply, CallError> {
+pub(crate) async fn call(client: &Client, call: Call) -> Result<Reply, CallError> {
     let result = match call {
         Call::GetOrCreate => client.get_or_create(&request(), &id()).await,
         Call::Create => client.create(&request(), &id()).await,
@@ -87,7 +87,7 @@ fn good() -> Fault {
     )
 }
 
-fn answer(result: &Result<Reply, CallError>) -> Answer {
+pub(crate) fn answer(result: &Result<Reply, CallError>) -> Answer {
     rotation_answer(result, &Fingerprinter::new(&[1; 32]))
 }
 

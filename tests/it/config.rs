@@ -107,6 +107,7 @@ fn a_short_profile_gets_careful_defaults() {
             timeout: Duration::from_secs(30),
             connect_timeout: Duration::from_secs(5),
             allow_plain_http: false,
+            ca_file: None,
             proxy_from_environment: false,
             read_properties: false,
             handoff: None,
@@ -147,7 +148,7 @@ fn only_the_testing_tag_makes_a_profile_not_production() {
 #[test]
 fn every_key_is_read() {
     let lines = "path = \"/v2/user/\"\nenvironment = \"Testing\"\nread_only = true\ntimeout = \"2m\"\n\
-                 connect_timeout = \"1500ms\"\nproxy_from_environment = true\nread_properties = true\nallow_plain_http = true";
+                 connect_timeout = \"1500ms\"\nproxy_from_environment = true\nread_properties = true\nallow_plain_http = true\nca_file = \"own.pem\"";
     let text = profile_and(lines).replace("https://api.example.com", "http://api.example.com/");
     let settings = Home::with_file(&text).load().expect("a good file");
     let profile = &settings.profiles[0];
@@ -158,6 +159,8 @@ fn every_key_is_read() {
     assert_eq!(profile.connect_timeout, Duration::from_millis(1500));
     assert!(profile.read_only && profile.allow_plain_http);
     assert!(profile.proxy_from_environment && profile.read_properties);
+    let file = profile.ca_file.as_ref().expect("a file");
+    assert!(file.is_absolute() && file.ends_with("own.pem"), "{file:?}");
 }
 
 #[test]

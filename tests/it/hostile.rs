@@ -1,6 +1,13 @@
 //! A hostile world: faults, bad input, lost lines, hostile text. `GROUPDESK_LONG=all` runs every case of the long ones.
 
+mod answers;
+mod bodies;
 mod code_points;
 mod keyboard;
+mod line;
+mod proxies;
+mod redirects;
+mod stage;
 mod terminal;
 mod text;
+mod tls;

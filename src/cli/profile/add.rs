@@ -91,6 +91,11 @@ async fn complete(bench: &Bench, arguments: &Add) -> Result<NewProfile, Stop> {
         Some(source) => source,
         None => ask_source(&arguments.name).await?,
     };
+    // As with a file for the key: what is relative begins here.
+    let ca_file = arguments.ca_file.as_ref().map(std::path::absolute);
+    let ca_file = ca_file
+        .transpose()
+        .map_err(|error| Stop::Usage(format!("--ca-file: {error}")))?;
     Ok(NewProfile {
         name: arguments.name.clone(),
         base_url,
@@ -98,6 +103,7 @@ async fn complete(bench: &Bench, arguments: &Add) -> Result<NewProfile, Stop> {
         // Another word than the two is refused with the rest.
         environment: (!environment.is_empty()).then(|| EnvironmentTag::parse(&environment)),
         api_key,
+        ca_file,
     })
 }
 

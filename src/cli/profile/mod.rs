@@ -91,6 +91,9 @@ pub(super) struct Add {
     environment: Option<String>,
     #[command(flatten)]
     source: SourceArgs,
+    /// Authorities to trust beside those of the system, in PEM
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
     /// Write it without testing the connection
     #[arg(long)]
     no_check: bool,

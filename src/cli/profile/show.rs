@@ -63,6 +63,9 @@ pub(super) fn show(bench: &Bench, name: Option<&str>) -> Result<Exit, Stop> {
         format!("rights       {}", rights(profile)),
         format!("max_bulk     {}", profile.max_bulk),
     ];
+    if let Some(file) = &profile.ca_file {
+        lines.push(format!("ca_file      {}", file.display()));
+    }
     if let Some(handoff) = &profile.handoff {
         lines.push(format!("hand-off     {handoff}"));
     }

@@ -27,7 +27,7 @@ const ONE_OF: Usual = Words("exactly one of the four");
 const ONE_RULE: Usual = Words("exactly one of level, forbid, max");
 
 /// Every key that the file may have.
-pub const SETTINGS: [Setting; 47] = [
+pub const SETTINGS: [Setting; 48] = [
     setting(
         "",
         "default_profile",
@@ -188,6 +188,13 @@ pub const SETTINGS: [Setting; 47] = [
         "flag",
         Value("false"),
         "allows http:// to other machines: the API key travels unprotected",
+    ),
+    setting(
+        "profiles.NAME",
+        "ca_file",
+        "text",
+        Words("none"),
+        "authorities to trust beside those of the system, in PEM; relative to the configuration file, ~/ is the home",
     ),
     setting(
         "profiles.NAME",

@@ -111,10 +111,13 @@ pub(super) fn learn(
         return Err(DirectoryError::Overtaken.into());
     }
     let noticed = group.learn(&lesson);
+    let (at, returned) = (columns::micros(lesson.at), lesson.returned.as_ref());
+    let fingerprint = returned.map(|returned| returned.fingerprint);
+    // What it holds can be large, and stands in the group now.
+    drop(lesson);
     save(tx, profile, &group)?;
-    if let Some(returned) = &lesson.returned {
-        let at = columns::micros(lesson.at);
-        keep_fingerprint(tx, profile, &lesson.id, returned.fingerprint, at)?;
+    if let Some(fingerprint) = fingerprint {
+        keep_fingerprint(tx, profile, &group.id, fingerprint, at)?;
     }
     let open = journal::open_of(tx, profile, &group.id)?;
     Ok(Recorded {

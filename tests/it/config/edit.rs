@@ -20,6 +20,7 @@ fn new(name: &str) -> NewProfile {
         path: None,
         environment: Some(EnvironmentTag::Customer),
         api_key: KeySource::Env("US_KEY".into()),
+        ca_file: None,
     }
 }
 

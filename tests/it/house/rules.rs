@@ -29,7 +29,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
 ];
 
 /// Crates that only some rooms may use.
-const CRATES: [(&str, &[&str]); 13] = [
+const CRATES: [(&str, &[&str]); 14] = [
     ("clap_complete", &["cli"]),
     ("clap_mangen", &["cli"]),
     ("keyring_core", &["config"]),
@@ -41,6 +41,7 @@ const CRATES: [(&str, &[&str]); 13] = [
     ("crossterm", &["tui"]),
     ("nucleo_matcher", &["domain"]),
     ("reqwest", &["api"]),
+    ("rustls", &["api"]),
     ("axum", &["service"]),
     (
         "tokio",

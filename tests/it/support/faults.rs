@@ -8,7 +8,7 @@ use std::{
 };
 
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
     task::JoinHandle,
 };
@@ -23,6 +23,10 @@ pub(crate) enum Fault {
     Answer(Vec<u8>),
     /// Sends these bytes and closes.
     AnswerAndClose(Vec<u8>),
+    /// Sends these bytes and resets.
+    AnswerAndReset(Vec<u8>),
+    /// Sends these bytes one at a time, with this pause after each, as long as somebody reads.
+    Trickle(Vec<u8>, Duration),
     /// Sends these bytes and then nothing more.
     AnswerAndHang(Vec<u8>),
     /// Sends the head, then the piece this many times, as long as somebody reads; then closes.
@@ -237,6 +241,20 @@ async fn serve(mut stream: TcpStream, connection: usize, seen: &Mutex<Seen>) {
                 let _ = stream.shutdown().await;
                 return;
             }
+            Fault::AnswerAndReset(bytes) => {
+                let _ = stream.write_all(&bytes).await;
+                let _ = stream.set_zero_linger();
+                return;
+            }
+            Fault::Trickle(bytes, pause) => {
+                for byte in bytes {
+                    if stream.write_all(&[byte]).await.is_err() {
+                        return;
+                    }
+                    tokio::time::sleep(pause).await;
+                }
+                return;
+            }
             Fault::AnswerAndHang(bytes) => {
                 let _ = stream.write_all(&bytes).await;
                 return until_closed(&mut stream).await;
@@ -269,7 +287,10 @@ async fn until_closed(stream: &mut TcpStream) {
 }
 
 /// Reads one request with a `Content-Length`; `None` when the connection ends before it is whole.
-pub(crate) async fn read_request(stream: &mut TcpStream, connection: usize) -> Option<Request> {
+pub(crate) async fn read_request(
+    stream: &mut (impl AsyncRead + Unpin),
+    connection: usize,
+) -> Option<Request> {
     let mut raw = Vec::new();
     let mut buffer = [0; 4096];
     loop {

@@ -186,6 +186,10 @@ impl Meddler {
         }
     }
 
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     pub(crate) fn base_url(&self) -> String {
         format!("http://{}", self.address)
     }

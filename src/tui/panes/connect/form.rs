@@ -233,6 +233,7 @@ impl Form {
                 Source::Keyring if place.is_empty() => KeySource::Keyring(name.clone()),
                 Source::Keyring => KeySource::Keyring(place),
             },
+            ca_file: None,
             name,
         })
     }
@@ -264,7 +265,7 @@ impl Form {
                 Some(Field::BaseUrl) => Row::BaseUrl,
                 Some(Field::Path) => Row::Path,
                 Some(Field::ApiKey) => Row::Place,
-                Some(Field::Environment) | None => {
+                Some(Field::Environment | Field::CaFile) | None => {
                     rest.push(what.clone());
                     continue;
                 }

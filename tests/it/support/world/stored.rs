@@ -45,6 +45,16 @@ impl World {
         self.find_stored(side, id).expect("the group exists")
     }
 
+    /// How often the service has rotated the token of this group.
+    pub(crate) fn rotations(&self, side: Side, id: &str) -> usize {
+        let team_id = self.stored(side, id).team_id;
+        let retired = "SELECT count(*) FROM retired_tokens WHERE team_id = ?1";
+        let count = open(&self.service_file())
+            .query_row(retired, [team_id], |row| row.get::<_, i64>(0))
+            .expect("the service's database can be read");
+        count as usize
+    }
+
     /// Makes a group vanish, which the interface cannot.
     pub(crate) fn vanish(&self, side: Side, id: &str) {
         let team_id = self.stored(side, id).team_id;

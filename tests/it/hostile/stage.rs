@@ -1,0 +1,181 @@
+//! Where the hostile stories play: groups at the real service that a desk knows, a proxy that meddles in between, and the
+//! shipped binary beside it.
+
+use std::{
+    path::PathBuf,
+    process::{Output, Stdio},
+    time::Duration,
+};
+
+use groupdesk::{
+    domain::change::Wanted,
+    operations::{Assurance, Done, Failure, Operations},
+};
+use serde_json::json;
+use tokio::process::{Child, Command};
+
+use crate::support::{
+    meddler::Meddler,
+    world::{Side, World, id},
+};
+
+/// Longest wait for anything that must happen.
+const DEADLINE: Duration = Duration::from_mins(1);
+
+/// What can be asked of a service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Errand {
+    Get,
+    Create,
+    Update,
+    Rotate,
+}
+
+impl Errand {
+    pub(super) const ALL: [Self; 4] = [Self::Get, Self::Create, Self::Update, Self::Rotate];
+    /// The three of the interface.
+    pub(super) const THREE: [Self; 3] = [Self::Get, Self::Update, Self::Rotate];
+
+    /// The method of its own request; a rotation reads before and after.
+    pub(super) fn method(self) -> &'static str {
+        match self {
+            Self::Get | Self::Create => "GET",
+            Self::Update => "PUT",
+            Self::Rotate => "POST",
+        }
+    }
+
+    /// Done with a group that exists; a create is of `new-…`.
+    pub(super) async fn run(self, desk: &Operations, group: &str) -> Result<Done, Failure> {
+        let known = Assurance::KnownOnly;
+        match self {
+            Self::Get => desk.look_up(&id(group), known).await,
+            Self::Create => desk.create(&id(&created(group)), &wanted()).await,
+            Self::Update => {
+                let base = Wanted::default();
+                desk.update(&id(group), &base, &wanted(), known).await
+            }
+            Self::Rotate => desk.rotate(&id(group), None, known).await,
+        }
+    }
+
+    /// The same for the shipped binary.
+    pub(super) fn arguments(self, group: &str) -> Vec<String> {
+        let created = created(group);
+        let words: &[&str] = match self {
+            Self::Get => &["get", group],
+            Self::Create => &["create", &created, "--yes"],
+            Self::Update => &["update", group, "--name", "Changed", "--yes"],
+            Self::Rotate => &["rotate", group, "--yes"],
+        };
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+}
+
+/// The id that [`Errand::Create`] creates.
+pub(super) fn created(group: &str) -> String {
+    format!("new-{group}")
+}
+
+fn wanted() -> Wanted {
+    Wanted {
+        name: Some("Changed".into()),
+        mapping: Some([("7".to_owned(), "41".to_owned())].into_iter().collect()),
+        properties: Some(serde_json::Map::new()),
+    }
+}
+
+/// A world with groups that the desk knows, and a meddler.
+pub(super) struct Stage {
+    pub(super) world: World,
+    pub(super) meddler: Meddler,
+    /// Works through the meddler.
+    pub(super) ana: Operations,
+    pub(super) groups: Vec<String>,
+}
+
+impl Stage {
+    pub(super) async fn new(groups: usize) -> Self {
+        let world = World::new().await;
+        let groups: Vec<_> = (0..groups).map(|number| format!("h{number:04}")).collect();
+        let there = world.operations(Side::Testing);
+        for group in &groups {
+            world.seed(Side::Testing, group, group, &[("7", "40")], &json!({}));
+            let met = there.look_up(&id(group), Assurance::Exists).await;
+            met.expect("the group is known now");
+        }
+        let meddler = Meddler::before(world.address()).await;
+        let desk = world.desk(Side::Testing).through(meddler.base_url());
+        Self {
+            ana: desk.operations(),
+            world,
+            meddler,
+            groups,
+        }
+    }
+
+    /// The same desk through another address.
+    pub(super) fn through(&self, base_url: &str, timeout: Duration) -> Operations {
+        let desk = self.world.desk(Side::Testing).through(base_url);
+        desk.timeout(timeout).operations()
+    }
+
+    /// The token the service holds now.
+    pub(super) fn token(&self, group: &str) -> String {
+        self.world.stored(Side::Testing, group).token
+    }
+
+    /// All that the directory knows of all groups.
+    pub(super) async fn known(&self) -> String {
+        format!("{:?}", self.ana.list().await.expect("readable"))
+    }
+
+    /// A configuration whose testing profile has this address, and these lines more.
+    pub(super) fn config(&self, base_url: &str, lines: &str) -> PathBuf {
+        let text = std::fs::read_to_string(self.world.config_file()).expect("readable");
+        let text = text.replace(self.world.base_url(), base_url);
+        let file = tempfile::Builder::new()
+            .prefix("config")
+            .suffix(".toml")
+            .tempfile_in(self.world.folder());
+        let (_, file) = file.and_then(|file| Ok(file.keep()?)).expect("a file");
+        // The testing profile is the last one.
+        std::fs::write(&file, format!("{}\n{lines}\n", text.trim_end())).expect("written");
+        file
+    }
+
+    /// The shipped binary at this desk, with nothing in its environment.
+    pub(super) fn program(&self, config: &PathBuf, arguments: &[String]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_groupdesk"));
+        command
+            .args(arguments)
+            .env_clear()
+            .env("HOME", self.world.folder())
+            .env("USER", "ana")
+            .env("GROUPDESK_CONFIG", config)
+            .env("GROUPDESK_DIRECTORY", self.world.directory_file())
+            .current_dir(self.world.folder())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        command
+    }
+}
+
+/// Exit code, and all it said.
+pub(super) async fn ended(child: Child) -> (i32, String) {
+    let output = tokio::time::timeout(DEADLINE, child.wait_with_output()).await;
+    said(&output.expect("it ends in time").expect("it ran"))
+}
+
+pub(super) async fn run(mut command: Command) -> (i32, String) {
+    ended(command.spawn().expect("it starts")).await
+}
+
+fn said(output: &Output) -> (i32, String) {
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    let all = text(&output.stdout) + &text(&output.stderr);
+    assert!(!all.contains("panicked"), "{all}");
+    (output.status.code().expect("no signal killed it"), all)
+}

@@ -1,0 +1,200 @@
+//! Authorities, certificates, and a front that speaks TLS and hands on what it hears.
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose,
+};
+use tokio::{
+    io::copy_bidirectional,
+    net::{TcpListener, TcpStream},
+    task::JoinHandle,
+};
+use tokio_rustls::{
+    TlsAcceptor,
+    rustls::{
+        ServerConfig,
+        crypto::aws_lc_rs::default_provider,
+        pki_types::{CertificateDer, PrivateKeyDer},
+    },
+};
+
+/// A certificate with its key, as a server shows it.
+pub(super) struct Served {
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+}
+
+/// Somebody who signs certificates.
+pub(super) struct Authority {
+    issuer: CertifiedIssuer<'static, KeyPair>,
+    name: String,
+    pub(super) pem: String,
+    pub(super) der: Vec<u8>,
+    pub(super) key_pem: String,
+}
+
+fn params(names: &[&str]) -> CertificateParams {
+    let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
+    CertificateParams::new(names).expect("good names")
+}
+
+fn of_an_authority(name: &str) -> CertificateParams {
+    let mut params = params(&[]);
+    params.distinguished_name.push(DnType::CommonName, name);
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
+    params
+}
+
+fn key() -> KeyPair {
+    KeyPair::generate().expect("a key")
+}
+
+fn private(key: &KeyPair) -> PrivateKeyDer<'static> {
+    PrivateKeyDer::Pkcs8(key.serialize_der().into())
+}
+
+impl Authority {
+    pub(super) fn new(name: &str) -> Self {
+        let key = key();
+        let key_pem = key.serialize_pem();
+        let issuer = CertifiedIssuer::self_signed(of_an_authority(name), key);
+        Self::of(name, issuer.expect("signed"), key_pem)
+    }
+
+    fn of(name: &str, issuer: CertifiedIssuer<'static, KeyPair>, key_pem: String) -> Self {
+        Self {
+            name: name.replace(' ', "-"),
+            pem: issuer.pem(),
+            der: issuer.der().to_vec(),
+            key_pem,
+            issuer,
+        }
+    }
+
+    /// An authority that this one vouches for.
+    pub(super) fn authority_below(&self, name: &str) -> Self {
+        let key = key();
+        let key_pem = key.serialize_pem();
+        let issuer = CertifiedIssuer::signed_by(of_an_authority(name), key, &*self.issuer);
+        Self::of(name, issuer.expect("signed"), key_pem)
+    }
+
+    /// A certificate for these names, without what stands between it and its authority.
+    pub(super) fn certify(
+        &self,
+        names: &[&str],
+        change: impl FnOnce(&mut CertificateParams),
+    ) -> Served {
+        let mut params = params(names);
+        change(&mut params);
+        let key = key();
+        let signed = params.signed_by(&key, &*self.issuer).expect("signed");
+        Served {
+            chain: vec![signed.der().clone()],
+            key: private(&key),
+        }
+    }
+
+    /// Its certificate in a file.
+    pub(super) fn write(&self, folder: &Path) -> PathBuf {
+        let file = folder.join(format!("{}.pem", self.name));
+        std::fs::write(&file, &self.pem).expect("written");
+        file
+    }
+}
+
+/// A certificate that nobody but itself vouches for, and its PEM.
+pub(super) fn alone(names: &[&str]) -> (Served, String) {
+    signed_by_itself(&params(names))
+}
+
+/// The same, which is the certificate of an authority, too: what `openssl req -x509` makes.
+pub(super) fn itself(names: &[&str]) -> (Served, String) {
+    let mut params = params(names);
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    signed_by_itself(&params)
+}
+
+fn signed_by_itself(params: &CertificateParams) -> (Served, String) {
+    let key = key();
+    let signed = params.self_signed(&key).expect("signed");
+    let served = Served {
+        chain: vec![signed.der().clone()],
+        key: private(&key),
+    };
+    (served, signed.pem())
+}
+
+#[derive(Default)]
+struct Seen {
+    connections: AtomicUsize,
+    handshakes: AtomicUsize,
+}
+
+/// Speaks TLS and hands what it hears on to a service behind it; stops when dropped.
+pub(super) struct Front {
+    pub(super) address: SocketAddr,
+    seen: Arc<Seen>,
+    accepting: JoinHandle<()>,
+}
+
+impl Front {
+    pub(super) async fn before(backend: SocketAddr, served: Served) -> Self {
+        let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+            .with_safe_default_protocol_versions()
+            .expect("versions")
+            .with_no_client_auth()
+            .with_single_cert(served.chain, served.key)
+            .expect("a certificate and its key");
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let seen = Arc::<Seen>::default();
+        let accepting = tokio::spawn({
+            let seen = seen.clone();
+            async move {
+                while let Ok((stream, _)) = listener.accept().await {
+                    seen.connections.fetch_add(1, Ordering::SeqCst);
+                    let (acceptor, seen) = (acceptor.clone(), seen.clone());
+                    tokio::spawn(async move {
+                        let Ok(mut secure) = acceptor.accept(stream).await else {
+                            return;
+                        };
+                        seen.handshakes.fetch_add(1, Ordering::SeqCst);
+                        let mut behind = TcpStream::connect(backend).await.expect("it runs");
+                        let _ = copy_bidirectional(&mut secure, &mut behind).await;
+                    });
+                }
+            }
+        });
+        Self {
+            address,
+            seen,
+            accepting,
+        }
+    }
+
+    pub(super) fn connections(&self) -> usize {
+        self.seen.connections.load(Ordering::SeqCst)
+    }
+
+    /// Those in which the other side was content.
+    pub(super) fn handshakes(&self) -> usize {
+        self.seen.handshakes.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Front {
+    fn drop(&mut self) {
+        self.accepting.abort();
+    }
+}
