@@ -12,6 +12,7 @@ use crate::domain::{
 
 use super::{
     unclear::{self, Unclear},
+    wiped::Answered,
     words::{Scrub, Words},
 };
 
@@ -163,7 +164,7 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Asked<'_>, secrets: &[&str]) -> Ve
         return Verdict::Unclear(redirect);
     }
     let body = parse(exchange);
-    if let Some(token) = body.as_ref().ok().and_then(token_text) {
+    if let Some(token) = body.as_deref().ok().and_then(token_text) {
         scrub.add(token);
     }
     let Words { code, words } = body
@@ -177,7 +178,7 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Asked<'_>, secrets: &[&str]) -> Ve
             Err(unclear) => Verdict::Unclear(unclear.clone()),
         },
         400..500 => {
-            let object = body.as_ref().ok().and_then(Value::as_object);
+            let object = body.as_deref().ok().and_then(Value::as_object);
             if object.is_some_and(|map| success(map) == Success::Yes) {
                 return Verdict::Unclear(Unclear::SuccessDenied { status });
             }
@@ -206,7 +207,7 @@ fn says_no(status: u16) -> bool {
     )
 }
 
-fn parse(exchange: &Exchange<'_>) -> Result<Value, Unclear> {
+fn parse(exchange: &Exchange<'_>) -> Result<Answered, Unclear> {
     let status = exchange.status;
     // RFC 8259, section 8.1: a parser may ignore a byte order mark.
     let body = exchange
@@ -217,7 +218,7 @@ fn parse(exchange: &Exchange<'_>) -> Result<Value, Unclear> {
     if body.is_empty() {
         return Err(Unclear::Empty { status });
     }
-    serde_json::from_slice(body).map_err(|error| {
+    serde_json::from_slice(body).map(Answered).map_err(|error| {
         let page = exchange.content_type.is_some_and(|kind| {
             kind.trim_start()
                 .to_ascii_lowercase()

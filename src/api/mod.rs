@@ -12,5 +12,6 @@ pub mod probe;
 pub mod recording;
 pub mod rotation;
 pub mod unclear;
+mod wiped;
 pub mod wire;
 pub mod words;

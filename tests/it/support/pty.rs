@@ -22,7 +22,7 @@ use rustix::{
     termios::{LocalModes, tcgetattr},
 };
 
-use super::stall::{Stall, fill, is_open};
+use super::stall::{Stall, fill, is_open, other_side};
 
 /// Between opening a terminal and marking it close-on-exec, another child could inherit it and keep it alive.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -207,7 +207,7 @@ impl Session {
     pub(crate) fn stall(&mut self) {
         let stall = self.line().stall.clone();
         stall.set(Stall::WANTED);
-        let terminal = PathBuf::from(format!("/proc/{}/fd/1", self.pid));
+        let terminal = other_side(&*self.line().terminal);
         // Nothing that a terminal would show.
         fill(&terminal, b'\0', || stall.is(Stall::THERE));
     }
