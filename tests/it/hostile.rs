@@ -2,3 +2,4 @@
 
 mod directory;
 mod files;
+mod secrets;
