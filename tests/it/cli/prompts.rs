@@ -22,6 +22,11 @@ pub(super) fn typed(desk: &Desk, arguments: &[&str], line: &str) -> (String, Opt
     talk(desk, arguments, &[(&asks, line)])
 }
 
+/// Runs the command on a terminal where nobody types.
+pub(super) fn unasked(desk: &Desk, arguments: &[&str]) -> (String, Option<i32>) {
+    talk(desk, arguments, &[])
+}
+
 /// Runs the command on a terminal; waits for each text behind the one before, then types what belongs to it.
 pub(super) fn dialogue(
     desk: &Desk,
