@@ -169,7 +169,7 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Asked<'_>, secrets: &[&str]) -> Ve
         return Verdict::Unclear(redirect);
     }
     let body = parse(exchange);
-    if let Some(token) = body.as_ref().ok().and_then(token_text) {
+    if let Some(token) = body.as_deref().ok().and_then(token_text) {
         scrub.add(token);
     }
     let Words { code, words } = body
@@ -183,7 +183,7 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Asked<'_>, secrets: &[&str]) -> Ve
             Err(unclear) => Verdict::Unclear(unclear.clone()),
         },
         400..500 => {
-            let object = body.as_ref().ok().and_then(Value::as_object);
+            let object = body.as_deref().ok().and_then(Value::as_object);
             if object.is_some_and(|map| success(map) == Success::Yes) {
                 return Verdict::Unclear(Unclear::SuccessDenied { status });
             }

@@ -1,15 +1,13 @@
 //! The body of an answer as JSON, read strictly: what could be read in two ways is not believed, and what would take
 //! many times its room is not taken in.
 
-use serde_json::Value;
-
-use super::{answer::Exchange, unclear::Unclear};
+use super::{answer::Exchange, unclear::Unclear, wiped::Answered};
 use crate::domain::strict_json::{self, Wrong};
 
 /// Most JSON values in one answer; each takes a hundred bytes and more in memory, a few times over.
 pub const MOST_VALUES: usize = 5_000;
 
-pub(super) fn parse(exchange: &Exchange<'_>) -> Result<Value, Unclear> {
+pub(super) fn parse(exchange: &Exchange<'_>) -> Result<Answered, Unclear> {
     let status = exchange.status;
     // RFC 8259, section 8.1: a parser may ignore a byte order mark.
     let body = exchange
@@ -20,7 +18,8 @@ pub(super) fn parse(exchange: &Exchange<'_>) -> Result<Value, Unclear> {
     if body.is_empty() {
         return Err(Unclear::Empty { status });
     }
-    strict_json::strangers(body, MOST_VALUES).map_err(|wrong| match wrong {
+    let read = strict_json::strangers(body, MOST_VALUES).map(Answered);
+    read.map_err(|wrong| match wrong {
         Wrong::Twice { line, column } => Unclear::Twice {
             status,
             line,

@@ -32,6 +32,7 @@ use super::{
     retry_after::retry_after,
     secure::authorities,
     unclear::Unclear,
+    wiped::{self, Buffer},
     wire::{GroupRequest, RotateRequest},
     words::Scrub,
 };
@@ -92,9 +93,9 @@ impl Client {
         if key.expose_secret().trim().is_empty() {
             return Err(ClientError::NoKey(name()));
         }
-        let text = Zeroizing::new(format!("Token {}", key.expose_secret()));
-        let mut authorization =
-            HeaderValue::from_str(&text).map_err(|_| ClientError::Key(name()))?;
+        let text = Zeroizing::new(format!("Token {}", key.expose_secret()).into_bytes());
+        let mut authorization = HeaderValue::from_maybe_shared(wiped::shared(text))
+            .map_err(|_| ClientError::Key(name()))?;
         authorization.set_sensitive(true);
         // Shorter than the whole, so that "never connected" is told apart from "never answered".
         let connect_timeout = profile.connect_timeout.min(profile.timeout * 9 / 10);
@@ -243,7 +244,7 @@ impl Client {
         request: &impl Serialize,
         asked: &Asked<'_>,
     ) -> Result<Reply, CallError> {
-        let body = serde_json::to_vec(request).expect("a request of strings and JSON serialises");
+        let body = wiped::json(request);
         let note = self.listener.as_ref().map(|listener| {
             let place = Place {
                 profile: &self.inner.profile,
@@ -268,7 +269,7 @@ impl Inner {
     async fn exchange(
         &self,
         call: Call,
-        body: Vec<u8>,
+        body: Buffer,
         asked: &Asked<'_>,
         came: &mut Option<Came>,
     ) -> Result<Reply, CallError> {
@@ -291,7 +292,7 @@ impl Inner {
         let mut response = client
             .request(method, self.address.url.clone())
             .header(header::AUTHORIZATION, self.authorization.clone())
-            .body(body)
+            .body(wiped::shared(body))
             .send()
             .await
             .map_err(|error| sending.failed(&error, None, &scrub))?;
@@ -299,7 +300,7 @@ impl Inner {
         let came = came.insert(Came {
             status,
             headers: std::mem::take(response.headers_mut()),
-            body: Vec::new(),
+            body: Buffer::default(),
         });
         let verdict = match read(&mut response, &mut came.body).await {
             Ok(true) => {
@@ -362,10 +363,7 @@ fn base(profile: &Profile, address: &Address) -> reqwest::ClientBuilder {
 }
 
 /// The body as far as it comes; `false` when it is too large. A redirect's body is not waited for.
-async fn read(
-    response: &mut reqwest::Response,
-    body: &mut Vec<u8>,
-) -> Result<bool, reqwest::Error> {
+async fn read(response: &mut reqwest::Response, body: &mut Buffer) -> Result<bool, reqwest::Error> {
     if response.status().is_redirection() {
         return Ok(true);
     }
@@ -373,7 +371,7 @@ async fn read(
         if body.len() + chunk.len() > LARGEST_BODY {
             return Ok(false);
         }
-        body.extend_from_slice(&chunk);
+        wiped::add(body, &chunk);
     }
     Ok(true)
 }

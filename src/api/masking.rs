@@ -7,7 +7,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use super::words::without;
+use super::{wiped::Answered, words::without};
 
 /// What stands in the place of a secret.
 pub const MASK: &str = "****";
@@ -32,7 +32,7 @@ const SECRET_WORDS: [&str; 8] = [
     "authorization",
     "credential",
 ];
-const DISGUISED: &str = "(not shown: a secret stands in it in disguise)";
+pub(super) const DISGUISED: &str = "(not shown: a secret stands in it in disguise)";
 
 /// The tokens that went over the line, newest last; wiped when they go.
 #[derive(Default)]
@@ -63,7 +63,7 @@ impl Seen {
 
     /// Remembers every text that stands below a key for secrets.
     pub(super) fn learn(&mut self, body: &[u8]) {
-        if let Ok(value) = serde_json::from_slice(window(body)) {
+        if let Ok(value) = serde_json::from_slice(window(body)).map(Answered) {
             self.learn_value(&value, false);
         }
     }
@@ -146,21 +146,21 @@ fn names_a_secret(key: &str) -> bool {
 impl Mask<'_> {
     pub(super) fn body(&self, body: &[u8]) -> Body {
         let size = body.len();
-        let whole = (size <= WINDOW).then(|| serde_json::from_slice::<Value>(body).ok());
+        let whole = (size <= WINDOW).then(|| serde_json::from_slice(body).map(Answered).ok());
         let (raw, mut text) = if let Some(value) = whole.flatten() {
-            let raw = pretty(&value);
+            let raw = Zeroizing::new(pretty(&value));
             // The last net: a number, or a secret across the borders of a text.
             let text = self.plain(&pretty(&self.value(&value, false)));
             (raw, text)
         } else {
-            let raw = String::from_utf8_lossy(window(body)).into_owned();
+            let raw = Zeroizing::new(String::from_utf8_lossy(window(body)).into_owned());
             let mut text = self.text(&raw);
             if size > WINDOW {
                 self.drop_half_a_secret(&mut text);
             }
             (raw, text)
         };
-        let is_masked = text != raw;
+        let is_masked = text != *raw;
         let is_cut = size > WINDOW || text.len() > KEPT;
         text.truncate(text.floor_char_boundary(KEPT));
         Body {
@@ -210,16 +210,7 @@ impl Mask<'_> {
     /// Any text: a broken body, a web page, a header, a value of JSON.
     pub(super) fn text(&self, raw: &str) -> String {
         let text = self.plain(raw);
-        let decoded = [
-            decoded(&text, "%", 2, ""),
-            decoded(&text, "\\u", 4, ""),
-            decoded(&text, "&#x", 0, ";"),
-            decimal(&text),
-        ];
-        if decoded
-            .iter()
-            .any(|plain| *plain != text && self.holds_one(plain))
-        {
+        if undisguised(&text).any(|plain| self.holds_one(&plain)) {
             return DISGUISED.into();
         }
         behind_names(&text)
@@ -277,6 +268,18 @@ impl Mask<'_> {
 
 fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).expect("JSON serialises")
+}
+
+/// The text with its escapes resolved, in every way that makes another text of it.
+pub(super) fn undisguised(text: &str) -> impl Iterator<Item = String> {
+    let ways = [
+        decoded(text, "%", 2, ""),
+        decoded(text, "\\u", 4, ""),
+        decoded(text, "&#x", 0, ";"),
+        decimal(text),
+        text.replace("\\\"", "\"").replace("\\\\", "\\"),
+    ];
+    ways.into_iter().filter(move |plain| plain != text)
 }
 
 /// With escapes such as `%63` or `\u0063` resolved, as far as they mean ASCII.

@@ -15,5 +15,6 @@ mod retry_after;
 pub mod rotation;
 pub mod secure;
 pub mod unclear;
+mod wiped;
 pub mod wire;
 pub mod words;

@@ -16,6 +16,7 @@ use super::{
     client::Reply,
     failure::{Call, CallError},
     masking::{Mask, Seen},
+    wiped::Buffer,
 };
 use crate::domain::group::UserGroupId;
 
@@ -104,7 +105,7 @@ impl fmt::Debug for Listener {
 pub(super) struct Came {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,
-    pub(super) body: Vec<u8>,
+    pub(super) body: Buffer,
 }
 
 /// What a note needs to know of its client.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::masking::behind_names;
+use super::masking::{DISGUISED, behind_names, undisguised};
 use crate::domain::text;
 
 /// Longest text quoted from the service, in characters.
@@ -20,7 +20,8 @@ const HIDDEN: &str = "[hidden]";
 /// How many of several errors are quoted.
 const MOST_ERRORS: usize = 5;
 
-/// Takes secrets out of texts: the named ones in any letter case, and every run of 32 or more hex digits.
+/// Takes secrets out of texts: the named ones in any letter case, and every run of 32 or more hex digits. A text with a
+/// named one in disguise, such as `%22` for a quote, is not shown at all.
 #[derive(Clone, Default)]
 pub struct Scrub<'a>(Vec<Cow<'a, str>>);
 
@@ -55,6 +56,10 @@ impl<'a> Scrub<'a> {
         let mut safe = quoted.trim().to_owned();
         for secret in &self.0 {
             safe = without(&safe, secret, HIDDEN);
+        }
+        let is_one = |plain: String| self.0.iter().any(|one| without(&plain, one, "") != plain);
+        if undisguised(&safe).any(is_one) {
+            return DISGUISED.to_owned();
         }
         // A service that quotes an answer may quote a token that nobody has seen yet.
         let safe = behind_names(&without_hex(&safe));
@@ -306,6 +311,23 @@ mod tests {
         assert_eq!(
             Scrub::default().clean("id 0123456789abcdef é"),
             "id 0123456789abcdef é"
+        );
+        for disguised in [
+            "c%61nary%2Dkey",
+            "canar\\u0079-key",
+            "&#x63;anary-key",
+            "&#99;anary-key",
+        ] {
+            let shown = Scrub::of(&["canary-key"]).clean(&format!("no {disguised} here"));
+            assert!(shown.contains("in disguise"), "{shown}");
+        }
+        assert_eq!(
+            Scrub::of(&["a\"canary"]).clean(r#"no a\"canary"#),
+            DISGUISED
+        );
+        assert_eq!(
+            Scrub::of(&["canary-key"]).clean("100%25 of it"),
+            "100%25 of it"
         );
         let straddling = format!("{}canary-key", "x".repeat(LONGEST_QUOTE - 5));
         assert!(

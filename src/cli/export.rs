@@ -22,6 +22,7 @@ use super::{
     stop::Stop,
 };
 use crate::{
+    config::files,
     domain::{exchange::Format, known::KnownGroup, text::visible},
     operations::exported_row,
 };
@@ -73,7 +74,7 @@ fn target(path: &Path) -> Result<PathBuf, Stop> {
         Ok(_) => Err(refused("it is no regular file")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             if path.symlink_metadata().is_ok() {
-                return Err(refused("it is a link to nowhere"));
+                return Err(refused("it is a link to nowhere; name another file"));
             }
             Ok(path.to_owned())
         }
@@ -116,7 +117,11 @@ async fn groups(
         let broke_off = |_| io::Error::other("the writing broke off");
         let written = written.map_err(broke_off).and_then(|written| written);
         written.map_err(|error| match file {
-            Some(path) => Stop::Usage(format!("cannot write {}: {error}", path.display())),
+            Some(path) => Stop::Usage(format!(
+                "nothing was written: {} {}",
+                path.display(),
+                files::explained(&error)
+            )),
             None => Stop::Output(error),
         })
     };

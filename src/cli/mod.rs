@@ -8,6 +8,7 @@ mod bulk;
 mod completions;
 mod console;
 mod contract;
+pub mod crash;
 pub mod demo;
 mod doctor;
 mod exit;
@@ -32,6 +33,7 @@ mod rotations;
 mod secrets;
 mod serve;
 mod session;
+mod shield;
 mod signals;
 mod stop;
 mod teller;
@@ -50,13 +52,8 @@ use stop::Stop;
 
 /// Runs what the arguments of this process say.
 pub fn main() -> ExitCode {
-    let hooks = color_eyre::config::HookBuilder::new()
-        // The default theme colours pipes and ignores NO_COLOR (trap 12).
-        .theme(color_eyre::config::Theme::new())
-        .display_env_section(false)
-        .install();
-    // A second hook in one process is no reason not to run.
-    drop(hooks);
+    shield::raise();
+    crash::install_hook();
     if let Err(stop) = secrets::refuse(std::env::args_os().skip(1)) {
         return report(&stop, says("--json")).into();
     }

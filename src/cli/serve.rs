@@ -1,6 +1,9 @@
 //! `groupdesk serve`: runs the User Group Service until a signal, and lets what is in flight end.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use super::{
     args::{Global, Serve, ServeCommand},
@@ -14,7 +17,7 @@ use crate::{
     config::{Environment, paths},
     service::{
         Service,
-        store::{Options, Store},
+        store::{Options, Store, StoreError},
     },
 };
 
@@ -32,13 +35,23 @@ pub(super) async fn run(arguments: Serve, global: &Global) -> Result<Exit, Stop>
     }
 }
 
+/// Which database it is, where the error does not say so.
+pub(super) fn about(database: &Path, error: StoreError) -> Stop {
+    let (text, name) = (error.to_string(), database.display().to_string());
+    if text.contains(&name) {
+        Stop::Store(error)
+    } else {
+        Stop::Usage(format!("{name}: {text}"))
+    }
+}
+
 async fn serve(listen: std::net::SocketAddr, database: PathBuf, json: bool) -> Result<Exit, Stop> {
     let mut signals = Signals::new()?;
     let options = Options {
         report: Some(Arc::new(|error| print::alarm(&format!("! {error}")))),
         ..Options::default()
     };
-    let store = Store::open_with(&database, options)?;
+    let store = Store::open_with(&database, options).map_err(|error| about(&database, error))?;
     if store
         .list_keys()?
         .iter()

@@ -41,13 +41,21 @@ impl TokenFile {
             return Ok(());
         }
         self.touched = true;
+        if let Err(error) = self.put(token) {
+            // Half a token is none, and would stand in the way of the next attempt.
+            self.touched = false;
+            return Err(files::explained(&error));
+        }
+        self.written = Some(token.clone());
+        Ok(())
+    }
+
+    fn put(&mut self, token: &Token) -> io::Result<()> {
         self.file.rewind()?;
         self.file.set_len(0)?;
         self.file.write_all(token.expose().as_bytes())?;
         self.file.write_all(b"\n")?;
-        self.file.sync_all()?;
-        self.written = Some(token.clone());
-        Ok(())
+        self.file.sync_all()
     }
 
     pub(super) fn path(&self) -> &Path {

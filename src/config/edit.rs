@@ -33,6 +33,8 @@ pub enum EditError {
     ByHand(PathBuf),
     #[error("{} was changed by someone meanwhile; try again", shown(&.0.to_string_lossy()))]
     Changed(PathBuf),
+    #[error("{} is a link to a file that is not there; make that file, or remove the link", shown(&.0.to_string_lossy()))]
+    LeadsNowhere(PathBuf),
     #[error("the configuration file cannot be written: {0}")]
     Unwritable(io::Error),
 }
@@ -67,7 +69,11 @@ impl Edit {
             }
             return match write_new_private(&self.file, self.after.as_bytes()) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    Err(EditError::Changed(self.file.clone()))
+                    Err(if self.file.is_symlink() {
+                        EditError::LeadsNowhere(self.file.clone())
+                    } else {
+                        EditError::Changed(self.file.clone())
+                    })
                 }
                 written => written.map_err(EditError::Unwritable),
             };

@@ -1,16 +1,26 @@
-//! The environment variables, passed in as a value, so that nothing else here reads those of the process.
+//! The environment variables, passed in as a value, so that nothing else here reads those of the process; and which of
+//! them hold API keys, so that no command that is started gets one.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     ffi::{OsStr, OsString},
     fmt,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use super::error::ConfigError;
 
+/// Holds an API key in every configuration, and without one.
+pub(super) const API_KEY: &str = "GROUPDESK_API_KEY";
+
 /// A copy of environment variables. Its `Debug` names none of them: some are secrets.
 #[derive(Clone, Default)]
-pub struct Environment(BTreeMap<OsString, OsString>);
+pub struct Environment {
+    variables: Arc<BTreeMap<OsString, OsString>>,
+    /// Names of variables that hold keys. Shared by all copies: a profile that is added later hides its own from
+    /// the commands of every other profile, too.
+    keys: Arc<Mutex<BTreeSet<String>>>,
+}
 
 impl Environment {
     /// The variables of this process.
@@ -20,7 +30,7 @@ impl Environment {
 
     /// A variable; an empty one counts as not set.
     pub fn get(&self, name: &str) -> Option<&OsStr> {
-        self.0
+        self.variables
             .get(OsStr::new(name))
             .map(OsString::as_os_str)
             .filter(|value| !value.is_empty())
@@ -37,27 +47,38 @@ impl Environment {
             .transpose()
     }
 
-    /// All of them, for a command that is started.
-    pub fn variables(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
-        self.0
-            .iter()
-            .map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    /// From now on this variable goes to no command.
+    pub fn holds_a_key(&self, name: &str) {
+        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        keys.insert(name.to_owned());
+    }
+
+    /// What a command gets that is started: all, without those that hold the API key of any profile.
+    pub fn for_commands(&self) -> Vec<(&OsStr, &OsStr)> {
+        let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_key = |name: &OsStr| name == API_KEY || keys.iter().any(|key| name == key.as_str());
+        let all = self.variables.iter();
+        all.map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+            .filter(|(name, _)| !is_key(name))
+            .collect()
     }
 }
 
 impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Environment({} variables)", self.0.len())
+        write!(f, "Environment({} variables)", self.variables.len())
     }
 }
 
 impl<K: Into<OsString>, V: Into<OsString>> FromIterator<(K, V)> for Environment {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(variables: I) -> Self {
-        Self(
-            variables
-                .into_iter()
-                .map(|(name, value)| (name.into(), value.into()))
-                .collect(),
-        )
+        let variables: BTreeMap<_, _> = variables
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect();
+        Self {
+            variables: Arc::new(variables),
+            keys: Arc::default(),
+        }
     }
 }

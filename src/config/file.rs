@@ -1,11 +1,13 @@
 //! Reads the configuration file from the disk; refuses one that anybody could have written.
 
 use std::{
-    fs::File,
+    fs::OpenOptions,
     io::{self, Read},
-    os::unix::fs::MetadataExt,
+    os::unix::fs::{MetadataExt, OpenOptionsExt},
     path::Path,
 };
+
+use rustix::fs::OFlags;
 
 use super::{
     document::place,
@@ -61,20 +63,48 @@ pub(super) fn text(
 }
 
 fn bytes(file: &Path) -> io::Result<Vec<u8>> {
-    let file = File::open(file)?;
-    let metadata = file.metadata()?;
+    let is_given = is_given(file);
+    let opened = OpenOptions::new()
+        .read(true)
+        // A FIFO must not keep us waiting before it is refused.
+        .custom_flags(if is_given {
+            0
+        } else {
+            OFlags::NONBLOCK.bits() as i32
+        })
+        .open(file)?;
+    let metadata = opened.metadata()?;
+    if !is_given && !metadata.is_file() {
+        return Err(io::Error::other(
+            "it is not a regular file; name another file",
+        ));
+    }
     // Who can write here can send the API key to another host, or run a command as us.
     if metadata.is_file() && metadata.mode() & 0o002 != 0 {
         return Err(io::Error::other(
             "every user can write to it; take that right away with chmod o-w",
         ));
     }
+    let us = rustix::process::geteuid().as_raw();
+    if metadata.is_file() && metadata.uid() != us && metadata.uid() != 0 {
+        return Err(io::Error::other(format!(
+            "it belongs to another user (number {}), who could send the API key elsewhere; use a file of your own, or one of root's",
+            metadata.uid()
+        )));
+    }
     let mut bytes = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    opened.take(LARGEST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST {
         return Err(io::Error::other(
             "it is larger than 1 MiB; name another file",
         ));
     }
     Ok(bytes)
+}
+
+/// What a shell puts in place of a file: `<(command)` is a pipe that somebody writes to.
+fn is_given(file: &Path) -> bool {
+    ["/dev/fd", "/proc/self/fd", "/dev/stdin"]
+        .iter()
+        .any(|place| file.starts_with(place))
 }

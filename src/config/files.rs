@@ -2,12 +2,12 @@
 
 use std::{
     fs::{File, OpenOptions},
-    io::{self, Write},
+    io::{self, ErrorKind, Write},
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
-use rustix::fs::OFlags;
+use rustix::{fs::OFlags, io::Errno};
 
 const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
@@ -58,9 +58,24 @@ pub fn private_file(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Narrows a file that a library made on its own, where there is one; anything but a regular file is refused. SQLite
+/// gives its log the mode of the database, unless one was left over from a wider one.
+pub fn narrow_where_there(path: &Path) -> io::Result<()> {
+    match std::fs::symlink_metadata(path) {
+        Ok(found) if !found.is_file() => Err(refused(path, "is not a regular file; remove it")),
+        Ok(found) if found.mode() & 0o077 != 0 => {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(FILE_MODE))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Writes a new 0600 file durably; an existing file or link is refused, never overwritten.
 pub fn write_new_private(path: &Path, contents: &[u8]) -> io::Result<()> {
-    let mut file = new_private(path)?;
+    put(new_private(path)?, path, contents)
+}
+
+fn put(mut file: File, path: &Path, contents: &[u8]) -> io::Result<()> {
     let written = file.write_all(contents).and_then(|()| file.sync_all());
     if written.is_err() {
         // Half a file would stand in the way of the next attempt.
@@ -85,9 +100,7 @@ pub fn new_token_file(path: &Path) -> io::Result<File> {
 
 /// Writes a token durably to a file as [`new_token_file`] makes it.
 pub fn write_new_token(path: &Path, contents: &[u8]) -> io::Result<()> {
-    let mut file = new_token_file(path)?;
-    file.write_all(contents)?;
-    file.sync_all()
+    put(new_token_file(path)?, path, contents)
 }
 
 /// The git work tree that a file would stand in; links in its folder are followed first.
@@ -122,7 +135,26 @@ fn refused(path: &Path, why: &str) -> io::Error {
 }
 
 fn named(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+    let error = explained(error);
+    io::Error::new(error.kind(), format!("{} {error}", path.display()))
+}
+
+/// The error in words that say what to do, about a file that is named before them.
+pub fn explained(error: &io::Error) -> io::Error {
+    let words = match error.kind() {
+        _ if Errno::from_io_error(error) == Some(Errno::LOOP) => "is a link; name the file itself",
+        ErrorKind::AlreadyExists => "exists already; name a new file",
+        ErrorKind::IsADirectory => "is a folder; name a file",
+        ErrorKind::NotFound => "is not there; name another file, or make its folder",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            "finds no room left on the disk; make room and try again"
+        }
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            "may not be written by you; name another file, or make it and its folder writable"
+        }
+        _ => return io::Error::new(error.kind(), format!("cannot be used: {error}")),
+    };
+    io::Error::new(error.kind(), words)
 }
 
 #[cfg(test)]

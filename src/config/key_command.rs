@@ -39,7 +39,7 @@ pub(super) async fn run(
     let mut child = Command::new(program)
         .args(arguments)
         .env_clear()
-        .envs(env.variables())
+        .envs(env.for_commands())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

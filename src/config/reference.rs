@@ -58,7 +58,7 @@ pub const KINDS: [(&str, &str); 4] = [
 
 /// The environment variables that groupdesk reads, those of one purpose together, and what for. A flag is stronger than a variable, a variable stronger
 /// than the file; an empty one counts as not set.
-pub const VARIABLES: [(&str, &str); 22] = [
+pub const VARIABLES: [(&str, &str); 23] = [
     (
         "GROUPDESK_CONFIG",
         "the configuration file; --config is stronger",
@@ -128,5 +128,9 @@ pub const VARIABLES: [(&str, &str); 22] = [
     (
         "HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY",
         "the proxy, with proxy_from_environment = true only",
+    ),
+    (
+        "GROUPDESK_DEBUGGABLE",
+        "1: a debugger may attach, and core dumps are as the system has them",
     ),
 ];

@@ -9,7 +9,7 @@ use super::{
     file,
     name::{nearest, objection},
     paths,
-    profile::Profile,
+    profile::{KeySource, Profile},
     rebound::Rebound,
     schema::Written,
     variables,
@@ -49,6 +49,7 @@ pub struct Settings {
 
 impl Settings {
     /// Reads the file and the variables. A file that somebody named must exist; the default one may be missing.
+    /// The variables that its profiles take their keys from go to no command from then on.
     ///
     /// The default profile is, in this order: `--profile`, `GROUPDESK_PROFILE`, the profile made from
     /// `GROUPDESK_BASE_URL`, the file's `default_profile`, the only profile there is.
@@ -87,6 +88,9 @@ impl Settings {
         }
         for profile in &mut profiles {
             profile.read_only |= overrides.read_only;
+            if let KeySource::Env(name) = &profile.api_key {
+                env.holds_a_key(name);
+            }
         }
         Ok(Self {
             profiles,

@@ -2,7 +2,7 @@
 
 use super::{
     address,
-    environment::Environment,
+    environment::{API_KEY, Environment},
     error::ConfigError,
     profile::{KeySource, Profile},
     schema,
@@ -10,7 +10,6 @@ use super::{
 use crate::domain::group::EnvironmentTag;
 
 const BASE_URL: &str = "GROUPDESK_BASE_URL";
-const API_KEY: &str = "GROUPDESK_API_KEY";
 const TAG: &str = "GROUPDESK_ENVIRONMENT";
 const PATH: &str = "GROUPDESK_PATH";
 

@@ -15,10 +15,18 @@ pub enum DirectoryError {
         source: Arc<io::Error>,
     },
     #[error(
-        "{} is not a groupdesk directory or is damaged; move it away and start again, a new one is made",
+        "{} is not a groupdesk directory or is damaged; `groupdesk doctor` tells more; move it away and start again, a \
+         new one is made",
         path.display()
     )]
     NotADirectory { path: PathBuf },
+    /// SQLite would take the file for a new one, and throw the log away.
+    #[error(
+        "{0} is empty or gone, but its log {0}-wal is there and holds what was written last; put the file back from a \
+         backup, or move the log away, too, and start again",
+        path.display()
+    )]
+    LogAlone { path: PathBuf },
     #[error(
         "{} was written by a newer groupdesk (version {found}, this one knows {known}); update groupdesk, or name \
          another file with GROUPDESK_DIRECTORY",
@@ -52,8 +60,8 @@ pub enum DirectoryError {
     Gone { path: PathBuf },
     /// An I/O error while writing or committing. The only failure after which the write may still be there.
     #[error(
-        "the disk failed while writing {}; whether the last change was recorded is not known; check the disk, then \
-         look at the history and the rotations",
+        "the disk failed while writing {}; whether the last change was recorded is not known; check the disk and the \
+         room on it, then look at the history and the rotations",
         path.display()
     )]
     Failed { path: PathBuf },
@@ -83,12 +91,22 @@ pub enum DirectoryError {
     /// Another process was faster, or the item never existed.
     #[error("item {position} of batch {batch} has ended already")]
     ItemEnded { batch: i64, position: usize },
+    /// Before a newer schema; nothing was changed.
+    #[error(
+        "cannot keep a copy of the directory as {} before its schema changes: {source}; nothing was changed: make room \
+         on the disk, or move away what stands there, and try again",
+        backup.display()
+    )]
+    NotBackedUp {
+        backup: PathBuf,
+        source: Arc<io::Error>,
+    },
     #[error("the system gave no random numbers for the directory's key; try again")]
     NoRandomness,
     #[error("the directory {} has stopped working; start groupdesk again", path.display())]
     Stopped { path: PathBuf },
     #[error(
-        "SQLite reports \"{what}\" (code {code}) for {}; check that the file is in order, then try again",
+        "SQLite reports \"{what}\" (code {code}) for {}; `groupdesk doctor` checks the file",
         path.display()
     )]
     Other {

@@ -40,7 +40,7 @@ pub use error::DirectoryError;
 pub use import::{Import, ImportId};
 pub use replay::replay;
 use request::{Groups, Reply, Request};
-pub use sqlite::{Contents, Inspected, inspect};
+pub use sqlite::{Contents, Inspected, backup_of, backups_of, inspect};
 use thread::start;
 pub use values::{
     Begun, Damaged, HandOffStep, Happening, HistoryFilter, Intent, JournalRow, Numbered, Owner,

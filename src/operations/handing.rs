@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 
 use super::{Assurance, Done, Failure, Guarded, Operations, Warning};
 use crate::{
-    config::{HandOffCommand, KeySource},
+    config::HandOffCommand,
     directory::{DirectoryError, HandOffStep, JournalRow, Record, RotationFilter, RotationId},
     domain::{
         group::UserGroupId,
@@ -224,15 +224,9 @@ impl Operations {
         }
     }
 
-    /// The variables of this process, without the one that holds the API key.
+    /// The variables that a command gets: those of this process, without the API keys of all profiles.
     pub fn variables_for_commands(&self) -> Vec<(&OsStr, &OsStr)> {
-        let key = match &self.profile().api_key {
-            KeySource::Env(name) => Some(name.as_str()),
-            KeySource::File(_) | KeySource::Command(_) | KeySource::Keyring(_) => None,
-        };
-        let all = self.0.environment.variables();
-        all.filter(|(name, _)| key.is_none_or(|key| *name != key))
-            .collect()
+        self.0.environment.for_commands()
     }
 
     fn hand_off_entry(

@@ -59,7 +59,10 @@ pub use crate::{
 
 use crate::{
     api::client::Client,
-    config::{Environment, guard, profile::Profile},
+    config::{
+        Environment, guard,
+        profile::{KeySource, Profile},
+    },
     directory::{Directory, HistoryFilter, RotationFilter},
     domain::{
         group::UserGroupId, history::Entry, known::KnownGroup, near::near,
@@ -121,6 +124,9 @@ impl Operations {
         operator: String,
         clock: Clock,
     ) -> Self {
+        if let KeySource::Env(name) = &profile.api_key {
+            environment.holds_a_key(name);
+        }
         let inner = Arc::new(Inner {
             profile,
             client: OnceCell::new(),

@@ -15,7 +15,6 @@ pub(in crate::tui) use finding::nearest_in;
 pub use running::Link;
 
 use crate::{
-    config::profile::KeySource,
     domain::group::UserGroupId,
     operations::{Assurance, Connector, DirectoryError, Done, Failure, Operations},
 };
@@ -54,13 +53,11 @@ impl Works {
 
     /// The environment of the person's editor: without the API key of any profile.
     pub fn variables_for_editor(&self, profile: ProfileIndex) -> Vec<(OsString, OsString)> {
-        let operations = self.0.operations.read();
-        let operations = operations.unwrap_or_else(PoisonError::into_inner);
-        let keys: Vec<&str> = operations.iter().filter_map(key_variable).collect();
-        let all = operations.get(profile.0);
-        let all = all.into_iter().flat_map(Operations::variables_for_commands);
-        all.filter(|(name, _)| *name != API_KEY && !keys.iter().any(|key| name == key))
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        let operations = self.of(profile);
+        let all = operations
+            .iter()
+            .flat_map(Operations::variables_for_commands);
+        all.map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect()
     }
 
@@ -178,16 +175,6 @@ impl Works {
             found.extend(known.map(|group| (ProfileIndex(index), group)));
         }
         Ok(Outcome::SameId(found))
-    }
-}
-
-/// Holds an API key where no file says otherwise; so it is nobody else's business where one does.
-const API_KEY: &str = "GROUPDESK_API_KEY";
-
-fn key_variable(operations: &Operations) -> Option<&str> {
-    match &operations.profile().api_key {
-        KeySource::Env(name) => Some(name),
-        KeySource::File(_) | KeySource::Command(_) | KeySource::Keyring(_) => None,
     }
 }
 

@@ -3,10 +3,13 @@
 mod answers;
 mod bodies;
 mod code_points;
+mod directory;
+mod files;
 mod keyboard;
 mod line;
 mod proxies;
 mod redirects;
+mod secrets;
 mod stage;
 mod terminal;
 mod text;

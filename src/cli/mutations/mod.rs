@@ -87,7 +87,7 @@ fn write_token(done: &Done, file: Option<&mut TokenFile>) -> Result<(), Stop> {
     };
     file.write(token).map_err(|error| {
         Stop::Usage(format!(
-            "{}, but the token cannot be written to {}: {error}; read it again with `groupdesk get {} --token-out FILE`",
+            "{}, but the token was not written: {} {error}; read it again with `groupdesk get {} --token-out FILE`",
             done.ending.as_str(),
             file.path().display(),
             done.group.id

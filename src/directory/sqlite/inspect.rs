@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{
     fault::Fault,
-    open::{NEWEST, PATIENCE, SMALLEST, version},
+    open::{NEWEST, PATIENCE, SMALLEST, not_a_log_alone, version},
 };
 use crate::directory::{DirectoryError, sql};
 
@@ -44,6 +44,7 @@ pub fn inspect(path: &Path) -> Result<Inspected, DirectoryError> {
         source: source.into(),
     };
     let path = &std::path::absolute(path).map_err(unusable)?;
+    not_a_log_alone(path)?;
     let found = std::fs::metadata(path).map_err(unusable)?;
     if !found.is_file() || (1..SMALLEST).contains(&found.len()) {
         return Err(DirectoryError::NotADirectory {

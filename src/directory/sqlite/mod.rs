@@ -1,6 +1,7 @@
 //! The SQLite backend: one connection on one thread, with group commit. It keeps every request whole, answers after the
 //! commit, and trusts no connection that failed to write.
 
+mod backup;
 mod batches;
 mod console;
 mod drafts;
@@ -28,6 +29,7 @@ use crate::domain::token::Fingerprinter;
 use fault::Fault;
 use work::{Access, Task, Work};
 
+pub use backup::{backup_of, backups_of};
 pub use inspect::{Contents, Inspected, inspect};
 
 /// Most requests in one transaction.

@@ -4,7 +4,7 @@
 use std::{
     fs::{File, Metadata},
     io::{self, Read},
-    os::unix::fs::{MetadataExt, PermissionsExt},
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
@@ -15,7 +15,10 @@ use rusqlite::{
 };
 use zeroize::Zeroizing;
 
-use super::fault::{Fault, is_busy};
+use super::{
+    backup,
+    fault::{Fault, is_busy},
+};
 use crate::{
     config::files,
     directory::{DirectoryError, sql},
@@ -63,6 +66,7 @@ fn take_care(path: &Path) -> Result<(), DirectoryError> {
     let foreign = || DirectoryError::NotADirectory {
         path: path.to_owned(),
     };
+    not_a_log_alone(path)?;
     match std::fs::symlink_metadata(path) {
         // SQLite takes a file of a few bytes for an empty database, and would write over it.
         Ok(found) if found.is_file() && (1..SMALLEST).contains(&found.len()) => {
@@ -77,8 +81,8 @@ fn take_care(path: &Path) -> Result<(), DirectoryError> {
         }
         Err(_) => files::private_file(path).map_err(unusable)?,
     }
-    narrow(path, "-wal").map_err(unusable)?;
-    narrow(path, "-shm").map_err(unusable)
+    let narrow = |suffix| files::narrow_where_there(&beside(path, suffix)).map_err(unusable);
+    narrow("-wal").and_then(|()| narrow("-shm"))
 }
 
 fn is_private(found: &Metadata) -> bool {
@@ -96,21 +100,25 @@ fn is_foreign(path: &Path) -> io::Result<bool> {
     Ok(!start.is_empty() && start != b"SQLite format 3\0")
 }
 
-/// SQLite gives these files the mode of the database, unless they were left over from a wider one.
-fn narrow(path: &Path, suffix: &str) -> io::Result<()> {
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
-    let name = PathBuf::from(name);
-    match std::fs::symlink_metadata(&name) {
-        Ok(found) if found.is_file() && is_wide(&found) => {
-            std::fs::set_permissions(&name, std::fs::Permissions::from_mode(0o600))
-        }
-        Ok(found) if !found.is_file() => Err(io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            format!("{} is not a regular file; remove it", name.display()),
-        )),
-        _ => Ok(()),
+    name.into()
+}
+
+/// SQLite throws a log away that has no file to it.
+pub(super) fn not_a_log_alone(path: &Path) -> Result<(), DirectoryError> {
+    if length(path) == 0 && length(&beside(path, "-wal")) > 0 {
+        return Err(DirectoryError::LogAlone {
+            path: path.to_owned(),
+        });
     }
+    Ok(())
+}
+
+/// Of a file that is not there, too.
+fn length(path: &Path) -> u64 {
+    std::fs::symlink_metadata(path).map_or(0, |found| found.len())
 }
 
 fn connect(path: &Path) -> Result<(Connection, Fingerprinter), Fault> {
@@ -124,7 +132,7 @@ fn connect(path: &Path) -> Result<(Connection, Fingerprinter), Fault> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     if version(&connection)? < NEWEST {
         // Before the write-ahead log, so that the mark reaches the file itself with the first transaction.
-        migrate(&mut connection)?;
+        migrate(&mut connection, path)?;
     }
     share(&connection)?;
     let fingerprinter = key(&connection)?;
@@ -166,10 +174,13 @@ pub(super) fn still_ours(tx: &Transaction<'_>) -> Result<(), Fault> {
     }
 }
 
-fn migrate(connection: &mut Connection) -> Result<(), Fault> {
+fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
     let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Asked again under the lock: another process may have been faster.
     let from = version(&tx)?;
+    if (1..NEWEST).contains(&from) {
+        backup::keep(path, from)?;
+    }
     for migration in &MIGRATIONS[from as usize..] {
         tx.execute_batch(migration)?;
     }

@@ -8,7 +8,7 @@ use std::{
 use super::{Area, Report, many};
 use crate::{
     config::{Overrides, directory_of, paths, scrub::shown},
-    directory::{Contents, DirectoryError, Inspected, inspect},
+    directory::{Contents, DirectoryError, Inspected, backup_of, backups_of, inspect},
 };
 
 const AREA: Area = Area::Directory;
@@ -32,7 +32,7 @@ pub(super) async fn look(overrides: &Overrides, report: &mut Report) -> Option<P
             return None;
         }
     };
-    if file.symlink_metadata().is_err() {
+    if file.symlink_metadata().is_err() && beside(&file, "-wal").symlink_metadata().is_err() {
         report.note(
             AREA,
             format!("there is none yet at {}", shown(&file.to_string_lossy())),
@@ -48,6 +48,7 @@ pub(super) async fn look(overrides: &Overrides, report: &mut Report) -> Option<P
         Ok(Ok(inspected)) => judge(&file, &inspected, report).then_some(file),
         Ok(Err(error)) => {
             broken(&error, report);
+            copies(&file, report);
             None
         }
         Err(_) => {
@@ -100,13 +101,29 @@ fn judge(file: &Path, inspected: &Inspected, report: &mut Report) -> bool {
         report.note(
             AREA,
             format!("this groupdesk brings it to version {newest} when it opens it; an older groupdesk cannot open it then"),
-            "Copy the file first if an older groupdesk uses it too.",
+            &format!(
+                "It keeps a copy of it as it is now: {}.",
+                shown(&backup_of(file, schema).to_string_lossy())
+            ),
         );
     }
+    copies(file, report);
     if let Some(contents) = contents {
         waiting(&contents, report);
     }
     true
+}
+
+/// What was kept before newer schemas.
+fn copies(file: &Path, report: &mut Report) {
+    for (version, copy) in backups_of(file) {
+        let name = shown(&copy.to_string_lossy());
+        report.note(
+            AREA,
+            format!("{name} is the directory as it was before a newer schema (version {version})"),
+            "An older groupdesk can use a copy of it, with --directory. Remove it when nobody needs it any more.",
+        );
+    }
 }
 
 fn waiting(contents: &Contents, report: &mut Report) {
@@ -141,14 +158,16 @@ fn waiting(contents: &Contents, report: &mut Report) {
     }
 }
 
+fn beside(file: &Path, suffix: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
 /// The history tells who did what; it is nobody else's business.
 fn rights(file: &Path, report: &mut Report) {
-    let beside = |suffix: &str| {
-        let mut name = file.as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
-    };
-    let files = [file.to_owned(), beside("-wal"), beside("-shm")];
+    let mut files = vec![file.to_owned(), beside(file, "-wal"), beside(file, "-shm")];
+    files.extend(backups_of(file).into_iter().map(|(_, copy)| copy));
     let us = rustix::process::geteuid().as_raw();
     for file in files {
         let Ok(found) = file.symlink_metadata() else {

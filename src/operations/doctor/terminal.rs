@@ -42,7 +42,7 @@ async fn set_clipboard(env: &Environment) -> Option<String> {
     let asking = Command::new("tmux")
         .args(["show-options", "-sv", "set-clipboard"])
         .env_clear()
-        .envs(env.variables())
+        .envs(env.for_commands())
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .kill_on_drop(true)

@@ -24,8 +24,20 @@ pub(super) fn open_or_create(path: &Path, busy: Duration) -> Result<Connection, 
     open(path, busy)
 }
 
+/// SQLite would follow a link in place of its log.
+fn narrow_logs(path: &Path) -> Result<(), StoreError> {
+    for suffix in ["-wal", "-shm"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        files::narrow_where_there(Path::new(&name))
+            .map_err(|error| StoreError::File(error.to_string()))?;
+    }
+    Ok(())
+}
+
 /// Opens an existing file. Never creates one: SQLite would do so with wider modes.
 pub(super) fn open(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
+    narrow_logs(path)?;
     let deadline = Instant::now() + busy;
     loop {
         match try_open(path, busy) {

@@ -9,7 +9,7 @@ mod plain;
 pub mod signals;
 
 pub use input::{Came, Input, LONGEST_PASTE};
-pub use panic::{install_panic_hook, missed_panics};
+pub use panic::{describe_panic, install_panic_hook, missed_panics};
 pub use plain::PlainScreen;
 pub(in crate::tui) use signals::stop_here;
 pub use signals::{Signal, Signals, asked_to_end};

@@ -17,13 +17,15 @@ const KEPT: usize = 16;
 const LONGEST: usize = 300;
 /// A run of token characters this long is taken for a secret.
 const SECRET_RUN: usize = 16;
+/// A word this long is, if it has letters and digits.
+const SECRET_WORD: usize = 12;
 
 static MISSED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Replaces the panic hook of the process. Not ratatui's, which takes the screen down for a panic on any thread.
 pub fn install_panic_hook() {
     std::panic::set_hook(Box::new(|panic| {
-        let text = describe(panic);
+        let text = describe_panic(panic);
         let is_console = *console_thread() == Some(std::thread::current().id());
         if IS_OURS.load(Ordering::SeqCst) && !is_console {
             let mut missed = MISSED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -46,7 +48,8 @@ pub fn missed_panics() -> Vec<String> {
     std::mem::take(&mut *MISSED.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-fn describe(panic: &PanicHookInfo<'_>) -> String {
+/// What happened and where, without anything that could be a secret.
+pub fn describe_panic(panic: &PanicHookInfo<'_>) -> String {
     let place = panic.location().map_or_else(
         || "an unknown place".to_owned(),
         |place| format!("{}:{}", place.file(), place.line()),
@@ -58,16 +61,33 @@ fn describe(panic: &PanicHookInfo<'_>) -> String {
 /// The first line, without quoted texts and without anything that could be a token.
 fn scrub(message: &str) -> String {
     let line = message.lines().next().unwrap_or_default();
+    // A quote within a quoted text does not end it.
+    let line = line.replace("\\\"", "…");
     let mut scrubbed = String::new();
     // What a quote opens stays hidden even if it never closes.
     for (index, piece) in line.split('"').enumerate() {
         if index % 2 == 1 {
             scrubbed.push_str("\"…\"");
         } else {
-            scrubbed.push_str(&without_runs(piece));
+            let words = piece.split(' ').map(without_secrets);
+            scrubbed.push_str(&words.collect::<Vec<_>>().join(" "));
         }
     }
     take_front(&visible(&scrubbed), LONGEST)
+}
+
+fn without_secrets(word: &str) -> String {
+    if is_mixed(word) {
+        "…".to_owned()
+    } else {
+        without_runs(word)
+    }
+}
+
+/// Letters and digits in one word: a key may hold any sign but a space.
+fn is_mixed(word: &str) -> bool {
+    let count = |is: fn(&u8) -> bool| word.bytes().filter(is).count();
+    word.len() >= SECRET_WORD && count(u8::is_ascii_digit) > 1 && count(u8::is_ascii_alphabetic) > 1
 }
 
 fn without_runs(text: &str) -> String {

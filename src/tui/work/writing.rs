@@ -2,6 +2,8 @@
 
 use std::{io, path::PathBuf};
 
+use zeroize::Zeroizing;
+
 use crate::{
     config::files::{write_new_private, write_new_token},
     domain::{exchange::Format, group::UserGroupId, search::Index, token::Token},
@@ -20,7 +22,7 @@ pub(super) async fn token(token: Token, path: PathBuf) -> Result<Outcome, Troubl
     let to = path.clone();
     let write = move || {
         // Twice in memory for a moment; whoever wants it in a file accepts more than that.
-        let contents = format!("{}\n", token.expose());
+        let contents = Zeroizing::new(format!("{}\n", token.expose()));
         write_new_token(&to, contents.as_bytes())
     };
     aside("the token", write).await?;

@@ -22,7 +22,7 @@ use modes::settings;
 use pty_process::{Size, blocking};
 use rustix::process::{Pid, Signal};
 
-use super::stall::{Stall, fill, is_open};
+use super::stall::{Stall, fill, is_open, other_side};
 
 /// Between opening a terminal and marking it close-on-exec, another child could inherit it and keep it alive.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -219,7 +219,7 @@ impl Session {
     pub(crate) fn stall(&mut self) {
         let stall = self.line().stall.clone();
         stall.set(Stall::WANTED);
-        let terminal = PathBuf::from(format!("/proc/{}/fd/1", self.pid));
+        let terminal = other_side(&*self.line().terminal);
         // Nothing that a terminal would show.
         fill(&terminal, b'\0', || stall.is(Stall::THERE));
     }

@@ -1,8 +1,11 @@
 //! Readers that do not read: what is on the way to them is full, and whoever writes waits.
 
 use std::{
-    os::{fd::AsFd, unix::net::UnixStream},
-    path::Path,
+    os::{
+        fd::{AsFd, AsRawFd},
+        unix::net::UnixStream,
+    },
+    path::{Path, PathBuf},
     sync::atomic::{AtomicU8, Ordering},
     thread,
     time::{Duration, Instant},
@@ -78,4 +81,14 @@ pub(super) fn is_open(terminal: &impl AsFd, hung_up: &UnixStream) -> bool {
             Err(_) => return false,
         }
     }
+}
+
+/// The program's side of a terminal, by its name; what the program has open is its own secret.
+pub(super) fn other_side(terminal: &impl AsFd) -> PathBuf {
+    let ours = format!("/proc/self/fdinfo/{}", terminal.as_fd().as_raw_fd());
+    let told = std::fs::read_to_string(ours).expect("our side is open");
+    let number = told
+        .lines()
+        .find_map(|line| line.strip_prefix("tty-index:"));
+    PathBuf::from(format!("/dev/pts/{}", number.expect("a terminal").trim()))
 }

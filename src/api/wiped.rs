@@ -1,0 +1,94 @@
+//! Bytes and values that may hold a token: their memory is wiped when they go. What HTTP, TLS and the kernel copy on the
+//! way is out of reach.
+
+use std::ops::Deref;
+
+use bytes::Bytes;
+use serde::Serialize;
+use serde_json::Value;
+use zeroize::{Zeroize, Zeroizing};
+
+/// Room that no rotation outgrows: a buffer that is moved leaves its old place unwiped.
+const ROOM: usize = 8 * 1024;
+
+/// Bytes that are wiped.
+pub(super) type Buffer = Zeroizing<Vec<u8>>;
+
+/// JSON of a request.
+pub(super) fn json(request: &impl Serialize) -> Buffer {
+    let mut body = Zeroizing::new(Vec::with_capacity(ROOM));
+    serde_json::to_writer(&mut *body, request).expect("a request of strings and JSON serialises");
+    body
+}
+
+/// The same bytes for those who share them; wiped when the last one is done.
+pub(super) fn shared(bytes: Buffer) -> Bytes {
+    Bytes::from_owner(bytes)
+}
+
+/// Adds a piece; a buffer that has become too small is wiped.
+pub(super) fn add(buffer: &mut Buffer, piece: &[u8]) {
+    let length = buffer.len() + piece.len();
+    if length > buffer.capacity() {
+        let mut larger = Zeroizing::new(Vec::with_capacity(length.max(2 * buffer.capacity())));
+        larger.extend_from_slice(buffer);
+        *buffer = larger;
+    }
+    buffer.extend_from_slice(piece);
+}
+
+/// An answer, read; its texts are wiped.
+pub(super) struct Answered(pub(super) Value);
+
+impl Deref for Answered {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        &self.0
+    }
+}
+
+impl Drop for Answered {
+    fn drop(&mut self) {
+        wipe(&mut self.0);
+    }
+}
+
+/// The parser's limit of depth bounds this, too. Keys of objects cannot be reached, and hold no secret.
+fn wipe(value: &mut Value) {
+    match value {
+        Value::String(text) => text.zeroize(),
+        Value::Array(items) => items.iter_mut().for_each(wipe),
+        Value::Object(map) => map.values_mut().for_each(wipe),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_buffer_keeps_everything_as_it_grows() {
+        let mut buffer = Buffer::default();
+        let mut all = Vec::new();
+        for piece in [&b"a"[..], b"", b"bcd", &[7; 5000], b"e"] {
+            add(&mut buffer, piece);
+            all.extend_from_slice(piece);
+        }
+        assert_eq!(*buffer, all);
+        assert_eq!(shared(buffer), all);
+    }
+
+    #[test]
+    fn every_text_of_an_answer_is_wiped() {
+        let mut value = json!({"user_group": {"token": "canary", "more": ["canary", 7, null]}});
+        wipe(&mut value);
+        assert_eq!(
+            value,
+            json!({"user_group": {"token": "", "more": ["", 7, null]}})
+        );
+    }
+}

@@ -1,0 +1,114 @@
+//! The file itself: cut off at any length, and with bits flipped anywhere. SQLite has no checksums of pages: a bit within
+//! a value changes the value; anything else is noticed, and nothing makes it worse.
+
+use groupdesk::directory::{Directory, inspect};
+
+use super::{Place, bytes_of, exercise, has_after, must_be_clear, scribe};
+use crate::support::long;
+
+const CUTS: usize = 60;
+const FLIPS: usize = 160;
+pub(super) const CASES: usize = CUTS + FLIPS;
+const STEP: usize = 5;
+const PAGE: usize = 4096;
+
+/// A directory with some of everything, closed.
+async fn good() -> Vec<u8> {
+    let place = Place::new();
+    let directory = Directory::open(&place.file()).expect("it opens");
+    for number in 0..40 {
+        scribe::group(&directory, &format!("acme-{number}"), |_| {}).await;
+    }
+    drop(directory);
+    let bytes = bytes_of(&place.file());
+    assert!(bytes.len() > 10 * PAGE, "{} bytes", bytes.len());
+    bytes
+}
+
+/// How one damaged file was found.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+enum Found {
+    /// Whole, and everything works.
+    Whole,
+    /// An error, or faults, with what to do.
+    Said,
+}
+
+/// Looks as `doctor` does, then works with it.
+async fn found(what: &str, bytes: &[u8]) -> Found {
+    let place = Place::with(bytes);
+    let file = place.file();
+    let looked = inspect(&file);
+    if let Err(error) = &looked {
+        must_be_clear(error, &file);
+    }
+    let is_whole = looked.as_ref().is_ok_and(|looked| looked.faults == 0);
+    assert_eq!(bytes_of(&file), bytes, "{what}: looking changes nothing");
+    match exercise(&file).await {
+        Ok(()) => {
+            // What was acknowledged is there, or the file is known to be broken.
+            let is_there = has_after(&file).await;
+            assert!(
+                is_there || !is_whole,
+                "{what}: an acknowledged write is lost"
+            );
+            if is_whole { Found::Whole } else { Found::Said }
+        }
+        Err(error) => {
+            must_be_clear(&error, &file);
+            assert!(
+                !bytes_of(&file).is_empty(),
+                "{what}: what was left of it is still there"
+            );
+            Found::Said
+        }
+    }
+}
+
+#[tokio::test]
+async fn cut_off_anywhere_it_is_refused_or_whole() {
+    let good = good().await;
+    let pages = good.len() / PAGE;
+    let mut lengths: Vec<usize> = [1, 15, 16, 99, 100, 511, 512, 513, 1024, PAGE - 1].into();
+    lengths.extend(
+        (1..)
+            .map(|page| page * PAGE)
+            .take_while(|at| *at < good.len()),
+    );
+    lengths.truncate(CUTS / 2);
+    let odd = (0..).map(|case| PAGE + case * 7919 % ((pages - 1) * PAGE));
+    let missing = CUTS - lengths.len();
+    lengths.extend(odd.take(missing));
+    assert_eq!(lengths.len(), CUTS);
+    let cases = long::spread(lengths, STEP);
+    let (all, mut said) = (cases.len(), 0);
+    for length in cases {
+        let found = found(&format!("cut at {length}"), &good[..length]).await;
+        said += usize::from(found == Found::Said);
+    }
+    println!("{all} files cut off: {said} refused or said to be broken");
+    assert_eq!(said, all, "something is always missing");
+}
+
+#[tokio::test]
+async fn bits_flipped_anywhere_are_said_or_do_no_harm() {
+    let good = good().await;
+    // All that is fixed of the header of the file; then the heads of pages; then anywhere.
+    let header = (0..100).step_by(2);
+    let heads = (1..good.len() / PAGE).map(|page| page * PAGE + page % 12);
+    let rest = FLIPS - header.len() - heads.len().min(40);
+    let anywhere = (0..rest).map(|case| (case * 104_729 + 4_111) % good.len());
+    let places: Vec<usize> = header.chain(heads.take(40)).chain(anywhere).collect();
+    assert_eq!(places.len(), FLIPS);
+    let (mut all, mut said) = (0, 0);
+    for (case, at) in long::spread(places.into_iter().enumerate(), STEP) {
+        let mut bytes = good.clone();
+        bytes[at] ^= 1 << (case % 8);
+        let found = found(&format!("bit {} of byte {at}", case % 8), &bytes).await;
+        all += 1;
+        said += usize::from(found == Found::Said);
+    }
+    println!("{all} files with a flipped bit: {said} said to be broken, the rest whole");
+    assert!(said * 10 > all, "the look can tell: {said} of {all}");
+    assert!(said < all, "and is not afraid of everything");
+}

@@ -1,0 +1,158 @@
+//! SIGKILL amid the writing, at a place that is another one each time: also while the file is made, and when two write.
+
+use std::{
+    collections::BTreeSet,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+    time::Duration,
+};
+
+use super::{
+    Place, is_whole,
+    scribe::{Order, Scribe, must_have},
+};
+use crate::support::long;
+
+/// Kills of one writer in a chain on one directory, so that a recovery is killed, too.
+const CHAIN: usize = 10;
+const CHAINS: usize = 20;
+/// Two processes, one of which is killed, and two that both come to their end.
+const SHARED: usize = 12;
+pub(super) const CASES: usize = CHAIN * CHAINS + SHARED;
+/// Kills in a plain run are every so many's.
+const STEP: usize = 10;
+const AT_ONCE: usize = 4;
+
+fn order(place: &Place, name: String) -> Order {
+    Order {
+        directory: place.file(),
+        name,
+        writers: 3,
+        groups: None,
+        lock: None,
+    }
+}
+
+/// A number below `most` that is another one for every case, and the same in every run.
+fn scattered(case: usize, most: usize) -> usize {
+    let mut x = case as u64 + 1;
+    for _ in 0..3 {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        x = x.wrapping_mul(0x2545_F491_4F6C_DD1D);
+    }
+    (x >> 33) as usize % most
+}
+
+/// Lets it write, and kills it after so many acknowledgements; before the first, after some time.
+fn killed(order: &Order, case: usize) -> Vec<String> {
+    let mut scribe = Scribe::start(order);
+    let mut said = Vec::new();
+    let acknowledged = scattered(case, 60);
+    if acknowledged < 4 {
+        // While it opens the file.
+        thread::park_timeout(Duration::from_millis(scattered(case + 7, 40) as u64));
+        return scribe.kill();
+    }
+    while said.len() < acknowledged {
+        said.push(scribe.next().expect("it writes until it is killed"));
+    }
+    said.extend(scribe.kill());
+    said
+}
+
+fn now(looking: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .expect("a runtime")
+        .block_on(looking);
+}
+
+fn chain(number: usize, kills: usize) -> usize {
+    let place = Place::new();
+    let mut said = BTreeSet::new();
+    for kill in 0..kills {
+        let case = number * CHAIN + kill;
+        let told = killed(&order(&place, format!("k{case}")), case);
+        said.extend(told.into_iter().filter(|word| word != "open"));
+        if place.file().exists() && place.file().metadata().is_ok_and(|file| file.len() > 0) {
+            assert!(is_whole(&place.file()), "kill {case}");
+        }
+        now(must_have(&place.file(), &said));
+    }
+    assert!(
+        kills < CHAIN || said.len() > 20,
+        "it was killed amid writes"
+    );
+    kills
+}
+
+/// Runs them some at a time; how many cases that were.
+fn at_once(jobs: &[Box<dyn Fn() -> usize + Sync + Send>]) -> usize {
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(job) = jobs.get(next.fetch_add(1, Ordering::SeqCst)) {
+                    done.fetch_add(job(), Ordering::SeqCst);
+                }
+            });
+        }
+    });
+    done.into_inner()
+}
+
+#[test]
+fn killed_at_any_time_every_acknowledged_write_is_there() {
+    let (chains, kills) = if long::all() {
+        (CHAINS, CHAIN)
+    } else {
+        (CHAINS / STEP * 2, CHAIN / 2)
+    };
+    let jobs = (0..chains).map(|number| Box::new(move || chain(number, kills)) as Box<_>);
+    let done = at_once(&jobs.collect::<Vec<_>>());
+    println!("{done} writers killed");
+    assert_eq!(done, chains * kills);
+}
+
+/// Two processes write at the same time; every other time one is killed.
+fn shared(case: usize) -> usize {
+    let place = Place::new();
+    let begin = |name: &str| {
+        Scribe::start(&Order {
+            groups: Some(8),
+            ..order(&place, format!("{name}{case}"))
+        })
+    };
+    let (mut one, mut two) = (begin("one"), begin("two"));
+    let mut said: BTreeSet<String> = BTreeSet::new();
+    if case.is_multiple_of(2) {
+        let before: Vec<_> = std::iter::from_fn(|| two.next())
+            .take(scattered(case, 30) + 1)
+            .collect();
+        said.extend(before);
+        said.extend(two.kill());
+        said.extend(one.rest());
+    } else {
+        said.extend(one.rest());
+        said.extend(two.rest());
+        assert_eq!(said.len(), 1 + 2 * 3 * 8 * 4, "both come to their end");
+    }
+    said.remove("open");
+    assert!(said.len() >= 3 * 8 * 4, "one comes to its end");
+    assert!(is_whole(&place.file()));
+    now(must_have(&place.file(), &said));
+    1
+}
+
+#[test]
+fn two_processes_that_write_lose_nothing_of_each_other() {
+    let cases = long::spread(0..SHARED, SHARED / 2 - 1);
+    let all = cases.len();
+    let jobs = cases
+        .into_iter()
+        .map(|case| Box::new(move || shared(case)) as Box<_>);
+    assert_eq!(at_once(&jobs.collect::<Vec<_>>()), all);
+    println!("{all} pairs of writers");
+}

@@ -1,0 +1,112 @@
+//! Somebody else's lock on the file: waited for, and then named.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use groupdesk::directory::{Directory, DirectoryError, HistoryFilter, inspect};
+
+use super::{
+    Place, must_be_clear,
+    scribe::{Order, Scribe, note},
+};
+
+pub(super) const CASES: usize = 3 * 2 + 2;
+/// How long the directory waits, and some more for a busy machine.
+const AT_LEAST: Duration = Duration::from_secs(4);
+const AT_MOST: Duration = Duration::from_secs(30);
+
+/// What a backup or a database tool does, on a file in the usual mode.
+const LOCKS: [&str; 3] = [
+    "BEGIN IMMEDIATE",
+    "BEGIN EXCLUSIVE",
+    "PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE",
+];
+
+fn scene() -> Place {
+    let place = Place::new();
+    Directory::open(&place.file()).expect("made");
+    place
+}
+
+fn locked(place: &Place, lock: &str) -> Scribe {
+    let mut holder = Scribe::start(&Order {
+        directory: place.file(),
+        name: String::new(),
+        writers: 0,
+        groups: None,
+        lock: Some(lock.into()),
+    });
+    assert_eq!(holder.next().as_deref(), Some("locked"));
+    holder
+}
+
+async fn written(place: &Place) -> Result<(), DirectoryError> {
+    let directory = Directory::open(&place.file())?;
+    note(&directory, "acme").await
+}
+
+#[tokio::test]
+async fn a_lock_that_stays_is_named_after_a_while_and_nothing_is_lost() {
+    let mut waiting = tokio::task::JoinSet::new();
+    for lock in LOCKS {
+        waiting.spawn(async move {
+            let place = scene();
+            let holder = locked(&place, lock);
+            let begun = Instant::now();
+            let refused = written(&place).await.expect_err("locked");
+            let waited = begun.elapsed();
+            assert!(
+                matches!(refused, DirectoryError::Locked { .. }),
+                "{lock}: {refused}"
+            );
+            must_be_clear(&refused, &place.file());
+            assert!((AT_LEAST..AT_MOST).contains(&waited), "{lock}: {waited:?}");
+            holder.release();
+            written(&place).await.expect("the lock is gone");
+        });
+    }
+    let mut done = 0;
+    while let Some(ended) = waiting.join_next().await {
+        ended.expect("it held");
+        done += 1;
+    }
+    assert_eq!(done, LOCKS.len());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lock_that_goes_away_is_waited_for() {
+    for lock in LOCKS {
+        let place = scene();
+        let holder = locked(&place, lock);
+        let going = thread::spawn(move || {
+            thread::park_timeout(Duration::from_millis(150));
+            holder.release();
+        });
+        written(&place).await.expect("it waits");
+        going.join().expect("released");
+    }
+}
+
+#[tokio::test]
+async fn who_only_reads_is_not_in_the_way_and_does_not_wait() {
+    for lock in ["BEGIN; SELECT count(*) FROM history", "BEGIN IMMEDIATE"] {
+        let place = scene();
+        let holder = locked(&place, lock);
+        let directory = Directory::open(&place.file()).expect("it opens");
+        let begun = Instant::now();
+        let read = directory.history(HistoryFilter::default()).await;
+        assert_eq!(read.expect("readable").len(), 0);
+        if lock.contains("SELECT") {
+            note(&directory, "acme").await.expect("a reader is no lock");
+        }
+        drop(directory);
+        assert!(begun.elapsed() < AT_LEAST);
+        assert_eq!(
+            inspect(&place.file()).map(|looked| looked.faults).ok(),
+            Some(0)
+        );
+        holder.release();
+    }
+}

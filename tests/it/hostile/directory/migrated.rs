@@ -1,0 +1,332 @@
+//! A directory of an older groupdesk: a copy is kept before its schema changes, whole and private, or nothing is changed;
+//! whatever is in the way, and whenever it is killed.
+
+use std::{
+    fs,
+    os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink},
+    path::{Path, PathBuf},
+    process::Command,
+    thread,
+    time::Duration,
+};
+
+use groupdesk::directory::{Directory, DirectoryError, HistoryFilter, backup_of, inspect};
+use rusqlite::Connection;
+
+use super::{
+    Place, bytes_of, is_whole, must_be_clear,
+    scribe::{Order, PROFILE, Scribe},
+};
+use crate::support::long;
+
+/// Ever older ones; a new migration is added at the end.
+const SCHEMAS: [&str; 6] = [
+    include_str!("../../../../assets/migrations/directory/0001_begin.sql"),
+    include_str!("../../../../assets/migrations/directory/0002_batches_and_handoff.sql"),
+    include_str!("../../../../assets/migrations/directory/0003_boot_clock.sql"),
+    include_str!("../../../../assets/migrations/directory/0004_console.sql"),
+    include_str!("../../../../assets/migrations/directory/0005_drafts.sql"),
+    include_str!("../../../../assets/migrations/directory/0006_imports.sql"),
+];
+const OLD: i64 = SCHEMAS.len() as i64 - 1;
+const KILLS: usize = 20;
+pub(super) const CASES: usize = OLD as usize * Way::ALL.len() + KILLS;
+/// Enough for a file larger than the index of its log.
+const ROWS: usize = 400;
+
+/// What is found beside the old file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Nothing,
+    /// What was written last stands in the log only.
+    UnmergedLog,
+    Wide,
+    OlderCopy,
+    LinkAsCopy,
+    LinkAsPart,
+    LeftPart,
+    FolderAsCopy,
+    FifoAsCopy,
+    FullDisk,
+    TwoAtOnce,
+}
+
+impl Way {
+    const ALL: [Self; 11] = [
+        Self::Nothing,
+        Self::UnmergedLog,
+        Self::Wide,
+        Self::OlderCopy,
+        Self::LinkAsCopy,
+        Self::LinkAsPart,
+        Self::LeftPart,
+        Self::FolderAsCopy,
+        Self::FifoAsCopy,
+        Self::FullDisk,
+        Self::TwoAtOnce,
+    ];
+}
+
+fn fill(raw: &Connection, from: usize, to: usize) {
+    for row in from..to {
+        raw.execute(
+            "INSERT INTO user_groups (profile, user_group_id, name, origin) VALUES (?1, ?2, 'Acme', \
+             '{\"name\": [\"sent\", 1767225600000000, \"ana\"]}')",
+            (PROFILE, format!("acme-{row}")),
+        )
+        .expect("a group");
+        raw.execute(
+            "INSERT INTO history (at, by, profile, user_group_id, operation, ending) \
+             VALUES (1767225600000000, 'ana', ?1, ?2, 'update', 'updated')",
+            (PROFILE, format!("acme-{row}")),
+        )
+        .expect("an entry");
+    }
+}
+
+/// A directory as the groupdesk of this version left it.
+fn old(version: i64) -> Place {
+    let place = Place::with(b"");
+    let raw = Connection::open(place.file()).expect("a connection");
+    raw.execute_batch("BEGIN").expect("begun");
+    for schema in &SCHEMAS[..version as usize] {
+        raw.execute_batch(schema).expect("the schema");
+    }
+    raw.execute(
+        "INSERT INTO meta VALUES ('fingerprint_key', ?1)",
+        [[9_u8; 32]],
+    )
+    .expect("a key");
+    raw.pragma_update(None, "application_id", 0x6764_736b)
+        .expect("ours");
+    raw.pragma_update(None, "user_version", version)
+        .expect("set");
+    fill(&raw, 0, ROWS);
+    raw.execute_batch("COMMIT; PRAGMA journal_mode = WAL")
+        .expect("written");
+    place
+}
+
+/// Version and rows as a groupdesk of that version would find them.
+fn contents(path: &Path) -> (i64, usize, usize) {
+    let raw = Connection::open(path).expect("a connection");
+    let number = |sql: &str| {
+        raw.query_row(sql, [], |row| row.get::<_, i64>(0))
+            .expect("SQL")
+    };
+    let whole: String = raw
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .expect("SQL");
+    assert_eq!(whole, "ok");
+    (
+        number("PRAGMA user_version"),
+        number("SELECT count(*) FROM user_groups") as usize,
+        number("SELECT count(*) FROM history") as usize,
+    )
+}
+
+async fn must_have_all(path: &Path) {
+    let directory = Directory::open(path).expect("it opens");
+    assert_eq!(
+        directory.groups(PROFILE).await.expect("readable").len(),
+        ROWS
+    );
+    let history = directory.history(HistoryFilter::default()).await;
+    assert_eq!(history.expect("readable").len(), ROWS);
+}
+
+/// A copy of that version with everything, for its owner alone.
+fn must_be_kept(file: &Path, version: i64) {
+    let copy = backup_of(file, version);
+    let found = fs::symlink_metadata(&copy).expect("a copy");
+    assert!(found.is_file(), "{found:?}");
+    assert_eq!(found.mode() & 0o777, 0o600);
+    assert_eq!(contents(&copy), (version, ROWS, ROWS));
+    assert!(!part(file, version).exists());
+    assert_eq!(
+        inspect(file)
+            .map(|looked| (looked.schema, looked.faults))
+            .ok(),
+        Some((OLD + 1, 0))
+    );
+}
+
+fn part(file: &Path, version: i64) -> PathBuf {
+    super::beside(&backup_of(file, version), ".part")
+}
+
+/// The program, with a disk that takes no file larger than so many blocks of 512 bytes.
+fn program(place: &Place, blocks: Option<usize>, arguments: &[&str]) -> (Option<i32>, String) {
+    let limit = blocks.map_or(String::new(), |blocks| {
+        format!("trap '' XFSZ; ulimit -f {blocks};")
+    });
+    let output = Command::new("/bin/sh")
+        .args(["-c", &format!("{limit} exec \"$0\" \"$@\"")])
+        .arg(env!("CARGO_BIN_EXE_groupdesk"))
+        .arg("--directory")
+        .arg(place.file())
+        .args(arguments)
+        .env_clear()
+        .env("HOME", place.0.path())
+        .env("GROUPDESK_BASE_URL", "http://127.0.0.1:9")
+        .env("GROUPDESK_API_KEY", "a-key")
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
+    (output.status.code(), said)
+}
+
+fn must_not_be_kept(place: &Place, version: i64, before: &[u8]) {
+    let file = place.file();
+    let refused = Directory::open(&file).expect_err("refused");
+    assert!(
+        matches!(refused, DirectoryError::NotBackedUp { .. }),
+        "{refused}"
+    );
+    must_be_clear(&refused, &file);
+    assert_eq!(bytes_of(&file), before, "nothing was changed");
+    assert!(!part(&file, version).exists());
+}
+
+async fn played(way: Way, version: i64) {
+    let place = old(version);
+    let file = place.file();
+    let copy = backup_of(&file, version);
+    let precious = place.0.path().join("precious");
+    fs::write(&precious, "precious").expect("written");
+    let before = bytes_of(&file);
+    match way {
+        Way::Nothing => {}
+        Way::Wide => {
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).expect("set");
+        }
+        Way::UnmergedLog => {
+            let raw = Connection::open(&file).expect("a connection");
+            raw.execute_batch("PRAGMA wal_autocheckpoint = 0")
+                .expect("set");
+            // The history is append-only; so the rest of it is written now.
+            fill(&raw, ROWS, ROWS + 7);
+            must_wait_in_the_log(&file);
+            Directory::open(&file).expect("it opens");
+            drop(raw);
+            let rows = ROWS + 7;
+            assert_eq!(contents(&copy), (version, rows, rows));
+            return;
+        }
+        Way::OlderCopy => fs::write(&copy, "an older copy").expect("written"),
+        Way::LinkAsCopy => symlink(&precious, &copy).expect("linked"),
+        Way::LinkAsPart => symlink(&precious, part(&file, version)).expect("linked"),
+        Way::LeftPart => fs::write(part(&file, version), "half").expect("written"),
+        Way::FolderAsCopy => {
+            fs::create_dir(&copy).expect("made");
+            must_not_be_kept(&place, version, &before);
+            let (code, said) = program(&place, None, &["doctor"]);
+            assert!(said.contains("backup-v"), "{code:?}: {said}");
+            fs::remove_dir(&copy).expect("the way out");
+        }
+        Way::FifoAsCopy => {
+            rustix::fs::mknodat(
+                rustix::fs::CWD,
+                &copy,
+                rustix::fs::FileType::Fifo,
+                rustix::fs::Mode::RUSR,
+                0,
+            )
+            .expect("a FIFO");
+            assert!(
+                fs::symlink_metadata(&copy)
+                    .expect("there")
+                    .file_type()
+                    .is_fifo()
+            );
+        }
+        Way::FullDisk => {
+            // Room for the index of the log, which is 32 KiB, and not for a copy.
+            let blocks = before.len() / 512 - 1;
+            assert!(blocks > 64, "{blocks}");
+            let (code, said) = program(&place, Some(blocks), &["list"]);
+            assert_eq!(code, Some(2), "{said}");
+            assert!(said.contains("nothing was changed: make room"), "{said}");
+            assert_eq!(bytes_of(&file), before);
+            assert!(!copy.exists() && !part(&file, version).exists());
+        }
+        Way::TwoAtOnce => {
+            let both = [0, 1].map(|_| {
+                let file = file.clone();
+                thread::spawn(move || Directory::open(&file).map(drop))
+            });
+            for one in both {
+                one.join()
+                    .expect("no panic")
+                    .expect("it waits for the other");
+            }
+        }
+    }
+    must_have_all(&file).await;
+    must_be_kept(&file, version);
+    assert_eq!(
+        fs::read_to_string(&precious).expect("there"),
+        "precious",
+        "{way:?}"
+    );
+    if way == Way::Nothing {
+        let (_, said) = program(&place, None, &["doctor"]);
+        let name = copy
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        assert!(said.contains(&name), "doctor tells of the copy: {said}");
+        // The way back: the older groupdesk would find all of it.
+        fs::rename(&copy, &file).expect("put back");
+        assert_eq!(contents(&file), (version, ROWS, ROWS));
+    }
+}
+
+fn must_wait_in_the_log(file: &Path) {
+    let log = super::beside(file, "-wal");
+    assert!(fs::metadata(log).is_ok_and(|log| log.len() > 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_copy_is_kept_before_the_schema_changes_or_nothing_changes() {
+    let every = Way::ALL
+        .into_iter()
+        .flat_map(|way| (1..=OLD).map(move |version| (way, version)));
+    let cases = long::spread(every, 4);
+    println!("{} migrations", cases.len());
+    for (way, version) in cases {
+        played(way, version).await;
+    }
+}
+
+#[tokio::test]
+async fn killed_while_the_schema_changes_it_is_the_old_one_or_the_new_one() {
+    let cases = long::spread(0..KILLS, 5);
+    let (all, mut migrated) = (cases.len(), 0);
+    for case in cases {
+        let version = 1 + case as i64 % OLD;
+        let place = old(version);
+        let scribe = Scribe::start(&Order {
+            directory: place.file(),
+            name: "k".into(),
+            writers: 0,
+            groups: Some(0),
+            lock: None,
+        });
+        thread::park_timeout(Duration::from_millis(3 * case as u64));
+        scribe.kill();
+        assert!(is_whole(&place.file()));
+        let looked = inspect(&place.file()).expect("it can be looked at");
+        if looked.schema > version {
+            migrated += 1;
+            must_be_kept(&place.file(), version);
+        } else {
+            assert_eq!(looked.schema, version);
+        }
+        must_have_all(&place.file()).await;
+        must_be_kept(&place.file(), version);
+    }
+    println!("{all} migrations killed, {migrated} of them after the end");
+}

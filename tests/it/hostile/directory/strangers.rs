@@ -1,0 +1,124 @@
+//! Files that are no directory of this version: newer, of somebody else, empty, or no database. Refused and left as they
+//! are, with what to do; the program says so too, and ends with a code.
+
+use std::{fs, process::Command};
+
+use groupdesk::directory::{Directory, DirectoryError, inspect};
+use rusqlite::Connection;
+
+use super::{Place, bytes_of, exercise, must_be_clear, scribe::note};
+
+pub(super) const CASES: usize = VERSIONS.len() + MARKS.len() + 9 + 2;
+
+const VERSIONS: [i64; 7] = [7, 8, 99, 2_147_483_647, -1, -2_147_483_648, 0];
+const MARKS: [i64; 4] = [0, 1, 0x6764_6753, -1];
+
+async fn ours() -> Place {
+    let place = Place::new();
+    let directory = Directory::open(&place.file()).expect("made");
+    note(&directory, "acme").await.expect("written");
+    place
+}
+
+fn set(place: &Place, pragma: &str, value: i64) {
+    let raw = Connection::open(place.file()).expect("a connection");
+    raw.pragma_update(None, pragma, value).expect("set");
+    raw.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")
+        .expect("merged");
+}
+
+/// Refused by the opening, the looking and the program, and left as it was.
+fn must_be_refused(what: &str, place: &Place) -> DirectoryError {
+    let file = place.file();
+    let before = bytes_of(&file);
+    let refused = Directory::open(&file).expect_err(what);
+    must_be_clear(&refused, &file);
+    must_be_clear(&inspect(&file).expect_err(what), &file);
+    let path = file.display().to_string();
+    let program = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_groupdesk"))
+            .env_clear()
+            .env("HOME", place.0.path())
+            .env("GROUPDESK_BASE_URL", "http://127.0.0.1:9")
+            .env("GROUPDESK_API_KEY", "a-key")
+            .args(["--directory", &path, "--no-input"])
+            .args(arguments)
+            .output()
+            .expect("it runs");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned()
+            + &String::from_utf8_lossy(&output.stderr);
+        assert!(
+            !said.contains("error of its own") && !said.contains("panicked"),
+            "{said}"
+        );
+        (output.status.code(), said)
+    };
+    let (code, said) = program(&["list"]);
+    assert_eq!(code, Some(2), "{what}: {said}");
+    assert!(said.contains(&refused.to_string()), "{what}: {said}");
+    assert_eq!(bytes_of(&file), before, "{what}: left as it was");
+    refused
+}
+
+#[tokio::test]
+async fn a_version_that_is_not_known_is_refused() {
+    for version in VERSIONS {
+        let place = ours().await;
+        set(&place, "user_version", version);
+        let refused = must_be_refused(&format!("version {version}"), &place);
+        let is_newer = matches!(refused, DirectoryError::Newer { found, .. } if found == version);
+        assert_eq!(is_newer, version > 6, "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn a_database_of_somebody_else_is_refused() {
+    for mark in MARKS {
+        let place = ours().await;
+        set(&place, "application_id", mark);
+        must_be_refused(&format!("mark {mark}"), &place);
+    }
+}
+
+#[test]
+fn what_is_no_database_is_refused() {
+    let zeros = vec![0; 64 * 1024];
+    let noise: Vec<u8> = (0..64 * 1024_u32)
+        .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
+        .collect();
+    let mut marked = b"SQLite format 3\0".to_vec();
+    let head = marked.clone();
+    marked.extend(&noise);
+    let files: [(&str, &[u8]); 9] = [
+        ("one byte", b"x"),
+        ("a text", &b"my notes\n".repeat(1000)),
+        ("zeros", &zeros),
+        ("noise", &noise),
+        ("a mark and noise", &marked),
+        ("a mark alone", &head),
+        ("JSON", br#"{"groups": []}"#),
+        ("a page of spaces", &[b' '; 4096]),
+        ("512 bytes", &[7; 512]),
+    ];
+    for (what, bytes) in files {
+        let refused = must_be_refused(what, &Place::with(bytes));
+        assert!(
+            matches!(refused, DirectoryError::NotADirectory { .. }),
+            "{what}: {refused}"
+        );
+    }
+}
+
+/// An empty file is what `mktemp` makes: it becomes a directory, private.
+#[tokio::test]
+async fn an_empty_file_becomes_a_directory_and_one_without_its_key_does_not() {
+    let place = Place::with(b"");
+    exercise(&place.file()).await.expect("a new directory");
+    let place = ours().await;
+    let raw = Connection::open(place.file()).expect("a connection");
+    raw.execute("DELETE FROM meta", []).expect("deleted");
+    drop(raw);
+    let refused = Directory::open(&place.file()).expect_err("no key for fingerprints");
+    must_be_clear(&refused, &place.file());
+    assert!(fs::metadata(place.file()).is_ok());
+}

@@ -1,0 +1,222 @@
+//! Every file that groupdesk writes, whatever the umask and whatever stands in its place: it is private, or refused with
+//! what to do. Nothing is written through a link, nothing waits for a FIFO, and what was there stays.
+
+mod place;
+
+use std::{
+    fs,
+    os::unix::fs::{MetadataExt, symlink},
+    path::Path,
+    process::Stdio,
+};
+
+use rustix::{fs::FileType, process::geteuid};
+use tokio::process::Command;
+
+use crate::support::long;
+use place::{Hazard, Scene, Target, beside};
+
+const UMASKS: [u32; 5] = [0o000, 0o002, 0o022, 0o027, 0o077];
+
+/// Whether it can work, of all that is tried.
+fn can_work(target: Target, hazard: Hazard) -> bool {
+    match (target, hazard) {
+        (_, Hazard::Missing)
+        // A configuration is often a link into a folder that is kept in a repository. It stays one.
+        | (Target::Config, Hazard::Link | Hazard::ReadOnly)
+        // Without tokens; what the link leads to is replaced, by a private file.
+        | (Target::Export, Hazard::Link)
+        | (Target::Directory | Target::Service | Target::Export, Hazard::Wide) => true,
+        // The folder is ours: the other's file is replaced by one of ours.
+        (Target::Export, Hazard::OtherOwner) => geteuid().is_root(),
+        (
+            _,
+            Hazard::Link
+            | Hazard::LinkToNothing
+            | Hazard::Fifo
+            | Hazard::Folder
+            | Hazard::OtherOwner
+            | Hazard::Wide
+            | Hazard::ReadOnly
+            | Hazard::FullDisk
+            | Hazard::Kept,
+        ) => false,
+    }
+}
+
+/// One file and one thing in its place.
+async fn played(scene: &Scene, target: Target, hazard: Hazard, umask: u32) {
+    let what = format!("{target:?}, {hazard:?}, umask {umask:03o}");
+    let place = scene.place(target, hazard);
+    let before = place.look();
+    let (code, said) = scene.run(&place, target, hazard, umask).await;
+    let after = place.look();
+    assert_eq!(
+        after.precious, before.precious,
+        "{what}: written through a link"
+    );
+    assert!(!said.contains(&scene.key), "{what}: {said}");
+    assert!(
+        !said.contains("error of its own") && !said.contains("panicked"),
+        "{what}: {said}"
+    );
+    if can_work(target, hazard) {
+        assert_eq!(code, Some(0), "{what}: {said}");
+        let written = fs::metadata(&place.file).expect("it is there");
+        assert!(written.is_file(), "{what}");
+        assert_eq!(
+            written.mode() & 0o077,
+            0,
+            "{what}: mode {:o}",
+            written.mode()
+        );
+        assert_eq!(written.uid(), scene.uid, "{what}");
+        let still_a_link = hazard == Hazard::Link;
+        assert_eq!(place.file.is_symlink(), still_a_link, "{what}");
+        if let Some(folder) = &place.new_folder {
+            let mode = fs::metadata(folder).expect("made").mode() & 0o777;
+            assert_eq!(mode, 0o700, "{what}: the folder");
+        }
+        return;
+    }
+    assert!(matches!(code, Some(1..=7)), "{what}: {code:?}: {said}");
+    let name = match (target, hazard) {
+        // No room for anything: it does not get as far.
+        (Target::Token | Target::Export, Hazard::FullDisk) => "directory.db".into(),
+        _ => place.file.file_name().expect("a name").to_string_lossy(),
+    };
+    assert!(said.contains(&*name), "{what}: which file? {said}");
+    let ways = [
+        "name another",
+        "name a new",
+        "name a file",
+        "use standard output",
+        "name the file itself",
+        "make room",
+        "check the disk",
+        "your own",
+        "writable",
+        "remove",
+        "chmod",
+        "make that file",
+    ];
+    assert!(
+        ways.iter().any(|way| said.contains(way)),
+        "{what}: what to do? {said}"
+    );
+    if hazard == Hazard::FullDisk {
+        let left = after.file.is_none_or(|left| left.is_private());
+        assert!(left, "{what}: what is left is private");
+    } else {
+        assert_eq!(after.file, before.file, "{what}: what was there stays");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_stands_there_the_file_is_private_or_refused() {
+    let scene = Scene::new().await;
+    let mut cases = Vec::new();
+    for (at, target) in Target::ALL.into_iter().enumerate() {
+        for (and, hazard) in Hazard::ALL.into_iter().enumerate() {
+            let umasks = UMASKS.into_iter().cycle().skip(at + and);
+            let many = if long::all() { UMASKS.len() } else { 1 };
+            cases.extend(umasks.take(many).map(|umask| (target, hazard, umask)));
+        }
+    }
+    let all = cases.len();
+    for (target, hazard, umask) in cases {
+        played(&scene, target, hazard, umask).await;
+    }
+    println!("{all} files, as user {}", scene.uid);
+    let each = Target::ALL.len() * Hazard::ALL.len();
+    assert_eq!(all, each * if long::all() { UMASKS.len() } else { 1 });
+    assert!(all >= 40);
+}
+
+/// What SQLite opens beside its file, by names that it makes itself.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_followed_in_place_of_a_log() {
+    let scene = Scene::new().await;
+    let mut cases = 0;
+    for target in [Target::Directory, Target::Service] {
+        for suffix in ["-wal", "-shm"] {
+            for kind in [FileType::Symlink, FileType::Fifo, FileType::Directory] {
+                let place = scene.place(target, Hazard::Kept);
+                let log = beside(&place.file, suffix);
+                match kind {
+                    FileType::Symlink => symlink(&place.precious, &log).expect("linked"),
+                    FileType::Fifo => place::fifo(&log),
+                    _ => fs::create_dir(&log).expect("made"),
+                }
+                let before = place.look();
+                let (code, said) = scene.run(&place, target, Hazard::Kept, 0o022).await;
+                assert_eq!(code, Some(2), "{target:?} {suffix} {kind:?}: {said}");
+                assert!(said.contains("is not a regular file; remove it"), "{said}");
+                assert!(said.contains(suffix), "{said}");
+                assert_eq!(place.look(), before);
+                cases += 1;
+            }
+        }
+    }
+    assert_eq!(cases, 12);
+}
+
+/// A small disk of its own, which only a process that may mount has; anybody else sees that it may not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_disk_without_room_is_named_and_nothing_half_is_left() {
+    let scene = Scene::new().await;
+    let place = scene.place(Target::Directory, Hazard::Kept);
+    let folder = place.file.parent().expect("a folder").to_owned();
+    let small = folder.join("small");
+    fs::create_dir(&small).expect("made");
+    let script = "mount -t tmpfs -o size=64k tmpfs \"$0\" || exit 99; head -c 50000 /dev/zero > \"$0/fill\"; \
+                  \"$1\" --directory \"$0/directory.db\" list; echo \"ended $?\"; rm \"$0/directory.db\"*; \
+                  head -c 90000 /dev/zero > \"$0/more\"; \
+                  \"$1\" get acme-eu --exists --token-out \"$0/acme.token\"; echo \"ended $?\"; \
+                  \"$1\" export --output \"$0/groups.jsonl\"; echo \"ended $?\"; ls -A \"$0\"; echo done";
+    let output = Command::new("unshare")
+        .args(["--mount", "/bin/sh", "-c", script])
+        .arg(&small)
+        .arg(&scene.binary)
+        .env_clear()
+        .envs(scene.variables(&place))
+        .stdin(Stdio::null())
+        .output()
+        .await
+        .expect("unshare is part of util-linux");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
+    if !may_mount(output.status, &said) {
+        println!("no mounting here: {said}");
+        assert!(
+            said.contains("not permitted") || said.contains("denied"),
+            "something else went wrong: {said}"
+        );
+        return;
+    }
+    let ends: Vec<_> = said
+        .lines()
+        .filter(|line| line.starts_with("ended"))
+        .collect();
+    assert_eq!(ends, ["ended 2", "ended 6", "ended 2"], "{said}");
+    assert!(
+        said.contains("the room on it") || said.contains("no room left on the disk of"),
+        "{said}"
+    );
+    let named =
+        |file: &str| said.contains(&format!("{file} finds no room left on the disk; make room"));
+    assert!(named("acme.token") && named("groups.jsonl"), "{said}");
+    assert!(
+        said.contains("fill\nmore\ndone"),
+        "nothing half is left: {said}"
+    );
+    assert!(is_empty(&small), "the disk went with its process");
+}
+
+fn may_mount(status: std::process::ExitStatus, said: &str) -> bool {
+    status.success() && said.contains("ended")
+}
+
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).expect("readable").next().is_none()
+}

@@ -1,0 +1,386 @@
+//! The files, and what can stand in their place. The program runs as a plain user: as `nobody` where the test is root's,
+//! who may do everything.
+
+use std::{
+    fs,
+    os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink},
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::Duration,
+};
+
+use rustix::{
+    fs::{CWD, FileType, Mode, mknodat},
+    process::geteuid,
+};
+use tokio::{io::AsyncWriteExt, process::Command};
+
+use crate::support::world::{Side, World};
+
+const DEADLINE: Duration = Duration::from_secs(30);
+const NOBODY: u32 = 65_534;
+/// Neither the one who runs nor root.
+const SOMEBODY: u32 = 65_533;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Target {
+    Config,
+    Directory,
+    Token,
+    Service,
+    Export,
+}
+
+impl Target {
+    pub(super) const ALL: [Self; 5] = [
+        Self::Config,
+        Self::Directory,
+        Self::Token,
+        Self::Service,
+        Self::Export,
+    ];
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hazard {
+    Missing,
+    Link,
+    LinkToNothing,
+    Fifo,
+    Folder,
+    OtherOwner,
+    /// Everybody may write.
+    Wide,
+    /// The file, or the folder of a new file.
+    ReadOnly,
+    FullDisk,
+    /// None: the file as groupdesk left it.
+    Kept,
+}
+
+impl Hazard {
+    pub(super) const ALL: [Self; 9] = [
+        Self::Missing,
+        Self::Link,
+        Self::LinkToNothing,
+        Self::Fifo,
+        Self::Folder,
+        Self::OtherOwner,
+        Self::Wide,
+        Self::ReadOnly,
+        Self::FullDisk,
+    ];
+}
+
+/// What one file is like: kind, mode, owner, contents or where it leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Found {
+    kind: u32,
+    mode: u32,
+    uid: u32,
+    contents: Vec<u8>,
+}
+
+impl Found {
+    pub(super) fn is_private(&self) -> bool {
+        self.mode.trailing_zeros() >= 6
+    }
+}
+
+fn found(path: &Path) -> Option<Found> {
+    let metadata = fs::symlink_metadata(path).ok()?;
+    let contents = if metadata.is_file() {
+        fs::read(path).unwrap_or_default()
+    } else if metadata.is_symlink() {
+        let leads_to = fs::read_link(path).expect("a link");
+        leads_to.as_os_str().as_encoded_bytes().to_vec()
+    } else {
+        Vec::new()
+    };
+    Some(Found {
+        kind: metadata.mode() & 0o170_000,
+        mode: metadata.mode() & 0o7777,
+        uid: metadata.uid(),
+        contents,
+    })
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Look {
+    pub(super) file: Option<Found>,
+    pub(super) precious: Option<Found>,
+}
+
+/// One file with what stands in its place.
+pub(super) struct Place {
+    pub(super) folder: tempfile::TempDir,
+    pub(super) file: PathBuf,
+    /// What a link leads to.
+    pub(super) precious: PathBuf,
+    pub(super) new_folder: Option<PathBuf>,
+}
+
+impl Place {
+    /// The precious file of a configuration and of an export is meant to be written through its link.
+    pub(super) fn look(&self) -> Look {
+        Look {
+            file: found(&self.file),
+            precious: found(&self.precious).filter(|_| {
+                !["config.toml", "groups.jsonl"]
+                    .iter()
+                    .any(|name| self.file.ends_with(name))
+            }),
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // A folder that is read-only could not be emptied.
+        let mode = fs::Permissions::from_mode(0o700);
+        drop(fs::set_permissions(self.folder.path(), mode));
+    }
+}
+
+/// The service, the program where everybody may run it, and good contents of each file.
+pub(super) struct Scene {
+    world: World,
+    pub(super) binary: PathBuf,
+    pub(super) key: String,
+    pub(super) uid: u32,
+    good: Vec<(Target, Vec<u8>)>,
+    _folder: tempfile::TempDir,
+}
+
+const CONFIG: &str =
+    "[profiles.eu]\nbase_url = \"https://api.example.com\"\napi_key = { env = \"EU\" }\n";
+
+impl Scene {
+    pub(super) async fn new() -> Self {
+        let world = World::new().await;
+        let none = serde_json::json!({});
+        world.seed(Side::Testing, "acme-eu", "Acme", &[], &none);
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("set");
+        let binary = folder.path().join("groupdesk");
+        // By another process: what is open for writing in this one, a child of another test could hold open.
+        let copied = std::process::Command::new("cp")
+            .arg(env!("CARGO_BIN_EXE_groupdesk"))
+            .arg(&binary)
+            .status();
+        assert!(copied.expect("it runs").success());
+        let key = world.new_key("testing", None);
+        let uid = if geteuid().is_root() {
+            NOBODY
+        } else {
+            geteuid().as_raw()
+        };
+        let mut scene = Self {
+            world,
+            binary,
+            key,
+            uid,
+            good: Vec::new(),
+            _folder: folder,
+        };
+        for target in Target::ALL {
+            let good = match target {
+                Target::Config => CONFIG.into(),
+                Target::Token | Target::Export => b"precious\n".to_vec(),
+                Target::Directory | Target::Service => {
+                    let place = scene.place(target, Hazard::Missing);
+                    let (code, said) = scene.run(&place, target, Hazard::Missing, 0o022).await;
+                    assert_eq!(code, Some(0), "{said}");
+                    fs::read(&place.file).expect("made")
+                }
+            };
+            scene.good.push((target, good));
+        }
+        scene
+    }
+
+    fn good(&self, target: Target) -> &[u8] {
+        let good = self.good.iter().find(|(of, _)| *of == target);
+        good.map_or(b"precious\n", |(_, good)| good)
+    }
+
+    pub(super) fn place(&self, target: Target, hazard: Hazard) -> Place {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut new_folder = None;
+        let name = match target {
+            Target::Config => "config.toml",
+            Target::Directory => "directory.db",
+            Target::Token => "acme.token",
+            Target::Service => "service.db",
+            Target::Export => "groups.jsonl",
+        };
+        let mut file = folder.path().join(name);
+        let precious = folder.path().join("precious");
+        put(&precious, self.good(target), 0o600);
+        match hazard {
+            Hazard::Missing if !matches!(target, Target::Token | Target::Export) => {
+                let new = folder.path().join("new");
+                file = new.join(name);
+                new_folder = Some(new);
+            }
+            Hazard::Missing | Hazard::FullDisk => {}
+            Hazard::Link => symlink(&precious, &file).expect("linked"),
+            Hazard::LinkToNothing => {
+                symlink(folder.path().join("nothing"), &file).expect("linked");
+            }
+            Hazard::Fifo => fifo(&file),
+            Hazard::Folder => fs::create_dir(&file).expect("made"),
+            // Only root can give files away; a plain user finds others' in the system.
+            Hazard::OtherOwner if !geteuid().is_root() => file = PathBuf::from("/etc/passwd"),
+            Hazard::OtherOwner => {
+                let mode = if target == Target::Config {
+                    0o644
+                } else {
+                    0o666
+                };
+                put(&file, self.good(target), mode);
+            }
+            Hazard::Wide => put(&file, self.good(target), 0o666),
+            Hazard::ReadOnly if matches!(target, Target::Token | Target::Export) => {}
+            Hazard::ReadOnly => put(&file, self.good(target), 0o400),
+            Hazard::Kept => put(&file, self.good(target), 0o600),
+        }
+        if geteuid().is_root() {
+            for path in [folder.path(), &precious, &file] {
+                let owner = Some(self.uid);
+                // A link itself is nobody's matter; a missing file has no owner.
+                if path
+                    .symlink_metadata()
+                    .is_ok_and(|found| !found.is_symlink())
+                {
+                    chown(path, owner, None).expect("given away");
+                }
+            }
+            if hazard == Hazard::OtherOwner {
+                chown(&file, Some(SOMEBODY), None).expect("given away");
+            }
+        }
+        if hazard == Hazard::ReadOnly && matches!(target, Target::Token | Target::Export) {
+            let mode = fs::Permissions::from_mode(0o500);
+            fs::set_permissions(folder.path(), mode).expect("set");
+        }
+        Place {
+            folder,
+            file,
+            precious,
+            new_folder,
+        }
+    }
+
+    pub(super) fn variables(&self, place: &Place) -> Vec<(&'static str, String)> {
+        vec![
+            ("PATH", "/usr/bin:/bin:/usr/sbin:/sbin".into()),
+            ("HOME", place.folder.path().display().to_string()),
+            ("GROUPDESK_BASE_URL", self.world.base_url().into()),
+            ("GROUPDESK_API_KEY", self.key.clone()),
+            ("GROUPDESK_ENVIRONMENT", "Testing".into()),
+        ]
+    }
+
+    /// Runs what writes this file; how it ended, and all it said.
+    pub(super) async fn run(
+        &self,
+        place: &Place,
+        target: Target,
+        hazard: Hazard,
+        umask: u32,
+    ) -> (Option<i32>, String) {
+        let file = place.file.display().to_string();
+        // A directory of its own, so that only one file is in question.
+        let elsewhere = tempfile::tempdir().expect("a folder");
+        let directory = elsewhere.path().join("directory.db").display().to_string();
+        if geteuid().is_root() {
+            chown(elsewhere.path(), Some(self.uid), None).expect("given away");
+        }
+        let arguments: Vec<&str> = match target {
+            Target::Config => vec![
+                "--config",
+                &file,
+                "profile",
+                "add",
+                "us",
+                "--base-url",
+                "https://api.example.com",
+                "--environment",
+                "Testing",
+                "--api-key-env",
+                "US",
+                "--no-check",
+            ],
+            Target::Directory => vec!["--directory", &file, "import", "-"],
+            Target::Token => vec![
+                "--directory",
+                &directory,
+                "get",
+                "acme-eu",
+                "--exists",
+                "--token-out",
+                &file,
+            ],
+            Target::Service => vec![
+                "serve",
+                "keys",
+                "create",
+                "--environment",
+                "t",
+                "--database",
+                &file,
+            ],
+            Target::Export => vec!["--directory", &directory, "export", "--output", &file],
+        };
+        let limit = match hazard {
+            Hazard::FullDisk => "trap '' XFSZ; ulimit -f 0;",
+            _ => "",
+        };
+        let mut command = Command::new("/bin/sh");
+        command
+            .args([
+                "-c",
+                &format!("umask {umask:03o}; {limit} exec \"$0\" \"$@\""),
+            ])
+            .arg(&self.binary)
+            .args(arguments)
+            .env_clear()
+            .envs(self.variables(place))
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        if geteuid().is_root() {
+            command.uid(self.uid);
+        }
+        let mut child = command.spawn().expect("it starts");
+        let mut stdin = child.stdin.take().expect("standard input");
+        // It may be refused before it reads.
+        let row = format!("{{\"user_group_id\": \"id-{hazard:?}\"}}\n");
+        let _ = stdin.write_all(row.as_bytes()).await;
+        drop(stdin);
+        let output = tokio::time::timeout(DEADLINE, child.wait_with_output()).await;
+        let output = output.expect("it waits for nothing").expect("it ran");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned()
+            + &String::from_utf8_lossy(&output.stderr);
+        (output.status.code(), said)
+    }
+}
+
+/// A file with this mode, whatever the umask.
+fn put(path: &Path, contents: &[u8], mode: u32) {
+    fs::write(path, contents).expect("written");
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("set");
+}
+
+pub(super) fn fifo(path: &Path) {
+    mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).expect("a FIFO");
+}
+
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}

@@ -1,0 +1,174 @@
+//! The memory of the process: no other process of its user may look into it, and no core dump is written, unless
+//! somebody asks for a debugger.
+
+use std::{
+    fs,
+    os::unix::{
+        fs::{MetadataExt, PermissionsExt, chown},
+        process::ExitStatusExt,
+    },
+    path::PathBuf,
+    process::Stdio,
+    time::Duration,
+};
+
+use rustix::process::{Pid, Signal, geteuid, kill_process};
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    process::{Child, Command},
+};
+
+const DEADLINE: Duration = Duration::from_mins(1);
+const NOBODY: u32 = 65_534;
+
+/// A plain user's service, running; as `nobody` where the test is root's: root may look at everything.
+struct Scene {
+    folder: tempfile::TempDir,
+    uid: u32,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("set");
+        // By another process: what is open for writing in this one, a child of another test could hold open.
+        let copied = std::process::Command::new("cp")
+            .arg(env!("CARGO_BIN_EXE_groupdesk"))
+            .arg(folder.path().join("groupdesk"))
+            .status();
+        assert!(copied.expect("it runs").success());
+        let desk = folder.path().join("desk");
+        fs::create_dir(&desk).expect("made");
+        let us = geteuid();
+        let uid = if us.is_root() { NOBODY } else { us.as_raw() };
+        if us.is_root() {
+            chown(&desk, Some(uid), None).expect("given away");
+        }
+        Self { folder, uid }
+    }
+
+    fn desk(&self) -> PathBuf {
+        self.folder.path().join("desk")
+    }
+
+    /// With core dumps allowed as far as this machine allows them.
+    async fn serve(&self, variable: Option<(&str, &str)>) -> Child {
+        let mut command = Command::new("/bin/sh");
+        command
+            .args(["-c", "ulimit -c $(ulimit -H -c); exec \"$0\" serve --listen 127.0.0.1:0 --database service.db"])
+            .arg(self.folder.path().join("groupdesk"))
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", self.desk())
+            .envs(variable)
+            .current_dir(self.desk())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true);
+        if geteuid().is_root() {
+            command.uid(self.uid);
+        }
+        let mut child = command.spawn().expect("it starts");
+        let mut lines = BufReader::new(child.stdout.take().expect("standard output")).lines();
+        let line = tokio::time::timeout(DEADLINE, lines.next_line()).await;
+        let line = line.expect("in time").expect("readable").expect("a line");
+        assert!(line.starts_with("listening"), "{line}");
+        child
+    }
+
+    /// Cores that were written into the folder of the process.
+    fn cores(&self) -> usize {
+        let entries = fs::read_dir(self.desk()).expect("readable").flatten();
+        entries
+            .filter(|entry| entry.file_name().to_string_lossy().contains("core"))
+            .count()
+    }
+}
+
+/// Who owns what the system tells of a process: root, where the process lets nobody look; and its limit of core dumps.
+fn seen(child: &Child) -> (u32, String) {
+    let pid = child.id().expect("it runs");
+    let owner = fs::metadata(format!("/proc/{pid}/mem"))
+        .expect("it runs")
+        .uid();
+    let limits = fs::read_to_string(format!("/proc/{pid}/limits")).expect("it runs");
+    let line = limits
+        .lines()
+        .find(|line| line.starts_with("Max core file size"));
+    let words: Vec<_> = line.expect("a limit").split_whitespace().collect();
+    (owner, format!("{} {}", words[4], words[5]))
+}
+
+async fn aborted(mut child: Child) -> std::process::ExitStatus {
+    let pid = Pid::from_raw(child.id().expect("it runs").cast_signed()).expect("a number");
+    kill_process(pid, Signal::ABORT).expect("it runs");
+    let ended = tokio::time::timeout(DEADLINE, child.wait()).await;
+    ended.expect("it ends").expect("it ran")
+}
+
+#[tokio::test]
+async fn nobody_looks_into_the_memory_and_no_core_is_left() {
+    let scene = Scene::new();
+    let child = scene.serve(None).await;
+    assert_eq!(seen(&child), (0, "0 0".to_owned()));
+    let status = aborted(child).await;
+    assert_eq!(status.signal(), Some(Signal::ABORT.as_raw()));
+    assert!(!status.core_dumped());
+    assert_eq!(scene.cores(), 0);
+}
+
+/// The same look at a process that may be debugged finds what it looks for.
+#[tokio::test]
+async fn a_debugger_is_let_in_when_asked() {
+    let scene = Scene::new();
+    let child = scene.serve(Some(("GROUPDESK_DEBUGGABLE", "1"))).await;
+    let (owner, limit) = seen(&child);
+    assert_eq!(owner, scene.uid);
+    let status = aborted(child).await;
+    // Where a program of the system's takes them, it decides.
+    let pattern = fs::read_to_string("/proc/sys/kernel/core_pattern").expect("readable");
+    if limit.starts_with("unlimited") && !pattern.starts_with('|') {
+        assert!(status.core_dumped(), "a core dump can be seen: {pattern}");
+    } else {
+        println!("no core dumps on this machine: limit {limit}, pattern {pattern}");
+    }
+    for other in ["", "0", "yes"] {
+        let child = scene.serve(Some(("GROUPDESK_DEBUGGABLE", other))).await;
+        assert_eq!(seen(&child), (0, "0 0".to_owned()), "{other:?}");
+    }
+}
+
+/// What a process substitution of a shell gives is a file of `/proc/self/fd`: still readable by the process itself.
+#[tokio::test]
+async fn files_that_a_shell_hands_over_are_still_read() {
+    let scene = Scene::new();
+    let script = "printf '{\"user_group_id\": \"acme\"}\\n' | \
+                  \"$0\" --config /dev/fd/3 --directory d.db import /dev/stdin 3<config && \
+                  \"$0\" --config /dev/fd/3 --directory d.db export --output /dev/stdout 3<config; echo $?";
+    let config =
+        "[profiles.eu]\nbase_url = \"https://api.example.com\"\napi_key = { env = \"EU\" }\n";
+    let file = scene.desk().join("config");
+    fs::write(&file, config).expect("written");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).expect("set");
+    let mut command = Command::new("/bin/sh");
+    command
+        .args(["-c", script])
+        .arg(scene.folder.path().join("groupdesk"))
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("HOME", scene.desk())
+        .current_dir(scene.desk());
+    if geteuid().is_root() {
+        command.uid(scene.uid);
+    }
+    let output = command.output().await.expect("it runs");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("1 rows for the directory of eu"), "{said}");
+    // Not replaced by a file, whoever may do that.
+    assert!(
+        said.contains("/dev/stdout: it is no regular file"),
+        "{said}"
+    );
+}
