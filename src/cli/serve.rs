@@ -2,6 +2,8 @@
 
 use std::{path::PathBuf, sync::Arc};
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
 use super::{
     args::{Global, Serve, ServeCommand},
     exit::Exit,
@@ -34,6 +36,7 @@ pub(super) async fn run(arguments: Serve, global: &Global) -> Result<Exit, Stop>
 
 async fn serve(listen: std::net::SocketAddr, database: PathBuf) -> Result<Exit, Stop> {
     let mut signals = Signals::new()?;
+    more_files();
     let options = Options {
         report: Some(Arc::new(|error| print::say(&format!("! {error}")))),
         ..Options::default()
@@ -72,4 +75,15 @@ async fn serve(listen: std::net::SocketAddr, database: PathBuf) -> Result<Exit, 
     // The last handle waits until everything queued is durable.
     drop(store);
     Ok(exit)
+}
+
+/// Each connection takes a descriptor, and many systems allow few unless one asks. A refusal only means fewer connections.
+fn more_files() {
+    const ENOUGH: u64 = 4096;
+    let limit = getrlimit(Resource::Nofile);
+    let enough = limit.maximum.map_or(ENOUGH, |maximum| maximum.min(ENOUGH));
+    if limit.current.is_some_and(|current| current < enough) {
+        let current = Some(enough);
+        drop(setrlimit(Resource::Nofile, Rlimit { current, ..limit }));
+    }
 }
