@@ -12,7 +12,6 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
     task::JoinSet,
@@ -20,13 +19,15 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Limits, exchange::OVERLOADED};
+use super::{Limits, exchange};
 use waiting::Waiting;
 
 /// Connections beyond the limit that are being answered 503, or that wait for another one to end.
 const BEYOND: usize = 64;
 /// Longest head of a request, in bytes; longer is 431.
 const LONGEST_HEAD: usize = 32 * 1024;
+/// For the head of a request that is answered 503 for want of a connection.
+const SHED_TIME: Duration = Duration::from_secs(5);
 /// For what is still being written on a connection that has to make room.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -99,17 +100,22 @@ async fn accept(
     Ok((stream, extra))
 }
 
-/// Answers 503 before anything is read: every connection has a request under way.
-async fn shed(mut stream: TcpStream) {
-    let answer = async {
-        stream.write_all(OVERLOADED.as_bytes()).await?;
-        stream.shutdown().await?;
-        // Closing with something unread would take the answer back.
-        let mut rest = [0; 1024];
-        while stream.read(&mut rest).await? > 0 {}
-        io::Result::Ok(())
-    };
-    drop(timeout(LAST_WORDS, answer).await);
+/// Answers 503 to the one request that comes: every other connection has a request under way.
+async fn shed(stream: TcpStream) {
+    let connection = builder(SHED_TIME).keep_alive(false).serve_connection(
+        TokioIo::new(stream),
+        TowerToHyperService::new(exchange::full()),
+    );
+    drop(timeout(2 * SHED_TIME, connection).await);
+}
+
+fn builder(head_time: Duration) -> http1::Builder {
+    let mut builder = http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(head_time)
+        .max_buf_size(LONGEST_HEAD);
+    builder
 }
 
 async fn connection(
@@ -130,13 +136,7 @@ async fn connection(
             answer
         }
     });
-    let mut connection = pin!(
-        http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(head_time)
-            .max_buf_size(LONGEST_HEAD)
-            .serve_connection(TokioIo::new(stream), service)
-    );
+    let mut connection = pin!(builder(head_time).serve_connection(TokioIo::new(stream), service));
     // How a connection ends is the client's affair; its writes are done by the store in any case.
     tokio::select! {
         biased;

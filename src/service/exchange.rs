@@ -28,12 +28,6 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, PUT");
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
 
-/// The whole refusal of a connection for which there is no room, as bytes on the line.
-pub(super) const OVERLOADED: &str = "HTTP/1.1 503 Service Unavailable\r\n\
-    content-type: application/json\r\ncache-control: no-store\r\nretry-after: 1\r\nconnection: close\r\n\
-    content-length: 105\r\n\r\n\
-    {\"success\":0,\"error\":{\"code\":\"overloaded\",\"message\":\"too many connections; try again after Retry-After\"}}";
-
 /// What all requests share.
 #[derive(Clone)]
 pub(super) struct Shared {
@@ -55,6 +49,16 @@ pub(super) fn router(path: &str, shared: Shared) -> Router {
         .route(path, any(answer))
         .fallback(unknown_path)
         .with_state(shared)
+}
+
+/// 503 everywhere, whatever is asked.
+pub(super) fn full() -> Router {
+    Router::new().fallback(overloaded)
+}
+
+async fn overloaded(request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    refuse(&Refusal::Overloaded, &parts, body).await
 }
 
 async fn unknown_path(request: Request) -> Response {
@@ -199,20 +203,6 @@ fn response(status: StatusCode, answer: &Answer) -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_refusal_of_a_connection_is_whole() {
-        let (head, body) = OVERLOADED
-            .split_once("\r\n\r\n")
-            .expect("a head and a body");
-        assert!(head.ends_with(&format!("content-length: {}", body.len())));
-        let answer: Answer = serde_json::from_str(body).expect("an answer");
-        assert_eq!(answer.success, Presence::Present(Value::from(0)));
-        let Presence::Present(error) = answer.error else {
-            panic!("no error");
-        };
-        assert_eq!(error["code"], Refusal::Overloaded.code());
-    }
 
     #[test]
     fn the_key_is_what_follows_the_scheme() {

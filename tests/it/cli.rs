@@ -5,6 +5,7 @@ mod alarms;
 mod apply;
 mod bad_input;
 mod completions;
+mod crowd;
 mod demo;
 mod desk;
 mod doctor;

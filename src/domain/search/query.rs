@@ -3,6 +3,8 @@
 
 use std::{fmt, time::Duration};
 
+use nucleo_matcher::chars::to_lower_case;
+
 use crate::domain::{
     age::{self, AgeFilter, InvalidAge},
     rotation::State,
@@ -177,9 +179,11 @@ enum Part {
 
 fn read(piece: &Piece, limit: Option<Duration>) -> Result<Part, Why> {
     let lower = piece.text.to_lowercase();
+    // As texts are compared, letter by letter: a letter that becomes two, like İ, would never be found.
+    let folded = || piece.text.chars().map(to_lower_case).collect();
     if piece.quoted {
         let word = Word {
-            text: lower,
+            text: folded(),
             quoted: true,
         };
         return Ok(Part::Word((!word.text.is_empty()).then_some(word)));
@@ -215,7 +219,7 @@ fn read(piece: &Piece, limit: Option<Duration>) -> Result<Part, Why> {
         },
         _ => {
             let word = Word {
-                text: lower,
+                text: folded(),
                 quoted: false,
             };
             return Ok(Part::Word((!word.text.is_empty()).then_some(word)));

@@ -3,6 +3,7 @@
 use std::{fs, path::Path};
 
 #[path = "../../../fuzz/src/lib.rs"]
+#[allow(unreachable_pub, reason = "a library of its own where it is fuzzed")]
 mod targets;
 
 /// Runs every file of a target's corpus; `atleast` guards against a corpus that is not found.
