@@ -70,29 +70,14 @@ fn is_loopback(url: &Url) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
 
     use super::*;
     use crate::config::profile::KeySource;
 
     fn profile(base_url: &str, path: &str) -> Profile {
         Profile {
-            name: "eu".into(),
-            base_url: base_url.into(),
             path: path.into(),
-            api_key: KeySource::Env("KEY".into()),
-            environment: None,
-            production: false,
-            read_only: false,
-            timeout: Duration::from_secs(1),
-            connect_timeout: Duration::from_secs(1),
-            allow_plain_http: false,
-            proxy_from_environment: false,
-            read_properties: false,
-            handoff: None,
-            max_token_age: None,
-            max_bulk: 500,
-            guards: Vec::new(),
+            ..Profile::new("eu", base_url, KeySource::Env("KEY".into()))
         }
     }
 

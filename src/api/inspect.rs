@@ -81,7 +81,7 @@ pub fn escape_hidden(json: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::{process::Command, time::Duration};
+    use std::process::Command;
 
     use super::*;
     use crate::config::profile::KeySource;
@@ -97,22 +97,12 @@ mod tests {
 
     fn profile() -> Profile {
         Profile {
-            name: "eu".into(),
-            base_url: "https://api.example.com".into(),
             path: "/api/user'$(id)".into(),
-            api_key: KeySource::Env("OTHER".into()),
-            environment: None,
-            production: false,
-            read_only: false,
-            timeout: Duration::from_secs(1),
-            connect_timeout: Duration::from_secs(1),
-            allow_plain_http: false,
-            proxy_from_environment: false,
-            read_properties: false,
-            handoff: None,
-            max_token_age: None,
-            max_bulk: 500,
-            guards: Vec::new(),
+            ..Profile::new(
+                "eu",
+                "https://api.example.com",
+                KeySource::Env("OTHER".into()),
+            )
         }
     }
 

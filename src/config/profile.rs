@@ -2,7 +2,12 @@
 
 use std::{fmt, path::PathBuf, time::Duration};
 
-use super::{guard::Guard, scrub::shown};
+use super::{
+    address::DEFAULT_PATH,
+    guard::Guard,
+    schema::{CONNECT_TIMEOUT, MAX_BULK, TIMEOUT},
+    scrub::shown,
+};
 use crate::domain::group::EnvironmentTag;
 
 /// Where an API key comes from. The key itself is never part of a configuration.
@@ -98,6 +103,28 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// With everything else as it is where the configuration says nothing of it; so it counts as production.
+    pub fn new(name: &str, base_url: &str, api_key: KeySource) -> Self {
+        Self {
+            name: name.to_owned(),
+            base_url: base_url.to_owned(),
+            path: DEFAULT_PATH.to_owned(),
+            api_key,
+            environment: None,
+            production: true,
+            read_only: false,
+            timeout: TIMEOUT,
+            connect_timeout: CONNECT_TIMEOUT,
+            allow_plain_http: false,
+            proxy_from_environment: false,
+            read_properties: false,
+            handoff: None,
+            max_token_age: None,
+            max_bulk: MAX_BULK,
+            guards: Vec::new(),
+        }
+    }
+
     /// The full address of the interface.
     pub fn url(&self) -> String {
         format!("{}{}", self.base_url.trim_end_matches('/'), self.path)

@@ -5,7 +5,7 @@ use super::{
     environment::Environment,
     error::ConfigError,
     profile::{KeySource, Profile},
-    schema::{self, CONNECT_TIMEOUT, MAX_BULK, TIMEOUT},
+    schema,
 };
 use crate::domain::group::EnvironmentTag;
 
@@ -60,22 +60,10 @@ pub(super) fn profile(
         .transpose()
         .map_err(|what| ConfigError::variable(TAG, what))?;
     let mut profile = Profile {
-        name: String::new(),
-        base_url,
         path,
-        api_key: KeySource::Env(API_KEY.into()),
         production: environment != Some(EnvironmentTag::Testing),
         environment,
-        read_only: false,
-        timeout: TIMEOUT,
-        connect_timeout: CONNECT_TIMEOUT,
-        allow_plain_http: false,
-        proxy_from_environment: false,
-        read_properties: false,
-        handoff: None,
-        max_token_age: None,
-        max_bulk: MAX_BULK,
-        guards: Vec::new(),
+        ..Profile::new("", &base_url, KeySource::Env(API_KEY.into()))
     };
     let tag = profile
         .environment

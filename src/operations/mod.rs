@@ -5,6 +5,7 @@ pub mod bulk;
 mod connecting;
 pub mod doctor;
 mod drafts;
+mod exporting;
 mod failure;
 mod groups;
 mod handing;
@@ -26,6 +27,7 @@ use jiff::Timestamp;
 use tokio::sync::OnceCell;
 
 pub use connecting::{Checkup, Connector, NotAdded};
+pub use exporting::{exported_row, format_of};
 pub use failure::Failure;
 pub use groups::request;
 pub use handing::HandedOff;

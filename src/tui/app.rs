@@ -40,13 +40,15 @@ impl App {
     /// Opens on the list of the current profile, or on the welcome where there is none.
     pub fn new(mut desk: Desk, config_file: String) -> Self {
         let bottom = if desk.profile().is_some() {
+            // First: it is what the person waits for.
+            let list = List::start(&mut desk);
             desk.start(Job::OpenRotations);
             desk.start(Job::Batches);
             desk.read_drafts();
             if desk.hands_off_to().is_some() {
                 desk.start(Job::PendingHandOffs);
             }
-            Pane::List(List::start(&mut desk))
+            Pane::List(list)
         } else {
             Pane::Welcome(Welcome { config_file })
         };

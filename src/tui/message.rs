@@ -1,30 +1,29 @@
 //! What travels between the screen and the work: messages in, effects out, jobs with a ticket, outcomes. Plain data.
 
+mod outcome;
+
 use std::{path::PathBuf, sync::Arc};
 
 use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::Timestamp;
 
-use super::{Farewell, editor::Outside, groups::Listing, messages::Severity};
+use super::{Farewell, editor::Outside};
+pub use outcome::{Outcome, Trouble};
+
 use crate::{
-    config::{
-        new_profile::{Field, NewProfile},
-        profile::Profile,
-    },
+    config::new_profile::NewProfile,
     domain::{
         batch::Plan,
         change::Wanted,
         draft::Draft,
+        exchange::Format,
         group::UserGroupId,
-        history::{Ending, Entry},
-        known::KnownGroup,
         search::{Found, Index, ListView, Look},
         token::{Fingerprint, Token},
     },
     operations::{
-        Batch, Checkup, Done, DraftSaved, Failure, HandedOff, JournalRow, KeptDraft, Numbered,
-        Owner, Recorded, Recovered, RotationId, Warning,
-        bulk::{Progress, Report, Wish},
+        Done, Recorded, RotationId,
+        bulk::{Progress, Wish},
     },
 };
 
@@ -140,6 +139,13 @@ pub enum Job {
     },
     /// It holds no token.
     WriteReport(String, PathBuf),
+    /// What the directory knows of these groups, into a new file.
+    Export {
+        index: Index,
+        ids: Vec<UserGroupId>,
+        format: Format,
+        path: PathBuf,
+    },
     /// Tests what would be a profile; creates and writes nothing. The key is one for the keyring.
     Check(Box<NewProfile>, Option<Token>),
     AddProfile(Box<NewProfile>, Option<Token>),
@@ -159,7 +165,8 @@ impl Job {
             | Self::HandOffAgain(..)
             | Self::Bulk { .. }
             | Self::AddProfile(..)
-            | Self::WriteReport(..) => true,
+            | Self::WriteReport(..)
+            | Self::Export { .. } => true,
             Self::List
             | Self::Search { .. }
             | Self::Near(..)
@@ -227,7 +234,8 @@ impl Job {
             | Self::Bulk { .. }
             | Self::Check(..)
             | Self::AddProfile(..)
-            | Self::WriteReport(..) => None,
+            | Self::WriteReport(..)
+            | Self::Export { .. } => None,
         }
     }
 
@@ -259,136 +267,9 @@ impl Job {
                 count => format!("rotating {count} groups"),
             },
             Self::WriteReport(..) => "writing the report".into(),
+            Self::Export { .. } => "writing the export".into(),
             Self::Check(..) => "testing the connection".into(),
             Self::AddProfile(..) => "writing the profile".into(),
-        }
-    }
-}
-
-/// What became of a job. What each means to the whole console is decided in `app/arrivals.rs`, where every one is listed;
-/// a pane names only those that its own tickets can bring.
-#[derive(Debug, Clone)]
-pub enum Outcome {
-    Listed(Box<Listing>),
-    Found(Arc<Found>),
-    /// The nearest first.
-    Near(Vec<UserGroupId>),
-    ViewKept,
-    /// In which profiles an id is known, and as what.
-    SameId(Vec<(ProfileIndex, KnownGroup)>),
-    OpenRotations(Vec<JournalRow>),
-    /// Look-up, create, update, rotate and confirm.
-    Done(Box<Done>),
-    History(Vec<Numbered<Entry>>),
-    Drafts(Vec<KeptDraft>),
-    /// With when the draft was changed that was to be kept.
-    DraftKept(Timestamp, DraftSaved),
-    DraftForgotten,
-    TokenWritten(PathBuf),
-    Rotations(Vec<JournalRow>),
-    Recovered(Vec<Recovered>),
-    Abandoned(Box<JournalRow>),
-    Whose(Vec<Owner>),
-    PendingHandOffs(Vec<JournalRow>),
-    /// `None` where nothing was to be handed off.
-    HandedOff(Option<Box<HandedOff>>),
-    /// The hand-off was not run.
-    NotHandedOff(Trouble),
-    Batches(Vec<Batch>),
-    Planned(Plan),
-    BulkEnded(Report),
-    ReportWritten(PathBuf),
-    Checked(Box<Checkup>),
-    ProfileAdded(ProfileIndex, Box<Profile>),
-    /// Neither tested nor written; each problem with the field it is about.
-    NotAdded(Vec<(Option<Field>, String)>),
-    Failed(Trouble),
-}
-
-impl Outcome {
-    /// Groups as a read of the directory gives them, in any order.
-    pub fn listed(groups: Vec<KnownGroup>) -> Self {
-        Self::Listed(Box::new(groups.into()))
-    }
-
-    /// Another environment answered than the profile says (hazard 11).
-    pub fn is_wrong_environment(&self) -> bool {
-        match self {
-            Self::Done(done) => done.warnings.iter().any(Warning::is_wrong_environment),
-            Self::Recovered(all) => all.iter().any(|each| match each {
-                Recovered::Alarmed(_, alarm) => alarm.is_wrong_environment(),
-                Recovered::Settled(_) | Recovered::Open(_) => false,
-            }),
-            Self::Failed(trouble) | Self::NotHandedOff(trouble) => trouble.wrong_environment,
-            Self::Listed(_)
-            | Self::Found(_)
-            | Self::Near(_)
-            | Self::ViewKept
-            | Self::SameId(_)
-            | Self::OpenRotations(_)
-            | Self::History(_)
-            | Self::Drafts(_)
-            | Self::DraftKept(..)
-            | Self::DraftForgotten
-            | Self::TokenWritten(_)
-            | Self::Rotations(_)
-            | Self::Abandoned(_)
-            | Self::Whose(_)
-            | Self::PendingHandOffs(_)
-            | Self::HandedOff(_)
-            | Self::Batches(_)
-            | Self::Planned(_)
-            | Self::BulkEnded(_)
-            | Self::ReportWritten(_)
-            | Self::Checked(_)
-            | Self::ProfileAdded(..)
-            | Self::NotAdded(_) => false,
-        }
-    }
-}
-
-/// A failure as the screen shows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
-    /// What happened, whether anything was sent, what to do.
-    pub text: String,
-    pub ending: Option<Ending>,
-    /// Another environment answered than the profile says (hazard 11).
-    pub wrong_environment: bool,
-}
-
-impl Trouble {
-    /// Nothing was sent, or nothing came of it; the text says what.
-    pub fn of(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            ending: None,
-            wrong_environment: false,
-        }
-    }
-
-    /// Whether it took effect is not known.
-    pub fn unknown(text: impl Into<String>) -> Self {
-        Self {
-            ending: Some(Ending::Unknown),
-            ..Self::of(text)
-        }
-    }
-
-    pub fn severity(&self) -> Severity {
-        match self.ending {
-            Some(Ending::Unknown) => Severity::Unknown,
-            _ => Severity::Error,
-        }
-    }
-}
-
-impl From<Failure> for Trouble {
-    fn from(failure: Failure) -> Self {
-        Self {
-            text: failure.to_string(),
-            ending: failure.ending(),
-            wrong_environment: failure.is_wrong_environment(),
         }
     }
 }

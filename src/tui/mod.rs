@@ -28,7 +28,7 @@ pub mod theme;
 pub mod widgets;
 pub mod work;
 
-use std::{io, path::PathBuf};
+use std::{io, path::PathBuf, thread};
 
 use app::App;
 use crossterm::event::Event;
@@ -134,6 +134,9 @@ pub async fn run(start: Start, signals: &mut Signals) -> io::Result<Ended> {
         ..theme
     };
     terminal::install_panic_hook();
+    // The names of all zones are looked through for it; nothing needs it before the first group is there.
+    let zone = thread::spawn(TimeZone::system);
+    let zone = || zone.join().unwrap_or(TimeZone::UTC);
     if start.comfort.plain {
         let screen = terminal::PlainScreen::enter(theme.ascii)?;
         // Signs of its own tell boxes from text.
@@ -145,9 +148,9 @@ pub async fn run(start: Start, signals: &mut Signals) -> io::Result<Ended> {
         let input = terminal::Input::open()?;
         let size = (plain::COLUMNS, plain::ROWS);
         let (mut app, works) = prepare(start, theme, size, Timestamp::now());
-        app.desk.zone = TimeZone::system();
         app.desk.boxes_alone = true;
         let mut runner = Runner::new(app, screen, works, Clock::System);
+        runner.app.desk.zone = zone();
         // Its lines are as long in every window.
         let is_for_us = |event: &io::Result<Event>| ready(!matches!(event, Ok(Event::Resize(..))));
         let farewell = runner.run(input.filter(is_for_us), Some(signals)).await;
@@ -157,9 +160,9 @@ pub async fn run(start: Start, signals: &mut Signals) -> io::Result<Ended> {
     // Before the size is asked for, so that no change of it is missed.
     let input = terminal::Input::open()?;
     let size = crossterm::terminal::size()?;
-    let (mut app, works) = prepare(start, theme, size, Timestamp::now());
-    app.desk.zone = TimeZone::system();
+    let (app, works) = prepare(start, theme, size, Timestamp::now());
     let mut runner = Runner::new(app, screen, works, Clock::System);
+    runner.app.desk.zone = zone();
     // While the terminal does not read, the loop waits with it, and hears no signal.
     let (stop, end) = (runner.stopper(), terminal::asked_to_end()?);
     let watching = tokio::spawn(async move {

@@ -3,10 +3,10 @@
 mod connecting;
 mod finding;
 mod running;
+mod writing;
 
 use std::{
     ffi::OsString,
-    path::PathBuf,
     sync::{Arc, PoisonError, RwLock},
 };
 
@@ -15,10 +15,7 @@ pub(in crate::tui) use finding::nearest_in;
 pub use running::Link;
 
 use crate::{
-    config::{
-        files::{write_new_private, write_new_token},
-        profile::KeySource,
-    },
+    config::profile::KeySource,
     domain::group::UserGroupId,
     operations::{Assurance, Connector, DirectoryError, Done, Failure, Operations},
 };
@@ -157,21 +154,14 @@ impl Works {
             Job::PlanBulk(ids) => listed(operations.plan_bulk(&ids).await.map(Outcome::Planned)),
             Job::Bulk { plan, reason } => running::run(operations, &plan, reason, link).await,
             Job::Check(..) | Job::AddProfile(..) => Err(Trouble::of("this needs no profile")),
-            Job::WriteReport(report, path) => write_report(report, path).await,
-            Job::WriteToken(token, path) => {
-                let written = path.clone();
-                let contents = format!("{}\n", token.expose());
-                let result = tokio::task::spawn_blocking(move || {
-                    write_new_token(&path, contents.as_bytes())
-                })
-                .await;
-                match result {
-                    Ok(Ok(())) => Ok(Outcome::TokenWritten(written)),
-                    Ok(Err(error)) => Err(format!("the token was not written: {error}")),
-                    Err(_) => Err("the token was not written: the job broke off".into()),
-                }
-                .map_err(Trouble::of)
-            }
+            Job::WriteReport(report, path) => writing::report(report, path).await,
+            Job::WriteToken(token, path) => writing::token(token, path).await,
+            Job::Export {
+                index,
+                ids,
+                format,
+                path,
+            } => writing::export(index, ids, format, path).await,
         };
         result.unwrap_or_else(Outcome::Failed)
     }
@@ -213,17 +203,6 @@ fn listed(result: Result<Outcome, DirectoryError>) -> Result<Outcome, Trouble> {
 
 fn unreadable(error: &DirectoryError) -> Trouble {
     Trouble::of(error.to_string())
-}
-
-async fn write_report(report: String, path: PathBuf) -> Result<Outcome, Trouble> {
-    let to = path.clone();
-    let writing = move || write_new_private(&to, report.as_bytes());
-    let text = match tokio::task::spawn_blocking(writing).await {
-        Ok(Ok(())) => return Ok(Outcome::ReportWritten(path)),
-        Ok(Err(error)) => format!("the report was not written: {error}"),
-        Err(_) => "the report was not written: the job broke off".into(),
-    };
-    Err(Trouble::of(text))
 }
 
 fn done(result: Result<Done, Failure>) -> Result<Outcome, Trouble> {

@@ -34,22 +34,10 @@ const CALLS: [Call; 3] = [Call::GetOrCreate, Call::Update, Call::Rotate];
 
 fn profile(base_url: String, timeout: Duration) -> Profile {
     Profile {
-        name: "eu".into(),
         base_url,
-        path: "/api/user".into(),
-        api_key: KeySource::Env("KEY".into()),
-        environment: None,
-        production: false,
-        read_only: false,
         timeout,
         connect_timeout: timeout,
-        allow_plain_http: false,
-        proxy_from_environment: false,
-        read_properties: false,
-        handoff: None,
-        max_token_age: None,
-        max_bulk: 500,
-        guards: Vec::new(),
+        ..Profile::new("eu", "", KeySource::Env("KEY".into()))
     }
 }
 

@@ -5,6 +5,7 @@ mod colours;
 mod compare;
 mod connect;
 mod drafts;
+mod export;
 mod find;
 mod handing;
 mod places;

@@ -42,8 +42,8 @@ pub(super) fn all(connection: &Connection, profile: &str) -> Result<Groups, Faul
     Ok(all)
 }
 
-/// Groups that are handed over together.
-const SOME: usize = 512;
+/// Groups that are handed over together; few, so that the taker is not far behind when the last ones come.
+const SOME: usize = 128;
 
 pub(super) fn each(
     connection: &Connection,

@@ -4,7 +4,7 @@ use super::{Action, App, Outcome, Pane, ProfileIndex, Severity, Ticket, handing,
 use crate::{
     domain::{change::Wanted, group::UserGroupId, history::Ending, rotation::State},
     operations::JournalRow,
-    tui::keymap::Focus,
+    tui::{keymap::Focus, panes::export::exported},
 };
 
 impl App {
@@ -143,6 +143,7 @@ impl App {
             | Outcome::Planned(_)
             | Outcome::BulkEnded(_)
             | Outcome::ReportWritten(_)
+            | Outcome::Exported(..)
             | Outcome::Checked(_)
             | Outcome::NotAdded(_)
             | Outcome::Failed(_) => {}
@@ -191,6 +192,9 @@ impl App {
                     .say(trouble.severity(), format!("{}{place}", trouble.text));
             }
             Outcome::BulkEnded(_) => self.say_bulk_ended(&place),
+            Outcome::Exported(count, path) => {
+                self.desk.say(Severity::Done, exported(*count, path));
+            }
             Outcome::ReportWritten(path) => {
                 let text = format!("report written to {}", path.display());
                 self.desk.say(Severity::Done, text);

@@ -9,6 +9,10 @@ use crate::config::{Problem, Rebound, Spot, nearest, scrub::shown};
 /// # Errors
 /// Everything that is wrong, in the order of the file.
 pub fn resolve(changes: &[Rebound]) -> Result<Keymap, Vec<Problem>> {
+    if changes.is_empty() {
+        // What the tables themselves say is sound.
+        return Ok(Keymap::default());
+    }
     let mut problems: Vec<Problem> = changes.iter().flat_map(wrong).collect();
     let keymap = Keymap::with(changes);
     if problems.is_empty() {
@@ -263,6 +267,8 @@ mod tests {
 
     #[test]
     fn nothing_changed_is_sound() {
-        assert!(resolve(&[]).is_ok());
+        let keymap = Keymap::default();
+        assert_eq!(conflicts(&keymap), []);
+        assert_eq!(hasty(&keymap), []);
     }
 }

@@ -156,6 +156,9 @@ fn is_given_up(lines: &[Bound], event: KeyEvent) -> bool {
 }
 
 fn find<'c>(changes: &'c [Rebound], place: &str, row: &Binding) -> Option<&'c Rebound> {
+    if changes.is_empty() {
+        return None;
+    }
     let name = row.name();
     changes
         .iter()

@@ -60,6 +60,7 @@ tables! {
         SortReverse ["S"] "" "reverse the order";
         CopyMenu ["y"] "copy" "copy id, name or more of this group";
         Compare ["x"] "compare" "compare it with the same id in another profile";
+        WriteFile ["w"] "export" "write what is marked, or else shown, into a file";
     } + MOVE
 
     FILTER {

@@ -183,7 +183,8 @@ impl Edit {
         let is_done = self.properties.commit();
         if !is_done {
             let why = self.properties.refused().unwrap_or("the cell is not valid");
-            let text = format!("properties: {why}; mend the cell, or Esc leaves it as it was");
+            let key = desk.keys.key(Focus::EditCell, Action::Back);
+            let text = format!("properties: {why}; mend the cell, or {key} leaves it as it was");
             desk.messages.refuse(desk.now, text);
         }
         is_done

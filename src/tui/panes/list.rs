@@ -17,8 +17,8 @@ use finder::Finder;
 use marks::Marks;
 
 use super::{
-    Pane, View, bulk::Bulk, compare::Compare, copy_menu::CopyMenu, edit::Edit, group::Group,
-    token::TokenPane,
+    Pane, View, bulk::Bulk, compare::Compare, copy_menu::CopyMenu, edit::Edit, export::Export,
+    group::Group, token::TokenPane,
 };
 use crate::{
     domain::{
@@ -178,6 +178,14 @@ impl List {
         desk.ask(Ask::Push(Pane::Bulk(Box::new(pane))));
     }
 
+    fn export(&self, desk: &mut Desk) {
+        let mut of = (self.marks.ids(), "marked");
+        if of.0.is_empty() {
+            of = (self.finder.ids(), "shown");
+        }
+        desk.ask(Ask::Push(Pane::Export(Export::of(of.0, of.1, desk))));
+    }
+
     /// Jobs that are not under way any more are not waited for.
     fn forget_ended(&mut self, desk: &Desk) {
         let runs = |ticket: &Ticket| desk.running.contains_key(ticket);
@@ -278,6 +286,7 @@ impl View for List {
             Action::Mark => self.mark(),
             Action::MarkAll => self.mark_all(desk),
             Action::RotateMarked => self.rotate_marked(desk),
+            Action::WriteFile => self.export(desk),
             Action::Detail => self.detail = !self.detail,
             Action::Sort => self.finder.sort_by_next(),
             Action::SortReverse => self.finder.reverse = !self.finder.reverse,
@@ -333,7 +342,7 @@ impl View for List {
             Action::Edit | Action::EditWhole => desk.forbidden(Guarded::Update),
             Action::Compare => Compare::impossible(desk),
             Action::RotateMarked => self.no_bulk(desk),
-            Action::MarkAll => self.no_marking(),
+            Action::MarkAll | Action::WriteFile => self.no_marking(),
             Action::SortReverse if self.finder.is_ranked() => {
                 Some("the best match stands first; s sorts by a column".into())
             }

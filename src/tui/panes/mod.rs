@@ -6,6 +6,7 @@ pub mod compare;
 pub mod connect;
 pub mod copy_menu;
 pub mod edit;
+pub mod export;
 pub mod group;
 pub mod help;
 pub mod history;
@@ -98,6 +99,7 @@ pub enum Pane {
     Messages(messages::MessagesPane),
     Inspector(inspector::Inspector),
     CopyMenu(copy_menu::CopyMenu),
+    Export(export::Export),
     Rotations(rotations::Rotations),
     Whose(whose::Whose),
     Bulk(Box<bulk::Bulk>),
@@ -123,6 +125,7 @@ impl Pane {
             Self::Messages(pane) => pane,
             Self::Inspector(pane) => pane,
             Self::CopyMenu(pane) => pane,
+            Self::Export(pane) => pane,
             Self::Rotations(pane) => pane,
             Self::Whose(pane) => pane,
             Self::Bulk(pane) => pane.as_ref(),
@@ -148,6 +151,7 @@ impl Pane {
             Self::Messages(pane) => pane,
             Self::Inspector(pane) => pane,
             Self::CopyMenu(pane) => pane,
+            Self::Export(pane) => pane,
             Self::Rotations(pane) => pane,
             Self::Whose(pane) => pane,
             Self::Bulk(pane) => pane.as_mut(),

@@ -70,19 +70,24 @@ impl View for Welcome {
         let key = desk.theme.key_hint();
         sheet.heading("No profile is configured yet.");
         sheet.blank();
+        let keys =
+            [Action::Connect, Action::Demo].map(|action| desk.keys.key(Focus::Welcome, action));
+        let width = keys.iter().map(String::len).max().unwrap_or(0);
+        let [connect, demo] = keys.map(|key| format!("{key:width$}"));
         sheet.pieces(vec![
-            ("Enter".into(), key),
+            (connect, key),
             ("  connect to a service".into(), desk.theme.title()),
         ]);
-        sheet.indented(7, "Asks for its address and where the API key comes from, and tests it without creating anything.", plain);
-        sheet.indented(7, &format!("Writes {}", self.config_file), plain);
+        let indent = width + 2;
+        sheet.indented(indent, "Asks for its address and where the API key comes from, and tests it without creating anything.", plain);
+        sheet.indented(indent, &format!("Writes {}", self.config_file), plain);
         sheet.blank();
         sheet.pieces(vec![
-            ("d    ".into(), key),
+            (demo, key),
             ("  try the demo".into(), desk.theme.title()),
         ]);
         sheet.indented(
-            7,
+            indent,
             "A service of its own, on this machine only, thrown away at the end.",
             plain,
         );

@@ -135,7 +135,7 @@ impl Screen {
         } = self;
         terminal.draw(|drawn| {
             render(drawn);
-            frame.clone_from(drawn.buffer_mut());
+            paint::copy(drawn.buffer_mut(), frame);
         })?;
         let cursor = self.terminal.backend().cursor();
         let bytes = self.painter.paint(&self.frame, cursor);

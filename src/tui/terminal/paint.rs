@@ -8,8 +8,8 @@ mod spot;
 use std::io::Write as _;
 
 use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Size},
+    buffer::{Buffer, Cell},
+    layout::Position,
 };
 
 use sgr::Look;
@@ -63,7 +63,8 @@ impl Painter {
     pub(super) fn paint(&mut self, next: &Buffer, cursor: Option<Position>) -> Vec<u8> {
         let mut out = Vec::new();
         let is_first = self.last.area.is_empty() && !self.is_stale;
-        if self.is_stale || self.last.area != next.area {
+        let is_whole = self.is_stale || self.last.area != next.area;
+        if is_whole {
             if !is_first {
                 // The state of the terminal is unknown, too: a shell may have left it in another one.
                 out.extend(b"\x1b[r\x1b[m\x1b[H\x1b[2J");
@@ -77,20 +78,31 @@ impl Painter {
             self.last = Buffer::empty(next.area);
             self.is_stale = false;
         }
-        let old = rows(&self.last);
-        let new = rows(next);
         let mut pen = self.pen;
         let mut plain = Vec::new();
-        write_rows(&mut plain, &mut pen, &old, &new);
-        if plain.len() > WORTH_A_LOOK
-            && let Some(shift) = scroll::found(&old, &new)
-        {
-            let mut moved = Vec::new();
-            let mut moved_pen = self.pen;
-            shift.write(&mut moved, &mut moved_pen);
-            write_rows(&mut moved, &mut moved_pen, &shift.apply(&old), &new);
-            if moved.len() < plain.len() {
-                (plain, pen) = (moved, moved_pen);
+        for (y, (old, new)) in cells(&self.last).zip(cells(next)).enumerate() {
+            // Most rows are as they were: nothing is made of them.
+            if old != new {
+                write_row(
+                    &mut plain,
+                    &mut pen,
+                    y as u16,
+                    &spot::row(old),
+                    &spot::row(new),
+                );
+            }
+        }
+        if plain.len() > WORTH_A_LOOK && !is_whole {
+            let old: Vec<_> = cells(&self.last).map(spot::row).collect();
+            let new: Vec<_> = cells(next).map(spot::row).collect();
+            if let Some(shift) = scroll::found(&old, &new) {
+                let mut moved = Vec::new();
+                let mut moved_pen = self.pen;
+                shift.write(&mut moved, &mut moved_pen);
+                write_rows(&mut moved, &mut moved_pen, &shift.apply(&old), &new);
+                if moved.len() < plain.len() {
+                    (plain, pen) = (moved, moved_pen);
+                }
             }
         }
         out.append(&mut plain);
@@ -100,7 +112,7 @@ impl Painter {
         }
         self.place(&mut out, &mut pen, cursor);
         self.pen = pen;
-        self.last.clone_from(next);
+        copy(next, &mut self.last);
         if self.synchronised && out.len() >= WORTH_A_MARK {
             let mut marked = b"\x1b[?2026h".to_vec();
             marked.append(&mut out);
@@ -187,14 +199,16 @@ fn forward(cells: u16, out: &mut Vec<u8>) {
     }
 }
 
-fn rows(buffer: &Buffer) -> Vec<Vec<Spot<'_>>> {
-    let Size { width, height } = buffer.area.as_size();
-    (0..height)
-        .map(|y| {
-            let from = usize::from(y) * usize::from(width);
-            spot::row(&buffer.content[from..from + usize::from(width)])
-        })
-        .collect()
+/// Into the memory that is there; `Buffer::clone_from` would take new memory for every frame.
+pub(super) fn copy(from: &Buffer, to: &mut Buffer) {
+    to.area = from.area;
+    to.content.clone_from(&from.content);
+}
+
+/// The rows of a buffer.
+fn cells(buffer: &Buffer) -> impl Iterator<Item = &[Cell]> {
+    let width = usize::from(buffer.area.width).max(1);
+    buffer.content.chunks_exact(width)
 }
 
 fn write_rows(out: &mut Vec<u8>, pen: &mut Pen, old: &[Vec<Spot<'_>>], new: &[Vec<Spot<'_>>]) {

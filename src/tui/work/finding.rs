@@ -30,9 +30,12 @@ const AHEAD: usize = 8;
 
 /// All that the directory knows of a profile.
 pub(super) async fn list(operations: &Operations) -> Result<Outcome, DirectoryError> {
-    let view = operations.view().await?;
-    let open = operations.open_rotations().await?;
-    let mut listing = Listing::from(index(operations).await?);
+    let (index, view, open) = tokio::try_join!(
+        index(operations),
+        operations.view(),
+        operations.open_rotations()
+    )?;
+    let mut listing = Listing::from(index);
     let state = |row: crate::operations::JournalRow| (row.user_group_id, row.rotation.state);
     listing.open = Some(open.into_iter().map(state).collect());
     listing.view = view;

@@ -129,7 +129,7 @@ fn judge(place: Focus, typed: Option<&str>, screen: &str, profile: usize, effect
         // A file of one's own is no change at the service.
         let is_file = matches!(
             **job,
-            Job::WriteToken(..) | Job::WriteReport(..) | Job::KeepView(_)
+            Job::WriteToken(..) | Job::WriteReport(..) | Job::Export { .. } | Job::KeepView(_)
         );
         assert!(
             at.0 != READ_ONLY || is_file,
@@ -157,7 +157,11 @@ fn judge(place: Focus, typed: Option<&str>, screen: &str, profile: usize, effect
             }
             // How the list was left: a comfort of one's own.
             (Job::KeepView(_), ..) => true,
-            (Job::WriteToken(..) | Job::WriteReport(..), _, Some("<enter>")) => {
+            (
+                Job::WriteToken(..) | Job::WriteReport(..) | Job::Export { .. },
+                _,
+                Some("<enter>"),
+            ) => {
                 matches!(place, Focus::WritePath | Focus::Help)
             }
             _ => false,

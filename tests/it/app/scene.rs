@@ -219,23 +219,12 @@ pub(super) fn is_of_drafts(job: &Job) -> bool {
 }
 
 fn a_profile(name: &str, tag: EnvironmentTag, production: bool, read_only: bool) -> Profile {
+    let key = KeySource::Env("KEY".into());
     Profile {
-        name: name.into(),
-        base_url: "https://groups.example.com".into(),
-        path: "/api/user".into(),
-        api_key: KeySource::Env("KEY".into()),
         environment: Some(tag),
         production,
         read_only,
-        timeout: Duration::from_secs(10),
-        connect_timeout: Duration::from_secs(5),
-        allow_plain_http: false,
-        proxy_from_environment: false,
-        read_properties: false,
-        handoff: None,
-        max_token_age: None,
-        max_bulk: 500,
-        guards: Vec::new(),
+        ..Profile::new(name, "https://groups.example.com", key)
     }
 }
 
@@ -293,6 +282,7 @@ pub(super) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
             Box::new(a_profile(&new.name, EnvironmentTag::Testing, false, false)),
         ),
         Job::WriteReport(_, path) => Outcome::ReportWritten(path.clone()),
+        Job::Export { ids, path, .. } => Outcome::Exported(ids.len(), path.clone()),
         Job::PendingHandOffs => Outcome::PendingHandOffs(Vec::new()),
         Job::HandOff(done) => handed(done.group.id.as_str(), HandOffState::Done, Some(0), None),
         Job::HandOffAgain(_, id) => handed(id.as_str(), HandOffState::Done, Some(0), None),

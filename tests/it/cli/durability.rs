@@ -43,22 +43,9 @@ enum Asked {
 
 fn client(url: &str, key: &str) -> Client {
     let profile = Profile {
-        name: "live".into(),
-        base_url: url.into(),
-        path: "/api/user".into(),
-        api_key: KeySource::Env("UNUSED".into()),
-        environment: None,
-        production: false,
-        read_only: false,
         timeout: Duration::from_secs(20),
         connect_timeout: Duration::from_secs(20),
-        allow_plain_http: false,
-        proxy_from_environment: false,
-        read_properties: false,
-        handoff: None,
-        max_token_age: None,
-        max_bulk: 500,
-        guards: Vec::new(),
+        ..Profile::new("live", url, KeySource::Env("UNUSED".into()))
     };
     Client::new(&profile, SecretString::from(key.to_owned())).expect("a client")
 }

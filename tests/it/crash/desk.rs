@@ -12,7 +12,6 @@ use std::{
 };
 
 use groupdesk::{
-    api::wire::DEFAULT_PATH,
     config::{
         Environment, HandOffCommand,
         profile::{KeySource, Profile},
@@ -167,26 +166,17 @@ pub(super) fn make_room() {
 
 fn profile(order: &Order) -> Profile {
     let side = Side::Testing;
+    let key = KeySource::File(order.key.clone());
     Profile {
-        name: side.name().into(),
-        base_url: order.base_url.clone(),
-        path: DEFAULT_PATH.into(),
-        api_key: KeySource::File(order.key.clone()),
         environment: Some(EnvironmentTag::Testing),
         production: false,
-        read_only: false,
         timeout: order.timeout,
         connect_timeout: order.timeout,
-        allow_plain_http: false,
-        proxy_from_environment: false,
-        read_properties: false,
         handoff: (!order.handoff.is_empty()).then(|| HandOffCommand {
             command: order.handoff.clone(),
             timeout: Duration::from_secs(20),
         }),
-        max_token_age: None,
-        max_bulk: 500,
-        guards: Vec::new(),
+        ..Profile::new(side.name(), &order.base_url, key)
     }
 }
 

@@ -24,7 +24,7 @@ use ratatui::{Frame, Terminal, backend::TestBackend, buffer::Buffer};
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A script to every place there is, from the list of a testing profile with a production profile below it.
-pub(crate) const PLACES: [(&str, Focus); 31] = [
+pub(crate) const PLACES: [(&str, Focus); 32] = [
     ("", Focus::List),
     ("/", Focus::Filter),
     ("<enter>", Focus::Group),
@@ -42,6 +42,7 @@ pub(crate) const PLACES: [(&str, Focus); 31] = [
     ("tT", Focus::RotateCheck),
     ("tTy", Focus::RotateResult),
     ("tw", Focus::WritePath),
+    ("w", Focus::WritePath),
     ("2", Focus::History),
     ("o", Focus::Open),
     ("?", Focus::Help),

@@ -1,3 +1,5 @@
+//! The long runs: all cases, or a spread of them.
+
 /// Whether every case is to run (`GROUPDESK_LONG=all`), not only the spread that a plain `cargo test` takes.
 pub(crate) fn all() -> bool {
     std::env::var("GROUPDESK_LONG").is_ok_and(|value| value == "all")

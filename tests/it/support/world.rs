@@ -141,23 +141,12 @@ impl World {
     /// The profile of one environment; its key stands in a 0600 file.
     pub(crate) fn profile(&self, side: Side) -> Profile {
         Profile {
-            name: side.name().into(),
-            base_url: self.base_url.clone(),
-            path: DEFAULT_PATH.into(),
-            api_key: self.key_source(side, false),
             environment: Some(side.tag()),
             production: side == Side::Production,
-            read_only: false,
             // Long enough for a busy machine; tests that wait for it set their own.
             timeout: Duration::from_secs(20),
             connect_timeout: Duration::from_secs(20),
-            allow_plain_http: false,
-            proxy_from_environment: false,
-            read_properties: false,
-            handoff: None,
-            max_token_age: None,
-            max_bulk: 500,
-            guards: Vec::new(),
+            ..Profile::new(side.name(), &self.base_url, self.key_source(side, false))
         }
     }
 

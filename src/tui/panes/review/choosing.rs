@@ -5,7 +5,12 @@ use ratatui::style::Style;
 use super::choices::{Choice, Choices, Unknown};
 use crate::{
     domain::merge::{Disputed, Part, Take},
-    tui::{desk::Desk, sheet::Sheet, theme::Theme},
+    tui::{
+        desk::Desk,
+        keymap::{Action, Focus},
+        sheet::Sheet,
+        theme::Theme,
+    },
 };
 
 const LABEL: &str = "service copy";
@@ -44,8 +49,10 @@ pub(super) fn write(sheet: &mut Sheet, choices: &Choices, rows: &mut Vec<usize>,
         }
     }
     if choices.count() > 0 {
-        let text = "Space chooses what is sent; the request follows.";
-        sheet.field("", text, theme.dim(), "");
+        // The same in every place of a review.
+        let key = desk.keys.key(Focus::Review, Action::Choose);
+        let text = format!("{key} chooses what is sent; the request follows.");
+        sheet.field("", &text, theme.dim(), "");
     }
     for (index, choice) in choices.rows().enumerate() {
         rows.push(sheet.height());

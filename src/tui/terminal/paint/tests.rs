@@ -63,7 +63,7 @@ fn numbered(colour: Color) -> Color {
 }
 
 fn assert_shows(terminal: &vt100::Parser, frame: &Buffer) {
-    for (y, row) in rows(frame).iter().enumerate() {
+    for (y, row) in cells(frame).map(spot::row).enumerate() {
         for (x, spot) in row.iter().enumerate().filter(|(_, spot)| spot.width > 0) {
             let cell = terminal.screen().cell(y as u16, x as u16).expect("inside");
             let Look {

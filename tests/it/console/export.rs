@@ -1,0 +1,66 @@
+//! The list as a file: what is marked or shown, without tokens, in the formats that `import` and `apply` read.
+
+use std::os::unix::fs::PermissionsExt;
+
+use groupdesk::domain::exchange::{Format, Read, Reader};
+
+use super::scene::{USUAL, a_world, open};
+use crate::support::world::Side;
+
+/// The ids of a file, read as `import` reads it.
+fn ids(text: &str) -> Vec<String> {
+    let mut ids = Vec::new();
+    let mut take = |read: Read| ids.push(read.row.expect("a good row").id.to_string());
+    let mut reader = Reader::default();
+    reader.push(text.as_bytes(), &mut take).expect("a file");
+    reader.end(&mut take).expect("a whole file");
+    ids
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_marked_groups_are_written_without_tokens_and_nothing_is_sent() {
+    let world = a_world().await;
+    let token = world.stored(Side::Testing, "acme-us").token;
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    console.keys("j<space>j<space>w<ctrl-u>").await;
+    console.shows("2 groups (marked), without tokens; nothing is sent");
+    let file = world.folder().join("two.csv");
+    console.paste(file.to_str().expect("a plain path")).await;
+    console.keys("<enter>").await;
+    console.shows("2 groups written to");
+    let text = std::fs::read_to_string(&file).expect("written");
+    assert_eq!(ids(&text), ["acme-us", "globex-retail"]);
+    assert!(!text.contains(&token));
+    let mode = file.metadata().expect("it is there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    console.keys("4").await;
+    console.hides("GET").hides("PUT");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_shown_is_written_where_nothing_is_marked_and_no_file_is_replaced() {
+    let world = a_world().await;
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    console.keys("/acme<enter>w<ctrl-u>").await;
+    console.shows("groups (shown)");
+    let file = world.folder().join("acme");
+    console.paste(file.to_str().expect("a plain path")).await;
+    console.keys("<enter>").await;
+    console.shows("the name must end in .jsonl, .json or .csv");
+    console.keys(".json<enter>").await;
+    console.shows("written to");
+    let file = file.with_extension("json");
+    let text = std::fs::read_to_string(&file).expect("written");
+    assert!(!ids(&text).is_empty());
+    assert!(ids(&text).iter().all(|id| id.contains("acme")));
+    assert!(text.starts_with(Format::Json.head().as_str()));
+
+    // The second time it stands in the way, and stays what it is.
+    console.keys("w<ctrl-u>").await;
+    console.paste(file.to_str().expect("a plain path")).await;
+    console.keys("<enter>").await;
+    console.shows("the export was not written");
+    console.keys("<esc>").await;
+    console.shows("nothing was written");
+    assert_eq!(std::fs::read_to_string(&file).expect("still there"), text);
+}
