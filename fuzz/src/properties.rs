@@ -39,16 +39,7 @@ fn strictly(text: &str) {
         Err(why) => {
             is_safe(why);
             assert!(!why.contains("canary"), "{why}");
-            let place = why
-                .strip_prefix("line ")
-                .and_then(|rest| rest.split_once(", column "));
-            let (line, rest) = place.expect("errors name the place");
-            let column = rest.split(':').next().expect("a column");
-            let (line, column): (usize, usize) = (
-                line.parse().expect("a line"),
-                column.parse().expect("a column"),
-            );
-            assert!(line <= text.split('\n').count() && column <= text.len() + 1);
+            has_place(why, text);
         }
     }
     // The console and the command line take the same texts.
@@ -62,6 +53,24 @@ fn strictly(text: &str) {
         is_within(text, problem.line, problem.column);
         assert!(!problem.text.contains("canary"), "{problem}");
     }
+}
+
+/// Only JSON that is no object has no place: it is wrong as a whole.
+fn has_place(why: &str, text: &str) {
+    let place = why
+        .strip_prefix("line ")
+        .and_then(|rest| rest.split_once(", column "));
+    let Some((line, rest)) = place else {
+        assert!(why.starts_with("the properties are one object"), "{why}");
+        assert!(strict_json::value(text).is_ok_and(|value| !value.is_object()));
+        return;
+    };
+    let column = rest
+        .split(':')
+        .next()
+        .and_then(|column| column.parse().ok());
+    let (line, column): (usize, usize) = (line.parse().expect("a line"), column.expect("a column"));
+    assert!(line <= text.split('\n').count() && column <= text.len() + 1);
 }
 
 fn edited(operations: &[u8], text: &str) {

@@ -13,7 +13,7 @@ use super::group::{Mapping, Properties};
 
 const TWICE: &str = "a key stands twice";
 /// By keys that begin so serde_json passes numbers to itself; it would read back a number where an object was written.
-const RESERVED: &str = "$serde_json::private::";
+pub const RESERVED: &str = "$serde_json::private::";
 const NOT_SENT: &str =
     "a key begins with $serde_json::private:: and cannot be sent; name it otherwise";
 

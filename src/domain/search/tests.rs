@@ -132,6 +132,7 @@ fn a_name_is_found_as_it_is_written_in_any_script() {
         "ǅungla",
         "K-Å",
         "ﬁn",
+        "Zoe\u{301} (in parts)",
     ];
     let groups: Vec<_> = (0..)
         .zip(names)
