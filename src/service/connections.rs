@@ -49,14 +49,11 @@ pub(super) async fn serve(
             Some(_) = connections.join_next() => continue,
             accepted = accept(&listener, &beyond) => accepted,
         };
-        let (stream, extra) = match accepted {
-            Ok(accepted) => accepted,
-            // A client that left in the queue, or no descriptors left: neither ends the service.
-            Err(_) => {
-                waiting.end_longest();
-                sleep(Duration::from_millis(50)).await;
-                continue;
-            }
+        // A client that left in the queue, or no descriptors left: neither ends the service.
+        let Ok((stream, extra)) = accepted else {
+            waiting.end_longest();
+            sleep(Duration::from_millis(50)).await;
+            continue;
         };
         let place = Arc::clone(&room).try_acquire_owned();
         if place.is_err() && !waiting.end_longest() {

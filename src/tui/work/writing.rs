@@ -36,7 +36,7 @@ pub(super) async fn export(
 ) -> Result<Outcome, Trouble> {
     let to = path.clone();
     let write = move || {
-        let mut text = format.head().to_owned();
+        let mut text = format.head();
         let mut count = 0;
         for group in ids.iter().filter_map(|id| index.group(id)) {
             text += &exported_row(format, group, count == 0);

@@ -18,7 +18,7 @@ pub(super) fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
 /// What is wrong with a value, by its place; `None`: it is as described.
 pub(super) fn wrong(document: &Value, schema: &Value, value: &Value, at: &str) -> Option<String> {
     let words = resolved(document, schema).as_object().expect("a schema");
-    let found = words.iter().find_map(|(word, limit)| match word.as_str() {
+    words.iter().find_map(|(word, limit)| match word.as_str() {
         "description" => None,
         "allOf" => {
             let mut all = limit.as_array().expect("schemas").iter();
@@ -83,8 +83,7 @@ pub(super) fn wrong(document: &Value, schema: &Value, value: &Value, at: &str) -
             (text.len() != 64 || !is_hex).then(|| format!("{at} does not look like a token"))
         }
         other => panic!("the schema word {other} is not known here"),
-    });
-    found
+    })
 }
 
 fn is_of(value: &Value, kinds: &Value) -> bool {
