@@ -88,7 +88,7 @@ async fn prepare(
         plan::say_sum(session, &checked, plan)?;
         return Ok(Err(Exit::Done));
     }
-    print::say(&format!(
+    print::context(&format!(
         "create {}, update {}, unchanged {}",
         plan.create, plan.update, plan.unchanged
     ));

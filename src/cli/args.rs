@@ -1,16 +1,24 @@
 //! What can be typed on the command line: options, commands, their words. It decides nothing.
 
+mod below;
 mod bulk;
 mod exchange;
+mod get;
+mod tree;
+mod update;
 
-use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
+pub(super) use below::{Demo, Keys, Rotations, RotationsCommand, Serve, ServeCommand};
 pub(super) use bulk::Bulk;
 pub(super) use exchange::{Apply, Export, FileFormat, Import};
+pub(super) use get::Get;
+pub(super) use tree::command;
+pub(super) use update::Update;
 
-use super::{completions::Completions, doctor::Doctor, exit::codes, handoff::HandOff, man::Manual};
+use super::{completions::Completions, doctor::Doctor, exit::codes, help::Help, man::Manual};
 use crate::domain::group::{InvalidId, UserGroupId};
 
 /// A safe terminal console for a User Group Service.
@@ -21,7 +29,8 @@ use crate::domain::group::{InvalidId, UserGroupId};
     disable_help_subcommand = true,
     max_term_width = 100,
     after_help = format!(
-        "Without a command, groupdesk opens the console.\n\n\
+        "Without a command, groupdesk opens the console. `groupdesk help COMMAND` tells of one,\n\
+         `groupdesk help json` what --json prints.\n\n\
          Examples:\n  groupdesk demo\n  groupdesk --profile eu-live list\n\n{}",
         codes()
     )
@@ -49,9 +58,12 @@ pub(super) struct Global {
     /// Refuse every change
     #[arg(long, global = true)]
     pub(super) read_only: bool,
-    /// Print JSON
+    /// Print JSON, as `groupdesk help json` describes it
     #[arg(long, global = true)]
     pub(super) json: bool,
+    /// Say only errors, alarms and questions
+    #[arg(long, short = 'q', global = true)]
+    pub(super) quiet: bool,
     /// Never ask; what would ask is refused unless --yes is said
     #[arg(long, global = true)]
     pub(super) no_input: bool,
@@ -71,15 +83,14 @@ pub(super) enum Command {
     )]
     List,
     /// Show what the directory knows of one group; nothing is sent
-    #[command(after_help = "Example:\n  groupdesk show acme-eu")]
+    #[command(
+        after_help = "Examples:\n  groupdesk show acme-eu\n  groupdesk show acme-eu --json | jq .mapping"
+    )]
     Show {
+        /// The group
         #[arg(value_parser = user_group_id)]
         id: UserGroupId,
     },
-    /// Read one group from the service
-    #[command(
-        after_help = "Examples:\n  groupdesk get acme-eu\n  groupdesk get acme-eu --token-out acme.token"
-    )]
     Get(Get),
     /// Create a group; one that exists is returned unchanged
     #[command(
@@ -87,11 +98,6 @@ pub(super) enum Command {
                             groupdesk create acme-eu --mapping mapping.json --properties - --dry-run < properties.json"
     )]
     Create(Create),
-    /// Change a group; the rest is sent as it is known
-    #[command(
-        after_help = "Examples:\n  groupdesk update acme-eu --map 40=214 --unmap 134\n  \
-                            groupdesk update acme-eu --property 'seats=25' --remove-property trial --dry-run"
-    )]
     Update(Update),
     /// Rotate the token of a group, or of many
     #[command(
@@ -107,6 +113,7 @@ pub(super) enum Command {
         after_help = "Examples:\n  groupdesk history --limit 20\n  groupdesk history acme-eu --json"
     )]
     History {
+        /// Only of this group
         #[arg(value_parser = user_group_id)]
         id: Option<UserGroupId>,
         /// At most this many lines
@@ -135,7 +142,10 @@ pub(super) enum Command {
     /// Make the groups as files say: create what is missing, update what differs
     Apply(Apply),
     /// Add, list, show, check and remove profiles; store their keys in the kernel's keyring
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  groupdesk profile list\n  groupdesk profile check eu-live"
+    )]
     Profile(super::profile::Command),
     /// Try groupdesk on sample groups; on this machine only, thrown away at the end
     #[command(after_help = "Examples:\n  groupdesk demo\n  groupdesk demo --groups 100000")]
@@ -149,44 +159,16 @@ pub(super) enum Command {
     Doctor(Doctor),
     Completions(Completions),
     Man(Manual),
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Get {
-    #[arg(value_parser = user_group_id)]
-    pub(super) id: UserGroupId,
-    #[command(flatten)]
-    pub(super) assurance: Exists,
-    #[command(flatten)]
-    pub(super) token: TokenArgs,
+    Help(Help),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Create {
+    /// The id of the group; nothing can change or delete it later
     #[arg(value_parser = user_group_id)]
     pub(super) id: UserGroupId,
     #[command(flatten)]
     pub(super) fields: Fields,
-    #[command(flatten)]
-    pub(super) mutation: Mutation,
-    #[command(flatten)]
-    pub(super) token: TokenArgs,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Update {
-    #[arg(value_parser = user_group_id)]
-    pub(super) id: UserGroupId,
-    #[command(flatten)]
-    pub(super) fields: Fields,
-    /// Drop this row of the mapping
-    #[arg(long, value_name = "SCHEMA")]
-    pub(super) unmap: Vec<String>,
-    /// Drop this key of the properties
-    #[arg(long, value_name = "KEY")]
-    pub(super) remove_property: Vec<String>,
-    #[command(flatten)]
-    pub(super) assurance: Exists,
     #[command(flatten)]
     pub(super) mutation: Mutation,
     #[command(flatten)]
@@ -271,98 +253,6 @@ pub(super) struct TokenArgs {
     /// Write the token to this new file, mode 600
     #[arg(long, value_name = "FILE")]
     pub(super) token_out: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Rotations {
-    /// Only those of which something is still to be found out
-    #[arg(long)]
-    pub(super) open: bool,
-    #[command(subcommand)]
-    pub(super) command: Option<RotationsCommand>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(super) enum RotationsCommand {
-    /// Find out how open rotations ended, by reading their groups; rotates nothing
-    #[command(
-        after_help = "Exit codes: 0 all settled, 7 something is still unknown or contradicts itself.\n\n\
-                      Examples:\n  groupdesk rotations settle\n  groupdesk rotations settle 12 13"
-    )]
-    Settle {
-        /// Numbers of rotations [default: all open ones]
-        #[arg(value_name = "ID")]
-        ids: Vec<i64>,
-    },
-    /// Close an open rotation without finding out; its token may then be rotated again
-    #[command(
-        after_help = "Example:\n  groupdesk rotations abandon 12 --reason 'the customer is gone'"
-    )]
-    Abandon {
-        /// Number of the rotation
-        #[arg(value_name = "ID")]
-        id: i64,
-        /// Why, for the history
-        #[arg(long)]
-        reason: String,
-        /// Do not ask
-        #[arg(long, short = 'y')]
-        yes: bool,
-    },
-    #[command(name = "handoff")]
-    HandOff(HandOff),
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Demo {
-    /// So many generated groups instead of the samples
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
-    pub(super) groups: Option<u32>,
-    /// Open no console; print the variables to reach the demo from another shell, and stay until Ctrl-C
-    #[arg(long, hide = true)]
-    pub(super) hold: bool,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Serve {
-    /// Where to listen; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8474")]
-    pub(super) listen: SocketAddr,
-    /// Database file [default: groupdesk/service.db in the XDG data folder]
-    #[arg(long, global = true, value_name = "FILE")]
-    pub(super) database: Option<PathBuf>,
-    #[command(subcommand)]
-    pub(super) command: Option<ServeCommand>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(super) enum ServeCommand {
-    /// Make, list and revoke API keys
-    #[command(subcommand)]
-    Keys(Keys),
-}
-
-#[derive(Debug, Subcommand)]
-pub(super) enum Keys {
-    /// Make an API key and print it, this once; with --read-only one that may get, but change nothing
-    #[command(
-        after_help = "Example:\n  (umask 077; groupdesk serve keys create --environment testing --tag Testing > testing.key)"
-    )]
-    Create {
-        /// The environment the key belongs to; made if there is none of that name
-        #[arg(long, value_name = "NAME")]
-        environment: String,
-        /// The tag of the environment; needed where another environment has a group of the same id
-        #[arg(long, value_parser = ["Customer", "Testing"])]
-        tag: Option<String>,
-    },
-    /// List the keys, never the keys themselves
-    List,
-    /// Revoke a key at once
-    Revoke {
-        /// Number of the key, as the list shows it
-        id: i64,
-    },
 }
 
 pub(super) fn user_group_id(text: &str) -> Result<UserGroupId, InvalidId> {

@@ -35,7 +35,7 @@ impl Asking {
         let profile = session.operations.profile();
         let raised = guard::raised(&profile.guards, operation, usual);
         if let Some((_, reason)) = raised {
-            print::say(&format!("! guard: {reason}"));
+            print::context(&format!("! guard: {reason}"));
         }
         Self {
             level: raised.map_or(usual, |(level, _)| level),

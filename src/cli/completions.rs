@@ -1,8 +1,14 @@
 //! `completions`: prints what a shell needs to complete the words of groupdesk. It reads no configuration.
 
-use clap::{Args, CommandFactory, ValueEnum};
+use clap::{Args, ValueEnum};
+use serde_json::json;
 
-use super::{args::Cli, exit::Exit, print, stop::Stop};
+use super::{
+    args::{Global, command},
+    exit::Exit,
+    print,
+    stop::Stop,
+};
 
 /// Print what a shell needs to complete commands and options
 #[derive(Debug, Args)]
@@ -12,6 +18,7 @@ use super::{args::Cli, exit::Exit, print, stop::Stop};
                   groupdesk completions fish > ~/.config/fish/completions/groupdesk.fish"
 )]
 pub(super) struct Completions {
+    /// The shell
     shell: Shell,
 }
 
@@ -32,10 +39,15 @@ impl From<Shell> for clap_complete::Shell {
     }
 }
 
-pub(super) fn run(arguments: &Completions) -> Result<Exit, Stop> {
+pub(super) fn run(global: &Global, arguments: &Completions) -> Result<Exit, Stop> {
     let shell = clap_complete::Shell::from(arguments.shell);
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "groupdesk", &mut script);
-    print::result(&String::from_utf8_lossy(&script))?;
+    clap_complete::generate(shell, &mut command(), "groupdesk", &mut script);
+    let script = String::from_utf8_lossy(&script);
+    if global.json {
+        print::json(&json!({"shell": shell.to_string(), "script": script}))?;
+    } else {
+        print::result(&script)?;
+    }
     Ok(Exit::Done)
 }

@@ -141,7 +141,7 @@ async fn open(start: Start, signals: &mut Signals) -> Result<Farewell, Stop> {
         .await
         .map_err(|error| Stop::Usage(format!("the console cannot be opened: {error}")))?;
     if let Some(unsent) = ended.unsent {
-        print::say(&unsent);
+        print::alarm(&unsent);
     }
     Ok(ended.farewell)
 }

@@ -3,7 +3,6 @@
 use std::io::{self, IsTerminal};
 
 use clap::Args;
-use comfy_table::ContentArrangement;
 use serde_json::{Value, json};
 
 use super::{
@@ -24,7 +23,7 @@ use crate::{
 };
 
 /// Columns where there is no terminal: the report goes into tickets.
-const COLUMNS: u16 = 80;
+const COLUMNS: usize = 80;
 
 /// Look at configuration, API key, network, service, clock, directory and terminal; creates and changes nothing
 #[derive(Debug, Args)]
@@ -90,20 +89,18 @@ fn object(report: &Report) -> Value {
 }
 
 fn text(report: &Report) -> String {
-    let mut table = human::table(&[]);
-    if !io::stdout().is_terminal() {
-        table
-            .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_width(COLUMNS);
-    }
-    for finding in &report.findings {
+    let lines = report.findings.iter().map(|finding| {
         let mut found = finding.found.clone();
         if let Some(advice) = &finding.advice {
             found.push_str("\n-> ");
             found.push_str(advice);
         }
-        table.add_row([finding.severity.as_str(), finding.area.as_str(), &found]);
-    }
+        let (severity, area) = (finding.severity.as_str(), finding.area.as_str());
+        [severity.to_owned(), area.to_owned(), found]
+    });
+    let lines: Vec<_> = lines.collect();
+    let columns = human::terminal_width().unwrap_or(COLUMNS);
+    let lines = human::rows_within(Some(columns), [""; 3], &lines, Some(0));
     let counts = Severity::ALL.map(|severity| {
         let count = report.count(severity);
         let more = if severity >= Severity::Warning && count != 1 {
@@ -113,5 +110,5 @@ fn text(report: &Report) -> String {
         };
         format!("{count} {}{more}", severity.as_str())
     });
-    format!("{}\n{}", human::done(&table), counts.join(", "))
+    format!("{lines}\n{}", counts.join(", "))
 }

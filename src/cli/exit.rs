@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use super::stop::Stop;
-use crate::domain::history::Ending;
 use crate::{
     api::failure::ClientError,
+    domain::{batch::Halt, history::Ending, rotation::State},
     operations::{
-        Done, Failure, Warning,
+        Done, Failure, Finding, Probe, Recovered, Warning, bulk,
         doctor::{Area, Report},
     },
 };
@@ -84,6 +84,53 @@ impl Exit {
         }
     }
 
+    /// `left_out`: the person named every group, and some cannot be rotated now.
+    pub(super) fn of_bulk(report: &bulk::Report, left_out: bool, not_handed_off: usize) -> Self {
+        let bulk::Report { counts, halt, .. } = report;
+        if counts.unknown > 0 || counts.conflict > 0 {
+            Self::Unknown
+        } else if *halt == Some(Halt::Asked) {
+            Self::Interrupted
+        } else {
+            let in_part = counts.not_applied > 0 || counts.not_started > 0 || halt.is_some();
+            Self::all(!in_part && !left_out && not_handed_off == 0)
+        }
+    }
+
+    /// Of several things that are done or not.
+    pub(super) fn all(done: bool) -> Self {
+        if done { Self::Done } else { Self::Partly }
+    }
+
+    /// What reading open rotations again came to.
+    pub(super) fn of_recovered(all: &[Recovered]) -> Self {
+        let is_clear = |recovered: &Recovered| match recovered {
+            Recovered::Settled(row) => row.rotation.state != State::Conflict,
+            Recovered::Alarmed(..) | Recovered::Open(_) => false,
+        };
+        if all.iter().all(is_clear) {
+            Self::Done
+        } else {
+            Self::Unknown
+        }
+    }
+
+    /// What the test of a connection found.
+    pub(super) fn of_probe(probe: &Probe) -> Self {
+        match probe.finding {
+            Finding::Accepted | Finding::MayNotChange => Self::Done,
+            Finding::KeyRefused => Self::Key,
+            Finding::NotReached | Finding::NoAnswer => Self::Unreachable,
+            Finding::NotFound
+            | Finding::Slash
+            | Finding::Redirected
+            | Finding::WebPage
+            | Finding::Busy
+            | Finding::ServiceFailed
+            | Finding::Strange => Self::Refused,
+        }
+    }
+
     pub(super) fn of_stop(stop: &Stop) -> Self {
         match stop {
             Stop::Failed { failure } => Self::of_failure(failure),
@@ -109,6 +156,8 @@ impl Exit {
             | Failure::Forbidden { .. }
             | Failure::CreatedByGet { .. }
             | Failure::WrongEnvironment { .. }
+            | Failure::ChangedElsewhere { .. }
+            | Failure::NeverSeen { .. }
             | Failure::RotationTaken { .. }
             | Failure::TokenChanged { .. }
             | Failure::NotOpen { .. }

@@ -139,7 +139,7 @@ async fn tokens(
                 }
                 if done.token.is_none() {
                     failed += 1;
-                    print::say(&format!(
+                    print::alarm(&format!(
                         "x \"{id}\": its token did not come; read it again"
                     ));
                     continue;
@@ -151,7 +151,7 @@ async fn tokens(
             }
             Err(failure) => {
                 failed += 1;
-                print::say(&format!("x \"{id}\": {failure}"));
+                print::alarm(&format!("x \"{id}\": {failure}"));
                 let exit = Exit::of_failure(&failure);
                 if matches!(exit, Exit::Key | Exit::Guarded | Exit::Usage) {
                     return Err(failure.into());

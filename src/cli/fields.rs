@@ -1,13 +1,19 @@
 //! `--name`, `--map`, `--property` and their kin: read and checked before anything is sent, then laid over what is known.
 
-use std::{collections::HashSet, io::Read, path::Path};
+use std::{
+    collections::HashSet,
+    io::Read as _,
+    path::{Path, PathBuf},
+};
 
 use serde_json::Value;
 
 use super::{args::Fields, stop::Stop};
 use crate::domain::{
     change::Wanted,
-    group::{Mapping, Properties},
+    exchange::{Read, Reader, Row},
+    group::{Mapping, Properties, UserGroupId},
+    near::near,
     strict_json,
     text::visible,
 };
@@ -46,6 +52,22 @@ impl Edits {
         tokio::task::spawn_blocking(move || Self::read_now(&fields, unmap, remove_property))
             .await
             .map_err(|_| usage("the options could not be read; try again"))?
+    }
+
+    /// A whole group, as `export` writes it: of this id, and the only one of its file.
+    pub(super) async fn of_file(path: PathBuf, id: UserGroupId) -> Result<Self, Stop> {
+        tokio::task::spawn_blocking(move || {
+            let row = file("--apply", Some(&path), |text| only_row(text, &id))?;
+            let said = row.map(|row| row.said).unwrap_or_default();
+            Ok(Self {
+                name: said.name,
+                mapping: said.mapping,
+                properties: said.properties,
+                ..Self::default()
+            })
+        })
+        .await
+        .map_err(|_| usage("the file could not be read; try again"))?
     }
 
     fn read_now(
@@ -104,29 +126,36 @@ impl Edits {
         if !(self.map.is_empty() && self.unmap.is_empty()) {
             let mapping = opened(&mut wanted.mapping, unknown, "mapping")?;
             for key in &self.unmap {
-                mapping.shift_remove(key).ok_or_else(|| {
-                    usage(&format!(
-                        "--unmap: the mapping has no row \"{}\"",
-                        visible(key)
-                    ))
-                })?;
+                if mapping.shift_remove(key).is_none() {
+                    let what = "--unmap: the mapping has no row";
+                    return Err(not_there(what, key, mapping.keys()));
+                }
             }
             mapping.extend(self.map.iter().cloned());
         }
         if !(self.property.is_empty() && self.remove_property.is_empty()) {
             let properties = opened(&mut wanted.properties, unknown, "properties")?;
             for key in &self.remove_property {
-                properties.shift_remove(key).ok_or_else(|| {
-                    usage(&format!(
-                        "--remove-property: the properties have no key \"{}\"",
-                        visible(key)
-                    ))
-                })?;
+                if properties.shift_remove(key).is_none() {
+                    let what = "--remove-property: the properties have no key";
+                    return Err(not_there(what, key, properties.keys()));
+                }
             }
             properties.extend(self.property.iter().cloned());
         }
         Ok(wanted)
     }
+}
+
+fn not_there<'a>(what: &str, key: &str, known: impl Iterator<Item = &'a String>) -> Stop {
+    let near = near(key, known, 1);
+    let meant = near.first().map_or_else(String::new, |near| {
+        format!("; did you mean \"{}\"?", visible(near))
+    });
+    usage(&format!(
+        "{what} \"{}\"; nothing was changed{meant}",
+        visible(key)
+    ))
 }
 
 fn opened<'w, T: Default>(
@@ -141,6 +170,33 @@ fn opened<'w, T: Default>(
         )));
     }
     Ok(field.get_or_insert_default())
+}
+
+/// The one group of a file, in whichever of the formats of `export`.
+fn only_row(text: &str, id: &UserGroupId) -> Result<Row, String> {
+    let mut reads = Vec::new();
+    let mut reader = Reader::default();
+    let mut out = |read: Read| reads.push(read);
+    reader.push(text.as_bytes(), &mut out)?;
+    reader.end(&mut out)?;
+    let count = reads.len();
+    let mut reads = reads.into_iter();
+    let (Some(only), None) = (reads.next(), reads.next()) else {
+        return Err(match count {
+            0 => "holds no group; write one as `groupdesk export` does".into(),
+            _ => format!("holds {count} groups, and one is wanted; `groupdesk apply` takes many"),
+        });
+    };
+    let row = only
+        .row
+        .map_err(|why| format!("line {}: {why}", only.line))?;
+    if row.id != *id {
+        return Err(format!(
+            "is of \"{}\", not of \"{id}\"; name that id, or another file; nothing was sent",
+            row.id
+        ));
+    }
+    Ok(row)
 }
 
 fn map_row(text: &str) -> Result<(String, String), Stop> {
@@ -204,7 +260,7 @@ fn file<T>(
     parse(&text).map(Some).map_err(failed)
 }
 
-fn text_of(reader: impl Read) -> Result<String, String> {
+fn text_of(reader: impl std::io::Read) -> Result<String, String> {
     let mut bytes = Vec::new();
     reader
         .take(LARGEST + 1)

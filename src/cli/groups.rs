@@ -42,7 +42,11 @@ pub(super) async fn get(session: &Session, arguments: Get) -> Result<Exit, Stop>
         id,
         assurance: exists,
         token,
+        ..
     } = arguments;
+    let Some(id) = id else {
+        return Ok(Exit::Usage);
+    };
     let assurance = mutations::assurance(exists.exists);
     let known = session.operations.known(&id, assurance).await?;
     if exists.exists {
@@ -65,7 +69,12 @@ pub(super) async fn history(
     id: Option<UserGroupId>,
     limit: Option<usize>,
 ) -> Result<Exit, Stop> {
-    let lines = session.operations.history(id, limit).await?;
+    let lines = session.operations.history(id.clone(), limit).await?;
+    if let Some(id) = id.filter(|_| lines.is_empty()) {
+        // Nobody is to take a mistyped id for a group that nothing was done to.
+        let known = mutations::assurance(false);
+        session.operations.known(&id, known).await?;
+    }
     if session.json {
         print::json(&lines.iter().map(json::entry).collect::<Vec<_>>())?;
     } else if lines.is_empty() {

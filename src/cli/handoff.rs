@@ -44,7 +44,7 @@ pub(super) async fn run(session: &Session, which: HandOff) -> Result<Exit, Stop>
                 of(&handed)
             }
             Err(failure) => {
-                print::say(&format!("x rotation {}: {failure}", id.0));
+                print::alarm(&format!("x rotation {}: {failure}", id.0));
                 all_done = false;
                 json!({"rotation": id.0, "error": failure.to_string()})
             }
@@ -54,7 +54,7 @@ pub(super) async fn run(session: &Session, which: HandOff) -> Result<Exit, Stop>
     if session.json {
         print::json(&results)?;
     }
-    Ok(if all_done { Exit::Done } else { Exit::Partly })
+    Ok(Exit::all(all_done))
 }
 
 /// The oldest first.
@@ -101,15 +101,15 @@ pub(super) fn say(handed: &HandedOff) {
         "`groupdesk rotations handoff {}` hands it off again",
         rotation.0
     );
-    print::say(&match handoff.state {
-        HandOffState::Done => format!("\"{user_group_id}\" handed off{note}"),
-        HandOffState::None | HandOffState::Pending => {
-            format!("x NOT HANDED OFF: the new token of \"{user_group_id}\" waits{note}; {again}")
-        }
-        HandOffState::Failed => format!(
+    match handoff.state {
+        HandOffState::Done => print::say(&format!("\"{user_group_id}\" handed off{note}")),
+        HandOffState::None | HandOffState::Pending => print::alarm(&format!(
+            "x NOT HANDED OFF: the new token of \"{user_group_id}\" waits{note}; {again}"
+        )),
+        HandOffState::Failed => print::alarm(&format!(
             "x HAND-OFF FAILED{exit}: the new token of \"{user_group_id}\" has not arrived{note}; {again}"
-        ),
-    });
+        )),
+    }
 }
 
 fn of(handed: &HandedOff) -> Value {

@@ -1,19 +1,26 @@
 //! `demo --hold`: the demo's world without a console, for other processes. It says how to reach it and stays until a
 //! signal.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{console, demo::World, exit::Exit, print, signals::Signals, stop::Stop};
 
-pub(super) async fn run(groups: Option<u32>) -> Result<Exit, Stop> {
+pub(super) async fn run(groups: Option<u32>, json: bool) -> Result<Exit, Stop> {
     let mut signals = Signals::new()?;
     let world = console::begin(groups, signals.next()).await?;
     print::say(&format!(
         "the demo's service listens on http://{}; on this machine only, thrown away with Ctrl-C",
         world.address()
     ));
-    let lines = exports(&world)?;
-    let printed = print::result(&lines);
+    let printed = if json {
+        print::json_line(&serde_json::json!({
+            "url": format!("http://{}", world.address()),
+            "config": configuration(&world)?.display().to_string(),
+            "directory": world.directory_file().display().to_string(),
+        }))
+    } else {
+        print::result(&exports(&world)?)
+    };
     if printed.is_ok() {
         signals.next().await;
     }
@@ -23,14 +30,17 @@ pub(super) async fn run(groups: Option<u32>) -> Result<Exit, Stop> {
 
 /// What another shell needs to work in this world.
 pub(super) fn exports(world: &World) -> Result<String, Stop> {
-    let config = world
-        .write_configuration()
-        .map_err(|error| Stop::Usage(error.to_string()))?;
+    let config = configuration(world)?;
     Ok(format!(
         "export GROUPDESK_CONFIG={}\nexport GROUPDESK_DIRECTORY={}\n",
         quoted(&config),
         quoted(&world.directory_file())
     ))
+}
+
+fn configuration(world: &World) -> Result<PathBuf, Stop> {
+    let written = world.write_configuration();
+    written.map_err(|error| Stop::Usage(error.to_string()))
 }
 
 fn quoted(path: &Path) -> String {

@@ -1,10 +1,10 @@
 //! The JSON of the command line: what other programs rely on. Times are RFC 3339; what is not known is null; a token is
-//! there only when it was asked for.
+//! there only when it was asked for. `contract` says what each field means.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::mutations::Rotation;
+use super::{exit::Exit, mutations::Rotation};
 use crate::{
     directory::Numbered,
     domain::{
@@ -172,6 +172,6 @@ pub(super) fn owner(owner: &Owner) -> Value {
 }
 
 /// What is printed when a command fails.
-pub(super) fn failure(ending: Option<Ending>, error: &str) -> Value {
-    json!({ "outcome": ending.map(Ending::as_str), "error": error })
+pub(super) fn failure(ending: Option<Ending>, error: &str, exit: Exit) -> Value {
+    json!({ "outcome": ending.map(Ending::as_str), "error": error, "exit": exit as u8 })
 }

@@ -72,17 +72,17 @@ fn object(info: &KeyInfo) -> Value {
 }
 
 fn list(keys: &[KeyInfo]) -> String {
-    let mut table = human::table(&["ID", "ENVIRONMENT", "TAG", "MAY", "CREATED", "REVOKED"]);
-    for key in keys {
+    let lines = keys.iter().map(|key| {
         let second = |at: jiff::Timestamp| at.strftime("%Y-%m-%d %H:%M:%SZ").to_string();
-        table.add_row([
+        [
             key.id.to_string(),
             visible(&key.environment).into_owned(),
             key.tag.clone().unwrap_or_default(),
             if key.read_only { "read" } else { "read, write" }.to_owned(),
             second(key.created_at),
             key.revoked_at.map(second).unwrap_or_default(),
-        ]);
-    }
-    human::done(&table)
+        ]
+    });
+    let header = ["ID", "ENVIRONMENT", "TAG", "MAY", "CREATED", "REVOKED"];
+    human::rows(header, &lines.collect::<Vec<_>>(), None)
 }

@@ -1,15 +1,25 @@
-//! `man`: the manual pages, made from the words of the command line itself; every page ends with the exit codes.
+//! `man`: the manual pages, made from the words of the command line itself; that of groupdesk itself tells the settings
+//! too. Every page ends with the exit codes.
+
+mod reference;
 
 use std::{
-    fs,
-    io::{self, Write},
+    fs, io,
     path::{Path, PathBuf},
 };
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_mangen::Man;
 
-use super::{args::Cli, args::Global, exit, exit::Exit, print, stop::Stop};
+use serde_json::json;
+
+use super::{
+    args::{Global, command},
+    contract, exit,
+    exit::Exit,
+    print,
+    stop::Stop,
+};
 
 /// Print the manual page, or write all pages into a folder
 #[derive(Debug, Args)]
@@ -23,12 +33,16 @@ pub(super) struct Manual {
 }
 
 pub(super) fn run(global: &Global, arguments: &Manual) -> Result<Exit, Stop> {
-    let mut command = Cli::command();
+    let mut command = command();
     // Fills in the names of subcommands, `groupdesk-profile-add`.
     command.build();
     let Some(folder) = &arguments.folder else {
-        let (_, text) = page(command).map_err(Stop::Output)?;
-        print::result(&text)?;
+        let (name, text) = page(command).map_err(Stop::Output)?;
+        if global.json {
+            print::json(&json!({"name": name, "text": text}))?;
+        } else {
+            print::result(&text)?;
+        }
         return Ok(Exit::Done);
     };
     let mut written = Vec::new();
@@ -36,7 +50,8 @@ pub(super) fn run(global: &Global, arguments: &Manual) -> Result<Exit, Stop> {
         Stop::Usage(format!("cannot write {}: {error}", path.display()))
     };
     fs::create_dir_all(folder).map_err(|error| refused(folder, &error))?;
-    for (name, text) in pages(command).map_err(Stop::Output)? {
+    let pages = pages(command).map_err(Stop::Output)?;
+    for (name, text) in pages.into_iter().chain([json_page()]) {
         let path = folder.join(&name);
         fs::write(&path, text).map_err(|error| refused(&path, &error))?;
         written.push(name);
@@ -64,15 +79,32 @@ fn pages(command: clap::Command) -> io::Result<Vec<(String, String)>> {
 }
 
 fn page(command: clap::Command) -> io::Result<(String, String)> {
+    let is_root = command.get_name() == "groupdesk";
     let man = Man::new(command)
         .source(concat!("groupdesk ", env!("CARGO_PKG_VERSION")))
         .manual("groupdesk");
     let mut text = Vec::new();
     man.render(&mut text)?;
-    writeln!(text, ".SH \"EXIT STATUS\"")?;
-    for (code, meaning) in exit::CODES {
-        writeln!(text, ".TP\n\\fB{}\\fR\n{meaning}", code as u8)?;
+    if is_root {
+        text.extend(reference::sections().into_bytes());
     }
     let text = String::from_utf8_lossy(&text).into_owned();
-    Ok((man.get_filename(), text))
+    Ok((man.get_filename(), text + &exit_status()))
+}
+
+fn exit_status() -> String {
+    let codes =
+        exit::CODES.map(|(code, meaning)| format!(".TP\n\\fB{}\\fR\n{meaning}\n", code as u8));
+    format!(".SH \"EXIT STATUS\"\n{}", codes.concat())
+}
+
+/// The page of what scripts rely on.
+fn json_page() -> (String, String) {
+    let head = concat!(
+        ".TH groupdesk-json 1 \"\" \"groupdesk ",
+        env!("CARGO_PKG_VERSION"),
+        "\" groupdesk\n.SH NAME\ngroupdesk\\-json \\- what groupdesk prints with \\-\\-json\n"
+    );
+    let text = format!("{head}{}{}", contract::manual(), exit_status());
+    ("groupdesk-json.1".to_owned(), text)
 }

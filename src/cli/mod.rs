@@ -7,6 +7,7 @@ mod ask;
 mod bulk;
 mod completions;
 mod console;
+mod contract;
 pub mod demo;
 mod doctor;
 mod exit;
@@ -14,6 +15,7 @@ mod export;
 mod fields;
 mod groups;
 mod handoff;
+mod help;
 mod hold;
 mod human;
 mod import;
@@ -24,6 +26,7 @@ mod mutations;
 mod print;
 mod profile;
 mod quiet;
+mod refresh;
 mod review;
 mod rotations;
 mod secrets;
@@ -31,12 +34,13 @@ mod serve;
 mod session;
 mod signals;
 mod stop;
+mod teller;
 mod token_out;
 mod whose;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
 
 use args::{Cli, Command, Global};
 use exit::Exit;
@@ -54,29 +58,28 @@ pub fn main() -> ExitCode {
     // A second hook in one process is no reason not to run.
     drop(hooks);
     if let Err(stop) = secrets::refuse(std::env::args_os().skip(1)) {
-        print::say(&format!("error: {stop}"));
-        return Exit::of_stop(&stop).into();
+        return report(&stop, says("--json")).into();
     }
-    let cli = match Cli::try_parse() {
+    let matches = args::command().try_get_matches();
+    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
-        Err(error) => {
-            if error.use_stderr() {
-                // Arguments stand in it, and whatever is in them.
-                print::say(&error.render().to_string());
-                return Exit::Usage.into();
-            }
+        Err(error) if error.use_stderr() => return report_words(&error).into(),
+        Err(help) => {
             // A reader that has gone needs no help text.
-            let _ = error.print();
+            let _ = help.print();
             return Exit::Done.into();
         }
     };
+    if cli.global.quiet {
+        print::be_quiet();
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build();
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => {
-            print::say(&format!("error: cannot start: {error}"));
+            print::alarm(&format!("error: cannot start: {error}"));
             return Exit::Usage.into();
         }
     };
@@ -91,17 +94,21 @@ async fn run(cli: Cli) -> Result<Exit, Stop> {
     let Cli { global, command } = cli;
     match command {
         None => console::run(&global).await,
-        Some(Command::Demo(demo)) if demo.hold => hold::run(demo.groups).await,
+        Some(Command::Demo(demo)) if demo.hold => hold::run(demo.groups, global.json).await,
         Some(Command::Demo(demo)) => console::demo(demo.groups, &global).await,
         Some(Command::Serve(serve)) => serve::run(serve, &global).await,
         Some(Command::Profile(command)) => profile::run(&global, command).await,
         Some(Command::Whose { token }) => whose::run(&global, &token).await,
         Some(Command::Doctor(doctor)) => Box::pin(doctor::run(&global, doctor)).await,
-        Some(Command::Completions(shell)) => completions::run(&shell),
+        Some(Command::Completions(shell)) => completions::run(&global, &shell),
+        Some(Command::Help(help)) => help::run(&global, &help),
         Some(Command::Man(manual)) => man::run(&global, &manual),
         Some(Command::Import(import)) => import::run(&global, import).await,
         Some(Command::Export(export)) => export::run(&global, export).await,
         Some(Command::Apply(apply)) => apply::run(&global, apply).await,
+        Some(Command::Get(get)) if get.refresh.refresh_all => {
+            Box::pin(refresh::run(&global, get)).await
+        }
         Some(Command::Rotate(rotate)) if rotate.single().is_none() && !rotate.token_stdin => {
             Box::pin(bulk::run(&global, rotate)).await
         }
@@ -128,7 +135,7 @@ async fn interruptible(global: &Global, command: Command) -> Result<Exit, Stop> 
                     return Err(Stop::Interrupted { in_flight });
                 }
                 warned = true;
-                print::say("finishing what is in flight; Ctrl-C again leaves");
+                print::alarm("finishing what is in flight; Ctrl-C again leaves");
             }
         }
     }
@@ -157,6 +164,7 @@ async fn one(session: &Session, command: Command) -> Result<Exit, Stop> {
         | Command::Doctor(_)
         | Command::Completions(_)
         | Command::Man(_)
+        | Command::Help(_)
         | Command::Import(_)
         | Command::Export(_)
         | Command::Apply(_) => Ok(Exit::Done),
@@ -166,10 +174,31 @@ async fn one(session: &Session, command: Command) -> Result<Exit, Stop> {
 /// Says why it ended so, to the person and, where asked for, to the program that reads the output.
 fn report(stop: &Stop, as_json: bool) -> Exit {
     let text = stop.to_string();
-    print::say(&format!("error: {text}"));
+    print::alarm(&format!("error: {text}"));
+    let exit = Exit::of_stop(stop);
     if as_json {
         // Standard output may be what is broken; the exit code says enough.
-        drop(print::json(&json::failure(stop.ending(), &text)));
+        drop(print::json_line(&json::failure(stop.ending(), &text, exit)));
     }
-    Exit::of_stop(stop)
+    exit
+}
+
+/// Says what is wrong with the words of the command line.
+fn report_words(error: &clap::Error) -> Exit {
+    // Arguments stand in it, and whatever is in them.
+    let text = error.render().to_string();
+    print::alarm(&text);
+    if says("--json") {
+        let text = text.split("\n\nUsage:").next().unwrap_or_default();
+        let text = text.split("\n\nFor more").next().unwrap_or_default();
+        let text = text.trim_start_matches("error: ").trim_end();
+        drop(print::json_line(&json::failure(None, text, Exit::Usage)));
+    }
+    Exit::Usage
+}
+
+/// Whether this word stands among the options, where they could not be read.
+fn says(option: &str) -> bool {
+    let words = std::env::args_os().skip(1).take_while(|word| word != "--");
+    words.into_iter().any(|word| word == option)
 }

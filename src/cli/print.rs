@@ -1,12 +1,28 @@
 //! Where text leaves: the result on standard output, everything else on standard error. A reader that has gone is
-//! no error. Hidden characters never leave raw.
+//! no error. Hidden characters never leave raw. With `--quiet` only errors, alarms, and questions with what they are
+//! about are said.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    sync::{Mutex, OnceLock, PoisonError},
+};
 
 use serde::Serialize;
 
-use super::stop::Stop;
+use super::{human, stop::Stop};
 use crate::{api::inspect::escape_hidden, domain::text::visible};
+
+/// What questions are about, kept back because of `--quiet` until one is asked; not there without `--quiet`.
+static WITHHELD: OnceLock<Mutex<Vec<String>>> = OnceLock::new();
+
+/// From now on as `--quiet` says.
+pub(super) fn be_quiet() {
+    WITHHELD.get_or_init(Mutex::default);
+}
+
+pub(super) fn is_quiet() -> bool {
+    WITHHELD.get().is_some()
+}
 
 /// Writes lines of the result.
 pub(super) fn result(text: &str) -> Result<(), Stop> {
@@ -31,16 +47,45 @@ pub(super) fn json(value: &impl Serialize) -> Result<(), Stop> {
     result(&escape_hidden(&text))
 }
 
-/// Writes to standard error, each line made visible; that it cannot be read is not worth a second error.
+/// Writes a result as JSON on one line.
+pub(super) fn json_line(value: &serde_json::Value) -> Result<(), Stop> {
+    result(&escape_hidden(&value.to_string()))
+}
+
+/// News, for the person; with `--quiet` only those that are signed as what went wrong.
 pub(super) fn say(text: &str) {
+    if !is_quiet() || text.starts_with("x ") {
+        alarm(text);
+    }
+}
+
+/// What a question is about: where a change goes, what it changes. With `--quiet` only where a question comes.
+pub(super) fn context(text: &str) {
+    match WITHHELD.get() {
+        None => alarm(text),
+        Some(withheld) => {
+            let mut withheld = withheld.lock().unwrap_or_else(PoisonError::into_inner);
+            withheld.push(text.to_owned());
+        }
+    }
+}
+
+/// Errors and alarms: to standard error, each line made visible; that it cannot be read is not worth a second error.
+pub(super) fn alarm(text: &str) {
     let mut err = io::stderr().lock();
     for line in text.lines() {
-        let _ = writeln!(err, "{}", visible(line));
+        let _ = writeln!(err, "{}", human::painted(visible(line)));
     }
 }
 
 /// Writes a question to standard error and leaves the cursor behind it.
 pub(super) fn ask(text: &str) {
+    if let Some(withheld) = WITHHELD.get() {
+        let mut withheld = withheld.lock().unwrap_or_else(PoisonError::into_inner);
+        for text in withheld.drain(..) {
+            alarm(&text);
+        }
+    }
     let mut err = io::stderr().lock();
     let _ = write!(err, "{} ", visible(text));
     let _ = err.flush();

@@ -68,15 +68,7 @@ async fn settle(session: &Session, ids: &[i64]) -> Result<Exit, Stop> {
         let rows = all.iter().map(Recovered::row);
         print::result(&human::rotations(rows, session.operations.now()))?;
     }
-    let is_clear = |recovered: &Recovered| match recovered {
-        Recovered::Settled(row) => row.rotation.state != State::Conflict,
-        Recovered::Alarmed(..) | Recovered::Open(_) => false,
-    };
-    Ok(if all.iter().all(is_clear) {
-        Exit::Done
-    } else {
-        Exit::Unknown
-    })
+    Ok(Exit::of_recovered(&all))
 }
 
 /// One line for the person, as soon as it is known.
@@ -84,27 +76,31 @@ fn say(recovered: &Recovered) {
     let row = recovered.row();
     let (id, number) = (&row.user_group_id, row.id.0);
     let state = human::word(row.rotation.state.as_str());
-    print::say(&match recovered {
+    match recovered {
         Recovered::Settled(row) => {
+            let is_clear = row.rotation.state != State::Conflict;
+            let tell = if is_clear { print::say } else { print::alarm };
             let next = match row.rotation.state {
                 State::NotApplied => "; the old token is current, it is safe to rotate again",
                 State::Recovered => "; a new token is current, `groupdesk get` reads it",
                 State::Conflict => "; the answers contradict each other, a person must look",
                 _ => "",
             };
-            format!("rotation {number} of \"{id}\": {state}{next}")
+            tell(&format!("rotation {number} of \"{id}\": {state}{next}"));
         }
-        Recovered::Alarmed(_, alarm) => format!("rotation {number} of \"{id}\": {state}; {alarm}"),
+        Recovered::Alarmed(_, alarm) => {
+            print::alarm(&format!("rotation {number} of \"{id}\": {state}; {alarm}"));
+        }
         Recovered::Open(open) => {
             let again = open.again_in.map_or_else(String::new, |wait| {
                 format!("; settle again in {} s", wait.as_secs() + 1)
             });
-            format!(
+            print::alarm(&format!(
                 "rotation {number} of \"{id}\" stays {state}: {}{again}",
                 open.why
-            )
+            ));
         }
-    });
+    }
 }
 
 async fn abandon(session: &Session, id: RotationId, reason: &str, yes: bool) -> Result<Exit, Stop> {

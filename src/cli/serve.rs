@@ -30,15 +30,15 @@ pub(super) async fn run(arguments: Serve, global: &Global) -> Result<Exit, Stop>
         database.map_or_else(|| paths::service_database(&Environment::of_process()), Ok)?;
     match command {
         Some(ServeCommand::Keys(command)) => keys::run(command, &database, global),
-        None => serve(listen, database).await,
+        None => serve(listen, database, global.json).await,
     }
 }
 
-async fn serve(listen: std::net::SocketAddr, database: PathBuf) -> Result<Exit, Stop> {
+async fn serve(listen: std::net::SocketAddr, database: PathBuf, json: bool) -> Result<Exit, Stop> {
     let mut signals = Signals::new()?;
     more_files();
     let options = Options {
-        report: Some(Arc::new(|error| print::say(&format!("! {error}")))),
+        report: Some(Arc::new(|error| print::alarm(&format!("! {error}")))),
         ..Options::default()
     };
     let store = Store::open_with(&database, options)?;
@@ -61,13 +61,18 @@ async fn serve(listen: std::net::SocketAddr, database: PathBuf) -> Result<Exit, 
         })?;
     let address = running.address;
     if !address.ip().is_loopback() {
-        print::say(&format!(
+        print::alarm(&format!(
             "! {address} can be reached from other machines, and http protects neither API keys nor tokens: put TLS before it"
         ));
     }
-    print::result(&format!("listening on http://{address}{DEFAULT_PATH}"))?;
+    let url = format!("http://{address}{DEFAULT_PATH}");
+    if json {
+        print::json_line(&serde_json::json!({"listening": url}))?;
+    } else {
+        print::result(&format!("listening on {url}"))?;
+    }
     signals.next().await;
-    print::say("finishing what is in flight; Ctrl-C again leaves");
+    print::alarm("finishing what is in flight; Ctrl-C again leaves");
     let exit = tokio::select! {
         () = running.stop() => Exit::Done,
         () = signals.next() => return Err(Stop::Interrupted { in_flight: true }),

@@ -58,10 +58,11 @@ impl Session {
         })
     }
 
-    /// Says where a change goes: `PRODUCTION eu-live https://api.example.com/api/user`.
+    /// Says where a change goes: `PRODUCTION eu-live https://api.example.com/api/user`; with `--quiet` only before a
+    /// question.
     pub(super) fn say_where(&self) {
         let profile = self.operations.profile();
-        print::say(&format!(
+        print::context(&format!(
             "{} {} {}",
             profile.environment_word(),
             profile.name,

@@ -22,6 +22,7 @@ pub mod paths;
 pub mod process_group;
 pub mod profile;
 mod rebound;
+pub mod reference;
 mod schema;
 pub mod scrub;
 mod settings;

@@ -1,4 +1,5 @@
-//! Files in the directory: rows that add ids, and the journal of a file that is sent to the service row by row.
+//! Files in the directory: rows that add ids, and the journal of a file that is sent to the service row by row. The reading
+//! of all known groups is kept there too, without rows: what is done of it is what was seen since it began.
 
 use jiff::Timestamp;
 
@@ -35,6 +36,21 @@ impl Directory {
             rows,
             at,
             by,
+            reply,
+        })
+        .await
+    }
+
+    /// What was begun with this digest and not finished.
+    pub async fn open_import(
+        &self,
+        profile: &str,
+        digest: [u8; 32],
+    ) -> Result<Option<Import>, DirectoryError> {
+        let profile = profile.to_owned();
+        self.ask(|reply| Request::OpenImport {
+            profile,
+            digest,
             reply,
         })
         .await

@@ -65,6 +65,11 @@ pub(super) enum Request {
         by: String,
         reply: Reply<Vec<Taken>>,
     },
+    OpenImport {
+        profile: String,
+        digest: [u8; 32],
+        reply: Reply<Option<Import>>,
+    },
     BeginImport {
         profile: String,
         digest: [u8; 32],
@@ -183,6 +188,7 @@ impl Request {
             | Self::EachGroup { .. }
             | Self::Record { .. }
             | Self::Import { .. }
+            | Self::OpenImport { .. }
             | Self::BeginImport { .. }
             | Self::EndRow { .. }
             | Self::EndImport { .. }

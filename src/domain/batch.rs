@@ -134,6 +134,8 @@ pub enum Halt {
     Failures(usize),
     /// The answers about this group contradict each other; a person must look.
     Conflict(UserGroupId),
+    /// A read of this group raised an alarm (hazards 1 and 11 of service.md); a person must look.
+    Alarm(UserGroupId),
     /// A person or a signal asked for it.
     Asked,
     /// Nothing can be written down, no token can be kept, or there is no key: the next one would fail too.
@@ -148,6 +150,7 @@ impl fmt::Display for Halt {
             Self::Conflict(id) => {
                 write!(f, "stopped at a conflict: a person must look at \"{id}\"")
             }
+            Self::Alarm(id) => write!(f, "stopped at an alarm: a person must look at \"{id}\""),
             Self::Asked => f.write_str("stopped as asked"),
             Self::Cannot(why) => write!(f, "stopped: {why}"),
         }
@@ -174,10 +177,20 @@ impl Streak {
     pub fn ended(&mut self, id: &UserGroupId, standing: Standing) -> Option<Halt> {
         match standing {
             Standing::Conflict => return Some(Halt::Conflict(id.clone())),
-            Standing::Confirmed | Standing::Rotated => self.failures = 0,
-            Standing::NotApplied | Standing::Unknown | Standing::UnderWay => self.failures += 1,
+            Standing::Confirmed | Standing::Rotated => self.succeeded(),
+            Standing::NotApplied | Standing::Unknown | Standing::UnderWay => return self.failed(),
             Standing::NotStarted | Standing::Abandoned => {}
         }
+        None
+    }
+
+    pub fn succeeded(&mut self) {
+        self.failures = 0;
+    }
+
+    /// Whether the run must stop after this one.
+    pub fn failed(&mut self) -> Option<Halt> {
+        self.failures += 1;
         (self.stop_after > 0 && self.failures >= self.stop_after)
             .then_some(Halt::Failures(self.failures))
     }

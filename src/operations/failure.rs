@@ -55,6 +55,23 @@ pub enum Failure {
         expected: EnvironmentTag,
         got: EnvironmentTag,
     },
+    /// Somebody else was at work since the group was last seen here.
+    #[error(
+        "\"{id}\" was changed elsewhere since it was last seen here ({}); nothing was changed. \
+         What the service has is known now: look at it with `groupdesk show`, then decide again",
+        what.join(", ")
+    )]
+    ChangedElsewhere {
+        id: UserGroupId,
+        /// Name, rows of the mapping, keys of the properties; made visible.
+        what: Vec<String>,
+    },
+    /// There is no copy to compare with.
+    #[error(
+        "\"{id}\" was never seen at the service from here, so nobody can tell whether it was changed; nothing was sent. \
+         Read it first"
+    )]
+    NeverSeen { id: UserGroupId },
     /// One rotation per seen token (rotation.md).
     #[error(
         "this token of \"{id}\" is already being rotated: {}, begun by {by}; nothing was sent. {}",
@@ -172,6 +189,8 @@ impl Failure {
             | Self::ReadOnly { .. }
             | Self::Forbidden { .. }
             | Self::CreatedByGet { .. }
+            | Self::ChangedElsewhere { .. }
+            | Self::NeverSeen { .. }
             | Self::RotationTaken { .. }
             | Self::TokenChanged { .. }
             | Self::NoRotation { .. }
@@ -208,6 +227,8 @@ impl Failure {
             | Self::ReadOnly { .. }
             | Self::Forbidden { .. }
             | Self::WrongEnvironment { .. }
+            | Self::ChangedElsewhere { .. }
+            | Self::NeverSeen { .. }
             | Self::RotationTaken { .. }
             | Self::TokenChanged { .. }
             | Self::NoRotation { .. }

@@ -13,12 +13,15 @@ mod horizon;
 mod importing;
 mod learning;
 mod outcome;
+mod pace;
 mod points;
 mod recording;
 mod recovering;
+mod refreshing;
 mod rotating;
 mod rotation_answer;
 mod settling;
+mod unchanged;
 
 use std::{sync::Arc, time::Duration};
 
@@ -36,6 +39,7 @@ pub use outcome::{Done, Warning};
 pub use points::Point;
 pub use recording::changes_json;
 pub use recovering::{Recovered, StillOpen};
+pub use refreshing::{GroupRead, Reading, Refresh, RefreshRun};
 
 /// What callers see of the layers below comes through here.
 pub use crate::{

@@ -77,6 +77,11 @@ impl Warning {
         matches!(self, Self::CreatedByGet | Self::WrongTag { .. })
     }
 
+    /// Nothing was learnt from the answer.
+    pub(super) fn is_stale(&self) -> bool {
+        matches!(self, Self::StaleAnswer)
+    }
+
     /// Another environment answered than the profile says (hazard 11).
     pub fn is_wrong_environment(&self) -> bool {
         matches!(self, Self::WrongTag { .. })

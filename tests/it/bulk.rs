@@ -1,10 +1,11 @@
-//! Rotating many groups: what is left out and why, what stops a run, and that whatever happens no group is sent a second
-//! rotation for one token and the counts add up.
+//! Many groups: rotating them (what is left out and why, what stops a run, and that whatever happens no group is sent a
+//! second rotation for one token and the counts add up), and reading all of them again.
 
 mod binary;
 mod command;
 mod engine;
 mod killed;
+mod refresh;
 mod storm;
 
 use std::collections::HashMap;

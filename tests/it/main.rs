@@ -15,6 +15,7 @@ mod golden;
 mod hostile;
 mod house;
 mod operations;
+mod packaging;
 mod pictures;
 mod pty;
 mod service;

@@ -1,8 +1,10 @@
-//! The README's pictures are what the console draws now, and its keys those of the tables in force.
+//! The README's pictures are what the console draws now, and its tables those in force.
 //! `GROUPDESK_PICTURES=write cargo test --test it pictures` draws and writes them anew.
 
 mod errands;
 mod keys;
+mod readme;
+mod settings;
 
 use std::{env, fs, path::Path};
 

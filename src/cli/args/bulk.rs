@@ -8,7 +8,7 @@ use clap::Args;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Several groups")]
 pub(in crate::cli) struct Bulk {
-    /// Groups whose name and id hold these words
+    /// Groups whose name and id hold these words; also tests as in the console, such as tag:customer map:40=213 state:open
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["ids", "from"])]
     pub(in crate::cli) filter: Option<String>,
     /// Groups whose token is older, such as 90d or 12h; a token of unknown age counts as old
@@ -69,7 +69,7 @@ fn age(text: &str) -> Result<Duration, &'static str> {
 }
 
 /// Per second: `5/s`, `0.5/s`, `30/m`.
-fn rate(text: &str) -> Result<f64, &'static str> {
+pub(super) fn rate(text: &str) -> Result<f64, &'static str> {
     let wrong = "write a number above zero and its unit: 5/s or 30/m";
     let (number, seconds) = match text.split_once('/') {
         Some((number, "s")) => (number, 1.0),

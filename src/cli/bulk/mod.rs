@@ -3,7 +3,6 @@
 
 mod report;
 mod select;
-mod teller;
 pub(super) mod tokens;
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
@@ -19,23 +18,24 @@ use super::{
     session::{InFlight, Session},
     signals::Signals,
     stop::Stop,
+    teller::Teller,
 };
 use crate::{
     directory::BatchId,
     domain::{
-        batch::{Plan, Standing},
+        batch::{Plan, Skip, Standing},
         handoff::HandOffState,
+        near::near,
     },
     operations::{
         Assurance, Batch, Guarded,
         bulk::{Keep, Pace, Progress, Report, Run},
     },
 };
-use teller::Teller;
 use tokens::TokenLines;
 
 /// How long what is in flight may take after a signal; tests have less time.
-fn finishing() -> Duration {
+pub(super) fn finishing() -> Duration {
     #[cfg(feature = "failpoints")]
     if let Ok(millis) = std::env::var("GROUPDESK_TEST_FINISHING_MS") {
         return Duration::from_millis(millis.parse().expect("a number"));
@@ -98,6 +98,7 @@ async fn prepare(session: &Session, arguments: Rotate, pace: Pace) -> Result<Opt
     }
     let (ids, all_named) = select::select(session, arguments.ids, &arguments.bulk).await?;
     let mut plan = operations.plan_bulk(&ids).await?;
+    say_near(session, &plan).await?;
     if arguments.mutation.dry_run {
         let unread = look(session, &plan, pace).await;
         // What was read may have changed what is known.
@@ -105,7 +106,7 @@ async fn prepare(session: &Session, arguments: Rotate, pace: Pace) -> Result<Opt
         say_plan(session, &plan, &unread)?;
         return Ok(None);
     }
-    print::say(&report::plan(&plan));
+    print::context(&report::plan(&plan));
     if plan.ready.is_empty() {
         return Err(Stop::Guarded(
             "no group can be rotated now; nothing was sent".into(),
@@ -123,6 +124,28 @@ async fn prepare(session: &Session, arguments: Rotate, pace: Pace) -> Result<Opt
     }))
 }
 
+/// Ids that are not known here may be mistyped; not more of them are told than the plan names.
+async fn say_near(session: &Session, plan: &Plan) -> Result<(), Stop> {
+    let skipped = plan.skipped.iter().take(report::NAMED);
+    let unknown = skipped.filter(|(_, why)| *why == Skip::NotKnown);
+    let unknown: Vec<_> = unknown.map(|(id, _)| id).collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let groups = session.operations.list().await?;
+    for id in unknown {
+        let near = near(id.as_str(), groups.iter().map(|group| &group.id), 3);
+        let near: Vec<_> = near.iter().map(|id| format!("\"{id}\"")).collect();
+        if !near.is_empty() {
+            print::say(&format!(
+                "! \"{id}\" is not known here; did you mean {}?",
+                near.join(", ")
+            ));
+        }
+    }
+    Ok(())
+}
+
 async fn resume(
     session: &Session,
     arguments: &Rotate,
@@ -138,7 +161,7 @@ async fn resume(
             Stop::Guarded("no batch of this profile is unfinished; nothing was sent".into())
         })?
     };
-    print::say(&format!(
+    print::context(&format!(
         "batch {} of {}, begun {:.0}: {}",
         batch.id.0, batch.by, batch.started_at, batch.counts
     ));
@@ -189,7 +212,7 @@ async fn look(session: &Session, plan: &Plan, pace: Pace) -> Vec<String> {
 
 fn say_plan(session: &Session, plan: &Plan, unread: &[String]) -> Result<(), Stop> {
     for line in unread {
-        print::say(&format!("! {line}"));
+        print::alarm(&format!("! {line}"));
     }
     let url = session.operations.profile().url();
     if session.json {
@@ -212,7 +235,7 @@ async fn drive(
     let batch = ready.batch.0;
     let teller = Teller::start(run.batch.counts.planned());
     teller.say(format!("batch {batch}"));
-    teller.counts(run.batch.counts);
+    teller.counts(run.batch.counts.done(), &run.batch.counts);
     let mut deadline: Option<Instant> = None;
     let report = loop {
         let late = async {
@@ -234,7 +257,7 @@ async fn drive(
                 }
                 run.control.stop();
                 deadline = deadline.or(Some(Instant::now() + finishing()));
-                teller.say("finishing what is in flight, at most 35 s; Ctrl-C again leaves".into());
+                teller.alarm("finishing what is in flight, at most 35 s; Ctrl-C again leaves".into());
             }
             () = late => break None,
         }
@@ -242,7 +265,7 @@ async fn drive(
     let interrupted = deadline.is_some();
     let Some(report) = report else {
         teller.end(true).await;
-        print::say(&format!(
+        print::alarm(&format!(
             "the journal knows how far it came; go on with: groupdesk rotate --resume {batch}"
         ));
         return Err(Stop::Interrupted { in_flight: true });
@@ -262,21 +285,18 @@ async fn finish(
         let summary = report::summary(report, &ready.plan, not_handed_off);
         teller.result(report::compact(&summary));
     }
-    teller.say(report::ending(report));
+    let left_out = ready.all_named && !ready.plan.skipped.is_empty();
+    let exit = Exit::of_bulk(report, left_out, not_handed_off);
+    if exit == Exit::Done {
+        teller.say(report::ending(report));
+    } else {
+        teller.alarm(report::ending(report));
+    }
     if not_handed_off > 0 {
-        teller.say(report::not_handed_off(not_handed_off));
+        teller.alarm(report::not_handed_off(not_handed_off));
     }
     teller.end(interrupted).await;
-    let exit = report::exit(
-        &report.counts,
-        report.halt.as_ref(),
-        &ready.plan,
-        ready.all_named,
-    );
-    Ok(match exit {
-        Exit::Done if not_handed_off > 0 => Exit::Partly,
-        exit => exit,
-    })
+    Ok(exit)
 }
 
 /// New tokens of the batch that have not arrived, be it of an earlier run.
@@ -303,16 +323,18 @@ fn tell(session: &Session, teller: &Teller, news: Progress) {
             if session.json {
                 teller.result(report::compact(&report::item(&ended)));
             }
-            if report::is_noteworthy(&ended) || !teller.has_bar && !session.json {
+            if report::is_noteworthy(&ended) {
+                teller.alarm(report::line(&ended));
+            } else if !teller.has_bar && !session.json {
                 teller.say(report::line(&ended));
             }
-            teller.counts(ended.counts);
+            teller.counts(ended.counts.done(), &ended.counts);
         }
         Progress::Held(wait) => teller.say(format!(
             "the service asks to wait {} s; nothing is sent meanwhile",
             wait.as_secs()
         )),
-        Progress::Halted(halt) => teller.say(halt.to_string()),
+        Progress::Halted(halt) => teller.alarm(halt.to_string()),
         Progress::Started(_) | Progress::Finished(_) => {}
     }
 }

@@ -1,12 +1,11 @@
-//! The words and the JSON of a bulk rotation, and the exit code it ends with.
+//! The words and the JSON of a bulk rotation.
 
 use serde_json::{Value, json};
 
 use crate::{
     api::inspect::escape_hidden,
-    cli::exit::Exit,
     domain::{
-        batch::{Counts, Halt, Plan, Standing},
+        batch::{Plan, Standing},
         group::UserGroupId,
         text::visible,
     },
@@ -14,7 +13,7 @@ use crate::{
 };
 
 /// How many of each are named before a confirmation.
-const NAMED: usize = 20;
+pub(super) const NAMED: usize = 20;
 
 pub(super) fn compact(value: &Value) -> String {
     escape_hidden(&value.to_string())
@@ -141,23 +140,6 @@ pub(super) fn ending(report: &Report) -> String {
         lines.push(format!("the rest: groupdesk rotate --resume {}", batch.0));
     }
     lines.join("\n")
-}
-
-/// `all_named`: the person named each group, so that one left out is a failure.
-pub(super) fn exit(counts: &Counts, halt: Option<&Halt>, plan: &Plan, all_named: bool) -> Exit {
-    if counts.unknown > 0 || counts.conflict > 0 {
-        Exit::Unknown
-    } else if halt == Some(&Halt::Asked) {
-        Exit::Interrupted
-    } else if counts.not_applied > 0
-        || counts.not_started > 0
-        || halt.is_some()
-        || all_named && !plan.skipped.is_empty()
-    {
-        Exit::Partly
-    } else {
-        Exit::Done
-    }
 }
 
 /// What to do about new tokens that have not arrived.

@@ -1,8 +1,10 @@
 //! Which groups were meant: ids, words, an age, or a list in a file.
 
 use std::{
+    collections::HashSet,
     io::{self, Read},
     path::Path,
+    sync::Arc,
     time::Duration,
 };
 
@@ -10,7 +12,11 @@ use jiff::Timestamp;
 
 use crate::{
     cli::{args::Bulk, session::Session, stop::Stop},
-    domain::{group::UserGroupId, known::KnownGroup},
+    domain::{
+        group::UserGroupId,
+        known::KnownGroup,
+        search::{Entry, Index, Look, Query, SortBy, Word, look},
+    },
 };
 
 /// Longest list of ids, in bytes.
@@ -37,19 +43,60 @@ pub(super) async fn select(
     if bulk.filter.is_none() && bulk.older_than.is_none() {
         return Ok((ids, true));
     }
-    let words = bulk.filter.as_deref().unwrap_or_default().to_lowercase();
-    let words: Vec<_> = words.split_whitespace().collect();
+    let groups = session.operations.list().await?;
+    let groups = filtered(session, groups, bulk.filter.as_deref().unwrap_or_default()).await?;
     let now = session.operations.now();
-    let groups = session.operations.list().await?.into_iter();
     let meant = groups
-        .filter(|group| holds(group, &words))
+        .into_iter()
         .filter(|group| bulk.older_than.is_none_or(|age| is_older(group, age, now)));
     Ok((meant.map(|group| group.id).collect(), false))
 }
 
-fn holds(group: &KnownGroup, words: &[&str]) -> bool {
+/// The tests of the console's filter; words only as they stand, and in name and id: nothing is rotated for its scattered
+/// letters.
+async fn filtered(
+    session: &Session,
+    mut groups: Vec<KnownGroup>,
+    filter: &str,
+) -> Result<Vec<KnownGroup>, Stop> {
+    let operations = &session.operations;
+    let mut query = Query::parse(filter, operations.profile().max_token_age);
+    if !query.wrong.is_empty() {
+        let wrong: Vec<_> = query.wrong.iter().map(ToString::to_string).collect();
+        let wrong = wrong.join("; ");
+        return Err(Stop::Usage(format!("--filter: {wrong}; nothing was sent")));
+    }
+    let words = std::mem::take(&mut query.words);
+    groups.retain(|group| holds(group, &words));
+    if query.is_empty() {
+        return Ok(groups);
+    }
+    let open = operations.open_rotations().await?.into_iter();
+    let index = Index::of(&groups);
+    let asked = Look {
+        query,
+        sort: SortBy::Id,
+        reverse: false,
+        best_first: false,
+        open: Arc::new(
+            open.map(|row| (row.user_group_id, row.rotation.state))
+                .collect(),
+        ),
+        at: operations.now(),
+    };
+    let found = look(&index, asked, None, &|| true);
+    let shown = found.iter().flat_map(|found| found.shown.iter());
+    let ids: HashSet<&str> = shown
+        .filter_map(|number| index.entry(*number))
+        .map(Entry::id)
+        .collect();
+    groups.retain(|group| ids.contains(group.id.as_str()));
+    Ok(groups)
+}
+
+fn holds(group: &KnownGroup, words: &[Word]) -> bool {
     let text = format!("{} {}", group.id.as_str(), group.title()).to_lowercase();
-    words.iter().all(|word| text.contains(word))
+    words.iter().all(|word| text.contains(&word.text))
 }
 
 /// A token of which no rotation is known counts as old.

@@ -1,18 +1,30 @@
 //! One group: every value with where it came from and when (hazard 3 of service.md).
 
+use comfy_table::ColumnConstraint;
 use jiff::Timestamp;
 
-use super::{UNKNOWN, age, done, of, table};
+use super::{UNKNOWN, age, done, of, table, terminal_width};
 use crate::domain::{
     known::{Known, KnownGroup, Source},
     text::visible,
 };
 
+/// In fewer columns, where a value came from stands below it.
+const NARROW: usize = 64;
+
 /// All that is known of one group, and where each value came from.
 pub(in crate::cli) fn group(group: &KnownGroup, now: Timestamp) -> String {
     let mut table = table(&[]);
-    let mut row = |name: &str, value: String, from: String| {
-        table.add_row([name.to_owned(), value, from]);
+    let is_narrow = terminal_width().is_some_and(|width| width < NARROW);
+    let mut row = |name: &str, mut value: String, from: String| {
+        if !is_narrow {
+            table.add_row([name.to_owned(), value, from]);
+            return;
+        }
+        if !from.is_empty() {
+            value = format!("{value}\n({from})");
+        }
+        table.add_row([name.to_owned(), value]);
     };
     row("user_group_id", group.id.to_string(), String::new());
     row(
@@ -83,6 +95,9 @@ pub(in crate::cli) fn group(group: &KnownGroup, now: Timestamp) -> String {
             .map_or(UNKNOWN.into(), |at| format!("{} ago", age(at, now))),
         String::new(),
     );
+    if let Some(names) = table.column_mut(0) {
+        names.set_constraint(ColumnConstraint::ContentWidth);
+    }
     done(&table)
 }
 

@@ -1,21 +1,18 @@
-//! The history: a table where there is room, else a paragraph a line of it.
+//! The history: who did what, one line of it or a paragraph.
 
 use std::borrow::Cow;
 
-use comfy_table::{ColumnConstraint, ContentArrangement, Width};
 use jiff::Timestamp;
 
-use super::{GAP, age, done, table, terminal_width};
+use super::{age, rows, word};
 use crate::{
     directory::Numbered,
     domain::{
         history::{Entry, changes_text},
-        text::{visible, width, wrap},
+        text::visible,
     },
 };
 
-/// Narrower than this the story stands below its line, not beside it.
-const SHORTEST_STORY: usize = 24;
 const HEADER: [&str; 7] = [
     "AGE",
     "WHO",
@@ -25,49 +22,12 @@ const HEADER: [&str; 7] = [
     "TOKEN",
     "WHY AND WHAT",
 ];
-const STORY: usize = HEADER.len() - 1;
+const RESULT: usize = 4;
 
 /// Lines of the history.
 pub(in crate::cli) fn history(lines: &[Numbered<Entry>], now: Timestamp) -> String {
-    let rows: Vec<_> = lines.iter().map(|line| row(&line.value, now)).collect();
-    let widest = |index: usize| {
-        let cells = rows.iter().map(|row| width(&row[index]));
-        cells.chain([width(HEADER[index])]).max().unwrap_or(0)
-    };
-    let beside: usize = (0..STORY).map(|index| widest(index) + GAP).sum();
-    let room = terminal_width().map_or(usize::MAX, |terminal| terminal.saturating_sub(beside));
-    if room < SHORTEST_STORY.min(widest(STORY)) {
-        return paragraphs(&rows, beside.saturating_add(room));
-    }
-    let mut table = table(&HEADER);
-    table.set_content_arrangement(ContentArrangement::Disabled);
-    for row in &rows {
-        table.add_row(row);
-    }
-    if widest(STORY) > room
-        && let Some(column) = table.column_mut(STORY)
-    {
-        // The gap is part of a column, and the last one has no use for all of it.
-        column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(room as u16 + 1)));
-    }
-    done(&table)
-}
-
-/// For narrow terminals.
-fn paragraphs(rows: &[[String; HEADER.len()]], terminal: usize) -> String {
-    let mut text = String::new();
-    for row in rows {
-        let head = row[..STORY].iter().filter(|cell| !cell.is_empty());
-        let head = head.map(String::as_str).collect::<Vec<_>>().join("  ");
-        let story = wrap(&row[STORY], terminal.saturating_sub(4));
-        let indented = story.iter().filter(|line| !line.is_empty());
-        let lines = wrap(&head, terminal).into_iter();
-        for line in lines.chain(indented.map(|line| format!("    {line}"))) {
-            text.push_str(line.trim_end());
-            text.push('\n');
-        }
-    }
-    text
+    let lines: Vec<_> = lines.iter().map(|line| row(&line.value, now)).collect();
+    rows(HEADER, &lines, Some(RESULT))
 }
 
 fn row(entry: &Entry, now: Timestamp) -> [String; HEADER.len()] {
@@ -82,7 +42,7 @@ fn row(entry: &Entry, now: Timestamp) -> [String; HEADER.len()] {
         visible(&entry.by).into_owned(),
         entry.user_group_id.to_string(),
         entry.operation.as_str().to_owned(),
-        entry.ending.as_str().replace('_', " "),
+        word(entry.ending.as_str()),
         token,
         story(entry),
     ]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use comfy_table::{CellAlignment, ContentArrangement};
 use jiff::Timestamp;
 
-use super::{GAP, UNKNOWN, age, done, of, table, terminal_width};
+use super::{GAP, Tone, UNKNOWN, age, done, of, rows::paragraphs, table, terminal_width};
 use crate::domain::{
     age::is_older,
     known::KnownGroup,
@@ -13,8 +13,11 @@ use crate::domain::{
 };
 
 const SHORTEST_NAME: usize = 16;
+const ROTATED: usize = 6;
+const OLD: &str = " old";
 
-/// Groups, one a line: ids whole, names cut in the middle, and what has no room left out from the right.
+/// Groups, one a line: ids whole, names cut in the middle, and what has no room left out from the right;
+/// where not even both fit, the id stands below the name.
 pub(in crate::cli) fn list(
     groups: &[KnownGroup],
     now: Timestamp,
@@ -38,6 +41,10 @@ pub(in crate::cli) fn list(
         while columns > 2 && beside(columns) + SHORTEST_NAME > terminal {
             columns -= 1;
         }
+        if columns == 2 && beside(columns) + SHORTEST_NAME > terminal {
+            let rows: Vec<_> = rows.into_iter().map(|[name, id, ..]| [name, id]).collect();
+            return paragraphs(&rows, terminal);
+        }
         let room = terminal.saturating_sub(beside(columns)).max(SHORTEST_NAME);
         for row in &mut rows {
             row[0] = cut_middle(&row[0], room, "...");
@@ -46,7 +53,11 @@ pub(in crate::cli) fn list(
     let mut table = table(&HEADER[..columns]);
     table.set_content_arrangement(ContentArrangement::Disabled);
     for row in &rows {
-        table.add_row(&row[..columns]);
+        table.add_row(row[..columns].iter().enumerate().map(|(index, cell)| {
+            let is_old = index == ROTATED && cell.ends_with(OLD);
+            let tone = if is_old { Tone::Warning } else { Tone::Plain };
+            tone.cell(cell)
+        }));
     }
     for index in [3, 4] {
         if let Some(column) = table.column_mut(index) {
@@ -68,7 +79,7 @@ fn row(group: &KnownGroup, now: Timestamp, max_age: Option<Duration>) -> [String
         }),
         of(group.fingerprint.as_ref(), ToString::to_string),
         group.last_rotated.as_ref().map_or(UNKNOWN.into(), |last| {
-            let old = if is_old { " old" } else { "" };
+            let old = if is_old { OLD } else { "" };
             format!("{}{old}", age(last.at, now))
         }),
         group.last_seen.map_or(UNKNOWN.into(), |at| age(at, now)),

@@ -1,20 +1,25 @@
 //! Results for people: tables that fit the terminal. What stands in them is made visible first.
 
+mod colour;
 mod group;
 mod history;
 mod list;
 mod rotations;
+mod rows;
 
 use std::io::{self, IsTerminal};
 
-use comfy_table::{Cell, ContentArrangement, Table, presets::NOTHING};
+use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets::NOTHING};
 use jiff::Timestamp;
 
+use colour::Tone;
 pub(super) use {
+    colour::{is_coloured, painted},
     group::group,
     history::history,
     list::list,
     rotations::{owners, rotations},
+    rows::{rows, rows_within},
 };
 
 use super::{print, stop::Stop};
@@ -64,8 +69,11 @@ pub(super) fn say_warnings(done: &Done) {
         print::say(&format!("! {note}"));
     }
     for warning in &done.warnings {
-        let sign = if warning.is_alarm() { "x" } else { "!" };
-        print::say(&format!("{sign} {warning}"));
+        if warning.is_alarm() {
+            print::alarm(&format!("x {warning}"));
+        } else {
+            print::say(&format!("! {warning}"));
+        }
     }
 }
 
@@ -92,8 +100,14 @@ fn note(ending: Ending) -> Option<&'static str> {
 pub(super) fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING).force_no_tty();
+    if is_coloured(&io::stdout()) {
+        table.enforce_styling();
+        // A gap has no colour, and can be cut off at the end of a line.
+        table.style_text_only();
+    }
     if !header.is_empty() {
-        table.set_header(header.iter().map(Cell::new));
+        let bold = |name| Cell::new(name).add_attribute(Attribute::Bold);
+        table.set_header(header.iter().map(bold));
     }
     match terminal_width() {
         Some(width) => {
@@ -108,7 +122,8 @@ pub(super) fn table(header: &[&str]) -> Table {
     table
 }
 
-fn terminal_width() -> Option<usize> {
+/// Columns of the terminal on standard output, if there is one.
+pub(super) fn terminal_width() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
     (size.ws_col > 0).then(|| size.ws_col.into())
 }

@@ -1,26 +1,26 @@
 //! Rotations and owners of tokens as tables.
 
-use comfy_table::ContentArrangement;
 use jiff::Timestamp;
 
-use super::{age, done, table, word};
+use super::{age, rows, word};
 use crate::{
     domain::text::visible,
     operations::{JournalRow, Owner},
 };
 
+const STATE: usize = 1;
+
 /// Rotations, one a line.
 pub(in crate::cli) fn rotations<'a>(
-    rows: impl IntoIterator<Item = &'a JournalRow>,
+    journal: impl IntoIterator<Item = &'a JournalRow>,
     now: Timestamp,
 ) -> String {
-    let mut table = table(&["ROTATION", "STATE", "ID", "AGE", "WHO", "TOKEN", "WHY"]);
-    for row in rows {
+    let lines = journal.into_iter().map(|row| {
         let token = match row.rotation.fingerprint {
             Some(new) => format!("{} -> {new}", row.rotation.previous),
             None => row.rotation.previous.to_string(),
         };
-        table.add_row([
+        [
             row.id.0.to_string(),
             word(row.rotation.state.as_str()),
             row.user_group_id.to_string(),
@@ -28,22 +28,22 @@ pub(in crate::cli) fn rotations<'a>(
             visible(&row.by).into_owned(),
             token,
             visible(row.reason.as_deref().unwrap_or_default()).into_owned(),
-        ]);
-    }
-    done(&table)
+        ]
+    });
+    let header = ["ROTATION", "STATE", "ID", "AGE", "WHO", "TOKEN", "WHY"];
+    rows(header, &lines.collect::<Vec<_>>(), Some(STATE))
 }
 
 /// Groups that have or had a token, one a line.
 pub(in crate::cli) fn owners(owners: &[Owner], now: Timestamp) -> String {
-    let mut table = table(&["TOKEN", "PROFILE", "ID", "SEEN"]);
-    table.set_content_arrangement(ContentArrangement::Disabled);
-    for owner in owners {
-        table.add_row([
+    let lines = owners.iter().map(|owner| {
+        [
             if owner.current { "current" } else { "former" }.to_owned(),
+            age(owner.last_seen, now),
             visible(&owner.profile).into_owned(),
             owner.user_group_id.to_string(),
-            age(owner.last_seen, now),
-        ]);
-    }
-    done(&table)
+        ]
+    });
+    let header = ["TOKEN", "SEEN", "PROFILE", "ID"];
+    rows(header, &lines.collect::<Vec<_>>(), None)
 }

@@ -132,13 +132,13 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, Stop> {
                         odd += 1;
                         if odd <= ODD {
                             let (at, what) = (oddity.position, oddity.what);
-                            print::say(&format!("! {place}: character {at} of the id: {what}"));
+                            print::context(&format!("! {place}: character {at} of the id: {what}"));
                         }
                     }
                 }
                 Err(why) => {
                     bad += 1;
-                    print::say(&format!("x {place}: {why}"));
+                    print::alarm(&format!("x {place}: {why}"));
                     if json && told.is_ok() {
                         told = line(&json!({
                             "file": name,
@@ -155,12 +155,12 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, Stop> {
         files.push(file);
     }
     if odd > ODD {
-        print::say(&format!("! and {} more odd characters in ids", odd - ODD));
+        print::context(&format!("! and {} more odd characters in ids", odd - ODD));
     }
     let rows = reader.rows();
     if bad > 0 {
         let error = format!("{bad} of {rows} rows are wrong; nothing was done");
-        print::say(&format!("error: {error}"));
+        print::alarm(&format!("error: {error}"));
         if json {
             line(&json!({"rows": rows, "bad": bad, "error": error}))?;
         }

@@ -105,7 +105,7 @@ async fn begin(
         import = operations.begin_import(digest).await?;
     }
     if !import.done.is_empty() {
-        print::say(&format!(
+        print::context(&format!(
             "going on with the import begun {:.0} by {}: {} of {} rows are done; --again sends all",
             import.started_at,
             import.by,

@@ -113,7 +113,7 @@ pub(in crate::cli) async fn run(
                 }
                 run.interrupted = true;
                 run.stopped = Some("interrupted".into());
-                print::say("finishing what is in flight; Ctrl-C again leaves");
+                print::alarm("finishing what is in flight; Ctrl-C again leaves");
             }
             next = rows.recv(), if waiting.is_empty() && !is_all && run.stopped.is_none() => match next {
                 Some(next) => waiting.extend(piece(next)?),
@@ -185,7 +185,7 @@ impl Run {
             return line(&value);
         }
         if let Some(stopped) = &self.stopped {
-            print::say(&format!("! {stopped}"));
+            print::alarm(&format!("! {stopped}"));
         }
         let parts: Vec<_> = sum
             .into_iter()

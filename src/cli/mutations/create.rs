@@ -47,7 +47,7 @@ pub(in crate::cli) async fn create(session: &Session, arguments: Create) -> Resu
     }
     let mut file = token_file(&token)?;
     if !mutation.yes {
-        print::say(&review::lines(&change, true));
+        print::context(&review::lines(&change, true));
     }
     let question = format!("Create \"{id}\"? It cannot be deleted again.");
     let asking = Asking::about(session, Guarded::Create, &id, Level::Key);
@@ -63,13 +63,13 @@ pub(in crate::cli) async fn create(session: &Session, arguments: Create) -> Resu
 /// Hazard 1: an id that was mistyped makes a group for ever.
 async fn say_what_is_odd(session: &Session, id: &UserGroupId) -> Result<(), Stop> {
     for oddity in oddities(id.as_str()) {
-        print::say(&format!(
+        print::context(&format!(
             "! character {} of the id: {}",
             oddity.position, oddity.what
         ));
     }
     if session.operations.show(id).await?.is_some() {
-        print::say(&format!(
+        print::context(&format!(
             "! \"{id}\" is known here already; the service returns a group that exists unchanged"
         ));
         return Ok(());
@@ -78,7 +78,7 @@ async fn say_what_is_odd(session: &Session, id: &UserGroupId) -> Result<(), Stop
     let near = near(id.as_str(), groups.iter().map(|group| &group.id), NEAR);
     if !near.is_empty() {
         let near: Vec<_> = near.iter().map(|id| format!("\"{id}\"")).collect();
-        print::say(&format!("! known ids like it: {}", near.join(", ")));
+        print::context(&format!("! known ids like it: {}", near.join(", ")));
     }
     Ok(())
 }

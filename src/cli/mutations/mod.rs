@@ -60,7 +60,7 @@ pub(super) fn answer(
         human::answered(done, is_rotation, revealed, session.operations.now())?;
     }
     if let Some(unwritten) = &unwritten {
-        print::say(&format!("x {unwritten}"));
+        print::alarm(&format!("x {unwritten}"));
     } else if goes_to_file && done.token.is_some() {
         print::say("the token is in the file");
     } else if rotation.is_some() && !token.reveal {

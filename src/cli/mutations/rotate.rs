@@ -45,7 +45,7 @@ pub(in crate::cli) async fn rotate_pasted(
             )));
         }
         ([id], None) => {
-            print::say(&format!(
+            print::context(&format!(
                 "! this desk has never seen that token; it is rotated only if the service says that it is the one of \"{id}\""
             ));
             id.clone()
@@ -78,11 +78,11 @@ pub(in crate::cli) async fn rotate(
     session.operations.permitted(Guarded::Rotate)?;
     let known = session.operations.known(&id, assurance).await?;
     let seen = pasted.or_else(|| Some(known?.fingerprint?.value));
-    let fingerprint = seen.map_or_else(|| "not known here".to_owned(), |seen| seen.to_string());
     if mutation.dry_run {
         session.say_where();
-        return dry_rotation(session, &id, &fingerprint);
+        return dry_rotation(session, &id, seen);
     }
+    let fingerprint = word(seen);
     ask::can_be_asked(session, mutation.yes)?;
     session.say_where();
     let mut file = token_file(&token)?;
@@ -121,7 +121,15 @@ pub(in crate::cli) async fn rotate(
     answer(session, &done, Some(rotation), &token, file.as_mut())
 }
 
-fn dry_rotation(session: &Session, id: &UserGroupId, fingerprint: &str) -> Result<Exit, Stop> {
+fn word(seen: Option<Fingerprint>) -> String {
+    seen.map_or_else(|| "not known here".to_owned(), |seen| seen.to_string())
+}
+
+fn dry_rotation(
+    session: &Session,
+    id: &UserGroupId,
+    seen: Option<Fingerprint>,
+) -> Result<Exit, Stop> {
     let url = session.operations.profile().url();
     if session.json {
         print::json(&serde_json::json!({
@@ -130,11 +138,12 @@ fn dry_rotation(session: &Session, id: &UserGroupId, fingerprint: &str) -> Resul
             "method": "POST",
             "url": url,
             "user_group_id": id.as_str(),
-            "fingerprint": fingerprint,
+            "fingerprint": seen.map(|seen| seen.to_string()),
         }))?;
     } else {
         print::result(&format!(
-            "would read \"{id}\", then send one POST {url} with its current token (last seen: {fingerprint})"
+            "would read \"{id}\", then send one POST {url} with its current token (last seen: {})",
+            word(seen)
         ))?;
     }
     Ok(Exit::Done)

@@ -27,6 +27,8 @@ pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Resu
         fields,
         unmap,
         remove_property,
+        apply,
+        if_unchanged,
         assurance: exists,
         mutation,
         token,
@@ -43,7 +45,10 @@ pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Resu
         ask::can_be_asked(session, mutation.yes)?;
     }
     session.say_where();
-    let edits = Edits::read(fields, unmap, remove_property).await?;
+    let edits = match apply {
+        Some(file) => Edits::of_file(file, id.clone()).await?,
+        None => Edits::read(fields, unmap, remove_property).await?,
+    };
     let mut file = if mutation.dry_run {
         None
     } else {
@@ -52,7 +57,7 @@ pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Resu
     // A get may create (hazard 1): once begun, it is waited for like a change.
     let read = session
         .in_flight
-        .during(read_first(session, &id, assurance))
+        .during(read_first(session, &id, assurance, if_unchanged))
         .await?;
     let base = Wanted::of(&read.group);
     let wanted = edits.apply(&base, Unknown::IsUnknown)?;
@@ -68,7 +73,7 @@ pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Resu
     }
     if !mutation.yes {
         human::say_warnings(&read);
-        print::say(&review::lines(&change, false));
+        print::context(&review::lines(&change, false));
     }
     let asking = Asking::about(session, Guarded::Update, &id, Level::Key);
     let question = format!("Update \"{id}\"?");
@@ -94,8 +99,13 @@ async fn read_first(
     session: &Session,
     id: &UserGroupId,
     assurance: Assurance,
+    if_unchanged: bool,
 ) -> Result<Done, Stop> {
-    let read = session.operations.look_up(id, assurance).await?;
+    let read = if if_unchanged {
+        Box::pin(session.operations.look_up_unchanged(id)).await?
+    } else {
+        Box::pin(session.operations.look_up(id, assurance)).await?
+    };
     if read.ending == Ending::CreatedByGet {
         return Err(Failure::CreatedByGet { id: id.clone() }.into());
     }
@@ -104,11 +114,11 @@ async fn read_first(
 
 fn say_what_is_left_out(wanted: &Wanted) {
     if wanted.mapping.is_none() {
-        print::say(
+        print::context(
             "the mapping is not known here and is left out of the request; the service keeps what it has, as far as is known",
         );
     }
     if wanted.properties.is_none() {
-        print::say("the properties are not known here and are left out of the request");
+        print::context("the properties are not known here and are left out of the request");
     }
 }

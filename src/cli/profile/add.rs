@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Add, Bench, SourceArgs, exit_of, input, show, stop_of_edit};
+use super::{Add, Bench, SourceArgs, input, show, stop_of_edit};
 use crate::{
     cli::{exit::Exit, print, stop::Stop},
     config::{edit::Edit, new_profile::NewProfile, profile::KeySource},
@@ -25,8 +25,12 @@ pub(super) async fn add(bench: &Bench, arguments: Add) -> Result<Exit, Stop> {
         Some(connector.probe(&profile, key.as_ref()).await)
     };
     if let Some(probe) = &probe {
-        print::say(&match probe {
-            Ok(probe) => show::probe_text(probe),
+        let tell = match probe {
+            Ok(found) if Exit::of_probe(found) == Exit::Done => print::say,
+            _ => print::alarm,
+        };
+        tell(&match probe {
+            Ok(found) => show::probe_text(found),
             Err(failure) => format!("! {failure}"),
         });
     }
@@ -36,7 +40,7 @@ pub(super) async fn add(bench: &Bench, arguments: Add) -> Result<Exit, Stop> {
     if wanted {
         connector.add(&new, key.as_ref()).await.map_err(stop_of)?;
     } else if !arguments.dry_run {
-        print::say("the profile was not written; --yes or --no-check writes it all the same");
+        print::alarm("the profile was not written; --yes or --no-check writes it all the same");
     }
     tell(bench, &new, &edit, probe.as_ref(), wanted)?;
     Ok(if wanted { Exit::Done } else { exit })
@@ -52,7 +56,7 @@ async fn all_the_same(bench: &Bench) -> Result<bool, Stop> {
 
 fn exit(probe: &Result<Probe, Failure>) -> Exit {
     match probe {
-        Ok(probe) => exit_of(probe),
+        Ok(probe) => Exit::of_probe(probe),
         Err(failure) => Exit::of_failure(failure),
     }
 }

@@ -5,14 +5,17 @@ mod add;
 mod input;
 mod show;
 
-use std::path::PathBuf;
+use std::{
+    io::{self, IsTerminal},
+    path::PathBuf,
+};
 
 use clap::{Args, Subcommand};
 
 use super::{args::Global, exit::Exit, print, session::overrides, signals::Signals, stop::Stop};
 use crate::{
     config::{Overrides, Settings, edit, keyring, profile::KeySource},
-    operations::{Clock, Connector, Finding, Probe},
+    operations::{Clock, Connector},
 };
 
 #[derive(Debug, Subcommand)]
@@ -20,27 +23,38 @@ pub(super) enum Command {
     /// Add a profile: asks for what is missing, tests the connection, writes the lines
     #[command(
         after_help = "Exit codes: 0 written, 1 the answer is not as it should be, 2 usage or configuration, 4 key missing or refused, 5 unreachable.\n\n\
-                      Examples:\n  groupdesk profile add eu-live --base-url https://api.example.com --environment Customer --api-key-env EU_KEY\n  \
-                      groupdesk profile add eu-live --base-url https://api.example.com --api-key-keyring < key"
+                      Examples:\n  groupdesk profile add eu-live --base-url https://eu.example.com --api-key-env EU_KEY\n  \
+                      groupdesk profile add eu-live --base-url https://eu.example.com --api-key-keyring < key"
     )]
     Add(Box<Add>),
     /// List the profiles
+    #[command(
+        after_help = "Examples:\n  groupdesk profile list\n  groupdesk profile list --json | jq -r '.[].profile'"
+    )]
     List,
     /// Show one profile, never a key
+    #[command(
+        after_help = "Examples:\n  groupdesk profile show\n  groupdesk profile show eu-live --json"
+    )]
     Show {
-        /// [default: the profile that would open]
+        /// The profile [default: the one that would open]
         name: Option<String>,
     },
     /// Test the connection of a profile; creates nothing
     #[command(
-        after_help = "Exit codes: 0 reached and the key is taken, 1 the answer is not as it should be, 4 key missing or refused, 5 unreachable."
+        after_help = "Exit codes: 0 reached and the key is taken, 1 the answer is not as it should be, 4 key missing or refused, 5 unreachable.\n\n\
+                      Examples:\n  groupdesk profile check\n  groupdesk profile check eu-live --json"
     )]
     Check {
-        /// [default: the profile that would open]
+        /// The profile [default: the one that would open]
         name: Option<String>,
     },
     /// Take a profile out of the configuration file; what the directory knows stays
+    #[command(
+        after_help = "Examples:\n  groupdesk profile remove old --dry-run\n  groupdesk profile remove old --yes"
+    )]
     Remove {
+        /// The profile
         name: String,
         /// Do it; without this it is refused
         #[arg(long, short = 'y')]
@@ -165,7 +179,7 @@ impl Bench {
         } else {
             print::result(&show::probe_text(&probe))?;
         }
-        Ok(exit_of(&probe))
+        Ok(Exit::of_probe(&probe))
     }
 
     fn remove(&self, name: &str, yes: bool, dry_run: bool) -> Result<Exit, Stop> {
@@ -214,7 +228,14 @@ impl Bench {
                 "the kernel's keyring has no key of profile {name} any more"
             ));
         } else {
-            let key = input::key(self.no_input).await?.ok_or_else(|| {
+            let key = input::key(self.no_input).await?;
+            if key.is_none() && self.no_input && io::stdin().is_terminal() {
+                return Err(Stop::Guarded(
+                    "the key would have to be typed, and --no-input was said; give it on standard input. Nothing was stored"
+                        .into(),
+                ));
+            }
+            let key = key.ok_or_else(|| {
                 Stop::Usage("no key came on standard input; nothing was stored".into())
             })?;
             keyring::store(entry, &key).map_err(failed)?;
@@ -233,21 +254,5 @@ fn stop_of_edit(error: edit::EditError) -> Stop {
     match error {
         edit::EditError::Config(error) => Stop::Config(error),
         other => Stop::Usage(other.to_string()),
-    }
-}
-
-/// The exit code of what a probe found.
-fn exit_of(probe: &Probe) -> Exit {
-    match probe.finding {
-        Finding::Accepted | Finding::MayNotChange => Exit::Done,
-        Finding::KeyRefused => Exit::Key,
-        Finding::NotReached | Finding::NoAnswer => Exit::Unreachable,
-        Finding::NotFound
-        | Finding::Slash
-        | Finding::Redirected
-        | Finding::WebPage
-        | Finding::Busy
-        | Finding::ServiceFailed
-        | Finding::Strange => Exit::Refused,
     }
 }

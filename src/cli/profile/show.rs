@@ -26,19 +26,19 @@ pub(super) fn list(bench: &Bench) -> Result<Exit, Stop> {
     } else if settings.profiles.is_empty() {
         print::say("no profile is configured yet; `groupdesk profile add NAME` makes one");
     } else {
-        let mut table = human::table(&["", "PROFILE", "ENVIRONMENT", "URL", "KEY FROM", "RIGHTS"]);
-        for profile in &settings.profiles {
+        let lines = settings.profiles.iter().map(|profile| {
             let is_usual = usual == Some(profile.name.as_str());
-            table.add_row([
+            [
                 if is_usual { "*" } else { "" }.to_owned(),
                 visible(&profile.name).into_owned(),
                 profile.environment_word().to_owned(),
-                visible(&profile.url()).into_owned(),
-                profile.api_key.to_string(),
                 rights(profile).to_owned(),
-            ]);
-        }
-        print::result(&human::done(&table))?;
+                visible(&profile.url()).into_owned(),
+                visible(&profile.api_key.to_string()).into_owned(),
+            ]
+        });
+        let header = ["", "PROFILE", "ENVIRONMENT", "RIGHTS", "URL", "KEY FROM"];
+        print::result(&human::rows(header, &lines.collect::<Vec<_>>(), None))?;
     }
     Ok(Exit::Done)
 }
@@ -110,6 +110,7 @@ fn object(profile: &Profile, usual: Option<&str>) -> Value {
         "production": profile.production,
         "read_only": profile.read_only,
         "api_key_from": profile.api_key.to_string(),
+        "handoff": profile.handoff.as_ref().map(ToString::to_string),
         "max_bulk": profile.max_bulk,
         "guards": guards.collect::<Vec<_>>(),
     })

@@ -13,34 +13,46 @@ pub(super) fn begin(
     at: Timestamp,
     by: &str,
 ) -> Result<Import, Fault> {
-    let found: Option<(i64, i64, String)> = tx
+    if let Some(import) = open(tx, profile, digest)? {
+        return Ok(import);
+    }
+    let id = tx
+        .prepare_cached(sql::ADD_IMPORT)?
+        .query_row(params![profile, digest, columns::micros(at), by], |row| {
+            row.get(0)
+        })?;
+    Ok(Import {
+        id: ImportId(id),
+        started_at: columns::as_kept(at),
+        by: by.to_owned(),
+        done: Vec::new(),
+    })
+}
+
+/// What was begun and not finished.
+pub(super) fn open(
+    connection: &Connection,
+    profile: &str,
+    digest: [u8; 32],
+) -> Result<Option<Import>, Fault> {
+    let found: Option<(i64, i64, String)> = connection
         .prepare_cached(sql::OPEN_IMPORT)?
         .query_row(params![profile, digest], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })
         .optional()?;
     let Some((id, started, by)) = found else {
-        let id = tx
-            .prepare_cached(sql::ADD_IMPORT)?
-            .query_row(params![profile, digest, columns::micros(at), by], |row| {
-                row.get(0)
-            })?;
-        return Ok(Import {
-            id: ImportId(id),
-            started_at: columns::as_kept(at),
-            by: by.to_owned(),
-            done: Vec::new(),
-        });
+        return Ok(None);
     };
-    let mut statement = tx.prepare_cached(sql::IMPORT_ROWS)?;
+    let mut statement = connection.prepare_cached(sql::IMPORT_ROWS)?;
     let done = statement.query_map([id], |row| row.get::<_, i64>(0))?;
     let done: Vec<i64> = done.collect::<Result<_, _>>()?;
-    Ok(Import {
+    Ok(Some(Import {
         id: ImportId(id),
         started_at: columns::timestamp(started).ok_or(Fault::Row("imports"))?,
         by,
         done: done.into_iter().map(|number| number as usize).collect(),
-    })
+    }))
 }
 
 pub(super) fn end_row(

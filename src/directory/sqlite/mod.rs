@@ -96,6 +96,11 @@ fn work(request: Request) -> Box<dyn Work> {
         } => write!(reply, move |tx| groups::import(
             tx, &profile, &rows, at, &by
         )),
+        Request::OpenImport {
+            profile,
+            digest,
+            reply,
+        } => list!(reply, move |c| imports::open(c, &profile, digest)),
         Request::BeginImport {
             profile,
             digest,

@@ -21,6 +21,9 @@ pub struct Word {
 /// Two letters, scattered, are in everything.
 const SCATTERED: usize = 3;
 
+/// What is shorter is near to everything.
+const LEAST_TYPED: usize = 3;
+
 impl Word {
     /// Its letters are also looked for one by one, with others between them.
     pub fn is_scattered(&self) -> bool {
@@ -73,11 +76,14 @@ pub enum Why {
     NoProperty,
     NoState,
     NoLimit,
+    /// It begins almost like a test, with this word.
+    Meant(&'static str),
 }
 
 /// Short enough for line 2 of 80 columns, with the counts behind it.
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = super::super::text::visible(&self.word);
         let what = match self.why {
             Why::NoAge => "write an age as 90d, 12w or 36h",
             Why::NoAgeAtAll => "zero is no age",
@@ -87,8 +93,11 @@ impl fmt::Display for Wrong {
             Why::NoProperty => "write prop:tier or prop:tier=gold",
             Why::NoState => "open, intended, sent, rotated or unknown",
             Why::NoLimit => "no max_token_age here; write age>90d",
+            Why::Meant(test) => {
+                return write!(f, "{word}: did you mean {test}? In quotes it is a word");
+            }
         };
-        write!(f, "{}: {what}", super::super::text::visible(&self.word))
+        write!(f, "{word}: {what}")
     }
 }
 
@@ -218,6 +227,9 @@ fn read(piece: &Piece, limit: Option<Duration>) -> Result<Part, Why> {
             None => return Err(Why::NoState),
         },
         _ => {
+            if let Some(test) = meant(&lower) {
+                return Err(Why::Meant(test));
+            }
             let word = Word {
                 text: folded(),
                 quoted: false,
@@ -226,6 +238,19 @@ fn read(piece: &Piece, limit: Option<Duration>) -> Result<Part, Why> {
         }
     };
     Ok(Part::Test(test))
+}
+
+/// The test that a word begins like but for one mistake.
+fn meant(word: &str) -> Option<&'static str> {
+    let (name, _) = word.split_once([':', '<', '>'])?;
+    let is_near = |test: &str| strsim::damerau_levenshtein(name, test) == 1;
+    let tests = if word[name.len()..].starts_with(':') {
+        &["tag:", "map:", "prop:", "state:"][..]
+    } else {
+        &["age>", "age<"]
+    };
+    let mut tests = tests.iter().copied();
+    tests.find(|test| name.len() >= LEAST_TYPED && is_near(&test[..test.len() - 1]))
 }
 
 fn why(invalid: InvalidAge) -> Why {
@@ -294,6 +319,11 @@ mod tests {
             ("prop:=gold", Why::NoProperty),
             ("state:", Why::NoState),
             ("state:confirmed", Why::NoState),
+            ("tga:customer", Why::Meant("tag:")),
+            ("maps:40=213", Why::Meant("map:")),
+            ("props:tier", Why::Meant("prop:")),
+            ("stat:open", Why::Meant("state:")),
+            ("aeg>90d", Why::Meant("age>")),
         ] {
             let query = parse(&format!("acme {text}"));
             let wrong = Wrong {
@@ -309,7 +339,9 @@ mod tests {
 
     #[test]
     fn ids_that_resemble_tests_are_words() {
-        for text in ["eu:acme", "oldtown", "agent", "mapped", "age=9", ":", "="] {
+        for text in [
+            "eu:acme", "team:7", "a>b", "tg:x", "oldtown", "agent", "mapped", "age=9", ":", "=",
+        ] {
             let query = parse(text);
             assert_eq!(query.words, [word(text, false)]);
             assert!(query.tests.is_empty() && query.wrong.is_empty(), "{text}");

@@ -1,7 +1,7 @@
 //! One item of a batch: the single rotation and its confirming get, or the get that settles one that an earlier run
 //! sent. A service that asks to be left alone is waited for before anything is sent, never after.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use tokio::{sync::mpsc, time::Instant};
@@ -14,15 +14,10 @@ use crate::{
         history::Ending,
         rotation::State,
     },
-    operations::{Assurance, Done, Failure, Operations, Warning, recovering::READS},
+    operations::{
+        Assurance, Done, Failure, Operations, Warning, pace::Patience, recovering::READS,
+    },
 };
-
-/// How often a busy service is asked again for one item.
-const PATIENCE: u32 = 10;
-/// Where the service does not say how long.
-const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// A service that asks for more is not waited for.
-const LONGEST_WAIT: Duration = Duration::from_mins(5);
 
 /// What every item of a run needs.
 #[derive(Clone)]
@@ -308,39 +303,17 @@ impl Bench {
 
     /// Whether the service put the request off and is to be asked again, after a while in which nothing is sent.
     fn put_off<T>(&self, answer: &Result<T, Failure>, patience: &mut Patience) -> bool {
-        let Err(Failure::Busy { retry_after, .. }) = answer else {
-            return false;
-        };
-        let Some(wait) = patience.wait(*retry_after) else {
+        let Some(wait) = patience.put_off(answer) else {
             return false;
         };
         self.control.hold(wait);
-        // Nobody may be listening.
-        drop(self.news.send(Progress::Held(wait)));
+        self.tell(Progress::Held(wait));
         true
     }
-}
 
-/// How long a busy service is waited for.
-struct Patience {
-    tries: u32,
-    wait: Duration,
-}
-
-impl Patience {
-    fn new() -> Self {
-        Self {
-            tries: PATIENCE,
-            wait: FIRST_WAIT,
-        }
-    }
-
-    /// How long to wait now; `None` when it is enough.
-    fn wait(&mut self, asked: Option<Duration>) -> Option<Duration> {
-        self.tries = self.tries.checked_sub(1)?;
-        let wait = asked.unwrap_or(self.wait);
-        self.wait = (self.wait * 2).min(LONGEST_WAIT);
-        (wait <= LONGEST_WAIT).then_some(wait)
+    /// The run does not depend on anybody reading.
+    pub(super) fn tell(&self, news: Progress) {
+        drop(self.news.send(news));
     }
 }
 

@@ -1,7 +1,6 @@
 //! Bulk rotation (rotation.md, "Bulk"): a checked plan becomes a batch, a batch is run and resumed. Every item is one
 //! single rotation with its own journal row; nothing here sends a request itself.
 
-mod control;
 mod item;
 mod queue;
 
@@ -9,7 +8,7 @@ use std::{io, sync::Arc, time::Duration};
 
 use tokio::sync::mpsc;
 
-pub use control::{Control, Wish};
+pub use super::pace::{Control, Pace, Wish};
 
 use super::{Done, Failure, Guarded, Operations, Warning};
 use crate::{
@@ -21,27 +20,6 @@ use crate::{
         token::Fingerprint,
     },
 };
-
-/// How fast a run goes, and when it gives up.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pace {
-    /// Rotations at the same time; at least 1.
-    pub concurrency: usize,
-    /// Rotations begun per second, at most.
-    pub rate: Option<f64>,
-    /// Failures in a row; 0 never stops.
-    pub stop_after: usize,
-}
-
-impl Default for Pace {
-    fn default() -> Self {
-        Self {
-            concurrency: 4,
-            rate: None,
-            stop_after: 3,
-        }
-    }
-}
 
 /// Takes new tokens, for example into a file. The fingerprint of each is durable before; the confirming get comes
 /// after. It may block.

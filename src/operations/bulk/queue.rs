@@ -1,9 +1,10 @@
 //! The queue of a run: begins items as the pace and the wishes allow, counts how they end, and stops where it must.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{collections::VecDeque, sync::Arc};
 
+use futures_util::{FutureExt, future::BoxFuture};
 use jiff::Timestamp;
-use tokio::{sync::mpsc, task::JoinSet, time::Instant};
+use tokio::sync::mpsc;
 
 use super::{
     Control, Keep, Pace, Progress, Report, Wish,
@@ -15,7 +16,10 @@ use crate::{
         batch::{Counts, Halt, Standing, Streak},
         rotation::State,
     },
-    operations::{Operations, Point},
+    operations::{
+        Operations, Point,
+        pace::{self, Work},
+    },
 };
 
 pub(super) struct Queue {
@@ -63,27 +67,23 @@ impl Queue {
         let bench = Bench {
             operations: self.operations.clone(),
             control: control.clone(),
-            news: news.clone(),
+            news,
             keep: self.keep.clone(),
             reason: self.reason.clone(),
             began: self.began,
         };
-        let tell = |progress| {
-            // The run does not depend on anybody reading.
-            drop(news.send(progress));
-        };
-        let mut halt = self.go(&bench, &tell).await;
+        let mut halt = self.go(&bench).await;
         if halt.is_none() && control.wish() != Wish::Stop {
             // A second try to read back what could not be read at once.
             self.waiting = self.rotated_only().await;
-            halt = self.go(&bench, &tell).await;
+            halt = self.go(&bench).await;
         }
         let ended = self.operations.directory();
         if let Err(error) = ended.end_batch(self.batch, self.operations.now()).await {
             halt = halt.or(Some(Halt::Cannot(error.to_string())));
         }
         let items = self.operations.batch_items(self.batch).await;
-        tell(Progress::Finished(Report {
+        bench.tell(Progress::Finished(Report {
             batch: self.batch,
             counts: items.map_or(self.counts, |items| {
                 Counts::of(items.iter().map(BatchItem::standing))
@@ -92,79 +92,14 @@ impl Queue {
         }));
     }
 
-    /// Works until nothing is in flight and nothing may be begun.
-    async fn go(&mut self, bench: &Bench, tell: &impl Fn(Progress)) -> Option<Halt> {
-        let mut in_flight: JoinSet<Outcome> = JoinSet::new();
-        let mut streak = Streak::new(self.pace.stop_after);
-        let mut halt = None;
-        let mut next_start = Instant::now();
-        loop {
-            let has_room = in_flight.len() < self.pace.concurrency.max(1);
-            let wants = halt.is_none() && has_room && !self.waiting.is_empty();
-            if !wants && in_flight.is_empty() {
-                return halt;
-            }
-            tokio::select! {
-                biased;
-                Some(joined) = in_flight.join_next() => {
-                    let stopped = match joined {
-                        Ok(outcome) => self.ended(outcome, &mut streak, tell),
-                        // The journal knows how far it came.
-                        Err(_) => Some(Halt::Cannot("a rotation broke off in this program".into())),
-                    };
-                    if halt.is_none() && let Some(stopped) = stopped {
-                        // Those who wait for a busy service have sent nothing yet.
-                        bench.control.stop();
-                        tell(Progress::Halted(stopped.clone()));
-                        halt = Some(stopped);
-                    }
-                }
-                may = start(&bench.control, next_start), if wants => {
-                    if !may {
-                        tell(Progress::Halted(Halt::Asked));
-                        halt = Some(Halt::Asked);
-                    } else if let Some(item) = self.waiting.pop_front() {
-                        if let Some(rate) = self.pace.rate.filter(|rate| *rate > 0.0) {
-                            next_start = Instant::now() + Duration::from_secs_f64(1.0 / rate);
-                        }
-                        tell(Progress::Started(item.place));
-                        let bench = bench.clone();
-                        match item.rotation {
-                            Some(row) => in_flight.spawn(bench.settle(item, row)),
-                            None => in_flight.spawn(bench.rotate(item)),
-                        };
-                    }
-                }
-            }
-        }
-    }
-
-    fn ended(
-        &mut self,
-        outcome: Outcome,
-        streak: &mut Streak,
-        tell: &impl Fn(Progress),
-    ) -> Option<Halt> {
-        let Outcome {
-            mut ended,
-            fatal,
-            harmless,
-        } = outcome;
-        if let Some(now) = self.standings.get_mut(ended.place.position) {
-            let before = std::mem::replace(now, ended.standing);
-            self.counts.moved(before, ended.standing);
-        }
-        ended.counts = self.counts;
-        let (id, standing) = (ended.user_group_id.clone(), ended.standing);
-        tell(Progress::Ended(Box::new(ended)));
-        self.operations.reached(Point::ItemEnded);
-        if let Some(why) = fatal {
-            return Some(Halt::Cannot(why));
-        }
-        if harmless {
-            return None;
-        }
-        streak.ended(&id, standing)
+    async fn go(&mut self, bench: &Bench) -> Option<Halt> {
+        let pace = self.pace;
+        let mut shift = Shift {
+            streak: Streak::new(pace.stop_after),
+            queue: self,
+            bench,
+        };
+        pace::run(&mut shift, pace, &bench.control).await
     }
 
     async fn rotated_only(&self) -> VecDeque<BatchItem> {
@@ -175,10 +110,62 @@ impl Queue {
     }
 }
 
-async fn start(control: &Control, not_before: Instant) -> bool {
-    tokio::select! {
-        biased;
-        () = tokio::time::sleep_until(not_before) => control.may_send().await,
-        () = control.stopped() => false,
+/// The queue at work, until it is empty or stops.
+struct Shift<'a> {
+    queue: &'a mut Queue,
+    bench: &'a Bench,
+    streak: Streak,
+}
+
+impl Work for Shift<'_> {
+    type Item = BatchItem;
+    type Outcome = Outcome;
+
+    fn waiting(&self) -> usize {
+        self.queue.waiting.len()
+    }
+
+    fn next(&mut self) -> Option<BatchItem> {
+        self.queue.waiting.pop_front()
+    }
+
+    fn begin(&self, item: BatchItem) -> BoxFuture<'static, Outcome> {
+        self.bench.tell(Progress::Started(item.place));
+        let bench = self.bench.clone();
+        match item.rotation {
+            Some(row) => bench.settle(item, row).boxed(),
+            None => bench.rotate(item).boxed(),
+        }
+    }
+
+    fn ended(&mut self, outcome: Option<Outcome>) -> Option<Halt> {
+        let Some(outcome) = outcome else {
+            // The journal knows how far it came.
+            return Some(Halt::Cannot("a rotation broke off in this program".into()));
+        };
+        let Outcome {
+            mut ended,
+            fatal,
+            harmless,
+        } = outcome;
+        if let Some(now) = self.queue.standings.get_mut(ended.place.position) {
+            let before = std::mem::replace(now, ended.standing);
+            self.queue.counts.moved(before, ended.standing);
+        }
+        ended.counts = self.queue.counts;
+        let (id, standing) = (ended.user_group_id.clone(), ended.standing);
+        self.bench.tell(Progress::Ended(Box::new(ended)));
+        self.queue.operations.reached(Point::ItemEnded);
+        if let Some(why) = fatal {
+            return Some(Halt::Cannot(why));
+        }
+        if harmless {
+            return None;
+        }
+        self.streak.ended(&id, standing)
+    }
+
+    fn halted(&self, halt: &Halt) {
+        self.bench.tell(Progress::Halted(halt.clone()));
     }
 }

@@ -164,6 +164,49 @@ async fn what_is_said_decides_whether_anything_is_sent() {
 }
 
 #[tokio::test]
+async fn a_filter_takes_the_tests_of_the_console_and_words_only_as_they_stand() {
+    let scene = Scene::new(3).await;
+    let update = [
+        "update",
+        "g001",
+        "--map",
+        "40=213",
+        "--mapping",
+        "-",
+        "--yes",
+    ];
+    let mut command = scene.program(&update);
+    let mut child = command.stdin(Stdio::piped()).spawn().expect("it starts");
+    let stdin = child.stdin.take().expect("standard input");
+    tokio::io::AsyncWriteExt::write_all(&mut { stdin }, b"{}")
+        .await
+        .expect("it reads");
+    assert!(wait(child).await.status.success());
+    for (filter, ready) in [
+        ("g0", &["g000", "g001", "g002"][..]),
+        ("map:213", &["g001"]),
+        ("map:40=213 g001", &["g001"]),
+        ("map:40=213 g002", &[]),
+        ("tag:testing", &["g001"]),
+        ("tag:? \"g00\"", &["g000", "g002"]),
+        ("state:open", &[]),
+        // Its letters are in every group, but not side by side.
+        ("g02", &[]),
+    ] {
+        let arguments = ["--filter", filter, "--dry-run", "--json"];
+        let output = wait(scene.command(&arguments).spawn().expect("it starts")).await;
+        let plan: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(plan["ready"], serde_json::json!(ready), "{filter}");
+    }
+    for wrong in ["map:", "state:closed", "tga:testing", "g0 old"] {
+        let (code, _, err) = scene.rotate(&["--filter", wrong, "--yes"]).await;
+        assert_eq!(code, 2, "{wrong}: {err}");
+        assert!(err.contains("nothing was sent"), "{wrong}: {err}");
+    }
+    assert_eq!(scene.meddler.count("POST"), 0);
+}
+
+#[tokio::test]
 async fn a_list_with_a_wrong_id_is_done_in_part() {
     let scene = Scene::new(2).await;
     std::fs::write(scene.world.folder().join("ids"), "g000\n\nnobody\ng001\n").expect("written");

@@ -71,7 +71,7 @@ async fn every_command_has_a_manual_page_with_the_exit_codes() {
         .map(|name| name.to_str().expect("UTF-8").to_owned())
         .collect();
     assert_eq!(told, written);
-    let mut wanted = BTreeSet::from(["groupdesk.1".to_owned()]);
+    let mut wanted = BTreeSet::from(["groupdesk.1".to_owned(), "groupdesk-json.1".to_owned()]);
     for command in listed(&desk, &[]).await {
         wanted.insert(format!("groupdesk-{command}.1"));
         for below in listed(&desk, &[&command]).await {
@@ -140,10 +140,84 @@ async fn a_mistyped_word_gets_the_nearest_one() {
         (&["get", "acmee"], 3, "did you mean \"acme\"?"),
         (&["show", "acmee"], 3, "did you mean \"acme\"?"),
         (&["rotate", "acmee", "--yes"], 3, "did you mean \"acme\"?"),
+        (&["history", "acmee"], 3, "did you mean \"acme\"?"),
+        (
+            &["update", "acmee", "--name", "x", "--yes"],
+            3,
+            "did you mean \"acme\"?",
+        ),
+        (
+            &["rotate", "acmee", "nobody-at-all", "--yes"],
+            3,
+            "! \"acmee\" is not known here; did you mean \"acme\"?",
+        ),
+        (
+            &["rotate", "--filter", "acme tga:customer", "--yes"],
+            2,
+            "tga:customer: did you mean tag:?",
+        ),
+        (
+            &["rotate", "--filter", "state:opne", "--yes"],
+            2,
+            "state:opne: open, intended",
+        ),
+        (&["get", "--refersh-all"], 2, "'--refresh-all'"),
+        (&["update", "acme", "--if-unchange"], 2, "'--if-unchanged'"),
+        (&["profile", "show", "lvie"], 2, "did you mean \"live\"?"),
+        (
+            &["profile", "remove", "lvie", "--yes"],
+            2,
+            "did you mean \"live\"?",
+        ),
+        (&["profile", "check", "lvie"], 2, "did you mean \"live\"?"),
+        (&["export", "--format", "jsn"], 2, "'json'"),
     ] {
         let ran = desk.run(arguments).await;
         assert_eq!(ran.code, code, "{arguments:?}: {}", ran.err);
         assert!(ran.err.contains(words), "{arguments:?}: {}", ran.err);
+    }
+}
+
+#[tokio::test]
+async fn a_mistyped_key_of_the_configuration_gets_the_nearest_one() {
+    let mut desk = Desk::new();
+    desk.connect("http://127.0.0.1:1", "key");
+    let file = desk.path("config.toml");
+    let whole = std::fs::read_to_string(&file).expect("readable");
+    for (more, command, code, words) in [
+        ("timout = \"1s\"", "list", 2, "did you mean \"timeout\"?"),
+        (
+            "[theme]\nbase = \"drak\"",
+            "list",
+            2,
+            "did you mean \"dark\"?",
+        ),
+        (
+            "[theme]\neror = \"red\"",
+            "list",
+            2,
+            "did you mean \"error\"?",
+        ),
+        // The keys are the console's; doctor looks at all.
+        (
+            "[keys.lsit]\nrotate_marked = [\"R\"]",
+            "doctor",
+            2,
+            "did you mean \"list\"?",
+        ),
+        (
+            "[keys.list]\nrotate_marke = [\"R\"]",
+            "doctor",
+            2,
+            "did you mean \"rotate_marked\"?",
+        ),
+    ] {
+        std::fs::write(&file, format!("{whole}{more}\n")).expect("written");
+        let ran = desk.run(&[command]).await;
+        let said = format!("{}{}", ran.out, ran.err);
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(ran.code, code, "{more}: {said}");
+        assert!(said.contains(words), "{more}: {said}");
     }
 }
 

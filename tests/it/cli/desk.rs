@@ -114,7 +114,12 @@ impl Desk {
 
     /// Starts the demo without a console; this desk's variables lead to it.
     pub(super) async fn hold_demo(&mut self) -> Background {
-        let mut held = Background::start(self.command(&["demo", "--hold"]));
+        self.hold(&["demo", "--hold"]).await
+    }
+
+    /// The same, as these arguments say.
+    pub(super) async fn hold(&mut self, arguments: &[&str]) -> Background {
+        let mut held = Background::start(self.command(arguments));
         for _ in 0..2 {
             let line = held.line().await;
             let (name, value) = line

@@ -5,7 +5,7 @@ use rustix::process::Signal;
 use super::desk::{Background, DEADLINE, Desk};
 
 /// A desk with a service, a group `acme`, and a profile that hands off to a script.
-async fn scene(script: &str) -> (Desk, Background) {
+pub(super) async fn scene(script: &str) -> (Desk, Background) {
     let mut desk = Desk::new();
     let key = desk
         .key(&["--environment", "live", "--tag", "Customer"])
@@ -27,7 +27,7 @@ async fn scene(script: &str) -> (Desk, Background) {
 }
 
 /// What the command does from now on; `$1` is the folder of the desk.
-fn does(desk: &Desk, script: &str) {
+pub(super) fn does(desk: &Desk, script: &str) {
     desk.write("script", script);
 }
 

@@ -10,9 +10,9 @@ use groupdesk::{
 };
 use serde_json::json;
 
-use super::{ACME, Scene, exposed, has, history, update, wanted};
+use super::{ACME, Scene, exposed, has, history, rotate, update, wanted};
 use crate::support::{
-    meddler::{Meddling, Then},
+    meddler::{Gate, Meddling, Then},
     world::{Side, id},
 };
 
@@ -191,4 +191,54 @@ async fn after_an_answer_from_another_environment_nothing_follows() {
     assert_eq!(scene.meddler.methods(), ["PUT"]);
     let note = history(&scene.ana).await[0].note.clone().expect("a note");
     assert!(note.contains("ALARM"), "{note}");
+}
+
+#[tokio::test]
+async fn an_edit_that_insists_on_the_copy_last_seen_only_reads_when_it_differs() {
+    let scene = Scene::with(|desk| desk.with(|profile| profile.read_properties = true)).await;
+    let same = scene.ana.look_up_unchanged(&id(ACME)).await;
+    assert_eq!(same.expect("as it was").ending, Ending::Found);
+    let other = |answer: &mut serde_json::Value| {
+        answer["user_group"]["name"] = "Of somebody else".into();
+        answer["user_group"]["properties"] = json!({"tier": "iron", "\u{202e}": 1});
+    };
+    scene.meddler.next("GET", Meddling::change(other));
+    let refused = scene.ana.look_up_unchanged(&id(ACME)).await;
+    let Err(Failure::ChangedElsewhere { what, .. }) = &refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(what.len(), 3);
+    assert_eq!(what[..2], ["name", "properties tier"]);
+    assert!(!what[2].contains('\u{202e}'), "hidden characters are shown");
+    assert_eq!(scene.meddler.methods(), ["GET", "GET"]);
+    // Where the read made the group, that is the news.
+    let created = |answer: &mut serde_json::Value| {
+        answer["new_user_group"] = true.into();
+        answer["user_group"]["name"] = ACME.into();
+    };
+    scene.meddler.next("GET", Meddling::change(created));
+    let alarm = scene.ana.look_up_unchanged(&id(ACME)).await;
+    assert_eq!(
+        alarm.expect("an alarm of its own").ending,
+        Ending::CreatedByGet
+    );
+}
+
+#[tokio::test]
+async fn an_older_answer_proves_nothing_unchanged() {
+    let scene = Scene::new().await;
+    let gate = Gate::new();
+    scene.meddler.next("GET", Meddling::passed().behind(&gate));
+    let (here, acme) = (scene.ana.clone(), id(ACME));
+    let late = tokio::spawn(async move { here.look_up_unchanged(&acme).await });
+    gate.reached().await;
+    rotate(&scene.ana).await.expect("rotated");
+    gate.open();
+    let late = late.await.expect("it ends").expect_err("of no use");
+    assert!(matches!(late, Failure::Unreadable(_)), "{late:?}");
+    let said = late.to_string();
+    assert!(
+        said.contains("nothing was changed") && said.contains("older token"),
+        "{said}"
+    );
 }

@@ -1,15 +1,9 @@
 //! The README's table of keys, made from the tables in force: one row a place, most used first, and nothing twice that a
 //! more general row says.
 
-use std::{fmt::Write as _, fs, path::Path};
+use std::fmt::Write as _;
 
 use groupdesk::tui::keymap::{Action, Bound, Focus, Keymap};
-
-use super::is_writing;
-
-const BEGIN: &str =
-    "<!-- keys: made by GROUPDESK_PICTURES=write cargo test --test it pictures -->\n";
-const END: &str = "<!-- end of keys -->\n";
 
 /// A row: its name, its places, and the place whose row says the rest.
 type Row = (&'static str, &'static [Focus], Option<Focus>);
@@ -139,7 +133,7 @@ fn told(lines: impl Iterator<Item = Bound>) -> String {
     told.collect::<Vec<_>>().join(" · ")
 }
 
-fn table() -> String {
+pub(super) fn table() -> String {
     let keys = Keymap::default();
     let moving = moving(&keys);
     let mut table = String::from("| where | keys |\n|---|---|\n");
@@ -158,23 +152,6 @@ fn table() -> String {
         row(name, &told(own.cloned()));
     }
     table
-}
-
-#[test]
-fn the_keys_of_the_readme_are_those_in_force() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = fs::read_to_string(&file).expect("a README");
-    let (before, rest) = readme.split_once(BEGIN).expect("where the keys begin");
-    let (kept, after) = rest.split_once(END).expect("where the keys end");
-    let table = table();
-    if is_writing() {
-        fs::write(&file, format!("{before}{BEGIN}{table}{END}{after}")).expect("written");
-        return;
-    }
-    assert!(
-        kept == table,
-        "the keys of README.md are not those in force; run GROUPDESK_PICTURES=write cargo test --test it pictures\n{table}"
-    );
 }
 
 #[test]

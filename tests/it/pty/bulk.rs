@@ -250,3 +250,30 @@ async fn a_line_that_drops_lets_the_console_finish_what_is_in_flight() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn reading_all_groups_shows_a_bar_and_asks_where_it_may_create_many() {
+    let scene = Scene::new(3).await;
+    let question = "Type \"refresh 3 in testing\" to go on:";
+    let all = ["get", "--refresh-all", "--keep-going", "--concurrency", "1"];
+    let mut session = scene.groupdesk(&all).start();
+    session.wait_for(question, PATIENCE);
+    session.send("y\r");
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(3));
+    assert_eq!(scene.meddler.methods(), [""; 0]);
+
+    let gate = Gate::new();
+    scene.meddler.next("GET", Meddling::passed());
+    scene.meddler.next("GET", Meddling::passed().behind(&gate));
+    let mut session = scene.groupdesk(&all).start();
+    session.wait_for(question, PATIENCE);
+    session.send("refresh 3 in testing\r");
+    gate.reached().await;
+    session.wait_for("1 unchanged, 2 not started of 3", PATIENCE);
+    assert!(session.screen().contains("1/3"), "{}", session.screen());
+    session.send("\x03");
+    session.wait_for("finishing what is in flight", PATIENCE);
+    gate.open();
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
+    assert!(session.screen().contains("2 unchanged, 1 not started of 3"));
+}

@@ -22,7 +22,7 @@ pub struct Control {
 }
 
 impl Control {
-    pub(super) fn new() -> Self {
+    pub(in crate::operations) fn new() -> Self {
         Self {
             wish: watch::Sender::new(Wish::Go),
             not_before: watch::Sender::new(Instant::now()),
@@ -57,7 +57,7 @@ impl Control {
     }
 
     /// Nothing new for a while: the service asked for it.
-    pub(super) fn hold(&self, wait: Duration) {
+    pub(in crate::operations) fn hold(&self, wait: Duration) {
         let until = Instant::now() + wait;
         self.not_before.send_if_modified(|now| {
             let later = until > *now;
@@ -69,14 +69,14 @@ impl Control {
     }
 
     /// Waits until a stop is wished for.
-    pub(super) async fn stopped(&self) {
+    pub(in crate::operations) async fn stopped(&self) {
         let mut wish = self.wish.subscribe();
         // The sender lives in `self`: it cannot close.
         drop(wish.wait_for(|wish| *wish == Wish::Stop).await);
     }
 
     /// Waits until something new may be sent; false when that is never.
-    pub(super) async fn may_send(&self) -> bool {
+    pub(in crate::operations) async fn may_send(&self) -> bool {
         let mut wish = self.wish.subscribe();
         loop {
             let now = *wish.borrow_and_update();

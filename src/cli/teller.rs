@@ -2,6 +2,7 @@
 //! terminal that does not read stops neither the run nor its recording.
 
 use std::{
+    fmt::Display,
     io::{self, IsTerminal, Write},
     sync::mpsc,
     time::Duration,
@@ -10,14 +11,16 @@ use std::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::sync::oneshot;
 
-use crate::{cli::print, domain::batch::Counts, domain::text::visible};
+use crate::{cli::print, domain::text::visible};
 
 /// How long a reader is waited for at the end, after a signal or on standard error.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 enum News {
     Line(String),
-    Counts(Counts),
+    Alarm(String),
+    /// So many are done, and how they stand.
+    Counts(usize, String),
 }
 
 /// A thread that writes, and the word that it has ended.
@@ -61,7 +64,7 @@ pub(super) struct Teller {
 
 impl Teller {
     pub(super) fn start(planned: usize) -> Self {
-        let has_bar = io::stderr().is_terminal();
+        let has_bar = io::stderr().is_terminal() && !print::is_quiet();
         let out = Writer::start(|news| {
             for news in news {
                 if let News::Line(line) = news {
@@ -78,8 +81,10 @@ impl Teller {
         } else {
             Writer::start(|news| {
                 for news in news {
-                    if let News::Line(line) = news {
-                        print::say(&line);
+                    match news {
+                        News::Line(line) => print::say(&line),
+                        News::Alarm(line) => print::alarm(&line),
+                        News::Counts(..) => {}
                     }
                 }
             })
@@ -96,8 +101,15 @@ impl Teller {
         self.err.tell(News::Line(line));
     }
 
-    pub(super) fn counts(&self, counts: Counts) {
-        self.err.tell(News::Counts(counts));
+    /// What is said with `--quiet` too.
+    pub(super) fn alarm(&self, line: String) {
+        self.err.tell(News::Alarm(line));
+    }
+
+    pub(super) fn counts(&self, done: usize, counts: &impl Display) {
+        if self.has_bar {
+            self.err.tell(News::Counts(done, counts.to_string()));
+        }
     }
 
     /// Waits until all is written. Nobody who was interrupted waits for a reader.
@@ -115,10 +127,10 @@ fn draw(news: &mpsc::Receiver<News>, planned: usize) {
     }
     for news in news {
         match news {
-            News::Line(line) => bar.println(visible(&line)),
-            News::Counts(counts) => {
-                bar.set_position(counts.done() as u64);
-                bar.set_message(counts.to_string());
+            News::Line(line) | News::Alarm(line) => bar.println(visible(&line)),
+            News::Counts(done, counts) => {
+                bar.set_position(done as u64);
+                bar.set_message(counts);
             }
         }
     }

@@ -1,0 +1,109 @@
+//! What stands below `rotations`, `demo` and `serve`.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use clap::{Args, Subcommand};
+
+use crate::cli::handoff::HandOff;
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Rotations {
+    /// Only those of which something is still to be found out
+    #[arg(long)]
+    pub(in crate::cli) open: bool,
+    #[command(subcommand)]
+    pub(in crate::cli) command: Option<RotationsCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum RotationsCommand {
+    /// Find out how open rotations ended, by reading their groups; rotates nothing
+    #[command(
+        after_help = "Exit codes: 0 all settled, 7 something is still unknown or contradicts itself.\n\n\
+                      Examples:\n  groupdesk rotations settle\n  groupdesk rotations settle 12 13"
+    )]
+    Settle {
+        /// Numbers of rotations [default: all open ones]
+        #[arg(value_name = "ID")]
+        ids: Vec<i64>,
+    },
+    /// Close an open rotation without finding out; its token may then be rotated again
+    #[command(
+        after_help = "Examples:\n  groupdesk rotations abandon 12 --reason 'the customer is gone'\n  \
+                      groupdesk rotations abandon 12 --reason 'settled by phone' --yes --json"
+    )]
+    Abandon {
+        /// Number of the rotation
+        #[arg(value_name = "ID")]
+        id: i64,
+        /// Why, for the history
+        #[arg(long)]
+        reason: String,
+        /// Do not ask
+        #[arg(long, short = 'y')]
+        yes: bool,
+    },
+    #[command(name = "handoff")]
+    HandOff(HandOff),
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Demo {
+    /// So many generated groups instead of the samples
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    pub(in crate::cli) groups: Option<u32>,
+    /// Open no console; print the variables to reach the demo from another shell, and stay until Ctrl-C
+    #[arg(long, hide = true)]
+    pub(in crate::cli) hold: bool,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Serve {
+    /// Where to listen; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8474")]
+    pub(in crate::cli) listen: SocketAddr,
+    /// Database file [default: groupdesk/service.db in the XDG data folder]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(in crate::cli) database: Option<PathBuf>,
+    #[command(subcommand)]
+    pub(in crate::cli) command: Option<ServeCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum ServeCommand {
+    /// Make, list and revoke API keys
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  groupdesk serve keys list\n  groupdesk serve keys revoke 3"
+    )]
+    Keys(Keys),
+}
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum Keys {
+    /// Make an API key and print it, this once; with --read-only one that may get, but change nothing
+    #[command(
+        after_help = "Examples:\n  groupdesk serve keys create --environment testing --tag Testing > testing.key\n  \
+                      groupdesk serve keys create --environment testing --read-only"
+    )]
+    Create {
+        /// The environment the key belongs to; made if there is none of that name
+        #[arg(long, value_name = "NAME")]
+        environment: String,
+        /// The tag of the environment; needed where another environment has a group of the same id
+        #[arg(long, value_parser = ["Customer", "Testing"])]
+        tag: Option<String>,
+    },
+    /// List the keys, never the keys themselves
+    #[command(after_help = "Examples:\n  groupdesk serve keys list\n  \
+                      groupdesk serve keys list --json | jq '.[] | select(.revoked_at == null)'")]
+    List,
+    /// Revoke a key at once
+    #[command(
+        after_help = "Examples:\n  groupdesk serve keys revoke 3\n  groupdesk serve keys revoke 3 --database service.db"
+    )]
+    Revoke {
+        /// Number of the key, as the list shows it
+        id: i64,
+    },
+}

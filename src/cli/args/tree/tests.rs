@@ -1,0 +1,161 @@
+//! Each command says what it is for, describes all that can be typed, and has examples that are right.
+
+use clap::{Command, CommandFactory, Parser};
+
+use super::{Cli, command};
+use crate::cli::secrets;
+
+/// Columns of the help.
+const COLUMNS: usize = 100;
+const EXAMPLES: &str = "Examples:\n";
+
+/// Every command, with its words.
+fn commands() -> Vec<(String, Command)> {
+    fn walk(command: &Command, name: &str, all: &mut Vec<(String, Command)>) {
+        all.push((name.to_owned(), command.clone()));
+        for below in command.get_subcommands() {
+            walk(below, &format!("{name} {}", below.get_name()), all);
+        }
+    }
+    let mut root = command().term_width(COLUMNS);
+    root.build();
+    let mut all = Vec::new();
+    walk(&root, "groupdesk", &mut all);
+    assert!(all.len() > 30, "{}", all.len());
+    all
+}
+
+fn examples(command: &Command) -> Vec<String> {
+    let after = command.get_after_help().map(ToString::to_string);
+    let after = after.unwrap_or_default();
+    let Some((_, examples)) = after.split_once(EXAMPLES) else {
+        return Vec::new();
+    };
+    let lines = examples.lines().take_while(|line| line.starts_with("  "));
+    lines.map(|line| line.trim().to_owned()).collect()
+}
+
+#[test]
+fn everything_that_can_be_typed_is_described() {
+    for (name, command) in commands() {
+        let about = command.get_about().map(ToString::to_string);
+        assert!(about.is_some_and(|about| about.len() > 10), "{name}");
+        for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
+            let help = arg.get_help().map(ToString::to_string);
+            let id = arg.get_id();
+            assert!(help.is_some_and(|help| help.len() > 5), "{name} {id}");
+        }
+    }
+}
+
+#[test]
+fn every_command_has_two_examples_that_are_right() {
+    for (name, command) in commands() {
+        let examples = examples(&command);
+        assert!(examples.len() >= 2, "{name}: {examples:?}");
+        for example in examples {
+            assert!(example.len() + 2 <= COLUMNS, "{example}");
+            assert!(
+                example.starts_with(&name) || name == "groupdesk",
+                "{example}"
+            );
+            for words in said(&example) {
+                let refused = secrets::refuse(words.iter().skip(1).map(Into::into));
+                assert!(refused.is_ok(), "{example}");
+                if let Err(error) = Cli::try_parse_from(&words) {
+                    panic!("{example}: {error}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_help_fits_a_hundred_columns() {
+    for (name, mut command) in commands() {
+        let help = command.render_help().to_string();
+        for line in help.lines() {
+            assert!(line.chars().count() <= COLUMNS, "{name}: {line}");
+        }
+    }
+}
+
+#[test]
+fn a_command_shows_only_the_common_options_it_has_a_use_for() {
+    let shows = |name: &str, option: &str| {
+        let all = commands();
+        let (_, command) = all.iter().find(|(found, _)| found == name).expect(name);
+        let mut arguments = command.get_arguments();
+        let arg = arguments.find(|arg| arg.get_id() == option).expect(option);
+        !arg.is_hide_set()
+    };
+    for (name, option, shown) in [
+        ("groupdesk", "plain", true),
+        ("groupdesk demo", "plain", true),
+        ("groupdesk doctor", "ascii", true),
+        ("groupdesk doctor", "plain", false),
+        ("groupdesk list", "ascii", false),
+        ("groupdesk serve keys list", "plain", false),
+        ("groupdesk completions", "profile", false),
+        ("groupdesk man", "json", true),
+        ("groupdesk list", "quiet", true),
+        ("groupdesk rotations settle", "profile", true),
+    ] {
+        assert_eq!(shows(name, option), shown, "{name} {option}");
+    }
+    // Hidden is not refused: an alias may say it always.
+    assert!(Cli::try_parse_from(["groupdesk", "list", "--ascii"]).is_ok());
+    let mut command = command();
+    let matches = command.try_get_matches_from_mut(["groupdesk", "man", "--profile", "x", "-q"]);
+    let cli = <Cli as clap::FromArgMatches>::from_arg_matches(&matches.expect("valid"));
+    let global = cli.expect("valid").global;
+    assert_eq!(global.profile.as_deref(), Some("x"));
+    assert!(global.quiet);
+    Cli::command().debug_assert();
+}
+
+/// The words of each groupdesk in a line of a shell, without what the shell itself takes.
+fn said(line: &str) -> Vec<Vec<String>> {
+    let mut all: Vec<Vec<String>> = vec![Vec::new()];
+    let mut word = None;
+    let mut quote = None;
+    let mut is_file = false;
+    for c in line.chars().chain([' ']) {
+        match (c, quote) {
+            (c, Some(open)) if c == open => quote = None,
+            ('\'' | '"', None) => {
+                quote = Some(c);
+                word.get_or_insert_with(String::new);
+            }
+            (' ', None) => {
+                if let Some(word) = word.take()
+                    && !std::mem::take(&mut is_file)
+                {
+                    all.last_mut().expect("one").push(word);
+                }
+            }
+            ('|', None) => all.push(Vec::new()),
+            ('<' | '>', None) => is_file = true,
+            (c, Some(_) | None) => word.get_or_insert_with(String::new).push(c),
+        }
+    }
+    assert_eq!(quote, None, "{line}");
+    all.retain(|words| words.first().is_some_and(|word| word == "groupdesk"));
+    assert!(!all.is_empty(), "{line}");
+    all
+}
+
+#[test]
+fn a_line_of_a_shell_is_read_as_a_shell_does() {
+    let line = "groupdesk create a --property 'tier=\"gold\"' --properties - < f | jq '.[] | x'";
+    let words = [
+        "groupdesk",
+        "create",
+        "a",
+        "--property",
+        "tier=\"gold\"",
+        "--properties",
+        "-",
+    ];
+    assert_eq!(said(line), [words]);
+}

@@ -1,0 +1,44 @@
+//! The options of changing one group.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{Exists, Fields, Mutation, TokenArgs, user_group_id};
+use crate::domain::group::UserGroupId;
+
+/// Change a group; the rest is sent as it is known
+#[derive(Debug, Args)]
+#[command(
+    after_help = "With --mapping, --map and --unmap change the mapping of the file; so do --property and\n\
+                  --remove-property with --properties. --apply stands alone.\n\n\
+                  Examples:\n  groupdesk update acme-eu --map 40=214 --unmap 134\n  \
+                  groupdesk update acme-eu --property 'seats=25' --remove-property trial --dry-run\n  \
+                  groupdesk update acme-eu --apply acme-eu.json --if-unchanged"
+)]
+pub(in crate::cli) struct Update {
+    /// The group
+    #[arg(value_parser = user_group_id)]
+    pub(in crate::cli) id: UserGroupId,
+    #[command(flatten)]
+    pub(in crate::cli) fields: Fields,
+    /// Drop this row of the mapping
+    #[arg(long, value_name = "SCHEMA")]
+    pub(in crate::cli) unmap: Vec<String>,
+    /// Drop this key of the properties
+    #[arg(long, value_name = "KEY")]
+    pub(in crate::cli) remove_property: Vec<String>,
+    /// The whole group, as export writes it; what it does not say stays; - reads standard input
+    #[arg(long, value_name = "FILE",
+          conflicts_with_all = ["name", "map", "unmap", "mapping", "property", "remove_property", "properties"])]
+    pub(in crate::cli) apply: Option<PathBuf>,
+    /// Refuse, and change nothing, where name, mapping or properties are not as last seen here
+    #[arg(long, conflicts_with = "exists")]
+    pub(in crate::cli) if_unchanged: bool,
+    #[command(flatten)]
+    pub(in crate::cli) assurance: Exists,
+    #[command(flatten)]
+    pub(in crate::cli) mutation: Mutation,
+    #[command(flatten)]
+    pub(in crate::cli) token: TokenArgs,
+}

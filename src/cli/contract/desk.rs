@@ -1,0 +1,296 @@
+//! Profiles, the embedded service, the doctor, and what describes groupdesk itself.
+
+use super::{Field, Shape, field};
+
+const KEY: &[Field] = &[
+    field("id", "number", "", "its number, for revoke"),
+    field("environment", "text", "", "the environment it belongs to"),
+    field(
+        "tag",
+        "text",
+        "the environment has none",
+        "Customer or Testing",
+    ),
+    field("read_only", "bool", "", "it may get, but change nothing"),
+    field("created_at", "time", "", "when it was made"),
+    field("revoked_at", "time", "it is valid", "when it was revoked"),
+];
+
+pub(super) const SHAPES: &[Shape] = &[
+    Shape {
+        name: "profile",
+        about: "a profile of the configuration, never a key",
+        fields: &[&[
+            field("profile", "text", "", "its name"),
+            field(
+                "default",
+                "bool",
+                "",
+                "it is the default_profile of the configuration",
+            ),
+            field("url", "text", "", "where its requests go"),
+            field(
+                "environment",
+                "text",
+                "the configuration expects none",
+                "the tag that answers must carry",
+            ),
+            field("production", "bool", "", "it counts as production"),
+            field("read_only", "bool", "", "every change is refused"),
+            field(
+                "api_key_from",
+                "text",
+                "",
+                "where its API key comes from; for people",
+            ),
+            field(
+                "handoff",
+                "text",
+                "none",
+                "the command that takes new tokens; for people",
+            ),
+            field("max_bulk", "number", "", "most groups of one bulk rotation"),
+            field("guards", "object[]", "", "what the configuration guards"),
+            field("guards[].operation", "text", "", "which operation"),
+            field("guards[].rule", "text", "", "what it asks; for people"),
+            field(
+                "guards[].reason",
+                "text",
+                "",
+                "why, as the configuration says",
+            ),
+        ]],
+    },
+    Shape {
+        name: "profile-added",
+        about: "a profile that was, or would be, written",
+        fields: &[&[
+            field("profile", "text", "", "its name"),
+            field("file", "text", "", "the configuration file"),
+            field(
+                "written",
+                "bool",
+                "",
+                "false with --dry-run, and where the test failed",
+            ),
+            field("lines", "text", "", "the lines for the file"),
+            field(
+                "check",
+                "object",
+                "--no-check was said",
+                "the test of the connection",
+            ),
+            field(
+                "check.finding",
+                "text",
+                "it could not be tested",
+                "a word of `check`",
+            ),
+            field("check.text", "text", "", "the same for people"),
+            field(
+                "check.steps",
+                "object[]",
+                "",
+                "as in `check`; not there where it could not be tested",
+            ),
+            field("check.steps[].what", "text", "", "what was done"),
+            field(
+                "check.steps[].ms",
+                "number",
+                "",
+                "how long it took, in milliseconds",
+            ),
+            field("check.steps[].ok", "bool", "", "it worked"),
+            field(
+                "check.steps[].result",
+                "text",
+                "",
+                "what was seen; for people",
+            ),
+        ]],
+    },
+    Shape {
+        name: "check",
+        about: "the test of a connection",
+        fields: &[&[
+            field(
+                "finding",
+                "text",
+                "",
+                "accepted, may_not_change, key_refused, not_reached, no_answer, not_found, slash, redirected, web_page, \
+                 busy, service_failed or strange",
+            ),
+            field("text", "text", "", "the same for people"),
+            field("steps", "object[]", "", "what was done, in order"),
+            field("steps[].what", "text", "", "what was done"),
+            field(
+                "steps[].ms",
+                "number",
+                "",
+                "how long it took, in milliseconds",
+            ),
+            field("steps[].ok", "bool", "", "it worked"),
+            field("steps[].result", "text", "", "what was seen; for people"),
+            field("profile", "text", "", "the profile"),
+        ]],
+    },
+    Shape {
+        name: "profile-removed",
+        about: "a profile that was, or would be, taken out",
+        fields: &[&[
+            field("profile", "text", "", "its name"),
+            field("file", "text", "", "the configuration file"),
+            field("dry_run", "bool", "", "nothing was changed"),
+            field("lines", "text", "", "the lines that go"),
+        ]],
+    },
+    Shape {
+        name: "profile-key",
+        about: "what the kernel's keyring holds now",
+        fields: &[&[
+            field("profile", "text", "", "its name"),
+            field("stored", "bool", "", "false after --forget"),
+        ]],
+    },
+    Shape {
+        name: "demo",
+        about: "a demo that runs until it is stopped; one line, printed when it is ready",
+        fields: &[&[
+            field("url", "text", "", "where its service listens"),
+            field("config", "text", "", "for GROUPDESK_CONFIG"),
+            field("directory", "text", "", "for GROUPDESK_DIRECTORY"),
+        ]],
+    },
+    Shape {
+        name: "serving",
+        about: "a service that runs until it is stopped; one line, printed when it listens",
+        fields: &[&[field("listening", "text", "", "its URL")]],
+    },
+    Shape {
+        name: "key",
+        about: "an API key of the embedded service, never the key itself",
+        fields: &[KEY],
+    },
+    Shape {
+        name: "key-made",
+        about: "a new API key of the embedded service",
+        fields: &[
+            KEY,
+            &[field("key", "text", "", "the key itself; shown this once")],
+        ],
+    },
+    Shape {
+        name: "report",
+        about: "what doctor found; safe to paste",
+        fields: &[&[
+            field("version", "text", "", "of groupdesk"),
+            field("worst", "text", "", "the worst severity"),
+            field(
+                "findings",
+                "object[]",
+                "",
+                "in the order they were looked at",
+            ),
+            field(
+                "findings[].area",
+                "text",
+                "",
+                "groupdesk, configuration, key, network, service, clock, directory or terminal",
+            ),
+            field(
+                "findings[].severity",
+                "text",
+                "",
+                "ok, note, warning or problem",
+            ),
+            field("findings[].found", "text", "", "what was found; for people"),
+            field(
+                "findings[].advice",
+                "text",
+                "nothing has to be done",
+                "what to do; for people",
+            ),
+        ]],
+    },
+    Shape {
+        name: "script",
+        about: "completions for a shell",
+        fields: &[&[
+            field("shell", "text", "", "bash, zsh or fish"),
+            field("script", "text", "", "the script"),
+        ]],
+    },
+    Shape {
+        name: "page",
+        about: "the manual page of groupdesk; with a folder, an array of the names of the files",
+        fields: &[&[
+            field("name", "text", "", "name of its file"),
+            field("text", "text", "", "its roff"),
+        ]],
+    },
+    Shape {
+        name: "help",
+        about: "a help text",
+        fields: &[&[
+            field("command", "text", "", "what it is about"),
+            field("text", "text", "", "for people"),
+        ]],
+    },
+    Shape {
+        name: "contract",
+        about: "this text for programs",
+        fields: &[&[
+            field("promise", "text", "", "what holds for all of it"),
+            field("commands", "object[]", "", "what prints what"),
+            field(
+                "commands[].command",
+                "text",
+                "",
+                "the command, as it is typed",
+            ),
+            field("commands[].form", "text", "", "one object, array or lines"),
+            field(
+                "commands[].shapes",
+                "text[]",
+                "",
+                "names of shapes; of lines the last one is the last line",
+            ),
+            field("shapes", "object[]", "", "what is printed"),
+            field("shapes[].shape", "text", "", "its name"),
+            field("shapes[].about", "text", "", "what it is"),
+            field(
+                "shapes[].fields",
+                "object[]",
+                "",
+                "its fields, in their order",
+            ),
+            field(
+                "shapes[].fields[].field",
+                "text",
+                "",
+                "its name; below another as handoff.state, of an array as steps[].what",
+            ),
+            field(
+                "shapes[].fields[].type",
+                "text",
+                "",
+                "text, number, bool, time or object; [] is an array of it; object of ... has keys of the person's own",
+            ),
+            field(
+                "shapes[].fields[].null",
+                "text",
+                "it is never null",
+                "when it is null",
+            ),
+            field("shapes[].fields[].meaning", "text", "", "what it says"),
+        ]],
+    },
+    Shape {
+        name: "exit-code",
+        about: "an exit code",
+        fields: &[&[
+            field("code", "number", "", "the code"),
+            field("meaning", "text", "", "what it means"),
+        ]],
+    },
+];

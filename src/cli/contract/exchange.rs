@@ -1,0 +1,158 @@
+//! Import, apply and export.
+
+use super::{Shape, field};
+
+pub(super) const SHAPES: &[Shape] = &[
+    Shape {
+        name: "taken-row",
+        about: "a row that was taken into the directory; nothing was sent",
+        fields: &[&[
+            field("row", "number", "", "of the file, from 1"),
+            field("user_group_id", "text", "", "the group"),
+            field(
+                "outcome",
+                "text",
+                "",
+                "added, filled (something was learnt), kept (the service is known to have something else, which stays) \
+                 or unchanged",
+            ),
+        ]],
+    },
+    Shape {
+        name: "taken-sum",
+        about: "the last line: added + filled + kept + unchanged = rows",
+        fields: &[&[
+            field("rows", "number", "", "rows of the file"),
+            field("added", "number", "", "ids that were not known here"),
+            field("filled", "number", "", "gaps that were filled"),
+            field(
+                "kept",
+                "number",
+                "",
+                "rows that differ from what the service is known to have",
+            ),
+            field("unchanged", "number", "", "rows that were known"),
+            field("dry_run", "bool", "", "nothing was written"),
+        ]],
+    },
+    Shape {
+        name: "planned-row",
+        about: "what a row needs, as far as is known here; nothing was sent for it yet",
+        fields: &[&[
+            field(
+                "row",
+                "number",
+                "",
+                "of the files, from 1; not there for not_in_files",
+            ),
+            field("user_group_id", "text", "", "the group"),
+            field(
+                "plan",
+                "text",
+                "",
+                "create, update, unchanged; not_known and exists: it would need --create, --update; not_in_files, with \
+                 --prune-report",
+            ),
+            field(
+                "request",
+                "object of anything",
+                "unchanged",
+                "the body that would be sent; not there for not_in_files",
+            ),
+            field(
+                "changes",
+                "object of anything",
+                "nothing changes",
+                "as in `request`; not there for not_in_files",
+            ),
+        ]],
+    },
+    Shape {
+        name: "plan-sum",
+        about: "the last line: create + update + unchanged = rows",
+        fields: &[&[
+            field("dry_run", "bool", "", "true"),
+            field("rows", "number", "", "rows of the files"),
+            field("create", "number", "", "groups that are not known here"),
+            field("update", "number", "", "groups that differ"),
+            field("unchanged", "number", "", "groups that are as wanted"),
+        ]],
+    },
+    Shape {
+        name: "sent-row",
+        about: "what came of a row that was sent, as it ends",
+        fields: &[&[
+            field("row", "number", "", "of the files, from 1"),
+            field("user_group_id", "text", "", "the group"),
+            field(
+                "outcome",
+                "text",
+                "",
+                "created, existed, updated, unchanged, not_known, failed, or a word of `failure`",
+            ),
+            field("note", "text", "none", "what is wrong; for people"),
+            field("warnings", "text[]", "", "what a person should know"),
+        ]],
+    },
+    Shape {
+        name: "sent-sum",
+        about: "the last line: created + existed + updated + unchanged + failed + unknown + done_before + not_started = rows",
+        fields: &[&[
+            field("rows", "number", "", "rows of the files"),
+            field("created", "number", "", "groups that were made"),
+            field("existed", "number", "", "groups that were there, unchanged"),
+            field("updated", "number", "", "groups that were changed"),
+            field("unchanged", "number", "", "groups that were as wanted"),
+            field("failed", "number", "", "not done"),
+            field("unknown", "number", "", "may or may not have taken effect"),
+            field(
+                "done_before",
+                "number",
+                "",
+                "done by an earlier run of the same file",
+            ),
+            field("not_started", "number", "", "nothing was sent"),
+            field(
+                "stopped",
+                "text",
+                "it ran to its end",
+                "why it stopped; for people",
+            ),
+        ]],
+    },
+    Shape {
+        name: "wrong-row",
+        about: "a row that cannot be used; nothing is done then",
+        fields: &[&[
+            field("file", "text", "", "the file, or standard input"),
+            field("row", "number", "", "of the files, from 1"),
+            field("line", "number", "", "of the file, where the row begins"),
+            field("error", "text", "", "what is wrong; for people"),
+        ]],
+    },
+    Shape {
+        name: "wrong-sum",
+        about: "the last line; the exit code is 2",
+        fields: &[&[
+            field("rows", "number", "", "rows of the files"),
+            field("bad", "number", "", "how many of them are wrong"),
+            field("error", "text", "", "the same for people"),
+        ]],
+    },
+    Shape {
+        name: "exported",
+        about: "a group as import and apply read it; --format jsonl has one on each line. A field that is not known here \
+                is not there",
+        fields: &[&[
+            field("user_group_id", "text", "", "the group"),
+            field("name", "text", "", "its name"),
+            field(
+                "mapping",
+                "object of text",
+                "",
+                "data source ids by schema id",
+            ),
+            field("properties", "object of anything", "", "its properties"),
+        ]],
+    },
+];

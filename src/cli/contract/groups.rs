@@ -1,0 +1,231 @@
+//! Groups, answers, requests, failures, and the history.
+
+use super::{Field, Shape, field};
+
+const GROUP: &[Field] = &[
+    field("user_group_id", "text", "", "the id of the group"),
+    field("name", "text", "not known here", "its name"),
+    field(
+        "team_id",
+        "number",
+        "not known here",
+        "the team the service counts it to",
+    ),
+    field(
+        "environment_tag",
+        "text",
+        "not known here, or the service gave none",
+        "Customer or Testing, as the service said last",
+    ),
+    field(
+        "fingerprint",
+        "text",
+        "not known here",
+        "of its current token, as far as is known",
+    ),
+    field(
+        "mapping",
+        "object of text",
+        "not known here",
+        "data source ids by schema id, as last returned, sent or imported",
+    ),
+    field(
+        "properties",
+        "object of anything",
+        "not known here",
+        "as last returned, sent or imported",
+    ),
+    field(
+        "last_rotated",
+        "time",
+        "not known here",
+        "when its token was seen to be a new one",
+    ),
+    field(
+        "last_seen",
+        "time",
+        "never",
+        "when the service last answered about it",
+    ),
+];
+
+const ANSWER: &[Field] = &[
+    field(
+        "outcome",
+        "text",
+        "",
+        "found, created, existed (was there, unchanged), updated, rotated (not read back), confirmed (rotated and read \
+         back), recovered (the answer was lost, a new token is there), superseded (then rotated by somebody else), \
+         created_by_get (an alarm: reading made the group)",
+    ),
+    field("warnings", "text[]", "", "what a person should know"),
+    field(
+        "token",
+        "text",
+        "",
+        "the current token; there only with --reveal",
+    ),
+];
+
+const ROTATED: &[Field] = &[
+    field(
+        "previous_fingerprint",
+        "text",
+        "not known",
+        "of the token that was replaced",
+    ),
+    field(
+        "handoff",
+        "object",
+        "nothing is handed off",
+        "what came of handing the new token off",
+    ),
+    field("handoff.state", "text", "", "pending, done or failed"),
+    field(
+        "handoff.exit",
+        "number",
+        "it has not run, or did not exit by itself",
+        "exit code of the command",
+    ),
+    field(
+        "handoff.note",
+        "text",
+        "nothing was seen",
+        "what was seen, without secrets",
+    ),
+];
+
+const REQUEST: &[Field] = &[
+    field("outcome", "text", "always", "nothing was done"),
+    field("dry_run", "bool", "", "true"),
+    field("method", "text", "", "of the request that would be sent"),
+    field("url", "text", "", "where it would go"),
+];
+
+pub(super) const SHAPES: &[Shape] = &[
+    Shape {
+        name: "group",
+        about: "what this desk knows of a group; nothing was sent",
+        fields: &[GROUP],
+    },
+    Shape {
+        name: "answer",
+        about: "a group, and what came of the command",
+        fields: &[GROUP, ANSWER],
+    },
+    Shape {
+        name: "rotated",
+        about: "a group whose token was rotated",
+        fields: &[GROUP, ANSWER, ROTATED],
+    },
+    Shape {
+        name: "request",
+        about: "what --dry-run would send and change",
+        fields: &[
+            REQUEST,
+            &[
+                field("request", "object of anything", "", "its body, exactly"),
+                field(
+                    "changes",
+                    "object of anything",
+                    "nothing changes",
+                    "by field: name as [before, after]; mapping and properties as objects of such pairs by key; null \
+                     in a pair is not there",
+                ),
+            ],
+        ],
+    },
+    Shape {
+        name: "rotation-request",
+        about: "what rotate --dry-run would do",
+        fields: &[
+            REQUEST,
+            &[
+                field("user_group_id", "text", "", "the group"),
+                field(
+                    "fingerprint",
+                    "text",
+                    "not known here",
+                    "of the token that would be replaced",
+                ),
+            ],
+        ],
+    },
+    Shape {
+        name: "entry",
+        about: "a line of the history, the newest first",
+        fields: &[&[
+            field("number", "number", "", "of the line; it grows"),
+            field("at", "time", "", "when it was written"),
+            field("by", "text", "", "who did it: user@machine"),
+            field("profile", "text", "", "where"),
+            field("user_group_id", "text", "", "the group"),
+            field(
+                "operation",
+                "text",
+                "",
+                "get, create, update, rotate or handoff",
+            ),
+            field(
+                "outcome",
+                "text",
+                "",
+                "a word of `answer`, or not_applied, conflict, refused, unknown, unreachable, handed_off, handoff_failed",
+            ),
+            field(
+                "previous_fingerprint",
+                "text",
+                "no token was replaced, or not known",
+                "of the token before",
+            ),
+            field("fingerprint", "text", "not known", "of the token after"),
+            field("reason", "text", "none was given", "why, as --reason said"),
+            field(
+                "changes",
+                "object of anything",
+                "nothing was changed",
+                "as in `request`",
+            ),
+            field("note", "text", "none", "what else was seen"),
+        ]],
+    },
+    Shape {
+        name: "owner",
+        about: "a group that has or had the token; an empty array and exit 1 where there is none",
+        fields: &[&[
+            field("profile", "text", "", "of which profile"),
+            field("user_group_id", "text", "", "the group"),
+            field(
+                "current",
+                "bool",
+                "",
+                "it is the token the group has now, as far as is known",
+            ),
+            field(
+                "last_seen",
+                "time",
+                "",
+                "when this desk last saw that token",
+            ),
+        ]],
+    },
+    Shape {
+        name: "failure",
+        about: "why a command did not do what was asked",
+        fields: &[&[
+            field(
+                "outcome",
+                "text",
+                "nothing was sent",
+                "refused, unreachable, not_applied, unknown (it may have taken effect), conflict or created_by_get",
+            ),
+            field(
+                "error",
+                "text",
+                "",
+                "what is wrong and what to do; for people, it may change",
+            ),
+            field("exit", "number", "", "the exit code"),
+        ]],
+    },
+];

@@ -1,0 +1,171 @@
+//! The shapes as text, as JSON and as a manual page.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::{Field, PROMISE, Printed, Shape, printed, shapes};
+use crate::domain::text::wrap;
+
+/// Columns of the text.
+const COLUMNS: usize = 96;
+/// Where the meaning of a field begins.
+const INDENT: usize = 28;
+
+/// What `command` prints, or everything; `None` where there is no such command.
+pub(in crate::cli) fn text(command: &[String]) -> Option<String> {
+    let (commands, shapes) = about(command)?;
+    let mut text = String::new();
+    if command.is_empty() {
+        for paragraph in PROMISE.lines() {
+            block(&mut text, paragraph, 0);
+            text.push('\n');
+        }
+    }
+    text.push_str("What the commands print:\n");
+    for printed in commands {
+        item(&mut text, printed.command, &prints(printed), 42);
+    }
+    for shape in shapes {
+        text.push('\n');
+        block(&mut text, &format!("{}: {}", shape.name, shape.about), 0);
+        for field in shape.fields() {
+            item(&mut text, field.path, &said(field), INDENT);
+        }
+    }
+    Some(text)
+}
+
+/// The same for programs.
+pub(in crate::cli) fn object(command: &[String]) -> Option<Value> {
+    let (commands, shapes) = about(command)?;
+    let commands = commands.into_iter().map(|printed| {
+        json!({
+            "command": printed.command,
+            "form": printed.form.as_str(),
+            "shapes": printed.shapes,
+        })
+    });
+    let field = |field: &Field| {
+        json!({
+            "field": field.path,
+            "type": field.kind,
+            "null": (!field.null.is_empty()).then_some(field.null),
+            "meaning": field.meaning,
+        })
+    };
+    let shapes = shapes.into_iter().map(|shape| {
+        json!({
+            "shape": shape.name,
+            "about": shape.about,
+            "fields": shape.fields().map(field).collect::<Vec<_>>(),
+        })
+    });
+    Some(json!({
+        "promise": PROMISE,
+        "commands": commands.collect::<Vec<_>>(),
+        "shapes": shapes.collect::<Vec<_>>(),
+    }))
+}
+
+/// The sections of the manual page, in roff.
+pub(in crate::cli) fn manual() -> String {
+    let escaped = |text: &str| {
+        let text = text.replace('\\', "\\e").replace('-', "\\-");
+        // A line that begins with a dot is a request.
+        text.replace("\n.", "\n\\&.")
+    };
+    let mut roff = String::from(".SH DESCRIPTION\n");
+    for paragraph in PROMISE.lines() {
+        let _ = writeln!(roff, ".PP\n{}", escaped(paragraph));
+    }
+    roff.push_str(".SH COMMANDS\n");
+    for printed in printed::ALL {
+        let prints = prints(printed);
+        let _ = writeln!(
+            roff,
+            ".TP\n\\fB{}\\fR\n{}",
+            escaped(printed.command),
+            escaped(&prints)
+        );
+    }
+    for shape in shapes() {
+        let _ = writeln!(
+            roff,
+            ".SH \"{}\"\n{}",
+            escaped(shape.name),
+            escaped(shape.about)
+        );
+        for field in shape.fields() {
+            let said = said(field);
+            let _ = writeln!(
+                roff,
+                ".TP\n\\fB{}\\fR\n{}",
+                escaped(field.path),
+                escaped(&said)
+            );
+        }
+    }
+    roff
+}
+
+type About = (Vec<&'static Printed>, Vec<&'static Shape>);
+
+fn about(command: &[String]) -> Option<About> {
+    let wanted = command.join(" ");
+    let is_wanted = |printed: &&Printed| {
+        let rest = printed.command.strip_prefix(wanted.as_str());
+        rest.is_some_and(|rest| {
+            wanted.is_empty() || rest.is_empty() || rest.starts_with([' ', ','])
+        })
+    };
+    let commands: Vec<_> = printed::ALL.iter().filter(is_wanted).collect();
+    let is_printed = |shape: &&Shape| {
+        let mut printed = commands.iter().flat_map(|printed| printed.shapes);
+        printed.any(|name| *name == shape.name)
+    };
+    let shapes = shapes().filter(is_printed).collect();
+    (!commands.is_empty()).then_some((commands, shapes))
+}
+
+fn prints(printed: &Printed) -> String {
+    match printed.shapes {
+        [shape] => format!("{} of {shape}", printed.form.as_str()).replace("one object of ", ""),
+        [lines @ .., last] => format!("lines of {}, the last one {last}", lines.join(", then ")),
+        [] => String::new(),
+    }
+}
+
+fn said(field: &Field) -> String {
+    let null = match field.null {
+        "" => String::new(),
+        "always" => ", null".to_owned(),
+        null => format!(", or null: {null}"),
+    };
+    format!("{}{null}. {}", field.kind, field.meaning)
+}
+
+/// A name and what is said of it, beside it or below it.
+fn item(text: &mut String, name: &str, said: &str, indent: usize) {
+    let lines = wrap(said, COLUMNS - indent);
+    let mut lines = lines.iter();
+    if name.len() + 4 > indent {
+        let _ = writeln!(text, "  {name}");
+    } else if let Some(first) = lines.next() {
+        let _ = writeln!(
+            text,
+            "  {name:<width$}{}",
+            first.trim_end(),
+            width = indent - 2
+        );
+    }
+    for line in lines {
+        let _ = writeln!(text, "{:indent$}{}", "", line.trim_end());
+    }
+}
+
+fn block(text: &mut String, paragraph: &str, indent: usize) {
+    for line in wrap(paragraph, COLUMNS - indent) {
+        let _ = writeln!(text, "{:indent$}{}", "", line.trim_end());
+    }
+}

@@ -1,0 +1,217 @@
+//! Rotations: the journal, settling, hand-offs, and many at once.
+
+use super::{Field, Shape, field};
+
+const ROTATION: &[Field] = &[
+    field(
+        "rotation",
+        "number",
+        "",
+        "its number, for settle, abandon and handoff",
+    ),
+    field("user_group_id", "text", "", "the group"),
+    field(
+        "state",
+        "text",
+        "",
+        "open: intended, sent, rotated, unknown; ended: confirmed, recovered, not_applied, superseded, conflict, abandoned",
+    ),
+    field(
+        "previous_fingerprint",
+        "text",
+        "",
+        "of the token that is replaced",
+    ),
+    field("fingerprint", "text", "not known", "of the new token"),
+    field("started_at", "time", "", "when it was begun"),
+    field("by", "text", "", "who began it: user@machine"),
+    field(
+        "reason",
+        "text",
+        "none was given",
+        "why it was begun, as --reason said",
+    ),
+    field(
+        "handoff",
+        "text",
+        "",
+        "of the new token: none, pending, done or failed",
+    ),
+];
+
+const SKIPPED: &[Field] = &[
+    field(
+        "skipped",
+        "object[]",
+        "",
+        "groups that cannot be rotated now",
+    ),
+    field("skipped[].user_group_id", "text", "", "the group"),
+    field("skipped[].why", "text", "", "why not; for people"),
+];
+
+pub(super) const SHAPES: &[Shape] = &[
+    Shape {
+        name: "rotation",
+        about: "a line of the journal of rotations, the newest first",
+        fields: &[ROTATION],
+    },
+    Shape {
+        name: "settled",
+        about: "a rotation whose group was read again",
+        fields: &[
+            ROTATION,
+            &[field(
+                "why",
+                "text",
+                "it is settled",
+                "why it is still open, or an alarm",
+            )],
+        ],
+    },
+    Shape {
+        name: "hand-off",
+        about: "a new token that was handed off again",
+        fields: &[&[
+            field("rotation", "number", "", "number of the rotation"),
+            field(
+                "user_group_id",
+                "text",
+                "",
+                "the group; not there with error",
+            ),
+            field(
+                "fingerprint",
+                "text",
+                "not known",
+                "of the token; not there with error",
+            ),
+            field(
+                "handoff",
+                "object",
+                "",
+                "what came of it; not there with error",
+            ),
+            field("handoff.state", "text", "", "pending, done or failed"),
+            field(
+                "handoff.exit",
+                "number",
+                "it has not run, or did not exit by itself",
+                "exit code of the command",
+            ),
+            field(
+                "handoff.note",
+                "text",
+                "nothing was seen",
+                "what was seen, without secrets",
+            ),
+            field(
+                "error",
+                "text",
+                "",
+                "why it could not be tried; there only then",
+            ),
+        ]],
+    },
+    Shape {
+        name: "bulk-item",
+        about: "a group of a bulk rotation, as it ends",
+        fields: &[&[
+            field(
+                "batch",
+                "number",
+                "",
+                "number of the batch, for --resume and --retry-failed",
+            ),
+            field("user_group_id", "text", "", "the group"),
+            field("outcome", "text", "", "a word of `answer` or of `failure`"),
+            field(
+                "rotation",
+                "number",
+                "none was begun",
+                "number of the rotation",
+            ),
+            field(
+                "previous_fingerprint",
+                "text",
+                "not known",
+                "of the token that was replaced",
+            ),
+            field("fingerprint", "text", "not known", "of the new token"),
+            field(
+                "settled",
+                "bool",
+                "",
+                "it was begun by an earlier run, and only read now",
+            ),
+            field("milliseconds", "number", "", "how long it took"),
+            field("note", "text", "none", "what to know; for people"),
+            field("warnings", "text[]", "", "what a person should know"),
+        ]],
+    },
+    Shape {
+        name: "bulk-sum",
+        about: "the last line of a bulk rotation: confirmed + rotated + not_applied + unknown + conflict + abandoned + \
+                not_started = planned",
+        fields: &[
+            &[
+                field("batch", "number", "", "number of the batch"),
+                field("planned", "number", "", "groups of the batch"),
+                field("confirmed", "number", "", "rotated and read back"),
+                field("rotated", "number", "", "rotated, not read back"),
+                field(
+                    "not_applied",
+                    "number",
+                    "",
+                    "the old token is still current; may be tried again",
+                ),
+                field(
+                    "unknown",
+                    "number",
+                    "",
+                    "may or may not be rotated; settled by reading only",
+                ),
+                field(
+                    "conflict",
+                    "number",
+                    "",
+                    "the answers contradict each other",
+                ),
+                field("abandoned", "number", "", "given up by a person"),
+                field("not_started", "number", "", "left for --resume"),
+                field(
+                    "not_handed_off",
+                    "number",
+                    "",
+                    "new tokens that have not arrived",
+                ),
+                field(
+                    "stopped",
+                    "text",
+                    "it ran to its end",
+                    "why it stopped; for people",
+                ),
+            ],
+            SKIPPED,
+        ],
+    },
+    Shape {
+        name: "bulk-plan",
+        about: "what a bulk rotation would do",
+        fields: &[
+            &[
+                field("dry_run", "bool", "", "true"),
+                field("outcome", "text", "always", "nothing was done"),
+                field("method", "text", "", "of the requests that would be sent"),
+                field("url", "text", "", "where they would go"),
+                field(
+                    "ready",
+                    "text[]",
+                    "",
+                    "ids of the groups that would be rotated",
+                ),
+            ],
+            SKIPPED,
+        ],
+    },
+];

@@ -1,0 +1,132 @@
+//! What every setting of `config.toml` and every variable means, in one table: the README and the manual page are made
+//! of it. What the parser accepts stands in the parser; a test compares both, either way.
+
+mod settings;
+
+pub use settings::SETTINGS;
+
+/// What a setting is where nobody says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Usual {
+    /// It must be said.
+    Required,
+    /// This, as it would stand in the file.
+    Value(&'static str),
+    /// Something that no value in the file says.
+    Words(&'static str),
+}
+
+/// One key of one table of the file.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// The table it stands in, as [`TABLES`] names it.
+    pub table: &'static str,
+    pub key: &'static str,
+    /// What may stand there.
+    pub kind: &'static str,
+    pub usual: Usual,
+    pub meaning: &'static str,
+}
+
+/// The tables of the file, in the order they are told.
+pub const TABLES: [&str; 7] = [
+    "",
+    "theme",
+    "profiles.NAME",
+    "profiles.NAME.api_key",
+    "profiles.NAME.handoff",
+    "profiles.NAME.guard",
+    "keys.PLACE",
+];
+
+/// What the words of [`Setting::kind`] mean.
+pub const KINDS: [(&str, &str); 4] = [
+    ("flag", "true or false, without quotes"),
+    (
+        "duration",
+        "a whole number and ms, s or m: \"1500ms\", \"30s\", \"2m\"",
+    ),
+    (
+        "age",
+        "a whole number and h, d or w: \"36h\", \"90d\", \"12w\"",
+    ),
+    (
+        "colour",
+        "a name such as \"light-blue\", \"#rrggbb\", a number from 0 to 255, or \"default\"",
+    ),
+];
+
+/// The environment variables that groupdesk reads, those of one purpose together, and what for. A flag is stronger than a variable, a variable stronger
+/// than the file; an empty one counts as not set.
+pub const VARIABLES: [(&str, &str); 22] = [
+    (
+        "GROUPDESK_CONFIG",
+        "the configuration file; --config is stronger",
+    ),
+    (
+        "GROUPDESK_PROFILE",
+        "the profile to work with; --profile is stronger",
+    ),
+    (
+        "GROUPDESK_DIRECTORY",
+        "the directory's database file; --directory is stronger",
+    ),
+    (
+        "GROUPDESK_BASE_URL",
+        "with the next: makes a profile without any file, and works with it",
+    ),
+    ("GROUPDESK_API_KEY", "the API key of that profile"),
+    (
+        "GROUPDESK_ENVIRONMENT",
+        "its environment, Customer or Testing; without it, it counts as production",
+    ),
+    ("GROUPDESK_PATH", "its path, where it is not /api/user"),
+    (
+        "XDG_CONFIG_HOME",
+        "the folder of groupdesk/config.toml; else ~/.config",
+    ),
+    (
+        "XDG_DATA_HOME",
+        "the folder of groupdesk/directory.db and service.db; else ~/.local/share",
+    ),
+    (
+        "XDG_RUNTIME_DIR",
+        "where a text lies while your editor has it, if that folder is private; else TMPDIR",
+    ),
+    (
+        "TMPDIR",
+        "for temporary files: the demo, and what import and apply read; else /tmp",
+    ),
+    ("HOME", "your home, where the XDG variables say nothing"),
+    (
+        "USER, LOGNAME",
+        "who works here, where operator does not say it",
+    ),
+    ("VISUAL, EDITOR", "your editor, run as git does it"),
+    ("NO_COLOR", "no colour; bold, underline and reverse stay"),
+    (
+        "COLORFGBG",
+        "says that the background is light, where base is \"terminal\"",
+    ),
+    ("TERM", "dumb: as --plain, and no colour; linux: as --ascii"),
+    (
+        "LC_ALL, LC_CTYPE, LANG",
+        "the first that is set names the locale; where it is not UTF-8, as --ascii",
+    ),
+    (
+        "TERM_PROGRAM, WT_SESSION",
+        "a terminal that can hold back a frame until it is whole",
+    ),
+    (
+        "COLORTERM",
+        "how many colours there are; only doctor tells it",
+    ),
+    (
+        "TMUX, STY, SSH_CONNECTION, SSH_TTY",
+        "what lies between here and the terminal; only doctor tells it",
+    ),
+    (
+        "HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY",
+        "the proxy, with proxy_from_environment = true only",
+    ),
+];

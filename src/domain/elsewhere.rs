@@ -1,0 +1,123 @@
+//! What became different at the service since a group was last seen here (hazards 3 and 4 of service.md). Only what is
+//! known of both copies can differ; what merely a file said is no copy.
+
+use super::{
+    change::Wanted,
+    known::{Known, KnownGroup},
+    merge::{Merge, Part},
+};
+
+/// The differences between the copy last seen and the service's.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// Of name, mapping and properties.
+    pub parts: Vec<Part>,
+    pub tag: bool,
+    pub token: bool,
+}
+
+impl Elsewhere {
+    /// Compares as the review does: the copy that was seen is the base of an edit that changes nothing.
+    pub fn between(seen: &KnownGroup, now: &KnownGroup) -> Self {
+        let base = Wanted::of(seen);
+        let merge = Merge::of(&base, &Wanted::of(now), &base);
+        Self {
+            parts: merge.disputed.into_iter().map(|row| row.part).collect(),
+            tag: differs(seen.environment_tag.as_ref(), now.environment_tag.as_ref()),
+            token: differs(seen.fingerprint.as_ref(), now.fingerprint.as_ref()),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty() && !self.tag && !self.token
+    }
+
+    /// Which of name, mapping, properties, environment tag and token; each once.
+    pub fn fields(&self) -> Vec<&'static str> {
+        let mut fields: Vec<_> = self.parts.iter().map(Part::field).collect();
+        fields.dedup();
+        fields.extend(self.tag.then_some("environment_tag"));
+        fields.extend(self.token.then_some("token"));
+        fields
+    }
+
+    /// The same for a person, down to the row: `name`, `mapping 40`, `token`. The keys in it are raw text.
+    pub fn labels(&self) -> Vec<String> {
+        let mut labels: Vec<_> = self.parts.iter().map(Part::label).collect();
+        labels.extend(self.tag.then(|| "environment tag".into()));
+        labels.extend(self.token.then(|| "token".into()));
+        labels
+    }
+}
+
+fn differs<T: PartialEq>(seen: Option<&Known<T>>, now: Option<&Known<T>>) -> bool {
+    seen.zip(now)
+        .is_some_and(|(seen, now)| seen.value != now.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::domain::{
+        group::{EnvironmentTag, UserGroupId},
+        known::{Lesson, Returned, Sent},
+        token::Fingerprint,
+    };
+
+    fn learnt(group: &KnownGroup, name: &str, properties: &str, token: u8) -> KnownGroup {
+        let mut group = group.clone();
+        group.learn(&Lesson {
+            id: group.id.clone(),
+            sent: Sent::default(),
+            returned: Some(Returned {
+                name: Some(name.into()),
+                team_id: None,
+                properties: serde_json::from_str(properties).expect("an object or null"),
+                environment_tag: Some(EnvironmentTag::Testing),
+                fingerprint: Fingerprint::from_bytes([token; 32]),
+            }),
+            rotated: false,
+            at: Timestamp::UNIX_EPOCH,
+            by: "ana".into(),
+        });
+        group
+    }
+
+    #[test]
+    fn each_field_is_named_once_and_each_row_by_its_key() {
+        let new = KnownGroup::new(UserGroupId::parse("acme").expect("valid"));
+        let seen = learnt(&new, "Acme", r#"{"tier":"gold","seats":1}"#, 1);
+        let now = learnt(&seen, "Acme plc", r#"{"tier":"iron","beta":true}"#, 2);
+        let elsewhere = Elsewhere::between(&seen, &now);
+        assert_eq!(elsewhere.fields(), ["name", "properties", "token"]);
+        let mut labels = elsewhere.labels();
+        labels.sort();
+        let expected = [
+            "name",
+            "properties beta",
+            "properties seats",
+            "properties tier",
+            "token",
+        ];
+        assert_eq!(labels, expected);
+        assert!(Elsewhere::between(&seen, &seen).is_empty());
+    }
+
+    #[test]
+    fn what_was_not_known_or_not_told_does_not_differ() {
+        let new = KnownGroup::new(UserGroupId::parse("acme").expect("valid"));
+        let seen = learnt(&new, "Acme", r#"{"tier":"gold"}"#, 1);
+        assert!(Elsewhere::between(&new, &seen).is_empty(), "first seen");
+        let silent = learnt(&seen, "Acme", "null", 1);
+        assert!(Elsewhere::between(&seen, &silent).is_empty());
+        let mut imported = new.clone();
+        let said = Wanted {
+            name: Some("Other".into()),
+            ..Wanted::default()
+        };
+        imported.import(&said, Timestamp::UNIX_EPOCH, "ana");
+        assert!(Elsewhere::between(&imported, &seen).is_empty(), "a file");
+    }
+}

@@ -1,0 +1,184 @@
+//! Reading all known groups again: what came of each, and how they add up.
+
+use std::fmt;
+
+/// What a read of a known group found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// As it was last seen here, as far as the service tells.
+    Unchanged,
+    Changed,
+    /// Nothing the service said was known here before.
+    FirstSeen,
+    /// It had vanished, and this read made it again, empty (hazard 1 of service.md).
+    CreatedAgain,
+    /// Only a file had told of it; this read made it, empty (hazard 1).
+    Created,
+    /// Hazard 11.
+    WrongEnvironment,
+    /// No answer of use.
+    Failed,
+}
+
+impl Found {
+    /// The word of the JSON output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unchanged => "unchanged",
+            Self::Changed => "changed",
+            Self::FirstSeen => "first_seen",
+            Self::CreatedAgain => "created_again",
+            Self::Created => "created",
+            Self::WrongEnvironment => "wrong_environment",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// Something that stops all that would follow.
+    pub fn is_alarm(self) -> bool {
+        match self {
+            Self::CreatedAgain | Self::Created | Self::WrongEnvironment => true,
+            Self::Unchanged | Self::Changed | Self::FirstSeen | Self::Failed => false,
+        }
+    }
+}
+
+/// How many groups came to what. They add up: see [`Counts::planned`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub unchanged: usize,
+    pub changed: usize,
+    pub first_seen: usize,
+    pub created_again: usize,
+    pub created: usize,
+    pub wrong_environment: usize,
+    pub failed: usize,
+    /// Seen since the reading began, by an earlier run of it or otherwise.
+    pub done_before: usize,
+    pub not_started: usize,
+}
+
+impl Counts {
+    /// One of those not started has ended.
+    pub fn ended(&mut self, found: Found) {
+        self.not_started = self.not_started.saturating_sub(1);
+        *match found {
+            Found::Unchanged => &mut self.unchanged,
+            Found::Changed => &mut self.changed,
+            Found::FirstSeen => &mut self.first_seen,
+            Found::CreatedAgain => &mut self.created_again,
+            Found::Created => &mut self.created,
+            Found::WrongEnvironment => &mut self.wrong_environment,
+            Found::Failed => &mut self.failed,
+        } += 1;
+    }
+
+    /// The words of the JSON output, in the order in which they are told.
+    pub fn each(&self) -> [(&'static str, usize); 9] {
+        [
+            (Found::Unchanged.as_str(), self.unchanged),
+            (Found::Changed.as_str(), self.changed),
+            (Found::FirstSeen.as_str(), self.first_seen),
+            (Found::CreatedAgain.as_str(), self.created_again),
+            (Found::Created.as_str(), self.created),
+            (Found::WrongEnvironment.as_str(), self.wrong_environment),
+            (Found::Failed.as_str(), self.failed),
+            ("done_before", self.done_before),
+            ("not_started", self.not_started),
+        ]
+    }
+
+    /// All of them.
+    pub fn planned(&self) -> usize {
+        self.each().iter().map(|(_, count)| count).sum()
+    }
+
+    /// All but those not started.
+    pub fn done(&self) -> usize {
+        self.planned() - self.not_started
+    }
+
+    /// Groups that were answered for, now or before.
+    pub fn read(&self) -> usize {
+        self.done() - self.failed
+    }
+
+    pub fn alarms(&self) -> usize {
+        self.created_again + self.created + self.wrong_environment
+    }
+
+    /// Nothing of it is left to do.
+    pub fn is_complete(&self) -> bool {
+        self.not_started + self.failed + self.wrong_environment == 0
+    }
+}
+
+/// In words: `7 unchanged, 1 CREATED AGAIN, 2 not started of 10`. What is zero is left out.
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts = self.each().into_iter().filter(|(_, count)| *count > 0);
+        let parts: Vec<_> = counts
+            .map(|(word, count)| {
+                let word = match word {
+                    "created_again" | "created" | "wrong_environment" => word.to_uppercase(),
+                    _ => word.to_owned(),
+                };
+                format!("{count} {}", word.replace('_', " "))
+            })
+            .collect();
+        if parts.is_empty() {
+            return f.write_str("nothing to read");
+        }
+        write!(f, "{} of {}", parts.join(", "), self.planned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_counts_add_up_whatever_was_found() {
+        let all = [
+            Found::Unchanged,
+            Found::Changed,
+            Found::FirstSeen,
+            Found::CreatedAgain,
+            Found::Created,
+            Found::WrongEnvironment,
+            Found::Failed,
+        ];
+        let mut counts = Counts {
+            not_started: all.len() + 1,
+            done_before: 2,
+            ..Counts::default()
+        };
+        let planned = counts.planned();
+        for found in all {
+            counts.ended(found);
+            assert_eq!(counts.planned(), planned);
+        }
+        assert_eq!((counts.done(), counts.read()), (9, 8));
+        assert_eq!(counts.alarms(), 3);
+        assert!(!counts.is_complete());
+        assert_eq!(
+            counts.to_string(),
+            "1 unchanged, 1 changed, 1 first seen, 1 CREATED AGAIN, 1 CREATED, 1 WRONG ENVIRONMENT, \
+             1 failed, 2 done before, 1 not started of 10"
+        );
+    }
+
+    #[test]
+    fn an_alarm_alone_leaves_nothing_to_do_but_a_failure_does() {
+        let after = |found| {
+            let mut counts = Counts {
+                not_started: 1,
+                ..Counts::default()
+            };
+            counts.ended(found);
+            counts.is_complete()
+        };
+        assert!(after(Found::Unchanged) && after(Found::CreatedAgain));
+        assert!(!after(Found::Failed) && !after(Found::WrongEnvironment));
+    }
+}

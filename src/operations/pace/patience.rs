@@ -1,0 +1,45 @@
+//! How long a busy service is waited for.
+
+use std::time::Duration;
+
+use crate::operations::Failure;
+
+/// How often a busy service is asked again for one item.
+const TRIES: u32 = 10;
+/// Where the service does not say how long.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// A service that asks for more is not waited for.
+const LONGEST_WAIT: Duration = Duration::from_mins(5);
+
+/// What is left of it for one item.
+pub(in crate::operations) struct Patience {
+    tries: u32,
+    wait: Duration,
+}
+
+impl Patience {
+    pub(in crate::operations) fn new() -> Self {
+        Self {
+            tries: TRIES,
+            wait: FIRST_WAIT,
+        }
+    }
+
+    /// How long to wait after this answer; `None` where the service is not busy, or it is enough.
+    pub(in crate::operations) fn put_off<T>(
+        &mut self,
+        answer: &Result<T, Failure>,
+    ) -> Option<Duration> {
+        match answer {
+            Err(Failure::Busy { retry_after, .. }) => self.wait(*retry_after),
+            _ => None,
+        }
+    }
+
+    fn wait(&mut self, asked: Option<Duration>) -> Option<Duration> {
+        self.tries = self.tries.checked_sub(1)?;
+        let wait = asked.unwrap_or(self.wait);
+        self.wait = (self.wait * 2).min(LONGEST_WAIT);
+        (wait <= LONGEST_WAIT).then_some(wait)
+    }
+}

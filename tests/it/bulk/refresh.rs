@@ -1,0 +1,361 @@
+//! The shipped binary reads all known groups again: what changed elsewhere, what had vanished, and that nothing is created
+//! that need not be.
+
+mod running;
+
+use groupdesk::{
+    domain::change::Wanted,
+    operations::{Assurance, Operations},
+};
+use serde_json::{Value, json};
+
+use super::{
+    Scene,
+    binary::{read, wait},
+};
+use crate::support::{
+    meddler::{Meddler, Meddling},
+    world::{LI, Side, World, id},
+};
+
+impl Scene {
+    /// `get --refresh-all --json` and more; the exit code, the lines of the groups, the sum, standard error.
+    async fn refresh(&self, more: &[&str]) -> (i32, Vec<Value>, Value, String) {
+        let all = [&["get", "--refresh-all", "--json"], more].concat();
+        let child = self.program(&all).spawn().expect("it starts");
+        let (code, mut lines, err) = read(wait(child).await);
+        let sum = lines.pop().unwrap_or_default();
+        (code, lines, sum, err)
+    }
+
+    async fn human(&self, more: &[&str]) -> (i32, String, String) {
+        let all = [&["get", "--refresh-all"], more].concat();
+        let output = wait(self.program(&all).spawn().expect("it starts")).await;
+        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+        let (out, err) = (text(output.stdout), text(output.stderr));
+        (output.status.code().expect("it ended"), out, err)
+    }
+
+    /// Somebody at another desk, with a directory of their own.
+    fn li(&self) -> Operations {
+        let directory = self.world.other_directory("li");
+        let desk = self.world.desk(Side::Testing).on(&directory).by(LI);
+        desk.operations()
+    }
+
+    /// Somebody else gives the group another name.
+    async fn rename_elsewhere(&self, group: &str, name: &str) {
+        let li = self.li();
+        let there = li.look_up(&id(group), Assurance::Exists).await;
+        let base = Wanted::of(&there.expect("found").group);
+        let wanted = Wanted {
+            name: Some(name.into()),
+            ..base.clone()
+        };
+        let done = li
+            .update(&id(group), &base, &wanted, Assurance::KnownOnly)
+            .await;
+        done.expect("updated");
+    }
+
+    /// The answer to the next read says that it created the group.
+    fn vanished(&self) {
+        let created = |answer: &mut Value| answer["new_user_group"] = true.into();
+        self.meddler.next("GET", Meddling::change(created));
+    }
+}
+
+const COUNTS: [&str; 9] = [
+    "unchanged",
+    "changed",
+    "first_seen",
+    "created_again",
+    "created",
+    "wrong_environment",
+    "failed",
+    "done_before",
+    "not_started",
+];
+
+/// The counts add up, and those that are named are these; the others are zero.
+fn assert_sum(sum: &Value, named: &[(&str, u64)]) {
+    let count = |key: &str| sum[key].as_u64().unwrap_or_else(|| panic!("{key}: {sum}"));
+    let all: u64 = COUNTS.into_iter().map(count).sum();
+    assert_eq!(all, count("planned"), "{sum}");
+    for key in COUNTS {
+        let expected = named.iter().find(|(name, _)| *name == key);
+        assert_eq!(count(key), expected.map_or(0, |(_, n)| *n), "{key}: {sum}");
+    }
+}
+
+fn of<'a>(lines: &'a [Value], group: &str) -> &'a Value {
+    let mut lines = lines.iter();
+    lines
+        .find(|line| line["user_group_id"] == group)
+        .unwrap_or_else(|| panic!("{group} has a line"))
+}
+
+#[tokio::test]
+async fn what_changed_elsewhere_is_told_field_by_field() {
+    let scene = Scene::new(5).await;
+    scene.rename_elsewhere("g001", "Renamed").await;
+    let li = scene.li();
+    let there = li.look_up(&id("g002"), Assurance::Exists).await;
+    there.expect("found");
+    let group = id("g002");
+    let rotated = li.rotate(&group, None, Assurance::KnownOnly);
+    Box::pin(rotated).await.expect("rotated");
+
+    let (code, lines, sum, err) = scene.refresh(&[]).await;
+    assert_eq!(code, 0, "{err}");
+    assert!(err.starts_with("TESTING testing http"), "{err}");
+    assert!(err.contains("5 to read"), "{err}");
+    assert_sum(&sum, &[("unchanged", 3), ("changed", 2)]);
+    assert_eq!(
+        (&sum["never_seen"], &sum["stopped"]),
+        (&json!(0), &Value::Null)
+    );
+    assert_eq!(lines.len(), 5);
+    let keys: Vec<_> = lines[0].as_object().expect("an object").keys().collect();
+    let expected = [
+        "user_group_id",
+        "outcome",
+        "changed",
+        "previous_fingerprint",
+        "fingerprint",
+        "milliseconds",
+        "note",
+        "warnings",
+    ];
+    assert_eq!(keys, expected);
+    let line = |group| {
+        let line = of(&lines, group);
+        (line["outcome"].clone(), line["changed"].clone())
+    };
+    assert_eq!(line("g000"), (json!("unchanged"), json!([])));
+    assert_eq!(line("g001"), (json!("changed"), json!(["name"])));
+    assert_eq!(line("g002"), (json!("changed"), json!(["token"])));
+    let other = of(&lines, "g002");
+    assert_ne!(other["previous_fingerprint"], other["fingerprint"]);
+
+    // It is known now; only a group that differs is a line for a person.
+    scene.rename_elsewhere("g004", "Again").await;
+    let (code, out, err) = scene.human(&[]).await;
+    assert_eq!(code, 0, "{err}");
+    let mut out = out.lines();
+    assert_eq!(out.next(), Some("g004 changed: name"));
+    assert!(
+        out.next()
+            .is_some_and(|line| line.contains("the name was changed elsewhere"))
+    );
+    assert_eq!(out.next(), Some("4 unchanged, 1 changed of 5"));
+    assert_eq!(out.next(), None);
+    assert!(err.lines().any(|line| line == "5 of 5"), "{err}");
+    assert!(!err.contains(['\r', '\u{1b}']), "{err:?}");
+    assert!(scene.meddler.methods().iter().all(|method| method == "GET"));
+}
+
+#[tokio::test]
+async fn properties_that_changed_are_named_by_their_key() {
+    let scene = Scene::new(2).await;
+    let tiers = |tier: &'static str| {
+        Meddling::change(move |answer| {
+            answer["user_group"]["properties"] = json!({"tier": tier, "seats": 1});
+        })
+    };
+    scene.meddler.next("GET", tiers("gold"));
+    assert_eq!(scene.refresh(&["--concurrency", "1"]).await.0, 0);
+    scene.meddler.next("GET", tiers("iron"));
+    let (code, out, err) = scene.human(&["--concurrency", "1"]).await;
+    assert_eq!(code, 0, "{err}");
+    assert!(out.starts_with("g000 changed: properties tier\n"), "{out}");
+    // An answer without properties says nothing of them.
+    let (_, lines, sum, _) = scene.refresh(&[]).await;
+    assert_eq!(of(&lines, "g000")["changed"], json!([]));
+    assert_sum(&sum, &[("unchanged", 2)]);
+}
+
+#[tokio::test]
+async fn a_vanished_group_stops_it_and_the_first_is_read_alone() {
+    let scene = Scene::new(6).await;
+    for group in ["g000", "g001"] {
+        scene.world.vanish(Side::Testing, group);
+    }
+    let (code, lines, sum, err) = scene.refresh(&["--concurrency", "6"]).await;
+    assert_eq!(code, 3, "{err}");
+    assert_eq!(scene.meddler.count("GET"), 1, "no second one is created");
+    assert_sum(&sum, &[("created_again", 1), ("not_started", 5)]);
+    assert_eq!(lines[0]["outcome"], "created_again");
+    assert!(
+        lines[0]["warnings"][0]
+            .as_str()
+            .is_some_and(|warning| warning.starts_with("ALARM")),
+        "{lines:?}"
+    );
+    assert!(
+        sum["stopped"]
+            .as_str()
+            .is_some_and(|why| why.contains("g000")),
+        "{sum}"
+    );
+    assert!(err.contains("CREATED") && err.contains("--resume"), "{err}");
+    let history = scene
+        .ana
+        .history(Some(id("g000")), None)
+        .await
+        .expect("readable");
+    assert_eq!(history[0].value.ending.as_str(), "created_by_get");
+
+    // Who has looked goes on; the next one had vanished, too.
+    let (code, lines, sum, _) = scene.refresh(&["--resume"]).await;
+    assert_eq!((code, scene.meddler.count("GET")), (3, 2));
+    assert_eq!(lines[0]["user_group_id"], "g001");
+    assert_sum(
+        &sum,
+        &[("created_again", 1), ("done_before", 1), ("not_started", 4)],
+    );
+    let (code, _, sum, err) = scene.refresh(&["--resume"]).await;
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("going on with the reading begun"), "{err}");
+    assert_sum(&sum, &[("unchanged", 4), ("done_before", 2)]);
+    let (code, out, err) = scene.human(&["--resume"]).await;
+    assert_eq!(
+        (code, out.as_str()),
+        (3, ""),
+        "nothing is unfinished: {err}"
+    );
+    assert_eq!(scene.meddler.count("GET"), 6);
+}
+
+#[tokio::test]
+async fn a_wrong_environment_gets_one_new_group_at_most() {
+    let mut scene = Scene::new(8).await;
+    let other = World::new().await;
+    let key = other.new_key("testing", Some("Testing"));
+    let file = scene.world.folder().join("keys/testing");
+    std::fs::write(file, key).expect("written");
+    scene.meddler = Meddler::before(other.address()).await;
+    let (code, _, sum, err) = scene.refresh(&["--concurrency", "8"]).await;
+    assert_eq!(code, 3, "{err}");
+    assert_sum(&sum, &[("created_again", 1), ("not_started", 7)]);
+    assert_eq!(scene.meddler.methods(), ["GET"]);
+    assert_eq!(other.stored(Side::Testing, "g000").name, "g000");
+}
+
+#[tokio::test]
+async fn going_on_past_vanished_ones_has_to_be_confirmed() {
+    let scene = Scene::new(4).await;
+    let (code, _, err) = scene.human(&["--keep-going"]).await;
+    assert_eq!(code, 3, "{err}");
+    assert!(err.contains("say --yes"), "{err}");
+    assert_eq!(scene.meddler.count("GET"), 0);
+    scene.vanished();
+    scene.meddler.next("GET", Meddling::passed());
+    scene.vanished();
+    let (code, _, sum, err) = scene
+        .refresh(&["--keep-going", "--yes", "--concurrency", "1"])
+        .await;
+    assert_eq!(code, 3, "{err}");
+    assert_sum(&sum, &[("unchanged", 2), ("created_again", 2)]);
+    assert_eq!(sum["stopped"], Value::Null);
+}
+
+#[tokio::test]
+async fn another_environment_stops_it_whatever_was_said() {
+    let scene = Scene::new(3).await;
+    let customer = |answer: &mut Value| {
+        answer["new_user_group"] = true.into();
+        answer["user_group"]["api_environment_tag"] = "Customer".into();
+    };
+    scene.meddler.next("GET", Meddling::change(customer));
+    let (code, lines, sum, err) = scene.refresh(&["--keep-going", "--yes"]).await;
+    assert_eq!(code, 3, "{err}");
+    assert_eq!(lines.len(), 1);
+    assert_eq!(sum["not_started"], 2, "{sum}");
+    let customer = |answer: &mut Value| {
+        answer["user_group"]["api_environment_tag"] = "Customer".into();
+    };
+    scene.meddler.next("GET", Meddling::change(customer));
+    let (code, lines, sum, _) = scene.refresh(&["--resume"]).await;
+    assert_eq!((code, lines.len()), (3, 1));
+    assert_sum(
+        &sum,
+        &[
+            ("wrong_environment", 1),
+            ("done_before", 1),
+            ("not_started", 1),
+        ],
+    );
+}
+
+#[tokio::test]
+async fn ids_that_only_a_file_told_of_are_left_out_unless_it_is_said() {
+    let scene = Scene::new(2).await;
+    std::fs::write(
+        scene.world.folder().join("ids.csv"),
+        "user_group_id\nnever-1\nnever-2\n",
+    )
+    .expect("written");
+    let import = scene.program(&["import", "ids.csv"]).spawn();
+    assert!(wait(import.expect("it starts")).await.status.success());
+    let (code, lines, sum, err) = scene.refresh(&[]).await;
+    assert_eq!((code, lines.len()), (0, 2), "{err}");
+    assert!(err.contains("2 known ids were never seen"), "{err}");
+    assert_sum(&sum, &[("unchanged", 2)]);
+    assert_eq!(sum["never_seen"], 2);
+
+    let (code, _, err) = scene.human(&["--exists"]).await;
+    assert_eq!(code, 3, "it could create them: {err}");
+    let (code, _, err) = scene.human(&["--exists", "--yes", "--read-only"]).await;
+    assert_eq!(code, 3, "{err}");
+    assert!(err.contains("read-only"), "{err}");
+    assert_eq!(scene.meddler.count("GET"), 2);
+    scene
+        .world
+        .seed(Side::Testing, "never-1", "There", &[], &json!({}));
+    let more = ["--exists", "--yes", "--concurrency", "1"];
+    let (code, lines, sum, err) = scene.refresh(&more).await;
+    assert_eq!(code, 3, "{err}");
+    assert_sum(&sum, &[("unchanged", 2), ("first_seen", 1), ("created", 1)]);
+    assert_eq!(of(&lines, "never-1")["outcome"], "first_seen");
+    assert_eq!(of(&lines, "never-2")["outcome"], "created");
+    // A profile that may not change anything may read, and nothing that means to create.
+    assert_eq!(scene.refresh(&["--read-only"]).await.0, 0);
+    let (code, _, err) = scene.human(&["--read-only", "--keep-going", "--yes"]).await;
+    assert_eq!(code, 3, "{err}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_meant_is_refused_and_a_dry_run_sends_nothing() {
+    let scene = Scene::new(2).await;
+    for (arguments, code) in [
+        (&["get"][..], 2),
+        (&["get", "--resume"], 2),
+        (&["get", "g000", "--refresh-all"], 2),
+        (&["get", "g000", "--resume"], 2),
+        (&["get", "g000", "--yes"], 2),
+        (&["get", "g000", "--concurrency", "2"], 2),
+        (&["get", "--refresh-all", "--reveal"], 2),
+        (&["get", "--refresh-all", "--token-out", "x"], 2),
+        (&["get", "--refresh-all", "--concurrency", "0"], 2),
+        (&["get", "--refresh-all", "--rate", "0/s"], 2),
+        (&["get", "--refresh-all", "--resume"], 3),
+    ] {
+        let child = scene.program(arguments).spawn().expect("it starts");
+        let output = wait(child).await;
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {err}");
+    }
+    let (code, out, err) = scene.human(&["--dry-run", "--keep-going"]).await;
+    assert_eq!(code, 0, "{err}");
+    assert!(out.starts_with("would send 2 GET http"), "{out}");
+    let all = ["get", "--refresh-all", "--dry-run", "--json"];
+    let output = wait(scene.program(&all).spawn().expect("it starts")).await;
+    let plan: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(
+        (&plan["to_read"], &plan["dry_run"]),
+        (&json!(2), &json!(true))
+    );
+    assert_eq!(scene.meddler.methods(), [""; 0]);
+    assert!(scene.ana.open_refresh().await.expect("readable").is_none());
+}

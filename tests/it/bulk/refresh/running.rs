@@ -1,0 +1,166 @@
+//! A reading of all groups that is interrupted, kept waiting or failing, and what the next one is left with.
+
+use std::process::Stdio;
+
+use groupdesk::operations::{Assurance, Reading};
+use rustix::process::{Signal, kill_process};
+
+use super::assert_sum;
+use crate::{
+    bulk::{
+        Scene,
+        binary::{pid, read, wait},
+        one_at_a_time,
+    },
+    support::{
+        faults::http,
+        meddler::{Gate, Meddling, Then},
+        world::id,
+    },
+};
+
+#[tokio::test]
+async fn a_signal_finishes_what_is_in_flight_and_resume_reads_the_rest() {
+    for signal in [Signal::HUP, Signal::TERM, Signal::INT] {
+        let scene = Scene::new(5).await;
+        let gate = Gate::new();
+        scene.meddler.next("GET", Meddling::passed());
+        scene.meddler.next("GET", Meddling::passed().behind(&gate));
+        let arguments = ["get", "--refresh-all", "--json", "--concurrency", "1"];
+        let mut command = scene.program(&arguments);
+        command.stderr(Stdio::null());
+        let child = command.spawn().expect("it starts");
+        gate.reached().await;
+        kill_process(pid(&child), signal).expect("it runs");
+        gate.open();
+        let (code, lines, _) = read(wait(child).await);
+        assert_eq!((code, lines.len()), (130, 3));
+        assert_sum(&lines[2], &[("unchanged", 2), ("not_started", 3)]);
+
+        let (code, lines, sum, err) = scene.refresh(&["--resume"]).await;
+        assert_eq!((code, lines.len()), (0, 3), "{err}");
+        assert_sum(&sum, &[("unchanged", 3), ("done_before", 2)]);
+        assert_eq!(scene.meddler.count("GET"), 5, "none twice");
+    }
+}
+
+#[tokio::test]
+async fn killed_and_resumed_it_reads_none_twice_that_was_written_down() {
+    let scene = Scene::new(5).await;
+    let gate = Gate::new();
+    scene.meddler.next("GET", Meddling::passed());
+    scene.meddler.next("GET", Meddling::passed().behind(&gate));
+    let arguments = ["get", "--refresh-all", "--json", "--concurrency", "1"];
+    let child = scene.program(&arguments).spawn().expect("it starts");
+    gate.reached().await;
+    kill_process(pid(&child), Signal::KILL).expect("it runs");
+    let (_, lines, _) = read(wait(child).await);
+    assert!(lines.len() <= 1, "no sum: {lines:?}");
+    gate.open();
+    let (code, lines, sum, err) = scene.refresh(&["--resume"]).await;
+    assert_eq!((code, lines.len()), (0, 4), "{err}");
+    assert_sum(&sum, &[("unchanged", 4), ("done_before", 1)]);
+    // Without --resume it begins anew.
+    let (code, _, sum, _) = scene.refresh(&[]).await;
+    assert_eq!(code, 0);
+    assert_sum(&sum, &[("unchanged", 5)]);
+}
+
+#[tokio::test]
+async fn a_busy_service_is_waited_for() {
+    for status in ["429 Too Many Requests", "503 Service Unavailable"] {
+        let scene = Scene::new(2).await;
+        let busy = http(status, &["Retry-After: 1"], "{}");
+        let busy = Meddling::swallowed(Then::Instead(busy));
+        scene.meddler.next("GET", busy);
+        let (code, _, sum, err) = scene.refresh(&[]).await;
+        assert_eq!(code, 0, "{err}");
+        assert!(err.contains("asks to wait 1 s"), "{err}");
+        assert_sum(&sum, &[("unchanged", 2)]);
+        assert_eq!(scene.meddler.count("GET"), 3);
+    }
+}
+
+#[tokio::test]
+async fn failures_in_a_row_stop_it_and_are_tried_again() {
+    let scene = Scene::new(6).await;
+    let broken = || Meddling::swallowed(Then::Drop);
+    scene.meddler.next("GET", Meddling::passed());
+    (0..2).for_each(|_| scene.meddler.next("GET", broken()));
+    let more = ["--concurrency", "1", "--stop-after", "2"];
+    let (code, lines, sum, err) = scene.refresh(&more).await;
+    assert_eq!(code, 6, "{err}");
+    assert_sum(&sum, &[("unchanged", 1), ("failed", 2), ("not_started", 3)]);
+    assert_eq!(sum["stopped"], "stopped after 2 failures in a row");
+    assert!(lines[1]["note"].as_str().is_some(), "{lines:?}");
+    let (code, _, sum, err) = scene.refresh(&["--resume"]).await;
+    assert_eq!(code, 0, "{err}");
+    assert_sum(&sum, &[("unchanged", 5), ("done_before", 1)]);
+
+    // Where none was read, the first failure says which exit code it is; a refused key stops it at once.
+    for (answer, code, reads) in [
+        ("401 Unauthorized", 4, 1),
+        ("500 Internal Server Error", 1, 3),
+    ] {
+        let before = scene.meddler.count("GET");
+        for _ in 0..reads {
+            let refused = Then::Instead(http(answer, &[], "{}"));
+            scene.meddler.next("GET", Meddling::swallowed(refused));
+        }
+        let (got, _, sum, err) = scene.refresh(&[]).await;
+        assert_eq!(got, code, "{answer}: {err}");
+        assert_eq!(scene.meddler.count("GET") - before, reads, "{answer}");
+        assert_eq!(sum["failed"], reads, "{sum}");
+    }
+}
+
+#[tokio::test]
+async fn a_reader_that_has_gone_is_no_error() {
+    let scene = Scene::new(3).await;
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let mut command = scene.program(&["get", "--refresh-all", "--json"]);
+    let ran = command.stdout(writer).output().await.expect("it runs");
+    let err = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(0), "{err}");
+    assert!(!err.contains("error") && !err.contains("panicked"), "{err}");
+    assert_eq!(scene.meddler.count("GET"), 3);
+}
+
+#[tokio::test]
+async fn an_answer_from_before_a_rotation_counts_as_none_and_is_asked_for_again() {
+    let scene = Scene::new(2).await;
+    let gate = Gate::new();
+    scene.meddler.next("GET", Meddling::passed().behind(&gate));
+    let pace = one_at_a_time();
+    let plan = scene.ana.plan_refresh(None, false).await.expect("readable");
+    let begun = scene.ana.begin_refresh().await.expect("durable");
+    let since = begun.started_at;
+    let mut run = scene.ana.run_refresh(begun.id, plan, pace, false);
+    let progress = &mut run.as_mut().expect("it begins").progress;
+    gate.reached().await;
+    let group = id("g000");
+    let rotated = scene.ana.rotate(&group, None, Assurance::KnownOnly).await;
+    rotated.expect("rotated");
+    gate.open();
+    let counts = loop {
+        match progress.recv().await.expect("it tells how it ended") {
+            Reading::Ended(read) if read.user_group_id == group => {
+                let failure = read.failure.expect("of no use").to_string();
+                assert!(failure.contains("older token"), "{failure}");
+            }
+            Reading::Finished { counts, halt } => {
+                assert_eq!(halt, None);
+                break counts;
+            }
+            Reading::Ended(_) | Reading::Held(_) | Reading::Halted(_) => {}
+        }
+    };
+    assert_eq!((counts.unchanged, counts.failed), (1, 1));
+    // The rotation has seen the group since.
+    let open = scene.ana.open_refresh().await.expect("readable");
+    assert_eq!(open.map(|open| open.started_at), Some(since));
+    let left = scene.ana.plan_refresh(Some(since), false).await;
+    let left = left.expect("readable");
+    assert_eq!((left.ids.len(), left.done_before), (0, 2));
+}

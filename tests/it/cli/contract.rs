@@ -1,0 +1,271 @@
+//! What scripts rely on: each command is run with `--json`, and what it prints is compared with what `help json` says of
+//! it and pinned by a snapshot. `INSTA_UPDATE=always cargo test --test it cli::contract` draws the snapshots anew; look
+//! at every difference before it is committed.
+
+mod cases;
+mod steady;
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::desk::{Desk, Ran};
+
+/// A field of a shape, as `help json --json` describes it.
+struct Field {
+    path: String,
+    kind: String,
+    null: Option<String>,
+}
+
+/// The whole description, and what of it was met.
+struct Contract {
+    text: Value,
+    commands: BTreeSet<String>,
+    fields: BTreeSet<(String, String)>,
+    /// What was printed, for the snapshot.
+    story: String,
+}
+
+impl Contract {
+    async fn of(desk: &Desk) -> Self {
+        Self {
+            text: desk.json(0, &["help", "json"]).await,
+            commands: BTreeSet::new(),
+            fields: BTreeSet::new(),
+            story: String::new(),
+        }
+    }
+
+    fn fields(&self, shape: &str) -> Vec<Field> {
+        let shapes = self.text["shapes"].as_array().expect("shapes");
+        let found = shapes.iter().find(|found| found["shape"] == shape);
+        let fields = found.unwrap_or_else(|| panic!("no shape {shape}"))["fields"].as_array();
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let field = |field: &Value| Field {
+            path: text(&field["field"]).expect("a name"),
+            kind: text(&field["type"]).expect("a type"),
+            null: text(&field["null"]),
+        };
+        fields.expect("fields").iter().map(field).collect()
+    }
+
+    /// Form and shapes of a command, as it is written there.
+    fn printed(&self, command: &str) -> (String, Vec<String>) {
+        let commands = self.text["commands"].as_array().expect("commands");
+        let found = commands.iter().find(|found| found["command"] == command);
+        let found = found.unwrap_or_else(|| panic!("{command:?} is not described"));
+        let shapes = serde_json::from_value(found["shapes"].clone()).expect("names");
+        (found["form"].as_str().expect("a form").to_owned(), shapes)
+    }
+
+    /// Runs it, compares what it prints with what is said of `command`, and returns it.
+    async fn case(
+        &mut self,
+        desk: &Desk,
+        code: i32,
+        command: &str,
+        arguments: &[&str],
+    ) -> Vec<Value> {
+        self.case_with(desk, code, command, arguments, "").await
+    }
+
+    async fn case_with(
+        &mut self,
+        desk: &Desk,
+        code: i32,
+        command: &str,
+        arguments: &[&str],
+        input: &str,
+    ) -> Vec<Value> {
+        let mut all = arguments.to_vec();
+        all.push("--json");
+        let Ran {
+            code: ended,
+            out,
+            err,
+        } = desk.run_with(&all, input).await;
+        assert_eq!(ended, code, "{arguments:?}: {out}{err}");
+        self.take(command, &arguments.join(" "), &out)
+    }
+
+    /// Compares what was printed with what is said of `command`.
+    fn take(&mut self, command: &str, typed: &str, out: &str) -> Vec<Value> {
+        let (form, shapes) = self.printed(command);
+        let printed = match form.as_str() {
+            "lines" => out.lines().map(|line| parsed(typed, line)).collect(),
+            "array" => parsed(typed, out).as_array().expect("an array").clone(),
+            _ => vec![parsed(typed, out)],
+        };
+        for (index, value) in printed.iter().enumerate() {
+            let is_last = form == "lines" && index + 1 == printed.len();
+            let shape = if is_last {
+                shapes.last().expect("a shape")
+            } else {
+                let others = if form == "lines" {
+                    &shapes[..shapes.len() - 1]
+                } else {
+                    &shapes[..]
+                };
+                let fits = |shape: &&String| value.is_string() || self.knows_all(shape, value);
+                let found = others.iter().find(fits);
+                found.unwrap_or_else(|| panic!("{typed}: not one of {others:?}: {value}"))
+            };
+            if shape != "text" {
+                self.check(typed, shape, value);
+            }
+        }
+        self.commands.insert(command.to_owned());
+        self.story.push_str(&steady::story(typed, &form, &printed));
+        printed
+    }
+
+    fn knows_all(&self, shape: &str, value: &Value) -> bool {
+        let fields = self.fields(shape);
+        let keys = value.as_object().into_iter().flatten();
+        keys.into_iter()
+            .all(|(key, _)| fields.iter().any(|field| field.path == *key))
+    }
+
+    fn check(&mut self, typed: &str, shape: &str, value: &Value) {
+        let fields = self.fields(shape);
+        let mut met = Vec::new();
+        walk(&fields, "", value, &mut |path, found| {
+            met.push((shape.to_owned(), path.to_owned()));
+            let field =
+                found.unwrap_or_else(|| panic!("{typed}: {shape}: {path} is not described"));
+            field.null.clone()
+        })
+        .unwrap_or_else(|wrong| panic!("{typed}: {shape}: {wrong}: {value}"));
+        self.fields.extend(met);
+    }
+
+    /// Everything that is described was met.
+    fn assert_complete(&self, but: &[&str]) {
+        let commands = self.text["commands"].as_array().expect("commands");
+        for command in commands
+            .iter()
+            .filter_map(|command| command["command"].as_str())
+        {
+            let is_met = self.commands.contains(command) || but.contains(&command);
+            assert!(is_met, "no case runs {command:?}");
+        }
+        for shape in self.text["shapes"].as_array().expect("shapes") {
+            let name = shape["shape"].as_str().expect("a name").to_owned();
+            for field in self.fields(&name) {
+                let is_met = self.fields.contains(&(name.clone(), field.path.clone()));
+                assert!(
+                    is_met || but.contains(&name.as_str()),
+                    "{name}.{}: no case prints it",
+                    field.path
+                );
+            }
+        }
+    }
+}
+
+/// Goes through an object beside its description; says what is of another type.
+fn walk(
+    fields: &[Field],
+    above: &str,
+    value: &Value,
+    met: &mut impl FnMut(&str, Option<&Field>) -> Option<String>,
+) -> Result<(), String> {
+    let object = value.as_object().ok_or("no object")?;
+    for (key, value) in object {
+        let path = format!("{above}{key}");
+        let field = fields.iter().find(|field| field.path == path);
+        let null = met(&path, field);
+        let kind = field.map_or("", |field| field.kind.as_str());
+        if value.is_null() {
+            if null.is_none() {
+                return Err(format!("{path} is null"));
+            }
+            continue;
+        }
+        let one = kind.strip_suffix("[]");
+        let values = match (one, value) {
+            (Some(_), Value::Array(values)) => values.iter().collect(),
+            (Some(_), _) => return Err(format!("{path} is no array")),
+            (None, value) => vec![value],
+        };
+        for value in values {
+            let is_right = match one.unwrap_or(kind) {
+                "text" => value.is_string(),
+                "number" => value.is_number(),
+                "bool" => value.is_boolean(),
+                "time" => value
+                    .as_str()
+                    .is_some_and(|at| at.parse::<jiff::Timestamp>().is_ok()),
+                "object of text" => {
+                    let values = value.as_object().map(|object| object.values());
+                    values.is_some_and(|mut values| values.all(Value::is_string))
+                }
+                "object" | "object of anything" => value.is_object(),
+                other => return Err(format!("{path}: no type {other}")),
+            };
+            if !is_right {
+                return Err(format!("{path} is no {kind}"));
+            }
+            if one.unwrap_or(kind) == "object" {
+                let array = if one.is_some() { "[]" } else { "" };
+                walk(fields, &format!("{path}{array}."), value, met)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn parsed(typed: &str, text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{typed}: {error}: {text}"))
+}
+
+fn pin(name: &str, contract: &mut Contract) {
+    let story = std::mem::take(&mut contract.story);
+    insta::with_settings!({
+        snapshot_path => "snapshots",
+        prepend_module_to_snapshot => false,
+        omit_expression => true,
+    }, {
+        insta::assert_snapshot!(name, story);
+    });
+}
+
+#[test]
+fn a_field_that_is_not_described_or_of_another_type_is_found() {
+    let field = |path: &str, kind: &str, null: Option<&str>| Field {
+        path: path.into(),
+        kind: kind.into(),
+        null: null.map(str::to_owned),
+    };
+    let fields = [
+        field("a", "text", None),
+        field("b", "object[]", None),
+        field("b[].c", "number", Some("never")),
+        field("d", "object of text", None),
+    ];
+    let wrong = |value: Value| {
+        let mut missing = Vec::new();
+        let walked = walk(&fields, "", &value, &mut |path, found| {
+            if found.is_none() {
+                missing.push(path.to_owned());
+            }
+            found?.null.clone()
+        });
+        (walked.err(), missing)
+    };
+    let json = |text: &str| serde_json::from_str(text).expect("JSON");
+    let fine = json(r#"{"a": "x", "b": [{"c": 1}, {"c": null}], "d": {"k": "v"}}"#);
+    assert_eq!(wrong(fine), (None, Vec::new()));
+    for (text, words) in [
+        (r#"{"a": 1}"#, "a is no text"),
+        (r#"{"a": null}"#, "a is null"),
+        (r#"{"b": {}}"#, "b is no array"),
+        (r#"{"b": [{"c": "x"}]}"#, "b[].c is no number"),
+        (r#"{"d": {"k": 1}}"#, "d is no object of text"),
+    ] {
+        assert_eq!(wrong(json(text)).0.as_deref(), Some(words));
+    }
+    let (_, missing) = wrong(json(r#"{"b": [{"e": null}]}"#));
+    assert_eq!(missing, ["b[].e"]);
+}

@@ -1,0 +1,276 @@
+//! The exit codes: each is reached by several commands, the same with `--json`, and they are made in one place.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Stdio,
+};
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use super::{
+    desk::{Background, Desk},
+    guards::{acquainted, group},
+    handoff::scene,
+};
+use crate::support::faults::{Fault, Faults, http, json as answer};
+
+/// Runs each with `--json`, and looks that a failure says its code.
+async fn all_end_with(desk: &Desk, code: i32, commands: &[&[&str]]) {
+    for arguments in commands {
+        let ran = desk.run(&[arguments, &["--json"][..]].concat()).await;
+        assert_eq!(ran.code, code, "{arguments:?}: {}{}", ran.out, ran.err);
+        let failure: Option<Value> = serde_json::from_str(&ran.out).ok();
+        if let Some(exit) = failure.as_ref().and_then(|failure| failure.get("exit")) {
+            assert_eq!(*exit, code, "{arguments:?}");
+        }
+        // The report of the doctor is its result.
+        if code > 1 && arguments[0] != "doctor" {
+            assert!(!ran.err.is_empty(), "{arguments:?}: it says nothing");
+        }
+    }
+}
+
+#[tokio::test]
+async fn done_wrong_words_and_guards() {
+    let mut desk = Desk::new();
+    let _held = desk.hold_demo().await;
+    let rows = desk.write("rows.csv", "user_group_id,name\nrow-1,Row\n");
+    let wrong = desk.write("wrong.csv", "user_group_id,name\n,nobody\n");
+    let database = desk.database();
+    let revoke = ["serve", "keys", "revoke", "7", "--database", &database];
+    all_end_with(
+        &desk,
+        0,
+        &[
+            &["list"],
+            &["get", "acme-eu"],
+            &["history"],
+            &["rotations"],
+            &["export"],
+            &["import", &rows],
+            &["doctor"],
+            &["rotate", "acme-eu", "--dry-run"],
+            &["help"],
+        ],
+    )
+    .await;
+    all_end_with(
+        &desk,
+        2,
+        &[
+            &["lst"],
+            &["list", "-P", "tsting"],
+            &["import", &wrong],
+            &["apply", "missing.json", "--yes"],
+            &["export", "--output", "missing/file"],
+            &["update", "acme-eu", "--unmap", "nope", "--yes"],
+            &["rotations", "settle", "99"],
+            &["profile", "show", "nobody"],
+            &["man", &rows],
+            &["help", "nothing"],
+            &["demo"],
+            &revoke,
+        ],
+    )
+    .await;
+    all_end_with(
+        &desk,
+        3,
+        &[
+            &["show", "nobody"],
+            &["get", "nobody"],
+            &["create", "new-1"],
+            &["update", "acme-eu", "--name", "x"],
+            &["rotate", "acme-eu"],
+            &["rotate", "acme-eu", "acme-us"],
+            &["rotate", "nobody", "nobody-2", "--yes"],
+            &["rotate", "--resume", "--yes"],
+            &["import", &rows, "--create"],
+            &["apply", &rows],
+            &["profile", "remove", "testing"],
+            &["create", "new-1", "--yes", "--read-only"],
+        ],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn refused_key_and_unreachable() {
+    let words = json!({"success": 0, "error": {"message": "no"}});
+    let page = || Fault::Answer(http("200 OK", &["Content-Type: text/html"], "<html>"));
+    let refuse = || answer("422 Unprocessable Entity", &words);
+    let old = || group("token-0", &Value::Null);
+    let script = vec![refuse(), old(), refuse(), page(), page(), page(), page()];
+    let (desk, _service) = acquainted(script).await;
+    all_end_with(
+        &desk,
+        1,
+        &[
+            &["get", "acme"],
+            &["update", "acme", "--name", "x", "--yes"],
+            &["get", "acme"],
+            &["profile", "check"],
+        ],
+    )
+    .await;
+    let ran = desk.run_with(&["whose"], "of nobody").await;
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+
+    let mut desk = Desk::new();
+    let no = answer("401 Unauthorized", &words);
+    let service = Faults::always(no).await;
+    desk.connect(&service.base_url(), "wrong");
+    let rows = desk.write("rows.csv", "user_group_id,name\nrow-1,Row\n");
+    let reach: [&[&str]; 6] = [
+        &["get", "acme", "--exists"],
+        &["create", "acme", "--yes"],
+        &["rotate", "acme", "--exists", "--yes"],
+        &["import", &rows, "--create", "--yes"],
+        &["profile", "check"],
+        &["doctor"],
+    ];
+    all_end_with(&desk, 4, &reach).await;
+    desk.set("LIVE_KEY", "");
+    all_end_with(&desk, 4, &reach[..3]).await;
+
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = nobody.local_addr().expect("an address");
+    drop(nobody);
+    desk.connect(&format!("http://{address}"), "key");
+    all_end_with(&desk, 5, &reach).await;
+}
+
+#[tokio::test]
+async fn in_part_and_unknown() {
+    let (desk, _serving) = scene("exit 3").await;
+    for id in ["other", "third"] {
+        desk.json(0, &["create", id, "--yes"]).await;
+    }
+    let rows = desk.write("rows.csv", "user_group_id,name\nother,O\nnobody,N\n");
+    all_end_with(
+        &desk,
+        6,
+        &[
+            &["rotate", "acme", "--yes"],
+            &["rotations", "handoff", "1"],
+            &["rotations", "handoff", "99"],
+            &["rotate", "third", "nobody", "--yes"],
+            &["import", &rows, "--update", "--yes"],
+        ],
+    )
+    .await;
+
+    let old = || group("token-0", &Value::Null);
+    let (desk, _service) = acquainted(vec![old(), Fault::Close, old()]).await;
+    all_end_with(
+        &desk,
+        7,
+        &[&["rotate", "acme", "--yes"], &["rotations", "settle"]],
+    )
+    .await;
+    let (desk, _service) = acquainted(vec![old(), Fault::Close, old()]).await;
+    all_end_with(&desk, 7, &[&["update", "acme", "--name", "x", "--yes"]]).await;
+    let (desk, _service) = acquainted(vec![Fault::Close]).await;
+    all_end_with(&desk, 7, &[&["create", "new-1", "--yes"]]).await;
+    let (desk, _service) = acquainted(vec![Fault::Close]).await;
+    let rows = desk.write("rows.csv", "user_group_id,name\nrow-1,Row\n");
+    all_end_with(&desk, 7, &[&["import", &rows, "--create", "--yes"]]).await;
+}
+
+#[tokio::test]
+async fn interrupted() {
+    let mut desk = Desk::new();
+    // It takes the connection and never answers.
+    let service = Faults::always(Fault::Hang).await;
+    desk.connect(&service.base_url(), "key");
+    for arguments in [
+        &["get", "acme", "--exists", "--json"][..],
+        &["profile", "check", "--json"],
+        &["doctor", "--json"],
+    ] {
+        let before = service.connections();
+        let mut running = Background::start(desk.command(arguments));
+        let received = async {
+            while service.connections() == before {
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            }
+        };
+        let deadline = super::desk::DEADLINE;
+        tokio::time::timeout(deadline, received)
+            .await
+            .expect("it comes");
+        running.signal(Signal::TERM);
+        if arguments.contains(&"--exists") {
+            // It may create, and is waited for like a change.
+            running.says("finishing what is in flight").await;
+            running.signal(Signal::TERM);
+        }
+        assert_eq!(running.code().await, Some(130), "{arguments:?}");
+        let said: Value = serde_json::from_str(&running.line().await).expect("JSON");
+        assert_eq!(said["exit"], 130, "{arguments:?}");
+    }
+    for arguments in [&["whose", "--json"][..], &["import", "-", "--json"]] {
+        let mut command = desk.command(arguments);
+        command.stdin(Stdio::piped());
+        let mut waiting = Background::start(command);
+        let _open = waiting.child.stdin.take().expect("standard input");
+        caught(&waiting).await;
+        waiting.signal(Signal::INT);
+        assert_eq!(waiting.code().await, Some(130), "{arguments:?}");
+    }
+}
+
+/// Waits until the process listens to signals.
+async fn caught(running: &Background) {
+    let file = format!("/proc/{}/status", running.pid().as_raw_nonzero());
+    let waiting = async {
+        loop {
+            let status = fs::read_to_string(&file).expect("it runs");
+            let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+            let caught = u64::from_str_radix(caught.expect("a mask").trim(), 16).expect("hex");
+            // Signal 2 is the second bit.
+            if caught & 2 != 0 {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(super::desk::DEADLINE, waiting)
+        .await
+        .expect("in time");
+}
+
+/// Codes are made from [`Exit`] alone, and `Exit` is a code only in its own file.
+#[test]
+fn they_are_made_in_one_place() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut open = vec![root];
+    let mut makers = Vec::new();
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path: PathBuf = entry.expect("an entry").path();
+            if path.is_dir() {
+                open.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).expect("UTF-8");
+            let words = [
+                "process::exit",
+                "ExitCode::from",
+                "ExitCode::SUCCESS",
+                "ExitCode::FAILURE",
+                "for ExitCode",
+            ];
+            if words.iter().any(|word| text.contains(word)) {
+                makers.push(path);
+            }
+        }
+    }
+    let makers: Vec<_> = makers
+        .iter()
+        .map(|path| path.ends_with("src/cli/exit.rs"))
+        .collect();
+    assert_eq!(makers, [true]);
+}

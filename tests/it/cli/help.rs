@@ -1,0 +1,106 @@
+//! `help`, and what is said of wrong words: for people on standard error, for programs as JSON too.
+
+use serde_json::{Value, json};
+
+use super::desk::Desk;
+
+#[tokio::test]
+async fn help_of_a_command_is_its_help() {
+    let desk = Desk::new();
+    for words in [
+        &[][..],
+        &["list"],
+        &["rotate"],
+        &["export"],
+        &["doctor"],
+        &["rotations", "settle"],
+        &["serve", "keys", "create"],
+        &["help"],
+    ] {
+        let help = desk.run(&[&["help"], words].concat()).await;
+        let option = desk.run(&[words, &["--help"]].concat()).await;
+        assert_eq!((help.code, help.err.as_str()), (0, ""), "{words:?}");
+        assert_eq!(help.out.trim_end(), option.out.trim_end(), "{words:?}");
+        assert!(help.out.contains("Usage: groupdesk") && help.out.contains("Examples:"));
+    }
+    let told = desk.json(0, &["help", "rotations", "settle"]).await;
+    assert_eq!(told["command"], "groupdesk rotations settle");
+    let codes = desk.json(0, &["help", "exit-codes"]).await;
+    let codes = codes.as_array().expect("codes").iter();
+    let codes: Vec<_> = codes.map(|code| code["code"].clone()).collect();
+    assert_eq!(json!(codes), json!([0, 1, 2, 3, 4, 5, 6, 7, 130]));
+    let human = desk.run(&["help", "exit-codes"]).await;
+    assert_eq!(human.out.lines().count(), 9);
+    assert!(human.out.starts_with("  0  done\n"), "{}", human.out);
+}
+
+#[tokio::test]
+async fn a_word_that_is_no_command_gets_the_nearest() {
+    let desk = Desk::new();
+    for (words, said) in [
+        (&["rotat"][..], "\"rotate\""),
+        (&["jsn"], "\"json\""),
+        (&["profile", "chek"], "\"check\""),
+        (&["json", "exprt"], "\"export\""),
+        (&["profile", "add", "x"], "no help for \"profile add x\""),
+    ] {
+        let ran = desk.run(&[&["help"], words].concat()).await;
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{words:?}");
+        assert!(ran.err.contains(said), "{words:?}: {}", ran.err);
+    }
+}
+
+#[tokio::test]
+async fn a_failure_is_one_object_for_programs_whatever_is_wrong() {
+    let mut desk = Desk::new();
+    desk.connect("http://127.0.0.1:9", "key");
+    for (arguments, code, words) in [
+        // Wrong words.
+        (&["lst", "--json"][..], 2, "'list'"),
+        (&["get", "--json"], 2, "<ID>"),
+        (&["--json", "history", "--limit", "x"], 2, "--limit"),
+        (&["create", "", "--json"], 2, "is empty"),
+        (
+            &["rotate", "--json", "--token", "x"],
+            2,
+            "never go on a command line",
+        ),
+        (&["help", "nothing", "--json"], 2, "no help"),
+        // Wrong configuration, guards, and the network.
+        (&["list", "--json", "-P", "lvie"], 2, "did you mean"),
+        (&["show", "acme", "--json"], 3, "nothing was sent"),
+        (&["create", "acme", "--json"], 3, "--yes"),
+        (
+            &["get", "acme", "--exists", "--json"],
+            5,
+            "refused the connection",
+        ),
+        (&["--json"], 2, "needs a terminal"),
+    ] {
+        let ran = desk.run(arguments).await;
+        assert_eq!(ran.code, code, "{arguments:?}: {}", ran.err);
+        assert_eq!(ran.out.lines().count(), 1, "{arguments:?}: {}", ran.out);
+        let failure: Value = serde_json::from_str(&ran.out).expect("JSON");
+        let keys: Vec<_> = failure.as_object().expect("an object").keys().collect();
+        assert_eq!(keys, ["outcome", "error", "exit"], "{arguments:?}");
+        assert_eq!(failure["exit"], code, "{arguments:?}");
+        let error = failure["error"].as_str().expect("a text");
+        assert!(error.contains(words), "{arguments:?}: {error}");
+        assert!(
+            !error.contains("Usage:") && !error.starts_with("error"),
+            "{error}"
+        );
+        assert!(ran.err.contains("error: "), "{arguments:?}: {}", ran.err);
+        // Without --json nothing of it stands among the results.
+        let without: Vec<_> = arguments
+            .iter()
+            .copied()
+            .filter(|word| *word != "--json")
+            .collect();
+        let ran = desk.run(&without).await;
+        assert_eq!((ran.code, ran.out.as_str()), (code, ""), "{arguments:?}");
+    }
+    // Behind -- it is an id.
+    let ran = desk.run(&["show", "--", "--json"]).await;
+    assert_eq!((ran.code, ran.out.as_str()), (3, ""), "{}", ran.err);
+}

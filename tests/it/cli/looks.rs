@@ -1,0 +1,295 @@
+//! Results for people: tables that fit the terminal, whole in a pipe, in colour only where it is wanted, right for wide
+//! and combining characters, and hostile text made harmless.
+
+use std::io::Read;
+
+use groupdesk::{
+    domain::change::Wanted,
+    operations::{Assurance, Operations},
+};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use super::desk::Desk;
+use crate::support::world::{ANA, Side, World, id};
+
+/// Days ago, so that every age is the same in each run.
+const AGO: i64 = 30;
+/// Columns in which every table is one.
+const WIDE: u16 = 180;
+
+/// Who did it all, so long ago.
+fn ana(world: &World) -> Operations {
+    let then = Timestamp::now() - SignedDuration::from_hours(24 * AGO + 1);
+    world.desk(Side::Testing).by(ANA).at(then).operations()
+}
+
+/// A desk whose directory holds a little of everything, all of it `AGO` days old; the token of `acme-eu`.
+async fn scene() -> (World, Desk, String) {
+    let world = World::new().await;
+    let ana = ana(&world);
+    for (group, name, properties) in [
+        ("acme-eu", "Acme Europe", json!({"tier": "gold"})),
+        (
+            "tokyo-shoji",
+            "東京商事株式会社 関西支社",
+            json!({"場所": "大阪"}),
+        ),
+        ("zoe", "Brasserie Zoe\u{301} 👩‍👩‍👧", json!({})),
+        (
+            "evil",
+            "a\u{1b}[31mred\u{202e}back\nline",
+            json!({"\u{1b}]0;x\u{7}": "\u{200b}"}),
+        ),
+    ] {
+        create(&ana, group, name, &properties).await;
+    }
+    rotate(
+        &ana,
+        "acme-eu",
+        "leaked in a log that everybody could read, for a week at least",
+    )
+    .await;
+    rotate(&ana, "evil", "\u{1b}[2Jgone").await;
+    let token = world.stored(Side::Testing, "acme-eu").token;
+    let mut desk = Desk::new();
+    let config = "default_profile = \"testing\"\n\n\
+        [profiles.production]\nbase_url = \"https://eu.example.com\"\napi_key = { env = \"LIVE_KEY\" }\n\
+        environment = \"Customer\"\n\n\
+        [profiles.testing]\nbase_url = \"https://test.example.com\"\napi_key = { command = [\"pass\", \"show\", \"test\"] }\n\
+        environment = \"Testing\"\nproduction = false\nmax_token_age = \"10d\"\n";
+    let file = desk.write("config.toml", config);
+    desk.set("GROUPDESK_CONFIG", file);
+    desk.set(
+        "GROUPDESK_DIRECTORY",
+        world.directory_file().display().to_string(),
+    );
+    desk.set("LC_ALL", "C.UTF-8");
+    (world, desk, token)
+}
+
+async fn create(operations: &Operations, group: &str, name: &str, properties: &Value) {
+    let wanted = Wanted {
+        name: Some(name.into()),
+        mapping: Some([("40".to_owned(), "213".to_owned())].into_iter().collect()),
+        properties: properties.as_object().cloned(),
+    };
+    let made = Box::pin(operations.create(&id(group), &wanted)).await;
+    made.expect("created");
+}
+
+async fn rotate(operations: &Operations, group: &str, reason: &str) {
+    let group = id(group);
+    let rotated = operations.rotate(&group, Some(reason.into()), Assurance::KnownOnly);
+    Box::pin(rotated).await.expect("rotated");
+}
+
+/// What a terminal of so many columns gets.
+fn on_terminal(desk: &Desk, arguments: &[&str], columns: u16) -> String {
+    let (mut terminal, pts) = pty_process::blocking::open().expect("a terminal");
+    let size = pty_process::Size::new(24, columns);
+    terminal.resize(size).expect("resized");
+    let prepared = desk.command(arguments);
+    let prepared = prepared.as_std();
+    let mut command = pty_process::blocking::Command::new(prepared.get_program())
+        .args(prepared.get_args())
+        .env_clear()
+        .current_dir(desk.folder.path());
+    for (name, value) in prepared.get_envs() {
+        command = command.env(name, value.expect("set"));
+    }
+    let mut child = command.spawn(pts).expect("it starts");
+    let mut shown = Vec::new();
+    let mut buffer = [0; 4096];
+    // The end of a terminal is an error on Linux.
+    while let Ok(read @ 1..) = terminal.read(&mut buffer) {
+        shown.extend_from_slice(&buffer[..read]);
+    }
+    child.wait().expect("it ran");
+    String::from_utf8(shown)
+        .expect("UTF-8")
+        .replace("\r\n", "\n")
+}
+
+/// Fingerprints are of this run.
+fn steady(text: &str) -> String {
+    let mut steady = String::new();
+    for word in text.split_inclusive(|c: char| !c.is_ascii_alphanumeric()) {
+        let hex = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        let is_fingerprint = hex.len() == 8
+            && hex
+                .bytes()
+                .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        if is_fingerprint {
+            steady.push_str("ffffffff");
+            steady.push_str(&word[8..]);
+        } else {
+            steady.push_str(word);
+        }
+    }
+    steady
+}
+
+fn width(line: &str) -> usize {
+    unicode_width::UnicodeWidthStr::width(line)
+}
+
+const ALL: [(&str, &[&str]); 6] = [
+    ("list", &["list"]),
+    ("show", &["show", "evil"]),
+    ("history", &["history"]),
+    ("rotations", &["rotations"]),
+    ("profiles", &["profile", "list"]),
+    ("show_wide", &["show", "tokyo-shoji"]),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tables_fit_the_terminal_and_are_whole_in_a_pipe() {
+    let (world, desk, token) = scene().await;
+    for (name, arguments) in ALL {
+        let mut story = on_terminals(&desk, name, arguments);
+        let piped = desk.run(arguments).await;
+        assert_eq!((piped.code, piped.err.as_str()), (0, ""), "{name}");
+        story = format!("{story}-- pipe\n{}", steady(&piped.out));
+        for c in story.chars().filter(|c| *c != '\n') {
+            assert!(
+                !c.is_control() && !"\u{202e}\u{200b}".contains(c),
+                "{name}: {c:?}"
+            );
+        }
+        picture(&format!("looks_{name}"), &story);
+    }
+    let ran = desk.run_with(&["whose"], &token).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    picture("looks_whose", &ran.out);
+    // An id is never cut, however long it is.
+    let long =
+        "a-group-whose-id-is-longer-than-most-terminals-are-wide-and-goes-on-and-on-to-the-end";
+    let name = "Long Name Incorporated, Department of Long Names and Longer Words, Building 7";
+    create(&ana(&world), long, name, &json!({})).await;
+    for (name, arguments) in [
+        ("list_long", ["list", "-q"]),
+        ("history_long", ["history", "--limit=2"]),
+    ] {
+        let story = on_terminals(&desk, name, &arguments);
+        assert!(story.replace(['\n', ' '], "").contains(long), "{story}");
+        picture(&format!("looks_{name}"), &story);
+    }
+}
+
+/// The result in 80 and in 40 columns, none of which it leaves.
+fn on_terminals(desk: &Desk, name: &str, arguments: &[&str]) -> String {
+    let of = |columns: u16| {
+        let shown = on_terminal(desk, arguments, columns);
+        for line in shown.lines() {
+            assert!(width(line) <= columns.into(), "{name}: {line}");
+        }
+        format!("-- {columns} columns\n{}\n", steady(&shown))
+    };
+    [of(80), of(40)].concat()
+}
+
+fn picture(name: &str, text: &str) {
+    insta::with_settings!({
+        snapshot_path => "snapshots",
+        prepend_module_to_snapshot => false,
+        omit_expression => true,
+    }, {
+        insta::assert_snapshot!(name.to_owned(), text);
+    });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_report_of_the_doctor_fits_too() {
+    let (world, mut desk, _) = scene().await;
+    desk.set(
+        "GROUPDESK_CONFIG",
+        world.config_file().display().to_string(),
+    );
+    for columns in [80, 40] {
+        let shown = on_terminal(&desk, &["doctor"], columns);
+        assert!(shown.contains("ok") && shown.contains("clock"), "{shown}");
+        for line in shown.lines() {
+            assert!(width(line) <= columns.into(), "{line}");
+        }
+    }
+    let ran = desk.run(&["doctor"]).await;
+    assert_eq!(ran.code, 0, "{}", ran.out);
+    assert!(ran.out.lines().all(|line| width(line) <= 80), "{}", ran.out);
+    assert!(!ran.out.contains('\u{1b}'));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn colour_is_only_where_it_is_wanted() {
+    let (_world, mut desk, _) = scene().await;
+    let is_coloured = |desk: &Desk, arguments: &[&str]| {
+        let shown = on_terminal(desk, arguments, WIDE);
+        assert!(
+            !shown.contains("\u{1b}[31mred"),
+            "never what stands in a name: {shown:?}"
+        );
+        shown.contains("\u{1b}[")
+    };
+    // Not without a TERM.
+    assert!(!is_coloured(&desk, &["list"]));
+    for (term, no_colour, coloured) in [
+        ("xterm-256color", "", true),
+        ("xterm-256color", "1", false),
+        ("dumb", "", false),
+        ("", "", false),
+    ] {
+        desk.set("TERM", term);
+        desk.set("NO_COLOR", no_colour);
+        for arguments in [
+            &["list"][..],
+            &["history"],
+            &["rotations"],
+            &["profile", "list"],
+        ] {
+            let seen = is_coloured(&desk, arguments);
+            assert_eq!(
+                seen, coloured,
+                "TERM={term} NO_COLOR={no_colour} {arguments:?}"
+            );
+        }
+        // The line that says where a change goes, and the error after it.
+        let refused = [
+            "create",
+            "acme-9",
+            "-P",
+            "production",
+            "--read-only",
+            "--dry-run",
+        ];
+        let failed = is_coloured(&desk, &refused);
+        assert_eq!(
+            failed, coloured,
+            "TERM={term} NO_COLOR={no_colour}: an error"
+        );
+    }
+    desk.set("TERM", "xterm-256color");
+    desk.set("NO_COLOR", "");
+    let shown = on_terminal(&desk, &["list"], WIDE);
+    assert!(shown.contains("\u{1b}[1mNAME"), "{shown:?}");
+    let shown = on_terminal(
+        &desk,
+        &["create", "acme-9", "-P", "production", "--dry-run"],
+        100,
+    );
+    assert!(
+        shown.starts_with("\u{1b}[1;7mPRODUCTION\u{1b}[0m production https://"),
+        "{shown:?}"
+    );
+    for arguments in [
+        &["list"][..],
+        &["history"],
+        &["list", "--json"],
+        &["help", "list"],
+    ] {
+        let ran = desk.run(arguments).await;
+        assert!(
+            !ran.out.contains('\u{1b}') && ran.err.is_empty(),
+            "{arguments:?}"
+        );
+    }
+}

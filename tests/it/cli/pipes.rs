@@ -1,0 +1,129 @@
+//! Standard output is the result and nothing else, and a reader that leaves early is no failure.
+
+use std::process::Command;
+
+use super::desk::{Desk, Ran};
+
+/// More than a pipe holds of each result, so that writing really meets a closed pipe.
+const GROUPS: &str = "3000";
+
+/// Runs a line of bash in which `groupdesk` is the shipped binary.
+async fn shell(desk: &Desk, line: &str) -> Ran {
+    let prepared = desk.command(&[]);
+    let mut command = Command::new("bash");
+    command
+        .args(["-o", "pipefail", "-c", line])
+        .env_clear()
+        .env("PATH", path(prepared.as_std().get_program().as_ref()))
+        .current_dir(desk.folder.path());
+    for (name, value) in prepared.as_std().get_envs() {
+        command.env(name, value.expect("set"));
+    }
+    let output = tokio::task::spawn_blocking(move || command.output());
+    let output = output.await.expect("no panic").expect("bash is there");
+    Ran {
+        code: output.status.code().expect("no signal killed it"),
+        out: String::from_utf8(output.stdout).expect("UTF-8"),
+        err: String::from_utf8(output.stderr).expect("UTF-8"),
+    }
+}
+
+fn path(program: &std::path::Path) -> String {
+    let folder = program.parent().expect("a folder").display();
+    let usual = std::env::var("PATH").expect("a PATH");
+    format!("{folder}:{usual}")
+}
+
+#[tokio::test]
+async fn a_reader_that_leaves_early_ends_every_command_quietly() {
+    let mut desk = Desk::new();
+    let _held = desk.hold(&["demo", "--hold", "--groups", GROUPS]).await;
+    let all = desk.run(&["export"]).await;
+    desk.write("all.jsonl", &all.out);
+    assert!(all.out.len() > 128 * 1024, "{}", all.out.len());
+    let new = (0..400).map(|number| format!("made-{number}\n"));
+    desk.write(
+        "new.csv",
+        &format!("user_group_id\n{}", new.collect::<String>()),
+    );
+    let made = desk
+        .run(&["import", "new.csv", "--create", "--yes", "-q"])
+        .await;
+    assert_eq!(made.code, 0, "{}", made.err);
+    for command in [
+        "list",
+        "list --json",
+        "export",
+        "export --json",
+        "export --format csv",
+        "import all.jsonl --json",
+        "apply all.jsonl --dry-run --json 2>/dev/null",
+        "history",
+        "history --json",
+        "doctor",
+        "completions bash",
+        "man",
+        "help json",
+        "help json --json",
+        "--help",
+    ] {
+        let ran = shell(&desk, &format!("groupdesk {command} | head -1")).await;
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{command}");
+        assert_eq!(ran.out.lines().count(), 1, "{command}: {}", ran.out);
+    }
+    // What was not read was taken in all the same.
+    let again = desk.run(&["import", "all.jsonl"]).await;
+    assert!(again.out.contains("added            0"), "{}", again.out);
+}
+
+#[tokio::test]
+async fn a_full_disk_is_a_failure_and_is_said() {
+    let mut desk = Desk::new();
+    let _held = desk.hold_demo().await;
+    for command in [
+        "list",
+        "list --json",
+        "export",
+        "history",
+        "help json",
+        "man",
+    ] {
+        let ran = shell(&desk, &format!("groupdesk {command} > /dev/full")).await;
+        assert_eq!(ran.code, 2, "{command}: {}", ran.err);
+        assert!(
+            ran.err.contains("cannot write the output"),
+            "{command}: {}",
+            ran.err
+        );
+    }
+}
+
+#[tokio::test]
+async fn standard_output_has_the_result_and_nothing_else() {
+    let mut desk = Desk::new();
+    let _held = desk.hold_demo().await;
+    let rows = desk.write(
+        "rows.csv",
+        "user_group_id,name\nacme-eu,Acme 2\nrow-1,Row\n",
+    );
+    // Each of them says something on standard error too.
+    for arguments in [
+        &["create", "new-1", "--yes", "--json"][..],
+        &["update", "initech", "--name", "I", "--yes", "--json"],
+        &["rotate", "acme-eu", "--yes", "--json"],
+        &["rotate", "acme-us", "wayfarer", "--yes", "--json"],
+        &["import", &rows, "--create", "--update", "--yes", "--json"],
+        &["apply", &rows, "--yes", "--json"],
+        &["profile", "check", "--json"],
+        &["get", "nobody", "--json"],
+    ] {
+        let ran = desk.run(arguments).await;
+        assert!(!ran.err.is_empty(), "{arguments:?}");
+        let values = serde_json::Deserializer::from_str(&ran.out).into_iter::<serde_json::Value>();
+        let values: Result<Vec<_>, _> = values.collect();
+        let values = values.unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}", ran.out));
+        assert!(!values.is_empty(), "{arguments:?}");
+    }
+    let ran = desk.run(&["rotate", "acme-us", "--yes", "--reveal"]).await;
+    assert_eq!(ran.out.lines().count(), 1, "the token alone: {}", ran.out);
+}

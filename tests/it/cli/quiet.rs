@@ -1,0 +1,242 @@
+//! `--quiet` leaves errors, alarms and questions, and what a question is about; `--no-input` never asks.
+
+use serde_json::Value;
+
+use super::{
+    desk::Desk,
+    guards::{acquainted, group},
+    handoff::scene,
+    prompts::typed,
+};
+use crate::support::faults::Fault;
+
+#[tokio::test]
+async fn what_goes_as_asked_says_nothing_besides_the_result() {
+    let mut desk = Desk::new();
+    let _held = desk.hold_demo().await;
+    let rows = desk.write(
+        "rows.csv",
+        "user_group_id,name\nacme-eu,Acme 2\nrow-1,Row\n",
+    );
+    let token_file = desk.path("acme.token").display().to_string();
+    let out = desk.path("out.jsonl").display().to_string();
+    let database = desk.database();
+    for (arguments, prints) in [
+        (&["list"][..], true),
+        (&["list", "-P", "production"], true),
+        (&["show", "initech"], true),
+        (&["get", "acme-eu"], true),
+        (
+            &["get", "acme-us", "--exists", "--token-out", &token_file],
+            true,
+        ),
+        (&["create", "new-1", "--name", "New", "--yes"], true),
+        (&["create", "new-1", "--name", "Other", "--yes"], true),
+        (&["create", "new-2", "--dry-run"], true),
+        (&["update", "initech", "--name", "Initech 2", "--yes"], true),
+        (&["update", "initech", "--name", "Initech 2", "--yes"], true),
+        (&["rotate", "acme-eu", "--yes"], true),
+        (&["rotate", "acme-us", "--yes", "--reveal"], true),
+        (&["rotate", "wayfarer", "parcel-one", "--yes"], false),
+        (&["rotations"], true),
+        (&["rotations", "--open"], false),
+        (&["rotations", "settle"], false),
+        (&["rotations", "handoff"], false),
+        (&["history", "--limit", "3"], true),
+        (&["import", &rows], true),
+        (&["import", &rows, "--create", "--update", "--yes"], true),
+        (&["apply", &rows, "--yes"], true),
+        (&["export"], true),
+        (&["export", "--output", &out], false),
+        (&["profile", "list"], true),
+        (&["profile", "show"], true),
+        (&["profile", "check"], true),
+        (&["profile", "remove", "testing", "--dry-run"], true),
+        (&["serve", "keys", "list", "--database", &database], false),
+        (
+            &[
+                "serve",
+                "keys",
+                "create",
+                "--environment",
+                "x",
+                "--database",
+                &database,
+            ],
+            true,
+        ),
+        (&["doctor"], true),
+        (&["completions", "bash"], true),
+        (&["man"], true),
+        (&["help", "json"], true),
+    ] {
+        let ran = desk.run(&[arguments, &["--quiet"]].concat()).await;
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{arguments:?}");
+        assert_eq!(!ran.out.is_empty(), prints, "{arguments:?}: {}", ran.out);
+    }
+    let token = std::fs::read_to_string(&token_file).expect("written");
+    let ran = desk.run_with(&["whose", "-q"], &token).await;
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let ran = desk.run_with(&["whose", "-q"], "of nobody").await;
+    assert_eq!((ran.code, ran.err.as_str(), ran.out.as_str()), (1, "", ""));
+}
+
+#[tokio::test]
+async fn the_environment_line_is_there_unless_quiet_is_said() {
+    let mut desk = Desk::new();
+    let _held = desk.hold_demo().await;
+    for mutation in [
+        &["create", "new-9", "--yes"][..],
+        &["update", "acme-eu", "--name", "A", "--yes"],
+        &["rotate", "acme-eu", "--yes"],
+        &["rotate", "wayfarer", "parcel-one", "--yes"],
+        &["rotate", "acme-us", "--dry-run"],
+    ] {
+        let ran = desk.run(mutation).await;
+        assert_eq!(ran.code, 0, "{mutation:?}: {}", ran.err);
+        assert!(
+            ran.err.starts_with("TESTING testing http://"),
+            "{mutation:?}: {}",
+            ran.err
+        );
+    }
+}
+
+#[tokio::test]
+async fn errors_and_alarms_are_said_all_the_same() {
+    let desk = Desk::new();
+    let ran = desk.run(&["list", "-q"]).await;
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.starts_with("error: "), "{}", ran.err);
+
+    let wrong = serde_json::json!({"api_environment_tag": "Testing"});
+    let (desk, _service) = acquainted(vec![group("token-0", &wrong)]).await;
+    let ran = desk.run(&["get", "acme", "-q"]).await;
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(ran.err.contains("Testing"), "{}", ran.err);
+
+    let old = || group("token-0", &Value::Null);
+    let (desk, _service) = acquainted(vec![old(), Fault::Close, old()]).await;
+    let ran = desk.run(&["rotate", "acme", "--yes", "-q"]).await;
+    assert_eq!(ran.code, 7, "{}", ran.err);
+    assert!(ran.err.starts_with("error: "), "{}", ran.err);
+    let ran = desk.run(&["rotations", "settle", "-q"]).await;
+    assert_eq!(ran.code, 7, "{}", ran.err);
+    assert!(
+        ran.err.contains("rotation 1 of \"acme\" stays unknown"),
+        "{}",
+        ran.err
+    );
+
+    let (desk, _serving) = scene("exit 3").await;
+    let ran = desk.run(&["rotate", "acme", "--yes", "-q"]).await;
+    assert_eq!(ran.code, 6, "{}", ran.err);
+    assert!(
+        ran.err.starts_with("x HAND-OFF FAILED (exit 3)"),
+        "{}",
+        ran.err
+    );
+    desk.json(0, &["create", "other", "--yes"]).await;
+    let ran = desk
+        .run(&["rotate", "other", "nobody", "--yes", "-q"])
+        .await;
+    assert_eq!(ran.code, 6, "{}", ran.err);
+    assert!(ran.err.contains("not been handed off"), "{}", ran.err);
+    let wrong = desk.write("wrong.csv", "user_group_id\n\"\"\n");
+    let ran = desk.run(&["import", &wrong, "-q"]).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.starts_with("x row 1, line 2: "), "{}", ran.err);
+}
+
+/// A person who is asked sees what about, be it quiet or not.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_brings_what_it_is_about() {
+    let mut desk = Desk::new();
+    let _held = desk.hold_demo().await;
+    let rows = desk.write("rows.csv", "user_group_id,name\nnew-5,New\n");
+    for (arguments, about) in [
+        (
+            &["rotate", "acme-eu", "-P", "production", "-q"][..],
+            &["PRODUCTION production http://", "Rotate the token of"][..],
+        ),
+        (
+            &["update", "acme-eu", "--map", "40=5", "-q"],
+            &["TESTING testing http://", "~ mapping 40: 213 -> 5", "[y/N]"],
+        ),
+        (
+            &["create", "acme-eu2", "--name", "x", "-q"],
+            &[
+                "TESTING testing http://",
+                "known ids like it: \"acme-eu\"",
+                "+ name: x",
+            ],
+        ),
+        (
+            &["rotate", "wayfarer", "acme-us", "-q"],
+            &["TESTING testing", "2 ready, 0 skipped", "rotate acme-us"],
+        ),
+        (
+            &["import", &rows, "--create", "-q"],
+            &["TESTING testing", "import 1 in testing"],
+        ),
+        (
+            &["apply", &rows, "-q"],
+            &["TESTING testing", "create 1, update 0"],
+        ),
+    ] {
+        let (shown, code) = typed(&desk, arguments, "no\n");
+        assert_eq!(code, Some(3), "{arguments:?}: {shown}");
+        let mut from = 0;
+        for words in about {
+            let at = shown[from..].find(words);
+            from += at.unwrap_or_else(|| panic!("{arguments:?}: {words}: {shown}"));
+        }
+    }
+}
+
+/// On a terminal, where it could ask.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_input_nothing_is_asked_and_nothing_sent() {
+    let mut desk = Desk::new();
+    let _held = desk.hold_demo().await;
+    let rows = desk.write("rows.csv", "user_group_id,name\nnew-5,New\n");
+    let before = desk.json(0, &["history"]).await;
+    for (arguments, code) in [
+        (&["create", "new-5"][..], 3),
+        (&["update", "acme-eu", "--name", "x"], 3),
+        (&["rotate", "acme-eu"], 3),
+        (&["rotate", "acme-eu", "acme-us"], 3),
+        (&["rotate", "--token-stdin"], 3),
+        (&["whose"], 3),
+        (&["import", &rows, "--create"], 3),
+        (&["apply", &rows], 3),
+        (&["profile", "add", "eu"], 2),
+        (&["profile", "remove", "testing"], 3),
+    ] {
+        let (shown, ended) = typed(&desk, &[arguments, &["--no-input"]].concat(), "y\n");
+        assert_eq!(ended, Some(code), "{arguments:?}: {shown}");
+        for question in ["[y/N]", "to go on:", "not shown"] {
+            assert!(!shown.contains(question), "{arguments:?}: {shown}");
+        }
+        assert!(shown.contains("error: "), "{arguments:?}: {shown}");
+    }
+    let ring = "[profiles.ring]\nbase_url = \"https://eu.example.com\"\napi_key = { keyring = \"ring\" }\n";
+    let file = desk.write("ring.toml", ring);
+    let key = ["profile", "key", "ring", "--config", &file, "--no-input"];
+    let (shown, ended) = typed(&desk, &key, "k\n");
+    assert_eq!(ended, Some(3), "{shown}");
+    assert!(shown.contains("--no-input was said"), "{shown}");
+    assert_eq!(desk.json(0, &["history"]).await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_rotation_is_not_abandoned_unasked() {
+    let old = || group("token-0", &Value::Null);
+    let (desk, _service) = acquainted(vec![old(), Fault::Close, old()]).await;
+    assert_eq!(desk.run(&["rotate", "acme", "--yes"]).await.code, 7);
+    let abandon = ["rotations", "abandon", "1", "--reason", "gone"];
+    let (shown, code) = typed(&desk, &[&abandon[..], &["--no-input"]].concat(), "y\n");
+    assert_eq!(code, Some(3), "{shown}");
+    let (shown, code) = typed(&desk, &abandon, "y\n");
+    assert_eq!(code, Some(0), "{shown}");
+}

@@ -1,0 +1,336 @@
+//! `update` with a whole group from a file, and only where nobody else changed it; and what options cannot be said together.
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use super::desk::{Background, Desk};
+
+/// The demo's testing profile in a configuration, so that a second desk can reach the same service.
+async fn served() -> (Desk, Desk, Background) {
+    let mut ana = Desk::new();
+    let (serving, url) = ana.serve().await;
+    let environment = ["--environment", "production", "--tag", "Customer"];
+    let key = ana.key(&environment).await;
+    ana.connect(&url, &key);
+    let mut li = Desk::new();
+    li.connect(&url, &key);
+    li.set("USER", "li");
+    let create = [
+        "create",
+        "acme",
+        "--name",
+        "Acme",
+        "--map",
+        "40=213",
+        "--map",
+        "7=1",
+        "--property",
+        "tier=\"gold\"",
+        "--yes",
+    ];
+    assert_eq!(ana.json(0, &create).await["outcome"], "created");
+    assert_eq!(li.run(&["get", "acme", "--exists"]).await.code, 0);
+    (ana, li, serving)
+}
+
+#[tokio::test]
+async fn a_whole_group_is_applied_as_export_writes_it() {
+    let (desk, _, _serving) = served().await;
+    for format in ["jsonl", "json", "csv"] {
+        let file = desk.path("acme.out").display().to_string();
+        let export = ["export", "--format", format, "--output", &file];
+        assert_eq!(desk.run(&export).await.code, 0);
+        let text = std::fs::read_to_string(&file).expect("readable");
+        assert!(text.contains("213"), "{text}");
+        let same = desk
+            .run(&["update", "acme", "--apply", &file, "--yes"])
+            .await;
+        assert_eq!(same.code, 0, "{format}: {}", same.err);
+        assert!(same.err.contains("no update was sent"), "{}", same.err);
+        let other = format!("9{}", format.len());
+        let text = text.replace("213", &other);
+        let apply = ["update", "acme", "--apply", "-", "--yes", "--json"];
+        let ran = desk.run_with(&apply, &text).await;
+        assert_eq!(ran.code, 0, "{format}: {}", ran.err);
+        let updated: Value = serde_json::from_str(&ran.out).expect("JSON");
+        assert_eq!(updated["mapping"], json!({"40": other, "7": "1"}));
+        assert_eq!(updated["properties"], json!({"tier": "gold"}));
+        let back = desk
+            .run(&["update", "acme", "--map", "40=213", "--yes"])
+            .await;
+        assert_eq!(back.code, 0, "{}", back.err);
+    }
+}
+
+#[tokio::test]
+async fn what_the_file_does_not_say_stays() {
+    let (desk, _, _serving) = served().await;
+    for (text, expected) in [
+        (
+            "{\n  \"user_group_id\": \"acme\",\n  \"name\": \"Acme 2\",\n  \"mapping\": null\n}\n",
+            json!({"name": "Acme 2", "mapping": {"40": "213", "7": "1"}, "properties": {"tier": "gold"}}),
+        ),
+        (
+            "[{\"user_group_id\": \"acme\", \"properties\": {}}]",
+            json!({"name": "Acme", "mapping": {"40": "213", "7": "1"}, "properties": {}}),
+        ),
+        (
+            "user_group_id,name,mapping\nacme,,\"{\"\"8\"\":\"\"2\"\"}\"\n",
+            json!({"name": "Acme", "mapping": {"8": "2"}, "properties": {"tier": "gold"}}),
+        ),
+    ] {
+        let file = desk.write("one", text);
+        let dry = desk
+            .json(0, &["update", "acme", "--apply", &file, "--dry-run"])
+            .await;
+        for key in ["name", "mapping", "properties"] {
+            assert_eq!(dry["request"][key], expected[key], "{text}");
+        }
+    }
+    assert_eq!(desk.json(0, &["show", "acme"]).await["name"], "Acme");
+}
+
+#[tokio::test]
+async fn a_file_that_is_not_of_this_one_group_is_refused() {
+    let (desk, _, _serving) = served().await;
+    let before = desk.json(0, &["history"]).await;
+    for (text, words) in [
+        (
+            "{\"user_group_id\": \"acme-2\"}",
+            "is of \"acme-2\", not of \"acme\"",
+        ),
+        ("", "holds no group"),
+        ("[]", "holds no group"),
+        (
+            "user_group_id\nacme\nglobex\n",
+            "holds 2 groups, and one is wanted; `groupdesk apply`",
+        ),
+        (
+            "{\"user_group_id\": \"acme\", \"nmae\": \"x\"}",
+            "did you mean name?",
+        ),
+        (
+            "{\"user_group_id\": \"acme\", \"mapping\": {\"1\": 2}}",
+            "line 1: mapping must be",
+        ),
+        (
+            "{\"user_group_id\": \"acme\", \"token\": \"canary\"}",
+            "a token does not belong",
+        ),
+        ("{\"name\": \"x\"}", "user_group_id is missing"),
+        ("[{\"user_group_id\": \"acme\"}", "not closed"),
+    ] {
+        let file = desk.write("one", text);
+        let ran = desk
+            .run(&["update", "acme", "--apply", &file, "--yes"])
+            .await;
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{text}: {}", ran.err);
+        assert!(ran.err.contains(words), "{text}: {}", ran.err);
+        assert!(!ran.err.contains("canary"), "{}", ran.err);
+    }
+    let missing = ["update", "acme", "--apply", "missing.json", "--yes"];
+    assert_eq!(desk.run(&missing).await.code, 2);
+    assert_eq!(desk.json(0, &["history"]).await, before);
+}
+
+#[tokio::test]
+async fn options_that_contradict_each_other_are_refused() {
+    let (desk, _, mut serving) = served().await;
+    // Nothing of this needs the service.
+    serving.signal(Signal::TERM);
+    serving.code().await;
+    let file = desk.write("one.json", "{\"user_group_id\": \"acme\", \"name\": \"x\"}");
+    let map = desk.write("map.json", "{}");
+    for more in [
+        &["--apply", file.as_str(), "--name", "x"][..],
+        &["--apply", &file, "--map", "7=1"],
+        &["--apply", &file, "--unmap", "7"],
+        &["--apply", &file, "--mapping", &map],
+        &["--apply", &file, "--property", "a=1"],
+        &["--apply", &file, "--remove-property", "tier"],
+        &["--apply", &file, "--properties", &map],
+        &["--map", "7=1", "--map", "7=2"],
+        &["--map", "7=1", "--unmap", "7"],
+        &["--unmap", "7", "--unmap", "7"],
+        &["--property", "a=1", "--remove-property", "a"],
+        &["--mapping", "-", "--properties", "-"],
+        &["--name", "x", "--if-unchanged", "--exists"],
+    ] {
+        let all = [&["update", "acme", "--yes"], more].concat();
+        let ran = desk.run(&all).await;
+        assert_eq!(
+            (ran.code, ran.out.as_str()),
+            (2, ""),
+            "{more:?}: {}",
+            ran.err
+        );
+    }
+}
+
+#[tokio::test]
+async fn rows_are_laid_over_the_whole_of_the_file() {
+    let (desk, _, _serving) = served().await;
+    let mapping = desk.write("map.json", "{\"1\": \"a\", \"2\": \"b\"}");
+    let properties = desk.write("props.json", "{\"x\": 1, \"y\": 2}");
+    let update = [
+        "update",
+        "acme",
+        "--mapping",
+        &mapping,
+        "--map",
+        "3=c",
+        "--unmap",
+        "1",
+        "--properties",
+        &properties,
+        "--property",
+        "z=3",
+        "--remove-property",
+        "x",
+        "--dry-run",
+    ];
+    let dry = desk.json(0, &update).await;
+    assert_eq!(dry["request"]["mapping"], json!({"2": "b", "3": "c"}));
+    assert_eq!(dry["request"]["properties"], json!({"y": 2, "z": 3}));
+    // A row of the known mapping is none of the file's.
+    let more = [
+        "update",
+        "acme",
+        "--mapping",
+        &mapping,
+        "--unmap",
+        "40",
+        "--yes",
+    ];
+    let ran = desk.run(&more).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("has no row \"40\""), "{}", ran.err);
+}
+
+#[tokio::test]
+async fn a_group_that_was_changed_elsewhere_is_left_alone() {
+    let (ana, li, _serving) = served().await;
+    let insist = ["update", "acme", "--map", "7=2", "--if-unchanged", "--yes"];
+    let done = ana.json(0, &insist).await;
+    assert_eq!(
+        (&done["outcome"], &done["mapping"]["7"]),
+        (&json!("updated"), &json!("2"))
+    );
+
+    let rename = ["update", "acme", "--name", "Acme of Li", "--yes"];
+    assert_eq!(li.run(&rename).await.code, 0);
+    let known = ana.json(0, &["show", "acme"]).await;
+    let again = ["update", "acme", "--map", "7=3", "--if-unchanged", "--yes"];
+    let ran = ana.run(&again).await;
+    assert_eq!((ran.code, ran.out.as_str()), (3, ""), "{}", ran.err);
+    assert!(
+        ran.err.contains(
+            "\"acme\" was changed elsewhere since it was last seen here (name); nothing was changed"
+        ),
+        "{}",
+        ran.err
+    );
+    let there = li.json(0, &["get", "acme"]).await;
+    assert_eq!(there["name"], "Acme of Li", "no update was sent");
+    let now = ana.json(0, &["show", "acme"]).await;
+    assert_eq!(
+        (&now["name"], &now["mapping"]),
+        (&json!("Acme of Li"), &known["mapping"])
+    );
+
+    // It is seen now; who still wants it says it again.
+    let done = ana.json(0, &again).await;
+    assert_eq!(
+        (&done["name"], &done["mapping"]["7"]),
+        (&json!("Acme of Li"), &json!("3"))
+    );
+    // A dry run refuses alike.
+    let rename = ["update", "acme", "--name", "Acme of Li 2", "--yes"];
+    assert_eq!(li.run(&rename).await.code, 0);
+    let dry = [
+        "update",
+        "acme",
+        "--map",
+        "7=4",
+        "--if-unchanged",
+        "--dry-run",
+    ];
+    let failure = ana.json(3, &dry).await;
+    assert!(
+        failure["error"]
+            .as_str()
+            .is_some_and(|error| error.contains("(name)")),
+        "{failure}"
+    );
+}
+
+#[tokio::test]
+async fn properties_are_compared_where_the_service_tells_them() {
+    let (ana, li, _serving) = served().await;
+    let config = ana.path("config.toml");
+    let text = std::fs::read_to_string(&config).expect("readable");
+    std::fs::write(&config, format!("{text}read_properties = true\n")).expect("written");
+    let set = ["update", "acme", "--properties", "-", "--yes"];
+    let ran = li
+        .run_with(&set, "{\"tier\": \"iron\", \"beta\": true}")
+        .await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let insist = ["update", "acme", "--map", "7=2", "--if-unchanged", "--yes"];
+    let ran = ana.run(&insist).await;
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(
+        ran.err.contains("(properties tier, properties beta)"),
+        "{}",
+        ran.err
+    );
+}
+
+#[tokio::test]
+async fn what_was_never_seen_cannot_be_unchanged() {
+    let (ana, _, _serving) = served().await;
+    let file = ana.write("ids.csv", "user_group_id,name\nimported,Imported\n");
+    assert_eq!(ana.run(&["import", &file]).await.code, 0);
+    let insist = [
+        "update",
+        "imported",
+        "--name",
+        "x",
+        "--if-unchanged",
+        "--yes",
+    ];
+    let ran = ana.run(&insist).await;
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(
+        ran.err.contains("was never seen at the service from here"),
+        "{}",
+        ran.err
+    );
+    assert!(ran.err.contains("nothing was sent"), "{}", ran.err);
+    let listed = ana.json(0, &["show", "imported"]).await;
+    assert_eq!(listed["last_seen"], Value::Null);
+    let unknown = ["update", "acmee", "--name", "x", "--if-unchanged", "--yes"];
+    let ran = ana.run(&unknown).await;
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(ran.err.contains("did you mean \"acme\"?"), "{}", ran.err);
+}
+
+#[tokio::test]
+async fn a_mistyped_row_or_key_gets_the_nearest_one() {
+    let (desk, _, _serving) = served().await;
+    for (option, typed, words) in [
+        (
+            "--unmap",
+            "400",
+            "has no row \"400\"; nothing was changed; did you mean \"40\"?",
+        ),
+        (
+            "--remove-property",
+            "teir",
+            "have no key \"teir\"; nothing was changed; did you mean \"tier\"?",
+        ),
+    ] {
+        let ran = desk.run(&["update", "acme", option, typed, "--yes"]).await;
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(ran.err.contains(words), "{}", ran.err);
+    }
+}

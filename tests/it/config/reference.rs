@@ -1,0 +1,276 @@
+//! The table of settings and what the parser accepts are the same, either way; so are the table of variables and those
+//! that are read.
+
+use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path};
+
+use groupdesk::config::reference::{SETTINGS, Setting, TABLES, Usual, VARIABLES};
+
+use super::{Home, problems};
+
+const API_KEY: &str = "profiles.NAME.api_key";
+const HANDOFF: &str = "profiles.NAME.handoff";
+const GUARD: &str = "profiles.NAME.guard";
+
+/// A file with every table; what is put into one of them stands before its first key.
+struct File {
+    table: &'static str,
+    line: String,
+}
+
+impl File {
+    fn with(table: &'static str, line: impl Into<String>) -> Self {
+        let line = line.into();
+        Self { table, line }
+    }
+
+    fn lines(&self, table: &str) -> String {
+        let line = (self.table == table).then_some(self.line.as_str());
+        line.map(|line| format!("{line}\n")).unwrap_or_default()
+    }
+
+    fn inline(&self, table: &str, rest: &str) -> String {
+        match self.table == table {
+            true if rest.is_empty() => format!("{{ {} }}", self.line),
+            true => format!("{{ {}, {rest} }}", self.line),
+            false => format!("{{ {rest} }}"),
+        }
+    }
+
+    /// Only what a setting of that table needs beside itself; `left_out` is not said.
+    fn text_without(&self, left_out: &str) -> String {
+        let said = |key: &str, line: &str| {
+            let line = if key == left_out { "" } else { line };
+            line.to_owned()
+        };
+        let key = match self.table {
+            API_KEY => self.inline(self.table, ""),
+            _ => "{ env = \"KEY\" }".to_owned(),
+        };
+        let mut text = self.lines("");
+        let _ = write!(
+            text,
+            "[theme]\n{}[keys.list]\n{}",
+            self.lines("theme"),
+            self.lines("keys.PLACE")
+        );
+        let _ = write!(text, "[profiles.a]\n{}", self.lines("profiles.NAME"));
+        text += &said("base_url", "base_url = \"https://api.example.com\"\n");
+        text += &said("api_key", &format!("api_key = {key}\n"));
+        if self.table == HANDOFF {
+            let command = said("command", "command = [\"put\"]");
+            let _ = writeln!(text, "handoff = {}", self.inline(self.table, &command));
+        }
+        if self.table == GUARD {
+            let needed = [
+                said("operation", "operation = \"bulk\""),
+                said("reason", "reason = \"slowly\""),
+                said("max", "max = 5"),
+            ];
+            let needed: Vec<_> = needed.into_iter().filter(|line| !line.is_empty()).collect();
+            let _ = writeln!(
+                text,
+                "guard = [{}]",
+                self.inline(self.table, &needed.join(", "))
+            );
+        }
+        text
+    }
+}
+
+fn keys_of(table: &str) -> BTreeSet<&'static str> {
+    let of_it = SETTINGS.iter().filter(|setting| setting.table == table);
+    of_it.map(|setting| setting.key).collect()
+}
+
+/// What the parser says when it meets a key that it does not know.
+fn objection(table: &'static str) -> String {
+    let text = File::with(table, "nonsense = 1").text_without("");
+    let found = problems(&text);
+    let [problem] = found.as_slice() else {
+        panic!("{table}: {found:?}");
+    };
+    problem.what.clone()
+}
+
+#[test]
+fn the_keys_of_the_table_are_those_that_the_parser_knows() {
+    for table in ["", "theme", "profiles.NAME", HANDOFF, GUARD] {
+        let said = objection(table);
+        let (_, known) = said.split_once("known keys here are ").expect("a list");
+        let known: BTreeSet<_> = known.split(", ").collect();
+        let mut told = keys_of(table);
+        if table.is_empty() {
+            told.extend(["theme", "profiles", "keys"]);
+        }
+        assert_eq!(told, known, "[{table}]");
+    }
+    let said = objection(API_KEY);
+    let sources = said
+        .split("{ ")
+        .skip(1)
+        .filter_map(|rest| rest.split_once(" ="));
+    let sources: BTreeSet<_> = sources.map(|(source, _)| source).collect();
+    assert_eq!(keys_of(API_KEY), sources);
+    for setting in SETTINGS {
+        assert!(TABLES.contains(&setting.table), "{}", setting.key);
+        assert!(!setting.meaning.is_empty() && !setting.kind.is_empty());
+    }
+}
+
+/// A value as the table says that it may be.
+fn good(setting: &Setting) -> String {
+    match (setting.key, setting.kind) {
+        ("default_profile", _) => "\"a\"",
+        ("base_url", _) => "\"https://other.example.com\"",
+        ("path", _) => "\"/v2\"",
+        ("api_key", _) => "{ file = \"k\" }",
+        ("handoff", _) => "{ command = [\"put\"] }",
+        ("guard", _) => "[{ operation = \"bulk\", max = 1, reason = \"slowly\" }]",
+        ("operation", _) => "\"bulk\"",
+        ("ACTION", _) => "[\"R\"]",
+        (_, "flag" | "true") => "true",
+        (_, "text") => "\"some\"",
+        (_, "duration") => "\"2s\"",
+        (_, "age") => "\"12w\"",
+        (_, "colour") => "\"light-blue\"",
+        (_, "0 to 1000000") => "1000000",
+        (_, "list of texts") => "[\"pass\", \"show\"]",
+        (_, kind) => {
+            let quoted = kind.split('"').nth(1).expect("a word of its own");
+            return format!("\"{quoted}\"");
+        }
+    }
+    .to_owned()
+}
+
+/// A file in which this setting has that value.
+fn file(setting: &Setting, value: &str) -> String {
+    let line = format!("{} = {value}", setting.key);
+    let mut text = File::with(setting.table, line).text_without(setting.key);
+    if setting.table == GUARD && matches!(setting.key, "level" | "forbid") {
+        text = text
+            .replace(", max = 5", "")
+            .replace("\"bulk\"", "\"rotate\"");
+    }
+    text
+}
+
+#[test]
+fn every_setting_takes_what_the_table_says_and_nothing_of_another_type() {
+    for setting in &SETTINGS {
+        let text = file(setting, &good(setting));
+        Home::with_file(&text)
+            .load()
+            .unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let text = file(setting, "1.5");
+        assert!(!problems(&text).is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn what_is_not_said_is_what_the_table_says() {
+    for setting in &SETTINGS {
+        let one_of =
+            setting.table == API_KEY || setting.table == GUARD && setting.usual != Usual::Required;
+        let without = File::with(setting.table, "").text_without(setting.key);
+        let without = without.replace("{ ,", "{ ");
+        match setting.usual {
+            _ if one_of => {}
+            Usual::Required => assert!(!problems(&without).is_empty(), "{without}"),
+            Usual::Words(_) => drop(Home::with_file(&without).load().expect("a good file")),
+            Usual::Value(value) => {
+                let usual = Home::with_file(&without).load().expect("a good file");
+                let said = file(setting, value);
+                let said = Home::with_file(&said).load().expect("a good file");
+                assert_eq!(usual.comfort, said.comfort, "{}", setting.key);
+                assert_eq!(usual.profiles, said.profiles, "{}", setting.key);
+                let other = file(setting, &good(setting));
+                let other = Home::with_file(&other).load().expect("a good file");
+                let differs = (usual.comfort, usual.profiles) != (other.comfort, other.profiles);
+                let is_the_same = good(setting) == value;
+                assert!(differs || is_the_same, "{} has no effect", setting.key);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_example_has_every_setting() {
+    let text = include_str!("../../../assets/config.example.toml");
+    for Setting { table, key, .. } in SETTINGS {
+        let is_shown = match table {
+            "keys.PLACE" => text.contains("\n[keys."),
+            "" | "theme" | "profiles.NAME" => text.contains(&format!("\n{key} =")),
+            _ => [
+                format!("{{ {key} ="),
+                format!(", {key} ="),
+                format!("#   {key} "),
+            ]
+            .iter()
+            .any(|shown| text.contains(shown)),
+        };
+        assert!(is_shown, "{key} of [{table}] is missing in the example");
+    }
+}
+
+/// All names in upper case that are handed to something that reads a variable.
+fn read_in(folder: &Path, found: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            read_in(&path, found);
+            continue;
+        }
+        if path.ends_with("config/reference.rs") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).expect("UTF-8");
+        let text = text.split("#[cfg(test)]").next().expect("a part");
+        let mut pieces = text.split('"');
+        let mut before = pieces.next().expect("a part");
+        while let (Some(literal), Some(after)) = (pieces.next(), pieces.next()) {
+            let reads = [
+                "get(",
+                "set(",
+                "variable(",
+                "var(",
+                "var_os(",
+                "text(",
+                "(env, ",
+            ];
+            let is_read = reads.iter().any(|reads| before.ends_with(reads));
+            let is_name =
+                literal.len() > 2 && literal.bytes().all(|c| c.is_ascii_uppercase() || c == b'_');
+            if is_name && (is_read || literal.starts_with("GROUPDESK_")) {
+                found.insert(literal.to_owned());
+            }
+            before = after;
+        }
+    }
+}
+
+#[test]
+fn the_variables_of_the_table_are_those_that_are_read() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut read = BTreeSet::new();
+    read_in(&source, &mut read);
+    assert!(
+        read.contains("GROUPDESK_BASE_URL") && read.contains("NO_COLOR"),
+        "{read:?}"
+    );
+    let told: BTreeSet<_> = VARIABLES
+        .iter()
+        .flat_map(|(names, _)| names.split(", "))
+        .collect();
+    for name in &read {
+        let is_for_tests = name.starts_with("GROUPDESK_TEST_");
+        assert!(
+            is_for_tests || told.contains(name.as_str()),
+            "{name} is not told"
+        );
+    }
+    let of_the_desk = told.iter().filter(|name| name.starts_with("GROUPDESK_"));
+    for name in of_the_desk {
+        assert!(read.contains(*name), "{name} is not read any more");
+    }
+}

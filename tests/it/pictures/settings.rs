@@ -1,0 +1,84 @@
+//! The README's tables of settings and variables, made from those of the code.
+
+use std::fmt::Write as _;
+
+use groupdesk::config::reference::{KINDS, SETTINGS, Setting, TABLES, Usual, VARIABLES};
+
+/// For a cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('<', "&lt;")
+}
+
+fn without(usual: Usual) -> String {
+    match usual {
+        Usual::Required => "required".to_owned(),
+        Usual::Value(value) => format!("`{value}`"),
+        Usual::Words(words) => cell(words),
+    }
+}
+
+/// A row; several settings that differ in their meaning alone share one.
+fn row(same: &[&Setting]) -> String {
+    let [first, rest @ ..] = same else {
+        return String::new();
+    };
+    let (keys, meaning) = if rest.is_empty() {
+        (format!("`{}`", first.key), cell(first.meaning))
+    } else {
+        let each = same
+            .iter()
+            .map(|one| format!("`{}` {}", one.key, cell(one.meaning)));
+        ("a role".to_owned(), each.collect::<Vec<_>>().join(" · "))
+    };
+    let (kind, without) = (cell(first.kind), without(first.usual));
+    format!("| {keys} | {kind} | {without} | {meaning} |\n")
+}
+
+pub(super) fn settings() -> String {
+    let mut made = String::from(
+        "| setting | what may stand there | without it | meaning |\n|---|---|---|---|\n",
+    );
+    for table in TABLES {
+        if !table.is_empty() {
+            let _ = writeln!(made, "| **`[{table}]`** | | | |");
+        }
+        let of_it: Vec<_> = SETTINGS
+            .iter()
+            .filter(|setting| setting.table == table)
+            .collect();
+        let share = |one: &&Setting, other: &&Setting| {
+            one.kind == "colour" && other.kind == "colour" && one.usual == other.usual
+        };
+        for same in of_it.chunk_by(share) {
+            made += &row(same);
+        }
+    }
+    let kinds = KINDS.map(|(kind, meaning)| format!("*{kind}*: {}", cell(meaning)));
+    let _ = writeln!(made, "\n{}.", kinds.join(" · "));
+    made
+}
+
+pub(super) fn variables() -> String {
+    let mut made = String::from("| variable | meaning |\n|---|---|\n");
+    for (names, meaning) in VARIABLES {
+        let names: Vec<_> = names.split(", ").map(|name| format!("`{name}`")).collect();
+        let _ = writeln!(made, "| {} | {} |", names.join(" "), cell(meaning));
+    }
+    made
+}
+
+#[test]
+fn every_setting_and_every_variable_is_told() {
+    let (settings, variables) = (settings(), variables());
+    for setting in SETTINGS {
+        assert!(
+            settings.contains(&format!("`{}`", setting.key)),
+            "{}",
+            setting.key
+        );
+        assert!(settings.contains(&cell(setting.meaning)), "{}", setting.key);
+    }
+    for name in VARIABLES.iter().flat_map(|(names, _)| names.split(", ")) {
+        assert!(variables.contains(&format!("`{name}`")), "{name}");
+    }
+}
