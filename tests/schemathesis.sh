@@ -44,7 +44,8 @@ schemathesis run "$description" \
     --suppress-health-check all \
     --checks all \
     --exclude-checks unsupported_method \
-    --request-timeout 60 || code=$?
+    --request-timeout 60 \
+    --max-response-time 60 || code=$?
 if [ -s "$folder/log" ]; then
     echo 'the service said:' >&2
     cat "$folder/log" >&2

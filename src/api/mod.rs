@@ -5,6 +5,7 @@ pub mod address;
 pub mod answer;
 pub mod client;
 pub mod failure;
+mod handshake;
 pub mod inspect;
 mod masking;
 pub mod probe;

@@ -15,6 +15,7 @@ use super::{
     answer::Verdict,
     client::{Client, Reply},
     failure::{CallError, NotSent},
+    handshake,
     unclear::{RedirectHint, Unclear},
 };
 
@@ -102,13 +103,9 @@ impl Client {
         let begun = Instant::now();
         let result = self.update_nothing().await;
         let (finding, text) = judged(&result, self.path_ends_with_a_slash());
-        let what = if self.is_encrypted() {
-            "TLS and request"
-        } else {
-            "request"
-        };
         steps.push(Step {
-            what: what.into(),
+            // It connects anew, as every write does.
+            what: "whole request".into(),
             took: begun.elapsed(),
             result: match &result {
                 Ok(reply) => Ok(format!("HTTP {}", reply.status)),
@@ -152,8 +149,12 @@ impl Client {
         }
         let begun = Instant::now();
         let connected = timeout(self.patience(), TcpStream::connect(&addresses[..])).await;
+        let mut stream = None;
         let result = match connected {
-            Ok(Ok(_)) => Ok("connected".into()),
+            Ok(Ok(connected)) => {
+                stream = Some(connected);
+                Ok("connected".into())
+            }
             Ok(Err(error)) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
                 Err("refused".into())
             }
@@ -162,7 +163,21 @@ impl Client {
         };
         step(format!("connection to port {port}"), begun, result).map_err(|why| {
             format!("No connection to {host}, port {port}: {why}. Check the base URL, the firewall, and whether the service runs. Nothing was sent.")
-        })
+        })?;
+        if let Some(stream) = stream.filter(|_| self.is_encrypted())
+            && let Some(connector) = handshake::connector()
+        {
+            let begun = Instant::now();
+            let shaking = handshake::shake(&connector, bare(&host), stream);
+            if let Ok(Some(version)) = timeout(self.patience(), shaking).await {
+                steps.push(Step {
+                    what: "TLS".into(),
+                    took: begun.elapsed(),
+                    result: Ok(version),
+                });
+            }
+        }
+        Ok(())
     }
 }
 

@@ -1,19 +1,17 @@
 //! `apply`: the groups as files want them. First the plan, then the confirmation, then what differs is sent; a second run
 //! finds nothing to do. Nothing can delete a group.
 
-use std::{
-    collections::HashSet,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use tokio::sync::mpsc;
 
 use super::{
     args::{Apply, Global},
     ask::{self, Question},
     exit::Exit,
     import::{
-        checked::{Checked, line},
+        checked::Checked,
         plan,
         send::{self, Job},
     },
@@ -23,8 +21,12 @@ use super::{
     stop::Stop,
 };
 use crate::{
-    domain::{exchange::Plan, group::UserGroupId},
-    operations::Sending,
+    api::inspect::escape_hidden,
+    domain::{
+        exchange::{Ids, Plan},
+        known::KnownGroup,
+    },
+    operations::{Permit, Sending},
 };
 
 /// How the names of files in a folder end.
@@ -39,13 +41,13 @@ pub(super) async fn run(global: &Global, arguments: Apply) -> Result<Exit, Stop>
         () = signals.next() => return Err(Stop::Interrupted { in_flight: false }),
         prepared = Box::pin(prepare(&session, &arguments)) => prepared?,
     };
-    let (checked, plan) = match prepared {
+    let (checked, permit) = match prepared {
         Ok(ready) => ready,
         Err(exit) => return Ok(exit),
     };
     let job = Job {
-        sending: sending(plan),
-        concurrency: arguments.pace.concurrency.into(),
+        permit,
+        pace: arguments.speed.pace(),
         import: None,
     };
     send::run(&session, &mut signals, &checked, job).await
@@ -64,7 +66,7 @@ fn sending(plan: Plan) -> Sending {
 async fn prepare(
     session: &Session,
     arguments: &Apply,
-) -> Result<Result<(Checked, Plan), Exit>, Stop> {
+) -> Result<Result<(Checked, Permit), Exit>, Stop> {
     let sources = sources(&arguments.path)?;
     let Some(checked) = Checked::of(sources, session.json).await? else {
         return Ok(Err(Exit::Usage));
@@ -74,48 +76,57 @@ async fn prepare(
         update: true,
         only_differences: true,
     };
-    let mut ids = HashSet::new();
-    let plan = plan::tell(session, &checked, all, |row| {
-        if arguments.prune_report {
-            ids.insert(row.id.clone());
-        }
-    })
-    .await?;
+    let plan = plan::tell(session, &checked, all).await?;
     if arguments.prune_report {
-        prune_report(session, &ids).await?;
+        prune_report(session, &checked.ids).await?;
     }
     if arguments.mutation.dry_run {
-        plan::say_sum(session, &checked, plan)?;
+        plan::say_sum(session, all, plan)?;
         return Ok(Err(Exit::Done));
     }
-    print::context(&format!(
-        "create {}, update {}, unchanged {}",
-        plan.create, plan.update, plan.unchanged
-    ));
-    if plan.to_do() > 0 {
-        session.operations.sending_permitted(sending(plan))?;
-        ask::can_be_asked(session, arguments.mutation.yes)?;
-        session.operations.ready().await?;
-        let profile = &session.operations.profile().name;
-        let words = format!("apply {} in {profile}", plan.to_do());
-        let what = "Groups are created and changed; none can be deleted again.";
-        ask::confirm(arguments.mutation.yes, what, Question::TypeWords(&words)).await?;
+    print::context(&plan::in_words(all, plan));
+    let operations = &session.operations;
+    if plan.to_do() == 0 {
+        return Ok(Ok((checked, Permit::nothing())));
     }
-    Ok(Ok((checked, plan)))
+    let permit = operations.sending_permitted(sending(plan), plan.to_do())?;
+    ask::can_be_asked(session, arguments.mutation.yes)?;
+    operations.ready().await?;
+    let profile = &operations.profile().name;
+    let words = format!("apply {} in {profile}", plan.to_do());
+    let what = "Groups are created and changed; none can be deleted again.";
+    ask::confirm(arguments.mutation.yes, what, Question::TypeWords(&words)).await?;
+    Ok(Ok((checked, permit)))
 }
 
 /// Known groups that the files do not have.
-async fn prune_report(session: &Session, ids: &HashSet<UserGroupId>) -> Result<(), Stop> {
-    let groups = session.operations.list().await?;
-    let others = groups.iter().filter(|group| !ids.contains(&group.id));
-    for group in others {
-        if session.json {
-            line(&json!({"user_group_id": group.id.as_str(), "plan": "not_in_files"}))?;
-        } else {
-            print::result(&format!("not in the files: {}", group.id))?;
+async fn prune_report(session: &Session, ids: &Ids) -> Result<(), Stop> {
+    let (sender, mut some) = mpsc::channel::<Vec<KnownGroup>>(2);
+    let reading = session
+        .operations
+        .each_group(move |groups| sender.blocking_send(groups).is_ok());
+    let telling = async {
+        while let Some(groups) = some.recv().await {
+            let mut text = String::new();
+            for group in groups.iter().filter(|group| !ids.has(&group.id)) {
+                let line = if session.json {
+                    let line = json!({"user_group_id": group.id.as_str(), "plan": "not_in_files"});
+                    escape_hidden(&line.to_string())
+                } else {
+                    format!("not in the files: {}", group.id)
+                };
+                text.push_str(&line);
+                text.push('\n');
+            }
+            if !text.is_empty() {
+                print::result(&text)?;
+            }
         }
-    }
-    Ok(())
+        Ok(())
+    };
+    let (read, told) = tokio::join!(reading, telling);
+    read?;
+    told
 }
 
 /// The file, or the files of a folder in the order of their names.
@@ -127,10 +138,29 @@ fn sources(path: &Path) -> Result<Vec<PathBuf>, Stop> {
     let mut files = Vec::new();
     for entry in path.read_dir().map_err(failed)? {
         let file = entry.map_err(failed)?.path();
-        let ending = file.extension().and_then(|ending| ending.to_str());
-        if file.is_file() && ending.is_some_and(|ending| ENDINGS.contains(&ending)) {
-            files.push(file);
+        let is_hidden = file
+            .file_name()
+            .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        let is_meant = file.extension().is_some_and(|ending| {
+            let mut endings = ENDINGS.iter();
+            endings.any(|known| ending.eq_ignore_ascii_case(known))
+        });
+        if is_hidden || !is_meant {
+            continue;
         }
+        // Left out in silence, its groups would not be as wanted.
+        let why = match std::fs::metadata(&file) {
+            Ok(found) if found.is_file() => {
+                files.push(file);
+                continue;
+            }
+            Ok(_) => "it is not a regular file".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        return Err(Stop::Usage(format!(
+            "{}: {why}; take it out of the folder; nothing was done",
+            file.display()
+        )));
     }
     if files.is_empty() {
         return Err(Stop::Usage(format!(

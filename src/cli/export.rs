@@ -1,16 +1,20 @@
 //! `export`: what the directory knows, as a file that `import` and `apply` read. Tokens only when asked for, from the
 //! service, into a file of their own.
 
+mod tokens;
+
 use std::{
+    fs::File,
     io::{self, BufWriter, IsTerminal, Write},
-    path::Path,
+    os::unix::fs::FileTypeExt,
+    path::{Path, PathBuf},
+    time::Duration,
 };
 
-use futures_util::StreamExt;
+use tokio::sync::mpsc;
 
 use super::{
     args::{Export, FileFormat, Global},
-    bulk::tokens::TokenLines,
     exit::Exit,
     print,
     session::{InFlight, Session},
@@ -18,15 +22,15 @@ use super::{
     stop::Stop,
 };
 use crate::{
-    api::inspect::escape_hidden,
-    domain::{
-        exchange::{Format, Row},
-        group::UserGroupId,
-        known::KnownGroup,
-        text::visible,
-    },
-    operations::{Assurance, bulk::Keep},
+    domain::{exchange::Format, known::KnownGroup, text::visible},
+    operations::exported_row,
 };
+
+/// How long a half-written file is waited for, so that it can be taken away.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Groups as they come; `None` behind the last one.
+type Piece = Option<Vec<KnownGroup>>;
 
 pub(super) async fn run(global: &Global, arguments: Export) -> Result<Exit, Stop> {
     let mut signals = Signals::new()?;
@@ -37,128 +41,147 @@ pub(super) async fn run(global: &Global, arguments: Export) -> Result<Exit, Stop
         None if session.json => Format::Json,
         Some(FileFormat::Jsonl) | None => Format::JsonLines,
     };
+    let file = arguments.output.filter(|path| path != Path::new("-"));
+    let file = file.as_deref().map(target).transpose()?;
     let exit = match &arguments.token_out {
-        Some(file) => {
-            let concurrency = arguments.pace.concurrency.into();
-            tokens(&session, &mut signals, file, concurrency).await?
-        }
+        Some(out) => tokens::read(&session, &mut signals, out, arguments.speed.pace()).await?,
         None => Exit::Done,
     };
-    let groups = tokio::select! {
-        biased;
-        () = signals.next() => return Err(Stop::Interrupted { in_flight: false }),
-        groups = session.operations.list() => groups?,
-    };
-    let count = groups.len();
-    if let Some(path) = &arguments.output {
-        to_file(path, format, groups)
-            .map_err(|error| Stop::Usage(format!("cannot write {}: {error}", path.display())))?;
+    let count = groups(&session, &mut signals, format, file.as_deref()).await?;
+    if let Some(path) = &file {
         print::say(&format!("{count} groups are in {}", path.display()));
-        return Ok(exit);
     }
-    let mut out = BufWriter::new(io::stdout().lock());
-    // A terminal must not act on what stands in a name.
-    let shown = io::stdout().is_terminal();
-    match write(&mut out, format, groups, shown) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Stop::Output(error)),
-        _ => Ok(exit),
+    Ok(exit)
+}
+
+/// Where the file really is: what a link points to is replaced, not the link.
+fn target(path: &Path) -> Result<PathBuf, Stop> {
+    let refused = |why: &str| {
+        Stop::Usage(format!(
+            "cannot write {}: {why}; nothing was written",
+            path.display()
+        ))
+    };
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_file() => path
+            .canonicalize()
+            .map_err(|error| refused(&error.to_string())),
+        Ok(found) if found.is_dir() => Err(refused("it is a folder; name a file in it")),
+        Ok(found) if found.file_type().is_char_device() || found.file_type().is_fifo() => Err(
+            refused("it is no regular file, and would be replaced by one; use standard output"),
+        ),
+        Ok(_) => Err(refused("it is no regular file")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if path.symlink_metadata().is_ok() {
+                return Err(refused("it is a link to nowhere"));
+            }
+            Ok(path.to_owned())
+        }
+        Err(error) => Err(refused(&error.to_string())),
     }
+}
+
+/// Writes all groups as they come from the directory; says how many. A signal leaves no half file, and a reader that
+/// does not read holds up neither a signal nor the directory.
+async fn groups(
+    session: &Session,
+    signals: &mut Signals,
+    format: Format,
+    file: Option<&Path>,
+) -> Result<usize, Stop> {
+    let (sender, mut read) = mpsc::channel::<Vec<KnownGroup>>(2);
+    let reading = session
+        .operations
+        .each_group(move |some| sender.blocking_send(some).is_ok());
+    let (to_writer, pieces) = mpsc::channel::<Piece>(2);
+    let path = file.map(Path::to_owned);
+    let mut writing = tokio::task::spawn_blocking(move || match path {
+        Some(path) => to_file(&path, format, pieces),
+        None => to_output(format, pieces),
+    });
+    let forwarding = async {
+        while let Some(some) = read.recv().await {
+            if to_writer.send(Some(some)).await.is_err() {
+                // It says itself why it has ended.
+                read.close();
+                return;
+            }
+        }
+    };
+    let work = async {
+        let (done, ()) = tokio::join!(reading, forwarding);
+        done?;
+        drop(to_writer.send(None).await);
+        let written = (&mut writing).await;
+        let broke_off = |_| io::Error::other("the writing broke off");
+        let written = written.map_err(broke_off).and_then(|written| written);
+        written.map_err(|error| match file {
+            Some(path) => Stop::Usage(format!("cannot write {}: {error}", path.display())),
+            None => Stop::Output(error),
+        })
+    };
+    let worked = tokio::select! {
+        biased;
+        () = signals.next() => None,
+        worked = work => Some(worked),
+    };
+    if let Some(worked) = worked {
+        return worked;
+    }
+    drop(to_writer);
+    // Its half file is taken away meanwhile.
+    drop(tokio::time::timeout(PATIENCE, writing).await);
+    Err(Stop::Interrupted { in_flight: false })
 }
 
 /// Whole or not at all; what the file held before is replaced.
-fn to_file(path: &Path, format: Format, groups: Vec<KnownGroup>) -> io::Result<()> {
+fn to_file(path: &Path, format: Format, pieces: mpsc::Receiver<Piece>) -> io::Result<usize> {
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
     let folder = folder.unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    write(&mut BufWriter::new(&mut file), format, groups, false)?;
+    let count = write(&mut BufWriter::new(&mut file), format, pieces, false)?;
     file.as_file().sync_all()?;
     file.persist(path)?;
-    Ok(())
+    // The name is durable only with its folder.
+    File::open(folder)?.sync_all()?;
+    Ok(count)
 }
 
+/// A reader that has gone is no error.
+fn to_output(format: Format, pieces: mpsc::Receiver<Piece>) -> io::Result<usize> {
+    // A terminal must not act on what stands in a name.
+    let shown = io::stdout().is_terminal();
+    match write(&mut BufWriter::new(io::stdout()), format, pieces, shown) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),
+        written => written,
+    }
+}
+
+/// An error where the last piece did not come.
 fn write(
     out: &mut impl Write,
     format: Format,
-    groups: Vec<KnownGroup>,
+    mut pieces: mpsc::Receiver<Piece>,
     shown: bool,
-) -> io::Result<()> {
+) -> io::Result<usize> {
     out.write_all(format.head().as_bytes())?;
-    for (index, group) in groups.into_iter().enumerate() {
-        let text = format.row(&Row::of(group), index == 0);
-        let text = match format {
-            Format::Csv if shown => format!("{}\n", visible(text.trim_end())),
-            Format::Csv => text,
-            Format::Json | Format::JsonLines => escape_hidden(&text),
-        };
-        out.write_all(text.as_bytes())?;
-    }
-    out.write_all(format.foot().as_bytes())?;
-    out.flush()
-}
-
-/// Reads the token of every group that the service is known to have. An alarm stops it.
-async fn tokens(
-    session: &Session,
-    signals: &mut Signals,
-    file: &Path,
-    concurrency: usize,
-) -> Result<Exit, Stop> {
-    session.say_where();
-    let operations = &session.operations;
-    operations.ready().await?;
-    let lines = TokenLines::create(file, operations.directory().fingerprinter())?;
-    let groups = operations.list().await?.into_iter();
-    let (seen, unseen): (Vec<_>, Vec<_>) = groups.partition(|group| group.last_seen.is_some());
-    if !unseen.is_empty() {
-        print::say(&format!(
-            "! {} groups were never seen at the service and are left out: reading one could create it",
-            unseen.len()
-        ));
-    }
-    let ids: Vec<UserGroupId> = seen.into_iter().map(|group| group.id).collect();
-    let (all, mut kept, mut failed) = (ids.len(), 0_usize, 0_usize);
-    let mut reads = futures_util::stream::iter(ids)
-        .map(|id| async move {
-            let read = Box::pin(operations.look_up(&id, Assurance::KnownOnly)).await;
-            (id, read)
-        })
-        .buffer_unordered(concurrency);
+    let mut count = 0;
     loop {
-        let next = tokio::select! {
-            biased;
-            () = signals.next() => return Err(Stop::Interrupted { in_flight: false }),
-            next = reads.next() => next,
-        };
-        let Some((id, read)) = next else { break };
-        match read {
-            Ok(done) => {
-                if let Some(alarm) = done.warnings.iter().find(|warning| warning.is_alarm()) {
-                    return Err(Stop::Guarded(format!(
-                        "\"{id}\": {alarm} Nothing further was read"
-                    )));
-                }
-                if done.token.is_none() {
-                    failed += 1;
-                    print::alarm(&format!(
-                        "x \"{id}\": its token did not come; read it again"
-                    ));
-                    continue;
-                }
-                lines.keep(&done).map_err(|error| {
-                    Stop::Usage(format!("cannot write {}: {error}", file.display()))
-                })?;
-                kept += 1;
-            }
-            Err(failure) => {
-                failed += 1;
-                print::alarm(&format!("x \"{id}\": {failure}"));
-                let exit = Exit::of_failure(&failure);
-                if matches!(exit, Exit::Key | Exit::Guarded | Exit::Usage) {
-                    return Err(failure.into());
-                }
-            }
+        let piece = pieces.blocking_recv();
+        let piece = piece.ok_or_else(|| io::Error::other("it was broken off"))?;
+        let Some(groups) = piece else { break };
+        for group in groups {
+            let text = exported_row(format, group, count == 0);
+            let text = if shown && format == Format::Csv {
+                format!("{}\n", visible(text.trim_end()))
+            } else {
+                text
+            };
+            out.write_all(text.as_bytes())?;
+            count += 1;
         }
     }
-    print::say(&format!("{kept} of {all} tokens are in {}", file.display()));
-    Ok(if failed > 0 { Exit::Partly } else { Exit::Done })
+    out.write_all(format.foot().as_bytes())?;
+    out.flush()?;
+    Ok(count)
 }

@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 enum News {
     Line(String),
     Alarm(String),
-    /// So many are done, and how they stand.
+    /// How many have ended, and how.
     Counts(usize, String),
 }
 
@@ -55,16 +55,21 @@ impl Writer {
     }
 }
 
-pub(super) struct Teller {
+pub(in crate::cli) struct Teller {
     out: Writer,
     err: Writer,
     /// Standard error is a terminal, and shows a bar.
-    pub(super) has_bar: bool,
+    pub(in crate::cli) has_bar: bool,
+    /// Results appear on the terminal that shows the bar.
+    beside_bar: bool,
 }
 
 impl Teller {
-    pub(super) fn start(planned: usize) -> Self {
-        let has_bar = io::stderr().is_terminal() && !print::is_quiet();
+    pub(in crate::cli) fn start(planned: usize) -> Self {
+        let target = ProgressDrawTarget::stderr_with_hz(5);
+        let bar = ProgressBar::with_draw_target(Some(planned as u64), target);
+        // Where it cannot be drawn, as with TERM=dumb, it would swallow the lines, too.
+        let has_bar = !bar.is_hidden() && !print::is_quiet();
         let out = Writer::start(|news| {
             for news in news {
                 if let News::Line(line) = news {
@@ -77,7 +82,7 @@ impl Teller {
             }
         });
         let err = if has_bar {
-            Writer::start(move |news| draw(news, planned))
+            Writer::start(move |news| draw(news, &bar))
         } else {
             Writer::start(|news| {
                 for news in news {
@@ -89,48 +94,67 @@ impl Teller {
                 }
             })
         };
-        Self { out, err, has_bar }
+        Self {
+            out,
+            err,
+            has_bar,
+            beside_bar: has_bar && io::stdout().is_terminal(),
+        }
     }
 
     /// A line of the result; already escaped.
-    pub(super) fn result(&self, line: String) {
-        self.out.tell(News::Line(line));
+    pub(in crate::cli) fn result(&self, line: String) {
+        let writer = if self.beside_bar {
+            &self.err
+        } else {
+            &self.out
+        };
+        writer.tell(News::Line(line));
     }
 
-    pub(super) fn say(&self, line: String) {
+    pub(in crate::cli) fn say(&self, line: String) {
         self.err.tell(News::Line(line));
     }
 
     /// What is said with `--quiet` too.
-    pub(super) fn alarm(&self, line: String) {
+    pub(in crate::cli) fn alarm(&self, line: String) {
         self.err.tell(News::Alarm(line));
     }
 
-    pub(super) fn counts(&self, done: usize, counts: &impl Display) {
+    pub(in crate::cli) fn held(&self, wait: Duration) {
+        self.say(format!(
+            "the service asks to wait {} s; nothing is sent meanwhile",
+            wait.as_secs()
+        ));
+    }
+
+    pub(in crate::cli) fn counts(&self, done: usize, counts: &impl Display) {
         if self.has_bar {
             self.err.tell(News::Counts(done, counts.to_string()));
         }
     }
 
     /// Waits until all is written. Nobody who was interrupted waits for a reader.
-    pub(super) async fn end(self, interrupted: bool) {
+    pub(in crate::cli) async fn end(self, interrupted: bool) {
         self.err.end(Some(PATIENCE)).await;
         self.out.end(interrupted.then_some(PATIENCE)).await;
     }
 }
 
-fn draw(news: &mpsc::Receiver<News>, planned: usize) {
-    let target = ProgressDrawTarget::stderr_with_hz(5);
-    let bar = ProgressBar::with_draw_target(Some(planned as u64), target);
+fn draw(news: &mpsc::Receiver<News>, bar: &ProgressBar) {
     if let Ok(style) = ProgressStyle::with_template("[{bar:20}] {pos}/{len} {eta} {msg}") {
         bar.set_style(style.progress_chars("=> "));
     }
     for news in news {
         match news {
-            News::Line(line) | News::Alarm(line) => bar.println(visible(&line)),
-            News::Counts(done, counts) => {
+            News::Line(text) | News::Alarm(text) => {
+                for line in text.lines() {
+                    bar.println(visible(line));
+                }
+            }
+            News::Counts(done, words) => {
                 bar.set_position(done as u64);
-                bar.set_message(counts);
+                bar.set_message(words);
             }
         }
     }

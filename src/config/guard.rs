@@ -69,7 +69,7 @@ pub enum Rule {
     /// Ask at least as strongly as this.
     AtLeast(Level),
     Forbid,
-    /// At most so many groups in one bulk rotation.
+    /// At most so many groups in one bulk rotation, import or apply.
     Most(usize),
 }
 
@@ -122,6 +122,21 @@ pub fn most(guards: &[Guard]) -> Option<(usize, &str)> {
             Rule::AtLeast(_) | Rule::Forbid => None,
         })
         .min_by_key(|(most, _)| *most)
+}
+
+/// Why so many groups may not be created or updated at once, if so: by a guard of bulk that means no rotation alone.
+pub fn too_many(guards: &[Guard], count: usize) -> Option<String> {
+    let mut of_bulk = guards
+        .iter()
+        .filter(|guard| guard.operation == Operation::Bulk);
+    let objection = |guard: &Guard| match guard.rule {
+        Rule::Forbid => Some(guard.reason.clone()),
+        Rule::Most(most) if count > most => {
+            Some(format!("at most {most} at once: {}", guard.reason))
+        }
+        Rule::Most(_) | Rule::AtLeast(_) => None,
+    };
+    of_bulk.find_map(objection)
 }
 
 const EXAMPLE: &str = "{ operation = \"rotate\", level = \"typed\", reason = \"two people look\" }, { operation = \"update\", \

@@ -55,6 +55,10 @@ pub(super) enum Missing {
     NotAFile,
     #[error("other users can read or change it (mode {0:04o}); run chmod 600 on it")]
     TooOpen(u32),
+    #[error(
+        "it belongs to another user (number {0}), who can read and change it; use a file of your own, mode 600"
+    )]
+    NotOurs(u32),
     #[error("it holds more than 64 KiB, which is no API key; name another source")]
     TooMuch,
     #[error("it cannot be started: {0}")]
@@ -128,9 +132,11 @@ fn file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Missing> {
     if !metadata.is_file() {
         return Err(Missing::NotAFile);
     }
-    if metadata.mode() & 0o077 != 0 {
-        return Err(Missing::TooOpen(metadata.mode() & 0o7777));
-    }
+    private(
+        metadata.mode(),
+        metadata.uid(),
+        rustix::process::geteuid().as_raw(),
+    )?;
     let mut bytes = Zeroizing::new(Vec::with_capacity(LARGEST + 1));
     file.take(LARGEST as u64 + 1)
         .read_to_end(&mut bytes)
@@ -139,6 +145,17 @@ fn file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Missing> {
         return Err(Missing::TooMuch);
     }
     Ok(bytes)
+}
+
+/// Only root may hold a key for somebody else.
+fn private(mode: u32, owner: u32, us: u32) -> Result<(), Missing> {
+    if owner != us && owner != 0 {
+        Err(Missing::NotOurs(owner))
+    } else if mode & 0o077 != 0 {
+        Err(Missing::TooOpen(mode & 0o7777))
+    } else {
+        Ok(())
+    }
 }
 
 /// An API key that a person gave, as it may be sent; the error never quotes it.
@@ -165,4 +182,29 @@ fn key(bytes: &[u8]) -> Result<SecretString, Missing> {
     std::str::from_utf8(line)
         .map(SecretString::from)
         .map_err(|_| Missing::NotAKey)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_file_is_ours_or_of_root_and_closed_to_others() {
+        for (mode, owner, us, refused) in [
+            (0o100_600, 1000, 1000, None),
+            (0o100_400, 0, 1000, None),
+            (0o100_600, 0, 0, None),
+            (0o100_600, 1001, 1000, Some("another user (number 1001)")),
+            (0o100_600, 1000, 0, Some("another user (number 1000)")),
+            (0o100_640, 1000, 1000, Some("chmod 600")),
+            (0o100_604, 0, 1000, Some("chmod 600")),
+        ] {
+            let why = private(mode, owner, us).err().map(|why| why.to_string());
+            match (why, refused) {
+                (None, None) => {}
+                (Some(why), Some(words)) => assert!(why.contains(words), "{why}"),
+                (why, refused) => panic!("{mode:o} {owner} {us}: {why:?}, not {refused:?}"),
+            }
+        }
+    }
 }

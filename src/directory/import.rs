@@ -4,7 +4,11 @@
 use jiff::Timestamp;
 
 use super::{Directory, DirectoryError, request::Request};
-use crate::domain::{exchange::Row, known::Taken};
+use crate::domain::{
+    exchange::Row,
+    group::UserGroupId,
+    known::{KnownGroup, Taken},
+};
 
 /// Number of a file that is being sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +25,21 @@ pub struct Import {
 }
 
 impl Directory {
+    /// These groups, as far as they are known, in the order of the ids; meant for some thousands at a time.
+    pub async fn some_groups(
+        &self,
+        profile: &str,
+        ids: Vec<UserGroupId>,
+    ) -> Result<Vec<Option<KnownGroup>>, DirectoryError> {
+        let profile = profile.to_owned();
+        self.ask(|reply| Request::SomeGroups {
+            profile,
+            ids,
+            reply,
+        })
+        .await
+    }
+
     /// Adds ids, and what the file says of them where nothing better is known; one transaction. The answers are in the
     /// order of the rows.
     pub async fn import(

@@ -48,6 +48,12 @@ pub(super) enum Request {
         id: UserGroupId,
         reply: Reply<Option<KnownGroup>>,
     },
+    /// Those of these that are known.
+    SomeGroups {
+        profile: String,
+        ids: Vec<UserGroupId>,
+        reply: Reply<Vec<Option<KnownGroup>>>,
+    },
     Standing {
         profile: String,
         id: UserGroupId,
@@ -177,6 +183,7 @@ impl Request {
     pub(super) fn is_glance(&self) -> bool {
         match self {
             Self::Group { .. }
+            | Self::SomeGroups { .. }
             | Self::Drafts { .. }
             | Self::Standing { .. }
             | Self::Rotation { .. }

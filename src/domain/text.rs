@@ -124,6 +124,38 @@ pub fn skeleton(text: &str) -> String {
         .collect()
 }
 
+/// [`skeleton`] for many texts: the table of Unicode is slow, and most ids are ASCII.
+#[derive(Debug)]
+pub struct Looks {
+    ascii: Vec<String>,
+    look: String,
+}
+
+impl Default for Looks {
+    fn default() -> Self {
+        let ascii = (0..128_u8).map(|byte| skeleton(char::from(byte).encode_utf8(&mut [0; 4])));
+        Self {
+            ascii: ascii.collect(),
+            look: String::new(),
+        }
+    }
+}
+
+impl Looks {
+    /// The skeleton of this text, until the next one.
+    pub fn of(&mut self, text: &str) -> &str {
+        self.look.clear();
+        if text.is_ascii() {
+            for byte in text.bytes() {
+                self.look.push_str(&self.ascii[usize::from(byte)]);
+            }
+        } else {
+            self.look.push_str(&skeleton(text));
+        }
+        &self.look
+    }
+}
+
 /// Columns a text takes on a terminal.
 pub fn width(text: &str) -> usize {
     text.width()

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Warning;
+use super::{Warning, pace::Patience};
 use crate::{
     api::{
         answer::advice,
@@ -127,9 +127,14 @@ pub enum Failure {
     #[error(
         "the service refused ({status}){}; nothing was changed; {}",
         said(words.as_ref()),
-        advice(*status, true, None)
+        advice(*status, true, *retry_after)
     )]
-    Refused { status: u16, words: Option<String> },
+    Refused {
+        status: u16,
+        words: Option<String>,
+        /// How long the service asks to be left alone.
+        retry_after: Option<Duration>,
+    },
     /// A read that the service put off (429 or 503); nothing was changed by it.
     #[error("{why}")]
     Busy {
@@ -177,6 +182,19 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// How long to wait before it is tried again, where the service put it off and nothing was changed by it.
+    pub(super) fn put_off(&self, patience: &mut Patience) -> Option<Duration> {
+        match self {
+            Self::Busy { retry_after, .. }
+            | Self::Refused {
+                status: 429,
+                retry_after,
+                ..
+            } => patience.wait(*retry_after),
+            _ => None,
+        }
+    }
+
     /// Another environment answered than the profile says (hazard 11).
     pub fn is_wrong_environment(&self) -> bool {
         match self {

@@ -1,12 +1,22 @@
 //! Rows of a file: into the directory, with nothing sent; or to the service, one by one, each as a create or an update of
 //! its own (hazards 1, 2 and 4 of service.md).
 
-use super::{Assurance, DirectoryError, Done, Failure, Guarded, Operations, Warning};
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
+
+use super::{
+    Assurance, DirectoryError, Done, Failure, Guarded, Operations, Warning,
+    pace::{Control, Patience},
+};
 use crate::{
+    config::guard,
     directory::{Import, ImportId},
     domain::{
         change::Wanted,
         exchange::{Need, Planned, Row},
+        group::UserGroupId,
         history::Ending,
         known::Taken,
     },
@@ -25,6 +35,34 @@ pub struct Sending {
     pub only_differences: bool,
 }
 
+/// Rows that may be sent: what the profile allows, and no more of them than were asked for.
+#[derive(Debug)]
+pub struct Permit {
+    sending: Sending,
+    left: AtomicUsize,
+}
+
+impl Permit {
+    /// For rows that all say what this desk knows already.
+    pub fn nothing() -> Self {
+        Self {
+            sending: Sending {
+                create: false,
+                update: false,
+                only_differences: true,
+            },
+            left: AtomicUsize::new(0),
+        }
+    }
+
+    /// Whether one row more may be sent.
+    fn take(&self) -> bool {
+        let take = |left: usize| left.checked_sub(1);
+        let order = Ordering::SeqCst;
+        self.left.fetch_update(order, order, take).is_ok()
+    }
+}
+
 /// How a row that was sent ended.
 #[derive(Debug)]
 pub enum RowEnd {
@@ -35,6 +73,8 @@ pub enum RowEnd {
     },
     /// Only a create could make it, and none was asked for; nothing was sent.
     NotThere,
+    /// The service put it off, nothing was changed by it, and then the run was stopped.
+    NotStarted,
     Failed(Failure),
 }
 
@@ -44,6 +84,7 @@ impl RowEnd {
         match self {
             Self::Done { outcome, .. } => outcome,
             Self::NotThere => "not_known",
+            Self::NotStarted => "not_started",
             Self::Failed(failure) => failure.ending().map_or("failed", Ending::as_str),
         }
     }
@@ -55,7 +96,7 @@ impl RowEnd {
                 matches!(failure, Failure::NotWritten(_))
                     || failure.ending() == Some(Ending::Unknown)
             }
-            Self::Done { .. } | Self::NotThere => false,
+            Self::Done { .. } | Self::NotThere | Self::NotStarted => false,
         }
     }
 
@@ -63,7 +104,7 @@ impl RowEnd {
     pub fn is_alarm(&self) -> bool {
         match self {
             Self::Done { warnings, .. } => warnings.iter().any(Warning::is_alarm),
-            Self::NotThere => false,
+            Self::NotThere | Self::NotStarted => false,
             Self::Failed(failure) => matches!(
                 failure,
                 Failure::CreatedByGet { .. }
@@ -100,8 +141,8 @@ impl Operations {
         self.directory().end_import(import, self.now()).await
     }
 
-    /// Refuses what the profile forbids of this.
-    pub fn sending_permitted(&self, sending: Sending) -> Result<(), Failure> {
+    /// Refuses what the profile forbids of this, be it by a guard of one operation or of many at once.
+    pub fn sending_permitted(&self, sending: Sending, rows: usize) -> Result<Permit, Failure> {
         self.writable()?;
         if sending.create {
             self.permitted(Guarded::Create)?;
@@ -109,20 +150,46 @@ impl Operations {
         if sending.update {
             self.permitted(Guarded::Update)?;
         }
-        Ok(())
+        if let Some(reason) = guard::too_many(&self.profile().guards, rows) {
+            return Err(Failure::Forbidden {
+                operation: Guarded::Bulk,
+                profile: self.profile().name.clone(),
+                reason,
+            });
+        }
+        Ok(Permit {
+            sending,
+            left: AtomicUsize::new(rows),
+        })
     }
 
-    /// Sends what one row needs, and writes down that it is done where its file has a journal. Doing it twice does no harm: an existing group is
-    /// returned unchanged, and an update sends the same whole.
+    /// Sends what one row needs, and writes down that it is done where its file has a journal. Doing it twice does no
+    /// harm: an existing group is returned unchanged, and an update sends the same whole. What the service puts off is
+    /// sent again after the pause it asks for, which holds for all rows; `held` gets to know of it.
     pub async fn send_row(
         &self,
+        permit: &Permit,
         place: Option<(ImportId, usize)>,
         row: &Row,
-        sending: Sending,
+        control: &Control,
+        held: impl Fn(Duration),
     ) -> RowEnd {
-        let end = match self.settle_row(row, sending).await {
-            Ok(end) => end,
-            Err(failure) => RowEnd::Failed(failure),
+        let mut patience = Patience::new();
+        let mut is_taken = false;
+        let end = loop {
+            let settled = self.settle_row(row, permit, &mut is_taken).await;
+            let failure = match settled {
+                Ok(end) => break end,
+                Err(failure) => failure,
+            };
+            let Some(wait) = failure.put_off(&mut patience) else {
+                break RowEnd::Failed(failure);
+            };
+            control.hold(wait);
+            held(wait);
+            if !control.may_send().await {
+                return RowEnd::NotStarted;
+            }
         };
         if let RowEnd::Done { outcome, .. } = &end
             && !end.is_alarm()
@@ -134,7 +201,39 @@ impl Operations {
         end
     }
 
-    async fn settle_row(&self, row: &Row, sending: Sending) -> Result<RowEnd, Failure> {
+    /// Reads a group that the directory knows; what the service puts off is read again after the pause it asks for, which
+    /// holds for all that this control steers.
+    pub async fn read_patiently(
+        &self,
+        id: &UserGroupId,
+        control: &Control,
+        held: impl Fn(Duration),
+    ) -> Result<Done, Failure> {
+        let mut patience = Patience::new();
+        loop {
+            let failure = match self.look_up(id, Assurance::KnownOnly).await {
+                Ok(done) => return Ok(done),
+                Err(failure) => failure,
+            };
+            let Some(wait) = failure.put_off(&mut patience) else {
+                return Err(failure);
+            };
+            control.hold(wait);
+            held(wait);
+            if !control.may_send().await {
+                return Err(failure);
+            }
+        }
+    }
+
+    /// `is_taken`: the permit counts this row already.
+    async fn settle_row(
+        &self,
+        row: &Row,
+        permit: &Permit,
+        is_taken: &mut bool,
+    ) -> Result<RowEnd, Failure> {
+        let sending = permit.sending;
         let known = self.show(&row.id).await.map_err(Failure::NothingSent)?;
         let planned = Planned::of(row, known.as_ref());
         if sending.only_differences && planned.need == Need::Unchanged {
@@ -145,12 +244,17 @@ impl Operations {
         }
         // What only a file has told of may not exist: to read it could create it without its fields.
         let is_there = known.is_some_and(|group| group.last_seen.is_some());
+        if !(is_there && sending.update || sending.create) {
+            return Ok(RowEnd::NotThere);
+        }
+        // More may differ by now than was confirmed.
+        *is_taken = *is_taken || permit.take();
+        if !*is_taken {
+            return Ok(RowEnd::NotStarted);
+        }
         if sending.update && is_there {
             let read = self.look_up(&row.id, Assurance::KnownOnly).await?;
             return self.update_from(row, read).await;
-        }
-        if !sending.create {
-            return Ok(RowEnd::NotThere);
         }
         let created = self.create(&row.id, &row.said).await?;
         if created.ending == Ending::Existed && sending.update && !is_alarming(&created) {

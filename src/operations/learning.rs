@@ -277,7 +277,7 @@ impl No {
                     ..
                 } => Failure::Busy {
                     status,
-                    why: refused(status, words).to_string(),
+                    why: refused(status, words, None).to_string(),
                     retry_after,
                 },
                 Verdict::Unclear(Unclear::ServerError {
@@ -289,7 +289,7 @@ impl No {
                     why: of_a_read(&reply.verdict),
                     retry_after,
                 },
-                Verdict::Refused { words, .. } => refused(reply.status, words),
+                Verdict::Refused { words, .. } => refused(reply.status, words, None),
                 verdict @ (Verdict::Success(_) | Verdict::SameToken(_) | Verdict::Unclear(_)) => {
                     Failure::Unreadable(of_a_read(&verdict))
                 }
@@ -309,8 +309,9 @@ impl No {
                 Verdict::Refused {
                     stated: true,
                     words,
+                    retry_after,
                     ..
-                } => refused(reply.status, words),
+                } => refused(reply.status, words, retry_after),
                 verdict => unknown(what(&verdict)),
             },
             Self::Failed(error @ CallError::NotSent { .. }) => Failure::Unreachable(error),
@@ -319,11 +320,19 @@ impl No {
     }
 }
 
-pub(super) fn refused(status: u16, words: Option<String>) -> Failure {
+pub(super) fn refused(
+    status: u16,
+    words: Option<String>,
+    retry_after: Option<Duration>,
+) -> Failure {
     if status == 401 {
         Failure::KeyRefused { words }
     } else {
-        Failure::Refused { status, words }
+        Failure::Refused {
+            status,
+            words,
+            retry_after,
+        }
     }
 }
 

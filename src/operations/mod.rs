@@ -34,7 +34,7 @@ pub use exporting::{exported_row, format_of};
 pub use failure::Failure;
 pub use groups::request;
 pub use handing::HandedOff;
-pub use importing::{RowEnd, Sending};
+pub use importing::{Permit, RowEnd, Sending};
 pub use outcome::{Done, Warning};
 pub use points::Point;
 pub use recording::changes_json;
@@ -182,6 +182,15 @@ impl Operations {
     /// What the directory knows of one group; nothing is sent.
     pub async fn show(&self, id: &UserGroupId) -> Result<Option<KnownGroup>, DirectoryError> {
         self.0.directory.group(&self.profile().name, id).await
+    }
+
+    /// What the directory knows of these groups, in the order of the ids; some thousands at a time.
+    pub async fn show_some(
+        &self,
+        ids: Vec<UserGroupId>,
+    ) -> Result<Vec<Option<KnownGroup>>, DirectoryError> {
+        let profile = &self.profile().name;
+        self.0.directory.some_groups(profile, ids).await
     }
 
     /// Newest first; of this profile, and of one group where an id is given.

@@ -191,7 +191,7 @@ impl Operations {
                     verdict: Verdict::Refused { words, .. },
                     status,
                     ..
-                }) => refused(status, words),
+                }) => refused(status, words, None),
                 _ => Failure::NotApplied { why },
             }),
             State::Conflict => Err(Failure::Conflict {

@@ -12,6 +12,7 @@ mod desk;
 mod doctor;
 mod durability;
 mod errands;
+mod exchange;
 mod exits;
 mod export;
 mod failures;

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::Mutation;
+use super::{Mutation, bulk::rate};
+use crate::operations::bulk::Pace;
 
 #[derive(Debug, Args)]
 #[command(
@@ -28,16 +29,29 @@ pub(in crate::cli) struct Import {
     #[arg(long)]
     pub(in crate::cli) again: bool,
     #[command(flatten)]
-    pub(in crate::cli) pace: Concurrency,
+    pub(in crate::cli) speed: Speed,
     #[command(flatten)]
     pub(in crate::cli) mutation: Mutation,
 }
 
 #[derive(Debug, Clone, Copy, Args)]
-pub(in crate::cli) struct Concurrency {
+pub(in crate::cli) struct Speed {
     /// So many at the same time
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub(in crate::cli) concurrency: u16,
+    concurrency: u16,
+    /// At most so many per second or minute, such as 5/s or 30/m
+    #[arg(long, value_name = "N/s", value_parser = rate)]
+    rate: Option<f64>,
+}
+
+impl Speed {
+    pub(in crate::cli) fn pace(self) -> Pace {
+        Pace {
+            concurrency: self.concurrency.into(),
+            rate: self.rate,
+            ..Pace::default()
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -49,7 +63,7 @@ pub(in crate::cli) struct Export {
     /// JSON lines, one JSON array, or CSV [default: jsonl; with --json one array]
     #[arg(long, value_enum)]
     pub(in crate::cli) format: Option<FileFormat>,
-    /// Write to this file, in the place of what it holds [default: standard output]
+    /// Write to this file, in the place of what it holds; - is standard output, as without it
     #[arg(long, short = 'o', value_name = "FILE")]
     pub(in crate::cli) output: Option<PathBuf>,
     /// Also read the token of every group from the service, into the file of --token-out
@@ -59,7 +73,7 @@ pub(in crate::cli) struct Export {
     #[arg(long, value_name = "FILE", requires = "reveal_tokens")]
     pub(in crate::cli) token_out: Option<PathBuf>,
     #[command(flatten)]
-    pub(in crate::cli) pace: Concurrency,
+    pub(in crate::cli) speed: Speed,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -71,7 +85,9 @@ pub(in crate::cli) enum FileFormat {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Nothing can delete a group: --prune-report only lists what the files do not have.\n\n\
+    after_help = "Nothing can delete a group: --prune-report only lists what the files do not have.\n\
+                  Of a folder, the files that end in .json, .jsonl or .csv are read, in the order of\n\
+                  their names; hidden ones are not.\n\n\
                   Examples:\n  groupdesk apply groups/ --dry-run\n  groupdesk apply groups.jsonl --prune-report --yes"
 )]
 pub(in crate::cli) struct Apply {
@@ -82,7 +98,7 @@ pub(in crate::cli) struct Apply {
     #[arg(long)]
     pub(in crate::cli) prune_report: bool,
     #[command(flatten)]
-    pub(in crate::cli) pace: Concurrency,
+    pub(in crate::cli) speed: Speed,
     #[command(flatten)]
     pub(in crate::cli) mutation: Mutation,
 }

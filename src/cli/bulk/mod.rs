@@ -330,10 +330,7 @@ fn tell(session: &Session, teller: &Teller, news: Progress) {
             }
             teller.counts(ended.counts.done(), &ended.counts);
         }
-        Progress::Held(wait) => teller.say(format!(
-            "the service asks to wait {} s; nothing is sent meanwhile",
-            wait.as_secs()
-        )),
+        Progress::Held(wait) => teller.held(wait),
         Progress::Halted(halt) => teller.alarm(halt.to_string()),
         Progress::Started(_) | Progress::Finished(_) => {}
     }

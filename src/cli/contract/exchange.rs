@@ -69,13 +69,15 @@ pub(super) const SHAPES: &[Shape] = &[
     },
     Shape {
         name: "plan-sum",
-        about: "the last line: create + update + unchanged = rows",
+        about: "the last line: create + update + unchanged + not_known + exists = rows",
         fields: &[&[
             field("dry_run", "bool", "", "true"),
             field("rows", "number", "", "rows of the files"),
             field("create", "number", "", "groups that are not known here"),
             field("update", "number", "", "groups that differ"),
             field("unchanged", "number", "", "groups that are as wanted"),
+            field("not_known", "number", "", "groups that need --create"),
+            field("exists", "number", "", "groups that need --update"),
         ]],
     },
     Shape {

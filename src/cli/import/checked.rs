@@ -14,7 +14,7 @@ use crate::{
     api::inspect::escape_hidden,
     cli::{print, stop::Stop},
     domain::{
-        exchange::{Read, Reader, Row},
+        exchange::{Ids, Read, Reader, Row},
         text::oddities,
     },
 };
@@ -22,7 +22,7 @@ use crate::{
 /// Bytes at a time.
 const PIECE: usize = 64 * 1024;
 /// Rows on their way from the file, in pieces of so many.
-const ROWS: usize = 2000;
+const ROWS: usize = 500;
 /// How many odd ids are named.
 const ODD: usize = 20;
 
@@ -34,6 +34,7 @@ pub(in crate::cli) struct Checked {
     files: Vec<File>,
     pub(in crate::cli) rows: usize,
     pub(in crate::cli) digest: [u8; 32],
+    pub(in crate::cli) ids: Ids,
 }
 
 impl Checked {
@@ -52,7 +53,7 @@ impl Checked {
         let files = self.files.iter().map(File::try_clone);
         let files = files.collect::<io::Result<Vec<_>>>();
         let files = files.map_err(|error| unreadable(&error))?;
-        let (sender, rows) = mpsc::channel(2);
+        let (sender, rows) = mpsc::channel(1);
         tokio::task::spawn_blocking(move || {
             if let Err(error) = send(files, &sender) {
                 // Nobody may be interested any more.
@@ -125,20 +126,29 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, Stop> {
         };
         let mut told = Ok(());
         let mut out = |read: Read| {
-            let place = format!("{prefix}row {}, line {}", read.number, read.line);
+            let place = || format!("{prefix}row {}, line {}", read.number, read.line);
             match read.row {
                 Ok(row) => {
-                    for oddity in oddities(row.id.as_str()) {
+                    let mut say = |what: &str| {
                         odd += 1;
                         if odd <= ODD {
-                            let (at, what) = (oddity.position, oddity.what);
-                            print::context(&format!("! {place}: character {at} of the id: {what}"));
+                            print::context(&format!("! {}: {what}", place()));
                         }
+                    };
+                    for oddity in oddities(row.id.as_str()) {
+                        let (at, what) = (oddity.position, oddity.what);
+                        say(&format!("character {at} of the id: {what}"));
+                    }
+                    if let Some(twin) = read.twin {
+                        say(&format!(
+                            "the id \"{}\" looks like that of row {twin}",
+                            row.id
+                        ));
                     }
                 }
                 Err(why) => {
                     bad += 1;
-                    print::alarm(&format!("x {place}: {why}"));
+                    print::alarm(&format!("x {}: {why}", place()));
                     if json && told.is_ok() {
                         told = line(&json!({
                             "file": name,
@@ -155,7 +165,7 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, Stop> {
         files.push(file);
     }
     if odd > ODD {
-        print::context(&format!("! and {} more odd characters in ids", odd - ODD));
+        print::context(&format!("! and {} more such warnings", odd - ODD));
     }
     let rows = reader.rows();
     if bad > 0 {
@@ -170,6 +180,7 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, Stop> {
         files,
         rows,
         digest: reader.digest(),
+        ids: reader.into_ids(),
     }))
 }
 

@@ -4,8 +4,7 @@
 pub(super) mod checked;
 pub(super) mod plan;
 pub(super) mod send;
-
-use std::collections::HashMap;
+mod tally;
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -20,9 +19,9 @@ use super::{
     stop::Stop,
 };
 use crate::{
+    api::inspect::escape_hidden,
     domain::{
         exchange::Row,
-        group::UserGroupId,
         known::{KnownGroup, Taken},
     },
     operations::{Import, Sending},
@@ -40,7 +39,8 @@ pub(super) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, S
     };
     let sends = sending.create || sending.update;
     if sends {
-        session.operations.sending_permitted(sending)?;
+        // What is forbidden is said before a long file is read.
+        session.operations.sending_permitted(sending, 0)?;
         if !arguments.mutation.dry_run {
             ask::can_be_asked(&session, arguments.mutation.yes)?;
         }
@@ -56,19 +56,32 @@ pub(super) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, S
             return take_in(&session, &checked, dry_run).await.map(Err);
         }
         if arguments.mutation.dry_run {
-            let plan = plan::tell(&session, &checked, sending, |_| {}).await?;
-            plan::say_sum(&session, &checked, plan)?;
+            let plan = plan::tell(&session, &checked, sending).await?;
+            plan::say_sum(&session, sending, plan)?;
             return Ok(Err(Exit::Done));
         }
-        let import = begin(&session, &checked, sending, arguments.again).await?;
-        let left = checked.rows - import.done.len();
+        let digest = digest(&checked, sending);
+        let operations = &session.operations;
+        let mut import = operations.begin_import(digest).await?;
+        let is_again = arguments.again && !import.done.is_empty();
+        let done = if is_again { &[][..] } else { &import.done };
+        let left = checked.rows - done.len();
+        let permit = operations.sending_permitted(sending, left)?;
         if left > 0 {
-            session.operations.ready().await?;
-            let words = format!("import {left} in {}", session.operations.profile().name);
+            operations.ready().await?;
+            if !done.is_empty() {
+                going_on(&import, checked.rows);
+            }
+            plan::check_screen(&session, &checked, sending, done).await?;
+            let words = format!("import {left} in {}", operations.profile().name);
             let what = "Each row is sent; no group can be deleted again.";
             ask::confirm(arguments.mutation.yes, what, Question::TypeWords(&words)).await?;
         }
-        Ok(Ok((checked, import)))
+        if is_again {
+            operations.end_import(import.id).await?;
+            import = operations.begin_import(digest).await?;
+        }
+        Ok(Ok((checked, import, permit)))
     };
     let prepared: Result<_, Exit> = tokio::select! {
         biased;
@@ -76,44 +89,32 @@ pub(super) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, S
         () = signals.next() => return Err(Stop::Interrupted { in_flight: false }),
         prepared = Box::pin(prepared) => prepared?,
     };
-    let (checked, import) = match prepared {
+    let (checked, import, permit) = match prepared {
         Ok(ready) => ready,
         Err(exit) => return Ok(exit),
     };
     let job = Job {
-        sending,
-        concurrency: arguments.pace.concurrency.into(),
+        permit,
+        pace: arguments.speed.pace(),
         import: Some(import),
     };
     send::run(&session, &mut signals, &checked, job).await
 }
 
-/// The journal of this file and of what is asked for.
-async fn begin(
-    session: &Session,
-    checked: &Checked,
-    sending: Sending,
-    again: bool,
-) -> Result<Import, Stop> {
+/// By which the journal of this file, and of what is asked for, is found again.
+fn digest(checked: &Checked, sending: Sending) -> [u8; 32] {
     let asked = [u8::from(sending.create), u8::from(sending.update)];
     let digest = Sha256::new().chain_update(asked);
-    let digest: [u8; 32] = digest.chain_update(checked.digest).finalize().into();
-    let operations = &session.operations;
-    let mut import = operations.begin_import(digest).await?;
-    if again && !import.done.is_empty() {
-        operations.end_import(import.id).await?;
-        import = operations.begin_import(digest).await?;
-    }
-    if !import.done.is_empty() {
-        print::context(&format!(
-            "going on with the import begun {:.0} by {}: {} of {} rows are done; --again sends all",
-            import.started_at,
-            import.by,
-            import.done.len(),
-            checked.rows
-        ));
-    }
-    Ok(import)
+    digest.chain_update(checked.digest).finalize().into()
+}
+
+fn going_on(import: &Import, rows: usize) {
+    print::context(&format!(
+        "going on with the import begun {:.0} by {}: {} of {rows} rows are done; --again sends all",
+        import.started_at,
+        import.by,
+        import.done.len(),
+    ));
 }
 
 /// How many rows came to what.
@@ -139,43 +140,44 @@ impl Tally {
 /// Into the directory; nothing is sent.
 async fn take_in(session: &Session, checked: &Checked, dry_run: bool) -> Result<Exit, Stop> {
     let operations = &session.operations;
-    let known = if dry_run {
-        let groups = operations.list().await?.into_iter();
-        Some(groups.map(|group| (group.id.clone(), group)).collect())
-    } else {
-        None
-    };
     let mut rows = checked.read()?;
     let mut tally = Tally::default();
     while let Some(next) = rows.recv().await {
         let (numbers, rows): (Vec<_>, Vec<_>) = piece(next)?.into_iter().unzip();
         let ids: Vec<_> = rows.iter().map(|row| row.id.clone()).collect();
-        let taken = match &known {
-            Some(known) => rows.iter().map(|row| would_take(known, row)).collect(),
-            None => operations.import(rows).await?,
+        let taken = if dry_run {
+            let known = operations.show_some(ids.clone()).await?;
+            let known = rows.iter().zip(known);
+            known.map(|(row, known)| would_take(known, row)).collect()
+        } else {
+            operations.import(rows).await?
         };
+        let mut lines = String::new();
         for ((number, id), taken) in numbers.into_iter().zip(ids).zip(taken) {
             tally.count(taken);
             if session.json {
-                line(&json!({
+                let line = json!({
                     "row": number,
                     "user_group_id": id.as_str(),
                     "outcome": taken.as_str(),
-                }))?;
+                });
+                lines.push_str(&escape_hidden(&format!("{line}\n")));
             } else if taken == Taken::Kept {
                 print::say(&format!(
                     "! row {number}: \"{id}\" differs from what the service is known to have; that stays"
                 ));
             }
         }
+        if !lines.is_empty() {
+            print::result(&lines)?;
+        }
     }
     say_tally(session, &tally, checked.rows, dry_run)?;
     Ok(Exit::Done)
 }
 
-fn would_take(known: &HashMap<UserGroupId, KnownGroup>, row: &Row) -> Taken {
-    known.get(&row.id).map_or(Taken::Added, |group| {
-        let mut group = group.clone();
+fn would_take(known: Option<KnownGroup>, row: &Row) -> Taken {
+    known.map_or(Taken::Added, |mut group| {
         group.import(&row.said, jiff::Timestamp::UNIX_EPOCH, "")
     })
 }

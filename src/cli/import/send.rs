@@ -3,72 +3,63 @@
 
 use std::{
     collections::{HashSet, VecDeque},
-    fmt::Write,
+    time::Duration,
 };
 
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
-use serde_json::json;
+use tokio::time::Instant;
 
-use super::checked::{Checked, line, piece};
+use super::{
+    checked::{Checked, Rows, piece},
+    tally::{Run, line_of},
+};
 use crate::{
-    cli::{exit::Exit, print, session::Session, signals::Signals, stop::Stop},
-    domain::{exchange::Row, group::UserGroupId, text::visible},
-    operations::{Import, RowEnd, Sending},
+    cli::{
+        bulk::finishing, exit::Exit, session::Session, signals::Signals, stop::Stop, teller::Teller,
+    },
+    domain::{exchange::Row, group::UserGroupId},
+    operations::{
+        Import, Permit, RowEnd,
+        bulk::{Control, Pace},
+    },
 };
 
-/// Failures in a row after which the next would fail too.
-const STOP_AFTER: usize = 3;
-
 pub(in crate::cli) struct Job {
-    pub(in crate::cli) sending: Sending,
-    pub(in crate::cli) concurrency: usize,
+    pub(in crate::cli) permit: Permit,
+    pub(in crate::cli) pace: Pace,
     /// The journal, where there is one.
     pub(in crate::cli) import: Option<Import>,
 }
 
 type Ended = (usize, UserGroupId, RowEnd);
 
-/// How many rows came to what; with `done_before` and those not started they are all.
-#[derive(Default)]
-struct Counts {
-    created: usize,
-    existed: usize,
-    updated: usize,
-    unchanged: usize,
-    failed: usize,
-    unknown: usize,
-    done_before: usize,
+/// What is not begun yet.
+struct Queue {
+    rows: Rows,
+    waiting: VecDeque<(usize, Row)>,
+    /// The file was read to its end.
+    is_all: bool,
+    /// Rows that an earlier run has done.
+    done: HashSet<usize>,
 }
 
-impl Counts {
-    fn count(&mut self, end: &RowEnd) {
-        let place = match (end, end.outcome()) {
-            _ if end.is_unknown() => &mut self.unknown,
-            (RowEnd::Done { .. }, "created") => &mut self.created,
-            (RowEnd::Done { .. }, "existed") => &mut self.existed,
-            (RowEnd::Done { .. }, "updated") => &mut self.updated,
-            (RowEnd::Done { .. }, "unchanged") => &mut self.unchanged,
-            _ => &mut self.failed,
+impl Queue {
+    /// The next rows of the file; `None` at its end.
+    fn take(&mut self, next: Option<std::io::Result<Vec<(usize, Row)>>>) -> Result<usize, Stop> {
+        let Some(next) = next else {
+            self.is_all = true;
+            return Ok(0);
         };
-        *place += 1;
+        let rows = piece(next)?;
+        let all = rows.len();
+        let done = &self.done;
+        let left = rows
+            .into_iter()
+            .filter(|(number, _)| !done.contains(number));
+        let before = self.waiting.len();
+        self.waiting.extend(left);
+        Ok(all - (self.waiting.len() - before))
     }
-
-    fn done(&self) -> usize {
-        self.created + self.existed + self.updated + self.unchanged + self.done_before
-    }
-
-    fn ended(&self) -> usize {
-        self.done() + self.failed + self.unknown
-    }
-}
-
-#[derive(Default)]
-struct Run {
-    counts: Counts,
-    in_a_row: usize,
-    stopped: Option<String>,
-    interrupted: bool,
-    first_failure: Option<Exit>,
 }
 
 pub(in crate::cli) async fn run(
@@ -77,170 +68,92 @@ pub(in crate::cli) async fn run(
     checked: &Checked,
     job: Job,
 ) -> Result<Exit, Stop> {
-    let done: HashSet<usize> = job.import.iter().flat_map(|i| i.done.clone()).collect();
     let import = job.import.as_ref().map(|import| import.id);
-    let mut rows = checked.read()?;
-    let mut waiting: VecDeque<(usize, Row)> = VecDeque::new();
-    let mut is_all = false;
+    let mut queue = Queue {
+        rows: checked.read()?,
+        waiting: VecDeque::new(),
+        is_all: false,
+        done: job
+            .import
+            .into_iter()
+            .flat_map(|import| import.done)
+            .collect(),
+    };
+    let control = Control::default();
+    let teller = Teller::start(checked.rows);
+    let held = |wait: Duration| teller.held(wait);
     let mut flying: FuturesUnordered<BoxFuture<'_, Ended>> = FuturesUnordered::new();
-    let mut run = Run::default();
-    loop {
-        while run.stopped.is_none() && flying.len() < job.concurrency {
-            let Some((number, row)) = waiting.pop_front() else {
-                break;
-            };
-            if done.contains(&number) {
-                run.counts.done_before += 1;
-                continue;
+    let mut run = Run::new(job.pace.stop_after);
+    let mut next_start = Instant::now();
+    let mut deadline: Option<Instant> = None;
+    let left_at_once = loop {
+        let is_stopped = run.stopped.is_some();
+        let has_room = flying.len() < job.pace.concurrency.max(1);
+        let wants = !is_stopped && has_room && !queue.waiting.is_empty();
+        let reads = !is_stopped && queue.waiting.is_empty() && !queue.is_all;
+        if flying.is_empty() && !wants && !reads {
+            break false;
+        }
+        let late = async {
+            match deadline {
+                Some(deadline) => tokio::time::sleep_until(deadline).await,
+                None => std::future::pending().await,
             }
-            let place = import.map(|import| (import, number));
-            let sent = async move {
-                let end = session.operations.send_row(place, &row, job.sending).await;
-                (number, row.id, end)
-            };
-            flying.push(sent.boxed());
-        }
-        let is_over = run.stopped.is_some() || is_all && waiting.is_empty();
-        if is_over && flying.is_empty() {
-            break;
-        }
+        };
         tokio::select! {
             biased;
-            Some(ended) = flying.next(), if !flying.is_empty() => run.ended(session, ended)?,
-            () = signals.next() => {
-                if run.interrupted {
-                    return Err(Stop::Interrupted { in_flight: true });
+            Some((number, id, end)) = flying.next(), if !flying.is_empty() => {
+                run.ended(number, &end);
+                if let Some(line) = line_of(session.json, number, &id, &end) {
+                    teller.result(line);
                 }
-                run.interrupted = true;
-                run.stopped = Some("interrupted".into());
-                print::alarm("finishing what is in flight; Ctrl-C again leaves");
+                teller.counts(run.counts.ended(), &run.counts.words());
+                if run.stopped.is_some() {
+                    // Those who wait for a busy service have changed nothing.
+                    control.stop();
+                }
             }
-            next = rows.recv(), if waiting.is_empty() && !is_all && run.stopped.is_none() => match next {
-                Some(next) => waiting.extend(piece(next)?),
-                None => is_all = true,
-            },
+            is_person = signals.next_is_a_person() => {
+                if deadline.is_some() && is_person {
+                    break true;
+                }
+                control.stop();
+                run.interrupt();
+                deadline = deadline.or(Some(Instant::now() + finishing()));
+                teller.alarm("finishing what is in flight, at most 35 s; Ctrl-C again leaves".into());
+            }
+            () = late => break true,
+            next = queue.rows.recv(), if reads => run.counts.done_before += queue.take(next)?,
+            may = control.may_begin(next_start), if wants => {
+                if may && let Some((number, row)) = queue.waiting.pop_front() {
+                    next_start = job.pace.next_start();
+                    let place = import.map(|import| (import, number));
+                    let (permit, control) = (&job.permit, &control);
+                    let sent = async move {
+                        let operations = &session.operations;
+                        let end = operations.send_row(permit, place, &row, control, held).await;
+                        (number, row.id, end)
+                    };
+                    flying.push(sent.boxed());
+                }
+            }
         }
+    };
+    if left_at_once {
+        drop(flying);
+        teller.alarm("what was in flight is unknown; the same command again goes on".into());
+        teller.end(true).await;
+        return Err(Stop::Interrupted { in_flight: true });
     }
-    let not_started = checked.rows - run.counts.ended();
+    drop(flying);
     if let Some(import) = import
         && run.counts.done() == checked.rows
+        && let Err(error) = session.operations.end_import(import).await
     {
-        session.operations.end_import(import).await?;
+        teller.alarm(format!("! {error}; the same file again would send nothing"));
     }
-    run.say_sum(session, checked.rows, not_started)?;
-    Ok(run.exit(not_started))
-}
-
-impl Run {
-    fn ended(&mut self, session: &Session, (number, id, end): Ended) -> Result<(), Stop> {
-        self.counts.count(&end);
-        let failure = match &end {
-            RowEnd::Done { .. } => end.is_alarm().then_some(Exit::Guarded),
-            RowEnd::NotThere => Some(Exit::Guarded),
-            RowEnd::Failed(failure) => Some(Exit::of_failure(failure)),
-        };
-        self.in_a_row = match (&failure, &end) {
-            // It says nothing of the next row.
-            (_, RowEnd::NotThere) => self.in_a_row,
-            (Some(_), _) => self.in_a_row + 1,
-            (None, _) => 0,
-        };
-        if end.is_alarm() {
-            self.stopped.get_or_insert_with(|| {
-                format!("stopped at row {number}: the next could fail the same")
-            });
-        } else if self.in_a_row >= STOP_AFTER {
-            self.stopped
-                .get_or_insert_with(|| format!("{STOP_AFTER} failures in a row"));
-        }
-        if self.first_failure.is_none() {
-            self.first_failure = failure;
-        }
-        tell(session, number, &id, &end)
-    }
-
-    fn say_sum(&self, session: &Session, rows: usize, not_started: usize) -> Result<(), Stop> {
-        let counts = &self.counts;
-        let sum = [
-            ("created", counts.created),
-            ("existed", counts.existed),
-            ("updated", counts.updated),
-            ("unchanged", counts.unchanged),
-            ("failed", counts.failed),
-            ("unknown", counts.unknown),
-            ("done_before", counts.done_before),
-            ("not_started", not_started),
-        ];
-        if not_started + counts.failed + counts.unknown > 0 {
-            print::say(
-                "the same command again goes on with what is not done; nothing that is done is sent twice",
-            );
-        }
-        if session.json {
-            let mut value = json!({"rows": rows});
-            for (name, count) in sum {
-                value[name] = count.into();
-            }
-            value["stopped"] = json!(self.stopped);
-            return line(&value);
-        }
-        if let Some(stopped) = &self.stopped {
-            print::alarm(&format!("! {stopped}"));
-        }
-        let parts: Vec<_> = sum
-            .into_iter()
-            .filter(|(_, count)| *count > 0)
-            .map(|(name, count)| format!("{count} {}", name.replace('_', " ")))
-            .collect();
-        print::result(&format!("{}; {rows} rows", parts.join(", ")))
-    }
-
-    fn exit(&self, not_started: usize) -> Exit {
-        if self.interrupted {
-            return Exit::Interrupted;
-        }
-        let counts = &self.counts;
-        match self.first_failure {
-            _ if counts.unknown > 0 => Exit::Unknown,
-            Some(first) if counts.done() == 0 => first,
-            Some(_) => Exit::Partly,
-            None if not_started > 0 => Exit::Partly,
-            None => Exit::Done,
-        }
-    }
-}
-
-fn tell(session: &Session, number: usize, id: &UserGroupId, end: &RowEnd) -> Result<(), Stop> {
-    let (note, warnings): (Option<String>, Vec<String>) = match end {
-        RowEnd::Done { warnings, .. } => (None, warnings.iter().map(ToString::to_string).collect()),
-        RowEnd::NotThere => (
-            Some("the service is not known to have it; nothing was sent; --create makes it".into()),
-            Vec::new(),
-        ),
-        RowEnd::Failed(failure) => (Some(failure.to_string()), Vec::new()),
-    };
-    if session.json {
-        return line(&json!({
-            "row": number,
-            "user_group_id": id.as_str(),
-            "outcome": if end.is_unknown() { "unknown" } else { end.outcome() },
-            "note": note,
-            "warnings": warnings,
-        }));
-    }
-    if warnings.is_empty() && end.outcome() == "unchanged" {
-        return Ok(());
-    }
-    let mut text = format!(
-        "{} {}",
-        visible(id.as_str()),
-        end.outcome().replace('_', " ")
-    );
-    if let Some(note) = &note {
-        write!(text, "\n  x {}", visible(note)).expect("a String takes it");
-    }
-    for warning in &warnings {
-        write!(text, "\n  ! {}", visible(warning)).expect("a String takes it");
-    }
-    print::result(&text)
+    run.say_sum(session.json, &teller, checked.rows);
+    let exit = run.exit(checked.rows);
+    teller.end(run.interrupted).await;
+    Ok(exit)
 }

@@ -128,10 +128,7 @@ async fn drive(session: &Session, ready: Ready, signals: &mut Signals) -> Result
             news = run.progress.recv() => match news {
                 Some(Reading::Finished { counts, halt }) => break Some((counts, halt)),
                 Some(Reading::Ended(read)) => told.group(session, &teller, &read),
-                Some(Reading::Held(wait)) => teller.say(format!(
-                    "the service asks to wait {} s; nothing is sent meanwhile",
-                    wait.as_secs()
-                )),
+                Some(Reading::Held(wait)) => teller.held(wait),
                 Some(Reading::Halted(halt)) => teller.alarm(halt.to_string()),
                 None => break None,
             },

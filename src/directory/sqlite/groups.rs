@@ -75,6 +75,16 @@ pub(super) fn one(
     Ok(row.and_then(|row| row.group))
 }
 
+/// In the order of the ids.
+pub(super) fn some(
+    connection: &Connection,
+    profile: &str,
+    ids: &[UserGroupId],
+) -> Result<Vec<Option<KnownGroup>>, Fault> {
+    let groups = ids.iter().map(|id| one(connection, profile, id));
+    groups.collect()
+}
+
 pub(super) fn standing(
     connection: &Connection,
     profile: &str,

@@ -79,6 +79,11 @@ fn work(request: Request) -> Box<dyn Work> {
         Request::Group { profile, id, reply } => {
             read!(reply, move |c| groups::one(c, &profile, &id))
         }
+        Request::SomeGroups {
+            profile,
+            ids,
+            reply,
+        } => read!(reply, move |c| groups::some(c, &profile, &ids)),
         Request::Standing { profile, id, reply } => {
             read!(reply, move |c| groups::standing(c, &profile, &id))
         }

@@ -57,7 +57,11 @@ impl Cutter {
             (_, b'\n') => return self.end_record(),
             // The line ends with the next byte.
             (At::Quote, b'\r') => {}
-            (At::Quote, _) => self.wrong = Some("something stands behind a closing quote"),
+            (At::Quote, _) => {
+                self.wrong = Some("something stands behind a closing quote");
+                // So that the next line begins a row again.
+                self.at = At::Plain;
+            }
             (At::Start, b'"') => {
                 self.cell.quoted = true;
                 self.at = At::Quoted;
@@ -115,7 +119,12 @@ impl Header {
         let mut columns = Vec::new();
         let mut problems: Vec<String> = record.wrong.map(ToOwned::to_owned).into_iter().collect();
         for cell in record.cells {
-            let name = String::from_utf8(cell.bytes).map_err(|_| example.clone())?;
+            let name = String::from_utf8(cell.bytes)
+                .map_err(|_| format!("the file is not UTF-8 text; save it as UTF-8; {example}"))?;
+            if name.contains([';', '\t']) {
+                problems.push("the columns are separated by commas here, and not otherwise".into());
+                continue;
+            }
             match COLUMNS.iter().position(|known| *known == name.trim()) {
                 Some(column) if columns.contains(&column) => {
                     problems.push(format!("the column {} stands twice", COLUMNS[column]));
@@ -170,7 +179,7 @@ impl Header {
             wrong.extend(done.err().map(|why| format!("{name}: {why}")));
         }
         match id {
-            Some(id) if wrong.is_empty() => Ok(Row { id, said }),
+            Some(id) if wrong.is_empty() => Row { id, said }.checked(),
             _ => Err(wrong.join("; ")),
         }
     }

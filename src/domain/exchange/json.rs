@@ -112,7 +112,7 @@ pub(super) fn row(bytes: Vec<u8>) -> Result<Row, String> {
         }
     }
     match id {
-        Some(id) if wrong.is_empty() => Ok(Row { id, said }),
+        Some(id) if wrong.is_empty() => Row { id, said }.checked(),
         None if wrong.is_empty() => Err("user_group_id is missing".into()),
         _ => Err(wrong.join("; ")),
     }

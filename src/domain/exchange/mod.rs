@@ -2,14 +2,18 @@
 //! same again. Every row that is wrong is named; nothing is guessed.
 
 mod csv;
+mod ids;
 mod json;
 mod plan;
 mod reader;
 mod write;
 
+pub use ids::Ids;
 pub use plan::{Need, Plan, Planned};
 pub use reader::{Read, Reader};
 pub use write::Format;
+
+use serde_json::Value;
 
 use super::{change::Wanted, group::UserGroupId};
 
@@ -24,6 +28,53 @@ pub const LONGEST_ROW: usize = 8 * 1024 * 1024;
 pub struct Row {
     pub id: UserGroupId,
     pub said: Wanted,
+}
+
+impl Row {
+    /// Refuses what no service takes: a NUL character, which most databases cannot keep.
+    fn checked(self) -> Result<Self, String> {
+        let Wanted {
+            name,
+            mapping,
+            properties,
+        } = &self.said;
+        let has_nul = [
+            (
+                "name",
+                name.as_ref().is_some_and(|name| name.contains('\0')),
+            ),
+            (
+                "mapping",
+                mapping
+                    .iter()
+                    .flatten()
+                    .any(|(key, value)| key.contains('\0') || value.contains('\0')),
+            ),
+            (
+                "properties",
+                properties
+                    .iter()
+                    .flatten()
+                    .any(|(key, value)| key.contains('\0') || holds_nul(value)),
+            ),
+        ];
+        let mut wrong = has_nul.into_iter().filter(|(_, has_nul)| *has_nul);
+        match wrong.next() {
+            Some((column, _)) => Err(format!("{column}: it holds a NUL character; remove it")),
+            None => Ok(self),
+        }
+    }
+}
+
+fn holds_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(values) => values.iter().any(holds_nul),
+        Value::Object(object) => object
+            .iter()
+            .any(|(key, value)| key.contains('\0') || holds_nul(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 /// A column that does not exist, with the one that may have been meant.

@@ -78,6 +78,10 @@ impl Plan {
         }
     }
 
+    pub fn all(&self) -> usize {
+        self.to_do() + self.unchanged
+    }
+
     /// Rows for which something is to be done.
     pub fn to_do(&self) -> usize {
         self.create + self.update

@@ -1,11 +1,10 @@
 //! Reads rows from bytes as they come, in whichever of the formats they are, with a few bytes kept per row.
 
-use std::collections::{HashMap, hash_map::Entry};
-
 use sha2::{Digest, Sha256};
 
 use super::{
     LONGEST_ROW, Row, csv,
+    ids::Ids,
     json::{self, row},
 };
 
@@ -17,6 +16,8 @@ pub struct Read {
     /// The line of the file in which it begins, from 1.
     pub line: usize,
     pub row: Result<Row, String>,
+    /// The row before it whose id is another one, but looks the same.
+    pub twin: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -38,8 +39,7 @@ pub struct Reader {
     /// Where the row that is being read begins.
     begin: usize,
     rows: usize,
-    /// Halves of hashes of the ids: short, and no two ids share one by accident.
-    ids: HashMap<[u8; 16], usize>,
+    ids: Ids,
     digest: Sha256,
 }
 
@@ -50,7 +50,7 @@ impl Default for Reader {
             line: 1,
             begin: 1,
             rows: 0,
-            ids: HashMap::new(),
+            ids: Ids::default(),
             digest: Sha256::new(),
         }
     }
@@ -105,6 +105,11 @@ impl Reader {
         self.digest.clone().finalize().into()
     }
 
+    /// All ids of the good rows.
+    pub fn into_ids(self) -> Ids {
+        self.ids
+    }
+
     fn decide(&mut self, is_all: bool, out: &mut impl FnMut(Read)) -> Result<(), String> {
         let Mode::Open(start) = &mut self.mode else {
             return Ok(());
@@ -114,7 +119,11 @@ impl Reader {
         }
         let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
         let Some(at) = text.iter().position(|byte| !byte.is_ascii_whitespace()) else {
-            return Ok(());
+            return if start.len() > LONGEST_ROW {
+                Err("the file begins with more than 8 MiB of nothing; is it another file?".into())
+            } else {
+                Ok(())
+            };
         };
         let first_line = text[at..].split(|byte| *byte == b'\n').next();
         let is_whole = is_all || text[at..].contains(&b'\n') || text.len() > LONGEST_ROW;
@@ -197,21 +206,16 @@ impl Reader {
     fn found(&mut self, row: Result<Row, String>, out: &mut impl FnMut(Read)) {
         self.rows += 1;
         let number = self.rows;
-        let row = row.and_then(|row| {
-            let hash: [u8; 32] = Sha256::digest(row.id.as_str()).into();
-            let (half, _) = hash.split_at(16);
-            let half = half.try_into().unwrap_or_default();
-            match self.ids.entry(half) {
-                Entry::Occupied(before) => Err(format!(
-                    "the id \"{}\" stands in row {} already",
-                    row.id,
-                    before.get()
-                )),
-                Entry::Vacant(place) => {
-                    place.insert(number);
-                    Ok(row)
-                }
+        let mut twin = None;
+        let row = row.and_then(|row| match self.ids.add(&row.id, number) {
+            Ok(alike) => {
+                twin = alike;
+                Ok(row)
             }
+            Err(before) => Err(format!(
+                "the id \"{}\" stands in row {before} already",
+                row.id
+            )),
         });
         if let Ok(row) = &row {
             self.digest.update(json::text(row));
@@ -221,6 +225,7 @@ impl Reader {
             number,
             line: self.begin,
             row,
+            twin,
         });
     }
 }

@@ -280,3 +280,87 @@ fn a_plan_counts_only_what_the_service_has_said() {
     }
     assert_eq!(Planned::of(&row, Some(&group)).need, Need::Unchanged);
 }
+
+#[test]
+fn what_no_service_takes_is_refused_with_its_row() {
+    let long = format!("{{\"user_group_id\":\"{}\"}}", "x".repeat(256));
+    for (text, reason) in [
+        ("{\"user_group_id\":\"a\\u0000b\"}", "a NUL character"),
+        (
+            "{\"user_group_id\":\"a\",\"name\":\"\\u0000\"}",
+            "name: it holds a NUL",
+        ),
+        (
+            "{\"user_group_id\":\"a\",\"mapping\":{\"4\\u0000\":\"1\"}}",
+            "mapping: it holds a NUL",
+        ),
+        (
+            "{\"user_group_id\":\"a\",\"properties\":{\"x\":[{\"y\":\"\\u0000\"}]}}",
+            "properties: it holds a NUL",
+        ),
+        ("{\"user_group_id\":\"\\ud800\"}", "not JSON"),
+        (
+            "{\"user_group_id\":\"a\",\"properties\":{\"x\":{\"k\":1,\"k\":2}}}",
+            "a key stands twice",
+        ),
+        (long.as_str(), "256 characters"),
+        ("user_group_id,name\na,\0\n", "name: it holds a NUL"),
+        (
+            "user_group_id,properties\na,\"{\"\"x\"\":\"\"\\ud800\"\"}\"\n",
+            "properties: ",
+        ),
+    ] {
+        let (rows, done) = read(text.as_bytes(), 5);
+        assert_eq!(done, Ok(()), "{text}");
+        let [
+            Read {
+                number: 1,
+                row: Err(why),
+                ..
+            },
+        ] = &rows[..]
+        else {
+            panic!("{text:?}: {rows:?}");
+        };
+        assert!(why.contains(reason), "{text:?}: {why}");
+    }
+}
+
+#[test]
+fn a_stray_quote_hides_no_other_row() {
+    let text = "user_group_id\n\"a\"x\"y\nb\nc\n";
+    let (rows, done) = read(text.as_bytes(), 3);
+    assert_eq!((rows.len(), done), (3, Ok(())));
+    assert_eq!((rows[0].line, rows[0].row.is_ok()), (2, false));
+    assert_eq!((rows[1].line, rows[1].row.is_ok()), (3, true), "{rows:?}");
+}
+
+#[test]
+fn ids_that_look_alike_are_noticed() {
+    let text = "user_group_id\nacme\nAcme\n\u{430}cme\nglobex\n acme\nac\u{200b}me\n";
+    let (rows, done) = read(text.as_bytes(), 4);
+    assert_eq!(done, Ok(()));
+    let twins: Vec<_> = rows.iter().map(|read| read.twin).collect();
+    assert!(rows.iter().all(|read| read.row.is_ok()), "{rows:?}");
+    assert_eq!(twins, [None, Some(1), Some(1), None, Some(1), Some(1)]);
+}
+
+#[test]
+fn another_kind_of_file_is_told_so() {
+    let nothing = vec![b' '; LONGEST_ROW + 2];
+    let utf_16: Vec<u8> = "user_group_id\n"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    for (text, reason) in [
+        (&b"user_group_id;name\na;b\n"[..], "separated by commas"),
+        (b"user_group_id\tname\na\tb\n", "separated by commas"),
+        (&[b"\xff\xfe", &utf_16[..]].concat(), "not UTF-8"),
+        (&nothing, "more than 8 MiB of nothing"),
+    ] {
+        let (rows, done) = read(text, 64 * 1024);
+        assert_eq!(rows, []);
+        let why = done.expect_err("refused");
+        assert!(why.contains(reason), "{why}");
+    }
+}

@@ -156,7 +156,7 @@ impl Operations {
         let found = self.batch(batch).await.map_err(Failure::NothingSent)?;
         let items = self.batch_items(batch).await;
         let items = items.map_err(Failure::NothingSent)?;
-        let control = Control::new();
+        let control = Control::default();
         let (news, progress) = mpsc::unbounded_channel();
         let queue = queue::Queue::new(self.clone(), &found, &items, pace, keep);
         tokio::spawn(queue.run(control.clone(), news));

@@ -7,14 +7,24 @@ use std::{
 
 use super::{Area, Report, many};
 use crate::{
-    config::{Overrides, directory_of, scrub::shown},
+    config::{Overrides, directory_of, paths, scrub::shown},
     directory::{Contents, DirectoryError, Inspected, inspect},
 };
 
 const AREA: Area = Area::Directory;
 
+/// What `serve` keeps here, if it does: the tokens themselves.
+fn service(overrides: &Overrides, report: &mut Report) {
+    if let Ok(file) = paths::service_database(&overrides.env)
+        && file.symlink_metadata().is_ok()
+    {
+        rights(&file, report);
+    }
+}
+
 /// The file, where there is one that can be used.
 pub(super) async fn look(overrides: &Overrides, report: &mut Report) -> Option<PathBuf> {
+    service(overrides, report);
     let file = match directory_of(overrides) {
         Ok(file) => file,
         Err(error) => {
@@ -31,6 +41,7 @@ pub(super) async fn look(overrides: &Overrides, report: &mut Report) -> Option<P
         return None;
     }
     rights(&file, report);
+    folder_rights(&file, report);
     let place = file.clone();
     let looking = tokio::task::spawn_blocking(move || inspect(&place)).await;
     match looking {
@@ -149,13 +160,13 @@ fn rights(file: &Path, report: &mut Report) {
             report.problem(
                 AREA,
                 format!("{name} is not a regular file; groupdesk refuses it"),
-                "Name another file with --directory.",
+                "Name another file.",
             );
         } else if found.uid() != us {
             report.warning(
                 AREA,
                 format!("{name} belongs to another user"),
-                "Use a file of your own: --directory.",
+                "Use a file of your own.",
             );
         } else if mode & 0o077 != 0 {
             report.warning(
@@ -165,6 +176,10 @@ fn rights(file: &Path, report: &mut Report) {
             );
         }
     }
+}
+
+/// Who can put files there can put another directory there.
+fn folder_rights(file: &Path, report: &mut Report) {
     let Some(folder) = file.parent() else { return };
     if let Ok(found) = std::fs::metadata(folder) {
         let mode = found.mode() & 0o7777;

@@ -21,14 +21,16 @@ pub struct Control {
     not_before: watch::Sender<Instant>,
 }
 
-impl Control {
-    pub(in crate::operations) fn new() -> Self {
+impl Default for Control {
+    fn default() -> Self {
         Self {
             wish: watch::Sender::new(Wish::Go),
             not_before: watch::Sender::new(Instant::now()),
         }
     }
+}
 
+impl Control {
     pub fn pause(&self) {
         self.wish_for(Wish::Pause);
     }
@@ -66,6 +68,15 @@ impl Control {
             }
             later
         });
+    }
+
+    /// Waits until something new may be begun, at that time or later; false when that is never.
+    pub async fn may_begin(&self, not_before: Instant) -> bool {
+        tokio::select! {
+            biased;
+            () = tokio::time::sleep_until(not_before) => self.may_send().await,
+            () = self.stopped() => false,
+        }
     }
 
     /// Waits until a stop is wished for.

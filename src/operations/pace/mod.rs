@@ -25,6 +25,15 @@ pub struct Pace {
     pub stop_after: usize,
 }
 
+impl Pace {
+    /// When the next one may begin after one that begins now.
+    pub fn next_start(self) -> Instant {
+        let apart = self.rate.filter(|rate| *rate > 0.0);
+        let apart = apart.map(|rate| Duration::from_secs_f64(1.0 / rate));
+        Instant::now() + apart.unwrap_or_default()
+    }
+}
+
 impl Default for Pace {
     fn default() -> Self {
         Self {
@@ -78,25 +87,15 @@ pub(super) async fn run(work: &mut impl Work, pace: Pace, control: &Control) -> 
                     halt = Some(stopped);
                 }
             }
-            may = start(control, next_start), if wants => {
+            may = control.may_begin(next_start), if wants => {
                 if !may {
                     work.halted(&Halt::Asked);
                     halt = Some(Halt::Asked);
                 } else if let Some(item) = work.next() {
-                    if let Some(rate) = pace.rate.filter(|rate| *rate > 0.0) {
-                        next_start = Instant::now() + Duration::from_secs_f64(1.0 / rate);
-                    }
+                    next_start = pace.next_start();
                     in_flight.spawn(work.begin(item));
                 }
             }
         }
-    }
-}
-
-async fn start(control: &Control, not_before: Instant) -> bool {
-    tokio::select! {
-        biased;
-        () = tokio::time::sleep_until(not_before) => control.may_send().await,
-        () = control.stopped() => false,
     }
 }

@@ -36,7 +36,7 @@ impl Patience {
         }
     }
 
-    fn wait(&mut self, asked: Option<Duration>) -> Option<Duration> {
+    pub(in crate::operations) fn wait(&mut self, asked: Option<Duration>) -> Option<Duration> {
         self.tries = self.tries.checked_sub(1)?;
         let wait = asked.unwrap_or(self.wait);
         self.wait = (self.wait * 2).min(LONGEST_WAIT);

@@ -157,7 +157,7 @@ impl Operations {
         keep_going: bool,
     ) -> Result<RefreshRun, Failure> {
         self.refresh_permitted(&plan, keep_going)?;
-        let control = Control::new();
+        let control = Control::default();
         let (news, progress) = mpsc::unbounded_channel();
         let queue = queue::Queue::new(self.clone(), plan, keep_going, control.clone(), news);
         tokio::spawn(queue.run(begun, pace));

@@ -2,6 +2,7 @@
 //! pasted anywhere.
 
 mod service;
+mod tls;
 
 use std::{fs, os::unix::fs::PermissionsExt};
 

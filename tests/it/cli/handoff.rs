@@ -169,3 +169,36 @@ async fn no_token_file_is_made_inside_a_git_work_tree() {
     assert!(!desk.path("acme.token").exists());
     assert_eq!(token(&desk).await, before, "nothing was sent");
 }
+
+#[tokio::test]
+async fn the_doctor_counts_what_has_not_arrived() {
+    let (desk, _serving) = scene("exit 3").await;
+    assert_eq!(desk.run(&["rotate", "acme", "--yes"]).await.code, 6);
+    let service = desk.path(".local/share/groupdesk/service.db");
+    std::fs::write(&service, "tokens").expect("written");
+    let wide = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    std::fs::set_permissions(&service, wide).expect("set");
+    let report = desk.json(0, &["doctor"]).await;
+    for (words, advice) in [
+        (
+            "0 pending, 1 failed hand-offs",
+            "groupdesk rotations handoff",
+        ),
+        (
+            "other users may use ~/.local/share/groupdesk/service.db (mode 0644)",
+            "chmod 600 ~/.local/share/groupdesk/service.db",
+        ),
+    ] {
+        let findings = report["findings"].as_array().expect("a list").iter();
+        let found = |finding: &&serde_json::Value| {
+            let found = finding["found"].as_str();
+            found.is_some_and(|found| found.contains(words))
+        };
+        let finding = findings.clone().find(found);
+        let finding = finding.unwrap_or_else(|| panic!("{words}: {report:#}"));
+        assert_eq!(finding["severity"], "warning");
+        let said = finding["advice"].as_str().unwrap_or_default();
+        assert!(said.contains(advice), "{said}");
+    }
+    assert!(!report.to_string().contains("acme"), "{report:#}");
+}

@@ -9,8 +9,48 @@ use serde_json::Value;
 
 use super::desk::Desk;
 
+/// Whether what is shown asks for the next answer.
+pub(super) type Asks<'a> = &'a dyn Fn(&str) -> bool;
+
 /// Runs the command on a terminal, types a line once it asks, and returns what was shown and the exit code.
 pub(super) fn typed(desk: &Desk, arguments: &[&str], line: &str) -> (String, Option<i32>) {
+    let asks = |text: &str| {
+        ["[y/N]", "to go on:", "not shown"]
+            .iter()
+            .any(|question| text.contains(question))
+    };
+    talk(desk, arguments, &[(&asks, line)])
+}
+
+/// Runs the command on a terminal where nobody types.
+pub(super) fn unasked(desk: &Desk, arguments: &[&str]) -> (String, Option<i32>) {
+    talk(desk, arguments, &[])
+}
+
+/// Runs the command on a terminal; waits for each text behind the one before, then types what belongs to it.
+pub(super) fn dialogue(
+    desk: &Desk,
+    arguments: &[&str],
+    steps: &[(&str, &str)],
+) -> (String, Option<i32>) {
+    let tests: Vec<_> = steps
+        .iter()
+        .map(|(question, _)| move |text: &str| text.contains(question))
+        .collect();
+    let steps: Vec<_> = tests
+        .iter()
+        .zip(steps)
+        .map(|(test, (_, line))| (test as Asks<'_>, *line))
+        .collect();
+    talk(desk, arguments, &steps)
+}
+
+/// As [`dialogue`], where whatever was shown since the last answer is asked.
+pub(super) fn talk(
+    desk: &Desk,
+    arguments: &[&str],
+    steps: &[(Asks<'_>, &str)],
+) -> (String, Option<i32>) {
     let (mut terminal, pts) = pty_process::blocking::open().expect("a terminal");
     terminal
         .resize(pty_process::Size::new(24, 80))
@@ -26,21 +66,26 @@ pub(super) fn typed(desk: &Desk, arguments: &[&str], line: &str) -> (String, Opt
     }
     let mut child: Child = command.spawn(pts).expect("it starts");
     let mut shown = Vec::new();
-    let mut answered = false;
+    // Where the text begins in which the next question is looked for.
+    let mut from = 0;
+    let mut steps = steps.iter();
+    let mut next = steps.next();
     let mut buffer = [0; 1024];
     // The end of a terminal is an error on Linux.
     while let Ok(read @ 1..) = terminal.read(&mut buffer) {
         shown.extend_from_slice(&buffer[..read]);
-        let text = String::from_utf8_lossy(&shown);
-        if !answered
-            && (text.contains("[y/N]") || text.contains("to go on:") || text.contains("not shown"))
+        if let Some((asks, line)) = next
+            && asks(&String::from_utf8_lossy(&shown[from..]))
         {
             terminal.write_all(line.as_bytes()).expect("typed");
-            answered = true;
+            from = shown.len();
+            next = steps.next();
         }
     }
     let code = child.wait().expect("it ran").code();
-    (String::from_utf8_lossy(&shown).into_owned(), code)
+    let shown = String::from_utf8_lossy(&shown).into_owned();
+    assert!(next.is_none(), "it did not ask for all: {shown}");
+    (shown, code)
 }
 
 #[tokio::test(flavor = "multi_thread")]

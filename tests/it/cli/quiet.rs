@@ -6,7 +6,7 @@ use super::{
     desk::Desk,
     guards::{acquainted, group},
     handoff::scene,
-    prompts::typed,
+    prompts::{typed, unasked},
 };
 use crate::support::faults::Fault;
 
@@ -213,7 +213,7 @@ async fn without_input_nothing_is_asked_and_nothing_sent() {
         (&["profile", "add", "eu"], 2),
         (&["profile", "remove", "testing"], 3),
     ] {
-        let (shown, ended) = typed(&desk, &[arguments, &["--no-input"]].concat(), "y\n");
+        let (shown, ended) = unasked(&desk, &[arguments, &["--no-input"]].concat());
         assert_eq!(ended, Some(code), "{arguments:?}: {shown}");
         for question in ["[y/N]", "to go on:", "not shown"] {
             assert!(!shown.contains(question), "{arguments:?}: {shown}");
@@ -223,7 +223,7 @@ async fn without_input_nothing_is_asked_and_nothing_sent() {
     let ring = "[profiles.ring]\nbase_url = \"https://eu.example.com\"\napi_key = { keyring = \"ring\" }\n";
     let file = desk.write("ring.toml", ring);
     let key = ["profile", "key", "ring", "--config", &file, "--no-input"];
-    let (shown, ended) = typed(&desk, &key, "k\n");
+    let (shown, ended) = unasked(&desk, &key);
     assert_eq!(ended, Some(3), "{shown}");
     assert!(shown.contains("--no-input was said"), "{shown}");
     assert_eq!(desk.json(0, &["history"]).await, before);
@@ -235,7 +235,7 @@ async fn an_open_rotation_is_not_abandoned_unasked() {
     let (desk, _service) = acquainted(vec![old(), Fault::Close, old()]).await;
     assert_eq!(desk.run(&["rotate", "acme", "--yes"]).await.code, 7);
     let abandon = ["rotations", "abandon", "1", "--reason", "gone"];
-    let (shown, code) = typed(&desk, &[&abandon[..], &["--no-input"]].concat(), "y\n");
+    let (shown, code) = unasked(&desk, &[&abandon[..], &["--no-input"]].concat());
     assert_eq!(code, Some(3), "{shown}");
     let (shown, code) = typed(&desk, &abandon, "y\n");
     assert_eq!(code, Some(0), "{shown}");

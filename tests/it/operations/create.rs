@@ -157,7 +157,10 @@ async fn what_the_service_refuses_is_told_in_its_own_words() {
     let scene = Scene::new().await;
     let taken = scene.world.desk(Side::Testing).key(&untagged_key(&scene));
     let failure = taken.operations().create(&id(ACME), &globex()).await;
-    let Err(Failure::Refused { status: 409, words }) = failure else {
+    let Err(Failure::Refused {
+        status: 409, words, ..
+    }) = failure
+    else {
         panic!("{failure:?}");
     };
     let words = words.expect("words");

@@ -1,0 +1,36 @@
+//! A TLS handshake on its own, as the client makes it, so that it can be timed apart from the connection and the answer.
+
+use std::sync::Arc;
+
+use rustls_platform_verifier::BuilderVerifierExt;
+use tokio::net::TcpStream;
+use tokio_rustls::{
+    TlsConnector,
+    rustls::{ClientConfig, crypto::aws_lc_rs, pki_types::ServerName},
+};
+
+/// Shakes hands over this connection and closes it; the version in words. `None`: it failed, and a whole request will say
+/// better why.
+pub(super) async fn shake(
+    connector: &TlsConnector,
+    host: &str,
+    stream: TcpStream,
+) -> Option<String> {
+    let name = ServerName::try_from(host.to_owned()).ok()?;
+    let stream = connector.connect(name, stream).await.ok()?;
+    let (_, connection) = stream.get_ref();
+    let version = connection.protocol_version()?.as_str()?;
+    Some(version.replace("TLSv1_", "TLS 1."))
+}
+
+/// With the certificates of authorities that the client trusts, which it reads.
+pub(super) fn connector() -> Option<TlsConnector> {
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .ok()?
+        .with_platform_verifier()
+        .ok()?
+        .with_no_client_auth();
+    Some(TlsConnector::from(Arc::new(config)))
+}

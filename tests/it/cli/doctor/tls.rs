@@ -1,0 +1,95 @@
+//! `doctor` over TLS: each step of the way has a time of its own, and a certificate that nobody vouches for is told.
+
+use std::sync::Arc;
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpListener,
+};
+use tokio_rustls::{
+    TlsAcceptor,
+    rustls::{
+        ServerConfig,
+        crypto::aws_lc_rs,
+        pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
+    },
+};
+
+use super::{of, with};
+use crate::cli::desk::Desk;
+
+/// Refuses what names no group, over TLS, with a certificate of its own; returns the port and the certificate.
+async fn serve() -> (u16, String) {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
+    let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_no_client_auth()
+        .with_single_cert(vec![made.cert.der().clone()], key)
+        .expect("a key of that certificate");
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let acceptor = acceptor.clone();
+            tokio::spawn(async move {
+                // One that only shakes hands says nothing.
+                let Ok(mut stream) = acceptor.accept(stream).await else {
+                    return;
+                };
+                let mut buffer = [0; 4096];
+                let Ok(1..) = stream.read(&mut buffer).await else {
+                    return;
+                };
+                let body = r#"{"success": 0, "error": {"message": "no id"}}"#;
+                let answer = format!(
+                    "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+                    body.len()
+                );
+                let _ = stream.write_all(answer.as_bytes()).await;
+                let _ = stream.shutdown().await;
+            });
+        }
+    });
+    (port, made.cert.pem())
+}
+
+#[tokio::test]
+async fn each_step_of_the_way_has_a_time_of_its_own() {
+    let (port, certificate) = serve().await;
+    let mut desk = Desk::new();
+    desk.connect(&format!("https://localhost:{port}"), "key-of-the-desk");
+    let file = desk.write("ca.pem", &certificate);
+    desk.set("SSL_CERT_FILE", file);
+    let report = desk.json(0, &["doctor"]).await;
+    let steps = of(&report, "network");
+    for step in [
+        "ok: name localhost: ",
+        "ok: connection to port ",
+        "ok: TLS: TLS",
+        "ok: whole request: HTTP 400",
+    ] {
+        let found = steps.iter().find(|found| found.starts_with(step));
+        let found = found.unwrap_or_else(|| panic!("{step}: {steps:?}"));
+        assert!(found.ends_with(" ms"), "{found}");
+    }
+    assert_eq!(with(&report, "the API key is accepted")["severity"], "ok");
+
+    // Without it nobody vouches for that certificate.
+    let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("another");
+    desk.write("ca.pem", &other.cert.pem());
+    let report = desk.json(5, &["doctor"]).await;
+    let steps = of(&report, "network");
+    assert!(
+        steps.iter().any(
+            |found| found.starts_with("problem: Not reached: ") && found.contains("ertificate")
+        ),
+        "{steps:?}"
+    );
+    assert!(
+        !steps.iter().any(|found| found.contains("TLS: TLS")),
+        "{steps:?}"
+    );
+}

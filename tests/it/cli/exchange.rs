@@ -1,0 +1,334 @@
+//! Files of groups against a hostile world: a profile that forbids, a service that fails in the middle, signals, a check
+//! before anything is sent.
+
+mod files;
+mod terminal;
+
+use std::time::Instant;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use super::{
+    desk::{Background, Desk},
+    guards::methods,
+};
+use crate::support::faults::{Fault, Faults, http, json as answer};
+
+fn objects(text: &str) -> Vec<Value> {
+    let lines = text.lines();
+    lines
+        .map(|line| serde_json::from_str(line).expect("one object per line"))
+        .collect()
+}
+
+/// A good answer about this id.
+fn made(id: &str, is_new: bool) -> Fault {
+    answer(
+        "200 OK",
+        &json!({"success": 1, "new_user_group": is_new, "user_group":
+            {"team_id": 7, "token": format!("token-of-{id}"), "name": id, "provided_id": id, "properties": null}}),
+    )
+}
+
+/// The service puts it off for a moment.
+fn busy(status: &str, after: &str) -> Fault {
+    let headers = ["Content-Type: application/json", after];
+    let body = json!({"success": 0, "error": {"code": "busy", "message": "later"}});
+    Fault::Answer(http(status, &headers, body.to_string()))
+}
+
+fn ids(desk: &Desk, count: usize) -> String {
+    let rows: Vec<_> = (1..=count).map(|row| format!("g{row}")).collect();
+    desk.write("ids.csv", &format!("user_group_id\n{}\n", rows.join("\n")))
+}
+
+/// The counts of the last line add up to its rows.
+fn sum(ran: &str) -> Value {
+    let last = objects(ran).pop().expect("a sum");
+    let counts = last.as_object().expect("an object").iter();
+    let counts: u64 = counts
+        .filter(|(key, _)| *key != "rows")
+        .filter_map(|(_, value)| value.as_u64())
+        .sum();
+    assert_eq!(Some(counts), last["rows"].as_u64(), "{last}");
+    last
+}
+
+const CREATE: [&str; 5] = ["--create", "--yes", "--json", "--concurrency", "1"];
+
+fn import<'a>(file: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    [&["import", file], more].concat()
+}
+
+#[tokio::test]
+async fn what_a_profile_forbids_holds_for_files_too() {
+    let service = Faults::always(Fault::Close).await;
+    let mut desk = Desk::new();
+    desk.connect(&service.base_url(), "key");
+    let config = std::fs::read_to_string(desk.path("config.toml")).expect("written");
+    let file = ids(&desk, 3);
+    for (operation, rule, refused) in [
+        ("create", "forbid = true", [true, false, true]),
+        ("update", "forbid = true", [false, true, true]),
+        ("bulk", "forbid = true", [true, true, true]),
+        ("bulk", "max = 2", [true, true, true]),
+        ("bulk", "max = 3", [false, false, false]),
+        ("rotate", "forbid = true", [false, false, false]),
+    ] {
+        let guard = format!("{{ operation = \"{operation}\", {rule}, reason = \"the freeze\" }}");
+        desk.write("config.toml", &format!("{config}guard = [{guard}]\n"));
+        for (command, refused) in [
+            &["import", &file, "--create", "--yes"][..],
+            &["import", &file, "--update", "--yes"],
+            &["apply", &file, "--yes"],
+        ]
+        .into_iter()
+        .zip(refused)
+        {
+            let before = service.connections();
+            let ran = desk.run(command).await;
+            let told = ran.err.contains("the freeze; nothing was sent");
+            assert_eq!(told, refused, "{guard} {command:?}: {}", ran.err);
+            if refused {
+                assert_eq!(ran.code, 3, "{guard} {command:?}: {}", ran.err);
+                assert_eq!(service.connections(), before, "{guard} {command:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_busy_service_is_waited_for_and_no_row_is_lost() {
+    // A create that is put off changed nothing: it is sent again, and the row ends once.
+    let script = vec![
+        busy("429 Too Many Requests", "Retry-After: 1"),
+        made("g1", true),
+        busy("429 Too Many Requests", "Retry-After: 0"),
+        made("g2", false),
+    ];
+    let service = Faults::start(script).await;
+    let mut desk = Desk::new();
+    desk.connect(&service.base_url(), "key");
+    let file = ids(&desk, 2);
+    let begun = Instant::now();
+    let ran = desk.run(&import(&file, &CREATE)).await;
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    assert!(
+        begun.elapsed().as_millis() >= 1000,
+        "it waits as it is asked to"
+    );
+    assert!(ran.err.contains("asks to wait 1 s"), "{}", ran.err);
+    let last = sum(&ran.out);
+    assert_eq!((&last["created"], &last["existed"]), (&json!(1), &json!(1)));
+    assert_eq!(service.requests().len(), 4);
+}
+
+#[tokio::test]
+async fn a_service_that_fails_in_the_middle_is_counted_and_gone_on_with() {
+    let script = vec![
+        made("g1", true),
+        busy("503 Service Unavailable", "X-A: b"),
+        made("g3", true),
+        answer(
+            "422 Unprocessable Entity",
+            &json!({"success": 0, "error": {"message": "no"}}),
+        ),
+        Fault::Close,
+        busy("500 Oh", "X-A: b"),
+        made("g7", true),
+        made("g2", false),
+        made("g4", false),
+        made("g5", false),
+        made("g6", false),
+        made("g8", true),
+    ];
+    let service = Faults::start(script).await;
+    let mut desk = Desk::new();
+    desk.connect(&service.base_url(), "key");
+    let file = ids(&desk, 8);
+    let ran = desk.run(&import(&file, &CREATE)).await;
+    assert_eq!(ran.code, 7, "{}{}", ran.out, ran.err);
+    let last = sum(&ran.out);
+    let counts = ["created", "failed", "unknown", "not_started", "done_before"];
+    let counts = counts.map(|name| last[name].as_u64().expect("a number"));
+    assert_eq!(counts, [2, 1, 3, 2, 0], "{last}");
+    assert_eq!(last["stopped"], "3 failures in a row");
+
+    // The rest, and nothing of what is done.
+    service.all_over().await;
+    let sent = service.requests().len();
+    let script: Vec<_> = [2, 4, 5, 6, 7, 8]
+        .map(|row| made(&format!("g{row}"), row > 6))
+        .into();
+    let next = Faults::start(script).await;
+    desk.connect(&next.base_url(), "key");
+    let again = desk.run(&import(&file, &CREATE)).await;
+    assert_eq!((sent, again.code), (6, 0), "{}{}", again.out, again.err);
+    let last = sum(&again.out);
+    assert_eq!(
+        (&last["done_before"], &last["existed"], &last["created"]),
+        (&json!(2), &json!(4), &json!(2))
+    );
+}
+
+#[tokio::test]
+async fn a_pace_is_kept() {
+    let script: Vec<_> = (1..=4).map(|row| made(&format!("g{row}"), true)).collect();
+    let service = Faults::start(script).await;
+    let mut desk = Desk::new();
+    desk.connect(&service.base_url(), "key");
+    let file = ids(&desk, 4);
+    let begun = Instant::now();
+    let ran = desk
+        .run(&import(&file, &["--create", "--yes", "--rate", "10/s"]))
+        .await;
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    assert!(begun.elapsed().as_millis() >= 300, "three pauses of 100 ms");
+    let wrong = desk
+        .run(&import(&file, &["--create", "--rate", "5/h"]))
+        .await;
+    assert_eq!(wrong.code, 2, "{}", wrong.err);
+}
+
+#[tokio::test]
+async fn a_signal_finishes_what_is_in_flight_and_the_rest_is_for_later() {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        // Everything after the first row waits for the service.
+        let script = vec![made("g1", true), Fault::Hang];
+        let service = Faults::start(script).await;
+        let mut desk = Desk::new();
+        desk.connect(&service.base_url(), "key");
+        let file = ids(&desk, 5);
+        let mut running = Background::start(desk.command(&import(&file, &CREATE)));
+        let first = running.line().await;
+        assert!(first.contains("\"created\""), "{first}");
+        received(&service, 2).await;
+        running.signal(signal);
+        running.says("finishing what is in flight").await;
+        if signal != Signal::INT {
+            // A session that ends sends it more than once.
+            running.signal(signal);
+        }
+        // The request in flight runs into the time limit of the profile: nobody knows what came of it.
+        let second = running.line().await;
+        assert!(second.contains("\"unknown\""), "{second}");
+        let last = sum(&running.line().await);
+        assert_eq!(
+            (&last["created"], &last["unknown"], &last["not_started"]),
+            (&json!(1), &json!(1), &json!(3))
+        );
+        assert_eq!(running.code().await, Some(7));
+        assert_eq!(methods(&service).len(), 2, "nothing new was begun");
+    }
+}
+
+#[tokio::test]
+async fn a_second_interrupt_leaves_at_once() {
+    let service = Faults::start(vec![made("g1", true), Fault::Hang]).await;
+    let mut desk = Desk::new();
+    desk.connect(&service.base_url(), "key");
+    let file = ids(&desk, 3);
+    let mut running = Background::start(desk.command(&import(&file, &CREATE)));
+    running.line().await;
+    received(&service, 2).await;
+    running.signal(Signal::INT);
+    running.says("finishing what is in flight").await;
+    running.signal(Signal::INT);
+    assert_eq!(running.code().await, Some(130));
+}
+
+/// Waits until the service has this many requests.
+async fn received(service: &Faults, count: usize) {
+    let waiting = async {
+        while service.requests().len() < count {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(super::desk::DEADLINE, waiting)
+        .await
+        .expect("the request arrives");
+}
+
+#[tokio::test]
+async fn waiting_for_rows_can_be_interrupted() {
+    let mut desk = Desk::new();
+    desk.connect("http://127.0.0.1:9", "key");
+    let mut command = desk.command(&["import", "-", "--create", "--yes"]);
+    command.stdin(std::process::Stdio::piped());
+    let mut waiting = Background::start(command);
+    let _open = waiting.child.stdin.take().expect("standard input");
+    waiting.says("PRODUCTION live").await;
+    waiting.signal(Signal::INT);
+    assert_eq!(waiting.code().await, Some(130));
+}
+
+#[tokio::test]
+async fn a_check_says_what_would_be_sent_before_it_asks() {
+    let mut desk = Desk::new();
+    let _held = desk.hold_demo().await;
+    let file = desk.write(
+        "g.jsonl",
+        "{\"user_group_id\":\"new-1\"}\n{\"user_group_id\":\"acme-eu\",\"name\":\"Other\"}\n{\"user_group_id\":\"acme-us\"}\n",
+    );
+    let before = desk.json(0, &["history"]).await;
+    // What was not asked for is not in the plan, and not in the request.
+    let dry = desk
+        .run(&["import", &file, "--create", "--dry-run", "--json"])
+        .await;
+    assert_eq!(dry.code, 0, "{}", dry.err);
+    let lines = objects(&dry.out);
+    let told: Vec<_> = lines
+        .iter()
+        .map(|line| (line["plan"].as_str(), line["request"].is_null()))
+        .collect();
+    assert_eq!(
+        told[..3],
+        [
+            (Some("create"), false),
+            (Some("exists"), true),
+            (Some("unchanged"), true)
+        ]
+    );
+    let last = sum(&dry.out);
+    assert_eq!(
+        (&last["create"], &last["update"], &last["exists"]),
+        (&json!(1), &json!(0), &json!(1))
+    );
+    let dry = desk.run(&["import", &file, "--update", "--dry-run"]).await;
+    assert!(
+        dry.out
+            .contains("update 1, unchanged 1, not known 1, as far as is known"),
+        "{}",
+        dry.out
+    );
+    assert_eq!(desk.json(0, &["history"]).await, before, "nothing was sent");
+
+    let ran = desk
+        .run(&["import", &file, "--create", "--update", "--yes"])
+        .await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for words in [
+        "3 rows, as far as is known here: create 1, update 1, unchanged 1",
+        "  create new-1",
+        "  update acme-eu",
+    ] {
+        assert!(ran.err.contains(words), "{words}: {}", ran.err);
+    }
+}
+
+#[tokio::test]
+async fn beginning_again_is_confirmed_before_the_journal_is_given_up() {
+    let script = vec![made("g1", true), Fault::Close, Fault::Close, Fault::Close];
+    let service = Faults::start(script).await;
+    let mut desk = Desk::new();
+    desk.connect(&service.base_url(), "key");
+    let file = ids(&desk, 4);
+    assert_eq!(desk.run(&import(&file, &CREATE)).await.code, 7);
+    let (shown, code) =
+        super::prompts::typed(&desk, &["import", &file, "--create", "--again"], "no\n");
+    assert_eq!(code, Some(3), "{shown}");
+    assert!(shown.contains("import 4 in live"), "{shown}");
+    let ran = desk.run(&import(&file, &CREATE)).await;
+    assert_eq!(sum(&ran.out)["done_before"], 1, "{}", ran.out);
+}

@@ -1,0 +1,168 @@
+//! `import`, `apply` and `profile add` on a real terminal: the words that are asked for, the wrong ones, Ctrl-C at the
+//! question and in the middle, the bar.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::{ids, made, sum};
+use crate::{
+    cli::{
+        desk::{DEADLINE, Desk},
+        guards::methods,
+        prompts::{Asks, dialogue, talk},
+    },
+    support::faults::{Fault, Faults, json as answer},
+};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_the_exact_words_send_anything() {
+    let service = Faults::start(vec![made("g1", true), made("g2", true)]).await;
+    let mut desk = Desk::new();
+    desk.connect(&service.base_url(), "key");
+    let file = ids(&desk, 2);
+    for (command, words) in [
+        (["import", &file, "--create"], "import 2 in live"),
+        (["apply", &file, "--prune-report"], "apply 2 in live"),
+    ] {
+        let question = format!("Type \"{words}\" to go on:");
+        for (typed, code) in [
+            ("yes\r", 3),
+            ("\r", 3),
+            ("import 3 in live\r", 3),
+            ("\u{4}", 3),
+            ("\u{3}", 130),
+        ] {
+            let (shown, ended) = dialogue(&desk, &command, &[(&question, typed)]);
+            assert_eq!(ended, Some(code), "{typed:?}: {shown}");
+            assert!(shown.starts_with("PRODUCTION live http://"), "{shown}");
+        }
+        assert_eq!(service.connections(), 0, "{command:?}");
+    }
+    // A terminal that no bar can be drawn on hides nothing else.
+    desk.set("TERM", "dumb");
+    let (shown, code) = dialogue(
+        &desk,
+        &["import", &file, "--create", "--concurrency", "1"],
+        &[("to go on:", "import 2 in live\r")],
+    );
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("2 created; 2 rows"), "{shown}");
+    // Nothing differs now: nothing is asked.
+    let (shown, code) = dialogue(&desk, &["apply", &file], &[]);
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("2 unchanged; 2 rows"), "{shown}");
+    assert_eq!(methods(&service).len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_ctrl_c_in_the_middle_leaves_the_rest_for_later() {
+    let service = Faults::start(vec![made("g1", true), Fault::Hang]).await;
+    let mut desk = Desk::new();
+    desk.set("TERM", "xterm-256color");
+    desk.connect(&service.base_url(), "key");
+    let file = ids(&desk, 4);
+    let run = ["import", &file, "--create", "--concurrency", "1"];
+    let asks = |text: &str| text.contains("to go on:");
+    // The bar says how far it is, and the next request has arrived.
+    let end = Instant::now() + DEADLINE;
+    let is_in_the_middle = |text: &str| {
+        while text.contains("1/4") && service.requests().len() < 2 {
+            assert!(Instant::now() < end, "{text}");
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
+        text.contains("1/4")
+    };
+    let steps: [(Asks<'_>, _); 2] = [(&asks, "import 4 in live\r"), (&is_in_the_middle, "\u{3}")];
+    let (shown, code) = talk(&desk, &run, &steps);
+    for words in [
+        "g1 created",
+        "finishing what is in flight",
+        "1 created, 1 unknown, 2 not started; 4 rows",
+    ] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    assert_eq!(code, Some(7), "{shown}");
+    assert_eq!(methods(&service).len(), 2, "{shown}");
+
+    let script: Vec<_> = (2..=4).map(|row| made(&format!("g{row}"), true)).collect();
+    let next = Faults::start(script).await;
+    desk.connect(&next.base_url(), "key");
+    let ran = desk.run(&[&run[..], &["--yes", "--json"]].concat()).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(sum(&ran.out)["done_before"], 1);
+    assert_eq!(methods(&next).len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_profile_is_asked_for_word_by_word() {
+    const KEY: &str = "canary-5up3r53cr3t-canary";
+    let refusal = json!({"success": 0, "error": {"code": "invalid_request", "message": "no"}});
+    let service = Faults::always(answer("400 Bad Request", &refusal)).await;
+    let url = format!("{}\r", service.base_url());
+    let mut desk = Desk::new();
+    desk.set("EU_KEY", KEY);
+    let config = desk.path(".config/groupdesk/config.toml");
+    let add = ["profile", "add", "eu"];
+    let (shown, code) = dialogue(
+        &desk,
+        &add,
+        &[
+            ("Base URL, for example", &url),
+            ("Environment: Customer, Testing", "Testing\r"),
+            ("variable, file, command or keyring?", "variable\r"),
+            ("Name of the variable:", "EU_KEY\r"),
+        ],
+    );
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("the API key is accepted"), "{shown}");
+    let text = std::fs::read_to_string(&config).expect("written");
+    assert!(text.contains("api_key = { env = \"EU_KEY\" }"), "{text}");
+    assert!(text.contains("environment = \"Testing\""), "{text}");
+    assert!(!shown.contains(KEY) && !text.contains(KEY));
+
+    // An answer that is none of the four, and Ctrl-C, write nothing.
+    for (typed, code) in [("none\r", 2), ("\u{3}", 130)] {
+        let (shown, ended) = dialogue(
+            &desk,
+            &["profile", "add", "us"],
+            &[
+                ("Base URL, for example", &url),
+                ("Environment: Customer, Testing", "\r"),
+                ("variable, file, command or keyring?", typed),
+            ],
+        );
+        assert_eq!(ended, Some(code), "{shown}");
+        assert_eq!(std::fs::read_to_string(&config).expect("there"), text);
+    }
+
+    // What cannot be reached is written only where a person says so.
+    for (typed, code) in [("n\r", 5), ("y\r", 0)] {
+        let (shown, ended) = dialogue(
+            &desk,
+            &["profile", "add", "dead", "--base-url", "http://127.0.0.1:1"],
+            &[
+                ("Environment: Customer, Testing", "Customer\r"),
+                ("variable, file, command or keyring?", "command\r"),
+                ("Command, for example", "echo a-key\r"),
+                ("all the same? [y/N]", typed),
+            ],
+        );
+        assert_eq!(ended, Some(code), "{shown}");
+        let is_there = std::fs::read_to_string(&config)
+            .expect("there")
+            .contains("[profiles.dead]");
+        assert_eq!(is_there, code == 0, "{shown}");
+    }
+    // A key that is typed is not shown.
+    let (shown, _) = dialogue(
+        &desk,
+        &["profile", "add", "ring", "--base-url", &service.base_url()],
+        &[
+            ("Environment: Customer, Testing", "\r"),
+            ("variable, file, command or keyring?", "keyring\r"),
+            ("API key (not shown):", &format!("{KEY}\r")),
+        ],
+    );
+    assert!(!shown.contains(KEY), "{shown}");
+}
