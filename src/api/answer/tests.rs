@@ -129,3 +129,36 @@ fn numbers_beyond_what_a_float_can_count_are_no_team() {
         assert_eq!(whole_number(&value), team, "{text}");
     }
 }
+
+#[test]
+fn a_token_beside_a_refusal_is_hidden_in_its_words() {
+    let body =
+        r#"{"success":0,"user_group":{"token":"so-secret"},"error":{"message":"not so-secret"}}"#;
+    let what = refused(409, body).what().expect("words");
+    assert!(what.ends_with(": not [hidden]"), "{what}");
+}
+
+#[test]
+fn an_empty_id_is_none_and_new_may_be_a_text() {
+    let id = UserGroupId::parse("acme").expect("an id");
+    let judge = |given: &str, new: &str| {
+        let group = format!(r#"{{"provided_id":"{given}","token":"t-o-k-e-n"}}"#);
+        let body = format!(r#"{{"success":1,"new_user_group":{new},"user_group":{group}}}"#);
+        judged(200, &Asked::Group(&id), &body)
+    };
+    let empty = judge("", "true");
+    assert_eq!(empty, Verdict::Unclear(Unclear::NoId { status: 200 }));
+    for (new, expected) in [
+        ("true", Some(true)),
+        ("\"true\"", Some(true)),
+        ("\"false\"", Some(false)),
+        ("\"maybe\"", None),
+        ("0", Some(false)),
+        ("null", None),
+    ] {
+        let Verdict::Success(group) = judge("acme", new) else {
+            panic!("{new}: a success");
+        };
+        assert_eq!(group.new_user_group, expected, "{new}");
+    }
+}
