@@ -359,3 +359,6 @@ fn whole_number(value: &Value) -> Option<i64> {
 fn token_text(body: &Value) -> Option<&str> {
     body.get("user_group")?.get("token")?.as_str()
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,8 @@ use std::{
     sync::Arc,
 };
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
 use super::{
     args::{Global, Serve, ServeCommand},
     exit::Exit,
@@ -47,6 +49,7 @@ pub(super) fn about(database: &Path, error: StoreError) -> Stop {
 
 async fn serve(listen: std::net::SocketAddr, database: PathBuf, json: bool) -> Result<Exit, Stop> {
     let mut signals = Signals::new()?;
+    more_files();
     let options = Options {
         report: Some(Arc::new(|error| print::alarm(&format!("! {error}")))),
         ..Options::default()
@@ -90,4 +93,15 @@ async fn serve(listen: std::net::SocketAddr, database: PathBuf, json: bool) -> R
     // The last handle waits until everything queued is durable.
     drop(store);
     Ok(exit)
+}
+
+/// Each connection takes a descriptor, and many systems allow few unless one asks. A refusal only means fewer connections.
+fn more_files() {
+    const ENOUGH: u64 = 4096;
+    let limit = getrlimit(Resource::Nofile);
+    let enough = limit.maximum.map_or(ENOUGH, |maximum| maximum.min(ENOUGH));
+    if limit.current.is_some_and(|current| current < enough) {
+        let current = Some(enough);
+        let _ = setrlimit(Resource::Nofile, Rlimit { current, ..limit });
+    }
 }

@@ -15,8 +15,10 @@ use super::group::{Mapping, Properties};
 
 const TWICE: &str = "a key stands twice";
 const TOO_MANY: &str = "too many values";
-/// How serde_json hands over a number that it keeps as written.
-const NUMBER: &str = "$serde_json::private::Number";
+/// By keys that begin so serde_json passes numbers to itself; it would read back a number where an object was written.
+pub const RESERVED: &str = "$serde_json::private::";
+const NOT_SENT: &str =
+    "a key begins with $serde_json::private:: and cannot be sent; name it otherwise";
 
 /// A JSON object of texts, each key once.
 ///
@@ -88,6 +90,7 @@ fn parse<T: DeserializeOwned>(text: &str, expected: &str) -> Result<T, String> {
         // The error's own text quotes what stands in the file.
         let what = match error.classify() {
             Category::Data if error.to_string().starts_with(TWICE) => TWICE,
+            Category::Data if error.to_string().starts_with(NOT_SENT) => NOT_SENT,
             Category::Data => expected,
             Category::Eof => "not JSON: it ends too early",
             Category::Syntax | Category::Io => "not JSON, or nested too deeply",
@@ -116,12 +119,46 @@ impl<'de> Visitor<'de> for RowsVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Mapping, A::Error> {
         let mut rows = Mapping::new();
         while let Some(key) = map.next_key::<String>()? {
+            if key.starts_with(RESERVED) {
+                return Err(A::Error::custom(NOT_SENT));
+            }
             if rows.contains_key(&key) {
                 return Err(A::Error::custom(TWICE));
             }
             rows.insert(key, map.next_value()?);
         }
         Ok(rows)
+    }
+}
+
+/// A key of an object, told from the one under which serde_json hands over a number: of the two, only a key that was
+/// written can be asked for as an option.
+enum Key {
+    Written(String),
+    OfNumber,
+}
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_option(KeyVisitor)
+    }
+}
+
+struct KeyVisitor;
+
+impl<'de> Visitor<'de> for KeyVisitor {
+    type Value = Key;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Key, D::Error> {
+        String::deserialize(deserializer).map(Key::Written)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Key, E> {
+        Ok(Key::OfNumber)
     }
 }
 
@@ -191,12 +228,15 @@ impl<'de> Visitor<'de> for Careful<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
-        while let Some(key) = map.next_key::<String>()? {
-            if key == NUMBER {
+        while let Some(key) = map.next_key::<Key>()? {
+            let Key::Written(key) = key else {
                 let digits = map.next_value::<String>()?;
                 let number: Number = digits.parse().map_err(|_| A::Error::custom("a number"))?;
                 map.next_key::<IgnoredAny>()?;
                 return Ok(Value::Number(number));
+            };
+            if key.starts_with(RESERVED) {
+                return Err(A::Error::custom(NOT_SENT));
             }
             if object.contains_key(&key) {
                 return Err(A::Error::custom(TWICE));
@@ -243,6 +283,24 @@ mod tests {
             assert!(matches!(wrong, Wrong::NotJson { .. }), "{text}: {wrong:?}");
         }
         assert!(strangers("[".repeat(1_000).as_bytes(), usize::MAX).is_err());
+    }
+
+    #[test]
+    fn a_key_that_would_be_read_back_as_a_number_is_refused() {
+        for name in ["Number", "RawValue"] {
+            let key = format!("$serde_json::private::{name}");
+            for text in [
+                format!(r#"{{"a": {{"{key}": "5"}}}}"#),
+                format!(r#"{{"{key}": "5"}}"#),
+                format!(r#"{{"{}": "x"}}"#, key.replace('$', "\\u0024")),
+            ] {
+                let error = properties(&text).expect_err(&text);
+                assert!(error.contains("cannot be sent"), "{text}: {error}");
+                assert_eq!(value(&text).expect_err(&text), error);
+            }
+            let error = mapping(&format!(r#"{{"{key}": "5"}}"#)).expect_err(name);
+            assert!(error.contains("cannot be sent"), "{error}");
+        }
     }
 
     #[test]

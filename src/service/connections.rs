@@ -1,23 +1,35 @@
-//! Accepting connections, and letting them end: after the stop nothing new begins, what is in flight is finished,
-//! and what is not done in time is cut off.
+//! Accepting connections, and letting them end: when there are too many, the one that has waited longest makes room for
+//! a new one; after the stop nothing new begins, and what is not done in time is cut off.
+
+mod waiting;
 
 use std::{io, pin::pin, sync::Arc, time::Duration};
 
 use axum::Router;
-use hyper::server::conn::http1;
+use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
 };
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::Semaphore,
+    sync::{OwnedSemaphorePermit, Semaphore},
     task::JoinSet,
     time::{sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
-use super::Limits;
+use super::{Limits, exchange};
+use waiting::Waiting;
+
+/// Connections beyond the limit that are being answered 503, or that wait for another one to end.
+const BEYOND: usize = 64;
+/// Longest head of a request, in bytes; longer is 431.
+const LONGEST_HEAD: usize = 32 * 1024;
+/// For the head of a request that is answered 503 for want of a connection.
+const SHED_TIME: Duration = Duration::from_secs(5);
+/// For what is still being written on a connection that has to make room.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Serves until `stop`, then at most `limits.grace` longer.
 pub(super) async fn serve(
@@ -27,25 +39,41 @@ pub(super) async fn serve(
     stop: CancellationToken,
 ) {
     let room = Arc::new(Semaphore::new(limits.connections));
+    let beyond = Arc::new(Semaphore::new(BEYOND));
+    let waiting = Waiting::default();
     let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {
             biased;
             () = stop.cancelled() => break,
             Some(_) = connections.join_next() => continue,
-            accepted = accept(&listener, &room) => accepted,
+            accepted = accept(&listener, &beyond) => accepted,
         };
-        match accepted {
-            Ok((stream, place)) => {
-                let (router, stop) = (router.clone(), stop.clone());
-                connections.spawn(async move {
-                    connection(stream, router, limits.head_time, stop).await;
-                    drop(place);
-                });
-            }
-            // A client that left in the queue, or no descriptors left: neither ends the service.
-            Err(_) => sleep(Duration::from_millis(50)).await,
+        // A client that left in the queue, or no descriptors left: neither ends the service.
+        let Ok((stream, extra)) = accepted else {
+            waiting.end_longest();
+            sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let place = Arc::clone(&room).try_acquire_owned();
+        if place.is_err() && !waiting.end_longest() {
+            connections.spawn(async move {
+                shed(stream).await;
+                drop(extra);
+            });
+            continue;
         }
+        let (room, router, stop) = (Arc::clone(&room), router.clone(), stop.clone());
+        let waiting = waiting.clone();
+        connections.spawn(async move {
+            let place = match place {
+                Ok(place) => Ok(place),
+                Err(_) => room.acquire_owned().await,
+            };
+            drop(extra);
+            connection(stream, router, limits.head_time, &waiting, stop).await;
+            drop(place);
+        });
     }
     drop(listener);
     let finished = async { while connections.join_next().await.is_some() {} };
@@ -54,36 +82,66 @@ pub(super) async fn serve(
     }
 }
 
-/// Takes the next connection when there is room for it; until then it waits in the system's queue.
+/// Takes the next connection, as long as few are beyond the limit; else it waits in the system's queue.
 async fn accept(
     listener: &TcpListener,
-    room: &Arc<Semaphore>,
-) -> io::Result<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
-    let place = Arc::clone(room)
+    beyond: &Arc<Semaphore>,
+) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
+    let extra = Arc::clone(beyond)
         .acquire_owned()
         .await
         .map_err(io::Error::other)?;
     let (stream, _) = listener.accept().await?;
     // Answers are small; waiting to fill a packet only delays them.
     stream.set_nodelay(true)?;
-    Ok((stream, place))
+    Ok((stream, extra))
+}
+
+/// Answers 503 to the one request that comes: every other connection has a request under way.
+async fn shed(stream: TcpStream) {
+    let connection = builder(SHED_TIME).keep_alive(false).serve_connection(
+        TokioIo::new(stream),
+        TowerToHyperService::new(exchange::full()),
+    );
+    drop(timeout(2 * SHED_TIME, connection).await);
+}
+
+fn builder(head_time: Duration) -> http1::Builder {
+    let mut builder = http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(head_time)
+        .max_buf_size(LONGEST_HEAD);
+    builder
 }
 
 async fn connection(
     stream: TcpStream,
     router: Router,
     head_time: Duration,
+    waiting: &Waiting,
     stop: CancellationToken,
 ) {
-    let mut connection = pin!(
-        http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(head_time)
-            .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
-    );
+    let place = waiting.join();
+    let router = TowerToHyperService::new(router);
+    let service = service_fn(|request| {
+        let busy = place.busy();
+        let answer = hyper::service::Service::call(&router, request);
+        async move {
+            let answer = answer.await;
+            drop(busy);
+            answer
+        }
+    });
+    let mut connection = pin!(builder(head_time).serve_connection(TokioIo::new(stream), service));
     // How a connection ends is the client's affair; its writes are done by the store in any case.
     tokio::select! {
+        biased;
         _ = connection.as_mut() => {}
+        () = place.must_end() => {
+            connection.as_mut().graceful_shutdown();
+            drop(timeout(LAST_WORDS, connection).await);
+        }
         () = stop.cancelled() => {
             connection.as_mut().graceful_shutdown();
             drop(connection.await);

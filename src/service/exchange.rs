@@ -51,6 +51,16 @@ pub(super) fn router(path: &str, shared: Shared) -> Router {
         .with_state(shared)
 }
 
+/// 503 everywhere, whatever is asked.
+pub(super) fn full() -> Router {
+    Router::new().fallback(overloaded)
+}
+
+async fn overloaded(request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    refuse(&Refusal::Overloaded, &parts, body).await
+}
+
 async fn unknown_path(request: Request) -> Response {
     let (parts, body) = request.into_parts();
     refuse(&Refusal::UnknownPath, &parts, body).await

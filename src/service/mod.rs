@@ -3,6 +3,7 @@
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
+use rustix::process::{Resource, getrlimit};
 use tokio::{net::TcpListener, sync::Semaphore, task::JoinHandle};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -25,7 +26,8 @@ use store::Store;
 pub struct Limits {
     /// Requests under way; more are answered 503.
     pub in_flight: usize,
-    /// Open connections; more wait to be accepted.
+    /// Open connections, as far as the limit of open files allows; for more, those that wait longest are closed, or they
+    /// are answered 503 when every one has a request under way.
     pub connections: usize,
     /// For the head of a request, and for an idle connection.
     pub head_time: Duration,
@@ -65,6 +67,10 @@ impl Service {
         limits: Limits,
     ) -> io::Result<Running> {
         check_path(path)?;
+        let limits = Limits {
+            connections: limits.connections.min(spare_files()),
+            ..limits
+        };
         let listener = TcpListener::bind(listen).await?;
         let address = listener.local_addr()?;
         let room = Arc::new(Semaphore::new(limits.in_flight));
@@ -109,6 +115,13 @@ impl Running {
         // An error means that the task panicked: it has ended, which is what was asked.
         drop(self.task.await);
     }
+}
+
+/// How many connections this process can open and still reach its database.
+fn spare_files() -> usize {
+    const OTHERS: u64 = 128;
+    let most = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    usize::try_from(most.saturating_sub(OTHERS).max(1)).unwrap_or(usize::MAX)
 }
 
 /// The router gives some characters a meaning of their own and panics on what it cannot read.

@@ -6,6 +6,7 @@ mod apply;
 mod bad_input;
 mod completions;
 mod contract;
+mod crowd;
 mod demo;
 mod desk;
 mod doctor;

@@ -3,6 +3,7 @@
 mod answers;
 mod bodies;
 mod code_points;
+mod corpus;
 mod directory;
 mod files;
 mod keyboard;
@@ -10,6 +11,7 @@ mod line;
 mod proxies;
 mod redirects;
 mod secrets;
+mod service;
 mod stage;
 mod terminal;
 mod text;

@@ -3,6 +3,8 @@
 
 use std::{fmt, time::Duration};
 
+use nucleo_matcher::chars::{graphemes, to_lower_case};
+
 use crate::domain::{
     age::{self, AgeFilter, InvalidAge},
     rotation::State,
@@ -186,9 +188,11 @@ enum Part {
 
 fn read(piece: &Piece, limit: Option<Duration>) -> Result<Part, Why> {
     let lower = piece.text.to_lowercase();
+    // As texts are compared, one character for each letter: İ in lower case, or é in two parts, would never be found.
+    let folded = || graphemes(&piece.text).map(to_lower_case).collect();
     if piece.quoted {
         let word = Word {
-            text: lower,
+            text: folded(),
             quoted: true,
         };
         return Ok(Part::Word((!word.text.is_empty()).then_some(word)));
@@ -227,7 +231,7 @@ fn read(piece: &Piece, limit: Option<Duration>) -> Result<Part, Why> {
                 return Err(Why::Meant(test));
             }
             let word = Word {
-                text: lower,
+                text: folded(),
                 quoted: false,
             };
             return Ok(Part::Word((!word.text.is_empty()).then_some(word)));

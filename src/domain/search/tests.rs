@@ -124,6 +124,34 @@ fn every_part_of_a_group_is_found() {
 }
 
 #[test]
+fn a_name_is_found_as_it_is_written_in_any_script() {
+    let names = [
+        "İstanbul Şubesi",
+        "ΣΑΣ Ελλάς",
+        "STRASSE & Größe",
+        "ǅungla",
+        "K-Å",
+        "ﬁn",
+        "Zoe\u{301} (in parts)",
+    ];
+    let groups: Vec<_> = (0..)
+        .zip(names)
+        .map(|(n, name)| group(&format!("g{n}"), name))
+        .collect();
+    let index = Index::of(&groups);
+    for (number, name) in (0..).zip(names) {
+        for text in [name.to_owned(), format!("\"{name}\"")] {
+            let found = find(&index, asked(&text));
+            assert!(
+                ids(&found).contains(&format!("g{number}").as_str()),
+                "{text}"
+            );
+        }
+    }
+    assert_eq!(ids(&find(&index, asked("istanbul şubesi"))), ["g0"]);
+}
+
+#[test]
 fn the_best_match_comes_first_and_scattered_letters_last() {
     let index = Index::of(&world());
     let found = find(&index, asked("globex"));

@@ -3,6 +3,7 @@
 
 use nucleo_matcher::{
     Config, Matcher, Utf32Str,
+    chars::graphemes,
     pattern::{Atom, AtomKind, CaseMatching, Normalization},
 };
 
@@ -46,7 +47,7 @@ struct Lens {
 
 impl Lens {
     fn score(&mut self, atom: &Atom, text: &str) -> Option<u32> {
-        let text = Utf32Str::new(text, &mut self.buffer);
+        let text = letters(text, &mut self.buffer);
         atom.score(text, &mut self.matcher).map(u32::from)
     }
 
@@ -82,6 +83,17 @@ impl Lens {
                 .any(|part| !part.is_empty() && self.holds(needle, part)),
         }
     }
+}
+
+/// A text as it is searched: one character for each letter. The library's own way would leave letters of two parts in
+/// their parts where the first ones are all ASCII.
+fn letters<'a>(text: &'a str, buffer: &'a mut Vec<char>) -> Utf32Str<'a> {
+    if text.is_ascii() {
+        return Utf32Str::Ascii(text.as_bytes());
+    }
+    buffer.clear();
+    buffer.extend(graphemes(text));
+    Utf32Str::Unicode(buffer)
 }
 
 /// The words of a query, ready to be looked for.
@@ -131,7 +143,7 @@ impl Words {
             let mut mark = |atom: &Atom| {
                 let mut found = false;
                 for (head, marks) in heads.iter().zip(&mut marks) {
-                    let text = Utf32Str::new(head, &mut lens.buffer);
+                    let text = letters(head, &mut lens.buffer);
                     found |= atom.indices(text, &mut lens.matcher, marks).is_some();
                 }
                 found
@@ -144,7 +156,7 @@ impl Words {
                 && !lens.is_elsewhere(needle, entry)
             {
                 for (head, marks) in heads.iter().zip(&mut marks) {
-                    let text = Utf32Str::new(head, &mut lens.buffer);
+                    let text = letters(head, &mut lens.buffer);
                     scattered.indices(text, &mut lens.matcher, marks);
                 }
             }

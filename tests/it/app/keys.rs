@@ -1,7 +1,7 @@
 //! Keys that were changed: they do what they should, they stand in footer, help and palette, and the old ones are gone.
 
 use groupdesk::{
-    config::{Environment, Overrides, Problem, Rebound, Settings},
+    config::{Overrides, Problem, Rebound, Settings},
     tui::{
         keymap::{self, Focus, Keymap},
         message::Msg,
@@ -18,7 +18,7 @@ fn written(text: &str) -> Vec<Rebound> {
     let overrides = Overrides {
         config: Some(file),
         directory: Some(folder.path().join("directory.db")),
-        env: Environment::default(),
+        env: [("HOME", folder.path())].into_iter().collect(),
         ..Overrides::default()
     };
     Settings::load(&overrides).expect("readable").keys

@@ -19,12 +19,13 @@ use secrecy::SecretString;
 use tokio::task::JoinSet;
 
 use super::desk::Desk;
+use crate::support::long;
 
 const WRITERS: usize = 24;
 /// So many acknowledged writes before the service is killed, at once and by the writer that was told so: a reply that
 /// comes before its commit is caught.
 const ENOUGH: usize = 150;
-const KILLS: usize = 10;
+const KILLS: usize = 50;
 
 /// What a writer was told of a group, and what it had asked last without an answer.
 #[derive(Clone)]
@@ -133,7 +134,7 @@ async fn no_acknowledged_write_is_lost() {
     let desk = Desk::new();
     let key = desk.key(&["--environment", "live"]).await;
     let (mut serving, mut url) = desk.serve().await;
-    for kill in 0..KILLS {
+    for kill in long::spread(0..KILLS, 5) {
         let killer = Killer {
             count: Arc::default(),
             service: serving.pid(),

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use super::{Column, Row};
+use crate::domain::strict_json::RESERVED;
 
 /// Something that keeps the mapping from being sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,6 +26,9 @@ pub(super) fn problems(rows: &[Row]) -> Vec<Problem> {
         let mut report = |column, text: String| problems.push(Problem { row, column, text });
         if content.key.is_empty() {
             report(Column::Key, "schema id is empty".into());
+        } else if content.key.starts_with(RESERVED) {
+            let text = "this schema id cannot be sent; name it otherwise";
+            report(Column::Key, text.into());
         } else if let Some(first) = first_with.get(content.key.as_str()) {
             report(Column::Key, format!("same schema id as row {}", first + 1));
         } else {

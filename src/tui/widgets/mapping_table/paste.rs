@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::{MappingTable, Row};
-use crate::tui::widgets::text_field::Pasted;
+use crate::{domain::strict_json::RESERVED, tui::widgets::text_field::Pasted};
 
 /// What separates the two ids of a line; the first that occurs decides.
 const SEPARATORS: [&str; 6] = ["\t", "=", "->", "→", ",", ";"];
@@ -209,6 +209,7 @@ fn read_line(line: &str) -> Option<(String, String)> {
     };
     let (key, value) = (unquoted(key), unquoted(value));
     let is_pair = !key.is_empty()
+        && !key.starts_with(RESERVED)
         && !value.is_empty()
         && (separated.is_some() || !value.contains(char::is_whitespace));
     is_pair.then_some((key, value))

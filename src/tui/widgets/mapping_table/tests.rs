@@ -222,6 +222,7 @@ fn a_paste_that_is_no_pairs_changes_nothing_and_says_why() {
         ("40 213\nhello\n", NotPairs::Line(2)),
         ("Acme Europe GmbH", NotPairs::Line(1)),
         ("=213", NotPairs::Line(1)),
+        ("$serde_json::private::Number = 5", NotPairs::Line(1)),
         ("40,213,Orders", NotPairs::Line(1)),
         ("schema_id,data_source_id\n40,\n", NotPairs::Line(2)),
         ("schema_id,data_source_id\n", NotPairs::Nothing),
@@ -334,4 +335,16 @@ proptest! {
         let presses_kept_the_start = table.value().is_ok() && !table.is_changed();
         prop_assert!(presses_kept_the_start || table.undo.len() == UNDO_STEPS);
     }
+}
+
+#[test]
+fn a_schema_id_that_json_cannot_carry_is_a_problem() {
+    let mut table = MappingTable::new(None);
+    let text = r#"{"$serde_json::private::Number": "5"}"#;
+    assert!(matches!(
+        table.paste(text),
+        PastedRows::Rows { added: 1, .. }
+    ));
+    let problem = table.value().expect_err("it cannot be sent");
+    assert_eq!((problem.row, problem.column), (0, Column::Key));
 }

@@ -1,0 +1,132 @@
+//! The filter language: every text means something, a narrower filter finds what a search from the beginning finds, and
+//! a group is found by its own texts.
+
+use std::{sync::Arc, time::Duration};
+
+use groupdesk::domain::{
+    group::{EnvironmentTag, UserGroupId},
+    known::{Known, KnownGroup, LastRotated, Source},
+    search::{Found, Index, Look, Marker, Query, SortBy, look},
+};
+use jiff::Timestamp;
+
+use super::is_safe;
+
+const NOW: Timestamp = Timestamp::constant(1_793_000_000, 0);
+
+/// One byte for the order, one for where the filter is cut, the filter, a zero byte, and texts of groups.
+pub fn run(data: &[u8]) {
+    let [order, cut, rest @ ..] = data else {
+        return;
+    };
+    let rest = String::from_utf8_lossy(rest);
+    let (filter, texts) = rest.split_once('\0').unwrap_or((&rest, "Acme\0acme-eu"));
+    let query = parse(filter);
+    let groups = groups(texts);
+    let index = Index::of(&groups);
+    let ask = |query: &Query| Look {
+        query: query.clone(),
+        sort: SortBy::ALL[usize::from(*order) % SortBy::ALL.len()],
+        reverse: order & 0x40 != 0,
+        best_first: order & 0x80 != 0,
+        open: Arc::default(),
+        at: NOW,
+    };
+    let find = |query: &Query, before: Option<&Found>| {
+        look(&index, ask(query), before, &|| true).expect("it is wanted")
+    };
+    let whole = find(&query, None);
+    let start: String = filter.chars().take(usize::from(*cut)).collect();
+    let wider = find(&parse(&start), None);
+    assert_eq!(
+        find(&query, Some(&wider)).shown,
+        whole.shown,
+        "narrowed from {start:?}"
+    );
+    assert!(whole.loose <= whole.shown.len());
+    let mut marker = Marker::of(&query);
+    for number in whole.shown.iter() {
+        let entry = index.entry(*number).expect("it is there");
+        let [name, id] = marker.marks(entry);
+        assert!(
+            name.iter()
+                .all(|at| *at < entry.name().unwrap_or_default().len().max(entry.id().len()))
+        );
+        assert!(id.iter().all(|at| *at < entry.id().len()));
+    }
+    found_by_itself(&groups, find);
+}
+
+fn parse(text: &str) -> Query {
+    let query = Query::parse(text, Some(Duration::from_hours(90 * 24)));
+    for wrong in &query.wrong {
+        is_hidden_free(&wrong.to_string());
+    }
+    assert!(query.words.iter().all(|word| !word.text.is_empty()));
+    assert!(query.is_within(&query));
+    assert_eq!(
+        query.is_empty(),
+        query.words.is_empty() && query.tests.is_empty()
+    );
+    query
+}
+
+/// A filter may be shown as it was typed, also if it holds a secret.
+fn is_hidden_free(text: &str) {
+    is_safe(&text.to_lowercase().replace(super::CANARY, ""));
+}
+
+fn groups(texts: &str) -> Vec<KnownGroup> {
+    let known = |value: String| {
+        Some(Known {
+            value,
+            source: Source::Returned,
+            at: NOW,
+            by: "ana".into(),
+        })
+    };
+    let mut groups: Vec<KnownGroup> = Vec::new();
+    for (number, text) in texts.split('\0').take(8).enumerate() {
+        let id: String = text.chars().take(40).collect();
+        let Ok(id) = UserGroupId::parse(id) else {
+            continue;
+        };
+        let mut group = KnownGroup::new(id);
+        group.name = known(text.chars().rev().collect()).filter(|_| number % 2 == 0);
+        group.environment_tag = Some(Known {
+            value: EnvironmentTag::parse(text),
+            source: Source::Sent,
+            at: NOW,
+            by: String::new(),
+        });
+        let seconds = Duration::from_secs(number as u64 * 86_400 * 40);
+        group.last_rotated = (number % 3 == 1).then(|| LastRotated {
+            at: NOW - seconds,
+            by: None,
+        });
+        groups.push(group);
+    }
+    groups.sort_by(|a, b| a.id.cmp(&b.id));
+    groups.dedup_by(|a, b| a.id == b.id);
+    groups
+}
+
+fn found_by_itself(groups: &[KnownGroup], find: impl Fn(&Query, Option<&Found>) -> Found) {
+    for group in groups {
+        let id = group.id.as_str();
+        if id.contains('"') || id.trim().is_empty() {
+            continue;
+        }
+        let found = find(&parse(&format!("\"{id}\"")), None);
+        let is_it = |number: &u32| {
+            found
+                .index
+                .entry(*number)
+                .is_some_and(|entry| entry.id() == id)
+        };
+        assert!(
+            found.shown.iter().any(is_it),
+            "{id:?} is not found by itself"
+        );
+    }
+}

@@ -1,0 +1,164 @@
+//! The words of a verdict, and the places where one field decides. `tests/golden/verdicts.json` has whole answers.
+
+use super::*;
+
+fn judged(status: u16, asked: &Asked<'_>, body: &str) -> Verdict {
+    let exchange = Exchange {
+        status,
+        url: "https://api.example.com/api/user",
+        content_type: Some("application/json"),
+        location: None,
+        retry_after: Some(Duration::from_secs(7)),
+        body: body.as_bytes(),
+    };
+    judge(&exchange, asked, &["the-api-key"])
+}
+
+fn refused(status: u16, body: &str) -> Verdict {
+    let id = UserGroupId::parse("acme").expect("an id");
+    judged(status, &Asked::Group(&id), body)
+}
+
+#[test]
+fn every_status_has_its_own_advice() {
+    let wait = Some(Duration::from_secs(7));
+    for (status, stated, wait, words) in [
+        (401, true, None, "missing, wrong or revoked"),
+        (403, true, None, "read-write key"),
+        (404, false, None, "`base_url` and `path`"),
+        (404, true, None, "this environment does not know it"),
+        (405, true, None, "whether a proxy changes requests"),
+        (415, true, None, "whether a proxy changes requests"),
+        (407, false, None, "`proxy_from_environment`"),
+        (409, true, None, "read the group again"),
+        (413, true, None, "send less"),
+        (429, true, None, "wait a while"),
+        (429, true, wait, "wait 7 s"),
+        (400, true, None, "correct what it names"),
+        (422, true, None, "correct what it names"),
+        (418, false, None, "read the group before"),
+    ] {
+        let advice = advice(status, stated, wait);
+        assert!(advice.contains(words), "{status}: {advice}");
+    }
+}
+
+#[test]
+fn a_refusal_says_who_refused_and_what_to_do() {
+    let stated = refused(409, r#"{"success":0,"error":{"code":"c","message":"m"}}"#);
+    assert_eq!(
+        stated.what().as_deref(),
+        Some("the service refused (HTTP 409, c): m")
+    );
+    let explained = stated.explain().expect("words");
+    assert_eq!(
+        explained,
+        "the service refused (HTTP 409, c): m; read the group again: it is not as it was thought to be"
+    );
+    let page = refused(403, "<html>");
+    let what = page.what().expect("words");
+    assert_eq!(what, "the service or a proxy refused (HTTP 403)");
+    let slow = refused(429, "{}").explain().expect("words");
+    assert!(slow.ends_with("wait 7 s, then try again"), "{slow}");
+    let unclear = refused(500, "{}");
+    let (what, explained) = (unclear.what(), unclear.explain());
+    let (what, explained) = (what.expect("words"), explained.expect("words"));
+    assert!(
+        what.contains("500") && explained.contains(&what),
+        "{what}: {explained}"
+    );
+}
+
+#[test]
+fn the_old_token_again_is_told_and_a_success_says_nothing() {
+    let id = UserGroupId::parse("acme").expect("an id");
+    let old = Token::new("the-old-token".into());
+    let asked = Asked::Rotation {
+        expected: Some(&id),
+        old: &old,
+    };
+    let body = |token: &str| {
+        format!(r#"{{"success":1,"user_group":{{"provided_id":"acme","token":"{token}"}}}}"#)
+    };
+    let same = judged(200, &asked, &body("the-old-token"));
+    let what = "the service reports success but returned the old token";
+    assert_eq!(same.what().as_deref(), Some(what));
+    let explained = same.explain().expect("words");
+    assert!(
+        explained.starts_with(what) && explained.contains("nothing was rotated"),
+        "{explained}"
+    );
+    let new = judged(200, &asked, &body("another-token"));
+    assert_eq!((new.what(), new.explain()), (None, None));
+}
+
+#[test]
+fn only_the_statuses_of_the_interface_are_the_service_saying_no() {
+    for status in 400..500 {
+        let Verdict::Refused { stated, .. } = refused(status, "{}") else {
+            panic!("{status} is a refusal");
+        };
+        let known = [400, 401, 403, 404, 405, 409, 413, 415, 422, 429];
+        assert_eq!(stated, known.contains(&status), "{status}");
+        let Verdict::Refused { stated, .. } = refused(status, "[]") else {
+            panic!("{status} is a refusal");
+        };
+        assert!(
+            !stated,
+            "{status}: a list is not an answer of the interface"
+        );
+    }
+}
+
+#[test]
+fn numbers_beyond_what_a_float_can_count_are_no_team() {
+    for (text, team) in [
+        ("7", Some(7)),
+        ("7.0", Some(7)),
+        ("-7", Some(-7)),
+        ("7.5", None),
+        ("9007199254740992.0", Some(9_007_199_254_740_992)),
+        ("9007199254740994.0", None),
+        ("-9007199254740994.0", None),
+        ("1e300", None),
+        ("\" 7 \"", Some(7)),
+        ("\"x\"", None),
+        ("true", None),
+    ] {
+        let value: Value = serde_json::from_str(text).expect("JSON");
+        assert_eq!(whole_number(&value), team, "{text}");
+    }
+}
+
+#[test]
+fn a_token_beside_a_refusal_is_hidden_in_its_words() {
+    let body =
+        r#"{"success":0,"user_group":{"token":"so-secret"},"error":{"message":"not so-secret"}}"#;
+    let what = refused(409, body).what().expect("words");
+    assert!(what.ends_with(": not [hidden]"), "{what}");
+}
+
+#[test]
+fn an_empty_id_is_none_and_new_may_be_a_text() {
+    let id = UserGroupId::parse("acme").expect("an id");
+    let judge = |given: &str, new: &str| {
+        let group = format!(r#"{{"provided_id":"{given}","token":"t-o-k-e-n"}}"#);
+        let body = format!(r#"{{"success":1,"new_user_group":{new},"user_group":{group}}}"#);
+        judged(200, &Asked::Group(&id), &body)
+    };
+    let empty = judge("", "true");
+    assert_eq!(empty, Verdict::Unclear(Unclear::NoId { status: 200 }));
+    for (new, expected) in [
+        ("true", Some(true)),
+        ("\"true\"", Some(true)),
+        ("\"false\"", Some(false)),
+        ("\"maybe\"", None),
+        ("0", Some(false)),
+        ("null", None),
+    ] {
+        let Verdict::Success(group) = judge("acme", new) else {
+            panic!("{new}: a success");
+        };
+        assert_eq!(group.new_user_group, expected, "{new}");
+    }
+}

@@ -1,0 +1,129 @@
+//! The connections that have no request under way, so that the one that has waited longest can be ended first.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use tokio_util::sync::CancellationToken;
+
+/// Shared by all connections.
+#[derive(Clone, Default)]
+pub(super) struct Waiting(Arc<Mutex<Queue>>);
+
+#[derive(Default)]
+struct Queue {
+    next: u64,
+    /// By when they began to wait.
+    places: BTreeMap<u64, CancellationToken>,
+}
+
+/// One connection; it waits whenever it is not [`Place::busy`].
+pub(super) struct Place {
+    waiting: Waiting,
+    end: CancellationToken,
+    /// Its number while it waits.
+    at: Arc<Mutex<Option<u64>>>,
+}
+
+/// As long as it lives, the connection has a request under way.
+pub(super) struct Busy {
+    waiting: Waiting,
+    end: CancellationToken,
+    at: Arc<Mutex<Option<u64>>>,
+}
+
+impl Waiting {
+    pub(super) fn join(&self) -> Place {
+        let end = CancellationToken::new();
+        let number = self.enter(end.clone());
+        Place {
+            waiting: self.clone(),
+            end,
+            at: Arc::new(Mutex::new(Some(number))),
+        }
+    }
+
+    /// Tells the connection that has waited longest to end. False: none waits.
+    pub(super) fn end_longest(&self) -> bool {
+        let longest = self.queue().places.pop_first();
+        longest.is_some_and(|(_, end)| {
+            end.cancel();
+            true
+        })
+    }
+
+    fn enter(&self, end: CancellationToken) -> u64 {
+        let mut queue = self.queue();
+        let number = queue.next;
+        queue.next += 1;
+        queue.places.insert(number, end);
+        number
+    }
+
+    fn leave(&self, at: &Mutex<Option<u64>>) {
+        if let Some(number) = lock(at).take() {
+            self.queue().places.remove(&number);
+        }
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        lock(&self.0)
+    }
+}
+
+/// Nothing panics while it holds one of these locks.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Place {
+    pub(super) fn busy(&self) -> Busy {
+        self.waiting.leave(&self.at);
+        Busy {
+            waiting: self.waiting.clone(),
+            end: self.end.clone(),
+            at: Arc::clone(&self.at),
+        }
+    }
+
+    /// Returns when this connection has to make room.
+    pub(super) async fn must_end(&self) {
+        self.end.cancelled().await;
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.waiting.leave(&self.at);
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let number = self.waiting.enter(self.end.clone());
+        *lock(&self.at) = Some(number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_waiting_ends_first_and_a_busy_one_never() {
+        let waiting = Waiting::default();
+        let [first, second, third] = [(); 3].map(|()| waiting.join());
+        let busy = first.busy();
+        assert!(waiting.end_longest());
+        assert!(second.end.is_cancelled() && !first.end.is_cancelled());
+        drop(busy);
+        assert!(
+            waiting.end_longest(),
+            "the third waits longer than the first now"
+        );
+        assert!(third.end.is_cancelled() && !first.end.is_cancelled());
+        drop(first);
+        assert!(!waiting.end_longest(), "gone");
+    }
+}

@@ -1,0 +1,6 @@
+//! The embedded service among many callers, slow callers, idle callers and wrong callers.
+
+mod described;
+mod model;
+mod races;
+mod slow;

@@ -1,0 +1,184 @@
+//! Many callers want the same at once: one of them gets it, and the others are told so.
+
+use std::{
+    collections::{HashMap, HashSet},
+    future::Future,
+    sync::{Arc, Mutex},
+};
+
+use serde_json::{Value, json};
+
+use crate::support::{
+    long,
+    service::{Caller, Reply, TestService},
+};
+
+const CROWD: usize = 32;
+
+async fn all<F: Future<Output = Reply> + Send + 'static>(
+    calls: impl IntoIterator<Item = F>,
+) -> Vec<Reply> {
+    let calls: Vec<_> = calls.into_iter().map(tokio::spawn).collect();
+    let mut replies = Vec::new();
+    for call in calls {
+        replies.push(call.await.expect("no panic"));
+    }
+    replies
+}
+
+fn text(reply: &Value, field: &str) -> String {
+    let text = reply["user_group"][field].as_str();
+    text.expect("a text").to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_of_many_creates_and_the_others_get_its_group() {
+    let service = TestService::start().await;
+    for round in 0..long::spread(0..20, 5).len() {
+        let id = format!("group {round}");
+        let replies = all((0..CROWD).map(|number| {
+            let (caller, id) = (service.testing(), id.clone());
+            async move {
+                let name = format!("of {number}");
+                caller
+                    .get(&json!({"user_group_id": id, "name": name}))
+                    .await
+            }
+        }))
+        .await;
+        let answers: Vec<Value> = replies.iter().map(Reply::ok).collect();
+        let makers: Vec<_> = answers
+            .iter()
+            .filter(|one| one["new_user_group"] == true)
+            .collect();
+        assert_eq!(makers.len(), 1, "one of them created it");
+        for field in ["token", "name"] {
+            let seen: HashSet<_> = answers.iter().map(|answer| text(answer, field)).collect();
+            assert_eq!(seen, HashSet::from([text(makers[0], field)]), "{field}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_of_many_rotates_and_the_others_hear_that_the_token_is_retired() {
+    let service = TestService::start().await;
+    let caller = service.testing();
+    let mut token = caller.token_of("acme").await;
+    for _ in 0..long::spread(0..20, 5).len() {
+        let replies = all((0..CROWD).map(|_| {
+            let (caller, token) = (caller.clone(), token.clone());
+            async move { caller.rotate(&token).await }
+        }))
+        .await;
+        let (done, refused): (Vec<_>, Vec<_>) =
+            replies.iter().partition(|reply| reply.status.is_success());
+        assert_eq!(done.len(), 1, "one rotated");
+        for reply in refused {
+            assert_eq!(reply.refused(), (409, "token_retired".into()));
+        }
+        let new = text(&done[0].ok(), "token");
+        assert_ne!(new, token);
+        assert_eq!(caller.token_of("acme").await, new);
+        token = new;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_environments_that_may_not_share_an_id_one_gets_it() {
+    let service = TestService::start().await;
+    let sides = ["one", "two"].map(|name| service.caller(name, None, false));
+    for round in 0..10 {
+        let id = format!("shared {round}");
+        let replies = all((0..CROWD).map(|number| {
+            let (caller, id) = (sides[number % 2].clone(), id.clone());
+            async move { caller.get(&json!({"user_group_id": id})).await }
+        }))
+        .await;
+        let (ok, refused): (Vec<_>, Vec<_>) =
+            replies.iter().partition(|reply| reply.status.is_success());
+        assert_eq!((ok.len(), refused.len()), (CROWD / 2, CROWD / 2));
+        for reply in refused {
+            assert_eq!(reply.refused(), (409, "environment_tag_required".into()));
+        }
+    }
+}
+
+/// What the workers of the next test were told, all in all.
+#[derive(Default)]
+struct Told {
+    /// From an old token to the new one.
+    rotated: HashMap<String, String>,
+    names: HashSet<String>,
+    /// The newest token anybody was told of.
+    newest: String,
+}
+
+async fn work(caller: Caller, id: String, worker: usize, steps: usize, told: Arc<Mutex<Told>>) {
+    let newest = || told.lock().expect("no panic").newest.clone();
+    for step in 0..steps {
+        match (worker + step) % 3 {
+            0 => {
+                let reply = caller.get(&json!({"user_group_id": id})).await.ok();
+                assert_eq!(reply["new_user_group"], false);
+            }
+            1 => {
+                let name = format!("{worker} in {step}");
+                // Before it is sent: another one may read it before this is told.
+                told.lock().expect("no panic").names.insert(name.clone());
+                let reply = caller
+                    .put(&json!({"user_group_id": id, "name": name}))
+                    .await;
+                assert_eq!(text(&reply.ok(), "name"), name);
+            }
+            _ => {
+                let old = newest();
+                let reply = caller.rotate(&old).await;
+                if reply.status.is_success() {
+                    let new = text(&reply.ok(), "token");
+                    let mut told = told.lock().expect("no panic");
+                    let before = told.rotated.insert(old, new.clone());
+                    assert_eq!(before, None, "a token is rotated once");
+                    told.newest = new;
+                } else {
+                    assert_eq!(reply.refused(), (409, "token_retired".into()));
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tokens_form_one_chain_and_names_are_whole_whoever_writes_at_once() {
+    const WORKERS: usize = 12;
+    let steps = if long::all() { 300 } else { 30 };
+    let service = TestService::start().await;
+    let caller = service.testing();
+    let first = caller.token_of("acme").await;
+    let told = Arc::new(Mutex::new(Told {
+        newest: first.clone(),
+        ..Told::default()
+    }));
+    let workers: Vec<_> = (0..WORKERS)
+        .map(|worker| {
+            let told = Arc::clone(&told);
+            tokio::spawn(work(caller.clone(), "acme".into(), worker, steps, told))
+        })
+        .collect();
+    for worker in workers {
+        worker.await.expect("no panic");
+    }
+    let last = caller.get(&json!({"user_group_id": "acme"})).await.ok();
+    let told = told.lock().expect("no panic");
+    assert!(told.names.contains(&text(&last, "name")));
+    let (mut token, mut links) = (&first, 0);
+    while let Some(next) = told.rotated.get(token) {
+        (token, links) = (next, links + 1);
+    }
+    assert_eq!(links, told.rotated.len(), "no token outside of the chain");
+    assert!(links > 1, "it was rotated: {links}");
+    assert_eq!(
+        *token,
+        text(&last, "token"),
+        "the end of the chain is what is stored"
+    );
+}

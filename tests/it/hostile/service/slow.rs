@@ -1,0 +1,184 @@
+//! Callers that take their time, or do nothing: they are ended, and whoever has work is served or told when to come back.
+
+use std::time::Duration;
+
+use groupdesk::service::{Limits, store::Options};
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time::timeout,
+};
+
+use crate::support::service::{Caller, TestService, eventually};
+
+const DEADLINE: Duration = Duration::from_secs(20);
+
+async fn with(limits: Limits) -> TestService {
+    TestService::start_with(Options::default(), limits).await
+}
+
+async fn connect(service: &TestService, first: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(service.running.address)
+        .await
+        .expect("it listens");
+    stream.write_all(first.as_bytes()).await.expect("sent");
+    stream
+}
+
+/// A request whose body stays away.
+fn without_body(authorization: &str) -> String {
+    format!(
+        "PUT /api/user HTTP/1.1\r\nHost: x\r\nAuthorization: {authorization}\r\nContent-Type: application/json\r\n\
+         Content-Length: 99\r\n\r\n{{"
+    )
+}
+
+/// Everything that comes until the service closes.
+async fn rest(stream: &mut TcpStream) -> String {
+    let mut bytes = Vec::new();
+    // A reset is an end, too.
+    let read = timeout(DEADLINE, stream.read_to_end(&mut bytes)).await;
+    drop(read.expect("the service closes in time"));
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A caller with a connection of its own, answered in time; it keeps the connection.
+async fn is_served(service: &TestService, id: &str) -> Caller {
+    let fresh = Caller::new(&service.base_url(), &service.testing_key);
+    let token = timeout(DEADLINE, fresh.token_of(id)).await;
+    assert_eq!(token.expect("an answer in time").len(), 64);
+    fresh
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn heads_that_drip_are_ended_and_nobody_waits_for_them() {
+    let limits = Limits {
+        head_time: Duration::from_millis(300),
+        ..Limits::default()
+    };
+    let service = with(limits).await;
+    let mut dripping = Vec::new();
+    for _ in 0..50 {
+        dripping.push(connect(&service, "GET /api/user HTTP/1.1\r\nX: ").await);
+    }
+    is_served(&service, "beside them").await;
+    for stream in &mut dripping {
+        // One more byte does not buy more time.
+        drop(stream.write_all(b"a").await);
+        let said = rest(stream).await;
+        assert!(
+            said.is_empty() || said.starts_with("HTTP/1.1 408"),
+            "{said}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_head_without_end_is_refused() {
+    let service = TestService::start().await;
+    let mut stream = connect(&service, "GET /api/user HTTP/1.1\r\n").await;
+    let line = format!("X-More: {}\r\n", "a".repeat(1_000));
+    let mut sent = 0;
+    while sent < 64 << 20 && stream.write_all(line.as_bytes()).await.is_ok() {
+        sent += line.len();
+    }
+    assert!(sent < 64 << 20, "it was never refused");
+    is_served(&service, "after it").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bodies_that_drip_are_shed_and_given_up() {
+    let limits = Limits {
+        in_flight: 8,
+        body_time: Duration::from_secs(2),
+        ..Limits::default()
+    };
+    let service = with(limits).await;
+    let caller = service.testing();
+    let mut dripping = Vec::new();
+    for _ in 0..8 {
+        dripping.push(connect(&service, &without_body(&caller.authorization)).await);
+    }
+    eventually("all are under way", || service.running.in_flight() == 8).await;
+    let refused = caller.get(&json!({"user_group_id": "acme"})).await;
+    assert_eq!(refused.refused(), (503, "overloaded".into()));
+    assert_eq!(refused.headers["retry-after"], "1");
+    for stream in &mut dripping {
+        let said = rest(stream).await;
+        assert!(said.starts_with("HTTP/1.1 408"), "{said}");
+    }
+    is_served(&service, "acme").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_has_no_key_takes_no_room() {
+    let limits = Limits {
+        in_flight: 2,
+        ..Limits::default()
+    };
+    let service = with(limits).await;
+    let mut wrong = Vec::new();
+    for _ in 0..32 {
+        wrong.push(connect(&service, &without_body("Token wrong")).await);
+    }
+    // While one of them is looked at there may be no room; their bodies must not keep it.
+    let caller = service.testing();
+    let body = json!({"user_group_id": "acme"});
+    let served = async { while caller.get(&body).await.status != 200 {} };
+    timeout(DEADLINE, served).await.expect("there is room");
+    for stream in &mut wrong {
+        let said = rest(stream).await;
+        let is_refused = ["HTTP/1.1 401", "HTTP/1.1 503"]
+            .iter()
+            .any(|start| said.starts_with(start));
+        assert!(is_refused, "{said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_connection_that_waits_longest_makes_room() {
+    let limits = Limits {
+        connections: 4,
+        ..Limits::default()
+    };
+    let service = with(limits).await;
+    let kept = service.testing();
+    kept.token_of("kept").await;
+    let mut idle = Vec::new();
+    for first in ["", "GET", "GET /api/user HTTP/1.1\r\nHost: x\r\n"] {
+        idle.push(connect(&service, first).await);
+    }
+    // Each of these needs a place, and all places are taken by somebody who does nothing.
+    let mut served = Vec::new();
+    for number in 0..8 {
+        served.push(is_served(&service, &format!("new {number}")).await);
+    }
+    for stream in &mut idle {
+        let said = rest(stream).await;
+        assert_eq!(said, "", "nothing was asked, nothing is answered");
+    }
+    // Whoever was closed while idle is served on another connection.
+    kept.token_of("kept").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_every_connection_is_at_work_a_new_one_is_told_to_come_back() {
+    let limits = Limits {
+        connections: 2,
+        ..Limits::default()
+    };
+    let service = with(limits).await;
+    let caller = service.testing();
+    let mut busy = Vec::new();
+    for _ in 0..2 {
+        busy.push(connect(&service, &without_body(&caller.authorization)).await);
+    }
+    eventually("both are under way", || service.running.in_flight() == 2).await;
+    let refused = caller.get(&json!({"user_group_id": "acme"})).await;
+    assert_eq!(refused.refused(), (503, "overloaded".into()));
+    assert_eq!(refused.headers["retry-after"], "1");
+    drop(busy);
+    eventually("they are gone", || service.running.in_flight() == 0).await;
+    is_served(&service, "acme").await;
+}
