@@ -3,7 +3,7 @@
 
 mod waiting;
 
-use std::{io, pin::pin, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, pin::pin, sync::Arc, task::Poll, time::Duration};
 
 use axum::Router;
 use hyper::{server::conn::http1, service::service_fn};
@@ -12,7 +12,7 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 use tokio::{
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
     task::JoinSet,
     time::{sleep, timeout},
@@ -24,12 +24,26 @@ use waiting::Waiting;
 
 /// Connections beyond the limit that are being answered 503, or that wait for another one to end.
 const BEYOND: usize = 64;
+/// Connections that wait in the system's queue, as far as the system allows (`somaxconn`).
+const QUEUE: u32 = 4_096;
 /// Longest head of a request, in bytes; longer is 431.
 const LONGEST_HEAD: usize = 32 * 1024;
 /// For the head of a request that is answered 503 for want of a connection.
 const SHED_TIME: Duration = Duration::from_secs(5);
 /// For what is still being written on a connection that has to make room.
 const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// As tokio binds, with a longer queue: when the system's queue is full a client may believe that it is connected, and be
+/// heard only a minute later.
+pub(super) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4(),
+        SocketAddr::V6(_) => TcpSocket::new_v6(),
+    }?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(QUEUE)
+}
 
 /// Serves until `stop`, then at most `limits.grace` longer.
 pub(super) async fn serve(
@@ -55,20 +69,22 @@ pub(super) async fn serve(
             sleep(Duration::from_millis(50)).await;
             continue;
         };
-        let place = Arc::clone(&room).try_acquire_owned();
-        if place.is_err() && !waiting.end_longest() {
+        // It stands in the queue for a place before another one is told to leave, so that no later one can take that.
+        let mut place = Box::pin(Arc::clone(&room).acquire_owned());
+        let has_place = futures_util::poll!(place.as_mut());
+        if has_place.is_pending() && !waiting.end_longest() {
             connections.spawn(async move {
                 shed(stream).await;
                 drop(extra);
             });
             continue;
         }
-        let (room, router, stop) = (Arc::clone(&room), router.clone(), stop.clone());
+        let (router, stop) = (router.clone(), stop.clone());
         let waiting = waiting.clone();
         connections.spawn(async move {
-            let place = match place {
-                Ok(place) => Ok(place),
-                Err(_) => room.acquire_owned().await,
+            let place = match has_place {
+                Poll::Ready(place) => place,
+                Poll::Pending => place.await,
             };
             drop(extra);
             connection(stream, router, limits.head_time, &waiting, stop).await;

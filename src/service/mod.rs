@@ -4,7 +4,7 @@
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use rustix::process::{Resource, getrlimit};
-use tokio::{net::TcpListener, sync::Semaphore, task::JoinHandle};
+use tokio::{sync::Semaphore, task::JoinHandle};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 mod body;
@@ -71,7 +71,7 @@ impl Service {
             connections: limits.connections.min(spare_files()),
             ..limits
         };
-        let listener = TcpListener::bind(listen).await?;
+        let listener = connections::listen(listen)?;
         let address = listener.local_addr()?;
         let room = Arc::new(Semaphore::new(limits.in_flight));
         let shared = exchange::Shared {

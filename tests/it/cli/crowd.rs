@@ -6,7 +6,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 use tokio::{net::TcpStream, process::Command};
 
-use super::desk::{Background, DEADLINE, Desk};
+use super::desk::{Background, Desk};
 use crate::support::{
     long,
     service::{Caller, plain_client},
@@ -14,6 +14,9 @@ use crate::support::{
 
 /// What the process may take more than at the start, in KiB.
 const MORE: u64 = 96 * 1024;
+
+/// Half of the time after which the service lets go of an idle connection anyway.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The service, with as many files as the shell lets it open.
 async fn serve(desk: &Desk, limit: &str) -> (Background, String) {
@@ -60,7 +63,7 @@ async fn are_served(url: &str, key: &str, count: usize) {
             authorization: format!("Token {key}"),
         };
         let body = json!({"user_group_id": format!("group {number}")});
-        let reply = tokio::time::timeout(DEADLINE, caller.get(&body)).await;
+        let reply = tokio::time::timeout(PATIENCE, caller.get(&body)).await;
         reply.expect("an answer in time").ok();
     }
 }
