@@ -60,6 +60,7 @@ impl Service {
     }
 
     /// [`Service::start`] with other limits.
+    #[expect(clippy::unused_async, reason = "it needs a runtime, and this says so")]
     pub async fn start_with(
         listen: SocketAddr,
         store: Store,

@@ -11,23 +11,37 @@ use crate::support::pty::Session;
 /// Silence after which a frame is over; a frame is written at once.
 const SILENCE: Duration = Duration::from_millis(300);
 
-/// Bytes written after a key, until the screen shows a text and nothing more comes.
+/// Bytes written after a key, until the screen shows a text and nothing more comes; so the next key finds silence.
 #[track_caller]
 fn cost(session: &mut Session, key: &str, shows: &str) -> usize {
-    while !session.output_during(SILENCE).is_empty() {}
     let before = session.raw_output().len();
     session.send(key);
     session.wait_for(shows, PATIENCE);
-    while !session.output_during(SILENCE).is_empty() {}
+    settle(session);
     session.raw_output().len() - before
 }
 
 /// Rows and columns: details below the list, beside it, and with more room than they need.
 const SIZES: [(u16, u16); 3] = [(24, 80), (40, 120), (50, 160)];
 
+/// All sizes at once: most of the time is waited for silence.
+fn in_each_size(test: impl Fn(u16, u16) + Sync) {
+    std::thread::scope(|scope| {
+        for (rows, columns) in SIZES {
+            let test = &test;
+            scope.spawn(move || test(rows, columns));
+        }
+    });
+}
+
+/// Waits until nothing is written any more.
+fn settle(session: &mut Session) {
+    while !session.output_during(SILENCE).is_empty() {}
+}
+
 #[test]
 fn a_cursor_move_is_cheap_whatever_it_shows() {
-    for (rows, columns) in SIZES {
+    in_each_size(|rows, columns| {
         let place = Place::new();
         let demo = place.groupdesk(&["demo"]).size(rows, columns);
         let mut session = demo.start();
@@ -35,6 +49,7 @@ fn a_cursor_move_is_cheap_whatever_it_shows() {
         // All that differs between two groups is written: long names, other schemas, nothing known.
         let there = (2..=10).map(|row| ("j", row));
         let back = (1..=9).rev().map(|row| ("k", row));
+        settle(&mut session);
         for (key, row) in there.chain(back) {
             let bytes = cost(&mut session, key, &format!(" {row}/10 "));
             let what = format!("{columns}x{rows}, row {row}: {bytes} bytes");
@@ -42,14 +57,15 @@ fn a_cursor_move_is_cheap_whatever_it_shows() {
         }
         session.send("d");
         session.wait_for_no("mapping~ ", PATIENCE);
+        settle(&mut session);
         let bytes = cost(&mut session, "j", " 2/10 ");
         assert!((1..=300).contains(&bytes), "no details: {bytes} bytes");
-    }
+    });
 }
 
 #[test]
 fn the_window_stands_still_until_the_cursor_nears_its_edge() {
-    for (rows, columns) in SIZES {
+    in_each_size(|rows, columns| {
         let place = Place::new();
         let demo = place.groupdesk(&["demo", "--groups", "200"]);
         let mut session = demo.size(rows, columns).start();
@@ -59,6 +75,7 @@ fn the_window_stands_still_until_the_cursor_nears_its_edge() {
         } else {
             usize::from(rows) - 10
         };
+        settle(&mut session);
         for row in 2..=still {
             let bytes = cost(&mut session, "j", &format!(" {row}/200 "));
             let what = format!("{columns}x{rows}, row {row}: {bytes} bytes");
@@ -76,12 +93,12 @@ fn the_window_stands_still_until_the_cursor_nears_its_edge() {
             let what = format!("{columns}x{rows}, back to {row}: {bytes} bytes");
             assert!((1..600).contains(&bytes), "{what}");
         }
-    }
+    });
 }
 
 #[test]
 fn a_letter_is_cheap() {
-    for (rows, columns) in SIZES {
+    in_each_size(|rows, columns| {
         let place = Place::new();
         let mut session = place.groupdesk(&["demo"]).size(rows, columns).start();
         session.wait_for(FIRST, PATIENCE);
@@ -90,6 +107,7 @@ fn a_letter_is_cheap() {
         session.send("e");
         session.wait_for("Edit brasserie-zoe", PATIENCE);
         // The first one brings the signs that something changed, and what.
+        settle(&mut session);
         let mut typed = "(test)".to_owned();
         for letter in ["q", "w", "z"] {
             typed.push_str(letter);
@@ -97,12 +115,12 @@ fn a_letter_is_cheap() {
             let what = format!("{columns}x{rows}, {letter}: {bytes} bytes");
             assert!((1..200).contains(&bytes), "{what}");
         }
-    }
+    });
 }
 
 #[test]
 fn a_letter_in_a_long_name_is_cheap() {
-    for (rows, columns) in SIZES {
+    in_each_size(|rows, columns| {
         let place = Place::new();
         let mut session = place.groupdesk(&["demo"]).size(rows, columns).start();
         session.wait_for(FIRST, PATIENCE);
@@ -111,6 +129,7 @@ fn a_letter_in_a_long_name_is_cheap() {
         session.send("e");
         session.wait_for("Edit municipal-water", PATIENCE);
         // The name moves in its field with every letter, and the first one brings two lines about it.
+        settle(&mut session);
         let mut typed = "Land (test)".to_owned();
         for (letter, limit) in [("q", 300), ("w", 200), ("z", 200)] {
             typed.push_str(letter);
@@ -118,7 +137,7 @@ fn a_letter_in_a_long_name_is_cheap() {
             let what = format!("{columns}x{rows}, {letter}: {bytes} bytes");
             assert!((1..limit).contains(&bytes), "{what}");
         }
-    }
+    });
 }
 
 /// An answer would have to be waited for; a terminal that does not know a question may print it.
