@@ -106,6 +106,14 @@ async fn prepare(session: &Session, arguments: Rotate, pace: Pace) -> Result<Opt
         say_plan(session, &plan, &unread)?;
         return Ok(None);
     }
+    if ids.is_empty() && !all_named {
+        // A nightly job has done its work.
+        print::say("no group is meant by that; nothing to rotate, nothing was sent");
+        if session.json {
+            print::json_line(&report::summary(None, &plan, 0))?;
+        }
+        return Ok(None);
+    }
     print::context(&report::plan(&plan));
     if plan.ready.is_empty() {
         return Err(Stop::Guarded(
@@ -282,7 +290,7 @@ async fn finish(
 ) -> Result<Exit, Stop> {
     let not_handed_off = not_handed_off(session, report.batch).await;
     if session.json {
-        let summary = report::summary(report, &ready.plan, not_handed_off);
+        let summary = report::summary(Some(report), &ready.plan, not_handed_off);
         teller.result(report::compact(&summary));
     }
     let left_out = ready.all_named && !ready.plan.skipped.is_empty();

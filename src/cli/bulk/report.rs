@@ -36,10 +36,11 @@ pub(super) fn item(ended: &Ended) -> Value {
 }
 
 /// The last line: the standings, from `confirmed` to `not_started`, add up to `planned`.
-pub(super) fn summary(report: &Report, plan: &Plan, not_handed_off: usize) -> Value {
-    let counts = &report.counts;
+/// The last line; without a report there was nothing to rotate.
+pub(super) fn summary(report: Option<&Report>, plan: &Plan, not_handed_off: usize) -> Value {
+    let counts = report.map(|report| report.counts).unwrap_or_default();
     json!({
-        "batch": report.batch.0,
+        "batch": report.map(|report| report.batch.0),
         "planned": counts.planned(),
         "confirmed": counts.confirmed,
         "rotated": counts.rotated,
@@ -49,7 +50,7 @@ pub(super) fn summary(report: &Report, plan: &Plan, not_handed_off: usize) -> Va
         "abandoned": counts.abandoned,
         "not_started": counts.not_started,
         "not_handed_off": not_handed_off,
-        "stopped": report.halt.as_ref().map(ToString::to_string),
+        "stopped": report.and_then(|report| Some(report.halt.as_ref()?.to_string())),
         "skipped": skipped(plan),
     })
 }

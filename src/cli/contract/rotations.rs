@@ -155,7 +155,12 @@ pub(super) const SHAPES: &[Shape] = &[
                 not_started = planned",
         fields: &[
             &[
-                field("batch", "number", "", "number of the batch"),
+                field(
+                    "batch",
+                    "number",
+                    "nothing to rotate",
+                    "number of the batch",
+                ),
                 field("planned", "number", "", "groups of the batch"),
                 field("confirmed", "number", "", "rotated and read back"),
                 field("rotated", "number", "", "rotated, not read back"),

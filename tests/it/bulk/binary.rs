@@ -163,6 +163,25 @@ async fn what_is_said_decides_whether_anything_is_sent() {
     );
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_filter_that_means_no_group_ends_as_done_and_explicit_ids_do_not() {
+    let scene = Scene::new(2).await;
+    let (code, lines, said) = scene
+        .rotate(&["--filter", "nobody", "--yes", "--json"])
+        .await;
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("nothing to rotate"), "{said}");
+    let [sum] = &lines[..] else {
+        panic!("{lines:?}")
+    };
+    assert_eq!(sum["planned"], 0);
+    assert_eq!(sum["batch"], Value::Null);
+    let (code, _, said) = scene
+        .rotate(&["nobody-a", "nobody-b", "--yes", "--json"])
+        .await;
+    assert_eq!(code, 3, "{said}");
+}
+
 #[tokio::test]
 async fn a_filter_takes_the_tests_of_the_console_and_words_only_as_they_stand() {
     let scene = Scene::new(3).await;
