@@ -37,7 +37,8 @@ pub(super) fn run(global: &Global, help: &Help) -> Result<Exit, Stop> {
             if global.json {
                 print::json(&contract::object(command).ok_or_else(unknown)?)?;
             } else {
-                print::result(&contract::text(command).ok_or_else(unknown)?)?;
+                let text = contract::text(command, human::terminal_width());
+                print::result(&text.ok_or_else(unknown)?)?;
             }
         }
         [topic] if topic == EXIT_CODES => {

@@ -149,9 +149,11 @@ mod tests {
 
     #[test]
     fn it_fits_a_terminal() {
-        let text = text(&[]).expect("all of it");
-        for line in text.lines() {
-            assert!(line.chars().count() <= 100, "{line}");
+        for (terminal, columns) in [(None, 96), (Some(200), 96), (Some(80), 80), (Some(60), 60)] {
+            let text = text(&[], terminal).expect("all of it");
+            for line in text.lines() {
+                assert!(line.chars().count() <= columns, "{line}");
+            }
         }
     }
 }

@@ -7,33 +7,39 @@ use serde_json::{Value, json};
 use super::{Field, PROMISE, Printed, Shape, printed, shapes};
 use crate::domain::text::wrap;
 
-/// Columns of the text.
+/// Columns of the text, where there is no terminal or a wider one.
 const COLUMNS: usize = 96;
+/// Narrower is not readable.
+const LEAST: usize = 50;
 /// Where the meaning of a field begins.
 const INDENT: usize = 28;
 
-/// What `command` prints, or everything; `None` where there is no such command.
-pub(in crate::cli) fn text(command: &[String]) -> Option<String> {
+/// What `command` prints, or everything, as wide as the terminal; `None` where there is no such command.
+pub(in crate::cli) fn text(command: &[String], terminal: Option<usize>) -> Option<String> {
     let (commands, shapes) = about(command)?;
-    let mut text = String::new();
+    let mut page = Page {
+        text: String::new(),
+        columns: terminal.unwrap_or(COLUMNS).clamp(LEAST, COLUMNS),
+    };
     if command.is_empty() {
         for paragraph in PROMISE.lines() {
-            block(&mut text, paragraph, 0);
-            text.push('\n');
+            page.block(paragraph);
+            page.text.push('\n');
         }
     }
-    text.push_str("What the commands print:\n");
+    page.text.push_str("What the commands print:\n");
+    let indent = 42.min(page.columns / 2);
     for printed in commands {
-        item(&mut text, printed.command, &prints(printed), 42);
+        page.item(printed.command, &prints(printed), indent);
     }
     for shape in shapes {
-        text.push('\n');
-        block(&mut text, &format!("{}: {}", shape.name, shape.about), 0);
+        page.text.push('\n');
+        page.block(&format!("{}: {}", shape.name, shape.about));
         for field in shape.fields() {
-            item(&mut text, field.path, &said(field), INDENT);
+            page.item(field.path, &said(field), INDENT);
         }
     }
-    Some(text)
+    Some(page.text)
 }
 
 /// The same for programs.
@@ -145,27 +151,31 @@ fn said(field: &Field) -> String {
     format!("{}{null}. {}", field.kind, field.meaning)
 }
 
-/// A name and what is said of it, beside it or below it.
-fn item(text: &mut String, name: &str, said: &str, indent: usize) {
-    let lines = wrap(said, COLUMNS - indent);
-    let mut lines = lines.iter();
-    if name.len() + 4 > indent {
-        let _ = writeln!(text, "  {name}");
-    } else if let Some(first) = lines.next() {
-        let _ = writeln!(
-            text,
-            "  {name:<width$}{}",
-            first.trim_end(),
-            width = indent - 2
-        );
-    }
-    for line in lines {
-        let _ = writeln!(text, "{:indent$}{}", "", line.trim_end());
-    }
+struct Page {
+    text: String,
+    columns: usize,
 }
 
-fn block(text: &mut String, paragraph: &str, indent: usize) {
-    for line in wrap(paragraph, COLUMNS - indent) {
-        let _ = writeln!(text, "{:indent$}{}", "", line.trim_end());
+impl Page {
+    /// A name and what is said of it, beside it or below it.
+    fn item(&mut self, name: &str, said: &str, indent: usize) {
+        let lines = wrap(said, self.columns - indent);
+        let mut lines = lines.iter();
+        let text = &mut self.text;
+        if name.len() + 4 > indent {
+            let _ = writeln!(text, "  {name}");
+        } else if let Some(first) = lines.next() {
+            let width = indent - 2;
+            let _ = writeln!(text, "  {name:<width$}{}", first.trim_end());
+        }
+        for line in lines {
+            let _ = writeln!(text, "{:indent$}{}", "", line.trim_end());
+        }
+    }
+
+    fn block(&mut self, paragraph: &str) {
+        for line in wrap(paragraph, self.columns) {
+            let _ = writeln!(self.text, "{}", line.trim_end());
+        }
     }
 }

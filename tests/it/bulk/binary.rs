@@ -15,6 +15,7 @@ use super::{Scene, assert_sent_once};
 use crate::support::{
     faults::http,
     meddler::{Gate, Meddling, Then},
+    saying::says,
     stall::fill,
 };
 
@@ -244,10 +245,11 @@ async fn a_signal_finishes_what_is_in_flight_and_resume_does_the_rest() {
         scene.meddler.next("POST", Meddling::passed().behind(&gate));
         let mut command =
             scene.command(&["--filter", "g", "--yes", "--json", "--concurrency", "1"]);
-        command.stderr(Stdio::null());
-        let child = command.spawn().expect("it starts");
+        command.stderr(Stdio::piped());
+        let mut child = command.spawn().expect("it starts");
         gate.reached().await;
         kill_process(pid(&child), signal).expect("it runs");
+        says(&mut child, "finishing what is in flight").await;
         // Twice, as a session that ends does; only a second Ctrl-C leaves.
         if signal != Signal::INT {
             kill_process(pid(&child), signal).expect("it runs");

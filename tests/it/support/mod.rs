@@ -5,6 +5,7 @@ pub(crate) mod faults;
 pub(crate) mod long;
 pub(crate) mod meddler;
 pub(crate) mod pty;
+pub(crate) mod saying;
 pub(crate) mod service;
 pub(crate) mod stall;
 pub(crate) mod steady;

@@ -15,6 +15,7 @@ use crate::{
     support::{
         faults::http,
         meddler::{Gate, Meddling, Then},
+        saying::says,
         world::id,
     },
 };
@@ -28,10 +29,11 @@ async fn a_signal_finishes_what_is_in_flight_and_resume_reads_the_rest() {
         scene.meddler.next("GET", Meddling::passed().behind(&gate));
         let arguments = ["get", "--refresh-all", "--json", "--concurrency", "1"];
         let mut command = scene.program(&arguments);
-        command.stderr(Stdio::null());
-        let child = command.spawn().expect("it starts");
+        command.stderr(Stdio::piped());
+        let mut child = command.spawn().expect("it starts");
         gate.reached().await;
         kill_process(pid(&child), signal).expect("it runs");
+        says(&mut child, "finishing what is in flight").await;
         gate.open();
         let (code, lines, _) = read(wait(child).await);
         assert_eq!((code, lines.len()), (130, 3));

@@ -6,7 +6,6 @@ use std::{process::Stdio, time::Duration};
 use groupdesk::{directory::Directory, domain::rotation::State, operations::Assurance};
 use jiff::Timestamp;
 use rustix::process::{Pid, Signal, kill_process};
-use tokio::{io::AsyncReadExt, process::Child};
 
 use super::{
     super::{
@@ -19,6 +18,7 @@ use super::{
 };
 use crate::support::{
     meddler::{Gate, Meddling},
+    saying::says,
     world::{Side, id},
 };
 
@@ -33,19 +33,6 @@ async fn states(scene: &Scene<'_>) -> Vec<Option<State>> {
     let items = directory.batch_items(profile, batches[0].id).await;
     let items = items.expect("readable");
     items.iter().map(|item| item.state).collect()
-}
-
-async fn says(child: &mut Child, text: &str) {
-    let stderr = child.stderr.as_mut().expect("piped");
-    let mut said = Vec::new();
-    let reading = async {
-        while !String::from_utf8_lossy(&said).contains(text) {
-            let byte = stderr.read_u8().await;
-            said.push(byte.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&said))));
-        }
-    };
-    let said = tokio::time::timeout(DEADLINE, reading);
-    said.await.expect("it says so in time");
 }
 
 async fn leaves_at_the_second(stage: &Stage, fault: Fault) {

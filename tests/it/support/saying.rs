@@ -1,0 +1,21 @@
+//! Waits for what a program says on its standard error.
+
+use std::time::Duration;
+
+use tokio::{io::AsyncReadExt, process::Child};
+
+const DEADLINE: Duration = Duration::from_mins(1);
+
+/// Reads until the text is there; the rest stays for whoever reads on.
+pub(crate) async fn says(child: &mut Child, text: &str) {
+    let stderr = child.stderr.as_mut().expect("piped");
+    let mut said = Vec::new();
+    let reading = async {
+        while !String::from_utf8_lossy(&said).contains(text) {
+            let byte = stderr.read_u8().await;
+            said.push(byte.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&said))));
+        }
+    };
+    let said = tokio::time::timeout(DEADLINE, reading);
+    said.await.expect("it says so in time");
+}
