@@ -131,7 +131,7 @@ impl View for Export {
         let inner = popup(buffer, area, (74, 7), "Export", theme);
         let what = format!("{}, without tokens; nothing is sent", self.what());
         paint::line(buffer, paint::row(inner, 0), &what, Style::new(), theme);
-        let how = "The ending says how: .jsonl, .json or .csv. import and apply read them.";
+        let how = "As its name ends: .jsonl, .json or .csv; import and apply read it.";
         paint::line(buffer, paint::row(inner, 1), how, theme.dim(), theme);
         if self.writing.is_some() {
             paint::line(buffer, paint::row(inner, 3), "writing", theme.dim(), theme);
