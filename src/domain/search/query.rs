@@ -3,7 +3,7 @@
 
 use std::{fmt, time::Duration};
 
-use nucleo_matcher::chars::{graphemes, to_lower_case};
+use nucleo_matcher::chars::to_lower_case;
 
 use crate::domain::{
     age::{self, AgeFilter, InvalidAge},
@@ -188,8 +188,9 @@ enum Part {
 
 fn read(piece: &Piece, limit: Option<Duration>) -> Result<Part, Why> {
     let lower = piece.text.to_lowercase();
-    // As texts are compared, one character for each letter: İ in lower case, or é in two parts, would never be found.
-    let folded = || graphemes(&piece.text).map(to_lower_case).collect();
+    // Character by character, as texts are compared: İ would become two. Letters of several parts are made one where the
+    // word is looked for, and only there: made one twice, some are lost.
+    let folded = || piece.text.chars().map(to_lower_case).collect();
     if piece.quoted {
         let word = Word {
             text: folded(),

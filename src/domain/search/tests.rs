@@ -133,6 +133,10 @@ fn a_name_is_found_as_it_is_written_in_any_script() {
         "K-Å",
         "ﬁn",
         "Zoe\u{301} (in parts)",
+        // Signs that join what follows them, and a line break of two parts.
+        "\u{6dd}\u{fffd}\u{fffd}s",
+        "?m\u{70f}:ag\u{fffd}=",
+        "one\r\ntwo",
     ];
     let groups: Vec<_> = (0..)
         .zip(names)
