@@ -4,6 +4,7 @@
 use std::{fmt, time::Duration};
 
 use nucleo_matcher::chars::to_lower_case;
+use unicode_segmentation::UnicodeSegmentation;
 
 use crate::domain::{
     age::{self, AgeFilter, InvalidAge},
@@ -186,11 +187,16 @@ enum Part {
     Test(Test),
 }
 
+/// A letter as texts are compared: by its first character, and character for character, where İ would become two. Its other
+/// parts stay: letters are made one where the word is looked for, and only there; made one twice, some are lost.
+fn folded(letter: &str) -> impl Iterator<Item = char> {
+    let mut parts = letter.chars();
+    parts.next().map(to_lower_case).into_iter().chain(parts)
+}
+
 fn read(piece: &Piece, limit: Option<Duration>) -> Result<Part, Why> {
     let lower = piece.text.to_lowercase();
-    // Character by character, as texts are compared: İ would become two. Letters of several parts are made one where the
-    // word is looked for, and only there: made one twice, some are lost.
-    let folded = || piece.text.chars().map(to_lower_case).collect();
+    let folded = || piece.text.graphemes(true).flat_map(folded).collect();
     if piece.quoted {
         let word = Word {
             text: folded(),

@@ -137,6 +137,8 @@ fn a_name_is_found_as_it_is_written_in_any_script() {
         "\u{6dd}\u{fffd}\u{fffd}s",
         "?m\u{70f}:ag\u{fffd}=",
         "one\r\ntwo",
+        // A mark whose lower case is a letter.
+        ":m\u{345}\u{fffd}\u{fffd}I",
     ];
     let groups: Vec<_> = (0..)
         .zip(names)
