@@ -14,6 +14,7 @@ mod doctor;
 mod exit;
 mod export;
 mod fields;
+mod finishing;
 mod groups;
 mod handoff;
 mod help;

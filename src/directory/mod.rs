@@ -17,8 +17,7 @@ mod values;
 use std::{
     fmt,
     path::{Path, PathBuf},
-    sync::{Arc, mpsc},
-    thread::JoinHandle,
+    sync::Arc,
 };
 
 use jiff::Timestamp;
@@ -41,7 +40,7 @@ pub use import::{Import, ImportId};
 pub use replay::replay;
 use request::{Groups, Reply, Request};
 pub use sqlite::{Contents, Inspected, backup_of, backups_of, inspect};
-use thread::start;
+use thread::Worker;
 pub use values::{
     Begun, Damaged, HandOffStep, Happening, HistoryFilter, Intent, JournalRow, Numbered, Owner,
     Record, Recorded, RotationFilter, RotationId, RotationStep, Standing, Upon, What,
@@ -58,10 +57,10 @@ pub struct Directory(Arc<Desk>);
 struct Desk {
     path: PathBuf,
     fingerprinter: Fingerprinter,
-    requests: Option<mpsc::Sender<Request>>,
-    /// A connection of their own, so that they are not held up by commits.
-    glances: Option<mpsc::Sender<Request>>,
-    threads: Vec<JoinHandle<()>>,
+    /// A connection of their own, so that they are not held up by commits. Dropped, and so closed, before the other one:
+    /// SQLite lets the last one take the log along, and of two that close at once neither is the last.
+    glances: Worker,
+    requests: Worker,
 }
 
 impl Directory {
@@ -76,15 +75,14 @@ impl Directory {
         // Absolute: SQLite gives names like ":memory:" a meaning of their own.
         let path = std::path::absolute(path).map_err(unusable)?;
         let (store, fingerprinter) = sqlite::Store::open(&path)?;
-        let (requests, serving) = start("directory", store).map_err(unusable)?;
+        let requests = Worker::start("directory", store).map_err(unusable)?;
         let (store, _) = sqlite::Store::open(&path)?;
-        let (glances, glancing) = start("directory-reads", store).map_err(unusable)?;
+        let glances = Worker::start("directory-reads", store).map_err(unusable)?;
         Ok(Self(Arc::new(Desk {
             path,
             fingerprinter,
-            requests: Some(requests),
-            glances: Some(glances),
-            threads: vec![serving, glancing],
+            glances,
+            requests,
         })))
     }
 
@@ -363,13 +361,14 @@ impl Directory {
         };
         let (reply, answer) = oneshot::channel();
         let request = request(reply);
-        let queue = if request.is_glance() {
+        let worker = if request.is_glance() {
             &self.0.glances
         } else {
             &self.0.requests
         };
-        let queue = queue.as_ref().ok_or_else(stopped)?;
-        queue.send(request).map_err(|_| stopped())?;
+        if !worker.send(request) {
+            return Err(stopped());
+        }
         answer.await.map_err(|_| stopped())?
     }
 }
@@ -377,16 +376,5 @@ impl Directory {
 impl fmt::Debug for Directory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Directory").finish_non_exhaustive()
-    }
-}
-
-impl Drop for Desk {
-    /// Hangs up and waits, so that every write asked for is durable and the file is closed.
-    fn drop(&mut self) {
-        drop((self.glances.take(), self.requests.take()));
-        for thread in self.threads.drain(..) {
-            // A panic over there was already answered with `Stopped`.
-            drop(thread.join());
-        }
     }
 }

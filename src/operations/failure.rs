@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Warning, pace::Patience};
+use super::Warning;
 use crate::{
     api::{
         answer::advice,
@@ -192,19 +192,6 @@ const BODILESS: &str =
     "a proxy may drop the body of a GET, which `groupdesk doctor --id ID` finds out; else ";
 
 impl Failure {
-    /// How long to wait before it is tried again, where the service put it off and nothing was changed by it.
-    pub(super) fn put_off(&self, patience: &mut Patience) -> Option<Duration> {
-        match self {
-            Self::Busy { retry_after, .. }
-            | Self::Refused {
-                status: 429,
-                retry_after,
-                ..
-            } => patience.wait(*retry_after),
-            _ => None,
-        }
-    }
-
     /// Another environment answered than the profile says (hazard 11).
     pub fn is_wrong_environment(&self) -> bool {
         match self {

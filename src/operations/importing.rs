@@ -178,12 +178,8 @@ impl Operations {
         let mut is_taken = false;
         let end = loop {
             let settled = self.settle_row(row, permit, &mut is_taken).await;
-            let failure = match settled {
-                Ok(end) => break end,
-                Err(failure) => failure,
-            };
-            let Some(wait) = failure.put_off(&mut patience) else {
-                break RowEnd::Failed(failure);
+            let Some(wait) = patience.put_off_row(&settled) else {
+                break settled.unwrap_or_else(RowEnd::Failed);
             };
             control.hold(wait);
             held(wait);
@@ -211,17 +207,14 @@ impl Operations {
     ) -> Result<Done, Failure> {
         let mut patience = Patience::new();
         loop {
-            let failure = match self.look_up(id, Assurance::KnownOnly).await {
-                Ok(done) => return Ok(done),
-                Err(failure) => failure,
-            };
-            let Some(wait) = failure.put_off(&mut patience) else {
-                return Err(failure);
+            let read = self.look_up(id, Assurance::KnownOnly).await;
+            let Some(wait) = patience.put_off(&read) else {
+                return read;
             };
             control.hold(wait);
             held(wait);
             if !control.may_send().await {
-                return Err(failure);
+                return read;
             }
         }
     }

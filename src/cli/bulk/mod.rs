@@ -5,15 +5,15 @@ mod report;
 mod select;
 pub(super) mod tokens;
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{collections::HashSet, sync::Arc};
 
 use futures_util::StreamExt;
-use tokio::time::Instant;
 
 use super::{
     args::{Bulk, Global, Rotate},
     ask::{self, Question},
     exit::Exit,
+    finishing::{Asked, Finishing},
     print,
     session::{InFlight, Session},
     signals::Signals,
@@ -33,15 +33,6 @@ use crate::{
     },
 };
 use tokens::TokenLines;
-
-/// How long what is in flight may take after a signal; tests have less time.
-pub(super) fn finishing() -> Duration {
-    #[cfg(feature = "failpoints")]
-    if let Ok(millis) = std::env::var("GROUPDESK_TEST_FINISHING_MS") {
-        return Duration::from_millis(millis.parse().expect("a number"));
-    }
-    Duration::from_secs(35)
-}
 
 /// A batch that may be run.
 struct Ready {
@@ -244,14 +235,8 @@ async fn drive(
     let teller = Teller::start(run.batch.counts.planned());
     teller.say(format!("batch {batch}"));
     teller.counts(run.batch.counts.done(), &run.batch.counts);
-    let mut deadline: Option<Instant> = None;
+    let mut finishing = Finishing::of(signals);
     let report = loop {
-        let late = async {
-            match deadline {
-                Some(deadline) => tokio::time::sleep_until(deadline).await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             biased;
             news = run.progress.recv() => match news {
@@ -259,18 +244,12 @@ async fn drive(
                 Some(news) => tell(session, &teller, news),
                 None => break None,
             },
-            is_person = signals.next_is_a_person() => {
-                if deadline.is_some() && is_person {
-                    break None;
-                }
-                run.control.stop();
-                deadline = deadline.or(Some(Instant::now() + finishing()));
-                teller.alarm("finishing what is in flight, at most 35 s; Ctrl-C again leaves".into());
-            }
-            () = late => break None,
+            asked = finishing.asked(&run.control, &teller) => if asked == Asked::ToLeave {
+                break None;
+            },
         }
     };
-    let interrupted = deadline.is_some();
+    let interrupted = finishing.is_begun();
     let Some(report) = report else {
         teller.end(true).await;
         print::alarm(&format!(

@@ -15,7 +15,12 @@ use super::{
 };
 use crate::{
     cli::{
-        bulk::finishing, exit::Exit, session::Session, signals::Signals, stop::Stop, teller::Teller,
+        exit::Exit,
+        finishing::{Asked, Finishing},
+        session::Session,
+        signals::Signals,
+        stop::Stop,
+        teller::Teller,
     },
     domain::{exchange::Row, group::UserGroupId},
     operations::{
@@ -85,7 +90,7 @@ pub(in crate::cli) async fn run(
     let mut flying: FuturesUnordered<BoxFuture<'_, Ended>> = FuturesUnordered::new();
     let mut run = Run::new(job.pace.stop_after);
     let mut next_start = Instant::now();
-    let mut deadline: Option<Instant> = None;
+    let mut finishing = Finishing::of(signals);
     let left_at_once = loop {
         let is_stopped = run.stopped.is_some();
         let has_room = flying.len() < job.pace.concurrency.max(1);
@@ -94,12 +99,6 @@ pub(in crate::cli) async fn run(
         if flying.is_empty() && !wants && !reads {
             break false;
         }
-        let late = async {
-            match deadline {
-                Some(deadline) => tokio::time::sleep_until(deadline).await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             biased;
             Some((number, id, end)) = flying.next(), if !flying.is_empty() => {
@@ -113,16 +112,12 @@ pub(in crate::cli) async fn run(
                     control.stop();
                 }
             }
-            is_person = signals.next_is_a_person() => {
-                if deadline.is_some() && is_person {
+            asked = finishing.asked(&control, &teller) => {
+                if asked == Asked::ToLeave {
                     break true;
                 }
-                control.stop();
                 run.interrupt();
-                deadline = deadline.or(Some(Instant::now() + finishing()));
-                teller.alarm("finishing what is in flight, at most 35 s; Ctrl-C again leaves".into());
             }
-            () = late => break true,
             next = queue.rows.recv(), if reads => run.counts.done_before += queue.take(next)?,
             may = control.may_begin(next_start), if wants => {
                 if may && let Some((number, row)) = queue.waiting.pop_front() {

@@ -4,13 +4,12 @@
 mod report;
 
 use jiff::Timestamp;
-use tokio::time::Instant;
 
 use super::{
     args::{Get, Global},
     ask::{self, Question},
-    bulk::finishing,
     exit::Exit,
+    finishing::{Asked, Finishing},
     print,
     session::{InFlight, Session},
     signals::Signals,
@@ -115,14 +114,8 @@ async fn drive(session: &Session, ready: Ready, signals: &mut Signals) -> Result
     let Ready { mut run, report } = ready;
     let teller = Teller::start(report.known);
     let mut told = report::Told::default();
-    let mut deadline: Option<Instant> = None;
+    let mut finishing = Finishing::of(signals);
     let ended = loop {
-        let late = async {
-            match deadline {
-                Some(deadline) => tokio::time::sleep_until(deadline).await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             biased;
             news = run.progress.recv() => match news {
@@ -132,18 +125,12 @@ async fn drive(session: &Session, ready: Ready, signals: &mut Signals) -> Result
                 Some(Reading::Halted(halt)) => teller.alarm(halt.to_string()),
                 None => break None,
             },
-            is_person = signals.next_is_a_person() => {
-                if deadline.is_some() && is_person {
-                    break None;
-                }
-                run.control.stop();
-                deadline = deadline.or(Some(Instant::now() + finishing()));
-                teller.alarm("finishing what is in flight, at most 35 s; Ctrl-C again leaves".into());
-            }
-            () = late => break None,
+            asked = finishing.asked(&run.control, &teller) => if asked == Asked::ToLeave {
+                break None;
+            },
         }
     };
-    let interrupted = deadline.is_some();
+    let interrupted = finishing.is_begun();
     let Some((counts, halt)) = ended else {
         teller.end(true).await;
         print::alarm("go on with: groupdesk get --refresh-all --resume");

@@ -25,7 +25,8 @@ impl Patience {
         }
     }
 
-    /// How long to wait after this answer; `None` where the service is not busy, or it is enough.
+    /// How long to wait after this answer; `None` where the service is not busy, or it is enough. Busy is what a read met:
+    /// a rotation that was refused is never sent again by itself.
     pub(in crate::operations) fn put_off<T>(
         &mut self,
         answer: &Result<T, Failure>,
@@ -36,7 +37,22 @@ impl Patience {
         }
     }
 
-    pub(in crate::operations) fn wait(&mut self, asked: Option<Duration>) -> Option<Duration> {
+    /// As [`Self::put_off`], and after a 429 to a create or an update: to send those twice changes nothing twice.
+    pub(in crate::operations) fn put_off_row<T>(
+        &mut self,
+        answer: &Result<T, Failure>,
+    ) -> Option<Duration> {
+        match answer {
+            Err(Failure::Refused {
+                status: 429,
+                retry_after,
+                ..
+            }) => self.wait(*retry_after),
+            answer => self.put_off(answer),
+        }
+    }
+
+    fn wait(&mut self, asked: Option<Duration>) -> Option<Duration> {
         self.tries = self.tries.checked_sub(1)?;
         let wait = asked.unwrap_or(self.wait);
         self.wait = (self.wait * 2).min(LONGEST_WAIT);

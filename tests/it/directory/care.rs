@@ -56,6 +56,20 @@ async fn reopening_keeps_the_key_and_everything() {
     assert_ne!(other.fingerprinter().of(&token), fingerprint);
 }
 
+/// The connections must not close at the same moment: neither would be the last, and the log would stay.
+#[tokio::test]
+async fn the_last_handle_always_takes_the_log_along() {
+    let desk = Desk::new();
+    for round in 0..200 {
+        let directory = desk.open();
+        let asked = told(entry("eu", "acme", 0));
+        directory.record("eu", asked).await.expect("written");
+        drop(directory);
+        let log = beside(&desk.path(), "-wal");
+        assert!(!log.exists(), "round {round}");
+    }
+}
+
 #[test]
 fn a_newer_version_is_refused_with_what_to_do() {
     let desk = Desk::new();
