@@ -13,7 +13,10 @@ use super::{
     desk::{Background, Desk},
     guards::methods,
 };
-use crate::support::faults::{Fault, Faults, http, json as answer};
+use crate::support::{
+    faults::{Fault, Faults, http, json as answer},
+    until::received,
+};
 
 fn objects(text: &str) -> Vec<Value> {
     let lines = text.lines();
@@ -236,18 +239,6 @@ async fn a_second_interrupt_leaves_at_once() {
     running.says("finishing what is in flight").await;
     running.signal(Signal::INT);
     assert_eq!(running.code().await, Some(130));
-}
-
-/// Waits until the service has this many requests.
-async fn received(service: &Faults, count: usize) {
-    let waiting = async {
-        while service.requests().len() < count {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(super::desk::DEADLINE, waiting)
-        .await
-        .expect("the request arrives");
 }
 
 #[tokio::test]

@@ -7,19 +7,10 @@ use super::{
     desk::{Background, Desk, files},
     guards::{acquainted, group, methods},
 };
-use crate::support::faults::{Fault, Faults};
-
-/// Waits until the service has this many requests.
-async fn received(service: &Faults, count: usize) {
-    let waiting = async {
-        while service.requests().len() < count {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(super::desk::DEADLINE, waiting)
-        .await
-        .expect("the request arrives");
-}
+use crate::support::{
+    faults::Fault,
+    until::{eventually, received},
+};
 
 #[tokio::test]
 async fn a_read_ends_at_once() {
@@ -60,17 +51,11 @@ async fn waiting_for_standard_input_can_be_interrupted() {
 async fn a_demo_that_is_interrupted_while_it_is_made_leaves_nothing() {
     let desk = Desk::new();
     let mut made = Background::start(desk.command(&["demo", "--hold", "--groups", "200000"]));
-    let begun = async {
-        while !files(desk.folder.path())
-            .iter()
-            .any(|file| file.ends_with("service.db"))
-        {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
+    let has_begun = || {
+        let files = files(desk.folder.path());
+        files.iter().any(|file| file.ends_with("service.db"))
     };
-    tokio::time::timeout(super::desk::DEADLINE, begun)
-        .await
-        .expect("it begins");
+    eventually("it begins", has_begun).await;
     made.signal(Signal::TERM);
     assert_eq!(made.code().await, Some(130));
     assert_eq!(
