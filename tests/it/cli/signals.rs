@@ -1,14 +1,14 @@
 //! Ctrl-C on the command line: reads end at once; a change in flight is waited for, and a second one leaves.
 
 use rustix::process::Signal;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     desk::{Background, Desk, files},
     guards::{acquainted, group, methods},
 };
 use crate::support::{
-    faults::Fault,
+    faults::{Fault, http},
     until::{eventually, received},
 };
 
@@ -31,6 +31,34 @@ async fn a_change_in_flight_is_waited_for_until_the_second() {
     rotating.signal(Signal::INT);
     assert_eq!(rotating.code().await, Some(130));
     assert_eq!(methods(&service), ["GET", "GET", "POST"]);
+}
+
+#[tokio::test]
+async fn a_run_that_only_waits_for_a_busy_service_is_interrupted_like_any_other() {
+    for arguments in [
+        &["get", "--refresh-all"][..],
+        &["rotate", "--from", "rows.csv", "--yes"],
+        &["import", "rows.csv", "--create", "--update", "--yes"],
+    ] {
+        let headers = ["Content-Type: application/json", "Retry-After: 60"];
+        let body = json!({"success": 0, "error": {"code": "busy", "message": "later"}});
+        let busy = http("429 Too Many Requests", &headers, body.to_string());
+        let (desk, service) = acquainted(vec![Fault::Answer(busy)]).await;
+        let head = if arguments[0] == "import" {
+            "user_group_id\n"
+        } else {
+            ""
+        };
+        desk.write("rows.csv", &format!("{head}acme\n"));
+        let mut running = Background::start(desk.command(&[arguments, &["--json"]].concat()));
+        running.says("asks to wait 60 s").await;
+        running.signal(Signal::INT);
+        let sum: Value = serde_json::from_str(&running.line().await).expect("JSON");
+        assert_eq!(sum["not_started"], 1, "{arguments:?}: {sum}");
+        assert!(sum["stopped"].is_string(), "{arguments:?}: {sum}");
+        assert_eq!(running.code().await, Some(130), "{arguments:?}");
+        assert_eq!(methods(&service), ["GET", "GET"], "{arguments:?}");
+    }
 }
 
 #[tokio::test]
