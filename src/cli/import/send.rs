@@ -137,7 +137,7 @@ pub(in crate::cli) async fn run(
     if left_at_once {
         drop(flying);
         teller.alarm("what was in flight is unknown; the same command again goes on".into());
-        teller.end(true).await;
+        let _ = teller.end(Exit::Interrupted).await;
         return Err(Stop::Interrupted { in_flight: true });
     }
     drop(flying);
@@ -148,7 +148,5 @@ pub(in crate::cli) async fn run(
         teller.alarm(format!("! {error}; the same file again would send nothing"));
     }
     run.say_sum(session.json, &teller, checked.rows);
-    let exit = run.exit(checked.rows);
-    teller.end(run.interrupted).await;
-    Ok(exit)
+    teller.end(run.exit(checked.rows)).await
 }
