@@ -71,3 +71,36 @@ async fn tokens_come_from_the_service_into_a_private_file() {
         .await;
     assert_eq!(again.code, 2, "an existing file is not overwritten");
 }
+
+#[tokio::test]
+async fn the_tokens_are_not_replaced_by_the_groups() {
+    let mut desk = Desk::new();
+    let _held = desk.hold_demo().await;
+    for (output, tokens) in [("all.jsonl", "./all.jsonl"), ("all.jsonl", "all.jsonl")] {
+        let ran = desk
+            .run(&[
+                "export",
+                "--reveal-tokens",
+                "--token-out",
+                tokens,
+                "--output",
+                output,
+            ])
+            .await;
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(ran.err.contains("name the same file"), "{}", ran.err);
+        assert!(!desk.path("all.jsonl").exists());
+    }
+}
+
+#[tokio::test]
+async fn a_file_of_tokens_that_is_not_there_is_not_spoken_of_as_if_it_were() {
+    let mut desk = Desk::new();
+    desk.connect("http://127.0.0.1:9", "key");
+    let ran = desk
+        .run(&["export", "--reveal-tokens", "--token-out", "none.jsonl"])
+        .await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("none.jsonl was not made"), "{}", ran.err);
+    assert!(!desk.path("none.jsonl").exists());
+}
