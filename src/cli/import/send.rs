@@ -141,8 +141,9 @@ pub(in crate::cli) async fn run(
         return Err(Stop::Interrupted { in_flight: true });
     }
     drop(flying);
+    run.end(checked.rows);
     if let Some(import) = import
-        && run.counts.done() == checked.rows
+        && run.is_complete(checked.rows)
         && let Err(error) = session.operations.end_import(import).await
     {
         teller.alarm(format!("! {error}; the same file again would send nothing"));
