@@ -148,13 +148,17 @@ async fn groups(
         () = signals.next() => None,
         worked = work => Some(worked),
     };
-    if let Some(worked) = worked {
-        return worked;
-    }
+    let stop = match worked {
+        Some(Ok(count)) => return Ok(count),
+        Some(Err(stop)) => stop,
+        None => Stop::Interrupted { in_flight: false },
+    };
     drop(to_writer);
-    // Its half file is taken away meanwhile.
-    drop(tokio::time::timeout(PATIENCE, writing).await);
-    Err(Stop::Interrupted { in_flight: false })
+    if !writing.is_finished() {
+        // Its half file is taken away meanwhile.
+        drop(tokio::time::timeout(PATIENCE, writing).await);
+    }
+    Err(stop)
 }
 
 /// Whole or not at all; what the file held before is replaced.
