@@ -40,6 +40,14 @@ impl Reaction {
     }
 }
 
+/// The keys that rows under a cursor name where they say what to do, as they are shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RowKeys {
+    pub add: String,
+    /// It also brings back what was dropped.
+    pub drop: String,
+}
+
 /// Whether the key types a character: no Control, Alt or Super held.
 fn is_plain(key: KeyEvent) -> bool {
     key.kind != KeyEventKind::Release && key.modifiers.difference(KeyModifiers::SHIFT).is_empty()

@@ -10,7 +10,7 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
-use super::View;
+use super::{View, typed};
 use crate::{
     domain::{batch::Plan, group::UserGroupId},
     operations::{Guarded, bulk::Wish},
@@ -66,22 +66,22 @@ impl Bulk {
     /// Checks these groups; nothing is sent.
     pub fn check(ids: Vec<UserGroupId>, desk: &mut Desk) -> Self {
         let ticket = desk.start(Job::PlanBulk(ids.clone()));
-        Self::at(Stage::Planning(ticket), ids)
+        Self::at(Stage::Planning(ticket), ids, desk)
     }
 
     /// The run under way, or the last one.
-    pub fn watch(run: &BulkRun) -> Self {
-        Self::at(Stage::Run(run.ticket), Vec::new())
+    pub fn watch(run: &BulkRun, desk: &Desk) -> Self {
+        Self::at(Stage::Run(run.ticket), Vec::new(), desk)
     }
 
-    fn at(stage: Stage, ids: Vec<UserGroupId>) -> Self {
+    fn at(stage: Stage, ids: Vec<UserGroupId>, desk: &Desk) -> Self {
         Self {
             ids,
             stage,
             reason: TextField::new(REASON, "").with_longest(LONGEST_REASON),
             typed: TextField::new("type the words", "")
                 .with_label_width(REASON.len() as u16)
-                .with_hint("exactly as shown above; then Enter"),
+                .with_hint(typed::hint(desk, Focus::BulkTyped)),
             cursor: Cursor::default(),
             failed_only: false,
             shown: Vec::new(),

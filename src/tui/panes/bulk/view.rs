@@ -67,7 +67,9 @@ fn sheet(pane: &Bulk, width: u16, desk: &Desk) -> Sheet {
         Stage::Planning(_) => sheet.text("checking the groups in the directory", theme.dim()),
         Stage::Failed(why) => {
             sheet.text(why, theme.error());
-            sheet.text("Nothing was sent. r checks again.", Style::new());
+            let key = desk.keys.key(Focus::BulkCheck, Action::Refresh);
+            let text = format!("Nothing was sent. {key} checks again.");
+            sheet.text(&text, Style::new());
         }
         Stage::Check { plan, .. } => check(&mut sheet, plan, pane.words(desk), desk),
         Stage::Run(_) => sheet.text("this run is gone; the history tells of it", theme.dim()),

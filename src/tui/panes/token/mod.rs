@@ -15,7 +15,7 @@ use ratatui::{
 use handing::Handing;
 pub(in crate::tui) use steps::{describe, with_home};
 
-use super::View;
+use super::{View, typed};
 use crate::{
     domain::{
         group::UserGroupId,
@@ -89,7 +89,7 @@ impl TokenPane {
             reason: TextField::new(REASON, "").with_longest(LONGEST_REASON),
             typed: TextField::new("type the id", "")
                 .with_label_width(REASON.len() as u16)
-                .with_hint("exactly as shown above; then Enter"),
+                .with_hint(typed::hint(desk, Focus::RotateTyped)),
             id: group.id.clone(),
             revealed_until: None,
             path: None,

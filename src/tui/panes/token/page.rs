@@ -171,7 +171,9 @@ fn secret(sheet: &mut Sheet, pane: &TokenPane, done: &Done, desk: &Desk) {
         sheet.field("token", "", Style::new(), &note);
         sheet.indented(2, token.expose(), desk.theme.warning());
     } else {
-        sheet.field("token", "", Style::new(), "v reveals it for 20 s");
+        let key = desk.keys.key(pane.focus(), Action::Reveal);
+        let note = format!("{key} reveals it for 20 s");
+        sheet.field("token", "", Style::new(), &note);
         let mask = desk.theme.mask().repeat(MASKED);
         sheet.indented(2, &mask, Style::new());
     }

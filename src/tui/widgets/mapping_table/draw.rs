@@ -12,6 +12,7 @@ use crate::{
     tui::{
         theme::Theme,
         widgets::{
+            RowKeys,
             columns::{self, Cell, Layout},
             paint,
         },
@@ -36,6 +37,7 @@ impl MappingTable {
         area: Rect,
         theme: Theme,
         focused: bool,
+        keys: &RowKeys,
     ) -> Option<Position> {
         if area.width <= GUTTER || area.is_empty() {
             return None;
@@ -44,7 +46,9 @@ impl MappingTable {
         let problems = super::check::problems(&rows);
         let layout = layout(&rows, &problems, area.width - GUTTER, self.is_editing());
         layout.draw_header(buffer, after_gutter(paint::row(area, 0)), theme);
-        let foot = self.foot(&rows, &problems).filter(|_| area.height > 3);
+        let foot = self
+            .foot(&rows, &problems, keys)
+            .filter(|_| area.height > 3);
         let height = area.height - 1 - u16::from(foot.is_some());
         let window = columns::centred(self.cursor, rows.len(), height);
         if window.len() < rows.len() {
@@ -100,7 +104,7 @@ impl MappingTable {
 
     /// What stands in the last line, and whether it is a problem: a refused paste, else what is wrong at the cursor,
     /// else what is wrong first; for a table without rows, what to do.
-    fn foot(&self, rows: &[Row], problems: &[Problem]) -> Option<(String, bool)> {
+    fn foot(&self, rows: &[Row], problems: &[Problem], keys: &RowKeys) -> Option<(String, bool)> {
         if let Some(refused) = &self.refused_paste {
             return Some((format!("! {refused}"), true));
         }
@@ -112,11 +116,11 @@ impl MappingTable {
             return None;
         }
         let text = if self.is_known() {
-            "no rows; a adds one"
+            format!("no rows; {} adds one", keys.add)
         } else {
-            "not known here; without rows it is left as it is"
+            "not known here; without rows it is left as it is".into()
         };
-        Some((text.into(), false))
+        Some((text, false))
     }
 }
 

@@ -15,6 +15,7 @@ use crate::{
     tui::{
         theme::Theme,
         widgets::{
+            RowKeys,
             columns::{self, Cell, Layout},
             paint,
         },
@@ -40,11 +41,12 @@ impl Rows {
         area: Rect,
         theme: Theme,
         focused: bool,
+        keys: &RowKeys,
     ) -> Option<Position> {
         if area.width <= GUTTER || area.is_empty() {
             return None;
         }
-        let foot = self.foot(theme).filter(|_| area.height > 2);
+        let foot = self.foot(theme, keys).filter(|_| area.height > 2);
         let height = area.height - 1 - u16::from(foot.is_some());
         let window = columns::centred(self.cursor, self.all.len(), height);
         let seen = &self.all[window.clone()];
@@ -115,9 +117,14 @@ impl Rows {
     }
 
     /// Why a key was not obeyed, or, for no rows, what to do.
-    fn foot(&self, theme: Theme) -> Option<(String, Style)> {
+    fn foot(&self, theme: Theme, keys: &RowKeys) -> Option<(String, Style)> {
         if let Some(refused) = &self.refused {
-            return Some((format!("! {refused}"), theme.error()));
+            let here = self.all.get(self.cursor);
+            let text = match here.filter(|row| row.mark == Mark::Removed) {
+                Some(_) => format!("! {refused}; {} brings it back", keys.drop),
+                None => format!("! {refused}"),
+            };
+            return Some((text, theme.error()));
         }
         if self.is_choosing() {
             return Some(("Left and Right choose the type".into(), theme.dim()));
@@ -126,11 +133,11 @@ impl Rows {
             return None;
         }
         let text = if self.is_known {
-            "no properties; a adds one"
+            format!("no properties; {} adds one", keys.add)
         } else {
-            "not known here; without rows they are left as they are"
+            "not known here; without rows they are left as they are".into()
         };
-        Some((text.into(), theme.dim()))
+        Some((text, theme.dim()))
     }
 }
 
