@@ -4,6 +4,7 @@
 pub mod columns;
 pub mod json_editor;
 pub mod mapping_table;
+mod marked;
 pub mod paint;
 pub mod properties;
 pub mod text_field;

@@ -132,7 +132,7 @@ async fn authorities_of_ones_own_are_tested_and_stay_in_the_written_profile() {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
     fresh.fill(&mut console, "https://127.0.0.1:1", &key).await;
     console.keys("<esc><tab>").await;
-    console.shows("CA file").shows("in PEM: authorities");
+    console.shows("CA file").shows("PEM: authorities");
     console.keys("~/own.pem<ctrl-s>").await;
     console
         .shows("`ca_file` of profile eu cannot be used")

@@ -122,7 +122,7 @@ impl Default for Form {
             ca_file: field(
                 "CA file",
                 "",
-                "in PEM: authorities to trust beside those of the system; usually empty",
+                "PEM: authorities to trust beside the system's; usually empty",
             ),
             row: Row::Name,
         }

@@ -7,20 +7,16 @@ use ratatui::{
 };
 
 use super::{Column, MappingTable, Problem, Row};
-use crate::{
-    domain::change::Mark,
-    tui::{
-        theme::Theme,
-        widgets::{
-            RowKeys,
-            columns::{self, Cell, Layout},
-            paint,
-        },
+use crate::tui::{
+    theme::Theme,
+    widgets::{
+        RowKeys,
+        columns::{self, Cell, Layout},
+        marked::{self, GUTTER, after_gutter},
+        paint,
     },
 };
 
-/// Cursor, mark and a space.
-const GUTTER: u16 = 3;
 /// From this width on the columns are as wide as typing needs.
 const ROOMY: u16 = 50;
 /// Room for typing, however short the ids are.
@@ -52,16 +48,19 @@ impl MappingTable {
         let height = area.height - 1 - u16::from(foot.is_some());
         let window = columns::centred(self.cursor, rows.len(), height);
         if window.len() < rows.len() {
-            let place = format!(" {}/{}", self.cursor + 1, rows.len());
-            let x = area.right().saturating_sub(place.len() as u16);
-            paint::text(buffer, x, area.y, area.width, &place, theme.dim());
+            marked::draw_place(buffer, area, self.cursor, rows.len(), theme);
         }
         let mut cursor = None;
         for (line, index) in (1..).zip(window) {
             let line = paint::row(area, line);
             let is_here = focused && index == self.cursor;
-            let remark = remark(index, &rows[index], &problems, theme);
-            draw_row(buffer, line, &layout, &rows[index], remark, is_here, theme);
+            let row = &rows[index];
+            let cells = [
+                Cell::new(row.key.as_str()),
+                Cell::new(row.value.as_str()),
+                remark(index, row, &problems, theme),
+            ];
+            marked::draw_row(buffer, line, &layout, row.mark(), cells, is_here, theme);
             if is_here {
                 cursor = self.draw_cell(buffer, after_gutter(line), &layout, theme);
             }
@@ -124,14 +123,6 @@ impl MappingTable {
     }
 }
 
-fn after_gutter(line: Rect) -> Rect {
-    Rect {
-        x: line.x + GUTTER,
-        width: line.width - GUTTER,
-        ..line
-    }
-}
-
 fn layout(rows: &[Row], problems: &[Problem], room: u16, editing: bool) -> Layout {
     // One cell more than the text while typing, for the cursor behind it.
     // Where there is room, it is kept when nobody types, so that nothing jumps when somebody begins to.
@@ -161,39 +152,4 @@ fn remark<'a>(index: usize, row: &Row, problems: &'a [Problem], theme: Theme) ->
         (None, Some(text)) => Cell::new(text),
         (None, None) => Cell::new(""),
     }
-}
-
-fn draw_row(
-    buffer: &mut Buffer,
-    line: Rect,
-    layout: &Layout,
-    row: &Row,
-    remark: Cell<'_>,
-    is_here: bool,
-    theme: Theme,
-) {
-    let mark = row.mark();
-    let style = match mark {
-        Mark::Same => Style::new(),
-        Mark::Added => theme.added(),
-        Mark::Removed if theme.colour => theme.removed().add_modifier(Modifier::CROSSED_OUT),
-        Mark::Removed => theme.removed(),
-        Mark::Changed => theme.changed(),
-    };
-    let style = if is_here { theme.cursor_row() } else { style };
-    buffer.set_style(line, style);
-    let cursor = if is_here { '>' } else { ' ' };
-    let gutter = format!("{cursor}{}", mark.sign());
-    paint::text(buffer, line.x, line.y, GUTTER, &gutter, style);
-    // The remark is not part of what is struck out.
-    let remark = Cell {
-        style: remark.style.remove_modifier(Modifier::CROSSED_OUT),
-        ..remark
-    };
-    let cells = [
-        Cell::new(row.key.as_str()),
-        Cell::new(row.value.as_str()),
-        remark,
-    ];
-    layout.draw_row(buffer, after_gutter(line), &cells, style, theme);
 }
