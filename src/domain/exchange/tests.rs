@@ -1,5 +1,7 @@
 //! Reading what was written gives the same; what is wrong is named with its row.
 
+mod pieces;
+
 use jiff::Timestamp;
 use proptest::prelude::*;
 
@@ -343,24 +345,4 @@ fn ids_that_look_alike_are_noticed() {
     let twins: Vec<_> = rows.iter().map(|read| read.twin).collect();
     assert!(rows.iter().all(|read| read.row.is_ok()), "{rows:?}");
     assert_eq!(twins, [None, Some(1), Some(1), None, Some(1), Some(1)]);
-}
-
-#[test]
-fn another_kind_of_file_is_told_so() {
-    let nothing = vec![b' '; LONGEST_ROW + 2];
-    let utf_16: Vec<u8> = "user_group_id\n"
-        .encode_utf16()
-        .flat_map(u16::to_le_bytes)
-        .collect();
-    for (text, reason) in [
-        (&b"user_group_id;name\na;b\n"[..], "separated by commas"),
-        (b"user_group_id\tname\na\tb\n", "separated by commas"),
-        (&[b"\xff\xfe", &utf_16[..]].concat(), "not UTF-8"),
-        (&nothing, "more than 8 MiB of nothing"),
-    ] {
-        let (rows, done) = read(text, 64 * 1024);
-        assert_eq!(rows, []);
-        let why = done.expect_err("refused");
-        assert!(why.contains(reason), "{why}");
-    }
 }

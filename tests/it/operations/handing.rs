@@ -1,9 +1,6 @@
 //! The hand-off of a new token: by standard input alone, pending before the command runs, its ending kept afterwards.
 
-use std::{
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{path::Path, time::Duration};
 
 use groupdesk::{
     config::HandOffCommand,
@@ -21,20 +18,21 @@ use tempfile::TempDir;
 use super::{ACME, Scene, exposed, history, journal, rotate};
 use crate::support::{
     meddler::{Meddling, Then},
+    until::eventually,
     world::Desk,
 };
 
 /// Longest wait for anything that must happen.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A command that runs a script in a folder of its own.
-struct Taker {
+pub(super) struct Taker {
     folder: TempDir,
     limit: Duration,
 }
 
 impl Taker {
-    fn new(script: &str) -> Self {
+    pub(super) fn new(script: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let taker = Self {
             folder,
@@ -45,11 +43,11 @@ impl Taker {
     }
 
     /// What it does from now on; `$1` is its folder.
-    fn does(&self, script: &str) {
+    pub(super) fn does(&self, script: &str) {
         std::fs::write(self.folder.path().join("script"), script).expect("written");
     }
 
-    fn path(&self, name: &str) -> std::path::PathBuf {
+    pub(super) fn path(&self, name: &str) -> std::path::PathBuf {
         self.folder.path().join(name)
     }
 
@@ -58,7 +56,7 @@ impl Taker {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    fn command(&self) -> HandOffCommand {
+    pub(super) fn command(&self) -> HandOffCommand {
         let text = |path: &Path| path.display().to_string();
         HandOffCommand {
             command: vec![
@@ -70,7 +68,7 @@ impl Taker {
         }
     }
 
-    async fn scene(&self) -> Scene {
+    pub(super) async fn scene(&self) -> Scene {
         Scene::with(|desk| self.at(desk)).await
     }
 
@@ -80,18 +78,18 @@ impl Taker {
 }
 
 /// Rotates and confirms; the hand-off is what the test is about.
-async fn rotated(scene: &Scene) -> Done {
+pub(super) async fn rotated(scene: &Scene) -> Done {
     let rotated = rotate(&scene.ana).await.expect("rotated");
     scene.ana.confirm(rotated).await
 }
 
-async fn handed(scene: &Scene, done: &Done) -> HandedOff {
+pub(super) async fn handed(scene: &Scene, done: &Done) -> HandedOff {
     let handed = scene.ana.hand_off(done).await;
     handed.expect("there is something to hand off")
 }
 
 /// Where the hand-offs stand, the first begun first.
-async fn states(operations: &Operations) -> Vec<HandOffState> {
+pub(super) async fn states(operations: &Operations) -> Vec<HandOffState> {
     let rows = journal(operations).await;
     rows.iter().rev().map(|row| row.handoff.state).collect()
 }
@@ -242,11 +240,7 @@ async fn at_the_time_limit_the_whole_group_is_killed() {
         "{note}"
     );
     let pid = taker.read("pid").trim().to_owned();
-    let deadline = Instant::now() + PATIENCE;
-    while is_running(&pid) {
-        assert!(Instant::now() < deadline, "it still runs");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    eventually("it is gone", || !is_running(&pid)).await;
 }
 
 #[tokio::test]
