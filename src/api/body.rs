@@ -2,10 +2,10 @@
 //! many times its room is not taken in.
 
 use super::{answer::Exchange, unclear::Unclear, wiped::Answered};
-use crate::domain::strict_json::{self, Wrong};
-
-/// Most JSON values in one answer; each takes a hundred bytes and more in memory, a few times over.
-pub const MOST_VALUES: usize = 5_000;
+use crate::domain::{
+    size::MOST_ANSWERED,
+    strict_json::{self, Wrong},
+};
 
 pub(super) fn parse(exchange: &Exchange<'_>) -> Result<Answered, Unclear> {
     let status = exchange.status;
@@ -18,7 +18,7 @@ pub(super) fn parse(exchange: &Exchange<'_>) -> Result<Answered, Unclear> {
     if body.is_empty() {
         return Err(Unclear::Empty { status });
     }
-    let read = strict_json::strangers(body, MOST_VALUES).map(Answered);
+    let read = strict_json::strangers(body, MOST_ANSWERED).map(Answered);
     read.map_err(|wrong| match wrong {
         Wrong::Twice { line, column } => Unclear::Twice {
             status,
@@ -27,7 +27,7 @@ pub(super) fn parse(exchange: &Exchange<'_>) -> Result<Answered, Unclear> {
         },
         Wrong::TooMany => Unclear::TooMany {
             status,
-            limit: MOST_VALUES,
+            limit: MOST_ANSWERED,
         },
         Wrong::NotJson { .. } if is_page(exchange, body) => Unclear::WebPage { status },
         // The position only: serde's texts quote values (trap 9).

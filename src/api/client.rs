@@ -21,7 +21,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     config::{profile::Profile, scrub::shown},
-    domain::{group::UserGroupId, token::Token},
+    domain::{group::UserGroupId, size::LARGEST_ANSWER, token::Token},
 };
 
 use super::{
@@ -38,9 +38,6 @@ use super::{
     words::Scrub,
 };
 
-/// Largest body that is read, in bytes, counted after decompression: what a request of a mebibyte can come back as. Its texts
-/// stand in memory a dozen times before they are in the directory.
-pub const LARGEST_BODY: usize = (1024 + 64) * 1024;
 /// Pooled connections are given up early: a server that closes one under a request makes its outcome unclear (trap 8).
 const IDLE: Duration = Duration::from_secs(15);
 
@@ -335,7 +332,7 @@ impl Inner {
             }
             Ok(false) => Verdict::Unclear(Unclear::TooLarge {
                 status,
-                limit: LARGEST_BODY,
+                limit: LARGEST_ANSWER,
             }),
             Err(error) => return Err(sending.failed(&error, Some(status), &scrub)),
         };
@@ -376,7 +373,7 @@ async fn read(response: &mut reqwest::Response, body: &mut Buffer) -> Result<boo
         return Ok(true);
     }
     while let Some(chunk) = response.chunk().await? {
-        if body.len() + chunk.len() > LARGEST_BODY {
+        if body.len() + chunk.len() > LARGEST_ANSWER {
             return Ok(false);
         }
         wiped::add(body, &chunk);

@@ -168,6 +168,7 @@ impl Exit {
             Failure::Client(_)
             | Failure::NoRotation { .. }
             | Failure::NoReason
+            | Failure::TooLarge(_)
             | Failure::NoHandOff(_)
             | Failure::HandOffAlarm(_)
             | Failure::NothingSent(_)

@@ -9,13 +9,17 @@ use std::{
 use serde_json::Value;
 
 use super::{args::Fields, stop::Stop};
-use crate::domain::{
-    change::Wanted,
-    exchange::{Read, Reader, Row},
-    group::{Mapping, Properties, UserGroupId},
-    near::near,
-    strict_json,
-    text::visible,
+use crate::{
+    domain::{
+        change::Wanted,
+        exchange::{Read, Reader, Row},
+        group::UserGroupId,
+        near::near,
+        size::fits,
+        strict_json,
+        text::visible,
+    },
+    operations::Failure,
 };
 
 /// More than any service takes; a longer file is another file.
@@ -24,11 +28,10 @@ const LARGEST: u64 = 8 * 1024 * 1024;
 /// What a person wants to be different.
 #[derive(Debug, Default)]
 pub(super) struct Edits {
-    name: Option<String>,
-    mapping: Option<Mapping>,
+    /// Whole fields.
+    said: Wanted,
     map: Vec<(String, String)>,
     unmap: Vec<String>,
-    properties: Option<Properties>,
     property: Vec<(String, Value)>,
     remove_property: Vec<String>,
 }
@@ -58,11 +61,8 @@ impl Edits {
     pub(super) async fn of_file(path: PathBuf, id: UserGroupId) -> Result<Self, Stop> {
         tokio::task::spawn_blocking(move || {
             let row = file("--apply", Some(&path), |text| only_row(text, &id))?;
-            let said = row.map(|row| row.said).unwrap_or_default();
             Ok(Self {
-                name: said.name,
-                mapping: said.mapping,
-                properties: said.properties,
+                said: row.map(|row| row.said).unwrap_or_default(),
                 ..Self::default()
             })
         })
@@ -96,16 +96,21 @@ impl Edits {
             "--property",
             property.iter().map(|(key, _)| key).chain(&remove_property),
         )?;
-        Ok(Self {
+        let said = Wanted {
             name: fields.name.clone(),
             mapping: file("--mapping", fields.mapping.as_deref(), strict_json::mapping)?,
-            map,
-            unmap,
             properties: file(
                 "--properties",
                 fields.properties.as_deref(),
                 strict_json::properties,
             )?,
+        };
+        // Before the group is read.
+        fits(&said).map_err(Failure::from)?;
+        Ok(Self {
+            said,
+            map,
+            unmap,
             property,
             remove_property,
         })
@@ -113,16 +118,7 @@ impl Edits {
 
     /// What is wanted in all, starting from what is known.
     pub(super) fn apply(&self, base: &Wanted, unknown: Unknown) -> Result<Wanted, Stop> {
-        let mut wanted = base.clone();
-        if let Some(name) = &self.name {
-            wanted.name = Some(name.clone());
-        }
-        if let Some(mapping) = &self.mapping {
-            wanted.mapping = Some(mapping.clone());
-        }
-        if let Some(properties) = &self.properties {
-            wanted.properties = Some(properties.clone());
-        }
+        let mut wanted = self.said.over(base);
         if !(self.map.is_empty() && self.unmap.is_empty()) {
             let mapping = opened(&mut wanted.mapping, unknown, "mapping")?;
             for key in &self.unmap {
@@ -143,6 +139,7 @@ impl Edits {
             }
             properties.extend(self.property.iter().cloned());
         }
+        fits(&wanted).map_err(Failure::from)?;
         Ok(wanted)
     }
 }

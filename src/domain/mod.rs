@@ -17,6 +17,7 @@ pub mod past;
 pub mod refresh;
 pub mod rotation;
 pub mod search;
+pub mod size;
 pub mod strict_json;
 pub mod text;
 pub mod token;

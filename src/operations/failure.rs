@@ -14,6 +14,7 @@ use crate::{
         group::{EnvironmentTag, UserGroupId},
         history::Ending,
         rotation::State,
+        size::TooLarge,
         text::visible,
     },
 };
@@ -39,6 +40,9 @@ pub enum Failure {
         profile: String,
         reason: String,
     },
+    /// What came of it could not be read.
+    #[error("{0}; nothing of it was sent")]
+    TooLarge(#[from] TooLarge),
     /// Hazard 1: the group had to be read first, and reading created it.
     #[error(
         "ALARM: reading \"{id}\" CREATED it: it had vanished, or this is another environment; \
@@ -203,6 +207,7 @@ impl Failure {
             Self::NotKnown { .. }
             | Self::ReadOnly { .. }
             | Self::Forbidden { .. }
+            | Self::TooLarge(_)
             | Self::CreatedByGet { .. }
             | Self::ChangedElsewhere { .. }
             | Self::NeverSeen { .. }
@@ -241,6 +246,7 @@ impl Failure {
             Self::NotKnown { .. }
             | Self::ReadOnly { .. }
             | Self::Forbidden { .. }
+            | Self::TooLarge(_)
             | Self::WrongEnvironment { .. }
             | Self::ChangedElsewhere { .. }
             | Self::NeverSeen { .. }

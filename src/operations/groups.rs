@@ -13,6 +13,7 @@ use crate::{
         history::{Ending, Operation},
         known::{Returned, Sent},
         rotation::State,
+        size::fits,
     },
 };
 
@@ -94,6 +95,7 @@ impl Operations {
     /// differences are named.
     pub async fn create(&self, id: &UserGroupId, wanted: &Wanted) -> Result<Done, Failure> {
         self.permitted(Guarded::Create)?;
+        fits(wanted)?;
         let request = request(id, wanted);
         let result = self.client().await?.create(&request, id).await;
         let read = match self.judge(result) {
@@ -158,6 +160,7 @@ impl Operations {
         assurance: Assurance,
     ) -> Result<Done, Failure> {
         self.permitted(Guarded::Update)?;
+        fits(wanted)?;
         if let Some(known) = self.known(id, assurance).await? {
             self.right_environment(&known, assurance)?;
         }

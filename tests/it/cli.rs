@@ -31,4 +31,5 @@ mod secrets;
 mod serve;
 mod signals;
 mod stalled;
+mod too_large;
 mod update;

@@ -13,6 +13,7 @@ mod rotate;
 mod rows;
 mod settle;
 mod together;
+mod too_large;
 mod unwritable;
 mod update;
 

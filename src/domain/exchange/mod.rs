@@ -15,7 +15,7 @@ pub use write::Format;
 
 use serde_json::Value;
 
-use super::{change::Wanted, group::UserGroupId};
+use super::{change::Wanted, group::UserGroupId, size::fits};
 
 /// The columns of a file, and the keys of its objects.
 pub const COLUMNS: [&str; 4] = ["user_group_id", "name", "mapping", "properties"];
@@ -31,8 +31,9 @@ pub struct Row {
 }
 
 impl Row {
-    /// Refuses what no service takes: a NUL character, which most databases cannot keep.
+    /// Refuses what no service takes, a NUL character, which most databases cannot keep; and what could not be read back.
     fn checked(self) -> Result<Self, String> {
+        fits(&self.said).map_err(|why| why.to_string())?;
         let Wanted {
             name,
             mapping,

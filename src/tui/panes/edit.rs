@@ -22,6 +22,7 @@ use crate::{
     domain::{
         change::{Change, Wanted},
         group::UserGroupId,
+        size::fits,
         text::visible,
     },
     tui::{
@@ -123,6 +124,13 @@ impl Edit {
         })
     }
 
+    /// The same where it may be sent.
+    fn sendable(&self) -> Result<Wanted, (String, &'static str)> {
+        let wanted = self.wanted()?;
+        fits(&wanted).map_err(|why| (why.to_string(), why.field()))?;
+        Ok(wanted)
+    }
+
     /// Where the keys of the focused field hold, also while a cell of it is typed into.
     fn field_focus(&self) -> Focus {
         match (self.section, self.properties.place()) {
@@ -140,7 +148,7 @@ impl Edit {
 
     /// The same for drawing.
     fn judged(&self) -> &Judged {
-        let judge = || Ok(Change::between(&self.base, &self.wanted()?));
+        let judge = || Ok(Change::between(&self.base, &self.sendable()?));
         self.judged.get_or_init(judge)
     }
 
@@ -199,7 +207,7 @@ impl Edit {
             desk.say(Severity::Warning, why);
             return;
         }
-        match self.wanted() {
+        match self.sendable() {
             Err((text, field)) => {
                 self.go_to_problem();
                 desk.messages
@@ -226,6 +234,12 @@ impl Edit {
         } else if self.properties.value().is_err() && !self.properties.is_blank() {
             self.section = Section::Properties;
             self.properties.go_to_problem();
+        } else if let Err((_, field)) = self.sendable() {
+            self.section = match field {
+                "name" => Section::Name,
+                "mapping" => Section::Mapping,
+                _ => Section::Properties,
+            };
         }
     }
 }

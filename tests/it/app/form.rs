@@ -170,16 +170,38 @@ fn undo_and_redo_in_the_json() {
 fn a_megabyte_on_one_line_is_edited() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<tab><tab><end>");
-    let entries: Vec<String> = (0..40_000)
-        .map(|n| format!("\"key-{n}\":\"välue {n}\""))
+    let filler = "é".repeat(90);
+    let entries: Vec<String> = (0..4_800)
+        .map(|n| format!("\"key-{n}\":\"{filler} välue {n}\""))
         .collect();
     paste(&mut scene, &entries.join(","));
     paste(&mut scene, ",");
     scene.keys("\"x\": 1,  <left><left>");
-    scene.shows("välue 39999\",\"x\": 1,");
-    scene.shows("40001 changes");
+    scene.shows("välue 4799\",\"x\": 1,");
+    scene.shows("4801 changes");
     for _ in 0..20 {
         scene.keys("<backspace>");
     }
     scene.shows("a problem");
+}
+
+#[test]
+fn what_no_answer_could_carry_gets_no_review() {
+    let values = serde_json::to_string(&vec![0; 5_000]).expect("JSON");
+    let long = "x".repeat(1_100_000);
+    for (properties, words) in [
+        (format!("{{\"a\": {values}}}"), "values"),
+        (format!("{{\"a\": \"{long}\"}}"), "bytes of JSON"),
+    ] {
+        let mut scene = Scene::on(TESTING);
+        scene.walk("e<tab><tab><f3>");
+        paste(&mut scene, &properties);
+        scene.walk("<tab>").shows("! properties: ").shows(words);
+        scene.walk("<ctrl-s>");
+        scene.says("no review yet: properties: ").says(words);
+        assert_eq!(scene.focus(), "EditRows", "it goes there");
+        assert_eq!(scene.writes(), Vec::<&Job>::new());
+        // The text is not lost.
+        scene.walk("<esc>e<tab><tab>").shows(words);
+    }
 }

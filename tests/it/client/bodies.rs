@@ -1,8 +1,8 @@
 //! Bodies that are compressed, huge, endless or garbage.
 
 use groupdesk::{
-    api::{answer::Verdict, client::LARGEST_BODY, failure::Call, unclear::Unclear},
-    domain::rotation::Answer,
+    api::{answer::Verdict, failure::Call, unclear::Unclear},
+    domain::{rotation::Answer, size::LARGEST_ANSWER},
 };
 use serde_json::json;
 
@@ -32,7 +32,7 @@ async fn a_compressed_answer_is_read() {
 async fn a_body_is_read_up_to_the_limit_and_not_beyond() {
     let answer =
         json!({"success": 1, "user_group": {"token": NEW, "provided_id": "acme-eu"}}).to_string();
-    for (size, fits) in [(LARGEST_BODY, true), (LARGEST_BODY + 1, false)] {
+    for (size, fits) in [(LARGEST_ANSWER, true), (LARGEST_ANSWER + 1, false)] {
         let body = answer.clone() + &" ".repeat(size - answer.len());
         let server = Faults::always(Fault::Answer(http("200 OK", &[], body))).await;
         let reply = call(&client(&server, LONG), Call::GetOrCreate)
@@ -40,7 +40,7 @@ async fn a_body_is_read_up_to_the_limit_and_not_beyond() {
             .expect("an answer");
         let too_large = Verdict::Unclear(Unclear::TooLarge {
             status: 200,
-            limit: LARGEST_BODY,
+            limit: LARGEST_ANSWER,
         });
         assert_eq!(matches!(reply.verdict, Verdict::Success(_)), fits);
         assert_eq!(reply.verdict == too_large, !fits);

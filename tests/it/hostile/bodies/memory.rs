@@ -9,7 +9,7 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use groupdesk::api::{body::MOST_VALUES, client::LARGEST_BODY};
+use groupdesk::domain::size::{LARGEST_ANSWER, MOST_ANSWERED};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -88,7 +88,7 @@ async fn answer(stream: &mut TcpStream, second: Second) {
 
 /// A body of exactly the most that is read: the piece, as often as it goes between the two.
 fn filled(before: &str, piece: &str, after: &str) -> String {
-    let room = LARGEST_BODY - before.len() - after.len();
+    let room = LARGEST_ANSWER - before.len() - after.len();
     let mut body = before.to_owned() + &piece.repeat(room / piece.len());
     body.push_str(after);
     body
@@ -106,10 +106,10 @@ fn seconds(group: &str) -> Vec<(&'static str, Second)> {
     let head = |lines: &str| format!("{closing}{lines}\r\n").into_bytes();
     let bomb = [head("Content-Encoding: gzip\r\n"), GZIP_HEAD.to_vec()].concat();
     let space = || vec![b' '; 1 << 16];
-    let name = "x".repeat(LARGEST_BODY - 200);
+    let name = "x".repeat(LARGEST_ANSWER - 200);
     let small = good(group, "another", &name, &Value::Null);
-    let keys = (0..LARGEST_BODY / 16).fold(String::new(), |keys, n| {
-        if keys.len() > LARGEST_BODY - 100 {
+    let keys = (0..LARGEST_ANSWER / 16).fold(String::new(), |keys, n| {
+        if keys.len() > LARGEST_ANSWER - 100 {
             return keys;
         }
         keys + &format!("\"{n:09}\":0,")
@@ -168,10 +168,10 @@ fn seconds(group: &str) -> Vec<(&'static str, Second)> {
 
 /// What is answered to the read before it; all of them are taken in.
 fn firsts(group: &str, token: &str) -> Vec<(&'static str, String)> {
-    let long = || "x".repeat(LARGEST_BODY - 300);
-    let most = MOST_VALUES - 100;
+    let long = || "x".repeat(LARGEST_ANSWER - 300);
+    let most = MOST_ANSWERED - 100;
     let lists: Vec<Value> = (0..most).map(|number| json!(number)).collect();
-    let width = LARGEST_BODY / most - 20;
+    let width = LARGEST_ANSWER / most - 20;
     let keys: serde_json::Map<_, _> = (0..most)
         .map(|n| (format!("{n:0width$}"), json!("x")))
         .collect();

@@ -1,6 +1,6 @@
 //! JSON that is twisted: not UTF-8, nested without end, ambiguous, or not quite JSON.
 
-use groupdesk::api::{answer::Verdict, body::MOST_VALUES};
+use groupdesk::{api::answer::Verdict, domain::size::MOST_ANSWERED};
 use serde_json::{Value, json};
 
 use super::{JSON, asked, good, is_done, swapped};
@@ -166,12 +166,12 @@ fn twisted() -> Vec<(&'static str, Vec<u8>, bool)> {
         ),
         (
             "values as many as may be",
-            with_properties(&format!("{{\"a\":{}}}", many(MOST_VALUES - 11))),
+            with_properties(&format!("{{\"a\":{}}}", many(MOST_ANSWERED - 11))),
             true,
         ),
         (
             "one value more",
-            with_properties(&format!("{{\"a\":{}}}", many(MOST_VALUES - 10))),
+            with_properties(&format!("{{\"a\":{}}}", many(MOST_ANSWERED - 10))),
             false,
         ),
         (

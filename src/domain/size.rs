@@ -1,0 +1,186 @@
+//! How large a group may be: what an answer gives back of it must fit into the most that is read of an answer. An update
+//! whose answer is not read ends as unknown, and the group could not be read from here afterwards.
+
+use std::io;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::change::Wanted;
+
+/// Largest answer that is read, in bytes. Its texts stand in memory a dozen times before they are in the directory.
+pub const LARGEST_ANSWER: usize = LARGEST_GROUP + 64 * 1024;
+/// Most JSON values of an answer that is read; each takes a hundred bytes and more in memory, a few times over.
+pub const MOST_ANSWERED: usize = MOST_VALUES + 100;
+/// Largest name, mapping and properties, as JSON and together, in bytes. The rest of an answer is for what stands around
+/// them: token, ids, and whatever else a service says.
+pub const LARGEST_GROUP: usize = 1024 * 1024;
+/// Most values of the properties, also inside lists and objects. The mapping is never returned (service.md, hazard 3).
+pub const MOST_VALUES: usize = 4_900;
+/// Most levels of lists and objects of the properties: JSON is read down to 127, of which an answer takes two.
+pub const MOST_LEVELS: usize = 100;
+
+/// Why a group is too large.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TooLarge {
+    #[error(
+        "the group would be {bytes} bytes of JSON, and at most {LARGEST_GROUP} can be read back; make the {largest} smaller"
+    )]
+    Text {
+        bytes: usize,
+        /// The field that takes most of it.
+        largest: &'static str,
+    },
+    #[error(
+        "the properties hold {0} values, and at most {MOST_VALUES} can be read back; leave some out"
+    )]
+    Values(usize),
+    #[error(
+        "the properties go {0} levels deep, and at most {MOST_LEVELS} can be read back; make them flatter"
+    )]
+    Levels(usize),
+}
+
+impl TooLarge {
+    /// The field to make smaller.
+    pub fn field(self) -> &'static str {
+        match self {
+            Self::Text { largest, .. } => largest,
+            Self::Values(_) | Self::Levels(_) => "properties",
+        }
+    }
+}
+
+/// Refuses what could be sent, but whose answer could not be read.
+pub fn fits(wanted: &Wanted) -> Result<(), TooLarge> {
+    let Wanted {
+        name,
+        mapping,
+        properties,
+    } = wanted;
+    let fields = [
+        ("name", length(name)),
+        ("mapping", length(mapping)),
+        ("properties", length(properties)),
+    ];
+    let bytes = fields.iter().map(|(_, length)| length).sum();
+    let largest = fields.iter().max_by_key(|(_, length)| length);
+    if let Some((largest, _)) = largest.filter(|_| bytes > LARGEST_GROUP) {
+        return Err(TooLarge::Text { bytes, largest });
+    }
+    let mut values = 0;
+    let held = properties.iter().flat_map(serde_json::Map::values);
+    let levels = 1 + held
+        .map(|value| walk(value, &mut values))
+        .max()
+        .unwrap_or(0);
+    if values > MOST_VALUES {
+        return Err(TooLarge::Values(values));
+    }
+    if levels > MOST_LEVELS {
+        return Err(TooLarge::Levels(levels));
+    }
+    Ok(())
+}
+
+/// Counts the values, and returns the levels. What was read from a text is no deeper than that may be.
+fn walk(value: &Value, values: &mut usize) -> usize {
+    *values += 1;
+    let inner = match value {
+        Value::Array(items) => items.iter().map(|item| walk(item, values)).max(),
+        Value::Object(object) => object.values().map(|value| walk(value, values)).max(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return 0,
+    };
+    1 + inner.unwrap_or(0)
+}
+
+/// In bytes of JSON; nothing for a field that is left out.
+fn length<T: Serialize>(field: &Option<T>) -> usize {
+    struct Count(usize);
+    impl io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    if let Some(field) = field {
+        serde_json::to_writer(&mut count, field).expect("texts and JSON serialise");
+    }
+    count.0
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::domain::group::Properties;
+
+    fn of(properties: &Value) -> Wanted {
+        let properties: Properties = properties.as_object().expect("an object").clone();
+        Wanted {
+            properties: Some(properties),
+            ..Wanted::default()
+        }
+    }
+
+    fn deep(levels: usize) -> Value {
+        let inner = (1..levels).fold(json!(1), |inner, _| json!([inner]));
+        json!({ "a": inner })
+    }
+
+    #[test]
+    fn the_text_of_all_three_counts_as_json() {
+        // "é" and two quotes; {"4":"\n"}; {"a":""}.
+        let all = |room: usize| Wanted {
+            name: Some("é".into()),
+            mapping: Some([("4".to_owned(), "\n".to_owned())].into_iter().collect()),
+            ..of(&json!({"a": "x".repeat(room)}))
+        };
+        let room = LARGEST_GROUP - 4 - 10 - 8;
+        assert_eq!(fits(&all(room)), Ok(()));
+        let too_large = TooLarge::Text {
+            bytes: LARGEST_GROUP + 1,
+            largest: "properties",
+        };
+        assert_eq!(fits(&all(room + 1)), Err(too_large));
+        let name = Wanted {
+            name: Some("x".repeat(LARGEST_GROUP)),
+            ..all(0)
+        };
+        let error = fits(&name).expect_err("too large");
+        assert_eq!(error.field(), "name");
+        assert!(
+            error.to_string().contains("make the name smaller"),
+            "{error}"
+        );
+        assert_eq!(fits(&Wanted::default()), Ok(()));
+    }
+
+    #[test]
+    fn values_count_inside_lists_and_objects_too() {
+        let held = |most: usize| of(&json!({"a": vec![0; most - 3], "b": {"c": null}}));
+        assert_eq!(fits(&held(MOST_VALUES)), Ok(()));
+        let more = TooLarge::Values(MOST_VALUES + 1);
+        assert_eq!(fits(&held(MOST_VALUES + 1)), Err(more));
+        // The mapping is no part of an answer.
+        let rows = (0..=MOST_VALUES).map(|row| (row.to_string(), "1".to_owned()));
+        let mapping = Wanted {
+            mapping: Some(rows.collect()),
+            ..Wanted::default()
+        };
+        assert_eq!(fits(&mapping), Ok(()));
+    }
+
+    #[test]
+    fn levels_count_from_the_properties_on() {
+        assert_eq!(fits(&of(&deep(MOST_LEVELS))), Ok(()));
+        let more = TooLarge::Levels(MOST_LEVELS + 1);
+        assert_eq!(fits(&of(&deep(MOST_LEVELS + 1))), Err(more));
+    }
+}

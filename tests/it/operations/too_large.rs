@@ -1,0 +1,116 @@
+//! What could be sent, but whose answer could not be read, is not sent; what is as large as may be comes back.
+
+use groupdesk::{
+    domain::{
+        change::Wanted,
+        exchange::Row,
+        history::Ending,
+        size::{LARGEST_GROUP, MOST_LEVELS, MOST_VALUES, TooLarge},
+    },
+    operations::{Failure, RowEnd, Sending, bulk::Control},
+};
+use serde_json::{Value, json};
+
+use super::{ACME, Scene, history, update, wanted};
+use crate::support::{
+    faults::http,
+    meddler::{Meddling, Then},
+    world::{Side, id},
+};
+
+fn with(properties: &Value) -> Wanted {
+    wanted("Acme", &[("7", "40")], properties)
+}
+
+fn deep(levels: usize) -> Value {
+    let inner = (1..levels).fold(json!(1), |inner, _| json!([inner]));
+    json!({ "a": inner })
+}
+
+fn too_much() -> Vec<Value> {
+    vec![
+        json!({"a": "x".repeat(LARGEST_GROUP)}),
+        json!({"a": vec![0; MOST_VALUES]}),
+        deep(MOST_LEVELS + 1),
+    ]
+}
+
+#[tokio::test]
+async fn neither_a_create_nor_an_update_nor_a_row_is_sent() {
+    let scene = Scene::new().await;
+    let stored = scene.world.stored(Side::Testing, ACME);
+    for properties in too_much() {
+        let wanted = with(&properties);
+        let created = scene.ana.create(&id("new-1"), &wanted).await;
+        let updated = update(&scene.ana, &Wanted::default(), &wanted).await;
+        let sending = Sending {
+            create: true,
+            update: true,
+            only_differences: false,
+        };
+        let permit = scene.ana.sending_permitted(sending, 1).expect("permitted");
+        let row = Row {
+            id: id("new-1"),
+            said: wanted,
+        };
+        let control = Control::default();
+        let end = scene.ana.send_row(&permit, None, &row, &control, |_| {});
+        let end = end.await;
+        assert!(!end.is_alarm() && !end.is_unknown(), "{end:?}");
+        let RowEnd::Failed(of_row) = end else {
+            panic!("{end:?}");
+        };
+        for failure in [created.err(), updated.err(), Some(of_row)] {
+            let failure = failure.expect("it is refused");
+            assert!(matches!(failure, Failure::TooLarge(_)), "{failure:?}");
+            assert_eq!(failure.ending(), None);
+            let text = failure.to_string();
+            assert!(text.ends_with("; nothing of it was sent"), "{text}");
+            assert!(text.len() < 200, "nothing of it is quoted");
+        }
+    }
+    assert_eq!(scene.meddler.methods(), Vec::<String>::new());
+    assert_eq!(scene.world.stored(Side::Testing, ACME), stored);
+    assert!(history(&scene.ana).await.is_empty());
+}
+
+/// A service that gives back all of it, and as much around it as services do.
+#[tokio::test]
+async fn what_is_as_large_as_may_be_is_read_back() {
+    let room = LARGEST_GROUP - r#""Acme"{"7":"40"}{"a":""}"#.len();
+    let filled = (0..MOST_VALUES - 1).collect::<Vec<_>>();
+    for (properties, more) in [
+        (
+            json!({"a": "x".repeat(room)}),
+            json!({"a": "x".repeat(room + 1)}),
+        ),
+        (json!({"a": filled}), json!({"a": filled, "b": 1})),
+        (deep(MOST_LEVELS), deep(MOST_LEVELS + 1)),
+    ] {
+        let scene = Scene::new().await;
+        let wanted = with(&properties);
+        let answer = json!({
+            "success": 1,
+            "user_group": {
+                "team_id": 7, "token": scene.token(), "name": "Acme", "provided_id": ACME,
+                "properties": properties, "api_environment_tag": "Testing",
+            },
+            "more": "y".repeat(60_000),
+        });
+        let headers = ["Content-Type: application/json"];
+        let answer = Then::Instead(http("200 OK", &headers, answer.to_string()));
+        scene.meddler.next("PUT", Meddling::swallowed(answer));
+        let done = update(&scene.ana, &Wanted::default(), &wanted).await;
+        assert_eq!(done.expect("updated").ending, Ending::Updated);
+        let refused = update(&scene.ana, &wanted, &with(&more)).await;
+        let Err(Failure::TooLarge(why)) = &refused else {
+            panic!("{refused:?}");
+        };
+        assert_eq!(why.field(), "properties");
+        assert_eq!(
+            matches!(why, TooLarge::Text { .. }),
+            properties["a"].is_string()
+        );
+        assert_eq!(scene.meddler.count("PUT"), 1);
+    }
+}
