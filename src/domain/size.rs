@@ -20,24 +20,18 @@ pub const MOST_VALUES: usize = 4_900;
 /// Most levels of lists and objects of the properties: JSON is read down to 127, of which an answer takes two.
 pub const MOST_LEVELS: usize = 100;
 
-/// Why a group is too large.
+/// Why a group is too large; the text goes behind the field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TooLarge {
-    #[error(
-        "the group would be {bytes} bytes of JSON, and at most {LARGEST_GROUP} can be read back; make the {largest} smaller"
-    )]
+    #[error("{bytes} bytes of JSON in all, {} more than can be read back; shorten it", bytes - LARGEST_GROUP)]
     Text {
         bytes: usize,
         /// The field that takes most of it.
         largest: &'static str,
     },
-    #[error(
-        "the properties hold {0} values, and at most {MOST_VALUES} can be read back; leave some out"
-    )]
+    #[error("{0} values, and at most {MOST_VALUES} can be read back; leave some out")]
     Values(usize),
-    #[error(
-        "the properties go {0} levels deep, and at most {MOST_LEVELS} can be read back; make them flatter"
-    )]
+    #[error("{0} levels deep, and at most {MOST_LEVELS} can be read back; make it flatter")]
     Levels(usize),
 }
 
@@ -155,10 +149,7 @@ mod tests {
         };
         let error = fits(&name).expect_err("too large");
         assert_eq!(error.field(), "name");
-        assert!(
-            error.to_string().contains("make the name smaller"),
-            "{error}"
-        );
+        assert!(error.to_string().ends_with("shorten it"), "{error}");
         assert_eq!(fits(&Wanted::default()), Ok(()));
     }
 

@@ -41,7 +41,7 @@ pub enum Failure {
         reason: String,
     },
     /// What came of it could not be read.
-    #[error("{0}; nothing of it was sent")]
+    #[error("{field}: {0}; nothing of it was sent", field = .0.field())]
     TooLarge(#[from] TooLarge),
     /// Hazard 1: the group had to be read first, and reading created it.
     #[error(

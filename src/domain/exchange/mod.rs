@@ -33,7 +33,7 @@ pub struct Row {
 impl Row {
     /// Refuses what no service takes, a NUL character, which most databases cannot keep; and what could not be read back.
     fn checked(self) -> Result<Self, String> {
-        fits(&self.said).map_err(|why| why.to_string())?;
+        fits(&self.said).map_err(|why| format!("{}: {why}", why.field()))?;
         let Wanted {
             name,
             mapping,
