@@ -116,7 +116,7 @@ fn group(number: usize) -> KnownGroup {
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)
             .to_le_bytes(),
     );
-    group.learn(&Lesson {
+    group.learn(Lesson {
         id,
         sent: Sent {
             name: Some(format!("{first} {second} {number}")),

@@ -1,7 +1,7 @@
 //! Judging an answer (hazard 9 of service.md): success, refusal, or unclear and why. Pure: bytes in, verdict out. It
 //! is tolerant where a field does not matter and strict where one does: `success`, the token, the id.
 
-use std::time::Duration;
+use std::{mem, time::Duration};
 
 use serde_json::{Map, Value};
 
@@ -13,6 +13,7 @@ use crate::domain::{
 use super::{
     body::parse,
     unclear::{self, Unclear},
+    wiped::Answered,
     words::{Scrub, Words},
 };
 
@@ -168,7 +169,7 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Asked<'_>, secrets: &[&str]) -> Ve
         let redirect = unclear::redirect(status, exchange.url, exchange.location, &scrub);
         return Verdict::Unclear(redirect);
     }
-    let body = parse(exchange);
+    let mut body = parse(exchange);
     if let Some(token) = body.as_deref().ok().and_then(token_text) {
         scrub.add(token);
     }
@@ -177,7 +178,7 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Asked<'_>, secrets: &[&str]) -> Ve
         .map(|body| Words::of(body, &scrub))
         .unwrap_or_default();
     let retry_after = exchange.retry_after;
-    match status {
+    let mut verdict = match status {
         200..300 => match &body {
             Ok(body) => judge_success(status, body, asked, &scrub, (code, words)),
             Err(unclear) => Verdict::Unclear(unclear.clone()),
@@ -185,14 +186,15 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Asked<'_>, secrets: &[&str]) -> Ve
         400..500 => {
             let object = body.as_deref().ok().and_then(Value::as_object);
             if object.is_some_and(|map| success(map) == Success::Yes) {
-                return Verdict::Unclear(Unclear::SuccessDenied { status });
-            }
-            Verdict::Refused {
-                status,
-                stated: object.is_some() && says_no(status),
-                code,
-                words,
-                retry_after,
+                Verdict::Unclear(Unclear::SuccessDenied { status })
+            } else {
+                Verdict::Refused {
+                    status,
+                    stated: object.is_some() && says_no(status),
+                    code,
+                    words,
+                    retry_after,
+                }
             }
         }
         500..600 => Verdict::Unclear(Unclear::ServerError {
@@ -201,6 +203,25 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Asked<'_>, secrets: &[&str]) -> Ve
             retry_after,
         }),
         _ => Verdict::Unclear(Unclear::OddStatus { status }),
+    };
+    if let (Verdict::Success(group) | Verdict::SameToken(group), Ok(body)) =
+        (&mut verdict, &mut body)
+    {
+        fill(group, body);
+    }
+    verdict
+}
+
+/// What can be large is moved out of the answer, not copied.
+fn fill(group: &mut Group, body: &mut Answered) {
+    let Some(map) = body.0.get_mut("user_group").and_then(Value::as_object_mut) else {
+        return;
+    };
+    if let Some(Value::String(name)) = map.get_mut("name") {
+        group.name = Some(mem::take(name));
+    }
+    if let Some(Value::Object(properties)) = map.get_mut("properties") {
+        group.properties = Some(mem::take(properties));
     }
 }
 
@@ -285,6 +306,7 @@ fn judge_success(
     }
 }
 
+/// The group without its name and properties.
 fn group(
     status: u16,
     answer: &Map<String, Value>,
@@ -322,8 +344,8 @@ fn group(
         provided_id,
         token: Token::new(token.to_owned()),
         team_id: map.get("team_id").and_then(whole_number),
-        name: text("name").map(str::to_owned),
-        properties: map.get("properties").and_then(Value::as_object).cloned(),
+        name: None,
+        properties: None,
         environment_tag: text("api_environment_tag")
             .filter(|tag| !tag.is_empty())
             .map(EnvironmentTag::parse),

@@ -305,7 +305,7 @@ impl Inner {
         let came = came.insert(Came {
             status,
             headers: std::mem::take(response.headers_mut()),
-            body: Buffer::default(),
+            body: wiped::room(announced(&response)),
         });
         let verdict = match read(&mut response, &mut came.body).await {
             Ok(true) => {
@@ -367,6 +367,15 @@ fn base(profile: &Profile, address: &Address) -> reqwest::ClientBuilder {
     builder
 }
 
+/// How long the body says it is, where that is not too long; 0 where it does not say.
+fn announced(response: &reqwest::Response) -> usize {
+    let length = response.content_length().map(usize::try_from);
+    let length = length.and_then(Result::ok);
+    length
+        .filter(|length| *length <= LARGEST_ANSWER)
+        .unwrap_or(0)
+}
+
 /// The body as far as it comes; `false` when it is too large. A redirect's body is not waited for.
 async fn read(response: &mut reqwest::Response, body: &mut Buffer) -> Result<bool, reqwest::Error> {
     if response.status().is_redirection() {
@@ -376,7 +385,7 @@ async fn read(response: &mut reqwest::Response, body: &mut Buffer) -> Result<boo
         if body.len() + chunk.len() > LARGEST_ANSWER {
             return Ok(false);
         }
-        wiped::add(body, &chunk);
+        wiped::add(body, &chunk, LARGEST_ANSWER);
     }
     Ok(true)
 }

@@ -16,7 +16,7 @@ pub(super) type Buffer = Zeroizing<Vec<u8>>;
 
 /// JSON of a request.
 pub(super) fn json(request: &impl Serialize) -> Buffer {
-    let mut body = Zeroizing::new(Vec::with_capacity(ROOM));
+    let mut body = room(ROOM);
     serde_json::to_writer(&mut *body, request).expect("a request of strings and JSON serialises");
     body
 }
@@ -26,11 +26,16 @@ pub(super) fn shared(bytes: Buffer) -> Bytes {
     Bytes::from_owner(bytes)
 }
 
-/// Adds a piece; a buffer that has become too small is wiped.
-pub(super) fn add(buffer: &mut Buffer, piece: &[u8]) {
+/// Room for a body of so many bytes.
+pub(super) fn room(length: usize) -> Buffer {
+    Zeroizing::new(Vec::with_capacity(length))
+}
+
+/// Adds a piece; a buffer that has become too small is wiped. No more room than `most` is made ahead.
+pub(super) fn add(buffer: &mut Buffer, piece: &[u8], most: usize) {
     let length = buffer.len() + piece.len();
     if length > buffer.capacity() {
-        let mut larger = Zeroizing::new(Vec::with_capacity(length.max(2 * buffer.capacity())));
+        let mut larger = room(length.max(most.min(2 * buffer.capacity())));
         larger.extend_from_slice(buffer);
         *buffer = larger;
     }
@@ -75,10 +80,11 @@ mod tests {
         let mut buffer = Buffer::default();
         let mut all = Vec::new();
         for piece in [&b"a"[..], b"", b"bcd", &[7; 5000], b"e"] {
-            add(&mut buffer, piece);
+            add(&mut buffer, piece, 5_001);
             all.extend_from_slice(piece);
         }
         assert_eq!(*buffer, all);
+        assert_eq!(buffer.capacity(), 5_005);
         assert_eq!(shared(buffer), all);
     }
 

@@ -118,54 +118,53 @@ impl KnownGroup {
         }
     }
 
-    /// Takes in one exchange. Returned values win over sent ones; what the exchange is silent about stays.
-    pub fn learn(&mut self, lesson: &Lesson) -> Noticed {
-        let Sent {
-            name,
-            mapping,
-            properties,
-        } = &lesson.sent;
-        let mut noticed = Noticed::default();
-        let known = |source| (source, lesson.at, lesson.by.as_str());
-        let before = self.name.clone();
-        put(&mut self.name, name.as_ref(), known(Source::Sent));
-        put(&mut self.mapping, mapping.as_ref(), known(Source::Sent));
-        put(
-            &mut self.properties,
-            properties.as_ref(),
-            known(Source::Sent),
-        );
-
-        if let Some(returned) = &lesson.returned {
-            if name.is_none()
-                && let (Some(old), Some(new)) = (&before, &returned.name)
+    /// What an exchange contradicts.
+    pub fn notices(&self, lesson: &Lesson) -> Noticed {
+        let Some(returned) = &lesson.returned else {
+            return Noticed::default();
+        };
+        let name = self.name.as_ref().filter(|old| {
+            let is_another = |new: &String| old.value != *new;
+            lesson.sent.name.is_none()
                 && old.source != Source::Imported
-                && old.value != *new
-            {
-                noticed.name_was = Some(old.value.clone());
-            }
+                && returned.name.as_ref().is_some_and(is_another)
+        });
+        let token = self.fingerprint.as_ref();
+        let is_changed = token.is_some_and(|old| old.value != returned.fingerprint);
+        Noticed {
+            token_changed_elsewhere: is_changed && !lesson.rotated,
+            name_was: name.map(|old| old.value.clone()),
+        }
+    }
+
+    /// Takes in one exchange. Returned values win over sent ones; what the exchange is silent about stays.
+    pub fn learn(&mut self, lesson: Lesson) -> Noticed {
+        let noticed = self.notices(&lesson);
+        let Lesson {
+            sent,
+            returned,
+            rotated,
+            at,
+            by,
+            ..
+        } = lesson;
+        let known = |source| (source, at, by.as_str());
+        let source = known(Source::Sent);
+        put(&mut self.name, sent.name, source);
+        put(&mut self.mapping, sent.mapping, source);
+        put(&mut self.properties, sent.properties, source);
+        if let Some(returned) = returned {
             let source = known(Source::Returned);
-            put(&mut self.name, returned.name.as_ref(), source);
-            put(&mut self.team_id, returned.team_id.as_ref(), source);
-            put(&mut self.properties, returned.properties.as_ref(), source);
-            put(
-                &mut self.environment_tag,
-                returned.environment_tag.as_ref(),
-                source,
-            );
-            noticed.token_changed_elsewhere = self
-                .fingerprint
-                .as_ref()
-                .is_some_and(|old| old.value != returned.fingerprint)
-                && !lesson.rotated;
-            if lesson.rotated || noticed.token_changed_elsewhere {
-                self.last_rotated = Some(LastRotated {
-                    at: lesson.at,
-                    by: lesson.rotated.then(|| lesson.by.clone()),
-                });
+            put(&mut self.name, returned.name, source);
+            put(&mut self.team_id, returned.team_id, source);
+            put(&mut self.properties, returned.properties, source);
+            put(&mut self.environment_tag, returned.environment_tag, source);
+            put(&mut self.fingerprint, Some(returned.fingerprint), source);
+            if rotated || noticed.token_changed_elsewhere {
+                let by = rotated.then_some(by);
+                self.last_rotated = Some(LastRotated { at, by });
             }
-            put(&mut self.fingerprint, Some(&returned.fingerprint), source);
-            self.last_seen = Some(lesson.at);
+            self.last_seen = Some(at);
         }
         noticed
     }
@@ -225,20 +224,20 @@ fn take<T: Clone + PartialEq>(
         Some(known) if known.value == *said => Taken::Unchanged,
         Some(known) if known.source != Source::Imported => Taken::Kept,
         _ => {
-            put(slot, Some(said), (Source::Imported, at, by));
+            put(slot, Some(said.clone()), (Source::Imported, at, by));
             Taken::Filled
         }
     }
 }
 
-fn put<T: Clone>(
+fn put<T>(
     slot: &mut Option<Known<T>>,
-    value: Option<&T>,
+    value: Option<T>,
     (source, at, by): (Source, Timestamp, &str),
 ) {
     if let Some(value) = value {
         *slot = Some(Known {
-            value: value.clone(),
+            value,
             source,
             at,
             by: by.to_owned(),
@@ -281,10 +280,10 @@ mod tests {
             ..returned(1)
         }));
         first.sent.mapping = Some([("40".into(), "213".into())].into_iter().collect());
-        group.learn(&first);
+        group.learn(first);
         let known = group.clone();
 
-        group.learn(&lesson(Some(returned(1))));
+        group.learn(lesson(Some(returned(1))));
         assert_eq!(group.name, known.name);
         assert_eq!(group.mapping, known.mapping);
         assert_eq!(group.environment_tag, known.environment_tag);
@@ -299,18 +298,18 @@ mod tests {
         let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid id"));
         assert!(
             !group
-                .learn(&lesson(Some(returned(1))))
+                .learn(lesson(Some(returned(1))))
                 .token_changed_elsewhere
         );
         assert_eq!(group.last_rotated, None);
         assert!(
             group
-                .learn(&lesson(Some(returned(2))))
+                .learn(lesson(Some(returned(2))))
                 .token_changed_elsewhere
         );
         let mut ours = lesson(Some(returned(3)));
         ours.rotated = true;
-        assert!(!group.learn(&ours).token_changed_elsewhere);
+        assert!(!group.learn(ours).token_changed_elsewhere);
         assert_eq!(
             group.last_rotated.and_then(|last| last.by).as_deref(),
             Some("ana")
@@ -345,7 +344,7 @@ mod tests {
             ..returned(1)
         }));
         assert_eq!(
-            group.learn(&answer),
+            group.learn(answer.clone()),
             Noticed::default(),
             "a file is no witness"
         );
@@ -353,7 +352,7 @@ mod tests {
         assert_eq!(group.title(), "Acme Europe");
         answer.returned = None;
         answer.sent.name = Some("Acme EU".into());
-        group.learn(&answer);
+        group.learn(answer);
         assert_eq!(group.import(&says("Acme"), at, "ana"), Taken::Kept);
     }
 
@@ -366,13 +365,13 @@ mod tests {
                 ..returned(1)
             }))
         };
-        group.learn(&named("Acme"));
+        group.learn(named("Acme"));
         assert_eq!(
-            group.learn(&named("Acme Europe")).name_was.as_deref(),
+            group.learn(named("Acme Europe")).name_was.as_deref(),
             Some("Acme")
         );
         let mut ours = named("Acme EU");
         ours.sent.name = Some("Acme EU".into());
-        assert_eq!(group.learn(&ours).name_was, None);
+        assert_eq!(group.learn(ours).name_was, None);
     }
 }

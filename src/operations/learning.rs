@@ -21,7 +21,7 @@ use crate::{
         change::Change,
         group::{EnvironmentTag, UserGroupId},
         history::{Ending, Operation},
-        known::{KnownGroup, Lesson, Returned, Sent},
+        known::{KnownGroup, Lesson, Noticed, Returned, Sent},
         rotation::State,
         token::{Fingerprint, Token},
     },
@@ -191,11 +191,10 @@ impl Operations {
             lesson.returned = None;
         }
         let previous = before.as_ref().and_then(token_of);
-        let mut group = before.unwrap_or_else(|| KnownGroup::new(id.clone()));
-        let mut noticed = group.learn(&lesson);
-        let token = token_of(&group);
-        // The directory returns it as it is then; until then it would only take room.
-        drop(group);
+        let token = lesson.returned.as_ref().map(|new| new.fingerprint);
+        let token = token.or(previous);
+        // The directory returns the group as it is then; until then it would only take room.
+        let mut noticed = before.map_or_else(Noticed::default, |group| group.notices(&lesson));
         // A rotation of ours explains it.
         noticed.token_changed_elsewhere &= !settled.endings.contains(&Ending::Recovered);
         let mut warnings: Vec<_> = alarm.into_iter().collect();

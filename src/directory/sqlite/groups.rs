@@ -1,7 +1,8 @@
 //! The groups of a profile, and every fingerprint they ever had.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, ToSql, params, types::ToSqlOutput};
+use serde::Serialize;
 
 use super::{fault::Fault, journal, rows};
 use crate::{
@@ -110,11 +111,9 @@ pub(super) fn learn(
     if matches!(upon, Upon::Token(seen) if seen != token) {
         return Err(DirectoryError::Overtaken.into());
     }
-    let noticed = group.learn(&lesson);
     let (at, returned) = (columns::micros(lesson.at), lesson.returned.as_ref());
     let fingerprint = returned.map(|returned| returned.fingerprint);
-    // What it holds can be large, and stands in the group now.
-    drop(lesson);
+    let noticed = group.learn(lesson);
     save(tx, profile, &group)?;
     if let Some(fingerprint) = fingerprint {
         keep_fingerprint(tx, profile, &group.id, fingerprint, at)?;
@@ -153,15 +152,13 @@ pub(super) fn import(
 fn save(tx: &Connection, profile: &str, group: &KnownGroup) -> Result<(), Fault> {
     let unwritable = |_| Fault::Row(TABLE);
     let origin = serde_json::to_string(&Origins::of(group)).map_err(unwritable)?;
-    let mapping = json(group.mapping.as_ref()).map_err(unwritable)?;
-    let properties = json(group.properties.as_ref()).map_err(unwritable)?;
     tx.prepare_cached(sql::SAVE_GROUP)?.execute(params![
         profile,
         group.id.as_str(),
         group.name.as_ref().map(|known| &known.value),
         group.team_id.as_ref().map(|known| known.value),
-        mapping,
-        properties,
+        group.mapping.as_ref().map(Json),
+        group.properties.as_ref().map(Json),
         group
             .environment_tag
             .as_ref()
@@ -184,10 +181,15 @@ fn save(tx: &Connection, profile: &str, group: &KnownGroup) -> Result<(), Fault>
     Ok(())
 }
 
-fn json<T: serde::Serialize>(known: Option<&Known<T>>) -> serde_json::Result<Option<String>> {
-    known
-        .map(|known| serde_json::to_string(&known.value))
-        .transpose()
+/// A value as JSON; the text stands in memory only until SQLite has its copy of it.
+struct Json<'a, T>(&'a Known<T>);
+
+impl<T: Serialize> ToSql for Json<'_, T> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let text = serde_json::to_string(&self.0.value);
+        let unwritable = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
+        Ok(text.map_err(unwritable)?.into())
+    }
 }
 
 /// Remembers for ever that a group had this token.

@@ -45,7 +45,7 @@ pub(super) fn taught(id: &str, wanted: &Wanted, _profile: ProfileIndex) -> Known
 
 pub(crate) fn learnt(name: &str, wanted: &Wanted, fingerprint: u8) -> KnownGroup {
     let mut group = KnownGroup::new(id(name));
-    group.learn(&Lesson {
+    group.learn(Lesson {
         id: id(name),
         sent: Sent {
             name: wanted.name.clone(),
