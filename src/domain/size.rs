@@ -90,6 +90,11 @@ fn walk(value: &Value, values: &mut usize) -> usize {
 
 /// In bytes of JSON; nothing for a field that is left out.
 fn length<T: Serialize>(field: &Option<T>) -> usize {
+    field.as_ref().map_or(0, of_json)
+}
+
+/// How long a value is as JSON, in bytes.
+pub fn of_json(value: &impl Serialize) -> usize {
     struct Count(usize);
     impl io::Write for Count {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -102,9 +107,7 @@ fn length<T: Serialize>(field: &Option<T>) -> usize {
         }
     }
     let mut count = Count(0);
-    if let Some(field) = field {
-        serde_json::to_writer(&mut count, field).expect("texts and JSON serialise");
-    }
+    serde_json::to_writer(&mut count, value).expect("texts and JSON serialise");
     count.0
 }
 

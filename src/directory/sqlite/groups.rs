@@ -16,6 +16,7 @@ use crate::{
         exchange::Row,
         group::UserGroupId,
         known::{Known, KnownGroup, Lesson, Taken},
+        size,
         token::Fingerprint,
     },
 };
@@ -186,9 +187,12 @@ struct Json<'a, T>(&'a Known<T>);
 
 impl<T: Serialize> ToSql for Json<'_, T> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        let text = serde_json::to_string(&self.0.value);
+        // A buffer that grows stands there twice.
+        let mut text = Vec::with_capacity(size::of_json(&self.0.value));
         let unwritable = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
-        Ok(text.map_err(unwritable)?.into())
+        serde_json::to_writer(&mut text, &self.0.value).map_err(unwritable)?;
+        let text = String::from_utf8(text).expect("JSON is UTF-8");
+        Ok(text.into())
     }
 }
 
