@@ -3,7 +3,7 @@
 use std::{io, path::PathBuf, sync::Arc};
 
 use super::RotationId;
-use crate::domain::rotation::State;
+use crate::domain::{known::Lesson, rotation::State};
 
 /// Why the directory did not do what was asked. Nothing was recorded, unless [`DirectoryError::Failed`] says otherwise.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -81,9 +81,10 @@ pub enum DirectoryError {
         from: State,
         now: State,
     },
-    /// Another process, or another task, has learnt of another token; nothing of the record was written.
+    /// Another process, or another task, has learnt of another token; nothing of the record was written, and the lesson
+    /// comes back.
     #[error("another token of the group became known meanwhile; read the group again")]
-    Overtaken,
+    Overtaken(Box<Lesson>),
     #[error("there is no rotation {} in this profile; list them with `groupdesk rotations`", id.0)]
     NoRotation { id: RotationId },
     #[error("there is no batch {0} in this profile; leave the number out to take the newest one")]

@@ -1,7 +1,7 @@
 //! From an answer to what the directory learns: judged, taken apart, compared with what was known, and written in one
 //! transaction with the history and the rotations it settles.
 
-use std::time::Duration;
+use std::{mem, time::Duration};
 
 use super::{
     Done, Failure, Operations, Warning,
@@ -117,11 +117,11 @@ impl Operations {
         }
     }
 
-    pub(super) fn lesson(&self, id: &UserGroupId, sent: Sent, returned: &Returned) -> Lesson {
+    pub(super) fn lesson(&self, id: &UserGroupId, sent: Sent, returned: Returned) -> Lesson {
         Lesson {
             id: id.clone(),
             sent,
-            returned: Some(returned.clone()),
+            returned: Some(returned),
             rotated: false,
             at: self.now(),
             by: self.operator().to_owned(),
@@ -152,41 +152,66 @@ impl Operations {
     /// Writes down a good answer and says what it means for the person who asked.
     pub(super) async fn learn(&self, id: &UserGroupId, learnt: Learnt) -> Result<Lookup, Failure> {
         let mut learnt = learnt;
+        let Returned {
+            fingerprint,
+            ref environment_tag,
+            ..
+        } = learnt.read.returned;
+        let judged = Returned {
+            name: None,
+            team_id: None,
+            properties: None,
+            environment_tag: environment_tag.clone(),
+            fingerprint,
+        };
+        // What can be large stands in the lesson alone, which the directory takes, and gives back if it refuses it.
+        let returned = mem::replace(&mut learnt.read.returned, judged);
+        let mut lesson = self.lesson(id, mem::take(&mut learnt.sent), returned);
         let mut tries = TRIES;
         loop {
             tries -= 1;
-            let before = match std::mem::replace(&mut learnt.before, Before::ToRead) {
+            let before = match mem::replace(&mut learnt.before, Before::ToRead) {
                 Before::Read(before) => before.map(|group| *group),
                 Before::ToRead => self.show(id).await.map_err(Failure::NotWritten)?,
             };
-            match self.learn_once(id, &learnt, before).await {
+            match self.learn_once(id, &learnt, lesson, before).await {
+                Ok(lookup) => return Ok(lookup),
                 // Rotations that another process moved on meanwhile are left to it.
-                Err(DirectoryError::MovedOn { .. }) if tries > 0 => learnt.asked = None,
-                Err(DirectoryError::Overtaken) if tries > 0 => {}
-                done => return done.map_err(Failure::NotWritten),
+                Err((DirectoryError::MovedOn { .. }, Some(spare))) if tries > 0 => {
+                    learnt.asked = None;
+                    lesson = *spare;
+                }
+                Err((DirectoryError::Overtaken(given), spare)) if tries > 0 => {
+                    lesson = *spare.unwrap_or(given);
+                }
+                Err((error, _)) => return Err(Failure::NotWritten(error)),
             }
         }
     }
 
+    /// An error comes with the lesson where the directory does not give it back as it was.
     async fn learn_once(
         &self,
         id: &UserGroupId,
         learnt: &Learnt,
+        mut lesson: Lesson,
         before: Option<KnownGroup>,
-    ) -> Result<Lookup, DirectoryError> {
+    ) -> Result<Lookup, (DirectoryError, Option<Box<Lesson>>)> {
         let Learnt {
             operation,
             ending,
             read,
             ..
         } = learnt;
-        let stale = self.is_stale(before.as_ref(), &read.returned).await?;
+        let stale = self.is_stale(before.as_ref(), &read.returned).await;
+        let stale = stale.map_err(|error| (error, None))?;
         let alarm = self.alarm(*ending, &read.returned);
         let asked = learnt.asked.as_ref().filter(|_| !stale);
         let settled = asked
             .map(|asked| self.settle(asked, &evidence(alarm.as_ref(), read)))
             .unwrap_or_default();
-        let mut lesson = self.lesson(id, learnt.sent.clone(), &read.returned);
+        let is_kept = stale || !settled.steps.is_empty();
+        let spare = is_kept.then(|| Box::new(lesson.clone()));
         if stale {
             lesson.returned = None;
         }
@@ -221,7 +246,8 @@ impl Operations {
             ..Record::default()
         });
         let profile = &self.profile().name;
-        let recorded = self.directory().record_all(profile, records).await?.pop();
+        let recorded = self.directory().record_all(profile, records).await;
+        let recorded = recorded.map_err(|error| (error, spare))?.pop();
         let recorded = recorded.unwrap_or_default();
         let endings = settled.endings.into_iter();
         warnings.extend(endings.map(|ending| Warning::RotationSettled { ending }));

@@ -138,7 +138,7 @@ impl Operations {
             self.rotation_entry(under_way, Ending::Rotated, Some(returned.fingerprint), None);
         let lesson = Lesson {
             rotated: true,
-            ..self.lesson(under_way.id, Sent::default(), returned)
+            ..self.lesson(under_way.id, Sent::default(), returned.clone())
         };
         for known in [under_way.rotation.previous, returned.fingerprint] {
             let beside = Beside {
@@ -148,7 +148,7 @@ impl Operations {
                 ..Beside::default()
             };
             match self.advance(under_way, event, beside).await {
-                Err(DirectoryError::Overtaken) => {}
+                Err(DirectoryError::Overtaken(_)) => {}
                 recorded => return recorded,
             }
         }

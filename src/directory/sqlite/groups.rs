@@ -110,7 +110,7 @@ pub(super) fn learn(
         one(tx, profile, &lesson.id)?.unwrap_or_else(|| KnownGroup::new(lesson.id.clone()));
     let token = group.fingerprint.as_ref().map(|known| known.value);
     if matches!(upon, Upon::Token(seen) if seen != token) {
-        return Err(DirectoryError::Overtaken.into());
+        return Err(DirectoryError::Overtaken(Box::new(lesson)).into());
     }
     let (at, returned) = (columns::micros(lesson.at), lesson.returned.as_ref());
     let fingerprint = returned.map(|returned| returned.fingerprint);

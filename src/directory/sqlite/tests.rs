@@ -212,7 +212,7 @@ fn what_is_queued_is_committed_together_and_a_refusal_undoes_only_itself() {
         let work = move |tx: &Connection| {
             let begun = journal::begin(tx, "eu", &intent(group))?;
             if group == "refused" {
-                return Err(DirectoryError::Overtaken.into());
+                return Err(DirectoryError::NoBatch(7).into());
             }
             Ok(begun)
         };
@@ -229,7 +229,7 @@ fn what_is_queued_is_committed_together_and_a_refusal_undoes_only_itself() {
             answers.as_slice(),
             [
                 Ok(Begun::Started(_)),
-                Err(DirectoryError::Overtaken),
+                Err(DirectoryError::NoBatch(7)),
                 Ok(Begun::Started(_))
             ]
         ),

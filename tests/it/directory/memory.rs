@@ -254,7 +254,10 @@ async fn a_lesson_drawn_upon_another_token_is_refused_whole() {
         let recorded = directory.record("eu", upon(fingerprint, seen)).await;
         match recorded {
             Ok(_) => assert!(taken, "{fingerprint:?} upon {seen:?}"),
-            Err(DirectoryError::Overtaken) => assert!(!taken, "{fingerprint:?} upon {seen:?}"),
+            Err(DirectoryError::Overtaken(given)) => {
+                assert!(!taken, "{fingerprint:?} upon {seen:?}");
+                assert_eq!(*given, lesson("acme", fingerprint, 1), "it comes back");
+            }
             Err(error) => panic!("{error}"),
         }
     }

@@ -246,3 +246,29 @@ async fn the_token_of_another_group_is_news_and_not_an_old_answer() {
     );
     assert!(!done.warnings.contains(&Warning::StaleAnswer));
 }
+
+#[tokio::test]
+async fn what_is_read_is_not_lost_where_the_group_became_known_meanwhile() {
+    let scene = Scene::new().await;
+    let new = id("globex");
+    let properties = json!({"tier": "gold"});
+    let world = &scene.world;
+    world.seed(Side::Testing, "globex", "Globex", &[], &properties);
+    let gate = Gate::new();
+    scene
+        .meddler
+        .next("GET", renamed("Globex Retail").behind(&gate));
+    let (here, group) = (scene.ana.clone(), new.clone());
+    let reading = tokio::spawn(async move { here.look_up(&group, Assurance::Exists).await });
+    gate.reached().await;
+    // The answer was asked for when the directory knew no token of it.
+    let other = scene.world.operations(Side::Testing);
+    let other = other.look_up(&new, Assurance::Exists).await.expect("found");
+    gate.open();
+    let done = reading.await.expect("it ends").expect("found");
+    assert_eq!(exposed(&done), exposed(&other));
+    let name = done.group.name.as_ref().map(|known| known.value.as_str());
+    assert_eq!(name, Some("Globex Retail"));
+    let known = scene.ana.show(&new).await.expect("readable");
+    assert_eq!(known, Some(done.group));
+}
