@@ -189,10 +189,9 @@ enum Part {
 
 fn read(piece: &Piece, limit: Option<Duration>) -> Result<Part, Why> {
     let lower = lowered(&piece.text);
-    let folded = || letters(&piece.text).collect();
     if piece.quoted {
         let word = Word {
-            text: folded(),
+            text: letters(&piece.text),
             quoted: true,
         };
         return Ok(Part::Word((!word.text.is_empty()).then_some(word)));
@@ -231,7 +230,7 @@ fn read(piece: &Piece, limit: Option<Duration>) -> Result<Part, Why> {
                 return Err(Why::Meant(test));
             }
             let word = Word {
-                text: folded(),
+                text: letters(&piece.text),
                 quoted: false,
             };
             return Ok(Part::Word((!word.text.is_empty()).then_some(word)));

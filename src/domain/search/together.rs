@@ -40,8 +40,11 @@ pub(super) fn best<L: Letter>(text: &[L], word: &[char]) -> Option<(usize, u32)>
     let starts = text.len().checked_sub(others.len())?;
     let mut found: Option<(usize, u32)> = None;
     for (at, letter) in text[..starts].iter().enumerate() {
+        if !letter.is(*first) {
+            continue;
+        }
         let rest = &text[at + 1..at + word.len()];
-        if !letter.is(*first) || !rest.iter().zip(others).all(|(one, other)| one.is(*other)) {
+        if !rest.iter().zip(others).all(|(one, other)| one.is(*other)) {
             continue;
         }
         let bonus = at.checked_sub(1).map(|before| text[before].raw());

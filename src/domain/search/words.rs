@@ -55,11 +55,7 @@ impl Needle {
             return Utf32Str::Ascii(text.as_bytes());
         }
         buffer.clear();
-        if self.accents {
-            buffer.extend(fold::letters(text));
-        } else {
-            buffer.extend(fold::bare_letters(text));
-        }
+        fold::fill(text, self.accents, buffer);
         Utf32Str::Unicode(buffer)
     }
 
