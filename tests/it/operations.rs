@@ -2,12 +2,15 @@
 
 mod create;
 mod guards;
+mod handed;
 mod handing;
+mod late;
 mod look_up;
 mod lost;
 mod machine;
 mod recover;
 mod rotate;
+mod rows;
 mod settle;
 mod together;
 mod unwritable;

@@ -177,6 +177,30 @@ async fn a_guard_takes_fewer_groups_at_once_and_says_why() {
         "{begun:?}"
     );
     assert!(desk.batches().await.expect("readable").is_empty());
+    let as_many = Plan {
+        ready: vec![id("acme")],
+        ..Plan::default()
+    };
+    assert!(desk.begin_bulk(&as_many, None).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_plan_from_elsewhere_meets_the_limit_of_the_profile() {
+    let (world, _meddler) = acquainted().await;
+    let plan = Plan {
+        ready: vec![id("acme"), id("globex")],
+        ..Plan::default()
+    };
+    for (most, may) in [(0, false), (1, false), (2, true), (3, true)] {
+        let desk = world.desk(Side::Testing);
+        let desk = desk.with(|profile| profile.max_bulk = most).operations();
+        let begun = desk.begin_bulk(&plan, None).await;
+        assert_eq!(begun.is_ok(), may, "{most}: {begun:?}");
+        if let Err(refused) = begun {
+            let limit = format!("at most {most} at once");
+            assert!(refused.to_string().contains(&limit), "{refused}");
+        }
+    }
 }
 
 /// A profile that expects the other tag than its service answers with; the directory knows no tag yet.

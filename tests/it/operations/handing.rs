@@ -25,16 +25,16 @@ use crate::support::{
 };
 
 /// Longest wait for anything that must happen.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A command that runs a script in a folder of its own.
-struct Taker {
+pub(super) struct Taker {
     folder: TempDir,
     limit: Duration,
 }
 
 impl Taker {
-    fn new(script: &str) -> Self {
+    pub(super) fn new(script: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let taker = Self {
             folder,
@@ -45,11 +45,11 @@ impl Taker {
     }
 
     /// What it does from now on; `$1` is its folder.
-    fn does(&self, script: &str) {
+    pub(super) fn does(&self, script: &str) {
         std::fs::write(self.folder.path().join("script"), script).expect("written");
     }
 
-    fn path(&self, name: &str) -> std::path::PathBuf {
+    pub(super) fn path(&self, name: &str) -> std::path::PathBuf {
         self.folder.path().join(name)
     }
 
@@ -58,7 +58,7 @@ impl Taker {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    fn command(&self) -> HandOffCommand {
+    pub(super) fn command(&self) -> HandOffCommand {
         let text = |path: &Path| path.display().to_string();
         HandOffCommand {
             command: vec![
@@ -70,7 +70,7 @@ impl Taker {
         }
     }
 
-    async fn scene(&self) -> Scene {
+    pub(super) async fn scene(&self) -> Scene {
         Scene::with(|desk| self.at(desk)).await
     }
 
@@ -80,18 +80,18 @@ impl Taker {
 }
 
 /// Rotates and confirms; the hand-off is what the test is about.
-async fn rotated(scene: &Scene) -> Done {
+pub(super) async fn rotated(scene: &Scene) -> Done {
     let rotated = rotate(&scene.ana).await.expect("rotated");
     scene.ana.confirm(rotated).await
 }
 
-async fn handed(scene: &Scene, done: &Done) -> HandedOff {
+pub(super) async fn handed(scene: &Scene, done: &Done) -> HandedOff {
     let handed = scene.ana.hand_off(done).await;
     handed.expect("there is something to hand off")
 }
 
 /// Where the hand-offs stand, the first begun first.
-async fn states(operations: &Operations) -> Vec<HandOffState> {
+pub(super) async fn states(operations: &Operations) -> Vec<HandOffState> {
     let rows = journal(operations).await;
     rows.iter().rev().map(|row| row.handoff.state).collect()
 }

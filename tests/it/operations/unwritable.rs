@@ -15,7 +15,7 @@ use super::{Scene, exposed, look_up, rotate};
 use crate::support::meddler::{Gate, Meddling, Then};
 
 /// Makes one kind of write fail, as a full disk would; `None` lets it pass again.
-fn forbid(scene: &Scene, write: Option<&str>) {
+pub(super) fn forbid(scene: &Scene, write: Option<&str>) {
     let file = scene.world.directory_file();
     let raw = Connection::open(file).expect("a second connection");
     let trigger = write.map_or_else(String::new, |write| {

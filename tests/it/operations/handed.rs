@@ -1,0 +1,174 @@
+//! What is written down of a hand-off while its command runs, and when the world moves on meanwhile.
+
+use std::time::{Duration, Instant};
+
+use groupdesk::{
+    config::HandOffCommand,
+    domain::{
+        handoff::HandOffState,
+        history::{Ending, Operation},
+        rotation::State,
+    },
+    operations::{Assurance, HandedOff, Operations},
+};
+use tokio::task::JoinHandle;
+
+use super::{
+    ACME, Scene,
+    handing::{PATIENCE, Taker, handed, rotated, states},
+    history, journal, rotate,
+    unwritable::forbid,
+};
+use crate::support::world::{Side, id};
+
+/// Says that it has begun, and ends when it may.
+const WAITS: &str =
+    "cat > $1/in; touch $1/began; until [ -e $1/go ]; do sleep 0.02; done; rm $1/began $1/go";
+
+/// A hand-off whose command has begun.
+async fn begun(
+    taker: &Taker,
+    run: impl Future<Output = HandedOff> + Send + 'static,
+) -> JoinHandle<HandedOff> {
+    let running = tokio::spawn(run);
+    let deadline = Instant::now() + PATIENCE;
+    while !taker.path("began").exists() {
+        assert!(Instant::now() < deadline, "the command does not begin");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    running
+}
+
+/// Lets the command end.
+async fn ended(taker: &Taker, running: JoinHandle<HandedOff>) -> HandedOff {
+    std::fs::write(taker.path("go"), "").expect("written");
+    running.await.expect("it ends")
+}
+
+/// Of all hand-offs of the newest rotation.
+async fn again(scene: &Scene) -> impl Future<Output = HandedOff> + Send + 'static {
+    let (here, row) = (scene.ana.clone(), journal(&scene.ana).await[0].id);
+    async move { here.hand_off_again(row).await.expect("run") }
+}
+
+#[tokio::test]
+async fn a_hand_off_that_a_later_rotation_overtakes_is_not_done() {
+    let taker = Taker::new(WAITS);
+    let scene = taker.scene().await;
+    let first = rotated(&scene).await;
+    let here = scene.ana.clone();
+    let running = begun(&taker, async move {
+        here.hand_off(&first).await.expect("something to hand off")
+    });
+    let running = running.await;
+    rotate(&scene.ana).await.expect("rotated");
+    let overtaken = ended(&taker, running).await;
+    assert!(!overtaken.is_done());
+    assert_eq!(overtaken.handoff.state, HandOffState::Failed);
+    let note = overtaken.handoff.note.expect("why");
+    assert!(note.contains("rotations handoff"), "{note}");
+    let rows = [HandOffState::None, HandOffState::Pending];
+    assert_eq!(states(&scene.ana).await, rows);
+}
+
+#[tokio::test]
+async fn a_hand_off_whose_end_cannot_be_written_down_waits() {
+    let taker = Taker::new(WAITS);
+    let scene = taker.scene().await;
+    let done = rotated(&scene).await;
+    let here = scene.ana.clone();
+    let running = begun(&taker, async move {
+        here.hand_off(&done).await.expect("something to hand off")
+    });
+    let running = running.await;
+    forbid(&scene, Some("history"));
+    let unwritten = ended(&taker, running).await;
+    assert!(!unwritten.is_done());
+    assert_eq!(unwritten.handoff.state, HandOffState::Pending);
+    let note = unwritten.handoff.note.expect("why");
+    assert!(
+        note.contains("it ended well") && note.contains("could not write that down"),
+        "{note}"
+    );
+    forbid(&scene, None);
+    assert_eq!(states(&scene.ana).await, [HandOffState::Pending]);
+}
+
+#[tokio::test]
+async fn one_that_is_run_again_waits_until_it_has_ended() {
+    let taker = Taker::new("exit 3");
+    let scene = taker.scene().await;
+    let done = rotated(&scene).await;
+    assert!(!handed(&scene, &done).await.is_done());
+    assert_eq!(states(&scene.ana).await, [HandOffState::Failed]);
+    taker.does(WAITS);
+    let running = begun(&taker, again(&scene).await).await;
+    // As a crash would leave it.
+    assert_eq!(states(&scene.ana).await, [HandOffState::Pending]);
+    assert!(ended(&taker, running).await.is_done());
+    assert_eq!(states(&scene.ana).await, [HandOffState::Done]);
+}
+
+#[tokio::test]
+async fn the_history_tells_what_was_handed_off_and_why_it_was_rotated() {
+    let taker = Taker::new("echo no room >&2; exit 3");
+    let scene = taker.scene().await;
+    let why = Some("it leaked".to_owned());
+    let known = Assurance::KnownOnly;
+    let done = scene.ana.rotate(&id(ACME), why.clone(), known).await;
+    let done = scene.ana.confirm(done.expect("rotated")).await;
+    handed(&scene, &done).await;
+    taker.does("cat > $1/in");
+    assert!(again(&scene).await.await.is_done());
+    let lines = history(&scene.ana).await;
+    let lines: Vec<_> = lines
+        .iter()
+        .filter(|line| line.operation == Operation::HandOff)
+        .collect();
+    let endings: Vec<_> = lines.iter().map(|line| line.ending).collect();
+    assert_eq!(endings, [Ending::NotHandedOff, Ending::HandedOff]);
+    let current = done.group.fingerprint.map(|known| known.value);
+    for line in &lines {
+        assert_eq!(line.previous_fingerprint, done.previous_fingerprint);
+        assert_eq!(line.fingerprint, current);
+        assert_eq!(line.reason, why);
+    }
+    let notes: Vec<_> = lines.iter().filter_map(|line| line.note.clone()).collect();
+    assert_eq!(notes.len(), 2);
+    assert!(notes[0].contains("/bin/sh") && notes[0].contains("no room"));
+    assert!(notes[1].starts_with("to ") && notes[1].contains("/bin/sh"));
+}
+
+#[tokio::test]
+async fn a_rotation_that_turns_out_a_conflict_hands_nothing_off() {
+    let taker = Taker::new("touch $1/ran");
+    let scene = taker.scene().await;
+    let rotated = rotate(&scene.ana).await.expect("rotated");
+    assert_eq!(states(&scene.ana).await, [HandOffState::Pending]);
+    scene.world.vanish(Side::Testing, ACME);
+    let done = scene.ana.confirm(rotated).await;
+    assert_eq!(done.ending, Ending::Conflict);
+    assert_eq!(scene.states().await, [State::Conflict]);
+    assert_eq!(states(&scene.ana).await, [HandOffState::None]);
+    assert_eq!(scene.ana.hand_off(&done).await, None);
+    assert!(!taker.path("ran").exists());
+}
+
+#[tokio::test]
+async fn what_another_profile_has_to_hand_off_is_not_listed_here() {
+    let taker = Taker::new("exit 3");
+    let scene = taker.scene().await;
+    let command: HandOffCommand = taker.command();
+    let other = scene.world.desk(Side::Production);
+    let other: Operations = other
+        .with(|profile| profile.handoff = Some(command))
+        .operations();
+    let done = other.rotate(&id(ACME), None, Assurance::Exists).await;
+    done.expect("rotated");
+    let waiting = other.pending_hand_offs().await.expect("readable");
+    assert_eq!(waiting.len(), 1);
+    let here = scene.ana.pending_hand_offs().await.expect("readable");
+    assert!(here.is_empty(), "{here:?}");
+    let refused = scene.ana.hand_off_again(waiting[0].id).await;
+    assert!(refused.is_err(), "it is another profile's");
+}

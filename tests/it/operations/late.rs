@@ -1,0 +1,226 @@
+//! Answers that come when the world has moved on, and what a later read adds to them: nothing dead comes back, nothing
+//! new gets lost.
+
+use groupdesk::{
+    config::{
+        KeySource,
+        guard::{Guard, Operation as Guarded, Rule},
+    },
+    domain::{
+        history::{Ending, Operation},
+        rotation::State,
+        token::Token,
+    },
+    operations::{Assurance, Failure, Warning},
+};
+use serde_json::{Value, json};
+
+use super::{ACME, Scene, exposed, has, history, look_up, rotate, update, wanted};
+use crate::support::{
+    meddler::{Gate, Meddling, Then},
+    world::{Side, id},
+};
+
+const LI: &str = "li";
+
+/// As one that the directory knows already comes back under another name.
+fn renamed(name: &'static str) -> Meddling {
+    Meddling::change(move |body| body["user_group"]["name"] = json!(name))
+}
+
+#[tokio::test]
+async fn a_rotation_answer_that_comes_late_brings_no_dead_token_back() {
+    let scene = Scene::new().await;
+    let gate = Gate::new();
+    scene.meddler.next("POST", Meddling::passed().behind(&gate));
+    let here = scene.ana.clone();
+    let rotating = tokio::spawn(async move { rotate(&here).await });
+    gate.reached().await;
+    let ours = scene.token();
+    // Somebody rotates again, and this directory hears of it before the answer is here.
+    let elsewhere = scene.world.other_directory(LI);
+    let li = scene.world.desk(Side::Testing).by(LI).on(&elsewhere);
+    let theirs = li.operations();
+    let theirs = theirs.rotate(&id(ACME), None, Assurance::Exists).await;
+    let theirs = theirs.expect("rotated");
+    let seen = scene.desk().by(LI).operations();
+    let seen = look_up(&seen).await.expect("found");
+    assert_eq!(exposed(&seen), exposed(&theirs));
+    gate.open();
+
+    let done = rotating.await.expect("it ends").expect("rotated");
+    let fingerprinter = scene.ana.directory().fingerprinter();
+    let dead = fingerprinter.of(&Token::new(ours));
+    let current = fingerprinter.of(&Token::new(scene.token()));
+    assert_eq!(done.ending, Ending::Rotated);
+    let told = done.group.fingerprint.clone().expect("told");
+    assert_eq!(told.value, current, "what is told is what the group has");
+    let known = scene.ana.show(&id(ACME)).await.expect("readable");
+    let known = known.expect("known").fingerprint.expect("told");
+    assert_eq!(known.value, current, "a dead token came back");
+    let lines = history(&scene.ana).await;
+    let line = lines.iter().find(|line| line.ending == Ending::Rotated);
+    assert_eq!(line.expect("a line").fingerprint, Some(dead));
+    let done = scene.ana.confirm(done).await;
+    assert_eq!(done.ending, Ending::Superseded);
+    assert_eq!(exposed(&done), scene.token());
+    scene.check().await;
+}
+
+#[tokio::test]
+async fn a_recovery_names_the_token_that_was_rotated() {
+    let scene = Scene::new().await;
+    let old = Token::new(scene.token());
+    scene.meddler.next("POST", Meddling::applied(Then::Drop));
+    let done = rotate(&scene.ana).await.expect("found out");
+    assert_eq!(done.ending, Ending::Recovered);
+    let old = scene.ana.directory().fingerprinter().of(&old);
+    assert_eq!(done.previous_fingerprint, Some(old));
+}
+
+#[tokio::test]
+async fn what_the_confirmation_reads_is_what_is_shown() {
+    let scene = Scene::new().await;
+    let rotated = rotate(&scene.ana).await.expect("rotated");
+    scene.meddler.next("GET", renamed("Renamed meanwhile"));
+    let done = scene.ana.confirm(rotated).await;
+    assert_eq!(done.ending, Ending::Confirmed);
+    let name = done.group.name.map(|name| name.value);
+    assert_eq!(name.as_deref(), Some("Renamed meanwhile"));
+}
+
+#[tokio::test]
+async fn a_second_confirmation_finds_the_first_ones_result() {
+    let scene = Scene::new().await;
+    let rotated = rotate(&scene.ana).await.expect("rotated");
+    let once = scene.ana.confirm(rotated.clone()).await;
+    let twice = scene.ana.confirm(rotated).await;
+    assert_eq!(once.ending, Ending::Confirmed);
+    assert_eq!(twice.ending, Ending::Confirmed);
+    assert_eq!(scene.states().await, [State::Confirmed]);
+}
+
+#[tokio::test]
+async fn a_read_without_the_tag_still_tells_of_the_wrong_one_seen_before_and_once() {
+    let scene = Scene::new().await;
+    let other =
+        || Meddling::change(|body| body["user_group"]["api_environment_tag"] = json!("Customer"));
+    let alarms = |done: &groupdesk::operations::Done| {
+        let alarms = done.warnings.iter().filter(|warning| warning.is_alarm());
+        alarms.count()
+    };
+    for meddling in [
+        other(),
+        other(),
+        Meddling::change(|body| body["user_group"]["api_environment_tag"] = Value::Null),
+    ] {
+        scene.meddler.next("GET", meddling);
+        let done = look_up(&scene.ana).await.expect("an answer");
+        assert!(has(&done, |warning| matches!(
+            warning,
+            Warning::WrongTag { .. }
+        )));
+        assert_eq!(alarms(&done), 1, "{:?}", done.warnings);
+    }
+}
+
+#[tokio::test]
+async fn an_update_tells_what_its_read_back_finds_and_nothing_twice() {
+    let scene = Scene::new().await;
+    let base = scene.ana.show(&id(ACME)).await.expect("readable");
+    let base = groupdesk::domain::change::Wanted::of(&base.expect("known"));
+    let mut all = base.clone();
+    all.name = Some("Acme Neu".into());
+    // The service does not take the name: both answers show it, which is one thing to be told.
+    scene.meddler.next("PUT", renamed("Acme Alt"));
+    scene.meddler.next("GET", renamed("Acme Alt"));
+    let done = update(&scene.ana, &base, &all).await.expect("updated");
+    let mut seen = Vec::new();
+    for warning in &done.warnings {
+        assert!(!seen.contains(&warning), "{:?}", done.warnings);
+        seen.push(warning);
+    }
+    assert!(has(&done, |warning| matches!(warning, Warning::Differs(_))));
+    // Somebody rotates between the answer and the read back.
+    let gate = Gate::new();
+    scene.meddler.next("GET", Meddling::passed().held(&gate));
+    let (here, before) = (scene.ana.clone(), all.clone());
+    let mut later = all;
+    later.name = Some("Acme Neuer".into());
+    let updating = tokio::spawn(async move { update(&here, &before, &later).await });
+    gate.reached().await;
+    let elsewhere = scene.world.other_directory(LI);
+    let li = scene.world.desk(Side::Testing).by(LI).on(&elsewhere);
+    let theirs = li.operations();
+    let theirs = theirs.rotate(&id(ACME), None, Assurance::Exists).await;
+    theirs.expect("rotated");
+    gate.open();
+    let done = updating.await.expect("it ends").expect("updated");
+    assert!(
+        done.warnings.contains(&Warning::TokenChangedElsewhere),
+        "{:?}",
+        done.warnings
+    );
+}
+
+#[tokio::test]
+async fn the_history_of_one_group_is_its_own_and_of_this_profile() {
+    let scene = Scene::new().await;
+    rotate(&scene.ana).await.expect("rotated");
+    let globex = id("globex");
+    let create = wanted("Globex", &[], &json!({}));
+    let done = scene.ana.create(&globex, &create).await;
+    done.expect("created");
+    let other = scene.world.operations(Side::Production);
+    let done = other.rotate(&id(ACME), None, Assurance::Exists).await;
+    done.expect("rotated");
+    let lines = scene.ana.history(Some(globex.clone()), None).await;
+    let lines = lines.expect("readable");
+    let told: Vec<_> = lines
+        .iter()
+        .map(|line| (&line.value.user_group_id, line.value.operation))
+        .collect();
+    assert_eq!(told, [(&globex, Operation::Create)]);
+    let all = scene.ana.history(None, None).await.expect("readable");
+    let profile = &scene.ana.profile().name;
+    assert!(all.len() > 1 && all.iter().all(|line| line.value.profile == *profile));
+    let last = scene.ana.history(None, Some(1)).await.expect("readable");
+    assert_eq!(last[..], all[..1]);
+}
+
+#[tokio::test]
+async fn who_may_create_nothing_may_still_read_what_is_known() {
+    let scene = Scene::with(|desk| {
+        desk.with(|profile| {
+            profile.guards = vec![Guard {
+                operation: Guarded::Create,
+                rule: Rule::Forbid,
+                reason: "change freeze".into(),
+            }];
+        })
+    })
+    .await;
+    for assurance in [Assurance::KnownOnly, Assurance::Exists] {
+        let done = scene.ana.look_up(&id(ACME), assurance).await;
+        assert_eq!(done.expect("it is known").ending, Ending::Found);
+    }
+    let sent = scene.meddler.count("GET");
+    let refused = scene.ana.look_up(&id("globex"), Assurance::Exists).await;
+    assert!(
+        matches!(refused, Err(Failure::Forbidden { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(scene.meddler.count("GET"), sent);
+}
+
+#[tokio::test]
+async fn a_key_that_is_not_there_is_found_before_anything_begins() {
+    let scene = Scene::new().await;
+    assert!(scene.ana.ready().await.is_ok());
+    let nowhere = scene.desk().with(|profile| {
+        profile.api_key = KeySource::Env("NO_SUCH_VARIABLE_HERE".into());
+    });
+    let refused = nowhere.operations().ready().await;
+    assert!(matches!(refused, Err(Failure::Key(_))), "{refused:?}");
+    assert_eq!(scene.meddler.methods(), [""; 0]);
+}

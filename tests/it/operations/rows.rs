@@ -1,0 +1,132 @@
+//! Rows of a file: no more of them than were asked for, nothing sent upon an alarm, and again what was put off.
+
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
+
+use groupdesk::{
+    domain::{change::Wanted, exchange::Row},
+    operations::{Failure, Operations, Permit, RowEnd, Sending, bulk::Control},
+};
+use serde_json::json;
+
+use super::{ACME, Scene};
+use crate::support::{
+    faults::http,
+    meddler::{Meddling, Then},
+    world::{Side, id},
+};
+
+fn named(group: &str, name: &str) -> Row {
+    Row {
+        id: id(group),
+        said: Wanted {
+            name: Some(name.into()),
+            mapping: None,
+            properties: None,
+        },
+    }
+}
+
+fn permit(operations: &Operations, create: bool, rows: usize) -> Permit {
+    let sending = Sending {
+        create,
+        update: true,
+        only_differences: false,
+    };
+    let permit = operations.sending_permitted(sending, rows);
+    permit.expect("nothing forbids it")
+}
+
+async fn send(operations: &Operations, permit: &Permit, row: &Row) -> RowEnd {
+    let control = Control::default();
+    operations
+        .send_row(permit, None, row, &control, |_| {})
+        .await
+}
+
+/// The service has no time now, and nothing is changed.
+fn busy() -> Meddling {
+    let headers = ["Content-Type: application/json", "Retry-After: 0"];
+    let body = json!({"success": 0, "error": "slowly"}).to_string();
+    Meddling::swallowed(Then::Instead(http("429 Too Many Requests", &headers, body)))
+}
+
+fn of_another_environment() -> Meddling {
+    Meddling::change(|body| body["user_group"]["api_environment_tag"] = json!("Customer"))
+}
+
+#[tokio::test]
+async fn no_more_rows_are_sent_than_were_asked_for() {
+    let scene = Scene::new().await;
+    let permit = permit(&scene.ana, true, 1);
+    let first = send(&scene.ana, &permit, &named(ACME, "One")).await;
+    assert_eq!(first.outcome(), "updated");
+    let sent = scene.meddler.methods().len();
+    let second = send(&scene.ana, &permit, &named("globex", "Two")).await;
+    assert!(matches!(second, RowEnd::NotStarted), "{second:?}");
+    assert_eq!(scene.meddler.methods().len(), sent);
+    assert!(scene.world.find_stored(Side::Testing, "globex").is_none());
+}
+
+#[tokio::test]
+async fn a_row_that_was_put_off_is_sent_again_and_counts_once() {
+    let scene = Scene::new().await;
+    let permit = permit(&scene.ana, true, 1);
+    scene.meddler.next("PUT", busy());
+    let held = AtomicUsize::new(0);
+    let count = |_: Duration| {
+        held.fetch_add(1, Ordering::SeqCst);
+    };
+    let control = Control::default();
+    let row = named(ACME, "One");
+    let end = scene.ana.send_row(&permit, None, &row, &control, count);
+    assert_eq!(end.await.outcome(), "updated");
+    assert_eq!(held.load(Ordering::SeqCst), 1);
+    assert_eq!(scene.meddler.count("PUT"), 2);
+    assert_eq!(scene.world.stored(Side::Testing, ACME).name, "One");
+}
+
+#[tokio::test]
+async fn what_comes_from_another_environment_is_not_updated_and_an_alarm() {
+    let scene = Scene::new().await;
+    let permit = permit(&scene.ana, true, 10);
+    scene.meddler.next("GET", of_another_environment());
+    let read = send(&scene.ana, &permit, &named(ACME, "One")).await;
+    assert!(read.is_alarm(), "{read:?}");
+    assert_eq!(scene.meddler.methods(), ["GET"]);
+
+    // The same where a create finds the group there already.
+    let fresh = scene.world.other_directory("li");
+    let li = scene.desk().on(&fresh).operations();
+    scene.meddler.next("GET", of_another_environment());
+    let found = send(&li, &permit, &named(ACME, "One")).await;
+    assert!(found.is_alarm(), "{found:?}");
+    assert_eq!(scene.meddler.methods(), ["GET", "GET"]);
+    let stored = scene.world.stored(Side::Testing, ACME);
+    assert_eq!(stored.name, "Acme Europe");
+
+    // Without one it is updated.
+    let fresh = scene.world.other_directory("mo");
+    let mo = scene.desk().on(&fresh).operations();
+    let done = send(&mo, &permit, &named(ACME, "One")).await;
+    assert!(!done.is_alarm(), "{done:?}");
+    assert_eq!(done.outcome(), "updated");
+}
+
+#[tokio::test]
+async fn a_read_that_was_put_off_is_tried_again_until_the_run_stops() {
+    let scene = Scene::new().await;
+    let (control, acme) = (Control::default(), id(ACME));
+    scene.meddler.next("GET", busy());
+    let read = scene.ana.read_patiently(&acme, &control, |_| {});
+    assert!(read.await.is_ok());
+    assert_eq!(scene.meddler.count("GET"), 2);
+    scene.meddler.next("GET", busy());
+    let stops = |_: Duration| control.stop();
+    let read = scene.ana.read_patiently(&acme, &control, stops);
+    let put_off = read.await;
+    assert!(matches!(put_off, Err(Failure::Busy { .. })), "{put_off:?}");
+    assert_eq!(scene.meddler.count("GET"), 3);
+}
