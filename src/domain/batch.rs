@@ -316,4 +316,43 @@ mod tests {
             Some(Halt::Conflict(acme))
         );
     }
+
+    #[test]
+    fn counts_say_what_there_is_and_of_how_many() {
+        assert_eq!(Counts::default().to_string(), "nothing planned");
+        let mut counts = Counts {
+            confirmed: 7,
+            not_started: 2,
+            ..Counts::default()
+        };
+        assert_eq!(counts.to_string(), "7 confirmed, 2 not started of 9");
+        counts.unknown = 1;
+        let said = counts.to_string();
+        assert_eq!(said, "7 confirmed, 1 UNKNOWN, 2 not started of 10");
+    }
+
+    #[test]
+    fn the_smaller_limit_gives_the_reason() {
+        let acme = group("acme", 0, EnvironmentTag::Customer);
+        for (most, guard, reason) in [
+            (0, 1, Skip::Beyond(0)),
+            (1, 1, Skip::Beyond(1)),
+            (2, 1, Skip::Guarded(1, "slowly".into())),
+        ] {
+            let rules = Rules {
+                environment: None,
+                most,
+                guard: Some((guard, "slowly".into())),
+                now: at(100),
+            };
+            let candidate = |text: &str| Candidate {
+                id: id(text),
+                group: Some(&acme),
+                open: None,
+            };
+            let plan = Plan::of(["a", "b"].map(candidate), &rules);
+            assert_eq!(plan.ready.len(), most.min(guard));
+            assert_eq!(plan.skipped.last(), Some(&(id("b"), reason)));
+        }
+    }
 }

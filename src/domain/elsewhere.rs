@@ -120,4 +120,22 @@ mod tests {
         imported.import(&said, Timestamp::UNIX_EPOCH, "ana");
         assert!(Elsewhere::between(&imported, &seen).is_empty(), "a file");
     }
+
+    #[test]
+    fn one_thing_alone_is_a_difference() {
+        let new = KnownGroup::new(UserGroupId::parse("acme").expect("valid"));
+        let seen = learnt(&new, "Acme", "{}", 1);
+        let mut tag = seen.clone();
+        tag.environment_tag.as_mut().expect("known").value = EnvironmentTag::Customer;
+        for (now, field) in [
+            (learnt(&seen, "Acme plc", "{}", 1), "name"),
+            (learnt(&seen, "Acme", r#"{"beta":1}"#, 1), "properties"),
+            (learnt(&seen, "Acme", "{}", 2), "token"),
+            (tag, "environment_tag"),
+        ] {
+            let elsewhere = Elsewhere::between(&seen, &now);
+            assert!(!elsewhere.is_empty(), "{field}");
+            assert_eq!(elsewhere.fields(), [field]);
+        }
+    }
 }

@@ -213,4 +213,20 @@ mod tests {
         assert!(found("zz").is_empty());
         assert!(found("").is_empty());
     }
+
+    #[test]
+    fn what_contains_it_comes_before_a_mistake_and_two_letters_contain_nothing() {
+        let known = ["acme-eo", "my-acme-eu"];
+        assert_eq!(near("acme-eu", known, 9), ["my-acme-eu", "acme-eo"]);
+        assert_eq!(near("acme-eu-old", ["eu", "acme-eu"], 9), ["acme-eu"]);
+        assert!(near("eu", ["acme-eu"], 9).is_empty());
+        assert_eq!(near("glr", ["globex-retail"], 9), ["globex-retail"]);
+    }
+
+    #[test]
+    fn of_scattered_letters_those_that_stand_together_come_first() {
+        let known = ["g-l-o-b-r-e-t-a-i-l", "globex-retail"];
+        let found = near("globretail", known, 9);
+        assert_eq!(found, ["globex-retail", "g-l-o-b-r-e-t-a-i-l"]);
+    }
 }

@@ -254,8 +254,7 @@ mod tests {
 
     #[test]
     fn what_is_right_is_kept_as_written() {
-        let text =
-            r#"{"b":123456789012345678901234567890,"a":{"x":[1.50,null,true,"é"]},"n":-0.0}"#;
+        let text = r#"{"b":123456789012345678901234567890,"a":{"x":[1.50,null,true,"é"]},"n":-0.0,"m":-7,"f":1.0}"#;
         let read = properties(text).expect("properties");
         assert_eq!(Value::Object(read).to_string(), text);
         let rows = mapping(r#"{"40":"213","7":"x"}"#).expect("a mapping");

@@ -101,7 +101,11 @@ mod tests {
     #[test]
     fn a_token_is_never_in_its_debug_text() {
         let token = Token::new("canary-token".into());
-        assert!(!format!("{token:?} {:?}", Some(&token)).contains("canary"));
+        assert_eq!(format!("{:?}", Some(&token)), "Some(Token(…))");
+        let made = Fingerprinter::new(b"canary-key-of-thirty-two-letters");
+        assert_eq!(format!("{made:?}"), "Fingerprinter(…)");
+        let fingerprint = Fingerprint::from_bytes([0x3f; 32]);
+        assert_eq!(format!("{fingerprint:?}"), "Fingerprint(3f3f3f3f)");
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod command;
 mod engine;
 mod killed;
 mod refresh;
+mod settling;
 mod storm;
 
 use std::collections::HashMap;

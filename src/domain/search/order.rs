@@ -157,3 +157,77 @@ fn caseless(a: &str, b: &str) -> Ordering {
         a.to_lowercase().cmp(&b.to_lowercase())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::domain::{
+        group::UserGroupId,
+        known::{Known, KnownGroup, Source},
+        token::Fingerprint,
+    };
+
+    /// More than a key holds, the same in all.
+    const LONG: &str = "a name that begins alike";
+
+    fn told<T>(value: T) -> Known<T> {
+        Known {
+            value,
+            source: Source::Returned,
+            at: Timestamp::UNIX_EPOCH,
+            by: "ana".into(),
+        }
+    }
+
+    fn group(id: &str, name: &str, token: u8) -> KnownGroup {
+        let mut group = KnownGroup::new(UserGroupId::parse(id).expect("an id"));
+        group.name = Some(told(name.to_owned()));
+        let mut bytes = [7; 32];
+        bytes[3] = token;
+        group.fingerprint = Some(told(Fingerprint::from_bytes(bytes)));
+        group
+    }
+
+    fn ids(index: &Index, sort: SortBy, reverse: bool) -> Vec<String> {
+        let numbers = all(index, sort, reverse, None);
+        let entries = numbers.iter().filter_map(|number| index.entry(*number));
+        entries.map(|entry| entry.id().to_owned()).collect()
+    }
+
+    /// Ids stand the other way round than the columns, so that none can take the place of another.
+    #[test]
+    fn what_begins_alike_is_told_apart_by_its_end_and_equals_by_their_ids() {
+        let mut groups = vec![
+            group("a", &format!("{LONG} 3"), 3),
+            group("b", &format!("{LONG} 2").to_uppercase(), 2),
+            group("c", &format!("{LONG} 1"), 1),
+            group("d", &format!("{LONG} 1"), 1),
+            group("e", "Ähre", 0),
+            group("f", "ähre", 0),
+        ];
+        let name = ["c", "d", "b", "a", "e", "f"];
+        let token = ["e", "f", "c", "d", "b", "a"];
+        let backwards_name = ["e", "f", "a", "b", "c", "d"];
+        let backwards_token = ["a", "b", "c", "d", "e", "f"];
+        let mut index = Index::of(&groups);
+        for round in 0..2 {
+            assert_eq!(ids(&index, SortBy::Name, false), name, "{round}");
+            assert_eq!(ids(&index, SortBy::Name, true), backwards_name, "{round}");
+            assert_eq!(ids(&index, SortBy::Token, false), token, "{round}");
+            assert_eq!(ids(&index, SortBy::Token, true), backwards_token, "{round}");
+            assert_eq!(
+                ids(&index, SortBy::Id, true),
+                ["f", "e", "d", "c", "b", "a"]
+            );
+            // The same where groups are put in later.
+            let late = groups.split_off(groups.len() - 3);
+            index = Index::of(&groups);
+            for one in &late {
+                index.put(one);
+            }
+            groups.extend(late);
+        }
+    }
+}

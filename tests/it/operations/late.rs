@@ -224,3 +224,25 @@ async fn a_key_that_is_not_there_is_found_before_anything_begins() {
     assert!(matches!(refused, Err(Failure::Key(_))), "{refused:?}");
     assert_eq!(scene.meddler.methods(), [""; 0]);
 }
+
+/// A desk that saw a token replaced takes it for an old one; of another group it says nothing about this one.
+#[tokio::test]
+async fn the_token_of_another_group_is_news_and_not_an_old_answer() {
+    let scene = Scene::new().await;
+    scene
+        .world
+        .seed(Side::Testing, "globex", "Globex", &[], &json!({}));
+    let globex = scene.ana.look_up(&id("globex"), Assurance::Exists).await;
+    let other = exposed(&globex.expect("found")).to_owned();
+    scene.meddler.next(
+        "GET",
+        Meddling::change(move |body| body["user_group"]["token"] = json!(other)),
+    );
+    let done = look_up(&scene.ana).await.expect("an answer");
+    assert!(
+        done.warnings.contains(&Warning::TokenChangedElsewhere),
+        "{:?}",
+        done.warnings
+    );
+    assert!(!done.warnings.contains(&Warning::StaleAnswer));
+}

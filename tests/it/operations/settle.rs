@@ -321,3 +321,32 @@ async fn a_rotation_that_was_given_up_meanwhile_shows_no_token_but_loses_none() 
     assert_eq!(exposed(&found), scene.token());
     scene.check().await;
 }
+
+/// A wall clock that jumps forward brings the horizon no nearer for the process that sent it.
+#[tokio::test]
+async fn the_process_that_sent_it_counts_by_its_own_clock() {
+    let scene = Scene::new().await;
+    scene.meddler.next("POST", Meddling::swallowed(Then::Drop));
+    let failure = rotate(&scene.ana).await;
+    assert!(
+        matches!(failure, Err(Failure::Unknown { .. })),
+        "{failure:?}"
+    );
+    let raw = rusqlite::Connection::open(scene.world.directory_file()).expect("opened");
+    let jump = "UPDATE rotations SET sent_at = sent_at - 7200000000, \
+                started_at = started_at - 7200000000, boot_clock = NULL";
+    assert_eq!(raw.execute(jump, []).expect("SQL"), 1);
+    for _ in 0..2 {
+        look_up(&scene.ana).await.expect("found");
+        assert_eq!(scene.states().await, [State::Unknown], "too early to say");
+    }
+    let other = scene.desk().by(LI).operations();
+    for _ in 0..2 {
+        look_up(&other).await.expect("found");
+    }
+    assert_eq!(
+        scene.states().await,
+        [State::NotApplied],
+        "another knows only the row"
+    );
+}

@@ -242,3 +242,19 @@ async fn an_older_answer_proves_nothing_unchanged() {
         "{said}"
     );
 }
+
+/// A property may be called as a field is.
+#[tokio::test]
+async fn the_history_keeps_a_property_that_is_called_name_as_a_property() {
+    let scene = Scene::new().await;
+    let base = base();
+    let mut edited = base.clone();
+    let properties = edited.properties.as_mut().expect("some");
+    properties.insert("name".into(), json!("inside"));
+    let done = update(&scene.ana, &base, &edited).await;
+    done.expect("updated");
+    let changes = history(&scene.ana).await.pop().expect("a line").changes;
+    let changes = changes.expect("something changed");
+    assert_eq!(changes["properties"]["name"][1], json!("\"inside\""));
+    assert_eq!(changes.get("name"), None);
+}

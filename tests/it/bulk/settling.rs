@@ -1,0 +1,149 @@
+//! What a run finds out of rotations that were sent before, how often it reads for that, and what it says of them.
+
+use groupdesk::{
+    domain::{
+        batch::{Counts, Halt, Standing},
+        rotation::{State, settle_horizon},
+    },
+    operations::{
+        Assurance,
+        bulk::{Pace, Progress},
+    },
+};
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::{Scene, one_at_a_time, watch};
+use crate::support::{
+    meddler::{Gate, Meddling, Then},
+    world::{Side, id},
+};
+
+/// One rotation whose request was lost, and the read after it.
+async fn one_unknown(scene: &Scene) -> groupdesk::directory::BatchId {
+    scene.meddler.next("GET", Meddling::passed());
+    scene.meddler.next("POST", Meddling::swallowed(Then::Drop));
+    scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
+    let batch = scene.begin().await;
+    let (_, report) = watch(scene.run(batch, one_at_a_time()).await).await;
+    assert_eq!(report.counts.unknown, 1);
+    batch
+}
+
+#[tokio::test]
+async fn before_the_horizon_one_reading_is_enough() {
+    let scene = Scene::new(1).await;
+    let batch = one_unknown(&scene).await;
+    let before = scene.meddler.count("GET");
+    let (ended, report) = watch(scene.run(batch, one_at_a_time()).await).await;
+    assert_eq!(report.counts.unknown, 1);
+    assert_eq!(scene.meddler.count("GET") - before, 1);
+    assert!(ended[0].settled, "{ended:?}");
+    assert_eq!(ended[0].outcome, State::Unknown.as_str());
+}
+
+#[tokio::test]
+async fn a_settling_that_cannot_be_read_says_why_and_stops_nothing() {
+    let scene = Scene::new(1).await;
+    let batch = one_unknown(&scene).await;
+    let before = scene.meddler.count("GET");
+    scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
+    let later = Timestamp::now() + settle_horizon(scene.ana.profile().timeout);
+    let desk = scene.world.desk(Side::Testing).at(later);
+    let desk = desk.through(scene.meddler.base_url()).operations();
+    let run = desk.run_bulk(batch, one_at_a_time(), None).await;
+    let (ended, report) = watch(run.expect("it begins")).await;
+    assert_eq!((report.counts.unknown, report.halt), (1, None));
+    assert_eq!(
+        scene.meddler.count("GET") - before,
+        1,
+        "it was not answered"
+    );
+    assert!(ended[0].note.is_some(), "{ended:?}");
+}
+
+#[tokio::test]
+async fn what_could_not_be_read_back_is_read_again_at_the_end() {
+    let scene = Scene::new(2).await;
+    let batch = scene.begin().await;
+    scene.meddler.next("GET", Meddling::passed());
+    scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
+    let (ended, report) = watch(scene.run(batch, one_at_a_time()).await).await;
+    let standings: Vec<_> = ended.iter().map(|one| one.standing).collect();
+    let first = [Standing::Rotated, Standing::Confirmed, Standing::Confirmed];
+    assert_eq!(standings, first);
+    assert_eq!((report.counts.confirmed, report.counts.rotated), (2, 0));
+    scene.check(&report).await;
+}
+
+#[tokio::test]
+async fn a_stopped_run_reads_nothing_again() {
+    let scene = Scene::new(1).await;
+    let batch = scene.begin().await;
+    let gate = Gate::new();
+    scene.meddler.next("GET", Meddling::passed());
+    let lost = Meddling::swallowed(Then::Drop);
+    scene.meddler.next("GET", lost.held(&gate));
+    let run = scene.run(batch, one_at_a_time()).await;
+    gate.reached().await;
+    run.control.stop();
+    gate.open();
+    let (ended, report) = watch(run).await;
+    assert_eq!(ended.len(), 1);
+    assert_eq!((report.counts.rotated, report.counts.confirmed), (1, 0));
+    assert_eq!(scene.meddler.count("GET"), 2);
+    // Resuming does it.
+    let (_, report) = watch(scene.run(batch, one_at_a_time()).await).await;
+    assert_eq!((report.counts.rotated, report.counts.confirmed), (0, 1));
+    assert_eq!(scene.meddler.count("POST"), 1);
+}
+
+#[tokio::test]
+async fn a_group_that_vanished_after_its_rotation_stops_the_run() {
+    let scene = Scene::new(2).await;
+    let batch = scene.begin().await;
+    scene.meddler.next("GET", Meddling::passed());
+    let created = |body: &mut serde_json::Value| {
+        body["new_user_group"] = json!(true);
+        body["user_group"]["token"] = json!("of a group made just now");
+    };
+    scene.meddler.next("GET", Meddling::change(created));
+    let mut run = scene.run(batch, one_at_a_time()).await;
+    let mut halts = Vec::new();
+    let report = loop {
+        match run.progress.recv().await.expect("it tells how it ended") {
+            Progress::Ended(one) => assert_eq!(one.standing, Standing::Conflict),
+            Progress::Halted(halt) => halts.push(halt),
+            Progress::Finished(report) => break report,
+            Progress::Started(_) | Progress::Held(_) => {}
+        }
+    };
+    let all = Counts {
+        conflict: 1,
+        not_started: 1,
+        ..Counts::default()
+    };
+    assert_eq!(report.counts, all);
+    let halt = report.halt.clone().expect("it stopped");
+    assert!(matches!(halt, Halt::Conflict(_)), "{halt:?}");
+    assert_eq!(halts, [halt], "told when it happens, once");
+    scene.check(&report).await;
+}
+
+#[tokio::test]
+async fn groups_that_somebody_rotated_meanwhile_do_not_count_as_failures_in_a_row() {
+    let scene = Scene::new(5).await;
+    let batch = scene.begin().await;
+    for group in &scene.groups[..4] {
+        let known = Assurance::KnownOnly;
+        let done = scene.ana.rotate(&id(group), None, known).await;
+        scene.ana.confirm(done.expect("rotated")).await;
+    }
+    let pace = Pace {
+        stop_after: 2,
+        ..one_at_a_time()
+    };
+    let (_, report) = watch(scene.run(batch, pace).await).await;
+    assert_eq!(report.halt, None);
+    assert_eq!((report.counts.not_applied, report.counts.confirmed), (4, 1));
+}
