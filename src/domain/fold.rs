@@ -10,10 +10,8 @@ use unicode_normalization::char::{canonical_combining_class, decompose_canonical
 pub fn lower(c: char) -> char {
     match c {
         '\0'..='\x7f' => c.to_ascii_lowercase(),
-        // Scripts without cases, spared the tables.
-        '\u{590}'..='\u{109f}' | '\u{2de0}'..='\u{a63f}' | '\u{abc0}'..='\u{faff}' => c,
-        // A mark; its capital is a letter.
-        '\u{345}' => c,
+        // A mark whose capital is a letter, and scripts without cases, spared the tables.
+        '\u{345}' | '\u{590}'..='\u{109f}' | '\u{2de0}'..='\u{a63f}' | '\u{abc0}'..='\u{faff}' => c,
         ..'\u{590}' => FIRST[c as usize],
         _ => table(c),
     }
@@ -116,10 +114,9 @@ const OUT_OF_STEP: char = '\u{1e00}';
 /// A letter without a stroke that is a part of it.
 fn bare(letter: char) -> char {
     match letter {
-        '\0'..='\x7f' => letter,
         '\u{2c65}' => 'a',
         '\u{2c66}' => 't',
-        OUT_OF_STEP.. => letter,
+        '\0'..='\x7f' | OUT_OF_STEP.. => letter,
         _ => {
             let bare = normalize(letter);
             if bare == letter { letter } else { lower(bare) }
