@@ -44,6 +44,13 @@ pub(super) async fn run(global: &Global, arguments: Export) -> Result<Exit, Stop
     };
     let file = arguments.output.filter(|path| path != Path::new("-"));
     let file = file.as_deref().map(target).transpose()?;
+    if let (Some(file), Some(tokens)) = (&file, &arguments.token_out)
+        && place(file) == place(tokens)
+    {
+        return Err(Stop::Usage(
+            "--output and --token-out name the same file; name two. Nothing was sent".into(),
+        ));
+    }
     let exit = match &arguments.token_out {
         Some(out) => tokens::read(&session, &mut signals, out, arguments.speed.pace()).await?,
         None => Exit::Done,
@@ -80,6 +87,17 @@ fn target(path: &Path) -> Result<PathBuf, Stop> {
         }
         Err(error) => Err(refused(&error.to_string())),
     }
+}
+
+/// Where a new file of this name would be.
+fn place(path: &Path) -> Option<PathBuf> {
+    Some(folder(path).canonicalize().ok()?.join(path.file_name()?))
+}
+
+/// That a file of this name is in.
+fn folder(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    folder.unwrap_or(Path::new("."))
 }
 
 /// Writes all groups as they come from the directory; says how many. A signal leaves no half file, and a reader that
@@ -130,19 +148,22 @@ async fn groups(
         () = signals.next() => None,
         worked = work => Some(worked),
     };
-    if let Some(worked) = worked {
-        return worked;
-    }
+    let stop = match worked {
+        Some(Ok(count)) => return Ok(count),
+        Some(Err(stop)) => stop,
+        None => Stop::Interrupted { in_flight: false },
+    };
     drop(to_writer);
-    // Its half file is taken away meanwhile.
-    drop(tokio::time::timeout(PATIENCE, writing).await);
-    Err(Stop::Interrupted { in_flight: false })
+    if !writing.is_finished() {
+        // Its half file is taken away meanwhile.
+        drop(tokio::time::timeout(PATIENCE, writing).await);
+    }
+    Err(stop)
 }
 
 /// Whole or not at all; what the file held before is replaced.
 fn to_file(path: &Path, format: Format, pieces: mpsc::Receiver<Piece>) -> io::Result<usize> {
-    let folder = path.parent().filter(|folder| *folder != Path::new(""));
-    let folder = folder.unwrap_or(Path::new("."));
+    let folder = folder(path);
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     let count = write(&mut BufWriter::new(&mut file), format, pieces, false)?;
     file.as_file().sync_all()?;

@@ -25,6 +25,7 @@ mod json;
 mod keys;
 mod man;
 mod mutations;
+mod outlet;
 mod print;
 mod profile;
 mod quiet;

@@ -3,13 +3,17 @@
 //! about are said.
 
 use std::{
-    io::{self, Write},
+    io,
     sync::{Mutex, OnceLock, PoisonError},
 };
 
 use serde::Serialize;
 
-use super::{human, stop::Stop};
+use super::{
+    human,
+    outlet::{ERR, OUT, Written},
+    stop::Stop,
+};
 use crate::{api::inspect::escape_hidden, domain::text::visible};
 
 /// What questions are about, kept back because of `--quiet` until one is asked; not there without `--quiet`.
@@ -26,17 +30,17 @@ pub(super) fn is_quiet() -> bool {
 
 /// Writes lines of the result.
 pub(super) fn result(text: &str) -> Result<(), Stop> {
-    let mut out = io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| {
-        if text.ends_with('\n') {
-            Ok(())
-        } else {
-            out.write_all(b"\n")
+    let written = if text.ends_with('\n') {
+        OUT.write(text)
+    } else {
+        OUT.write(&format!("{text}\n"))
+    };
+    match written {
+        Written::GivenUp => Err(Stop::Interrupted { in_flight: false }),
+        Written::Done(Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Stop::Output(error))
         }
-    });
-    match written.and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Stop::Output(error)),
-        _ => Ok(()),
+        Written::Done(_) => Ok(()),
     }
 }
 
@@ -72,10 +76,12 @@ pub(super) fn context(text: &str) {
 
 /// Errors and alarms: to standard error, each line made visible; that it cannot be read is not worth a second error.
 pub(super) fn alarm(text: &str) {
-    let mut err = io::stderr().lock();
+    let mut lines = String::new();
     for line in text.lines() {
-        let _ = writeln!(err, "{}", human::painted(visible(line)));
+        lines.push_str(&human::painted(visible(line)));
+        lines.push('\n');
     }
+    ERR.write(&lines);
 }
 
 /// Writes a question to standard error and leaves the cursor behind it.
@@ -86,7 +92,5 @@ pub(super) fn ask(text: &str) {
             alarm(&text);
         }
     }
-    let mut err = io::stderr().lock();
-    let _ = write!(err, "{} ", visible(text));
-    let _ = err.flush();
+    ERR.write(&format!("{} ", visible(text)));
 }

@@ -1,8 +1,39 @@
 //! The signals that ask this process to end.
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use std::{
+    sync::{
+        LazyLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
+
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    sync::watch,
+};
 
 use super::stop::Stop;
+
+static CAUGHT: AtomicBool = AtomicBool::new(false);
+/// When the first one came.
+static ASKED: LazyLock<watch::Sender<Option<Instant>>> = LazyLock::new(watch::Sender::default);
+
+/// Whether signals no longer kill the process.
+pub(super) fn are_caught() -> bool {
+    CAUGHT.load(Ordering::SeqCst)
+}
+
+/// When the first signal came.
+pub(super) fn asked_at() -> Option<Instant> {
+    *ASKED.borrow()
+}
+
+/// Waits for a signal, unless one has come.
+pub(super) async fn asked() {
+    // The sender is static: it cannot close.
+    drop(ASKED.subscribe().wait_for(Option::is_some).await);
+}
 
 /// SIGINT, SIGTERM and SIGHUP. From its making on, none of them kills the process.
 pub(super) struct Signals {
@@ -13,6 +44,17 @@ pub(super) struct Signals {
 
 impl Signals {
     pub(super) fn new() -> Result<Self, Stop> {
+        CAUGHT.store(true, Ordering::SeqCst);
+        let mut watched = Self::listen()?;
+        // Whoever waits for a reader cannot wait for a signal too.
+        tokio::spawn(async move {
+            watched.next().await;
+            ASKED.send_if_modified(|asked| asked.replace(Instant::now()).is_none());
+        });
+        Self::listen()
+    }
+
+    fn listen() -> Result<Self, Stop> {
         let listen = |kind| {
             signal(kind).map_err(|error| Stop::Usage(format!("cannot listen for signals: {error}")))
         };

@@ -11,10 +11,15 @@ use std::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::sync::oneshot;
 
-use crate::{cli::print, domain::text::visible};
-
-/// How long a reader is waited for at the end, after a signal or on standard error.
-const PATIENCE: Duration = Duration::from_secs(1);
+use crate::{
+    cli::{
+        exit::Exit,
+        outlet::{PATIENCE, Written},
+        print, signals,
+        stop::Stop,
+    },
+    domain::text::visible,
+};
 
 enum News {
     Line(String),
@@ -26,17 +31,17 @@ enum News {
 /// A thread that writes, and the word that it has ended.
 struct Writer {
     news: mpsc::Sender<News>,
-    ended: oneshot::Receiver<()>,
+    ended: oneshot::Receiver<io::Result<()>>,
 }
 
 impl Writer {
-    fn start(write: impl FnOnce(&mpsc::Receiver<News>) + Send + 'static) -> Self {
+    fn start(write: impl FnOnce(&mpsc::Receiver<News>) -> io::Result<()> + Send + 'static) -> Self {
         let (news, received) = mpsc::channel();
         let (end, ended) = oneshot::channel();
         std::thread::spawn(move || {
-            write(&received);
+            let written = write(&received);
             // Nobody may be waiting any more.
-            let _ = end.send(());
+            let _ = end.send(written);
         });
         Self { news, ended }
     }
@@ -46,11 +51,19 @@ impl Writer {
         drop(self.news.send(news));
     }
 
-    async fn end(self, patience: Option<Duration>) {
+    /// Waits until all is written; not long where `is_news`, or once a signal has come.
+    async fn end(self, is_news: bool) -> Written {
         drop(self.news);
-        match patience {
-            Some(patience) => drop(tokio::time::timeout(patience, self.ended).await),
-            None => drop(self.ended.await),
+        let late = async {
+            if !is_news {
+                signals::asked().await;
+            }
+            tokio::time::sleep(PATIENCE).await;
+        };
+        tokio::select! {
+            biased;
+            written = self.ended => Written::Done(written.unwrap_or(Ok(()))),
+            () = late => Written::GivenUp,
         }
     }
 }
@@ -74,15 +87,16 @@ impl Teller {
             for news in news {
                 if let News::Line(line) = news {
                     let mut out = io::stdout().lock();
-                    let written = writeln!(out, "{line}").and_then(|()| out.flush());
-                    if written.is_err() {
-                        return;
-                    }
+                    writeln!(out, "{line}").and_then(|()| out.flush())?;
                 }
             }
+            Ok(())
         });
         let err = if has_bar {
-            Writer::start(move |news| draw(news, &bar))
+            Writer::start(move |news| {
+                draw(news, &bar);
+                Ok(())
+            })
         } else {
             Writer::start(|news| {
                 for news in news {
@@ -92,6 +106,7 @@ impl Teller {
                         News::Counts(..) => {}
                     }
                 }
+                Ok(())
             })
         };
         Self {
@@ -134,10 +149,27 @@ impl Teller {
         }
     }
 
-    /// Waits until all is written. Nobody who was interrupted waits for a reader.
-    pub(in crate::cli) async fn end(self, interrupted: bool) {
-        self.err.end(Some(PATIENCE)).await;
-        self.out.end(interrupted.then_some(PATIENCE)).await;
+    /// Waits until all is written. Nobody who was interrupted waits for a reader. The exit code is that of the run, unless
+    /// all is done and the result of it is not there.
+    pub(in crate::cli) async fn end(self, exit: Exit) -> Result<Exit, Stop> {
+        // Beside a bar the result is there too.
+        let told = self.err.end(!self.beside_bar).await;
+        let written = match (self.out.end(false).await, told) {
+            (Written::Done(_), Written::GivenUp) if self.beside_bar => Written::GivenUp,
+            (written, _) => written,
+        };
+        match written {
+            Written::GivenUp if exit == Exit::Done => Err(Stop::Interrupted { in_flight: false }),
+            Written::Done(Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => {
+                let stop = Stop::Output(error);
+                if exit == Exit::Done {
+                    return Err(stop);
+                }
+                print::alarm(&format!("error: {stop}"));
+                Ok(exit)
+            }
+            Written::Done(_) | Written::GivenUp => Ok(exit),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use nucleo_matcher::{
     pattern::{Atom, AtomKind, CaseMatching, Normalization},
 };
 
-use super::text::skeleton;
+use super::text::Looks;
 
 /// At most `limit` known ids that a person may have meant, the most likely first. The id itself is not among them.
 pub fn near<'a, T: AsRef<str> + Ord + ?Sized>(
@@ -26,26 +26,14 @@ pub fn near<'a, T: AsRef<str> + Ord + ?Sized>(
     found.into_iter().map(|(_, id)| id).collect()
 }
 
-/// An id as it looks and as it is typed. They differ in length: an "m" looks like "rn", one mistake counts twice.
-struct Forms {
-    look: String,
-    keys: String,
-}
-
-impl Forms {
-    fn fill(&mut self, text: &str, looks: &[String]) {
-        self.look.clear();
-        self.keys.clear();
-        if text.is_ascii() {
-            // The table of Unicode is slow, and a directory can hold many ids.
-            for byte in text.bytes() {
-                self.look.push_str(&looks[usize::from(byte)]);
-                self.keys.push(char::from(byte.to_ascii_lowercase()));
-            }
-        } else {
-            self.look = skeleton(text);
-            self.keys = text.to_lowercase();
-        }
+/// An id as it is typed, which differs from how it looks in length: an "m" looks like "rn", one mistake counts twice.
+fn fill_keys(keys: &mut String, text: &str) {
+    keys.clear();
+    if text.is_ascii() {
+        keys.push_str(text);
+        keys.make_ascii_lowercase();
+    } else {
+        keys.push_str(&text.to_lowercase());
     }
 }
 
@@ -76,12 +64,13 @@ const SCATTERED: usize = 100;
 const LEAST: usize = 3;
 
 struct Wanted {
-    forms: Forms,
+    look: String,
+    keys: String,
     letters: (Letters, Letters),
     lengths: (usize, usize),
-    /// What each ASCII character looks like.
-    looks: Vec<String>,
-    candidate: Forms,
+    looks: Looks,
+    /// What a candidate is typed as.
+    typed: String,
     scattered: Atom,
     matcher: Matcher,
     buffer: Vec<char>,
@@ -90,22 +79,17 @@ struct Wanted {
 impl Wanted {
     /// `None` where nothing visible is typed.
     fn of(typed: &str) -> Option<Self> {
-        let looks: Vec<String> = (0..128_u8)
-            .map(|byte| skeleton(char::from(byte).encode_utf8(&mut [0; 4])))
-            .collect();
-        let empty = || Forms {
-            look: String::new(),
-            keys: String::new(),
-        };
-        let mut forms = empty();
-        forms.fill(typed, &looks);
-        (!forms.look.is_empty()).then(|| Self {
-            letters: (letters(&forms.look), letters(&forms.keys)),
-            lengths: (forms.look.chars().count(), forms.keys.chars().count()),
+        let mut looks = Looks::default();
+        let look = looks.of(typed).to_owned();
+        let mut keys = String::new();
+        fill_keys(&mut keys, typed);
+        (!look.is_empty()).then(|| Self {
+            letters: (letters(&look), letters(&keys)),
+            lengths: (look.chars().count(), keys.chars().count()),
             looks,
-            candidate: empty(),
+            typed: String::new(),
             scattered: Atom::new(
-                &forms.keys,
+                &keys,
                 CaseMatching::Ignore,
                 Normalization::Smart,
                 AtomKind::Fuzzy,
@@ -113,34 +97,35 @@ impl Wanted {
             ),
             matcher: Matcher::new(Config::DEFAULT),
             buffer: Vec::new(),
-            forms,
+            look,
+            keys,
         })
     }
 
     /// 0 looks the same; 1 contains or begins alike; from 2 the number of typing mistakes; then those that have the
     /// letters in their order; `None` is too far away.
     fn distance(&mut self, candidate: &str) -> Option<usize> {
-        self.candidate.fill(candidate, &self.looks);
-        let (wanted, candidate) = (&self.forms, &self.candidate);
-        if candidate.look == wanted.look {
+        let look = self.looks.of(candidate);
+        if look == self.look {
             return Some(0);
         }
-        let length = candidate.look.chars().count();
-        let contains = self.lengths.0 >= LEAST && candidate.look.contains(&wanted.look)
-            || length >= LEAST && wanted.look.contains(&candidate.look);
+        let length = look.chars().count();
+        let contains = self.lengths.0 >= LEAST && look.contains(&self.look)
+            || length >= LEAST && self.look.contains(look);
         if contains {
             return Some(1);
         }
+        fill_keys(&mut self.typed, candidate);
         let allowed = (self.lengths.1 / 4).clamp(1, 4);
-        let looks = mistakes(&wanted.look, &self.letters.0, &candidate.look, allowed);
-        let typed = mistakes(&wanted.keys, &self.letters.1, &candidate.keys, allowed);
+        let looks = mistakes(&self.look, &self.letters.0, look, allowed);
+        let typed = mistakes(&self.keys, &self.letters.1, &self.typed, allowed);
         if let Some(fewest) = looks.into_iter().chain(typed).min() {
             return Some(fewest + 1);
         }
         if self.lengths.1 < LEAST {
             return None;
         }
-        let text = Utf32Str::new(&candidate.keys, &mut self.buffer);
+        let text = Utf32Str::new(&self.typed, &mut self.buffer);
         let score = self.scattered.score(text, &mut self.matcher)?;
         Some(SCATTERED + usize::from(u16::MAX - score))
     }
@@ -174,13 +159,6 @@ mod tests {
         fn letters_never_count_more_mistakes_than_there_are(one in "[a-eA-E\u{430}]{0,9}", other in "[a-eA-E\u{430}]{0,9}") {
             let least = least_mistakes(&letters(&one), &letters(&other));
             prop_assert!(least <= strsim::damerau_levenshtein(&one, &other));
-        }
-
-        #[test]
-        fn an_ascii_id_looks_as_the_table_of_unicode_says(text in "[ -~]{1,12}") {
-            let mut wanted = Wanted::of("any").expect("visible");
-            wanted.candidate.fill(&text, &wanted.looks);
-            prop_assert_eq!(&wanted.candidate.look, &skeleton(&text));
         }
     }
 

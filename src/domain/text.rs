@@ -246,7 +246,19 @@ pub fn wrap(text: &str, room: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn an_ascii_text_looks_as_the_table_of_unicode_says(texts in proptest::collection::vec("[ -~]{0,12}", 2)) {
+            let mut looks = Looks::default();
+            for text in texts {
+                prop_assert_eq!(looks.of(&text), skeleton(&text));
+            }
+        }
+    }
 
     #[test]
     fn hidden_characters_become_escapes_and_nothing_is_dropped() {

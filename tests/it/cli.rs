@@ -30,4 +30,5 @@ mod recovery;
 mod secrets;
 mod serve;
 mod signals;
+mod stalled;
 mod update;

@@ -249,15 +249,14 @@ async fn drive(
             },
         }
     };
-    let interrupted = finishing.is_begun();
     let Some(report) = report else {
-        teller.end(true).await;
+        let _ = teller.end(Exit::Interrupted).await;
         print::alarm(&format!(
             "the journal knows how far it came; go on with: groupdesk rotate --resume {batch}"
         ));
         return Err(Stop::Interrupted { in_flight: true });
     };
-    finish(session, teller, &report, ready, interrupted).await
+    finish(session, teller, &report, ready).await
 }
 
 async fn finish(
@@ -265,7 +264,6 @@ async fn finish(
     teller: Teller,
     report: &Report,
     ready: &Ready,
-    interrupted: bool,
 ) -> Result<Exit, Stop> {
     let not_handed_off = not_handed_off(session, report.batch).await;
     if session.json {
@@ -282,8 +280,7 @@ async fn finish(
     if not_handed_off > 0 {
         teller.alarm(report::not_handed_off(not_handed_off));
     }
-    teller.end(interrupted).await;
-    Ok(exit)
+    teller.end(exit).await
 }
 
 /// New tokens of the batch that have not arrived, be it of an earlier run.

@@ -110,12 +110,15 @@ fn is_older(group: &KnownGroup, age: Duration, now: Timestamp) -> bool {
 async fn read(file: &Path) -> Result<Vec<UserGroupId>, Stop> {
     let path = file.to_owned();
     let done = tokio::task::spawn_blocking(move || {
-        let mut text = String::new();
-        if path == Path::new("-") {
-            io::stdin().take(LONGEST).read_to_string(&mut text)?;
+        let from: Box<dyn Read> = if path == Path::new("-") {
+            Box::new(io::stdin())
         } else {
-            let file = std::fs::File::open(&path)?;
-            file.take(LONGEST).read_to_string(&mut text)?;
+            Box::new(std::fs::File::open(&path)?)
+        };
+        let mut text = String::new();
+        // Cut off, the last id could be that of another group.
+        if from.take(LONGEST + 1).read_to_string(&mut text)? as u64 > LONGEST {
+            return Err(io::Error::other("it has more than 64 MiB; divide it"));
         }
         Ok(text)
     });

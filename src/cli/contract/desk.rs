@@ -2,6 +2,31 @@
 
 use super::{Field, Shape, field};
 
+const PROFILE: Field = field("profile", "text", "", "its name");
+const FILE: Field = field("file", "text", "", "the configuration file");
+
+/// What every step of a test of a connection says; they stand below `steps`, or below `check.steps`.
+macro_rules! steps {
+    ($steps:literal) => {
+        &[
+            field(concat!($steps, "[].what"), "text", "", "what was done"),
+            field(
+                concat!($steps, "[].ms"),
+                "number",
+                "",
+                "how long it took, in milliseconds",
+            ),
+            field(concat!($steps, "[].ok"), "bool", "", "it worked"),
+            field(
+                concat!($steps, "[].result"),
+                "text",
+                "",
+                "what was seen; for people",
+            ),
+        ]
+    };
+}
+
 const KEY: &[Field] = &[
     field("id", "number", "", "its number, for revoke"),
     field("environment", "text", "", "the environment it belongs to"),
@@ -21,7 +46,7 @@ pub(super) const SHAPES: &[Shape] = &[
         name: "profile",
         about: "a profile of the configuration, never a key",
         fields: &[&[
-            field("profile", "text", "", "its name"),
+            PROFILE,
             field(
                 "default",
                 "bool",
@@ -64,82 +89,65 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape {
         name: "profile-added",
         about: "a profile that was, or would be, written",
-        fields: &[&[
-            field("profile", "text", "", "its name"),
-            field("file", "text", "", "the configuration file"),
-            field(
-                "written",
-                "bool",
-                "",
-                "false with --dry-run, and where the test failed",
-            ),
-            field("lines", "text", "", "the lines for the file"),
-            field(
-                "check",
-                "object",
-                "--no-check was said",
-                "the test of the connection",
-            ),
-            field(
-                "check.finding",
-                "text",
-                "it could not be tested",
-                "a word of `check`",
-            ),
-            field("check.text", "text", "", "the same for people"),
-            field(
-                "check.steps",
-                "object[]",
-                "",
-                "as in `check`; not there where it could not be tested",
-            ),
-            field("check.steps[].what", "text", "", "what was done"),
-            field(
-                "check.steps[].ms",
-                "number",
-                "",
-                "how long it took, in milliseconds",
-            ),
-            field("check.steps[].ok", "bool", "", "it worked"),
-            field(
-                "check.steps[].result",
-                "text",
-                "",
-                "what was seen; for people",
-            ),
-        ]],
+        fields: &[
+            &[
+                PROFILE,
+                FILE,
+                field(
+                    "written",
+                    "bool",
+                    "",
+                    "false with --dry-run, and where the test failed",
+                ),
+                field("lines", "text", "", "the lines for the file"),
+                field(
+                    "check",
+                    "object",
+                    "--no-check was said",
+                    "the test of the connection",
+                ),
+                field(
+                    "check.finding",
+                    "text",
+                    "it could not be tested",
+                    "a word of `check`",
+                ),
+                field("check.text", "text", "", "the same for people"),
+                field(
+                    "check.steps",
+                    "object[]",
+                    "",
+                    "as in `check`; not there where it could not be tested",
+                ),
+            ],
+            steps!("check.steps"),
+        ],
     },
     Shape {
         name: "check",
         about: "the test of a connection",
-        fields: &[&[
-            field(
-                "finding",
-                "text",
-                "",
-                "accepted, may_not_change, key_refused, not_reached, no_answer, not_found, slash, redirected, web_page, \
+        fields: &[
+            &[
+                field(
+                    "finding",
+                    "text",
+                    "",
+                    "accepted, may_not_change, key_refused, not_reached, no_answer, not_found, slash, redirected, web_page, \
                  busy, service_failed or strange",
-            ),
-            field("text", "text", "", "the same for people"),
-            field("steps", "object[]", "", "what was done, in order"),
-            field("steps[].what", "text", "", "what was done"),
-            field(
-                "steps[].ms",
-                "number",
-                "",
-                "how long it took, in milliseconds",
-            ),
-            field("steps[].ok", "bool", "", "it worked"),
-            field("steps[].result", "text", "", "what was seen; for people"),
-            field("profile", "text", "", "the profile"),
-        ]],
+                ),
+                field("text", "text", "", "the same for people"),
+                field("steps", "object[]", "", "what was done, in order"),
+            ],
+            steps!("steps"),
+            &[field("profile", "text", "", "the profile")],
+        ],
     },
     Shape {
         name: "profile-removed",
         about: "a profile that was, or would be, taken out",
         fields: &[&[
-            field("profile", "text", "", "its name"),
-            field("file", "text", "", "the configuration file"),
+            PROFILE,
+            FILE,
             field("dry_run", "bool", "", "nothing was changed"),
             field("lines", "text", "", "the lines that go"),
         ]],
@@ -147,10 +155,7 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape {
         name: "profile-key",
         about: "what the kernel's keyring holds now",
-        fields: &[&[
-            field("profile", "text", "", "its name"),
-            field("stored", "bool", "", "false after --forget"),
-        ]],
+        fields: &[&[PROFILE, field("stored", "bool", "", "false after --forget")]],
     },
     Shape {
         name: "demo",

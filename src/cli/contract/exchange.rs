@@ -1,6 +1,12 @@
 //! Import, apply and export.
 
-use super::{Shape, field};
+use super::{
+    Field, Shape, field,
+    shared::{DRY_RUN, NOT_STARTED, STOPPED, THE_GROUP, WARNINGS},
+};
+
+const ROW: Field = field("row", "number", "", "of the files, from 1");
+const ROWS: Field = field("rows", "number", "", "rows of the files");
 
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
@@ -8,7 +14,7 @@ pub(super) const SHAPES: &[Shape] = &[
         about: "a row that was taken into the directory; nothing was sent",
         fields: &[&[
             field("row", "number", "", "of the file, from 1"),
-            field("user_group_id", "text", "", "the group"),
+            THE_GROUP,
             field(
                 "outcome",
                 "text",
@@ -45,7 +51,7 @@ pub(super) const SHAPES: &[Shape] = &[
                 "",
                 "of the files, from 1; not there for not_in_files",
             ),
-            field("user_group_id", "text", "", "the group"),
+            THE_GROUP,
             field(
                 "plan",
                 "text",
@@ -71,8 +77,8 @@ pub(super) const SHAPES: &[Shape] = &[
         name: "plan-sum",
         about: "the last line: create + update + unchanged + not_known + exists = rows",
         fields: &[&[
-            field("dry_run", "bool", "", "true"),
-            field("rows", "number", "", "rows of the files"),
+            DRY_RUN,
+            ROWS,
             field("create", "number", "", "groups that are not known here"),
             field("update", "number", "", "groups that differ"),
             field("unchanged", "number", "", "groups that are as wanted"),
@@ -84,8 +90,8 @@ pub(super) const SHAPES: &[Shape] = &[
         name: "sent-row",
         about: "what came of a row that was sent, as it ends",
         fields: &[&[
-            field("row", "number", "", "of the files, from 1"),
-            field("user_group_id", "text", "", "the group"),
+            ROW,
+            THE_GROUP,
             field(
                 "outcome",
                 "text",
@@ -93,14 +99,14 @@ pub(super) const SHAPES: &[Shape] = &[
                 "created, existed, updated, unchanged, not_known, failed, or a word of `failure`",
             ),
             field("note", "text", "none", "what is wrong; for people"),
-            field("warnings", "text[]", "", "what a person should know"),
+            WARNINGS,
         ]],
     },
     Shape {
         name: "sent-sum",
         about: "the last line: created + existed + updated + unchanged + failed + unknown + done_before + not_started = rows",
         fields: &[&[
-            field("rows", "number", "", "rows of the files"),
+            ROWS,
             field("created", "number", "", "groups that were made"),
             field("existed", "number", "", "groups that were there, unchanged"),
             field("updated", "number", "", "groups that were changed"),
@@ -113,13 +119,8 @@ pub(super) const SHAPES: &[Shape] = &[
                 "",
                 "done by an earlier run of the same file",
             ),
-            field("not_started", "number", "", "nothing was sent"),
-            field(
-                "stopped",
-                "text",
-                "it ran to its end",
-                "why it stopped; for people",
-            ),
+            NOT_STARTED,
+            STOPPED,
         ]],
     },
     Shape {
@@ -127,7 +128,7 @@ pub(super) const SHAPES: &[Shape] = &[
         about: "a row that cannot be used; nothing is done then",
         fields: &[&[
             field("file", "text", "", "the file, or standard input"),
-            field("row", "number", "", "of the files, from 1"),
+            ROW,
             field("line", "number", "", "of the file, where the row begins"),
             field("error", "text", "", "what is wrong; for people"),
         ]],
@@ -136,7 +137,7 @@ pub(super) const SHAPES: &[Shape] = &[
         name: "wrong-sum",
         about: "the last line; the exit code is 2",
         fields: &[&[
-            field("rows", "number", "", "rows of the files"),
+            ROWS,
             field("bad", "number", "", "how many of them are wrong"),
             field("error", "text", "", "the same for people"),
         ]],
@@ -146,7 +147,7 @@ pub(super) const SHAPES: &[Shape] = &[
         about: "a group as import and apply read it; --format jsonl has one on each line. A field that is not known here \
                 is not there",
         fields: &[&[
-            field("user_group_id", "text", "", "the group"),
+            THE_GROUP,
             field("name", "text", "", "its name"),
             field(
                 "mapping",

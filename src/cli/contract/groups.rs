@@ -1,6 +1,9 @@
 //! Groups, answers, requests, failures, and the history.
 
-use super::{Field, Shape, field};
+use super::{
+    Field, Shape, field,
+    shared::{DRY_RUN, HANDED_OFF, NOTHING_DONE, REPLACED, THE_GROUP, WARNINGS},
+};
 
 const GROUP: &[Field] = &[
     field("user_group_id", "text", "", "the id of the group"),
@@ -58,7 +61,7 @@ const ANSWER: &[Field] = &[
          back), recovered (the answer was lost, a new token is there), superseded (then rotated by somebody else), \
          created_by_get (an alarm: reading made the group)",
     ),
-    field("warnings", "text[]", "", "what a person should know"),
+    WARNINGS,
     field(
         "token",
         "text",
@@ -68,36 +71,18 @@ const ANSWER: &[Field] = &[
 ];
 
 const ROTATED: &[Field] = &[
-    field(
-        "previous_fingerprint",
-        "text",
-        "not known",
-        "of the token that was replaced",
-    ),
+    REPLACED,
     field(
         "handoff",
         "object",
         "nothing is handed off",
         "what came of handing the new token off",
     ),
-    field("handoff.state", "text", "", "pending, done or failed"),
-    field(
-        "handoff.exit",
-        "number",
-        "it has not run, or did not exit by itself",
-        "exit code of the command",
-    ),
-    field(
-        "handoff.note",
-        "text",
-        "nothing was seen",
-        "what was seen, without secrets",
-    ),
 ];
 
 const REQUEST: &[Field] = &[
-    field("outcome", "text", "always", "nothing was done"),
-    field("dry_run", "bool", "", "true"),
+    NOTHING_DONE,
+    DRY_RUN,
     field("method", "text", "", "of the request that would be sent"),
     field("url", "text", "", "where it would go"),
 ];
@@ -116,7 +101,7 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape {
         name: "rotated",
         about: "a group whose token was rotated",
-        fields: &[GROUP, ANSWER, ROTATED],
+        fields: &[GROUP, ANSWER, ROTATED, HANDED_OFF],
     },
     Shape {
         name: "request",
@@ -141,7 +126,7 @@ pub(super) const SHAPES: &[Shape] = &[
         fields: &[
             REQUEST,
             &[
-                field("user_group_id", "text", "", "the group"),
+                THE_GROUP,
                 field(
                     "fingerprint",
                     "text",
@@ -159,7 +144,7 @@ pub(super) const SHAPES: &[Shape] = &[
             field("at", "time", "", "when it was written"),
             field("by", "text", "", "who did it: user@machine"),
             field("profile", "text", "", "where"),
-            field("user_group_id", "text", "", "the group"),
+            THE_GROUP,
             field(
                 "operation",
                 "text",
@@ -194,7 +179,7 @@ pub(super) const SHAPES: &[Shape] = &[
         about: "a group that has or had the token; an empty array and exit 1 where there is none",
         fields: &[&[
             field("profile", "text", "", "of which profile"),
-            field("user_group_id", "text", "", "the group"),
+            THE_GROUP,
             field(
                 "current",
                 "bool",

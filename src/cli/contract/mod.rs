@@ -8,6 +8,7 @@ mod printed;
 mod refresh;
 mod render;
 mod rotations;
+mod shared;
 
 pub(super) use render::{manual, object, text};
 

@@ -1,13 +1,24 @@
 //! Reading all known groups again.
 
-use super::{Shape, field};
+use super::{
+    Field, Shape, field,
+    shared::{MILLISECONDS, NOT_STARTED, REQUESTS, STOPPED, THE_GROUP, WARNINGS},
+};
+
+const DONE_BEFORE: Field = field("done_before", "number", "", "read by an interrupted run");
+const NEVER_SEEN: Field = field(
+    "never_seen",
+    "number",
+    "",
+    "left out: only files told of them",
+);
 
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
         name: "refreshed",
         about: "a group that was read again, as it ends",
         fields: &[&[
-            field("user_group_id", "text", "", "the group"),
+            THE_GROUP,
             field(
                 "outcome",
                 "text",
@@ -22,14 +33,14 @@ pub(super) const SHAPES: &[Shape] = &[
                 "of the token known before",
             ),
             field("fingerprint", "text", "not known", "of the token now"),
-            field("milliseconds", "number", "", "how long it took"),
+            MILLISECONDS,
             field(
                 "note",
                 "text",
                 "it was read",
                 "why it could not be read; for people",
             ),
-            field("warnings", "text[]", "", "what a person should know"),
+            WARNINGS,
         ]],
     },
     Shape {
@@ -50,39 +61,23 @@ pub(super) const SHAPES: &[Shape] = &[
             field("created", "number", "", "made by reading"),
             field("wrong_environment", "number", "", "of another environment"),
             field("failed", "number", "", "not read"),
-            field("done_before", "number", "", "read by an interrupted run"),
-            field("not_started", "number", "", "nothing was sent"),
-            field(
-                "never_seen",
-                "number",
-                "",
-                "left out: only files told of them",
-            ),
-            field(
-                "stopped",
-                "text",
-                "it ran to its end",
-                "why it stopped; for people",
-            ),
+            DONE_BEFORE,
+            NOT_STARTED,
+            NEVER_SEEN,
+            STOPPED,
         ]],
     },
     Shape {
         name: "refresh-plan",
         about: "what get --refresh-all would do",
-        fields: &[&[
-            field("dry_run", "bool", "", "true"),
-            field("outcome", "text", "always", "nothing was done"),
-            field("method", "text", "", "of the requests that would be sent"),
-            field("url", "text", "", "where they would go"),
-            field("planned", "number", "", "groups of the whole"),
-            field("done_before", "number", "", "read by an interrupted run"),
-            field("to_read", "number", "", "groups that would be read"),
-            field(
-                "never_seen",
-                "number",
-                "",
-                "left out: only files told of them",
-            ),
-        ]],
+        fields: &[
+            REQUESTS,
+            &[
+                field("planned", "number", "", "groups of the whole"),
+                DONE_BEFORE,
+                field("to_read", "number", "", "groups that would be read"),
+                NEVER_SEEN,
+            ],
+        ],
     },
 ];

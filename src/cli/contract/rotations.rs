@@ -1,6 +1,11 @@
 //! Rotations: the journal, settling, hand-offs, and many at once.
 
-use super::{Field, Shape, field};
+use super::{
+    Field, Shape, field,
+    shared::{
+        HANDED_OFF, MILLISECONDS, NEW_TOKEN, REPLACED, REQUESTS, STOPPED, THE_GROUP, WARNINGS,
+    },
+};
 
 const ROTATION: &[Field] = &[
     field(
@@ -9,7 +14,7 @@ const ROTATION: &[Field] = &[
         "",
         "its number, for settle, abandon and handoff",
     ),
-    field("user_group_id", "text", "", "the group"),
+    THE_GROUP,
     field(
         "state",
         "text",
@@ -22,7 +27,7 @@ const ROTATION: &[Field] = &[
         "",
         "of the token that is replaced",
     ),
-    field("fingerprint", "text", "not known", "of the new token"),
+    NEW_TOKEN,
     field("started_at", "time", "", "when it was begun"),
     field("by", "text", "", "who began it: user@machine"),
     field(
@@ -72,46 +77,36 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape {
         name: "hand-off",
         about: "a new token that was handed off again",
-        fields: &[&[
-            field("rotation", "number", "", "number of the rotation"),
-            field(
-                "user_group_id",
-                "text",
-                "",
-                "the group; not there with error",
-            ),
-            field(
-                "fingerprint",
-                "text",
-                "not known",
-                "of the token; not there with error",
-            ),
-            field(
-                "handoff",
-                "object",
-                "",
-                "what came of it; not there with error",
-            ),
-            field("handoff.state", "text", "", "pending, done or failed"),
-            field(
-                "handoff.exit",
-                "number",
-                "it has not run, or did not exit by itself",
-                "exit code of the command",
-            ),
-            field(
-                "handoff.note",
-                "text",
-                "nothing was seen",
-                "what was seen, without secrets",
-            ),
-            field(
+        fields: &[
+            &[
+                field("rotation", "number", "", "number of the rotation"),
+                field(
+                    "user_group_id",
+                    "text",
+                    "",
+                    "the group; not there with error",
+                ),
+                field(
+                    "fingerprint",
+                    "text",
+                    "not known",
+                    "of the token; not there with error",
+                ),
+                field(
+                    "handoff",
+                    "object",
+                    "",
+                    "what came of it; not there with error",
+                ),
+            ],
+            HANDED_OFF,
+            &[field(
                 "error",
                 "text",
                 "",
                 "why it could not be tried; there only then",
-            ),
-        ]],
+            )],
+        ],
     },
     Shape {
         name: "bulk-item",
@@ -123,7 +118,7 @@ pub(super) const SHAPES: &[Shape] = &[
                 "",
                 "number of the batch, for --resume and --retry-failed",
             ),
-            field("user_group_id", "text", "", "the group"),
+            THE_GROUP,
             field("outcome", "text", "", "a word of `answer` or of `failure`"),
             field(
                 "rotation",
@@ -131,22 +126,17 @@ pub(super) const SHAPES: &[Shape] = &[
                 "none was begun",
                 "number of the rotation",
             ),
-            field(
-                "previous_fingerprint",
-                "text",
-                "not known",
-                "of the token that was replaced",
-            ),
-            field("fingerprint", "text", "not known", "of the new token"),
+            REPLACED,
+            NEW_TOKEN,
             field(
                 "settled",
                 "bool",
                 "",
                 "it was begun by an earlier run, and only read now",
             ),
-            field("milliseconds", "number", "", "how long it took"),
+            MILLISECONDS,
             field("note", "text", "none", "what to know; for people"),
-            field("warnings", "text[]", "", "what a person should know"),
+            WARNINGS,
         ]],
     },
     Shape {
@@ -190,12 +180,7 @@ pub(super) const SHAPES: &[Shape] = &[
                     "",
                     "new tokens that have not arrived",
                 ),
-                field(
-                    "stopped",
-                    "text",
-                    "it ran to its end",
-                    "why it stopped; for people",
-                ),
+                STOPPED,
             ],
             SKIPPED,
         ],
@@ -204,18 +189,13 @@ pub(super) const SHAPES: &[Shape] = &[
         name: "bulk-plan",
         about: "what a bulk rotation would do",
         fields: &[
-            &[
-                field("dry_run", "bool", "", "true"),
-                field("outcome", "text", "always", "nothing was done"),
-                field("method", "text", "", "of the requests that would be sent"),
-                field("url", "text", "", "where they would go"),
-                field(
-                    "ready",
-                    "text[]",
-                    "",
-                    "ids of the groups that would be rotated",
-                ),
-            ],
+            REQUESTS,
+            &[field(
+                "ready",
+                "text[]",
+                "",
+                "ids of the groups that would be rotated",
+            )],
             SKIPPED,
         ],
     },

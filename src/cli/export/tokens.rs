@@ -103,11 +103,14 @@ pub(super) async fn read(
         teller.counts(kept + failed, &format!("{kept} read, {failed} failed"));
     };
     drop(reads);
-    teller.say(format!("{kept} of {all} tokens are in {}", file.display()));
-    teller.end(stopped.is_some()).await;
+    let place = file.display();
+    teller.say(match kept {
+        0 => format!("0 of {all} tokens were read; {place} was not made"),
+        _ => format!("{kept} of {all} tokens are in {place}"),
+    });
+    let ended = teller.end(Exit::all(kept == all)).await;
     match stopped {
         Some(stop) => Err(stop),
-        None if kept < all => Ok(Exit::Partly),
-        None => Ok(Exit::Done),
+        None => ended,
     }
 }

@@ -137,18 +137,17 @@ pub(in crate::cli) async fn run(
     if left_at_once {
         drop(flying);
         teller.alarm("what was in flight is unknown; the same command again goes on".into());
-        teller.end(true).await;
+        let _ = teller.end(Exit::Interrupted).await;
         return Err(Stop::Interrupted { in_flight: true });
     }
     drop(flying);
+    run.end(checked.rows);
     if let Some(import) = import
-        && run.counts.done() == checked.rows
+        && run.is_complete(checked.rows)
         && let Err(error) = session.operations.end_import(import).await
     {
         teller.alarm(format!("! {error}; the same file again would send nothing"));
     }
     run.say_sum(session.json, &teller, checked.rows);
-    let exit = run.exit(checked.rows);
-    teller.end(run.interrupted).await;
-    Ok(exit)
+    teller.end(run.exit(checked.rows)).await
 }

@@ -71,6 +71,8 @@ fn words(parts: impl IntoIterator<Item = (&'static str, usize)>) -> String {
     parts.join(", ")
 }
 
+const INTERRUPTED: &str = "interrupted";
+
 /// A run as far as it came.
 #[derive(Debug, Default)]
 pub(super) struct Run {
@@ -79,7 +81,8 @@ pub(super) struct Run {
     stop_after: usize,
     in_a_row: usize,
     pub(super) stopped: Option<String>,
-    pub(super) interrupted: bool,
+    interrupted: bool,
+    alarmed: bool,
     first_failure: Option<Exit>,
 }
 
@@ -93,7 +96,7 @@ impl Run {
 
     pub(super) fn interrupt(&mut self) {
         self.interrupted = true;
-        self.stopped.get_or_insert_with(|| "interrupted".into());
+        self.stopped.get_or_insert_with(|| INTERRUPTED.into());
     }
 
     pub(super) fn ended(&mut self, number: usize, end: &RowEnd) {
@@ -110,6 +113,7 @@ impl Run {
         };
         self.in_a_row = failure.map_or(0, |_| self.in_a_row + 1);
         if end.is_alarm() {
+            self.alarmed = true;
             self.stopped.get_or_insert_with(|| {
                 format!("stopped at row {number}: the next could fail the same")
             });
@@ -125,9 +129,22 @@ impl Run {
         rows - self.counts.ended()
     }
 
+    /// Every row is written down as done; one that ended with an alarm is not.
+    pub(super) fn is_complete(&self, rows: usize) -> bool {
+        self.counts.done() == rows && !self.alarmed
+    }
+
+    /// Nothing is begun any more. An interrupt that came too late to leave anything out was none.
+    pub(super) fn end(&mut self, rows: usize) {
+        if self.interrupted && self.not_started(rows) == 0 {
+            self.interrupted = false;
+            self.stopped.take_if(|stopped| stopped == INTERRUPTED);
+        }
+    }
+
     pub(super) fn say_sum(&self, as_json: bool, teller: &Teller, rows: usize) {
         let not_started = self.not_started(rows);
-        if not_started + self.counts.failed + self.counts.unknown > 0 {
+        if !self.is_complete(rows) {
             teller.say(
                 "the same command again goes on with what is not done; nothing that is done is sent twice".into(),
             );

@@ -130,9 +130,8 @@ async fn drive(session: &Session, ready: Ready, signals: &mut Signals) -> Result
             },
         }
     };
-    let interrupted = finishing.is_begun();
     let Some((counts, halt)) = ended else {
-        teller.end(true).await;
+        let _ = teller.end(Exit::Interrupted).await;
         print::alarm("go on with: groupdesk get --refresh-all --resume");
         return Err(Stop::Interrupted { in_flight: true });
     };
@@ -141,8 +140,7 @@ async fn drive(session: &Session, ready: Ready, signals: &mut Signals) -> Result
     for line in advice(&counts) {
         teller.say(line.into());
     }
-    teller.end(interrupted).await;
-    Ok(told.exit(&counts, halt.as_ref()))
+    teller.end(told.exit(&counts, halt.as_ref())).await
 }
 
 /// What to do next.

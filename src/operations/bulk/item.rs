@@ -38,6 +38,8 @@ pub(super) struct Outcome {
     pub fatal: Option<String>,
     /// It says nothing about the service.
     pub harmless: bool,
+    /// The run was stopped before anything was sent for it.
+    pub stopped: bool,
 }
 
 impl Outcome {
@@ -60,7 +62,13 @@ impl Outcome {
             },
             fatal: None,
             harmless: false,
+            stopped: false,
         }
+    }
+
+    fn stopped(mut self) -> Self {
+        self.stopped = true;
+        self
     }
 
     fn warned(mut self, warnings: Vec<Warning>) -> Self {
@@ -107,7 +115,7 @@ impl Bench {
             }
         };
         match rotated {
-            None => Outcome::of(&item, Standing::NotStarted, "not_started", begun),
+            None => Outcome::of(&item, Standing::NotStarted, "not_started", begun).stopped(),
             Some(Ok(done)) => self.rotated(&item, done, begun).await,
             Some(Err(failure)) => self.failed(&item, failure, begun).await,
         }
@@ -143,7 +151,7 @@ impl Bench {
         outcome.ended.settled = true;
         outcome.ended.fingerprint = fingerprint;
         match read {
-            None => outcome,
+            None => outcome.stopped(),
             Some(Err(failure)) => {
                 outcome.harmless = true;
                 outcome.noted(failure.to_string())

@@ -147,6 +147,7 @@ impl Work for Shift<'_> {
             mut ended,
             fatal,
             harmless,
+            stopped,
         } = outcome;
         if let Some(now) = self.queue.standings.get_mut(ended.place.position) {
             let before = std::mem::replace(now, ended.standing);
@@ -158,6 +159,9 @@ impl Work for Shift<'_> {
         self.queue.operations.reached(Point::ItemEnded);
         if let Some(why) = fatal {
             return Some(Halt::Cannot(why));
+        }
+        if stopped {
+            return Some(Halt::Asked);
         }
         if harmless {
             return None;

@@ -119,7 +119,9 @@ impl Work for Queue {
         let Some(outcome) = outcome else {
             return Some(Halt::Cannot("a read broke off in this program".into()));
         };
-        let mut read = outcome?;
+        let Some(mut read) = outcome else {
+            return Some(Halt::Asked);
+        };
         self.counts.ended(read.found);
         read.counts = self.counts;
         let stops = self.stops(&read);

@@ -131,3 +131,15 @@ async fn without_a_profile_it_says_how_to_get_one() {
     let json = desk.json(2, &["list"]).await;
     assert!(json["error"].is_string() && json["outcome"].is_null());
 }
+
+#[tokio::test]
+async fn a_list_of_ids_is_not_cut_off() {
+    let mut desk = Desk::new();
+    desk.connect("http://127.0.0.1:9", "key");
+    // Only what is too long counts: all of it is one hole.
+    let list = std::fs::File::create(desk.path("ids")).expect("made");
+    list.set_len(64 * 1024 * 1024 + 1).expect("long");
+    let ran = desk.run(&["rotate", "--from", "ids", "--yes"]).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("more than 64 MiB"), "{}", ran.err);
+}

@@ -13,7 +13,10 @@ use super::{
     desk::{Background, Desk},
     guards::methods,
 };
-use crate::support::faults::{Fault, Faults, http, json as answer};
+use crate::support::{
+    faults::{Fault, Faults, http, json as answer},
+    until::received,
+};
 
 fn objects(text: &str) -> Vec<Value> {
     let lines = text.lines();
@@ -238,18 +241,6 @@ async fn a_second_interrupt_leaves_at_once() {
     assert_eq!(running.code().await, Some(130));
 }
 
-/// Waits until the service has this many requests.
-async fn received(service: &Faults, count: usize) {
-    let waiting = async {
-        while service.requests().len() < count {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(super::desk::DEADLINE, waiting)
-        .await
-        .expect("the request arrives");
-}
-
 #[tokio::test]
 async fn waiting_for_rows_can_be_interrupted() {
     let mut desk = Desk::new();
@@ -331,4 +322,51 @@ async fn beginning_again_is_confirmed_before_the_journal_is_given_up() {
     assert!(shown.contains("import 4 in live"), "{shown}");
     let ran = desk.run(&import(&file, &CREATE)).await;
     assert_eq!(sum(&ran.out)["done_before"], 1, "{}", ran.out);
+}
+
+#[tokio::test]
+async fn a_row_that_ends_with_an_alarm_is_sent_again_and_no_other() {
+    let alarming = answer(
+        "200 OK",
+        &json!({"success": 1, "new_user_group": true, "user_group": {"team_id": 7, "token": "t", "name": "g2",
+            "provided_id": "g2", "properties": null, "api_environment_tag": "Testing"}}),
+    );
+    let service = Faults::start(vec![made("g1", true), alarming, made("g2", false)]).await;
+    let mut desk = Desk::new();
+    desk.connect(&service.base_url(), "key");
+    let file = ids(&desk, 2);
+    let ran = desk.run(&import(&file, &CREATE)).await;
+    assert_eq!(ran.code, 6, "{}{}", ran.out, ran.err);
+    let again = desk.run(&import(&file, &CREATE)).await;
+    assert_eq!(again.code, 0, "{}{}", again.out, again.err);
+    let sum = objects(&again.out).pop().expect("a sum");
+    assert_eq!(
+        (&sum["done_before"], &sum["existed"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(methods(&service).len(), 3);
+}
+
+#[tokio::test]
+async fn an_interrupt_that_leaves_nothing_undone_changes_nothing() {
+    let Fault::Answer(bytes) = made("g1", true) else {
+        panic!("an answer");
+    };
+    // Time enough for the signal to come before the end of it.
+    let slowly = Fault::Trickle(bytes, std::time::Duration::from_millis(4));
+    let service = Faults::start(vec![slowly]).await;
+    let mut desk = Desk::new();
+    desk.connect(&service.base_url(), "key");
+    let file = ids(&desk, 1);
+    let mut running = Background::start(desk.command(&import(&file, &CREATE)));
+    received(&service, 1).await;
+    running.signal(Signal::INT);
+    running.says("finishing what is in flight").await;
+    assert!(running.line().await.contains("\"created\""));
+    let last = sum(&running.line().await);
+    assert_eq!(
+        (&last["created"], &last["stopped"]),
+        (&json!(1), &json!(null))
+    );
+    assert_eq!(running.code().await, Some(0));
 }

@@ -14,7 +14,10 @@ use super::{
     guards::{acquainted, group},
     handoff::scene,
 };
-use crate::support::faults::{Fault, Faults, http, json as answer};
+use crate::support::{
+    faults::{Fault, Faults, http, json as answer},
+    until::eventually,
+};
 
 /// Runs each with `--json`, and looks that a failure says its code.
 async fn all_end_with(desk: &Desk, code: i32, commands: &[&[&str]]) {
@@ -192,15 +195,7 @@ async fn interrupted() {
     ] {
         let before = service.connections();
         let mut running = Background::start(desk.command(arguments));
-        let received = async {
-            while service.connections() == before {
-                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-            }
-        };
-        let deadline = super::desk::DEADLINE;
-        tokio::time::timeout(deadline, received)
-            .await
-            .expect("it comes");
+        eventually("it comes", || service.connections() > before).await;
         running.signal(Signal::TERM);
         if arguments.contains(&"--exists") {
             // It may create, and is waited for like a change.
@@ -225,21 +220,14 @@ async fn interrupted() {
 /// Waits until the process listens to signals.
 async fn caught(running: &Background) {
     let file = format!("/proc/{}/status", running.pid().as_raw_nonzero());
-    let waiting = async {
-        loop {
-            let status = fs::read_to_string(&file).expect("it runs");
-            let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-            let caught = u64::from_str_radix(caught.expect("a mask").trim(), 16).expect("hex");
-            // Signal 2 is the second bit.
-            if caught & 2 != 0 {
-                return;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
+    let is_caught = || {
+        let status = fs::read_to_string(&file).expect("it runs");
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let caught = u64::from_str_radix(caught.expect("a mask").trim(), 16).expect("hex");
+        // Signal 2 is the second bit.
+        caught & 2 != 0
     };
-    tokio::time::timeout(super::desk::DEADLINE, waiting)
-        .await
-        .expect("in time");
+    eventually("it listens", is_caught).await;
 }
 
 /// Codes are made from [`Exit`] alone, and `Exit` is a code only in its own file.

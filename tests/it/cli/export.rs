@@ -1,8 +1,10 @@
 //! `export`: what comes out goes in again as it was, and tokens come only when asked for, into a file of their own.
 
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 
-use super::desk::Desk;
+use rusqlite::Connection;
+
+use super::desk::{Desk, files};
 
 #[tokio::test]
 async fn export_import_export_is_byte_identical() {
@@ -70,4 +72,75 @@ async fn tokens_come_from_the_service_into_a_private_file() {
         .run(&["export", "--reveal-tokens", "--token-out", &file])
         .await;
     assert_eq!(again.code, 2, "an existing file is not overwritten");
+}
+
+#[tokio::test]
+async fn the_tokens_are_not_replaced_by_the_groups() {
+    let mut desk = Desk::new();
+    let _held = desk.hold_demo().await;
+    for (output, tokens) in [("all.jsonl", "./all.jsonl"), ("all.jsonl", "all.jsonl")] {
+        let ran = desk
+            .run(&[
+                "export",
+                "--reveal-tokens",
+                "--token-out",
+                tokens,
+                "--output",
+                output,
+            ])
+            .await;
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(ran.err.contains("name the same file"), "{}", ran.err);
+        assert!(!desk.path("all.jsonl").exists());
+    }
+}
+
+#[tokio::test]
+async fn a_file_of_tokens_that_is_not_there_is_not_spoken_of_as_if_it_were() {
+    let mut desk = Desk::new();
+    desk.connect("http://127.0.0.1:9", "key");
+    let ran = desk
+        .run(&["export", "--reveal-tokens", "--token-out", "none.jsonl"])
+        .await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("none.jsonl was not made"), "{}", ran.err);
+    assert!(!desk.path("none.jsonl").exists());
+}
+
+#[tokio::test]
+async fn a_directory_that_breaks_in_the_middle_leaves_no_half_file() {
+    let mut desk = Desk::new();
+    let held = desk.hold(&["demo", "--hold", "--groups", "3000"]).await;
+    let rows = desk.write("all.jsonl", &desk.run(&["export"]).await.out);
+    let broken = desk.path("broken.db").display().to_string();
+    let taken = desk.run(&["import", &rows, "--directory", &broken]).await;
+    assert_eq!(taken.code, 0, "{}", taken.err);
+    let page: u32 = {
+        let file = Connection::open(&broken).expect("a database");
+        let last =
+            "SELECT max(pageno) FROM dbstat WHERE name = 'user_groups' AND pagetype = 'leaf'";
+        file.query_row(last, [], |row| row.get(0)).expect("a page")
+    };
+    let file = std::fs::File::options().write(true).open(&broken);
+    let file = file.expect("there");
+    file.write_all_at(&[0xff; 4096], u64::from(page - 1) * 4096)
+        .expect("written");
+    let part = desk.run(&["export", "--directory", &broken]).await;
+    assert_eq!(part.code, 2, "{}", part.err);
+    assert!(part.out.lines().count() > 1000, "it breaks in the middle");
+    std::fs::create_dir(desk.path("out")).expect("a folder");
+    for _ in 0..5 {
+        let ran = desk
+            .run(&[
+                "export",
+                "--directory",
+                &broken,
+                "--output",
+                "out/all.jsonl",
+            ])
+            .await;
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert_eq!(files(&desk.path("out")), Vec::<std::path::PathBuf>::new());
+    }
+    drop(held);
 }

@@ -2,7 +2,8 @@
 
 use rustix::process::Signal;
 
-use super::desk::{Background, DEADLINE, Desk};
+use super::desk::{Background, Desk};
+use crate::support::until::eventually;
 
 /// A desk with a service, a group `acme`, and a profile that hands off to a script.
 pub(super) async fn scene(script: &str) -> (Desk, Background) {
@@ -32,14 +33,7 @@ pub(super) fn does(desk: &Desk, script: &str) {
 }
 
 async fn exists(desk: &Desk, name: &str) {
-    let waiting = async {
-        while !desk.path(name).exists() {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(DEADLINE, waiting)
-        .await
-        .expect("it appears");
+    eventually(name, || desk.path(name).exists()).await;
 }
 
 async fn token(desk: &Desk) -> String {

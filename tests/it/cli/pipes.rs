@@ -80,6 +80,7 @@ async fn a_reader_that_leaves_early_ends_every_command_quietly() {
 async fn a_full_disk_is_a_failure_and_is_said() {
     let mut desk = Desk::new();
     let _held = desk.hold_demo().await;
+    desk.write("rows.csv", "user_group_id\nacme-eu\n");
     for command in [
         "list",
         "list --json",
@@ -87,6 +88,13 @@ async fn a_full_disk_is_a_failure_and_is_said() {
         "history",
         "help json",
         "man",
+        "import rows.csv",
+        "import rows.csv --create --yes",
+        "import rows.csv --create --yes --json",
+        "apply rows.csv",
+        "get --refresh-all",
+        "get --refresh-all --json",
+        "rotate acme-eu acme-us --yes --json",
     ] {
         let ran = shell(&desk, &format!("groupdesk {command} > /dev/full")).await;
         assert_eq!(ran.code, 2, "{command}: {}", ran.err);

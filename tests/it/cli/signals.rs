@@ -1,25 +1,16 @@
 //! Ctrl-C on the command line: reads end at once; a change in flight is waited for, and a second one leaves.
 
 use rustix::process::Signal;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     desk::{Background, Desk, files},
     guards::{acquainted, group, methods},
 };
-use crate::support::faults::{Fault, Faults};
-
-/// Waits until the service has this many requests.
-async fn received(service: &Faults, count: usize) {
-    let waiting = async {
-        while service.requests().len() < count {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(super::desk::DEADLINE, waiting)
-        .await
-        .expect("the request arrives");
-}
+use crate::support::{
+    faults::{Fault, http},
+    until::{eventually, received},
+};
 
 #[tokio::test]
 async fn a_read_ends_at_once() {
@@ -43,6 +34,34 @@ async fn a_change_in_flight_is_waited_for_until_the_second() {
 }
 
 #[tokio::test]
+async fn a_run_that_only_waits_for_a_busy_service_is_interrupted_like_any_other() {
+    for arguments in [
+        &["get", "--refresh-all"][..],
+        &["rotate", "--from", "rows.csv", "--yes"],
+        &["import", "rows.csv", "--create", "--update", "--yes"],
+    ] {
+        let headers = ["Content-Type: application/json", "Retry-After: 60"];
+        let body = json!({"success": 0, "error": {"code": "busy", "message": "later"}});
+        let busy = http("429 Too Many Requests", &headers, body.to_string());
+        let (desk, service) = acquainted(vec![Fault::Answer(busy)]).await;
+        let head = if arguments[0] == "import" {
+            "user_group_id\n"
+        } else {
+            ""
+        };
+        desk.write("rows.csv", &format!("{head}acme\n"));
+        let mut running = Background::start(desk.command(&[arguments, &["--json"]].concat()));
+        running.says("asks to wait 60 s").await;
+        running.signal(Signal::INT);
+        let sum: Value = serde_json::from_str(&running.line().await).expect("JSON");
+        assert_eq!(sum["not_started"], 1, "{arguments:?}: {sum}");
+        assert!(sum["stopped"].is_string(), "{arguments:?}: {sum}");
+        assert_eq!(running.code().await, Some(130), "{arguments:?}");
+        assert_eq!(methods(&service), ["GET", "GET"], "{arguments:?}");
+    }
+}
+
+#[tokio::test]
 async fn waiting_for_standard_input_can_be_interrupted() {
     let mut desk = Desk::new();
     desk.connect("http://127.0.0.1:9", "key");
@@ -60,17 +79,11 @@ async fn waiting_for_standard_input_can_be_interrupted() {
 async fn a_demo_that_is_interrupted_while_it_is_made_leaves_nothing() {
     let desk = Desk::new();
     let mut made = Background::start(desk.command(&["demo", "--hold", "--groups", "200000"]));
-    let begun = async {
-        while !files(desk.folder.path())
-            .iter()
-            .any(|file| file.ends_with("service.db"))
-        {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
+    let has_begun = || {
+        let files = files(desk.folder.path());
+        files.iter().any(|file| file.ends_with("service.db"))
     };
-    tokio::time::timeout(super::desk::DEADLINE, begun)
-        .await
-        .expect("it begins");
+    eventually("it begins", has_begun).await;
     made.signal(Signal::TERM);
     assert_eq!(made.code().await, Some(130));
     assert_eq!(

@@ -3,7 +3,7 @@
 use std::{
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use groupdesk::config::{Environment, KeySource};
@@ -11,6 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use secrecy::ExposeSecret;
 
 use super::{CANARY, Home};
+use crate::support::until::eventually;
 
 /// Long enough for any command here that ends by itself, on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -250,14 +251,6 @@ fn is_running(pid: Pid) -> bool {
     })
 }
 
-async fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
-    while !condition() {
-        assert!(Instant::now() < deadline, "{what} did not happen");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-}
-
 #[tokio::test]
 async fn what_a_command_leaves_running_does_not_hold_the_key_back() {
     let home = Home::new();
@@ -291,8 +284,8 @@ async fn nothing_of_a_command_runs_on_when_nobody_waits_for_it() {
     let environment = environment();
     tokio::select! {
         key = source.read_within(&environment, PATIENCE) => panic!("it ended: {key:?}"),
-        () = until("the start", || noted(&note).is_some()) => {}
+        () = eventually("the start", || noted(&note).is_some()) => {}
     }
     let started = noted(&note).expect("it was started");
-    until("the end of it", || !is_running(started)).await;
+    eventually("the end of it", || !is_running(started)).await;
 }

@@ -3,13 +3,11 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use serde_json::Value;
 
-/// Longest wait for anything that must happen.
-const DEADLINE: Duration = Duration::from_mins(1);
+use crate::support::until::eventually;
 
 const SCRIPT: &str = r#"cat > "$1/$$.new" && mv "$1/$$.new" "$1/$$.in"
 while [ -e "$1/wait" ]; do sleep 0.02; done
@@ -42,13 +40,7 @@ impl Sink {
 
     /// Waits until a command has its token.
     pub(super) async fn has_begun(&self) {
-        let waiting = async {
-            while self.taken().is_empty() {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-        };
-        let begun = tokio::time::timeout(DEADLINE, waiting);
-        begun.await.expect("a command begins in time");
+        eventually("a command begins", || !self.taken().is_empty()).await;
     }
 
     /// Group and token of all that arrived, in no order.

@@ -1,9 +1,6 @@
 //! The hand-off of a new token: by standard input alone, pending before the command runs, its ending kept afterwards.
 
-use std::{
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{path::Path, time::Duration};
 
 use groupdesk::{
     config::HandOffCommand,
@@ -21,6 +18,7 @@ use tempfile::TempDir;
 use super::{ACME, Scene, exposed, history, journal, rotate};
 use crate::support::{
     meddler::{Meddling, Then},
+    until::eventually,
     world::Desk,
 };
 
@@ -242,11 +240,7 @@ async fn at_the_time_limit_the_whole_group_is_killed() {
         "{note}"
     );
     let pid = taker.read("pid").trim().to_owned();
-    let deadline = Instant::now() + PATIENCE;
-    while is_running(&pid) {
-        assert!(Instant::now() < deadline, "it still runs");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    eventually("it is gone", || !is_running(&pid)).await;
 }
 
 #[tokio::test]

@@ -67,19 +67,12 @@ fn wait_for_key() {
 }
 
 fn play(place: &str) -> Session {
-    let itself = env::current_exe().expect("a path");
-    let mut session = Program::new(itself, &["--exact", "pty::panics::player", "--nocapture"])
+    let mut session = Program::player("pty::panics::player")
         .env(WHERE, place)
         .start();
     session.wait_for("No profile is configured yet", PATIENCE);
     assert_taken(&mut session);
     session
-}
-
-#[track_caller]
-fn assert_no_secret(session: &mut Session) {
-    let raw = String::from_utf8_lossy(session.raw_output()).into_owned();
-    assert!(!raw.contains(&SECRET[..8]), "{raw}");
 }
 
 #[test]
@@ -93,7 +86,7 @@ fn a_panic_of_the_console_gives_the_terminal_back_and_says_where() {
     let screen = session.screen();
     assert!(screen.contains("a cable came loose"), "{screen}");
     assert!(screen.contains("panics.rs:"), "{screen}");
-    assert_no_secret(&mut session);
+    session.assert_never_written(&SECRET[..8]);
 }
 
 #[test]
@@ -108,7 +101,7 @@ fn a_panic_elsewhere_leaves_the_screen_alone_and_becomes_a_message() {
     assert_taken(&mut session);
     let since = String::from_utf8_lossy(&session.raw_output()[before..]).into_owned();
     assert!(!since.contains("[?1049"), "the screen was left: {since:?}");
-    assert_no_secret(&mut session);
+    session.assert_never_written(&SECRET[..8]);
     session.send("x");
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
     assert_given_back(&mut session);

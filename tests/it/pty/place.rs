@@ -3,11 +3,11 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    time::{Duration, Instant},
 };
 
 use super::PATIENCE;
 use crate::support::pty::{Program, Session};
+pub(crate) use crate::support::until::wait_until;
 
 /// The first group of the demo's testing list.
 pub(crate) const FIRST: &str = "Acme Eu";
@@ -102,16 +102,6 @@ pub(crate) struct Held {
     pub(crate) directory: String,
     /// Kills it when it goes.
     _session: Session,
-}
-
-/// Asks again until it holds.
-#[track_caller]
-pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + PATIENCE;
-    while !holds() {
-        assert!(Instant::now() < end, "{what}: not within {PATIENCE:?}");
-        std::thread::park_timeout(Duration::from_millis(5));
-    }
 }
 
 /// The processes of a session that still run, with their command lines.

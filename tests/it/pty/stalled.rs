@@ -1,13 +1,15 @@
 //! A terminal that does not read for a while, as an SSH line that stalls: a bulk rotation goes on, is written down, and is
 //! shown when the terminal reads again.
 
+use std::{path::Path, time::Duration};
+
 use rustix::process::Signal;
 
 use super::{
     PATIENCE,
     bulk::{Scene, confirmed},
 };
-use crate::support::{meddler::Gate, pty::Session};
+use crate::support::{meddler::Gate, pty::Session, until::eventually};
 
 const GROUPS: usize = 50;
 /// In flight at the same time.
@@ -46,6 +48,11 @@ async fn a_bulk_rotation_on_the_command_line_goes_on() {
     let arguments = ["rotate", "--filter", "g", "--yes", "--json"];
     let mut session = scene.groupdesk(&arguments).start();
     goes_on(&scene, &gate, &mut session).await;
+    // Longer than mere news is waited for.
+    let place = format!("/proc/{}", session.pid().as_raw_nonzero());
+    let ended = eventually("it ends", || !Path::new(&place).exists());
+    let ended = tokio::time::timeout(Duration::from_millis(1_500), ended).await;
+    assert!(ended.is_err(), "it ended before its result was read");
     session.read_on();
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
     let raw = String::from_utf8_lossy(session.raw_output());

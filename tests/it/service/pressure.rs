@@ -11,7 +11,10 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::support::service::{Caller, TestService, eventually};
+use crate::support::{
+    service::{Caller, TestService},
+    until::eventually,
+};
 
 /// Holds the write lock, as another process could, until dropped.
 struct Held(Connection);

@@ -9,4 +9,5 @@ pub(crate) mod saying;
 pub(crate) mod service;
 pub(crate) mod stall;
 pub(crate) mod steady;
+pub(crate) mod until;
 pub(crate) mod world;

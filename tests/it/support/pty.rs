@@ -2,6 +2,7 @@
 //! deadline, and never sleeps; whatever still runs is killed when it is dropped.
 
 mod modes;
+mod programs;
 
 use std::{
     fmt::Write as _,
@@ -40,11 +41,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// The binary that is being tested, in a terminal of 24 rows and 80 columns.
-    pub(crate) fn groupdesk(arguments: &[&str]) -> Self {
-        Self::new(env!("CARGO_BIN_EXE_groupdesk"), arguments)
-    }
-
+    /// In a terminal of 24 rows and 80 columns.
     pub(crate) fn new(path: impl Into<PathBuf>, arguments: &[&str]) -> Self {
         let variables = [
             ("TERM", "xterm-256color"),

@@ -197,12 +197,3 @@ pub(crate) fn plain_client() -> reqwest::Client {
         .build()
         .expect("a client")
 }
-
-/// Waits for a condition, at most 20 s.
-pub(crate) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
-    while !holds() {
-        assert!(tokio::time::Instant::now() < deadline, "never: {what}");
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    }
-}

@@ -15,6 +15,7 @@ use crate::support::{
     faults::{Fault, Faults},
     long,
     pty::{Program, Session},
+    until::wait_until,
 };
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -105,15 +106,6 @@ fn back(session: &mut Session) {
         }
     }
     panic!("Esc leads nowhere: {}", session.screen());
-}
-
-/// Asks again until it holds.
-fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + PATIENCE;
-    while !holds() {
-        assert!(Instant::now() < end, "{what}: not within {PATIENCE:?}");
-        std::thread::park_timeout(Duration::from_millis(5));
-    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

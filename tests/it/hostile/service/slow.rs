@@ -10,7 +10,10 @@ use tokio::{
     time::timeout,
 };
 
-use crate::support::service::{Caller, TestService, eventually};
+use crate::support::{
+    service::{Caller, TestService},
+    until::eventually,
+};
 
 const DEADLINE: Duration = Duration::from_secs(20);
 

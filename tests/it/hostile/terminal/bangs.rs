@@ -139,10 +139,9 @@ async fn player() {
 }
 
 fn play(place: &str, keys: &str) -> Session {
-    let itself = env::current_exe().expect("a path");
     let name = module_path!().split_once("::").map_or("", |(_, path)| path);
     let name = format!("{name}::player");
-    let mut session = Program::new(itself, &["--exact", &name, "--nocapture"])
+    let mut session = Program::player(&name)
         .env(WHERE, place)
         .env(KEYS, keys)
         .env("RUST_BACKTRACE", "full")
@@ -150,12 +149,6 @@ fn play(place: &str, keys: &str) -> Session {
     session.wait_for("? help", PATIENCE);
     assert_taken(&mut session);
     session
-}
-
-#[track_caller]
-fn assert_no_secret(session: &mut Session) {
-    let raw = String::from_utf8_lossy(session.raw_output()).into_owned();
-    assert!(!raw.contains(&SECRET[..10]), "{raw}");
 }
 
 /// Where a panic finds the console, with an ordinary hint at the lower right.
@@ -176,7 +169,7 @@ fn a_panic_of_the_console_gives_the_terminal_back_everywhere() {
                 screen.contains("groupdesk stopped by an error of its own"),
                 "{screen}"
             );
-            assert_no_secret(&mut session);
+            session.assert_never_written(&SECRET[..10]);
             took.push(time);
         }
     }
@@ -198,6 +191,6 @@ fn a_panic_in_a_job_is_a_message_and_the_console_goes_on() {
     session.signal(rustix::process::Signal::TERM);
     let (status, time) = ends(&mut session, "after a panic in a job");
     assert_eq!(status.code(), Some(0));
-    assert_no_secret(&mut session);
+    session.assert_never_written(&SECRET[..10]);
     assert_soon(vec![time]);
 }

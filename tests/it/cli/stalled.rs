@@ -1,0 +1,131 @@
+//! A reader of standard output that does not read: it holds up neither a signal nor the run, and nothing is lost by it.
+
+use std::{
+    io::{PipeReader, pipe, read_to_string},
+    os::fd::AsRawFd,
+    path::Path,
+    process::Stdio,
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    process::Child,
+};
+
+use super::{
+    desk::{DEADLINE, Desk},
+    guards::{acquainted, group},
+};
+use crate::support::{
+    faults::{Fault, Faults, http},
+    stall::fill,
+    until::received,
+};
+
+/// Its standard output is a full pipe.
+struct Stalled {
+    child: Child,
+    reader: PipeReader,
+}
+
+impl Stalled {
+    fn start(desk: &Desk, arguments: &[&str]) -> Self {
+        let (reader, writer) = pipe().expect("a pipe");
+        let itself = format!("/proc/self/fd/{}", writer.as_raw_fd());
+        fill(Path::new(&itself), b'\n', || true);
+        let mut command = desk.command(arguments);
+        let child = command.stdout(Stdio::from(writer)).spawn();
+        Self {
+            child: child.expect("it starts"),
+            reader,
+        }
+    }
+
+    /// Reads standard error up to a line with these words.
+    async fn says(&mut self, words: &str) {
+        let stderr = self.child.stderr.as_mut().expect("standard error");
+        let mut lines = BufReader::new(stderr).lines();
+        let reading = async {
+            loop {
+                let line = lines.next_line().await.expect("readable");
+                if line.expect("a line").contains(words) {
+                    return;
+                }
+            }
+        };
+        let said = tokio::time::timeout(DEADLINE, reading).await;
+        said.unwrap_or_else(|_| panic!("{words:?} is not said"));
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = self.child.id().expect("it runs") as i32;
+        kill_process(Pid::from_raw(pid).expect("a process id"), signal).expect("it can be sent");
+    }
+
+    async fn code(&mut self) -> Option<i32> {
+        let ended = tokio::time::timeout(DEADLINE, self.child.wait()).await;
+        ended.expect("it ends in time").expect("it ran").code()
+    }
+}
+
+/// A desk that knows `acme`, whose service then answers so; and two rows.
+async fn scene(script: Vec<Fault>) -> (Desk, Faults) {
+    let (desk, service) = acquainted(script).await;
+    desk.write("rows.csv", "user_group_id,name\nacme,Acme\nother,Other\n");
+    (desk, service)
+}
+
+#[tokio::test]
+async fn a_signal_ends_what_waits_for_its_reader() {
+    for arguments in [
+        &["import", "rows.csv", "--create", "--dry-run"][..],
+        &["import", "rows.csv", "--create", "--dry-run", "--json"],
+        &["apply", "rows.csv", "--dry-run"],
+        &["get", "--refresh-all", "--dry-run"],
+        &["get", "acme"],
+    ] {
+        for signal in [Signal::INT, Signal::TERM] {
+            let (desk, service) = scene(vec![group("token-0", &json!(null))]).await;
+            let mut running = Stalled::start(&desk, arguments);
+            if *arguments == ["get", "acme"] {
+                received(&service, 2).await;
+            } else {
+                running.says("PRODUCTION live").await;
+            }
+            running.signal(signal);
+            assert_eq!(running.code().await, Some(130), "{arguments:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_signal_ends_a_run_that_is_over_and_waits_for_its_reader() {
+    let refused = http(
+        "400 Bad Request",
+        &["Content-Type: application/json"],
+        json!({"success": 0, "error": {"code": "bad", "message": "no"}}).to_string(),
+    );
+    let (desk, _service) = scene(vec![Fault::Answer(refused)]).await;
+    let run = ["import", "rows.csv", "--create", "--yes", "--json"];
+    let mut running = Stalled::start(&desk, &run);
+    // Said when nothing is left to be done.
+    running.says("the same command again goes on").await;
+    running.signal(Signal::TERM);
+    assert_eq!(running.code().await, Some(1));
+}
+
+#[tokio::test]
+async fn what_was_waited_for_comes_whole_once_it_is_read() {
+    let (desk, _service) = scene(Vec::new()).await;
+    let mut running = Stalled::start(&desk, &["import", "rows.csv", "--create", "--dry-run"]);
+    running.says("PRODUCTION live").await;
+    let reader = running.reader.try_clone().expect("one more");
+    let read = tokio::task::spawn_blocking(move || read_to_string(reader));
+    assert_eq!(running.code().await, Some(0));
+    let text = read.await.expect("no panic").expect("UTF-8");
+    let text = text.trim_start_matches('\n');
+    assert!(text.starts_with("create other\n"), "{text}");
+    assert!(text.contains("create 1, unchanged 1"), "{text}");
+}
