@@ -54,8 +54,9 @@ pub(super) async fn run(global: &Global, arguments: Rotate) -> Result<Exit, Stop
         () = signals.next() => return Err(Stop::Interrupted { in_flight: false }),
         ready = Box::pin(prepare(&session, arguments, pace)) => ready?,
     };
-    let Some(ready) = ready else {
-        return Ok(Exit::Done);
+    let ready = match ready {
+        Ok(ready) => ready,
+        Err(exit) => return Ok(exit),
     };
     let keep = ready.tokens.clone().map(|tokens| tokens as Arc<dyn Keep>);
     let run = session.operations.run_bulk(ready.batch, pace, keep).await?;
@@ -71,8 +72,12 @@ fn pace(bulk: &Bulk) -> Pace {
     }
 }
 
-/// Everything up to the durable batch; `None` when there is nothing to run.
-async fn prepare(session: &Session, arguments: Rotate, pace: Pace) -> Result<Option<Ready>, Stop> {
+/// Everything up to the durable batch, or how it ends where nothing is run.
+async fn prepare(
+    session: &Session,
+    arguments: Rotate,
+    pace: Pace,
+) -> Result<Result<Ready, Exit>, Stop> {
     let operations = &session.operations;
     operations.permitted(Guarded::Bulk)?;
     if arguments.assurance.exists || arguments.token.reveal {
@@ -95,7 +100,7 @@ async fn prepare(session: &Session, arguments: Rotate, pace: Pace) -> Result<Opt
         // What was read may have changed what is known.
         plan = operations.plan_bulk(&ids).await?;
         say_plan(session, &plan, &unread)?;
-        return Ok(None);
+        return Ok(Err(of_dry_run(&plan, &unread, all_named)));
     }
     if ids.is_empty() && !all_named {
         // A nightly job has done its work.
@@ -103,7 +108,7 @@ async fn prepare(session: &Session, arguments: Rotate, pace: Pace) -> Result<Opt
         if session.json {
             print::json_line(&report::summary(None, &plan, 0))?;
         }
-        return Ok(None);
+        return Ok(Err(Exit::Done));
     }
     print::context(&report::plan(&plan));
     if plan.ready.is_empty() {
@@ -115,7 +120,7 @@ async fn prepare(session: &Session, arguments: Rotate, pace: Pace) -> Result<Opt
     confirm(session, arguments.mutation.yes, plan.ready.len()).await?;
     let tokens = token_lines(session, arguments.token.token_out.as_deref())?;
     let batch = operations.begin_bulk(&plan, arguments.reason).await?;
-    Ok(Some(Ready {
+    Ok(Ok(Ready {
         batch,
         plan,
         all_named,
@@ -149,7 +154,7 @@ async fn resume(
     session: &Session,
     arguments: &Rotate,
     wanted: Option<BatchId>,
-) -> Result<Option<Ready>, Stop> {
+) -> Result<Result<Ready, Exit>, Stop> {
     let operations = &session.operations;
     let batch: Batch = if let Some(id) = wanted {
         operations.batch(id).await?
@@ -169,7 +174,7 @@ async fn resume(
         confirm(session, arguments.mutation.yes, batch.counts.not_started).await?;
     }
     let tokens = token_lines(session, arguments.token.token_out.as_deref())?;
-    Ok(Some(Ready {
+    Ok(Ok(Ready {
         batch: batch.id,
         plan: Plan::default(),
         all_named: true,
@@ -207,6 +212,18 @@ async fn look(session: &Session, plan: &Plan, pace: Pace) -> Vec<String> {
     });
     let reads = futures_util::stream::iter(reads).buffer_unordered(pace.concurrency);
     reads.filter_map(|read| async move { read }).collect().await
+}
+
+/// As the run itself would end, as far as a plan can tell.
+fn of_dry_run(plan: &Plan, unread: &[String], all_named: bool) -> Exit {
+    let left_out = all_named && !plan.skipped.is_empty();
+    if left_out && plan.ready.is_empty() {
+        Exit::Guarded
+    } else if left_out || !unread.is_empty() {
+        Exit::Partly
+    } else {
+        Exit::Done
+    }
 }
 
 fn say_plan(session: &Session, plan: &Plan, unread: &[String]) -> Result<(), Stop> {

@@ -153,7 +153,7 @@ async fn what_is_said_decides_whether_anything_is_sent() {
     assert_eq!(scene.meddler.methods(), [""; 0]);
     let arguments = ["g000", "g001", "nobody", "--dry-run", "--json"];
     let output = wait(scene.command(&arguments).spawn().expect("it starts")).await;
-    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(output.status.code(), Some(6), "as the run would end");
     let plan: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(plan["ready"], serde_json::json!(["g000", "g001"]));
     assert_eq!(plan["skipped"][0]["why"], "not known here");
@@ -162,6 +162,17 @@ async fn what_is_said_decides_whether_anything_is_sent() {
         ["GET", "GET"],
         "only known ids are read"
     );
+    let lost = Meddling::swallowed(Then::Drop);
+    for (groups, meddling, code) in [
+        (["g000", "g001"], Meddling::passed(), 0),
+        (["nobody", "no-one"], Meddling::passed(), 3),
+        (["g000", "g001"], lost, 6),
+    ] {
+        scene.meddler.next("GET", meddling);
+        let arguments = [&groups[..], &["--dry-run"]].concat();
+        let output = wait(scene.command(&arguments).spawn().expect("it starts")).await;
+        assert_eq!(output.status.code(), Some(code), "{groups:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
