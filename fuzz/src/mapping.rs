@@ -4,7 +4,10 @@ use groupdesk::{
     domain::{group::Mapping, strict_json},
     tui::{
         theme::Theme,
-        widgets::mapping_table::{MappingTable, NotMapping, NotPairs, PastedRows, read_mapping},
+        widgets::{
+            RowKeys,
+            mapping_table::{MappingTable, NotMapping, NotPairs, PastedRows, read_mapping},
+        },
     },
 };
 use ratatui::{buffer::Buffer, layout::Rect};
@@ -102,7 +105,13 @@ fn edited(operations: &[u8], text: &str) {
         }
         let area = Rect::new(0, 0, u16::from(*byte) % 70, number as u16 % 9);
         let mut buffer = Buffer::empty(area);
-        let cursor = table.draw(&mut buffer, area, Theme::detect(true, |_| None), true);
+        let cursor = table.draw(
+            &mut buffer,
+            area,
+            Theme::detect(true, |_| None),
+            true,
+            &RowKeys::default(),
+        );
         assert!(cursor.is_none_or(|cursor| area.contains(cursor)));
     }
     table.commit();

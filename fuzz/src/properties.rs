@@ -5,7 +5,7 @@ use groupdesk::{
     tui::{
         theme::Theme,
         widgets::{
-            Reaction, json_editor,
+            Reaction, RowKeys, json_editor,
             properties::{Place, PropertiesField},
         },
     },
@@ -129,7 +129,13 @@ fn step(field: &mut PropertiesField, byte: u8, text: &str) {
 fn draw(field: &PropertiesField, byte: u8, number: usize) {
     let area = Rect::new(0, 0, u16::from(byte) % 90, number as u16 % 12);
     let mut buffer = Buffer::empty(area);
-    let cursor = field.draw(&mut buffer, area, Theme::detect(false, |_| None), true);
+    let cursor = field.draw(
+        &mut buffer,
+        area,
+        Theme::detect(false, |_| None),
+        true,
+        &RowKeys::default(),
+    );
     assert!(
         cursor.is_none_or(|cursor| area.contains(cursor)),
         "{cursor:?} in {area:?}"

@@ -10,10 +10,11 @@ use std::{
 };
 
 use reqwest::{
-    Method,
+    Certificate, Method,
     header::{self, HeaderMap, HeaderValue},
     redirect,
 };
+use rustls::pki_types::CertificateDer;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use zeroize::Zeroizing;
@@ -62,8 +63,8 @@ struct Inner {
     writes: reqwest::Client,
     timeout: Duration,
     connect_timeout: Duration,
-    /// Authorities of the profile are trusted beside those of the system.
-    own_authorities: bool,
+    /// Of the profile, trusted beside those of the system.
+    own_authorities: Vec<CertificateDer<'static>>,
     /// The proxy of the environment may stand in between.
     proxied: bool,
     /// Tokens that went over the line, so that no text and no recorded exchange shows them again.
@@ -114,7 +115,12 @@ impl Client {
             ),
             why,
         };
-        let own = own.map_err(ca_file)?;
+        let unusable = || ca_file("a certificate in it cannot be read; name another file".into());
+        let own_authorities = own.map_err(&ca_file)?;
+        let certificates = own_authorities.iter().map(|own| Certificate::from_der(own));
+        let own = certificates
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|_| unusable())?;
         let build = |builder: reqwest::ClientBuilder| {
             builder
                 .tls_certs_merge(own.clone())
@@ -122,9 +128,7 @@ impl Client {
                 .connect_timeout(connect_timeout)
                 .build()
                 .map_err(|_| match address.url.scheme() {
-                    "https" if !own.is_empty() => {
-                        ca_file("a certificate in it cannot be read; name another file".into())
-                    }
+                    "https" if !own.is_empty() => unusable(),
                     "https" => ClientError::Tls,
                     _ => ClientError::Build,
                 })
@@ -136,7 +140,7 @@ impl Client {
             writes: build(base().pool_max_idle_per_host(0).http1_only())?,
             timeout: profile.timeout,
             connect_timeout,
-            own_authorities: !own.is_empty(),
+            own_authorities,
             proxied: profile.proxy_from_environment && !address.loopback,
             address,
             key,
@@ -218,6 +222,10 @@ impl Client {
         self.inner.address.url.scheme() == "https"
     }
 
+    pub(super) fn own_authorities(&self) -> &[CertificateDer<'static>] {
+        &self.inner.own_authorities
+    }
+
     pub(super) fn path_ends_with_a_slash(&self) -> bool {
         self.inner.address.url.path().ends_with('/')
     }
@@ -284,7 +292,7 @@ impl Inner {
             host: &self.address.host,
             timeout: self.timeout,
             connect_timeout: self.connect_timeout,
-            own_authorities: self.own_authorities,
+            own_authorities: !self.own_authorities.is_empty(),
         };
         let secrets = [self.key.expose_secret()];
         let scrub = Scrub::of(&secrets);

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
-use rustls_platform_verifier::BuilderVerifierExt;
+use rustls_platform_verifier::Verifier;
 use tokio::net::TcpStream;
 use tokio_rustls::{
     TlsConnector,
-    rustls::{ClientConfig, crypto::aws_lc_rs, pki_types::ServerName},
+    rustls::{
+        ClientConfig,
+        crypto::aws_lc_rs,
+        pki_types::{CertificateDer, ServerName},
+    },
 };
 
 /// Shakes hands over this connection and closes it; the version in words. `None`: it failed, and a whole request will say
@@ -23,14 +27,15 @@ pub(super) async fn shake(
     Some(version.replace("TLSv1_", "TLS 1."))
 }
 
-/// With the certificates of authorities that the client trusts, which it reads.
-pub(super) fn connector() -> Option<TlsConnector> {
+/// It trusts whom the requests trust: the authorities of the system, which it reads, and these of the profile.
+pub(super) fn connector(own: &[CertificateDer<'static>]) -> Option<TlsConnector> {
     let provider = Arc::new(aws_lc_rs::default_provider());
+    let verifier = Verifier::new_with_extra_roots(own.to_vec(), Arc::clone(&provider)).ok()?;
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .ok()?
-        .with_platform_verifier()
-        .ok()?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
         .with_no_client_auth();
     Some(TlsConnector::from(Arc::new(config)))
 }

@@ -167,7 +167,7 @@ impl Client {
             format!("No connection to {host}, port {port}: {why}. Check the base URL, the firewall, and whether the service runs. Nothing was sent.")
         })?;
         if let Some(stream) = stream.filter(|_| self.is_encrypted())
-            && let Some(connector) = handshake::connector()
+            && let Some(connector) = handshake::connector(self.own_authorities())
         {
             let begun = Instant::now();
             let shaking = handshake::shake(&connector, bare(&host), stream);

@@ -8,9 +8,11 @@ use std::{
     path::Path,
 };
 
-use reqwest::Certificate;
 use rustix::fs::OFlags;
-use rustls::{AlertDescription, CertificateError, Error, InvalidMessage, PeerIncompatible};
+use rustls::{
+    AlertDescription, CertificateError, Error, InvalidMessage, PeerIncompatible,
+    pki_types::{CertificateDer, pem::PemObject},
+};
 
 use super::words::Scrub;
 
@@ -114,11 +116,11 @@ impl Distrust {
 }
 
 /// The authorities in a PEM file, at least one; or why it cannot be used.
-pub(super) fn authorities(file: &Path) -> Result<Vec<Certificate>, String> {
+pub(super) fn authorities(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let pem = contents(file).map_err(|error| error.to_string())?;
     let wrong = "it holds no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----; \
                  `openssl x509 -inform der -in FILE` makes one out of DER";
-    match Certificate::from_pem_bundle(&pem) {
+    match CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>() {
         Ok(found) if !found.is_empty() => Ok(found),
         _ => Err(wrong.into()),
     }

@@ -35,7 +35,7 @@ pub struct NewProfile {
     pub environment: Option<EnvironmentTag>,
     /// A file as it was typed; what is relative begins at the folder of the configuration file.
     pub api_key: KeySource,
-    /// Authorities beside those of the system.
+    /// Authorities beside those of the system; as it was typed.
     pub ca_file: Option<PathBuf>,
 }
 

@@ -113,7 +113,7 @@ impl Connector {
         Ok(Checkup {
             edit,
             profile,
-            probe: probe.map_err(|failure| format!("{failure}. Nothing was sent.")),
+            probe: probe.map_err(|failure| format!("{failure}.")),
         })
     }
 

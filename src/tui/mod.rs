@@ -39,7 +39,7 @@ use keymap::Keymap;
 use message::ProfileIndex;
 use messages::Severity;
 use runner::Runner;
-use terminal::{Came, Signals};
+use terminal::{Came, Signals, Watch};
 use theme::{Palette, Theme};
 use work::Works;
 
@@ -127,6 +127,19 @@ pub fn prepare(start: Start, theme: Theme, size: (u16, u16), now: Timestamp) -> 
 /// # Errors
 /// Where there is no terminal to open it in, or the terminal fails.
 pub async fn run(start: Start, signals: &mut Signals) -> io::Result<Ended> {
+    // Until the terminal is given back: that waits for it, too.
+    let _watch = Watch::for_a_terminal_that_does_not_read()?;
+    match open(start, signals).await {
+        // It did not read, and the end was asked for.
+        Err(_) if terminal::is_given_up() => Ok(Ended {
+            farewell: Farewell::Signal,
+            unsent: None,
+        }),
+        ended => ended,
+    }
+}
+
+async fn open(start: Start, signals: &mut Signals) -> io::Result<Ended> {
     let variable = |name: &str| Some(start.environment.get(name)?.to_str()?.to_owned());
     let theme = Theme::detect(start.ascii, variable);
     let theme = Theme {
@@ -151,6 +164,7 @@ pub async fn run(start: Start, signals: &mut Signals) -> io::Result<Ended> {
         app.desk.boxes_alone = true;
         let mut runner = Runner::new(app, screen, works, Clock::System);
         runner.app.desk.zone = zone();
+        let _watch = Watch::for_the_end(runner.stopper())?;
         // Its lines are as long in every window.
         let is_for_us =
             |came: &io::Result<Came>| ready(!matches!(came, Ok(Came::Event(Event::Resize(..)))));
@@ -165,13 +179,8 @@ pub async fn run(start: Start, signals: &mut Signals) -> io::Result<Ended> {
     let mut runner = Runner::new(app, screen, works, Clock::System);
     runner.app.desk.zone = zone();
     // While the terminal does not read, the loop waits with it, and hears no signal.
-    let (stop, end) = (runner.stopper(), terminal::asked_to_end()?);
-    let watching = tokio::spawn(async move {
-        end.await;
-        stop();
-    });
+    let _watch = Watch::for_the_end(runner.stopper())?;
     let farewell = runner.run(input, Some(signals)).await;
-    watching.abort();
     ended(farewell, &runner.app)
 }
 

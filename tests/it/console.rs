@@ -9,6 +9,7 @@ mod export;
 mod find;
 mod handing;
 mod places;
+mod rebound;
 mod recovery;
 mod requests;
 mod review;

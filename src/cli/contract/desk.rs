@@ -69,6 +69,12 @@ pub(super) const SHAPES: &[Shape] = &[
                 "where its API key comes from; for people",
             ),
             field(
+                "ca_file",
+                "text",
+                "none",
+                "the file of authorities that it trusts beside those of the system",
+            ),
+            field(
                 "handoff",
                 "text",
                 "none",

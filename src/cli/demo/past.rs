@@ -1,6 +1,8 @@
 //! The past of the demo: what the directory learnt of the groups and when, and a short history. Times lie before now;
 //! fingerprints are those of the service's real tokens.
 
+mod rotation;
+
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
@@ -15,11 +17,11 @@ use crate::{
         group::UserGroupId,
         history::{Ending, Entry, Operation},
         known::{Lesson, Returned, Sent},
-        token::{Fingerprint, Token},
+        token::Fingerprint,
     },
 };
 
-/// Writes what was learnt, and with the samples their history.
+/// Writes what was learnt, and with the samples their history and the journal of their rotations.
 pub(super) async fn remember(
     directory: &Directory,
     plan: &[Planned],
@@ -29,6 +31,7 @@ pub(super) async fn remember(
 ) -> Result<(), DemoError> {
     for place in Place::ALL {
         let mut records = Vec::new();
+        let mut rotations = Vec::new();
         for (number, group) in plan
             .iter()
             .enumerate()
@@ -38,15 +41,25 @@ pub(super) async fn remember(
                 continue;
             };
             let fingerprint = directory.fingerprinter().of(&sown.token);
-            records.extend(lessons(group, place, sown, fingerprint, now)?.map(learnt));
+            for lesson in lessons(group, place, sown, fingerprint, now)? {
+                if lesson.rotated && with_history {
+                    rotations.push(lesson);
+                } else {
+                    records.push((lesson.at, learnt(lesson)));
+                }
+            }
         }
+        if with_history {
+            records.extend(history(directory, place, plan, tokens, now)?);
+            rotations.sort_by_key(|lesson| lesson.at);
+            for lesson in rotations {
+                records.extend(rotation::journaled(directory, place, lesson).await?);
+            }
+        }
+        // What came later is learnt later; steps of one moment stay in their order.
+        records.sort_by_key(|(at, _)| *at);
+        let records = records.into_iter().map(|(_, record)| record).collect();
         directory.record_all(place.environment(), records).await?;
-    }
-    if with_history {
-        let entries = history(directory, plan, tokens, now)?;
-        directory
-            .record_all(Place::Testing.environment(), entries)
-            .await?;
     }
     Ok(())
 }
@@ -118,59 +131,43 @@ fn lessons(
 
 fn history(
     directory: &Directory,
+    place: Place,
     plan: &[Planned],
     tokens: &Tokens,
     now: Timestamp,
-) -> Result<Vec<Record>, DemoError> {
+) -> Result<Vec<(Timestamp, Record)>, DemoError> {
     let mut entries = Vec::new();
-    let former = |id: &str| {
-        directory
-            .fingerprinter()
-            .of(&Token::new(format!("former token of {id}")))
-    };
-    let current = |place, id: &str| {
-        let number = plan.iter().position(|group| group.user_group_id == id)?;
-        Some(
-            directory
-                .fingerprinter()
-                .of(&tokens.get(&(place, number))?.token),
-        )
-    };
-    for told in STORIES {
-        let group = plan.iter().find(|group| group.user_group_id == told.id);
-        let Some(group) = group.filter(|group| group.is_in(told.place)) else {
+    for told in STORIES.iter().filter(|told| told.place == place) {
+        let group = plan
+            .iter()
+            .enumerate()
+            .find(|(_, group)| group.user_group_id == told.id && group.is_in(place));
+        let Some((number, group)) = group else {
             continue;
         };
-        let rotated = told.operation == Operation::Rotate;
-        let at = match (rotated, group.rotated_days_ago) {
-            (true, Some(days)) => before(now, hours_of_rotation(days)),
-            _ => before(now, told.hours_ago),
-        };
-        let fingerprint = current(told.place, told.id);
-        entries.push(Entry {
+        let at = before(now, told.hours_ago);
+        let token = tokens.get(&(place, number)).map(|sown| &sown.token);
+        let fingerprint = token.map(|token| directory.fingerprinter().of(token));
+        let entry = Entry {
             at,
             by: told.by.into(),
-            profile: told.place.environment().into(),
+            profile: place.environment().into(),
             user_group_id: user_group_id(told.id)?,
             operation: told.operation,
             ending: told.ending,
-            previous_fingerprint: if rotated {
-                Some(former(told.id))
-            } else {
-                fingerprint
-            },
+            previous_fingerprint: fingerprint,
             fingerprint: fingerprint.filter(|_| told.ending != Ending::Unreachable),
-            reason: told.reason.map(Into::into),
+            reason: None,
             changes: told.changes.then(|| changes(group)),
             note: told.note.map(Into::into),
-        });
+        };
+        let record = Record {
+            entry: Some(entry),
+            ..Record::default()
+        };
+        entries.push((at, record));
     }
-    entries.sort_by_key(|entry| entry.at);
-    let record = |entry| Record {
-        entry: Some(entry),
-        ..Record::default()
-    };
-    Ok(entries.into_iter().map(record).collect())
+    Ok(entries)
 }
 
 /// The last row of the mapping, as if it had been another data source before.
@@ -188,9 +185,7 @@ struct Story {
     operation: Operation,
     ending: Ending,
     by: &'static str,
-    /// For everything but a rotation, whose time the sample tells.
     hours_ago: i64,
-    reason: Option<&'static str>,
     changes: bool,
     note: Option<&'static str>,
 }
@@ -212,13 +207,13 @@ const fn story(
         ending,
         by,
         hours_ago: 0,
-        reason: None,
         changes: false,
         note: None,
     }
 }
 
-const STORIES: [Story; 9] = [
+/// All but the rotations.
+const STORIES: [Story; 5] = [
     Story {
         hours_ago: 260,
         ..story(
@@ -248,46 +243,6 @@ const STORIES: [Story; 9] = [
             Place::Production,
             Operation::Update,
             Ending::Updated,
-            ANA,
-        )
-    },
-    Story {
-        reason: Some("token stood in a support ticket"),
-        ..story(
-            "acme-us",
-            Place::Testing,
-            Operation::Rotate,
-            Ending::Confirmed,
-            LI,
-        )
-    },
-    Story {
-        reason: Some("yearly rotation"),
-        ..story(
-            "nordlicht",
-            Place::Production,
-            Operation::Rotate,
-            Ending::Confirmed,
-            ANA,
-        )
-    },
-    Story {
-        reason: Some("left in a public repository"),
-        ..story(
-            "globex-retail",
-            Place::Production,
-            Operation::Rotate,
-            Ending::Confirmed,
-            LI,
-        )
-    },
-    Story {
-        reason: Some("contractor left"),
-        ..story(
-            "brasserie-zoe",
-            Place::Testing,
-            Operation::Rotate,
-            Ending::Confirmed,
             ANA,
         )
     },

@@ -113,6 +113,7 @@ fn object(profile: &Profile, usual: Option<&str>) -> Value {
         "production": profile.production,
         "read_only": profile.read_only,
         "api_key_from": profile.api_key.to_string(),
+        "ca_file": profile.ca_file.as_ref().map(|file| file.display().to_string()),
         "handoff": profile.handoff.as_ref().map(ToString::to_string),
         "max_bulk": profile.max_bulk,
         "guards": guards.collect::<Vec<_>>(),

@@ -9,6 +9,10 @@ use super::{Area, Report, Visit, many};
 use crate::config::{ConfigError, Problem, Profile, Settings, file_of, scrub::shown};
 
 const AREA: Area = Area::Configuration;
+/// What works without a file that can be read, besides this.
+const WITHOUT_FILE: &str = "only completions, demo, help, man and serve work";
+/// Only the console asks for its keys.
+const WITHOUT_CONSOLE: &str = "the console does not start; the commands work";
 
 /// The settings and the profile that would be used, where there are any.
 pub(super) fn look(visit: &Visit, report: &mut Report) -> Option<(Settings, Profile)> {
@@ -33,7 +37,7 @@ pub(super) fn look(visit: &Visit, report: &mut Report) -> Option<(Settings, Prof
                 let profiles = many(count, "profile", "profiles");
                 report.ok(AREA, format!("{}{named}: {profiles}", path(file)));
             }
-            each(file, &wrong, report);
+            each(file, &wrong, WITHOUT_CONSOLE, report);
         }
         (None, Some(file)) => report.note(
             AREA,
@@ -71,7 +75,7 @@ pub(super) fn look(visit: &Visit, report: &mut Report) -> Option<(Settings, Prof
 
 fn refused(error: ConfigError, report: &mut Report) {
     match error {
-        ConfigError::Wrong { file, problems } => each(&file, &problems, report),
+        ConfigError::Wrong { file, problems } => each(&file, &problems, WITHOUT_FILE, report),
         ConfigError::Unreadable { .. } => report.problem(
             AREA,
             error.to_string(),
@@ -93,12 +97,13 @@ fn refused(error: ConfigError, report: &mut Report) {
     }
 }
 
-fn each(file: &Path, problems: &[Problem], report: &mut Report) {
+/// `until_then`: what works while it is wrong.
+fn each(file: &Path, problems: &[Problem], until_then: &str, report: &mut Report) {
     for Problem { line, column, what } in problems {
         report.problem(
             AREA,
             format!("{}:{line}:{column}: {what}", path(file)),
-            &format!("Correct line {line}; until then no command works."),
+            &format!("Correct line {line}; until then {until_then}."),
         );
     }
 }

@@ -4,6 +4,7 @@ use super::{App, Job, ProfileIndex, Severity};
 use crate::{
     domain::{handoff::HandOffState, history::Ending},
     operations::{Done, HandedOff, JournalRow, Warning},
+    tui::keymap::{Action, Focus},
 };
 
 /// Ids that a message names.
@@ -67,8 +68,11 @@ impl App {
             .map(ToString::to_string)
             .collect();
         let more = if waiting.len() > NAMED { ", …" } else { "" };
+        let keys = &self.desk.keys;
+        let token = keys.key(Focus::List, Action::Token);
+        let hand = keys.key(Focus::Token, Action::HandOff);
         let text = format!(
-            "not handed off yet: the new token of {}{more}. On the group: t, then h",
+            "not handed off yet: the new token of {}{more}. On the group: {token}, then {hand}",
             ids.join(", ")
         );
         self.desk.say(Severity::Error, text);

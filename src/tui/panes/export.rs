@@ -8,7 +8,7 @@ use ratatui::{
     style::Style,
 };
 
-use super::{View, token::with_home};
+use super::{View, new_file::NewFile};
 use crate::{
     domain::group::UserGroupId,
     operations::format_of,
@@ -27,35 +27,31 @@ pub struct Export {
     ids: Vec<UserGroupId>,
     /// What they are: marked or shown.
     which: &'static str,
-    path: TextField,
-    writing: Option<Ticket>,
+    file: NewFile,
 }
 
 impl Export {
     pub fn of(ids: Vec<UserGroupId>, which: &'static str, desk: &Desk) -> Self {
         let profile = desk.profile().map_or("groups", |profile| &profile.name);
-        Self {
-            ids,
-            which,
-            path: TextField::new("new file", format!("~/{profile}.jsonl")),
-            writing: None,
-        }
+        let mut file = NewFile::default();
+        file.ask(format!("~/{profile}.jsonl"));
+        Self { ids, which, file }
     }
 
     fn write(&mut self, desk: &mut Desk) {
-        if self.writing.is_some() {
-            return;
-        }
-        if self.ids.is_empty() {
-            self.path.error = Some("there is no group to write".into());
-            return;
-        }
-        let path = with_home(self.path.text().trim());
-        let Some(format) = format_of(&path) else {
-            self.path.error = Some("the name must end in .jsonl, .json or .csv".into());
+        let Some(path) = self.file.path() else {
             return;
         };
-        self.writing = Some(desk.start(Job::Export {
+        if self.ids.is_empty() {
+            self.file.refuse("there is no group to write");
+            return;
+        }
+        let Some(format) = format_of(&path) else {
+            self.file
+                .refuse("the name must end in .jsonl, .json or .csv");
+            return;
+        };
+        self.file.begun(desk.start(Job::Export {
             index: desk.groups.index().clone(),
             ids: self.ids.clone(),
             format,
@@ -77,7 +73,7 @@ impl View for Export {
         match action {
             Action::Enter => self.write(desk),
             Action::Back => {
-                if self.writing.is_none() {
+                if !self.file.is_written() {
                     desk.say(Severity::Info, "nothing was written");
                 }
                 desk.ask(Ask::Pop);
@@ -87,39 +83,39 @@ impl View for Export {
     }
 
     fn input(&mut self, key: KeyEvent, _desk: &mut Desk) {
-        if self.writing.is_none() {
-            self.path.key(key);
-            self.path.error = None;
+        if let Some(field) = self.field() {
+            field.key(key);
+            field.error = None;
         }
     }
 
     fn paste(&mut self, text: &str, _desk: &mut Desk) -> bool {
-        if self.writing.is_none() {
-            self.path.paste(text);
-            self.path.error = None;
+        if let Some(field) = self.field() {
+            field.paste(text);
+            field.error = None;
         }
         true
     }
 
     fn waits_for(&self, ticket: Ticket) -> bool {
-        self.writing == Some(ticket)
+        self.file.waits_for(ticket)
     }
 
     fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
-        self.writing = None;
         match outcome {
             Outcome::Exported(count, path) => {
                 desk.say(Severity::Done, exported(*count, path));
                 desk.ask(Ask::Pop);
             }
-            Outcome::Failed(trouble) => self.path.error = Some(trouble.text.clone()),
+            Outcome::Failed(trouble) => {
+                self.file.failed(&trouble.text);
+            }
             _ => {}
         }
     }
 
     fn lost(&mut self, _desk: &mut Desk) {
-        self.writing = None;
-        self.path.error = Some("the writing broke off; look whether the file is there".into());
+        self.file.lost();
     }
 
     fn is_overlay(&self) -> bool {
@@ -133,19 +129,23 @@ impl View for Export {
         paint::line(buffer, paint::row(inner, 0), &what, Style::new(), theme);
         let how = "As its name ends: .jsonl, .json or .csv; import and apply read it.";
         paint::line(buffer, paint::row(inner, 1), how, theme.dim(), theme);
-        if self.writing.is_some() {
+        if self.file.is_written() {
             paint::line(buffer, paint::row(inner, 3), "writing", theme.dim(), theme);
             return None;
         }
-        let field = Rect {
-            height: 2.min(inner.height.saturating_sub(3)),
-            ..paint::row(inner, 3)
-        };
-        self.path.draw(buffer, field, theme, true)
+        self.file.draw(buffer, inner, 3, theme)
     }
 }
 
 impl Export {
+    /// The name, as long as it can be another one.
+    fn field(&mut self) -> Option<&mut TextField> {
+        if self.file.is_written() {
+            return None;
+        }
+        self.file.field()
+    }
+
     fn what(&self) -> String {
         match self.ids.len() {
             1 => format!("1 group ({})", self.which),

@@ -171,7 +171,7 @@ impl List {
     fn rotate_marked(&mut self, desk: &mut Desk) {
         let run = desk.bulk_here();
         let watched = run.filter(|run| run.is_under_way() || self.marks.is_empty());
-        let pane = match watched.map(Bulk::watch) {
+        let pane = match watched.map(|run| Bulk::watch(run, desk)) {
             Some(pane) => pane,
             None => Bulk::check(self.marks.ids(), desk),
         };
@@ -206,7 +206,8 @@ impl List {
                 Some(format!("a bulk rotation in {place} is under way"))
             }
             _ if self.marks.is_empty() && desk.bulk_here().is_none() => {
-                Some("nothing is marked; t: this row".into())
+                let token = desk.keys.key(Focus::List, Action::Token);
+                Some(format!("nothing is marked; {token}: this row"))
             }
             _ => None,
         }
@@ -344,7 +345,10 @@ impl View for List {
             Action::RotateMarked => self.no_bulk(desk),
             Action::MarkAll | Action::WriteFile => self.no_marking(),
             Action::SortReverse if self.finder.is_ranked() => {
-                Some("the best match stands first; s sorts by a column".into())
+                let sort = desk.keys.key(Focus::List, Action::Sort);
+                Some(format!(
+                    "the best match stands first; {sort} sorts by a column"
+                ))
             }
             _ => None,
         }

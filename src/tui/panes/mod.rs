@@ -13,6 +13,7 @@ pub mod history;
 pub mod inspector;
 pub mod list;
 pub mod messages;
+mod new_file;
 pub mod open;
 pub mod profiles;
 pub mod result;

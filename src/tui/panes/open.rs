@@ -314,7 +314,8 @@ impl Open {
         }
         if !self.near.is_empty() {
             sheet.blank();
-            sheet.text("Did you mean?  Down picks one.", theme.dim());
+            let down = desk.keys.key(Focus::Open, Action::Down);
+            sheet.text(&format!("Did you mean?  {down} picks one."), theme.dim());
             for (index, id) in self.near.iter().enumerate() {
                 let here = self.pick == index + 1;
                 let style = if here {

@@ -199,7 +199,8 @@ impl View for Review {
             Action::Unchanged => self.unchanged_too = !self.unchanged_too,
             Action::Enter if self.on_apply && self.asks.level != Level::Button => {
                 let key = desk.keys.key(Focus::ReviewKey, Action::Confirm);
-                let text = format!("Enter does nothing here: press {key} to send it");
+                let enter = desk.keys.key(Focus::ReviewKey, Action::Enter);
+                let text = format!("{enter} does nothing here: press {key} to send it");
                 desk.say(Severity::Info, text);
             }
             Action::OtherView => {

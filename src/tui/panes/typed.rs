@@ -29,14 +29,20 @@ pub struct Typed {
 }
 
 impl Typed {
-    pub fn asking(words: String, what: String, reason: Option<String>) -> Self {
+    pub fn asking(words: String, what: String, reason: Option<String>, desk: &Desk) -> Self {
         Self {
             words,
             what,
             reason,
-            field: TextField::new("type it", "").with_hint("exactly as shown above; then Enter"),
+            field: TextField::new("type it", "").with_hint(hint(desk, Focus::ConfirmTyped)),
         }
     }
+}
+
+/// What stands below a field for words that must be typed exactly.
+pub(super) fn hint(desk: &Desk, focus: Focus) -> String {
+    let enter = desk.keys.key(focus, Action::Enter);
+    format!("exactly as shown above; then {enter}")
 }
 
 impl View for Typed {

@@ -85,6 +85,11 @@ pub fn resume() {
     MOVED.notify_all();
 }
 
+/// Whether another program has the keyboard.
+pub(super) fn is_given_away() -> bool {
+    gate().is_shut
+}
+
 fn gate() -> MutexGuard<'static, Gate> {
     GATE.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,21 +3,21 @@
 
 mod backend;
 pub mod input;
+mod out;
 pub mod paint;
 pub mod panic;
 mod plain;
 pub mod signals;
 
 pub use input::{Came, Input, LONGEST_PASTE};
+pub(in crate::tui) use out::is_given_up;
 pub use panic::{describe_panic, install_panic_hook, missed_panics};
 pub use plain::PlainScreen;
-pub(in crate::tui) use signals::stop_here;
-pub use signals::{Signal, Signals, asked_to_end};
+pub use signals::{Signal, Signals};
+pub(in crate::tui) use signals::{Watch, stop_here};
 
 use std::{
-    fs::File,
-    io::{self, IsTerminal, Write},
-    os::fd::AsFd,
+    io::{self, IsTerminal},
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU8, Ordering},
@@ -33,6 +33,7 @@ use crossterm::{
 use ratatui::{Frame, Terminal, buffer::Buffer};
 
 use backend::Behind;
+use out::{Out, out};
 use paint::Painter;
 use rustix::termios::{LocalModes, tcgetattr};
 
@@ -97,7 +98,7 @@ const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1000l";
 pub struct Screen {
     terminal: Terminal<Behind>,
     painter: Painter,
-    out: Gate,
+    out: Gate<'static>,
     /// The frame that was drawn last.
     frame: Buffer,
     modes: Modes,
@@ -108,7 +109,7 @@ impl Screen {
     pub fn enter(mouse: bool) -> io::Result<Self> {
         let term = std::env::var("TERM").ok();
         check(io::stdout().is_terminal(), term.as_deref()).map_err(io::Error::other)?;
-        let out = Gate(File::from(rustix::io::dup(io::stdout().as_fd())?));
+        let out = Gate(out()?);
         let synchronised = backend::holds_frames_back(|name| std::env::var(name).ok());
         *console_thread() = Some(std::thread::current().id());
         let modes = Modes::screen(mouse);
@@ -240,30 +241,35 @@ fn restore() {
         return;
     }
     let modes = Modes(MODES.load(Ordering::SeqCst));
-    let _ = write_commands(|out| {
-        queue!(out, event::DisableBracketedPaste)?;
-        if modes.has(Modes::MOUSE) {
-            out.extend(MOUSE_OFF);
-        }
-        if modes.has(Modes::FULL) {
-            queue!(
-                out,
-                ResetColor,
-                terminal::LeaveAlternateScreen,
-                cursor::Show
-            )?;
-        }
-        Ok(())
-    });
+    let mut bytes = Vec::new();
+    let queued = commands_of_leaving(&mut bytes, modes);
+    if let (Ok(()), Ok(out)) = (queued, out()) {
+        out.write_last(&bytes);
+    }
     let _ = disable_raw_mode();
+}
+
+fn commands_of_leaving(out: &mut Vec<u8>, modes: Modes) -> io::Result<()> {
+    queue!(out, event::DisableBracketedPaste)?;
+    if modes.has(Modes::MOUSE) {
+        out.extend(MOUSE_OFF);
+    }
+    if modes.has(Modes::FULL) {
+        queue!(
+            out,
+            ResetColor,
+            terminal::LeaveAlternateScreen,
+            cursor::Show
+        )?;
+    }
+    Ok(())
 }
 
 /// Writes commands past every buffer, so that none is lost or comes late.
 fn write_commands(commands: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> io::Result<()> {
     let mut bytes = Vec::new();
     commands(&mut bytes)?;
-    let mut out = File::from(rustix::io::dup(io::stdout().as_fd())?);
-    out.write_all(&bytes)
+    out()?.write(&bytes)
 }
 
 fn console_thread() -> std::sync::MutexGuard<'static, Option<ThreadId>> {
@@ -272,22 +278,18 @@ fn console_thread() -> std::sync::MutexGuard<'static, Option<ThreadId>> {
         .unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Standard output. What is written while the screen is not ours is dropped without an error: half a frame must not
-/// land on the person's shell.
+/// Where frames go. What is written while the screen is not ours is dropped without an error: half a frame must not land
+/// on the person's shell.
 #[derive(Debug)]
-struct Gate(File);
+struct Gate<'o>(&'o Out);
 
-impl Write for Gate {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+impl Gate<'_> {
+    fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
         if IS_OURS.load(Ordering::SeqCst) {
             self.0.write(bytes)
         } else {
-            Ok(bytes.len())
+            Ok(())
         }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 
@@ -315,8 +317,9 @@ mod tests {
     #[test]
     fn nothing_reaches_a_screen_that_is_not_ours() {
         let file = tempfile::tempfile().expect("a file");
-        let mut out = Gate(file.try_clone().expect("a second handle"));
-        out.write_all(b"half a frame")
+        let out = Out::of(file.try_clone().expect("a second handle"));
+        Gate(&out)
+            .write_all(b"half a frame")
             .expect("dropped without an error");
         assert_eq!(file.metadata().expect("readable").len(), 0);
     }

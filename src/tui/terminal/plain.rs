@@ -1,15 +1,12 @@
 //! A terminal that is only written to at its end: for screen readers, and for those that cannot place text.
 
-use std::{
-    fs::File,
-    io::{self, IsTerminal, Write},
-    os::fd::AsFd,
-};
+use std::io::{self, IsTerminal};
 
 use ratatui::{Frame, Terminal, buffer::Buffer};
 
 use super::{
-    Gate, Modes, NoTerminal, backend::Behind, console_thread, input, restore, signals, take_over,
+    Gate, Modes, NoTerminal, backend::Behind, console_thread, input, out::out, restore, signals,
+    take_over,
 };
 use crate::tui::plain::{COLUMNS, ROWS, Reader};
 
@@ -18,7 +15,7 @@ use crate::tui::plain::{COLUMNS, ROWS, Reader};
 pub struct PlainScreen {
     terminal: Terminal<Behind>,
     reader: Reader,
-    out: Gate,
+    out: Gate<'static>,
     frame: Buffer,
     is_ascii: bool,
 }
@@ -29,7 +26,7 @@ impl PlainScreen {
         if !io::stdout().is_terminal() {
             return Err(io::Error::other(NoTerminal::NotATerminal));
         }
-        let out = Gate(File::from(rustix::io::dup(io::stdout().as_fd())?));
+        let out = Gate(out()?);
         let terminal = Terminal::new(Behind::of_size(COLUMNS, ROWS))?;
         *console_thread() = Some(std::thread::current().id());
         take_over(Modes::empty())?;

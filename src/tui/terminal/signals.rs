@@ -13,7 +13,10 @@ use rustix::{
 use tokio::{
     signal::unix::{self, SignalKind},
     sync::oneshot,
+    task::JoinHandle,
 };
+
+use super::{input, out};
 
 /// A signal that reached the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,18 +96,46 @@ pub(in crate::tui) fn stop_here() -> io::Result<()> {
         .map_err(io::Error::from)
 }
 
-/// SIGTERM or SIGHUP, for somebody beside the loop.
-///
-/// Needs a running tokio runtime; listens from now on.
-pub fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send> {
-    let mut terminate = unix::signal(SignalKind::terminate())?;
-    let mut hangup = unix::signal(SignalKind::hangup())?;
-    Ok(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = hangup.recv() => {}
-        }
-    })
+/// Somebody who listens beside the loop, which hears nothing while it waits for a terminal that does not read; until it
+/// is dropped.
+#[derive(Debug)]
+pub(in crate::tui) struct Watch(JoinHandle<()>);
+
+impl Watch {
+    /// Does this once the end is asked for.
+    ///
+    /// Needs a running tokio runtime of more than one thread; listens from now on.
+    pub(in crate::tui) fn for_the_end(act: impl FnOnce() + Send + 'static) -> io::Result<Self> {
+        let mut terminate = unix::signal(SignalKind::terminate())?;
+        let mut hangup = unix::signal(SignalKind::hangup())?;
+        let mut interrupt = unix::signal(SignalKind::interrupt())?;
+        Ok(Self(tokio::spawn(async move {
+            let a_person = async {
+                interrupt.recv().await;
+                while input::is_given_away() {
+                    // Ctrl-C in the person's editor.
+                    interrupt.recv().await;
+                }
+            };
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = hangup.recv() => {}
+                () = a_person => {}
+            }
+            act();
+        })))
+    }
+
+    /// From the end's asking on, the terminal is not waited for any more.
+    pub(in crate::tui) fn for_a_terminal_that_does_not_read() -> io::Result<Self> {
+        Self::for_the_end(out::end_is_asked)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 /// Never comes where no terminal is watched.

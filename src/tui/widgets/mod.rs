@@ -4,6 +4,7 @@
 pub mod columns;
 pub mod json_editor;
 pub mod mapping_table;
+mod marked;
 pub mod paint;
 pub mod properties;
 pub mod text_field;
@@ -38,6 +39,14 @@ impl Reaction {
             Self::Refused
         }
     }
+}
+
+/// The keys that rows under a cursor name where they say what to do, as they are shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RowKeys {
+    pub add: String,
+    /// It also brings back what was dropped.
+    pub drop: String,
 }
 
 /// Whether the key types a character: no Control, Alt or Super held.

@@ -54,6 +54,14 @@ pub(crate) fn typed(text: &str) -> impl Iterator<Item = KeyEvent> + '_ {
     })
 }
 
+/// Other keys than the usual ones.
+pub(crate) fn row_keys() -> super::RowKeys {
+    super::RowKeys {
+        add: "+".into(),
+        drop: "-".into(),
+    }
+}
+
 pub(crate) const THEME: Theme = Theme {
     colour: true,
     ascii: false,

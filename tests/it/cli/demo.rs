@@ -2,8 +2,12 @@
 
 use groupdesk::{
     cli::demo::World,
-    domain::{group::UserGroupId, history::Ending},
-    operations::{Assurance, Clock},
+    domain::{
+        group::UserGroupId,
+        history::{Ending, Operation},
+        rotation::State,
+    },
+    operations::{Assurance, Clock, Operations},
 };
 use jiff::Timestamp;
 
@@ -28,6 +32,7 @@ async fn the_world_is_consistent_and_leaves_nothing_behind() {
             );
             assert_eq!(done.group.last_rotated, group.last_rotated);
         }
+        what_was_rotated_is_in_the_journal(operations).await;
         let history = operations.history(None, None).await.expect("a history");
         assert!(history.len() >= 4);
         assert!(
@@ -40,6 +45,46 @@ async fn the_world_is_consistent_and_leaves_nothing_behind() {
     assert!(folder.exists());
     world.end().await;
     assert!(!folder.exists());
+}
+
+/// The list, the history and the journal tell of the same rotations.
+async fn what_was_rotated_is_in_the_journal(operations: &Operations) {
+    let rows = operations.rotations().await.expect("a journal");
+    let groups = operations.list().await.expect("a list");
+    let rotated = groups.iter().filter(|group| group.last_rotated.is_some());
+    assert_eq!(rows.len(), rotated.count());
+    assert!(rows.len() >= 7, "{}", rows.len());
+    assert!(rows.is_sorted_by(|a, b| a.started_at >= b.started_at));
+    let history = operations.history(None, None).await.expect("a history");
+    let mut told = 0;
+    for row in &rows {
+        let id = &row.user_group_id;
+        let group = groups.iter().find(|group| group.id == *id).expect("known");
+        assert_eq!(row.rotation.state, State::Confirmed, "{id}");
+        let rotated = group.last_rotated.as_ref().expect("rotated");
+        assert_eq!(rotated.at, row.started_at, "{id}");
+        assert_eq!(rotated.by.as_ref(), Some(&row.by), "{id}");
+        assert_eq!(
+            row.rotation.fingerprint,
+            group.fingerprint.as_ref().map(|known| known.value),
+            "{id}"
+        );
+        let lines = history.iter().map(|line| &line.value);
+        let lines: Vec<_> = lines
+            .filter(|line| line.operation == Operation::Rotate && line.user_group_id == *id)
+            .collect();
+        let endings: Vec<_> = lines.iter().map(|line| line.ending).collect();
+        assert_eq!(endings, [Ending::Confirmed, Ending::Rotated], "{id}");
+        for line in lines {
+            assert_eq!(line.previous_fingerprint, Some(row.rotation.previous));
+            assert_eq!(line.fingerprint, row.rotation.fingerprint);
+            assert_eq!((&line.by, &line.reason), (&row.by, &row.reason));
+            told += 1;
+        }
+    }
+    let lines = history.iter().map(|line| line.value.operation);
+    let lines = lines.filter(|operation| *operation == Operation::Rotate);
+    assert_eq!(lines.count(), told, "no line without its journal");
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use std::{fs, os::unix::fs::PermissionsExt};
 use serde_json::{Value, json};
 
 use super::{
-    desk::{Desk, files},
+    desk::{Background, Desk, files},
     guards::{acquainted, group, methods},
 };
 use crate::support::faults::{Fault, Faults, http, json as answer};
@@ -140,7 +140,7 @@ async fn a_broken_configuration_is_reported_line_by_line_and_the_rest_is_looked_
     }
     assert_eq!(
         with(&report, "config.toml:4:")["advice"],
-        "Correct line 4; until then no command works."
+        "Correct line 4; until then only completions, demo, help, man and serve work."
     );
     assert!(!report.to_string().contains("canary"), "{report:#}");
     assert_eq!(with(&report, "1 group known")["severity"], "ok");
@@ -155,8 +155,53 @@ async fn a_broken_configuration_is_reported_line_by_line_and_the_rest_is_looked_
     let report = desk.json(2, &["doctor"]).await;
     let found = of(&report, "configuration").join("\n");
     assert!(found.contains("problem: ~/config.toml:5:"), "{found}");
+    assert_eq!(
+        with(&report, "config.toml:5:")["advice"],
+        "Correct line 5; until then the console does not start; the commands work."
+    );
     let unknown = desk.json(2, &["doctor", "--profile", "lvie"]).await;
     with(&unknown, "did you mean \"live\"?");
+}
+
+/// What is said of it is what happens.
+#[tokio::test]
+async fn a_wrong_line_stops_what_is_said_and_nothing_else() {
+    let mut desk = Desk::new();
+    desk.connect("http://127.0.0.1:1", "key-of-the-desk");
+    let sound = fs::read_to_string(desk.path("config.toml")).expect("readable");
+    let database = desk.database();
+    let without_file: [&[&str]; 4] = [
+        &["completions", "bash"],
+        &["help", "json"],
+        &["man"],
+        &["serve", "keys", "list", "--database", &database],
+    ];
+    let with_file: [&[&str]; 6] = [
+        &["list"],
+        &["history"],
+        &["rotations"],
+        &["export"],
+        &["profile", "list"],
+        &["profile", "show"],
+    ];
+    for (wrong, code) in [
+        ("[keys.list]\nno_such_action = [\"x\"]\n", 0),
+        ("[keys.list]\ntoken = 3\n", 2),
+        ("[profiles.other]\nbase_url = 3\n", 2),
+        ("no equals sign\n", 2),
+    ] {
+        desk.write("config.toml", &format!("{sound}{wrong}"));
+        for arguments in with_file {
+            let ran = desk.run(arguments).await;
+            assert_eq!(ran.code, code, "{wrong}: {arguments:?}: {}", ran.err);
+        }
+        for arguments in without_file {
+            let ran = desk.run(arguments).await;
+            assert_eq!(ran.code, 0, "{wrong}: {arguments:?}: {}", ran.err);
+        }
+        let mut demo = Background::start(desk.command(&["demo", "--hold"]));
+        assert!(demo.line().await.starts_with("export "), "{wrong}");
+    }
 }
 
 #[tokio::test]

@@ -123,6 +123,37 @@ async fn a_new_profile_is_tested_shown_written_and_opened() {
     fresh.world.end().await;
 }
 
+/// Against a real handshake: `hostile::tls::connected`.
+#[tokio::test(flavor = "multi_thread")]
+async fn authorities_of_ones_own_are_tested_and_stay_in_the_written_profile() {
+    let fresh = Fresh::new().await;
+    let mut console = fresh.open(false).await;
+    let key = fresh.key.display().to_string();
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
+    fresh.fill(&mut console, "https://127.0.0.1:1", &key).await;
+    console.keys("<esc><tab>").await;
+    console.shows("CA file").shows("PEM: authorities");
+    console.keys("~/own.pem<ctrl-s>").await;
+    console
+        .shows("`ca_file` of profile eu cannot be used")
+        .shows("nothing was sent")
+        .hides("Nothing was sent");
+    fs::write(fresh.home.path().join("own.pem"), "no certificate").expect("written");
+    console.keys("r").await;
+    console.shows("no certificate in PEM");
+    fs::write(fresh.home.path().join("own.pem"), made.cert.pem()).expect("written");
+    console.keys("r").await;
+    console
+        .hides("cannot be used")
+        .shows("connection to port 1: refused")
+        .shows("ca_file = \"~/own.pem\"");
+    console.keys("<esc>").await;
+    console.shows("~/own.pem");
+    console.keys("<ctrl-s>w").await;
+    let text = fs::read_to_string(fresh.config()).expect("written");
+    assert!(text.contains("ca_file = \"~/own.pem\"\n"), "{text}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_wrong_is_said_at_its_field_and_nothing_is_lost() {
     let fresh = Fresh::new().await;

@@ -13,6 +13,7 @@ use groupdesk::{
         messages::Severity,
         theme::Theme,
         widgets::{
+            RowKeys,
             columns::{Cell, Column, Layout},
             json_editor::JsonEditor,
             mapping_table::MappingTable,
@@ -159,7 +160,13 @@ const WIDGETS: [Widget; 11] = [
         "the mapping",
         |text| {
             drawn(|buffer, area| {
-                MappingTable::new(Some(&mapping(text))).draw(buffer, area, THEME, true);
+                MappingTable::new(Some(&mapping(text))).draw(
+                    buffer,
+                    area,
+                    THEME,
+                    true,
+                    &RowKeys::default(),
+                );
             })
         },
         2,
@@ -170,7 +177,7 @@ const WIDGETS: [Widget; 11] = [
             let mut table = MappingTable::new(Some(&mapping(text)));
             assert!(table.edit());
             drawn(|buffer, area| {
-                table.draw(buffer, area, THEME, true);
+                table.draw(buffer, area, THEME, true, &RowKeys::default());
             })
         },
         2,
@@ -201,7 +208,7 @@ const WIDGETS: [Widget; 11] = [
             let mut field = PropertiesField::new(Some(&properties(text)));
             assert!(field.switch());
             drawn(|buffer, area| {
-                field.draw(buffer, area, THEME, true);
+                field.draw(buffer, area, THEME, true, &RowKeys::default());
             })
         },
         2,

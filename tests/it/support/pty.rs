@@ -1,6 +1,7 @@
 //! A program in a real pseudo terminal, and the screen that a person would see. It waits for what must come, with a
 //! deadline, and never sleeps; whatever still runs is killed when it is dropped.
 
+mod ends;
 mod modes;
 mod programs;
 
@@ -304,19 +305,6 @@ impl Session {
             assert!(came, "{what}: not within {deadline:?}\n{}", self.report());
         }
         self.contents()
-    }
-
-    /// Waits until the program has ended and everything it wrote was read.
-    #[track_caller]
-    pub(crate) fn exit_status(&mut self, deadline: Duration) -> ExitStatus {
-        let end = Instant::now() + deadline;
-        loop {
-            if let (Some(status), true) = (self.status, self.is_closed) {
-                return status;
-            }
-            let came = self.take_next(end);
-            assert!(came, "the end: not within {deadline:?}\n{}", self.report());
-        }
     }
 
     /// Collects what the program writes for a while; to show that it writes nothing, never to wait for something.

@@ -10,7 +10,7 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
-use super::View;
+use super::{View, new_file::NewFile, typed};
 use crate::{
     domain::{batch::Plan, group::UserGroupId},
     operations::{Guarded, bulk::Wish},
@@ -57,38 +57,36 @@ pub struct Bulk {
     shown: Vec<usize>,
     basis: Option<(u64, bool)>,
     is_under_way: bool,
-    /// Where to write the report, while that is asked.
-    path: Option<TextField>,
-    writing: Option<Ticket>,
+    /// Where to write the report.
+    file: NewFile,
 }
 
 impl Bulk {
     /// Checks these groups; nothing is sent.
     pub fn check(ids: Vec<UserGroupId>, desk: &mut Desk) -> Self {
         let ticket = desk.start(Job::PlanBulk(ids.clone()));
-        Self::at(Stage::Planning(ticket), ids)
+        Self::at(Stage::Planning(ticket), ids, desk)
     }
 
     /// The run under way, or the last one.
-    pub fn watch(run: &BulkRun) -> Self {
-        Self::at(Stage::Run(run.ticket), Vec::new())
+    pub fn watch(run: &BulkRun, desk: &Desk) -> Self {
+        Self::at(Stage::Run(run.ticket), Vec::new(), desk)
     }
 
-    fn at(stage: Stage, ids: Vec<UserGroupId>) -> Self {
+    fn at(stage: Stage, ids: Vec<UserGroupId>, desk: &Desk) -> Self {
         Self {
             ids,
             stage,
             reason: TextField::new(REASON, "").with_longest(LONGEST_REASON),
             typed: TextField::new("type the words", "")
                 .with_label_width(REASON.len() as u16)
-                .with_hint("exactly as shown above; then Enter"),
+                .with_hint(typed::hint(desk, Focus::BulkTyped)),
             cursor: Cursor::default(),
             failed_only: false,
             shown: Vec::new(),
             basis: None,
             is_under_way: false,
-            path: None,
-            writing: None,
+            file: NewFile::default(),
         }
     }
 
@@ -101,8 +99,8 @@ impl Bulk {
 
     /// The field that takes text now.
     fn field(&mut self) -> Option<&mut TextField> {
-        if self.path.is_some() {
-            return self.path.as_mut();
+        if self.file.is_asked() {
+            return self.file.field();
         }
         match &self.stage {
             Stage::Check { plan, .. } if plan.ready.is_empty() => None,
@@ -117,7 +115,7 @@ impl Bulk {
 
 impl View for Bulk {
     fn focus(&self) -> Focus {
-        if self.path.is_some() {
+        if self.file.is_asked() {
             return Focus::WritePath;
         }
         match &self.stage {
@@ -166,8 +164,8 @@ impl View for Bulk {
             return;
         }
         match action {
-            Action::Back if self.path.is_some() => self.path = None,
-            Action::Enter if self.path.is_some() => self.write(desk),
+            Action::Back if self.file.is_asked() => self.file.close(),
+            Action::Enter if self.file.is_asked() => self.write(desk),
             Action::NextField | Action::PreviousField => {
                 if let Stage::Check { on_reason, .. } = &mut self.stage {
                     *on_reason = !*on_reason;
@@ -265,7 +263,7 @@ impl View for Bulk {
             Stage::Planning(mine) | Stage::Run(mine) => Some(mine),
             Stage::Check { .. } | Stage::Failed(_) => None,
         };
-        waiting == Some(ticket) || self.writing == Some(ticket)
+        waiting == Some(ticket) || self.file.waits_for(ticket)
     }
 
     fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
@@ -273,11 +271,7 @@ impl View for Bulk {
     }
 
     fn lost(&mut self, _desk: &mut Desk) {
-        if self.writing.take().is_some() {
-            if let Some(field) = &mut self.path {
-                field.error = Some("the writing broke off; look whether the file is there".into());
-            }
-        } else if matches!(self.stage, Stage::Planning(_)) {
+        if !self.file.lost() && matches!(self.stage, Stage::Planning(_)) {
             self.stage = Stage::Failed("the check broke off inside groupdesk".into());
         }
     }

@@ -7,9 +7,8 @@ use crate::tui::{
     desk::{Ask, Desk},
     message::{Job, Outcome},
     messages::Severity,
-    panes::{Pane, group::Group, token::with_home},
+    panes::{Pane, group::Group},
     scroll::Cursor,
-    widgets::text_field::TextField,
 };
 
 impl Bulk {
@@ -63,19 +62,14 @@ impl Bulk {
                 }
             }
             Outcome::ReportWritten(path) => {
-                self.writing = None;
-                self.path = None;
+                self.file.done();
                 let text = format!(
                     "report written to {} (only you can read it)",
                     path.display()
                 );
                 desk.say(Severity::Done, text);
             }
-            Outcome::Failed(trouble) if self.writing.is_some() => {
-                self.writing = None;
-                if let Some(field) = &mut self.path {
-                    field.error = Some(trouble.text.clone());
-                }
+            Outcome::Failed(trouble) if self.file.failed(&trouble.text) => {
                 desk.say(Severity::Error, trouble.text.clone());
             }
             Outcome::Failed(trouble) => {
@@ -101,20 +95,19 @@ impl Bulk {
         let batch = self.run(desk).and_then(|run| run.batch);
         let number = batch.map_or_else(|| "new".to_owned(), |batch| batch.0.to_string());
         let name = format!("~/bulk-{number}.json");
-        self.path = Some(TextField::new("new file", name));
+        self.file.ask(name);
     }
 
     pub(super) fn write(&mut self, desk: &mut Desk) {
-        let (Some(field), None) = (&self.path, self.writing) else {
+        let Some(path) = self.file.path() else {
             return;
         };
-        let path = with_home(field.text());
         let profile = desk.profile().map(|profile| profile.name.clone());
         let report = self
             .run(desk)
             .map(|run| report::of(run, &profile.unwrap_or_default(), &path));
         if let Some(report) = report {
-            self.writing = Some(desk.start(Job::WriteReport(report, path)));
+            self.file.begun(desk.start(Job::WriteReport(report, path)));
         }
     }
 }

@@ -5,7 +5,6 @@ use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
     style::Style,
-    widgets::{Clear, Widget},
 };
 
 use super::{Bulk, Stage};
@@ -17,6 +16,7 @@ use crate::{
         desk::Desk,
         frame::page,
         keymap::{Action, Focus},
+        panes::new_file::NewFile,
         sheet::Sheet,
         table,
         theme::Theme,
@@ -38,7 +38,8 @@ pub(super) fn draw(pane: &Bulk, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
     let inner = page(buffer, area, "Bulk rotation", desk.theme);
     if let Some(run) = pane.run(desk) {
         draw_run(pane, run, buffer, inner, desk);
-        return draw_path(pane, buffer, inner, desk);
+        let lowest = NewFile::lowest(inner);
+        return pane.file.draw(buffer, inner, lowest, desk.theme);
     }
     let sheet = sheet(pane, inner.width, desk);
     let has_fields = pane.words(desk).is_some_and(|_| !nothing_ready(pane));
@@ -67,7 +68,9 @@ fn sheet(pane: &Bulk, width: u16, desk: &Desk) -> Sheet {
         Stage::Planning(_) => sheet.text("checking the groups in the directory", theme.dim()),
         Stage::Failed(why) => {
             sheet.text(why, theme.error());
-            sheet.text("Nothing was sent. r checks again.", Style::new());
+            let key = desk.keys.key(Focus::BulkCheck, Action::Refresh);
+            let text = format!("Nothing was sent. {key} checks again.");
+            sheet.text(&text, Style::new());
         }
         Stage::Check { plan, .. } => check(&mut sheet, plan, pane.words(desk), desk),
         Stage::Run(_) => sheet.text("this run is gone; the history tells of it", theme.dim()),
@@ -322,15 +325,4 @@ fn style(standing: Standing, theme: Theme) -> Style {
         Standing::Unknown => theme.unknown(),
         Standing::Conflict => theme.error(),
     }
-}
-
-fn draw_path(pane: &Bulk, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-    let field = pane.path.as_ref()?;
-    let place = Rect {
-        y: area.bottom().saturating_sub(2).max(area.y),
-        height: 2.min(area.height),
-        ..area
-    };
-    Clear.render(place.intersection(buffer.area), buffer);
-    field.draw(buffer, place, desk.theme, true)
 }

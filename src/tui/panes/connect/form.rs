@@ -29,6 +29,8 @@ pub(super) enum Row {
     Place,
     /// A key for the keyring, masked.
     Key,
+    /// Authorities beside those of the system; may stay empty.
+    CaFile,
 }
 
 /// Where the key comes from.
@@ -67,6 +69,7 @@ pub struct Form {
     /// One for each source, so that nothing typed is lost by looking at another.
     pub(super) places: [TextField; 4],
     pub(super) key: TextField,
+    pub(super) ca_file: TextField,
     pub(super) row: Row,
 }
 
@@ -116,6 +119,11 @@ impl Default for Form {
             key: TextField::secret("API key")
                 .with_label_width(LABELS)
                 .with_hint("paste it; empty: the keyring has it already"),
+            ca_file: field(
+                "CA file",
+                "",
+                "PEM: authorities to trust beside the system's; usually empty",
+            ),
             row: Row::Name,
         }
     }
@@ -134,6 +142,7 @@ impl Form {
         if self.source == Source::Keyring {
             rows.push(Row::Key);
         }
+        rows.push(Row::CaFile);
         rows
     }
 
@@ -156,6 +165,7 @@ impl Form {
             Row::Path => Some(&self.path),
             Row::Place => Some(&self.places[self.source as usize]),
             Row::Key => Some(&self.key),
+            Row::CaFile => Some(&self.ca_file),
             Row::Environment | Row::Source => None,
         }
     }
@@ -167,6 +177,7 @@ impl Form {
             Row::Path => Some(&mut self.path),
             Row::Place => Some(&mut self.places[self.source as usize]),
             Row::Key => Some(&mut self.key),
+            Row::CaFile => Some(&mut self.ca_file),
             Row::Environment | Row::Source => None,
         }
     }
@@ -216,6 +227,7 @@ impl Form {
         let name = trimmed(&self.name);
         let place = trimmed(&self.places[self.source as usize]);
         let path = trimmed(&self.path);
+        let ca_file = trimmed(&self.ca_file);
         Some(NewProfile {
             base_url: trimmed(&self.base_url),
             path: (!path.is_empty()).then_some(path),
@@ -233,7 +245,7 @@ impl Form {
                 Source::Keyring if place.is_empty() => KeySource::Keyring(name.clone()),
                 Source::Keyring => KeySource::Keyring(place),
             },
-            ca_file: None,
+            ca_file: (!ca_file.is_empty()).then(|| PathBuf::from(ca_file)),
             name,
         })
     }
@@ -265,7 +277,8 @@ impl Form {
                 Some(Field::BaseUrl) => Row::BaseUrl,
                 Some(Field::Path) => Row::Path,
                 Some(Field::ApiKey) => Row::Place,
-                Some(Field::Environment | Field::CaFile) | None => {
+                Some(Field::CaFile) => Row::CaFile,
+                Some(Field::Environment) | None => {
                     rest.push(what.clone());
                     continue;
                 }

@@ -18,6 +18,7 @@ use crate::{
         sheet::Sheet,
         theme::Theme,
         widgets::{
+            RowKeys,
             mapping_table::PastedRows,
             paint,
             properties::{PastedProperties, Place},
@@ -36,6 +37,15 @@ const ROOM_FOR_TALLY: u16 = 14;
 const ROOM_FOR_ELSEWHERE: u16 = 4;
 /// Cells of the name that stay when it is said beside it what it was.
 const LEAST_NAME: u16 = 40;
+
+/// What the rows name where they say what to do.
+fn row_keys(desk: &Desk, focus: Focus) -> RowKeys {
+    let key = |hint| desk.keys.key_in_field(focus, hint);
+    RowKeys {
+        add: key("add"),
+        drop: key("drop"),
+    }
+}
 
 pub(super) fn draw(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
     let theme = desk.theme;
@@ -94,9 +104,13 @@ pub(super) fn draw(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
     } else {
         inner
     };
-    let mapping_at = edit
-        .mapping
-        .draw(buffer, inner, theme, on(Section::Mapping));
+    let mapping_at = edit.mapping.draw(
+        buffer,
+        inner,
+        theme,
+        on(Section::Mapping),
+        &row_keys(desk, Focus::EditMapping),
+    );
     let is_known = edit.creating || edit.base.properties.is_some();
     let properties_title = match edit.properties.place() {
         _ if !is_known => "Properties: not known here; what you type replaces the whole",
@@ -110,9 +124,13 @@ pub(super) fn draw(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
         on(Section::Properties),
         theme,
     );
-    let properties_at = edit
-        .properties
-        .draw(buffer, inner, theme, on(Section::Properties));
+    let properties_at = edit.properties.draw(
+        buffer,
+        inner,
+        theme,
+        on(Section::Properties),
+        &row_keys(desk, Focus::EditRows),
+    );
     if area.width >= BESIDE {
         let beside = Rect {
             x: form.right(),

@@ -103,9 +103,10 @@ impl CopyOf {
             None => {
                 let known = UserGroupId::parse(typed).ok();
                 let known = known.and_then(|id| desk.groups.get(&id));
+                let down = desk.keys.key(Focus::Open, Action::Down);
                 known
                     .map(Some)
-                    .ok_or_else(|| "no known group has this id; Down picks a near one".into())
+                    .ok_or_else(|| format!("no known group has this id; {down} picks a near one"))
             }
         }
     }

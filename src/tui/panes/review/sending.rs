@@ -29,7 +29,7 @@ impl Review {
             "{} in this profile? Type this to send it:",
             self.apply_word()
         );
-        let typed = Typed::asking(words, what, self.asks.guard.clone());
+        let typed = Typed::asking(words, what, self.asks.guard.clone(), desk);
         desk.ask(Ask::Push(Pane::Typed(typed)));
     }
 

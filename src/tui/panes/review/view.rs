@@ -167,7 +167,10 @@ fn copy(review: &Review, sheet: &mut Sheet, rows: &mut Vec<usize>, desk: &Desk) 
         ),
         Copy::Reading(_) => sheet.field(label, "being read now", theme.dim(), ""),
         Copy::Alarm(text) => sheet.text(text, theme.error()),
-        Copy::Unreadable(why) => sheet.field(label, why, theme.error(), "r tries again"),
+        Copy::Unreadable(why) => {
+            let key = desk.keys.key(review.focus(), Action::Refresh);
+            sheet.field(label, why, theme.error(), &format!("{key} tries again"));
+        }
         Copy::Read(choices) => choosing::write(sheet, choices, rows, desk),
     }
 }

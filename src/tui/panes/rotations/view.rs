@@ -42,9 +42,11 @@ pub(super) fn draw(
         ..inner
     };
     let hint = if pane.reading.is_some() {
-        "reading the journal"
+        "reading the journal".to_owned()
     } else {
-        "nothing was rotated here yet: t on a group, then T"
+        let token = desk.keys.key(Focus::List, Action::Token);
+        let rotate = desk.keys.key(Focus::Token, Action::Rotate);
+        format!("nothing was rotated here yet: {token} on a group, then {rotate}")
     };
     table::draw(
         buffer,
@@ -52,7 +54,7 @@ pub(super) fn draw(
         (&pane.rows, &pane.cursor),
         columns,
         |row, here| cells(row, desk, here),
-        hint,
+        &hint,
         desk.theme,
     );
     if let Some(row) = pane.here() {

@@ -13,9 +13,9 @@ use ratatui::{
 };
 
 use handing::Handing;
-pub(in crate::tui) use steps::{describe, with_home};
+pub(in crate::tui) use steps::describe;
 
-use super::View;
+use super::{View, new_file::NewFile, typed};
 use crate::{
     domain::{
         group::UserGroupId,
@@ -73,9 +73,8 @@ pub struct TokenPane {
     /// The group id, or the words of a guard, typed.
     typed: TextField,
     revealed_until: Option<Timestamp>,
-    /// Where to write the token, while that is asked.
-    path: Option<TextField>,
-    writing: Option<Ticket>,
+    /// Where to write the token.
+    file: NewFile,
     handing: Handing,
     scroll: Cursor,
 }
@@ -89,11 +88,10 @@ impl TokenPane {
             reason: TextField::new(REASON, "").with_longest(LONGEST_REASON),
             typed: TextField::new("type the id", "")
                 .with_label_width(REASON.len() as u16)
-                .with_hint("exactly as shown above; then Enter"),
+                .with_hint(typed::hint(desk, Focus::RotateTyped)),
             id: group.id.clone(),
             revealed_until: None,
-            path: None,
-            writing: None,
+            file: NewFile::default(),
             handing: Handing::Nowhere,
             scroll: Cursor::default(),
         }
@@ -118,7 +116,7 @@ fn asks(desk: &Desk) -> Asks {
 
 impl View for TokenPane {
     fn focus(&self) -> Focus {
-        if self.path.is_some() {
+        if self.file.is_asked() {
             return Focus::WritePath;
         }
         match &self.stage {
@@ -166,8 +164,8 @@ impl View for TokenPane {
             return;
         }
         match action {
-            Action::Back if self.path.is_some() => self.path = None,
-            Action::Enter if self.path.is_some() => self.write(desk),
+            Action::Back if self.file.is_asked() => self.file.close(),
+            Action::Enter if self.file.is_asked() => self.write(desk),
             Action::Rotate => {
                 self.revealed_until = None;
                 let level = asks(desk).level;
@@ -207,7 +205,7 @@ impl View for TokenPane {
                     desk.ask(Ask::Pop);
                 }
             }
-            Action::Refresh if self.path.is_some() => {}
+            Action::Refresh if self.file.is_asked() => {}
             Action::Refresh => match &self.stage {
                 Stage::Reading(_) | Stage::Current(_) | Stage::Failed(_) => self.read(desk),
                 Stage::Check { .. } | Stage::Rotating(_) | Stage::Rotated { .. } => {}
@@ -281,7 +279,7 @@ impl View for TokenPane {
     }
 
     fn waits_for(&self, ticket: Ticket) -> bool {
-        if self.writing == Some(ticket) || self.handing == Handing::Running(ticket) {
+        if self.file.waits_for(ticket) || self.handing == Handing::Running(ticket) {
             return true;
         }
         match &self.stage {
@@ -295,8 +293,7 @@ impl View for TokenPane {
         if let Outcome::Done(done) = outcome {
             self.take(done, desk);
         } else if let Outcome::TokenWritten(path) = outcome {
-            self.writing = None;
-            self.path = None;
+            self.file.done();
             desk.say(
                 Severity::Done,
                 format!("token written to {} (only you can read it)", path.display()),
@@ -307,23 +304,17 @@ impl View for TokenPane {
             self.handing = Handing::NotRun(trouble.text.clone());
             desk.say(Severity::Error, trouble.text.clone());
         } else if let Outcome::Failed(trouble) = outcome {
-            if self.writing.take().is_none() {
+            if self.file.failed(&trouble.text) {
+                desk.say(Severity::Error, trouble.text.clone());
+            } else {
                 self.failed(trouble, desk);
-                return;
             }
-            if let Some(field) = &mut self.path {
-                field.error = Some(trouble.text.clone());
-            }
-            desk.say(Severity::Error, trouble.text.clone());
         }
     }
 
     fn lost(&mut self, desk: &mut Desk) {
         // What is known stays on the screen: a new token is not given up because something beside it broke.
-        if self.writing.take().is_some() {
-            if let Some(field) = &mut self.path {
-                field.error = Some("the writing broke off; look whether the file is there".into());
-            }
+        if self.file.lost() {
             return;
         }
         if matches!(self.handing, Handing::Running(_)) {

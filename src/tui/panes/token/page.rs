@@ -4,7 +4,6 @@ use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
     style::Style,
-    widgets::{Clear, Widget},
 };
 
 use super::{Stage, TokenPane, handing::where_to};
@@ -16,7 +15,7 @@ use crate::{
         frame::page as page_box,
         keymap::{Action, Focus},
         level::Level,
-        panes::{View, history::ending_style},
+        panes::{View, history::ending_style, new_file::NewFile},
         sheet::Sheet,
         widgets::paint,
     },
@@ -45,7 +44,8 @@ pub(super) fn draw(
     }
     let sheet = sheet(pane, inner.width, desk);
     sheet.draw(buffer, inner, pane.scroll.at);
-    draw_path(pane, buffer, inner, sheet.height(), desk)
+    let below = (sheet.height() as u16 + 1).min(NewFile::lowest(inner));
+    pane.file.draw(buffer, inner, below, desk.theme)
 }
 
 /// Lines one can scroll through.
@@ -171,7 +171,9 @@ fn secret(sheet: &mut Sheet, pane: &TokenPane, done: &Done, desk: &Desk) {
         sheet.field("token", "", Style::new(), &note);
         sheet.indented(2, token.expose(), desk.theme.warning());
     } else {
-        sheet.field("token", "", Style::new(), "v reveals it for 20 s");
+        let key = desk.keys.key(pane.page_focus(), Action::Reveal);
+        let note = format!("{key} reveals it for 20 s");
+        sheet.field("token", "", Style::new(), &note);
         let mask = desk.theme.mask().repeat(MASKED);
         sheet.indented(2, &mask, Style::new());
     }
@@ -324,22 +326,4 @@ fn draw_fields(
         paint::line(buffer, line(1), &text, style, desk.theme);
         reason_at.filter(|_| on_reason)
     }
-}
-
-fn draw_path(
-    pane: &TokenPane,
-    buffer: &mut Buffer,
-    area: Rect,
-    below: usize,
-    desk: &Desk,
-) -> Option<Position> {
-    let field = pane.path.as_ref()?;
-    let top = (below as u16 + 1).min(area.height.saturating_sub(2));
-    let place = Rect {
-        y: area.y + top,
-        height: 2.min(area.height.saturating_sub(top)),
-        ..area
-    };
-    Clear.render(place.intersection(buffer.area), buffer);
-    field.draw(buffer, place, desk.theme, true)
 }

@@ -1,7 +1,5 @@
 //! What the token pane does when it is asked to, and when an answer comes.
 
-use std::path::PathBuf;
-
 use super::{REVEALED, Stage, TokenPane};
 use crate::{
     config::guard,
@@ -82,16 +80,14 @@ impl TokenPane {
             .as_ref()
             .map_or_else(String::new, |known| format!("-{}", known.value));
         let name = format!("~/{safe}{fingerprint}.token");
-        self.path = Some(TextField::new("new file", name));
+        self.file.ask(name);
     }
 
     pub(super) fn write(&mut self, desk: &mut Desk) {
-        let (Some(field), Some(token), None) = (&self.path, self.token().cloned(), self.writing)
-        else {
+        let (Some(path), Some(token)) = (self.file.path(), self.token().cloned()) else {
             return;
         };
-        let path = with_home(field.text());
-        self.writing = Some(desk.start(Job::WriteToken(token, path)));
+        self.file.begun(desk.start(Job::WriteToken(token, path)));
     }
 
     pub(super) fn failed(&mut self, trouble: &Trouble, desk: &mut Desk) {
@@ -136,8 +132,8 @@ impl TokenPane {
 
     /// The field that has the keys.
     pub(super) fn field(&mut self) -> Option<&mut TextField> {
-        if self.path.is_some() {
-            return self.path.as_mut();
+        if self.file.is_asked() {
+            return self.file.field();
         }
         match self.stage {
             Stage::Check {
@@ -161,11 +157,4 @@ pub(in crate::tui) fn describe(done: &Done) -> String {
         _ => String::new(),
     };
     format!("{} {}{arrow}", done.group.id, done.ending.as_str())
-}
-
-pub(in crate::tui) fn with_home(path: &str) -> PathBuf {
-    match (path.strip_prefix("~/"), std::env::home_dir()) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => PathBuf::from(path),
-    }
 }

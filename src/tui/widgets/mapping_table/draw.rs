@@ -7,19 +7,16 @@ use ratatui::{
 };
 
 use super::{Column, MappingTable, Problem, Row};
-use crate::{
-    domain::change::Mark,
-    tui::{
-        theme::Theme,
-        widgets::{
-            columns::{self, Cell, Layout},
-            paint,
-        },
+use crate::tui::{
+    theme::Theme,
+    widgets::{
+        RowKeys,
+        columns::{self, Cell, Layout},
+        marked::{self, GUTTER, after_gutter},
+        paint,
     },
 };
 
-/// Cursor, mark and a space.
-const GUTTER: u16 = 3;
 /// From this width on the columns are as wide as typing needs.
 const ROOMY: u16 = 50;
 /// Room for typing, however short the ids are.
@@ -36,6 +33,7 @@ impl MappingTable {
         area: Rect,
         theme: Theme,
         focused: bool,
+        keys: &RowKeys,
     ) -> Option<Position> {
         if area.width <= GUTTER || area.is_empty() {
             return None;
@@ -44,20 +42,25 @@ impl MappingTable {
         let problems = super::check::problems(&rows);
         let layout = layout(&rows, &problems, area.width - GUTTER, self.is_editing());
         layout.draw_header(buffer, after_gutter(paint::row(area, 0)), theme);
-        let foot = self.foot(&rows, &problems).filter(|_| area.height > 3);
+        let foot = self
+            .foot(&rows, &problems, keys)
+            .filter(|_| area.height > 3);
         let height = area.height - 1 - u16::from(foot.is_some());
         let window = columns::centred(self.cursor, rows.len(), height);
         if window.len() < rows.len() {
-            let place = format!(" {}/{}", self.cursor + 1, rows.len());
-            let x = area.right().saturating_sub(place.len() as u16);
-            paint::text(buffer, x, area.y, area.width, &place, theme.dim());
+            marked::draw_place(buffer, area, self.cursor, rows.len(), theme);
         }
         let mut cursor = None;
         for (line, index) in (1..).zip(window) {
             let line = paint::row(area, line);
             let is_here = focused && index == self.cursor;
-            let remark = remark(index, &rows[index], &problems, theme);
-            draw_row(buffer, line, &layout, &rows[index], remark, is_here, theme);
+            let row = &rows[index];
+            let cells = [
+                Cell::new(row.key.as_str()),
+                Cell::new(row.value.as_str()),
+                remark(index, row, &problems, theme),
+            ];
+            marked::draw_row(buffer, line, &layout, row.mark(), cells, is_here, theme);
             if is_here {
                 cursor = self.draw_cell(buffer, after_gutter(line), &layout, theme);
             }
@@ -100,7 +103,7 @@ impl MappingTable {
 
     /// What stands in the last line, and whether it is a problem: a refused paste, else what is wrong at the cursor,
     /// else what is wrong first; for a table without rows, what to do.
-    fn foot(&self, rows: &[Row], problems: &[Problem]) -> Option<(String, bool)> {
+    fn foot(&self, rows: &[Row], problems: &[Problem], keys: &RowKeys) -> Option<(String, bool)> {
         if let Some(refused) = &self.refused_paste {
             return Some((format!("! {refused}"), true));
         }
@@ -112,19 +115,11 @@ impl MappingTable {
             return None;
         }
         let text = if self.is_known() {
-            "no rows; a adds one"
+            format!("no rows; {} adds one", keys.add)
         } else {
-            "not known here; without rows it is left as it is"
+            "not known here; without rows it is left as it is".into()
         };
-        Some((text.into(), false))
-    }
-}
-
-fn after_gutter(line: Rect) -> Rect {
-    Rect {
-        x: line.x + GUTTER,
-        width: line.width - GUTTER,
-        ..line
+        Some((text, false))
     }
 }
 
@@ -157,39 +152,4 @@ fn remark<'a>(index: usize, row: &Row, problems: &'a [Problem], theme: Theme) ->
         (None, Some(text)) => Cell::new(text),
         (None, None) => Cell::new(""),
     }
-}
-
-fn draw_row(
-    buffer: &mut Buffer,
-    line: Rect,
-    layout: &Layout,
-    row: &Row,
-    remark: Cell<'_>,
-    is_here: bool,
-    theme: Theme,
-) {
-    let mark = row.mark();
-    let style = match mark {
-        Mark::Same => Style::new(),
-        Mark::Added => theme.added(),
-        Mark::Removed if theme.colour => theme.removed().add_modifier(Modifier::CROSSED_OUT),
-        Mark::Removed => theme.removed(),
-        Mark::Changed => theme.changed(),
-    };
-    let style = if is_here { theme.cursor_row() } else { style };
-    buffer.set_style(line, style);
-    let cursor = if is_here { '>' } else { ' ' };
-    let gutter = format!("{cursor}{}", mark.sign());
-    paint::text(buffer, line.x, line.y, GUTTER, &gutter, style);
-    // The remark is not part of what is struck out.
-    let remark = Cell {
-        style: remark.style.remove_modifier(Modifier::CROSSED_OUT),
-        ..remark
-    };
-    let cells = [
-        Cell::new(row.key.as_str()),
-        Cell::new(row.value.as_str()),
-        remark,
-    ];
-    layout.draw_row(buffer, after_gutter(line), &cells, style, theme);
 }

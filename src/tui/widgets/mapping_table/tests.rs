@@ -6,7 +6,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::*;
 use crate::tui::widgets::{
     Reaction,
-    testing::{THEME, key, screen, typed},
+    testing::{THEME, key, row_keys, screen, typed},
 };
 
 fn mapping(pairs: &[(&str, &str)]) -> Mapping {
@@ -28,7 +28,7 @@ fn keys(table: &mut MappingTable, text: &str) {
 
 fn drawn(table: &MappingTable, width: u16, height: u16) -> String {
     screen(width, height, |buffer, area| {
-        table.draw(buffer, area, THEME, true);
+        table.draw(buffer, area, THEME, true, &row_keys());
     })
 }
 
@@ -296,7 +296,7 @@ fn long_tables_scroll_and_narrow_ones_keep_both_ids() {
 #[test]
 fn empty_tables_say_what_to_do() {
     let known = MappingTable::new(Some(&Mapping::new()));
-    assert!(drawn(&known, 40, 4).ends_with("no rows; a adds one"));
+    assert!(drawn(&known, 40, 4).ends_with("no rows; + adds one"));
     let unknown = MappingTable::new(None);
     assert!(drawn(&unknown, 100, 4).contains("not known here"));
 }

@@ -15,14 +15,14 @@ use crate::{
     tui::{
         theme::Theme,
         widgets::{
+            RowKeys,
             columns::{self, Cell, Layout},
+            marked::{self, GUTTER, after_gutter},
             paint,
         },
     },
 };
 
-/// Cursor, mark and a space.
-const GUTTER: u16 = 3;
 /// Room for typing, however short keys and values are.
 const LEAST_FIELD: u16 = 12;
 /// No key is worth more cells than this while values wait for room.
@@ -40,26 +40,32 @@ impl Rows {
         area: Rect,
         theme: Theme,
         focused: bool,
+        keys: &RowKeys,
     ) -> Option<Position> {
         if area.width <= GUTTER || area.is_empty() {
             return None;
         }
-        let foot = self.foot(theme).filter(|_| area.height > 2);
+        let foot = self.foot(theme, keys).filter(|_| area.height > 2);
         let height = area.height - 1 - u16::from(foot.is_some());
         let window = columns::centred(self.cursor, self.all.len(), height);
         let seen = &self.all[window.clone()];
         let layout = layout(seen, area.width - GUTTER);
         layout.draw_header(buffer, after_gutter(paint::row(area, 0)), theme);
         if window.len() < self.all.len() {
-            let place = format!(" {}/{}", self.cursor + 1, self.all.len());
-            let x = area.right().saturating_sub(place.len() as u16);
-            paint::text(buffer, x, area.y, area.width, &place, theme.dim());
+            marked::draw_place(buffer, area, self.cursor, self.all.len(), theme);
         }
         let mut cursor = None;
         for (line, index) in (1..).zip(window) {
             let line = paint::row(area, line);
             let is_here = focused && index == self.cursor;
-            draw_row(buffer, line, &layout, &self.all[index], is_here, theme);
+            let row = &self.all[index];
+            let cells = [
+                Cell::new(row.key.as_str()),
+                Cell::new(row.kind.word()),
+                Cell::new(row.shown.as_str()),
+                Cell::new(row.remark.as_deref().unwrap_or_default()),
+            ];
+            marked::draw_row(buffer, line, &layout, row.mark, cells, is_here, theme);
             if is_here {
                 cursor = self.draw_cell(buffer, after_gutter(line), &layout, theme);
             }
@@ -115,9 +121,14 @@ impl Rows {
     }
 
     /// Why a key was not obeyed, or, for no rows, what to do.
-    fn foot(&self, theme: Theme) -> Option<(String, Style)> {
+    fn foot(&self, theme: Theme, keys: &RowKeys) -> Option<(String, Style)> {
         if let Some(refused) = &self.refused {
-            return Some((format!("! {refused}"), theme.error()));
+            let here = self.all.get(self.cursor);
+            let text = match here.filter(|row| row.mark == Mark::Removed) {
+                Some(_) => format!("! {refused}; {} brings it back", keys.drop),
+                None => format!("! {refused}"),
+            };
+            return Some((text, theme.error()));
         }
         if self.is_choosing() {
             return Some(("Left and Right choose the type".into(), theme.dim()));
@@ -126,24 +137,16 @@ impl Rows {
             return None;
         }
         let text = if self.is_known {
-            "no properties; a adds one"
+            format!("no properties; {} adds one", keys.add)
         } else {
-            "not known here; without rows they are left as they are"
+            "not known here; without rows they are left as they are".into()
         };
-        Some((text.into(), theme.dim()))
+        Some((text, theme.dim()))
     }
 }
 
 fn padded(text: &str, cell: Rect) -> String {
     format!("{text:width$}", width = usize::from(cell.width))
-}
-
-fn after_gutter(line: Rect) -> Rect {
-    Rect {
-        x: line.x + GUTTER,
-        width: line.width - GUTTER,
-        ..line
-    }
 }
 
 fn layout(rows: &[Row], room: u16) -> Layout {
@@ -159,35 +162,4 @@ fn layout(rows: &[Row], room: u16) -> Layout {
         columns::Column::new("", 8.min(remark), remark, 1),
     ];
     Layout::fit(columns, room, 1)
-}
-
-fn draw_row(
-    buffer: &mut Buffer,
-    line: Rect,
-    layout: &Layout,
-    row: &Row,
-    is_here: bool,
-    theme: Theme,
-) {
-    let style = match row.mark {
-        Mark::Same => Style::new(),
-        Mark::Added => theme.added(),
-        Mark::Removed if theme.colour => theme.removed().add_modifier(Modifier::CROSSED_OUT),
-        Mark::Removed => theme.removed(),
-        Mark::Changed => theme.changed(),
-    };
-    let style = if is_here { theme.cursor_row() } else { style };
-    buffer.set_style(line, style);
-    let cursor = if is_here { '>' } else { ' ' };
-    let gutter = format!("{cursor}{}", row.mark.sign());
-    paint::text(buffer, line.x, line.y, GUTTER, &gutter, style);
-    // The remark is not part of what is struck out.
-    let remark = Style::new().remove_modifier(Modifier::CROSSED_OUT);
-    let cells = [
-        Cell::new(row.key.as_str()),
-        Cell::new(row.kind.word()),
-        Cell::new(row.shown.as_str()),
-        Cell::new(row.remark.as_deref().unwrap_or_default()).styled(remark),
-    ];
-    layout.draw_row(buffer, after_gutter(line), &cells, style, theme);
 }

@@ -23,7 +23,7 @@ use ratatui::{
 
 use self::typing::Rows;
 use super::{
-    Reaction,
+    Reaction, RowKeys,
     json_editor::{JsonEditor, JsonProblem, parse},
 };
 use crate::{domain::group::Properties, tui::theme::Theme};
@@ -174,9 +174,10 @@ impl PropertiesField {
         area: Rect,
         theme: Theme,
         focused: bool,
+        keys: &RowKeys,
     ) -> Option<Position> {
         match &self.rows {
-            Some(rows) => rows.draw(buffer, area, theme, focused),
+            Some(rows) => rows.draw(buffer, area, theme, focused, keys),
             None => self.editor.draw(buffer, area, theme, focused),
         }
     }

@@ -51,7 +51,7 @@ impl Rows {
                 cut => PastedProperties::Cut(cut),
             },
             Some(Typing::Kind(_)) => PastedProperties::Refused(
-                "not pasted: a type is being chosen; Enter keeps it".into(),
+                "not pasted: a type is being chosen; keep it first".into(),
             ),
             None => match read(text) {
                 Ok(pairs) => self.take(&pairs, editor),

@@ -5,7 +5,7 @@ mod model;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::*;
-use crate::tui::widgets::testing::{THEME, key, screen, typed};
+use crate::tui::widgets::testing::{THEME, key, row_keys, screen, typed};
 
 /// As a person may have written it.
 const TEXT: &str = r#"{"tier":"gold", "seats" : 12345678901234567890.10,
@@ -38,7 +38,7 @@ fn press(field: &mut PropertiesField, codes: &[KeyCode]) {
 
 fn drawn(field: &PropertiesField, width: u16, height: u16) -> String {
     screen(width, height, |buffer, area| {
-        field.draw(buffer, area, THEME, true);
+        field.draw(buffer, area, THEME, true, &row_keys());
     })
 }
 

@@ -203,7 +203,7 @@ impl Rows {
             return false;
         };
         if row.mark == Mark::Removed {
-            self.refused = Some("this row will be removed; D brings it back".into());
+            self.refused = Some("this row will be removed".into());
             return false;
         }
         self.typing = Some(match (self.column, row.kind) {

@@ -93,3 +93,34 @@ async fn each_step_of_the_way_has_a_time_of_its_own() {
         "{steps:?}"
     );
 }
+
+/// The step that is timed on its own trusts whom the requests trust.
+#[tokio::test]
+async fn an_authority_of_the_profile_counts_for_each_step() {
+    let (port, certificate) = serve().await;
+    let mut desk = Desk::new();
+    desk.connect(&format!("https://localhost:{port}"), "key-of-the-desk");
+    let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("another");
+    let system = desk.write("system.pem", &other.cert.pem());
+    desk.set("SSL_CERT_FILE", system);
+    desk.write("own.pem", &certificate);
+    let config = std::fs::read_to_string(desk.path("config.toml")).expect("readable");
+    desk.write("config.toml", &format!("{config}ca_file = \"own.pem\"\n"));
+    let report = desk.json(0, &["doctor"]).await;
+    let steps = of(&report, "network");
+    assert!(
+        steps.iter().any(|found| found.starts_with("ok: TLS: TLS")),
+        "{steps:?}"
+    );
+    assert_eq!(with(&report, "the API key is accepted")["severity"], "ok");
+
+    // And one that is not the right one counts for nothing.
+    desk.write("own.pem", &other.cert.pem());
+    let report = desk.json(5, &["doctor"]).await;
+    let steps = of(&report, "network");
+    assert!(
+        !steps.iter().any(|found| found.contains("TLS: TLS")),
+        "{steps:?}"
+    );
+    with(&report, "does not hold the authority that signed it");
+}

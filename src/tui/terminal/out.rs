@@ -1,0 +1,182 @@
+//! Writing to the terminal. Nobody waits for ever for a terminal that does not read: once the end is asked for, a write
+//! has a second, and what takes longer is given up, with all that would follow.
+
+use std::{
+    fs::File,
+    io::{self, PipeReader, PipeWriter},
+    os::fd::AsFd,
+    sync::{
+        Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    fs::{Mode, OFlags, open},
+    io::Errno,
+    termios::{QueueSelector, tcflush, tcgetsid, ttyname},
+};
+
+/// How long one write may take once the end is asked for.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Ends whatever sequence the terminal was in the middle of (CAN).
+const CANCEL: &[u8] = b"\x18";
+
+/// When the end was asked for. One for the process, as the terminal is.
+static ASKED: Mutex<Option<Instant>> = Mutex::new(None);
+/// Whether a write took too long after that.
+static IS_GIVEN_UP: AtomicBool = AtomicBool::new(false);
+/// Readable once the end is asked for.
+static BELL: OnceLock<(PipeReader, PipeWriter)> = OnceLock::new();
+
+/// From now on no write to the terminal waits for long.
+pub(super) fn end_is_asked() {
+    let mut asked = ASKED.lock().unwrap_or_else(PoisonError::into_inner);
+    if asked.is_some() {
+        return;
+    }
+    *asked = Some(Instant::now());
+    if let Some((_, bell)) = BELL.get() {
+        // The pipe is empty, and its other end is never closed.
+        let _ = rustix::io::write(bell, b"!");
+    }
+}
+
+/// Whether the terminal does not read, and is not waited for any more.
+pub(in crate::tui) fn is_given_up() -> bool {
+    IS_GIVEN_UP.load(Ordering::SeqCst)
+}
+
+/// Until when a write that began then may take; `None` while nobody asked for the end.
+fn deadline(begun: Instant) -> Option<Instant> {
+    let asked = *ASKED.lock().unwrap_or_else(PoisonError::into_inner);
+    asked.map(|asked| asked.max(begun) + PATIENCE)
+}
+
+/// The terminal of this process.
+pub(super) fn out() -> io::Result<&'static Out> {
+    static OUT: OnceLock<Out> = OnceLock::new();
+    if let Some(out) = OUT.get() {
+        return Ok(out);
+    }
+    let opened = Out::open()?;
+    Ok(OUT.get_or_init(|| opened))
+}
+
+/// The terminal on standard output.
+#[derive(Debug)]
+pub(super) struct Out {
+    file: File,
+    /// Standard output itself, which cannot be told not to wait: the shell's input is told with it.
+    is_shared: bool,
+}
+
+impl Out {
+    fn open() -> io::Result<Self> {
+        if BELL.get().is_none() {
+            // Where two are made, one is dropped.
+            let _ = BELL.set(io::pipe()?);
+        }
+        Ok(match again() {
+            Some(file) => Self {
+                file,
+                is_shared: false,
+            },
+            None => Self {
+                file: File::from(rustix::io::dup(io::stdout().as_fd())?),
+                is_shared: true,
+            },
+        })
+    }
+
+    #[cfg(test)]
+    pub(super) fn of(file: File) -> Self {
+        Self {
+            file,
+            is_shared: true,
+        }
+    }
+
+    /// Writes all of it.
+    ///
+    /// # Errors
+    /// `TimedOut` where the terminal does not read and the end is asked for; what is queued for it is thrown away then.
+    pub(super) fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        if is_given_up() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let written = self.write_until(bytes, deadline);
+        if written.as_ref().is_err_and(is_late) {
+            IS_GIVEN_UP.store(true, Ordering::SeqCst);
+        }
+        written
+    }
+
+    /// Writes what gives the terminal back; where it was given up, as far as it takes it without reading.
+    pub(super) fn write_last(&self, bytes: &[u8]) {
+        if !is_given_up() && self.write(bytes).is_ok() {
+            return;
+        }
+        if is_given_up() && !self.is_shared {
+            // Without it nothing more has room, and what is left of a frame would come after the shell's prompt.
+            let _ = tcflush(&self.file, QueueSelector::OFlush);
+            let last = [CANCEL, bytes].concat();
+            let _ = self.write_until(&last, Some);
+        }
+    }
+
+    fn write_until(
+        &self,
+        mut bytes: &[u8],
+        deadline: impl Fn(Instant) -> Option<Instant>,
+    ) -> io::Result<()> {
+        let begun = Instant::now();
+        while !bytes.is_empty() {
+            match rustix::io::write(&self.file, bytes) {
+                Ok(length) => bytes = &bytes[length..],
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => self.wait(deadline(begun))?,
+                Err(error) => return Err(error.into()),
+            }
+            if deadline(begun).is_some_and(|end| Instant::now() > end) && !bytes.is_empty() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Until there is room, the end is asked for, or the time is over.
+    fn wait(&self, end: Option<Instant>) -> io::Result<()> {
+        let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+        let left = left.and_then(|left| Timespec::try_from(left).ok());
+        let room = PollFd::new(&self.file, PollFlags::OUT);
+        let polled = match (left, BELL.get()) {
+            (None, Some((bell, _))) => poll(&mut [room, PollFd::new(bell, PollFlags::IN)], None),
+            (left, _) => poll(&mut [room], left.as_ref()),
+        };
+        match polled {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn is_late(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::TimedOut
+}
+
+/// The terminal on standard output, opened once more, so that it can be told not to wait without telling those who share
+/// it: by its name, and where that means nothing here, as in some containers, as the terminal of this session.
+fn again() -> Option<File> {
+    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let output = io::stdout();
+    let named = ttyname(&output, Vec::new()).and_then(|name| open(name, flags, Mode::empty()));
+    let file = named.or_else(|error| {
+        // Only where it is the terminal of this session.
+        tcgetsid(&output).map_err(|_| error)?;
+        open("/dev/tty", flags, Mode::empty())
+    });
+    file.ok().map(File::from)
+}

@@ -1,0 +1,198 @@
+//! Every key that can be another one is another one: no text of a pane names a key that is not bound any more.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use groupdesk::{
+    config::{Rebound, Spot},
+    tui::{
+        keymap::{self, Action, Bound, Focus, Key, Keymap, Press},
+        message::Msg,
+    },
+};
+
+use super::scene::{USUAL, a_world, open};
+use crate::support::{
+    console::{Console, PLACES, parse},
+    world::Side,
+};
+
+/// Keys that no table has; those that are letters confirm, those of the first line stand where text is taken, too.
+const FREE: &str =
+    "f7 f9 f10 f11 f12 ctrl-g ctrl-o ctrl-n ctrl-q ctrl-v ctrl-a ctrl-b ctrl-f insert";
+const SIGNS: &str = "αβγδεζηθικλμνξοπρστυφχψωбвгджзлптфцчшщыэюяБГДЖЗЛПФЦЧШЩЫЭЮЯΓΔΘΛΞΠΣΦΨΩ";
+const LETTER: &str = "J";
+
+/// The ways out stay, and a field with several keys keeps them.
+fn stays(bound: &Bound) -> bool {
+    let fixed = ["esc", "ctrl-c", "f1"].map(|name| Key::named(name).expect("a key"));
+    bound.keys.iter().any(|key| fixed.contains(key))
+        || bound.action == Action::InField && bound.keys.len() > 1
+}
+
+fn everything_rebound() -> Keymap {
+    let usual = Keymap::default();
+    let mut changes = Vec::new();
+    for focus in Focus::ALL {
+        let free = FREE.split(' ').map(str::to_owned);
+        let signs = SIGNS
+            .chars()
+            .filter(|_| !focus.takes_text())
+            .map(String::from);
+        let mut keys = signs.chain(free);
+        let here = usual.bindings(focus).iter().filter(|bound| !stays(bound));
+        for bound in here.filter(|bound| !(focus.takes_text() && bound.everywhere)) {
+            let key = match bound.action {
+                Action::Confirm => LETTER.to_owned(),
+                _ => keys.next().expect("there are enough"),
+            };
+            let at = Spot {
+                line: changes.len() + 1,
+                column: 1,
+            };
+            changes.push(Rebound {
+                place: focus.name(),
+                place_at: at,
+                name: bound.name(),
+                at,
+                keys: vec![(key, at)],
+            });
+        }
+    }
+    keymap::resolve(&changes).expect("a sound keymap")
+}
+
+/// The press that now means what this one means as it comes.
+fn translated(event: KeyEvent, focus: Focus, usual: &Keymap, other: &Keymap) -> KeyEvent {
+    let lines = usual.bindings(focus);
+    let Some(meant) = lines
+        .iter()
+        .find(|line| line.keys.iter().any(|key| key.is(event)))
+    else {
+        return event;
+    };
+    let now = other.bindings(focus).iter();
+    let mut now = now.filter(|line| line.name() == meant.name());
+    match now.next() {
+        Some(line) if !line.keys.iter().any(|key| key.is(event)) => {
+            line.keys.first().expect("a key").press()
+        }
+        _ => event,
+    }
+}
+
+/// Types a script as somebody with the other keys would.
+async fn walk(console: &mut Console, script: &str, usual: &Keymap) {
+    for event in parse(script) {
+        let focus = console.runner.app.top().focus();
+        let event = translated(event, focus, usual, &console.runner.app.desk.keys);
+        console.runner.take(Msg::Key(event));
+        console.settle().await;
+    }
+}
+
+/// What the screen says of keys: a name of one, or one sign and a word of what it does.
+fn told(screen: &str) -> Vec<String> {
+    const NAMED: [&str; 8] = [
+        "Enter",
+        "Tab",
+        "Down",
+        "Up",
+        "Space",
+        "Shift-Tab",
+        "PgUp",
+        "PgDn",
+    ];
+    const DOES: [&str; 15] = [
+        "adds", "brings", "picks", "reveals", "rotates", "tries", "checks", "sorts", "opens",
+        "reads", "writes", "goes", "tests", "then", "does",
+    ];
+    let mut found = Vec::new();
+    // What stands behind a frame is another text.
+    for text in screen.split(['\n', '│']) {
+        let words: Vec<&str> = text
+            .split(|c: char| !(c.is_alphanumeric() || "-/?*".contains(c)))
+            .filter(|word| !word.is_empty())
+            .collect();
+        for (at, word) in words.iter().enumerate() {
+            let next = words.get(at + 1).copied().unwrap_or_default();
+            let is_named = NAMED.contains(word)
+                || word.starts_with("Ctrl-")
+                || word
+                    .strip_prefix('F')
+                    .is_some_and(|rest| rest.parse::<u8>().is_ok());
+            let is_sign = word.chars().count() == 1 && DOES.contains(&next);
+            // That Enter confirms nothing is so whatever the keys are: only a letter can.
+            let is_said_of_all = (*word, next) == ("Enter", "does");
+            if (is_named || is_sign) && !is_said_of_all {
+                found.push((*word).to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// It does something here, or is one of those that other places got; what stays elsewhere is no excuse.
+fn is_bound(name: &str, here: Focus, keymap: &Keymap) -> bool {
+    let is = |line: &Bound| line.keys.iter().any(|key| key.shown() == name);
+    let mut all = Focus::ALL
+        .into_iter()
+        .flat_map(|focus| keymap.bindings(focus));
+    keymap.bindings(here).iter().any(is) || all.any(|line| is(line) && !stays(line))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_text_names_a_key_that_is_another_one_now() {
+    let world = a_world().await;
+    let (usual, other) = (Keymap::default(), everything_rebound());
+    let more = [
+        "onew<enter><tab>",
+        "onew<enter><tab><tab><f3>",
+        "e<tab><tab><f3>D<enter>",
+        "onew<tab>zz<enter>",
+        "oacm",
+        "3",
+        "/acme<enter>S",
+        "T",
+    ];
+    let scripts = PLACES.iter().map(|(script, _)| *script).chain(more);
+    // The help lists keys; that is its own business.
+    for script in scripts.filter(|script| *script != "?") {
+        let mut console = open(&world, Side::Testing, USUAL).await;
+        console.runner.app.desk.keys = other.clone();
+        walk(&mut console, script, &usual).await;
+        for size in [USUAL, (160, 50)] {
+            console.resize(size);
+            let focus = console.runner.app.top().focus();
+            let screen = console.screen();
+            assert!(!screen.contains("(no key)"), "{script:?}:\n{screen}");
+            for name in told(&screen) {
+                assert!(
+                    is_bound(&name, focus, &other),
+                    "{name} after {script:?}:\n{screen}"
+                );
+            }
+        }
+    }
+}
+
+/// What the walk above relies on.
+#[test]
+fn the_other_keys_are_really_others() {
+    let other = everything_rebound();
+    let none = KeyModifiers::NONE;
+    for (focus, code) in [
+        (Focus::List, KeyCode::Char('t')),
+        (Focus::Open, KeyCode::Down),
+        (Focus::EditMapping, KeyCode::Char('a')),
+        (Focus::ConfirmTyped, KeyCode::Enter),
+    ] {
+        let press = other.press(focus, KeyEvent::new(code, none));
+        assert!(!matches!(press, Press::Do(_)), "{focus:?}: {press:?}");
+    }
+    for name in ["Enter", "Tab", "Down", "a", "D", "t", "r"] {
+        let meant = told(&format!("{name} adds one"));
+        assert_eq!(meant, [name], "it is seen");
+    }
+    for name in ["a", "D", "t", "v", "Down", "Enter"] {
+        assert!(!is_bound(name, Focus::Open, &other), "{name}");
+    }
+}
