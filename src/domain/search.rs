@@ -275,13 +275,11 @@ fn holds(test: &Test, entry: Entry<'_>, look: &Look) -> bool {
         Test::TagUnknown => entry.tag().is_none(),
         Test::Age(filter) => filter.admits(age()),
         Test::Old(limit) => age::exceeds(age(), *limit),
-        Test::Map(id) => entry
-            .mapping()
-            .any(|(schema, source)| is_same(schema, id) || is_same(source, id)),
-        Test::MapRow(schema, source) => entry
-            .mapping()
-            .any(|row| is_same(row.0, schema) && is_same(row.1, source)),
-        Test::Property(key, value) => entry.properties().any(|(known, text)| {
+        Test::Map(id) => entry.has_row(|schema, source| is_same(schema, id) || is_same(source, id)),
+        Test::MapRow(schema, source) => {
+            entry.has_row(|one, other| is_same(one, schema) && is_same(other, source))
+        }
+        Test::Property(key, value) => entry.has_property(|known, text| {
             is_same(known, key) && value.as_ref().is_none_or(|value| is_same(text, value))
         }),
         Test::Rotation(state) => look
