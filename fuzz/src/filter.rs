@@ -54,7 +54,7 @@ pub fn run(data: &[u8]) {
         );
         assert!(id.iter().all(|at| *at < entry.id().len()));
     }
-    found_by_itself(&groups, find);
+    found_by_itself(&groups, usize::from(*cut), find);
 }
 
 fn parse(text: &str) -> Query {
@@ -111,22 +111,34 @@ fn groups(texts: &str) -> Vec<KnownGroup> {
     groups
 }
 
-fn found_by_itself(groups: &[KnownGroup], find: impl Fn(&Query, Option<&Found>) -> Found) {
+/// By its whole id, and by a part of it that begins and ends at ASCII, in either case.
+fn found_by_itself(
+    groups: &[KnownGroup],
+    cut: usize,
+    find: impl Fn(&Query, Option<&Found>) -> Found,
+) {
     for group in groups {
         let id = group.id.as_str();
         if id.contains('"') || id.trim().is_empty() {
             continue;
         }
-        let found = find(&parse(&format!("\"{id}\"")), None);
-        let is_it = |number: &u32| {
-            found
-                .index
-                .entry(*number)
-                .is_some_and(|entry| entry.id() == id)
-        };
-        assert!(
-            found.shown.iter().any(is_it),
-            "{id:?} is not found by itself"
-        );
+        let edges = id.char_indices().filter(|(_, c)| c.is_ascii());
+        let edges: Vec<usize> = edges.map(|(at, _)| at).chain([id.len()]).collect();
+        let from = cut % edges.len();
+        let to = from + cut / edges.len() % (edges.len() - from);
+        let part = &id[edges[from]..edges[to]];
+        for typed in [id, part, &part.to_ascii_uppercase()] {
+            let found = find(&parse(&format!("\"{typed}\"")), None);
+            let is_it = |number: &u32| {
+                found
+                    .index
+                    .entry(*number)
+                    .is_some_and(|entry| entry.id() == id)
+            };
+            assert!(
+                found.shown.iter().any(is_it),
+                "{id:?} is not found by {typed:?}"
+            );
+        }
     }
 }

@@ -184,6 +184,10 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Asked<'_>, secrets: &[&str]) -> Ve
             Err(unclear) => Verdict::Unclear(unclear.clone()),
         },
         400..500 => {
+            // It may say yes as well as no.
+            if let Err(unclear @ (Unclear::Twice { .. } | Unclear::TooMany { .. })) = &body {
+                return Verdict::Unclear(unclear.clone());
+            }
             let object = body.as_deref().ok().and_then(Value::as_object);
             if object.is_some_and(|map| success(map) == Success::Yes) {
                 Verdict::Unclear(Unclear::SuccessDenied { status })

@@ -7,6 +7,7 @@ pub mod change;
 pub mod draft;
 pub mod elsewhere;
 pub mod exchange;
+pub mod fold;
 pub mod group;
 pub mod handoff;
 pub mod history;

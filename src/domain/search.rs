@@ -3,11 +3,14 @@
 
 mod arena;
 mod index;
+#[cfg(test)]
+mod itself;
 mod order;
 mod plain;
 mod query;
 #[cfg(test)]
 mod tests;
+mod together;
 mod users;
 mod whole;
 mod words;
@@ -21,7 +24,12 @@ pub use index::{Builder, Index};
 pub use query::{Query, Test, Why, Word, Wrong};
 use words::{Fit, Words};
 
-use super::{age, group::UserGroupId, rotation::State};
+use super::{
+    age,
+    fold::{is_same, lower},
+    group::UserGroupId,
+    rotation::State,
+};
 
 /// A column to order by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -263,20 +271,16 @@ impl Marker {
 fn holds(test: &Test, entry: Entry<'_>, look: &Look) -> bool {
     let age = || Some(age::since(entry.rotated()?, look.at));
     match test {
-        Test::Tag(start) => entry
-            .tag()
-            .is_some_and(|tag| tag.to_lowercase().starts_with(start)),
+        Test::Tag(start) => entry.tag().is_some_and(|tag| starts_with(tag, start)),
         Test::TagUnknown => entry.tag().is_none(),
         Test::Age(filter) => filter.admits(age()),
         Test::Old(limit) => age::exceeds(age(), *limit),
-        Test::Map(id) => entry
-            .mapping()
-            .any(|(schema, source)| same(schema, id) || same(source, id)),
-        Test::MapRow(schema, source) => entry
-            .mapping()
-            .any(|row| same(row.0, schema) && same(row.1, source)),
-        Test::Property(key, value) => entry.properties().any(|(known, text)| {
-            same(known, key) && value.as_ref().is_none_or(|value| same(text, value))
+        Test::Map(id) => entry.has_row(|schema, source| is_same(schema, id) || is_same(source, id)),
+        Test::MapRow(schema, source) => {
+            entry.has_row(|one, other| is_same(one, schema) && is_same(other, source))
+        }
+        Test::Property(key, value) => entry.has_property(|known, text| {
+            is_same(known, key) && value.as_ref().is_none_or(|value| is_same(text, value))
         }),
         Test::Rotation(state) => look
             .open
@@ -285,11 +289,8 @@ fn holds(test: &Test, entry: Entry<'_>, look: &Look) -> bool {
     }
 }
 
-/// Whether a text is the same as one in lower case.
-fn same(text: &str, lower: &str) -> bool {
-    if text.is_ascii() {
-        text.eq_ignore_ascii_case(lower)
-    } else {
-        text.to_lowercase() == lower
-    }
+/// Whether a text begins like one in lower case.
+fn starts_with(text: &str, start: &str) -> bool {
+    let mut letters = text.chars().map(lower);
+    start.chars().all(|c| letters.next() == Some(c))
 }

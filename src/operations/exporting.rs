@@ -30,3 +30,22 @@ pub fn format_of(path: &Path) -> Option<Format> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ending_of_a_name_asks_for_a_format() {
+        for (name, format) in [
+            ("groups.csv", Some(Format::Csv)),
+            ("groups.JSON", Some(Format::Json)),
+            ("a.b/groups.jsonl", Some(Format::JsonLines)),
+            ("groups.ndjson", Some(Format::JsonLines)),
+            ("groups.txt", None),
+            ("csv", None),
+        ] {
+            assert_eq!(format_of(Path::new(name)), format, "{name}");
+        }
+    }
+}

@@ -162,3 +162,20 @@ fn an_empty_id_is_none_and_new_may_be_a_text() {
         assert_eq!(group.new_user_group, expected, "{new}");
     }
 }
+
+/// Beside a status that says no, too: what says yes and no is not believed.
+#[test]
+fn a_refusal_that_can_be_read_in_two_ways_is_unclear() {
+    for body in [
+        r#"{"success":1,"error":{"message":"a","message":"b"}}"#,
+        r#"{"success":0,"success":1}"#,
+        r#"{"success":0,"success":0}"#,
+    ] {
+        let id = UserGroupId::parse("acme").expect("an id");
+        let verdict = judged(400, &Asked::Group(&id), body);
+        assert!(
+            matches!(verdict, Verdict::Unclear(Unclear::Twice { .. })),
+            "{body}: {verdict:?}"
+        );
+    }
+}

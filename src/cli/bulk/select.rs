@@ -95,8 +95,8 @@ async fn filtered(
 }
 
 fn holds(group: &KnownGroup, words: &[Word]) -> bool {
-    let text = format!("{} {}", group.id.as_str(), group.title()).to_lowercase();
-    words.iter().all(|word| text.contains(&word.text))
+    let mut words = words.iter();
+    words.all(|word| word.is_in(group.id.as_str()) || word.is_in(group.title()))
 }
 
 /// A token of which no rotation is known counts as old.
@@ -141,4 +141,23 @@ async fn read(file: &Path) -> Result<Vec<UserGroupId>, Stop> {
             })
         });
     ids.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_is_chosen_by_its_own_id_in_any_script() {
+        for id in ["ΣΑΣ.eu", "İzmir", "Ⱥb", "zoé", "Zoe\u{301}", "한국"] {
+            let group = KnownGroup::new(UserGroupId::parse(id).expect("an id"));
+            let words = |typed: &str| Query::parse(typed, None).words;
+            assert!(holds(&group, &words(id)), "{id}");
+            assert!(holds(&group, &words(&format!("\"{id}\""))), "{id}");
+            assert!(!holds(&group, &words("s.x")), "{id}");
+        }
+        let group = KnownGroup::new(UserGroupId::parse("acme-eu").expect("an id"));
+        let scattered = Query::parse("aceu", None).words;
+        assert!(!holds(&group, &scattered), "only as it stands");
+    }
 }

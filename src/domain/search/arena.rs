@@ -257,9 +257,32 @@ impl<'a> Entry<'a> {
         pairs(properties).map(|(key, _, value)| (key, value))
     }
 
-    /// Whether its texts cannot be told apart; only the whole says what it is.
-    pub(super) fn is_odd(self) -> bool {
-        whole::is_odd(self.row)
+    /// The group itself where its texts cannot be told apart.
+    pub(super) fn odd(self) -> Option<&'a KnownGroup> {
+        whole::odd(self.arena, self.row)
+    }
+
+    /// Whether a row of the mapping, schema id and data source id, is one.
+    pub(super) fn has_row(self, mut is_one: impl FnMut(&str, &str) -> bool) -> bool {
+        let Some(odd) = self.odd() else {
+            return self
+                .mapping()
+                .any(|(schema, source)| is_one(schema, source));
+        };
+        let mut rows = odd.mapping.iter().flat_map(|known| &known.value);
+        rows.any(|(schema, source)| is_one(schema, source))
+    }
+
+    /// Whether a property, key and value, is one; a value that is no text as JSON.
+    pub(super) fn has_property(self, mut is_one: impl FnMut(&str, &str) -> bool) -> bool {
+        let Some(odd) = self.odd() else {
+            return self.properties().any(|(key, value)| is_one(key, value));
+        };
+        let mut rows = odd.properties.iter().flat_map(|known| &known.value);
+        rows.any(|(key, value)| match value {
+            Value::String(text) => is_one(key, text),
+            other => is_one(key, &other.to_string()),
+        })
     }
 
     /// All that is known of it, exactly as it was put in.

@@ -1,26 +1,25 @@
 //! What a filter asks for: words, and tests like `tag:customer` or `age>90d`. A word that begins like a test and cannot
 //! be read is named, never taken for something else.
 
-use std::{fmt, time::Duration};
-
-use nucleo_matcher::chars::to_lower_case;
-use unicode_segmentation::UnicodeSegmentation;
+use std::{fmt, ops::RangeInclusive, time::Duration};
 
 use crate::domain::{
     age::{self, AgeFilter, InvalidAge},
+    fold::{is_accent, letters, lowered},
     rotation::State,
 };
 
 /// A text to be found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
+    /// Folded: its [`letters`].
     pub text: String,
     /// Written in quotes: only as it stands, never letter by letter.
     pub quoted: bool,
 }
 
-/// Two letters, scattered, are in everything.
-const SCATTERED: usize = 3;
+/// Two letters, scattered, are in everything; so many are pasted, and their score could not be counted.
+const SCATTERED: RangeInclusive<usize> = 3..=1000;
 
 /// What is shorter is near to everything.
 const LEAST_TYPED: usize = 3;
@@ -28,7 +27,8 @@ const LEAST_TYPED: usize = 3;
 impl Word {
     /// Its letters are also looked for one by one, with others between them.
     pub fn is_scattered(&self) -> bool {
-        !self.quoted && self.text.chars().count() >= SCATTERED
+        let letters = || self.text.chars().filter(|c| !is_accent(*c)).count();
+        !self.quoted && SCATTERED.contains(&letters())
     }
 
     /// Whether all that this finds, `other` finds too.
@@ -187,19 +187,11 @@ enum Part {
     Test(Test),
 }
 
-/// A letter as texts are compared: by its first character, and character for character, where İ would become two. Its other
-/// parts stay: letters are made one where the word is looked for, and only there; made one twice, some are lost.
-fn folded(letter: &str) -> impl Iterator<Item = char> {
-    let mut parts = letter.chars();
-    parts.next().map(to_lower_case).into_iter().chain(parts)
-}
-
 fn read(piece: &Piece, limit: Option<Duration>) -> Result<Part, Why> {
-    let lower = piece.text.to_lowercase();
-    let folded = || piece.text.graphemes(true).flat_map(folded).collect();
+    let lower = lowered(&piece.text);
     if piece.quoted {
         let word = Word {
-            text: folded(),
+            text: letters(&piece.text),
             quoted: true,
         };
         return Ok(Part::Word((!word.text.is_empty()).then_some(word)));
@@ -238,7 +230,7 @@ fn read(piece: &Piece, limit: Option<Duration>) -> Result<Part, Why> {
                 return Err(Why::Meant(test));
             }
             let word = Word {
-                text: folded(),
+                text: letters(&piece.text),
                 quoted: false,
             };
             return Ok(Part::Word((!word.text.is_empty()).then_some(word)));

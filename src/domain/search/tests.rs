@@ -1,5 +1,7 @@
 //! Ranking, tests, orders, and that a narrowed search finds what one from the beginning finds.
 
+mod apart;
+
 use std::time::Duration;
 
 use jiff::SignedDuration;

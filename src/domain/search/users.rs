@@ -55,9 +55,8 @@ impl Index {
                     tell(entry, sources[number]);
                 }
             };
-            if entry.is_odd() {
-                let mapping = entry.whole().mapping;
-                let rows = mapping.iter().flat_map(|known| &known.value);
+            if let Some(odd) = entry.odd() {
+                let rows = odd.mapping.iter().flat_map(|known| &known.value);
                 for (_, source) in rows {
                     take(source);
                 }

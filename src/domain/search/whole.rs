@@ -117,8 +117,9 @@ fn fits(arena: &Arena, group: &KnownGroup) -> bool {
         })
 }
 
-pub(super) fn is_odd(row: &Row) -> bool {
-    row.rest & ODD != 0
+/// The group itself where its texts do not say what it is.
+pub(super) fn odd<'a>(arena: &'a Arena, row: &Row) -> Option<&'a KnownGroup> {
+    (row.rest & ODD != 0).then(|| &arena.odd[(row.rest & !ODD) as usize])
 }
 
 /// Reads the bytes in the order in which they were written.
@@ -143,8 +144,8 @@ impl<'a> Rest<'a> {
 /// All that is known of a group.
 pub(super) fn group(entry: Entry<'_>) -> KnownGroup {
     let (arena, row) = (entry.arena, entry.row);
-    if is_odd(row) {
-        return arena.odd[(row.rest & !ODD) as usize].clone();
+    if let Some(odd) = odd(arena, row) {
+        return odd.clone();
     }
     let mut rest = Rest {
         bytes: &arena.rest[row.rest as usize..],

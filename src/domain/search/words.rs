@@ -1,28 +1,90 @@
 //! How a word is found in a group: letter by letter in name and id, as it stands in everything else. A chance find of
 //! scattered letters in a long JSON would help nobody.
 
-use nucleo_matcher::{
-    Config, Matcher, Utf32Str,
-    chars::graphemes,
-    pattern::{Atom, AtomKind, CaseMatching, Normalization},
-};
+use nucleo_matcher::{Config, Matcher, Utf32Str, Utf32String};
+use unicode_segmentation::UnicodeSegmentation;
 
 use super::{
     arena::Entry,
     plain::Plain,
     query::{Query, Word},
+    together,
 };
+use crate::domain::fold;
 
 /// A name or an id that is the whole word stands above all that only hold it.
 const WHOLE: u32 = 64;
 
-struct Needle {
+/// It compares; what it would fold, it folds in two ways that do not agree.
+const MATCHER: Config = {
+    let mut config = Config::DEFAULT;
+    config.normalize = false;
+    config
+};
+
+/// A word, ready to be looked for.
+pub(super) struct Needle {
+    letters: Vec<char>,
+    /// It has accents itself, so those of the text count.
+    accents: bool,
     /// `None`: only as it stands.
-    scattered: Option<Atom>,
-    together: Atom,
-    /// The same as `together`, where both sides are ASCII.
+    scattered: Option<Utf32String>,
+    /// The same, where both sides are ASCII.
     plain: Option<Plain>,
-    letters: usize,
+}
+
+impl Needle {
+    pub(super) fn of(word: &Word) -> Self {
+        let letters: Vec<char> = word.text.chars().collect();
+        let scattered = if word.text.is_ascii() {
+            Utf32String::Ascii(word.text.as_str().into())
+        } else {
+            Utf32String::Unicode(letters.as_slice().into())
+        };
+        Self {
+            accents: !letters.iter().all(|c| fold::is_bare(*c)),
+            scattered: word.is_scattered().then_some(scattered),
+            plain: Plain::of(&word.text),
+            letters,
+        }
+    }
+
+    /// A text as it is searched for this one.
+    pub(super) fn letters_of<'a>(&self, text: &'a str, buffer: &'a mut Vec<char>) -> Utf32Str<'a> {
+        if text.is_ascii() {
+            return Utf32Str::Ascii(text.as_bytes());
+        }
+        buffer.clear();
+        fold::fill(text, self.accents, buffer);
+        Utf32Str::Unicode(buffer)
+    }
+
+    /// Where it stands best, and how well.
+    fn best(&self, letters: Utf32Str<'_>) -> Option<(usize, u32)> {
+        match letters {
+            Utf32Str::Ascii(letters) => together::best(letters, &self.letters),
+            Utf32Str::Unicode(letters) => together::best(letters, &self.letters),
+        }
+    }
+
+    /// As [`Self::best`], but found out faster where it is not there, and most have it not.
+    pub(super) fn is_in(&self, text: &str, letters: Utf32Str<'_>) -> bool {
+        match (&self.plain, letters) {
+            (Some(plain), Utf32Str::Ascii(_)) => plain.is_in(text),
+            (None, Utf32Str::Ascii(_)) => false,
+            (_, letters) => self.best(letters).is_some(),
+        }
+    }
+
+    /// The grapheme of every letter of a text.
+    fn graphemes_of(&self, text: &str) -> Vec<usize> {
+        let mut buffer = Vec::new();
+        let letters = |grapheme| self.letters_of(grapheme, &mut buffer).len();
+        let counts = text.graphemes(true).map(letters);
+        let each = counts.enumerate();
+        each.flat_map(|(at, count)| std::iter::repeat_n(at, count))
+            .collect()
+    }
 }
 
 /// How well a group fits the words.
@@ -46,29 +108,19 @@ struct Lens {
 }
 
 impl Lens {
-    fn score(&mut self, atom: &Atom, text: &str) -> Option<u32> {
-        let text = letters(text, &mut self.buffer);
-        atom.score(text, &mut self.matcher).map(u32::from)
-    }
-
-    fn holds(&mut self, needle: &Needle, text: &str) -> bool {
-        match &needle.plain {
-            Some(plain) if text.is_ascii() => plain.is_in(text),
-            _ => self.score(&needle.together, text).is_some(),
-        }
-    }
-
     fn head(&mut self, needle: &Needle, head: &str) -> Option<Fit> {
+        let letters = needle.letters_of(head, &mut self.buffer);
         let (score, exact) = match &needle.scattered {
             Some(scattered) => {
-                let score = self.score(scattered, head)?;
-                (score, self.holds(needle, head))
+                // Of what is folded it folds nothing.
+                self.matcher.config.ignore_case = letters.is_ascii();
+                let score = self.matcher.fuzzy_match(letters, scattered.slice(..))?;
+                (u32::from(score), needle.is_in(head, letters))
             }
-            // Most have it not, and that is found out faster without a score.
-            None if !self.holds(needle, head) => return None,
-            None => (self.score(&needle.together, head)?, true),
+            None if !needle.is_in(head, letters) => return None,
+            None => (needle.best(letters)?.1, true),
         };
-        let whole = exact && head.chars().count() == needle.letters;
+        let whole = exact && letters.len() == needle.letters.len();
         let score = score + if whole { WHOLE } else { 0 };
         Some(Fit { exact, score })
     }
@@ -80,20 +132,9 @@ impl Lens {
             _ => entry
                 .rest()
                 .into_iter()
-                .any(|part| !part.is_empty() && self.holds(needle, part)),
+                .any(|part| needle.is_in(part, needle.letters_of(part, &mut self.buffer))),
         }
     }
-}
-
-/// A text as it is searched: one character for each letter. The library's own way would leave letters of two parts in
-/// their parts where the first ones are all ASCII.
-fn letters<'a>(text: &'a str, buffer: &'a mut Vec<char>) -> Utf32Str<'a> {
-    if text.is_ascii() {
-        return Utf32Str::Ascii(text.as_bytes());
-    }
-    buffer.clear();
-    buffer.extend(graphemes(text));
-    Utf32Str::Unicode(buffer)
 }
 
 /// The words of a query, ready to be looked for.
@@ -105,9 +146,9 @@ pub(super) struct Words {
 impl Words {
     pub(super) fn of(query: &Query) -> Self {
         Self {
-            needles: query.words.iter().map(needle).collect(),
+            needles: query.words.iter().map(Needle::of).collect(),
             lens: Lens {
-                matcher: Matcher::new(Config::DEFAULT),
+                matcher: Matcher::new(MATCHER),
                 buffer: Vec::new(),
             },
         }
@@ -140,29 +181,34 @@ impl Words {
         let mut marks = [Vec::new(), Vec::new()];
         let Self { needles, lens } = self;
         for needle in needles {
-            let mut mark = |atom: &Atom| {
-                let mut found = false;
-                for (head, marks) in heads.iter().zip(&mut marks) {
-                    let text = letters(head, &mut lens.buffer);
-                    found |= atom.indices(text, &mut lens.matcher, marks).is_some();
+            let mut found = false;
+            for (head, marks) in heads.iter().zip(&mut marks) {
+                let letters = needle.letters_of(head, &mut lens.buffer);
+                if let Some((at, _)) = needle.best(letters) {
+                    found = true;
+                    let graphemes = needle.graphemes_of(head);
+                    marks.extend_from_slice(&graphemes[at..at + needle.letters.len()]);
                 }
-                found
-            };
-            if mark(&needle.together) {
-                continue;
             }
             // Found in a cell that stands for itself, or in nothing that is shown.
-            if let Some(scattered) = &needle.scattered
-                && !lens.is_elsewhere(needle, entry)
-            {
-                for (head, marks) in heads.iter().zip(&mut marks) {
-                    let text = letters(head, &mut lens.buffer);
-                    scattered.indices(text, &mut lens.matcher, marks);
+            let Some(scattered) = &needle.scattered else {
+                continue;
+            };
+            if found || lens.is_elsewhere(needle, entry) {
+                continue;
+            }
+            for (head, marks) in heads.iter().zip(&mut marks) {
+                let letters = needle.letters_of(head, &mut lens.buffer);
+                let (mut places, scattered) = (Vec::new(), scattered.slice(..));
+                lens.matcher.config.ignore_case = letters.is_ascii();
+                lens.matcher.fuzzy_indices(letters, scattered, &mut places);
+                if !places.is_empty() {
+                    let graphemes = needle.graphemes_of(head);
+                    marks.extend(places.into_iter().map(|at| graphemes[at as usize]));
                 }
             }
         }
-        marks.map(|marks| {
-            let mut marks: Vec<usize> = marks.into_iter().map(|at: u32| at as usize).collect();
+        marks.map(|mut marks| {
             marks.sort_unstable();
             marks.dedup();
             marks
@@ -170,21 +216,10 @@ impl Words {
     }
 }
 
-fn needle(word: &Word) -> Needle {
-    let atom = |kind| {
-        Atom::new(
-            &word.text,
-            CaseMatching::Ignore,
-            Normalization::Smart,
-            kind,
-            false,
-        )
-    };
-    let together = atom(AtomKind::Substring);
-    Needle {
-        scattered: word.is_scattered().then(|| atom(AtomKind::Fuzzy)),
-        letters: together.needle_text().len(),
-        plain: Plain::of(&word.text),
-        together,
+impl Word {
+    /// Whether it stands in a text, not only letter by letter.
+    pub fn is_in(&self, text: &str) -> bool {
+        let needle = Needle::of(self);
+        needle.is_in(text, needle.letters_of(text, &mut Vec::new()))
     }
 }

@@ -141,4 +141,22 @@ mod tests {
         assert_eq!(scrubbed(&tail, &Token::new(SECRET.into())), "the end");
         assert!(tail.bytes.len() <= 2 * KEPT);
     }
+
+    #[test]
+    fn the_end_is_kept_in_one_place_that_never_grows() {
+        let mut tail = Tail::default();
+        let mut all = Vec::new();
+        for (number, length) in [1, KEPT, KEPT - 1, 1, 7, 3 * KEPT, 5]
+            .into_iter()
+            .enumerate()
+        {
+            let more = vec![b'a' + number as u8; length];
+            tail.take(&more);
+            all.extend(more);
+            assert_eq!(tail.bytes.capacity(), 2 * KEPT);
+            assert!(tail.bytes.len() >= all.len().min(KEPT));
+            assert!(all.ends_with(&tail.bytes));
+            assert_eq!(tail.is_cut, tail.bytes.len() < all.len());
+        }
+    }
 }

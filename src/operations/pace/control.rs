@@ -102,3 +102,24 @@ impl Control {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_longest_pause_that_was_asked_for_is_waited_for() {
+        let control = Control::default();
+        let begun = Instant::now();
+        assert!(control.may_send().await);
+        let longest = Duration::from_millis(120);
+        for wait in [Duration::from_millis(1), longest, Duration::ZERO] {
+            control.hold(wait);
+        }
+        assert!(control.may_send().await);
+        assert!(begun.elapsed() >= longest);
+        control.hold(Duration::from_hours(1));
+        control.stop();
+        assert!(!control.may_send().await, "nothing waits for a stopped run");
+    }
+}

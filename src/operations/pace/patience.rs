@@ -59,3 +59,36 @@ impl Patience {
         (wait <= LONGEST_WAIT).then_some(wait)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn busy(retry_after: Option<Duration>) -> Result<(), Failure> {
+        Err(Failure::Busy {
+            status: 503,
+            why: String::new(),
+            retry_after,
+        })
+    }
+
+    #[test]
+    fn each_wait_is_twice_as_long_until_it_is_enough() {
+        let mut patience = Patience::new();
+        assert_eq!(patience.put_off(&Ok(())), None);
+        let waits: Vec<_> = (0..12)
+            .map_while(|_| patience.put_off(&busy(None)))
+            .map(|wait| wait.as_secs())
+            .collect();
+        assert_eq!(waits, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300]);
+    }
+
+    #[test]
+    fn what_the_service_asks_for_is_waited_for_unless_it_is_too_long() {
+        let mut patience = Patience::new();
+        let mut after = |seconds| patience.put_off(&busy(Some(Duration::from_secs(seconds))));
+        assert_eq!(after(7), Some(Duration::from_secs(7)));
+        assert_eq!(after(300), Some(LONGEST_WAIT));
+        assert_eq!(after(301), None);
+    }
+}

@@ -12,6 +12,7 @@ use ratatui::{
 use super::{Pane, View, group::Group};
 use crate::{
     domain::{
+        fold::lowered,
         group::UserGroupId,
         history::{Ending, Entry, changes_text},
     },
@@ -62,21 +63,20 @@ impl History {
     }
 
     fn shown(&self) -> Vec<&Entry> {
-        let words = self.filter.text().to_lowercase();
+        let words = lowered(self.filter.text());
         let words: Vec<&str> = words.split_whitespace().collect();
         self.entries
             .iter()
             .map(|numbered| &numbered.value)
             .filter(|entry| {
-                let text = format!(
+                let text = lowered(&format!(
                     "{} {} {} {} {}",
                     entry.by,
                     entry.operation.as_str(),
                     entry.user_group_id.as_str(),
                     entry.ending.as_str(),
                     entry.reason.as_deref().unwrap_or_default()
-                )
-                .to_lowercase();
+                ));
                 words.iter().all(|word| text.contains(word))
             })
             .collect()

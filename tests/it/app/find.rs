@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use groupdesk::{
     domain::{
+        history::{self, Ending, Operation},
         known::{Known, KnownGroup, Source},
         near::near,
         rotation::State,
         search::{Entry, ListView, SortBy, look},
     },
+    operations::Numbered,
     tui::message::{Effect, Job, Msg, Outcome},
 };
+use jiff::Timestamp;
 
 use super::scene::{PRODUCTION, Scene, TESTING, group, rotation};
 use crate::support::world::id;
@@ -175,6 +178,34 @@ fn the_state_of_a_rotation_is_a_test() {
     scene.keys("<esc>");
     scene.walk("/state:unknown").shows("1 of 5").shows("Globex");
     scene.walk("<esc>/state:sent").shows("0 of 5");
+}
+
+#[test]
+fn an_entry_of_the_history_is_found_by_its_own_id() {
+    let mut scene = few();
+    scene.keys("2");
+    let entries = ["ΣΑΣ.eu", "globex"].into_iter().enumerate();
+    let entries = entries.map(|(number, of)| Numbered {
+        number: number as i64,
+        value: history::Entry {
+            at: Timestamp::UNIX_EPOCH,
+            by: "ana@bastion2".into(),
+            profile: "testing".into(),
+            user_group_id: id(of),
+            operation: Operation::Create,
+            ending: Ending::Created,
+            previous_fingerprint: None,
+            fingerprint: None,
+            reason: None,
+            changes: None,
+            note: None,
+        },
+    });
+    scene.answer_with(Outcome::History(entries.collect()));
+    scene.shows("globex");
+    // A sigma at the end of what is typed is not one at the end of a word.
+    scene.walk("/ΣΑΣ").shows("ΣΑΣ.eu");
+    assert!(!scene.screen().contains("globex"));
 }
 
 #[test]

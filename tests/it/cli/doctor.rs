@@ -1,6 +1,7 @@
 //! `doctor`: what it finds and what it says to do, its exit codes, that it changes nothing, and that its report can be
 //! pasted anywhere.
 
+mod rights;
 mod service;
 mod tls;
 

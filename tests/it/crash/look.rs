@@ -55,8 +55,13 @@ impl Run<'_> {
         let is_unread = self.case.way != Way::LookUp
             && rows.iter().any(|row| row.rotation.state == State::Conflict);
         let now = fingerprint(&self.scene.token());
-        if !is_unread && known.map(|known| known.value) != Some(now) {
-            self.wrong("the directory holds another token than the service");
+        if !is_unread && known.as_ref().map(|known| known.value) != Some(now) {
+            let what = match known {
+                Some(_) => "the directory holds another token than the service",
+                None => "the directory knows no token",
+            };
+            let failures = std::mem::take(&mut self.played.failures);
+            self.wrong(format!("{what}; {} rotations; {failures:?}", rows.len()));
         }
     }
 

@@ -36,6 +36,8 @@ pub(super) struct Played {
     pub(super) died: bool,
     /// Recoveries that were killed.
     pub(super) died_again: usize,
+    /// What the processes said that failed.
+    pub(super) failures: Vec<String>,
 }
 
 pub(super) async fn play(stage: &Stage, case: Case, variant: Variant) -> Played {
@@ -151,7 +153,7 @@ impl Run<'_> {
                     self.must_be_durable(&words);
                     desk.go_on().await;
                 }
-                Some((_, words)) => self.must_be_clean(&words),
+                Some((what, words)) => self.hears(&what, words),
                 None => break,
             }
         }
@@ -185,7 +187,7 @@ impl Run<'_> {
         loop {
             tokio::select! {
                 said = desk.said() => match said {
-                    Some((_, words)) => self.must_be_clean(&words),
+                    Some((what, words)) => self.hears(&what, words),
                     None => break,
                 },
                 () = held.reached(), if kill == Some(BYTES_OUT) => {
@@ -247,6 +249,13 @@ impl Run<'_> {
     fn must_be_durable(&mut self, shown: &str) {
         if !self.scene.is_durable(shown) {
             self.wrong("a token was shown before its fingerprint was durable");
+        }
+    }
+
+    fn hears(&mut self, what: &str, words: String) {
+        self.must_be_clean(&words);
+        if what == "failed" {
+            self.played.failures.push(words);
         }
     }
 

@@ -1,0 +1,135 @@
+//! A word as it stands in a text, at the best of its places: the beginning of the text, of a word, of what follows a
+//! sign, and so on. The library's own search misses places at the end, and letters behind two that are none.
+
+/// One of a text that is searched; of ASCII as it stands, of others as they are folded.
+pub(super) trait Letter: Copy {
+    fn raw(self) -> char;
+    fn is(self, folded: char) -> bool;
+}
+
+impl Letter for u8 {
+    fn raw(self) -> char {
+        char::from(self)
+    }
+
+    fn is(self, folded: char) -> bool {
+        char::from(self.to_ascii_lowercase()) == folded
+    }
+}
+
+impl Letter for char {
+    fn raw(self) -> char {
+        self
+    }
+
+    fn is(self, folded: char) -> bool {
+        self == folded
+    }
+}
+
+/// For each letter, as the library counts; it scores what is scattered.
+const MATCH: u32 = 16;
+/// At least so much for a letter that follows another one that was found.
+const CONSECUTIVE: u32 = 4;
+/// There is no better place.
+const BEST: u32 = 10;
+
+/// Where a word that is not empty stands best, and how well; the first of equals.
+pub(super) fn best<L: Letter>(text: &[L], word: &[char]) -> Option<(usize, u32)> {
+    let (first, others) = word.split_first()?;
+    let starts = text.len().checked_sub(others.len())?;
+    let mut found: Option<(usize, u32)> = None;
+    for (at, letter) in text[..starts].iter().enumerate() {
+        if !letter.is(*first) {
+            continue;
+        }
+        let rest = &text[at + 1..at + word.len()];
+        if !rest.iter().zip(others).all(|(one, other)| one.is(*other)) {
+            continue;
+        }
+        let bonus = at.checked_sub(1).map(|before| text[before].raw());
+        let bonus = bonus.map_or(BEST, |before| place(before, letter.raw()));
+        if found.is_none_or(|(_, best)| bonus > best) {
+            found = Some((at, bonus));
+        }
+        if bonus >= BEST {
+            break;
+        }
+    }
+    let (at, bonus) = found?;
+    let count = |letters: usize| u32::try_from(letters).unwrap_or(u32::MAX / 64);
+    let others = count(others.len()) * (MATCH + bonus.max(CONSECUTIVE));
+    Some((at, MATCH + 2 * bonus + others))
+}
+
+/// How good a place is, by the character before it and its own.
+fn place(before: char, own: char) -> u32 {
+    let is_sign = |c: char| !c.is_alphanumeric() && !c.is_whitespace();
+    let is_delimiter = |c: char| matches!(c, '/' | ',' | ':' | ';' | '|');
+    if own.is_whitespace() {
+        BEST
+    } else if is_sign(own) {
+        if is_delimiter(own) { 0 } else { 8 }
+    } else if before.is_whitespace() {
+        BEST
+    } else if is_delimiter(before) {
+        9
+    } else if is_sign(before) {
+        8
+    } else if before.is_lowercase() && own.is_uppercase()
+        || own.is_numeric() && !before.is_numeric()
+    {
+        5
+    } else {
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nucleo_matcher::{Config, Matcher, Utf32Str};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_best_place_is_taken() {
+        for (text, word, at) in [
+            ("xacme acme", "acme", 6),
+            ("xacme-acme", "acme", 6),
+            ("acme acme", "acme", 0),
+            ("xacme,acme-acme", "acme", 6),
+            ("newAcme xacme", "acme", 3),
+            ("a12b", "12b", 1),
+            ("xx", "x", 0),
+        ] {
+            let word: Vec<char> = word.chars().collect();
+            let found = best(text.as_bytes(), &word).map(|(at, _)| at);
+            assert_eq!(found, Some(at), "{text}");
+        }
+        assert_eq!(best(b"ab", &['a', 'b', 'c']), None);
+        assert_eq!(best(b"", &['a']), None);
+    }
+
+    proptest! {
+        #[test]
+        fn it_scores_as_the_library_does(text in "[a-cA-C1 ,-]{1,12}", word in "[a-c]{1,3}") {
+            let letters: Vec<char> = word.chars().collect();
+            let mut matcher = Matcher::new(Config::DEFAULT);
+            let (text_32, word_32) = (Utf32Str::Ascii(text.as_bytes()), Utf32Str::Ascii(word.as_bytes()));
+            let mut marks = Vec::new();
+            let score = matcher.substring_indices(text_32, word_32, &mut marks).map(u32::from);
+            let found = best(text.as_bytes(), &letters);
+            prop_assert_eq!(found.map(|(at, _)| at as u32), marks.first().copied());
+            // Humps inside of the word count a little more there.
+            prop_assert!(found.map(|(_, score)| score) <= score);
+            let small = text.to_ascii_lowercase();
+            if let Some((at, score)) = best(small.as_bytes(), &letters) {
+                marks.clear();
+                let theirs = matcher.substring_indices(Utf32Str::Ascii(small.as_bytes()), word_32, &mut marks);
+                prop_assert_eq!(Some(score), theirs.map(u32::from));
+                prop_assert_eq!(Some(at as u32), marks.first().copied());
+            }
+        }
+    }
+}

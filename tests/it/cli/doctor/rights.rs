@@ -1,0 +1,52 @@
+//! Who else could change what this desk is told.
+
+use std::fs;
+
+use super::{Desk, of, set_mode};
+
+#[tokio::test]
+async fn who_else_could_send_the_key_elsewhere_is_said() {
+    let desk = Desk::new();
+    desk.write("key", "k");
+    set_mode(&desk.path("key"), 0o600);
+    let profile = |url: &str, more: &str| {
+        format!(
+            "[profiles.eu]\nbase_url = \"{url}\"\napi_key = {{ file = \"{}\" }}\n{more}",
+            desk.path("key").display()
+        )
+    };
+    let folder = desk.path(".config/groupdesk");
+    fs::create_dir_all(&folder).expect("a folder");
+    let plain = "the profile allows plain http";
+    let wide = "other users can write to the folder";
+    for (url, more, mode, said) in [
+        (
+            "http://127.0.0.1:9",
+            "allow_plain_http = true",
+            0o700,
+            Some(plain),
+        ),
+        (
+            "https://127.0.0.1:9",
+            "allow_plain_http = true",
+            0o700,
+            None,
+        ),
+        ("http://127.0.0.1:9", "", 0o720, Some(wide)),
+        ("http://127.0.0.1:9", "", 0o1777, None),
+        ("http://127.0.0.1:9", "", 0o755, None),
+    ] {
+        fs::write(folder.join("config.toml"), profile(url, more)).expect("written");
+        set_mode(&folder, mode);
+        let report = desk.json(5, &["doctor"]).await;
+        let found = of(&report, "configuration").join("\n");
+        for words in [plain, wide] {
+            assert_eq!(
+                found.contains(words),
+                said == Some(words),
+                "{mode:o}: {found}"
+            );
+        }
+        assert!(!found.contains("belongs to another user"), "{found}");
+    }
+}
