@@ -15,7 +15,7 @@
 //! The rooms, from the ground up, and where to look in them (`*` names a file or folder that is not public):
 //!
 //! - [`domain`]: the rules, without I/O and without a clock. A group and what is known of it ([`domain::group`],
-//!   [`domain::known`]), what an edit changes and what it meets meanwhile ([`domain::change`], [`domain::merge`],
+//!   [`domain::known`], [`domain::size`]), what an edit changes and what it meets meanwhile ([`domain::change`], [`domain::merge`],
 //!   [`domain::draft`]), the state machine of a rotation and of a batch ([`domain::rotation`], [`domain::batch`],
 //!   [`domain::handoff`]), tokens and their ages ([`domain::token`], [`domain::age`]), the history and what it can
 //!   still tell ([`domain::history`], [`domain::past`]), ids that are near and filters ([`domain::near`],

@@ -53,9 +53,9 @@ pub fn fits(wanted: &Wanted) -> Result<(), TooLarge> {
         properties,
     } = wanted;
     let fields = [
-        ("name", length(name)),
-        ("mapping", length(mapping)),
-        ("properties", length(properties)),
+        ("name", length(name.as_ref())),
+        ("mapping", length(mapping.as_ref())),
+        ("properties", length(properties.as_ref())),
     ];
     let bytes = fields.iter().map(|(_, length)| length).sum();
     let largest = fields.iter().max_by_key(|(_, length)| length);
@@ -89,8 +89,8 @@ fn walk(value: &Value, values: &mut usize) -> usize {
 }
 
 /// In bytes of JSON; nothing for a field that is left out.
-fn length<T: Serialize>(field: &Option<T>) -> usize {
-    field.as_ref().map_or(0, of_json)
+fn length<T: Serialize>(field: Option<&T>) -> usize {
+    field.map_or(0, of_json)
 }
 
 /// How long a value is as JSON, in bytes.
