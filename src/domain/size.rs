@@ -1,8 +1,6 @@
 //! How large a group may be: what an answer gives back of it must fit into the most that is read of an answer. An update
 //! whose answer is not read ends as unknown, and the group could not be read from here afterwards.
 
-use std::io;
-
 use serde::Serialize;
 use serde_json::Value;
 
@@ -90,25 +88,8 @@ fn walk(value: &Value, values: &mut usize) -> usize {
 
 /// In bytes of JSON; nothing for a field that is left out.
 fn length<T: Serialize>(field: Option<&T>) -> usize {
-    field.map_or(0, of_json)
-}
-
-/// How long a value is as JSON, in bytes.
-pub fn of_json(value: &impl Serialize) -> usize {
-    struct Count(usize);
-    impl io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut count = Count(0);
-    serde_json::to_writer(&mut count, value).expect("texts and JSON serialise");
-    count.0
+    let text = field.map(serde_json::to_string);
+    text.map_or(0, |text| text.expect("texts and JSON serialise").len())
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The groups of a profile, and every fingerprint they ever had.
 
+use std::io;
+
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, ToSql, params, types::ToSqlOutput};
 use serde::Serialize;
@@ -16,7 +18,6 @@ use crate::{
         exchange::Row,
         group::UserGroupId,
         known::{Known, KnownGroup, Lesson, Taken},
-        size,
         token::Fingerprint,
     },
 };
@@ -187,12 +188,28 @@ struct Json<'a, T>(&'a Known<T>);
 
 impl<T: Serialize> ToSql for Json<'_, T> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        // A buffer that grows stands there twice.
-        let mut text = Vec::with_capacity(size::of_json(&self.0.value));
         let unwritable = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
+        let mut length = Length(0);
+        serde_json::to_writer(&mut length, &self.0.value).map_err(unwritable)?;
+        // A buffer that grows stands there twice.
+        let mut text = Vec::with_capacity(length.0);
         serde_json::to_writer(&mut text, &self.0.value).map_err(unwritable)?;
         let text = String::from_utf8(text).expect("JSON is UTF-8");
         Ok(text.into())
+    }
+}
+
+/// Counts what is written, in bytes.
+struct Length(usize);
+
+impl io::Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
