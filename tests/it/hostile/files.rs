@@ -104,6 +104,7 @@ async fn played(scene: &Scene, target: Target, hazard: Hazard, umask: u32) {
         "remove",
         "chmod",
         "make that file",
+        "move it away",
     ];
     assert!(
         ways.iter().any(|way| said.contains(way)),
