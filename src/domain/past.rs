@@ -86,7 +86,6 @@ fn sides(changes: &Value) -> Option<(Wanted, Wanted)> {
                     }
                 }
             }
-            NOT_KNOWN_BEFORE => {}
             _ => return None,
         }
     }

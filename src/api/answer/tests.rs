@@ -179,3 +179,12 @@ fn a_refusal_that_can_be_read_in_two_ways_is_unclear() {
         );
     }
 }
+
+#[test]
+fn a_refusal_that_no_service_stated_may_come_from_the_way() {
+    for status in [400, 403, 409, 422] {
+        let unstated = advice(status, false, None);
+        assert!(unstated.contains("proxy or a firewall"), "{status}");
+        assert_ne!(advice(status, true, None), unstated, "{status}");
+    }
+}

@@ -1,6 +1,8 @@
 //! Who else could change what this desk is told.
 
-use std::fs;
+use std::{fs, os::unix::fs::chown};
+
+use rustix::process::geteuid;
 
 use super::{Desk, of, set_mode};
 
@@ -33,6 +35,7 @@ async fn who_else_could_send_the_key_elsewhere_is_said() {
             None,
         ),
         ("http://127.0.0.1:9", "", 0o720, Some(wide)),
+        ("http://127.0.0.1:9", "", 0o702, Some(wide)),
         ("http://127.0.0.1:9", "", 0o1777, None),
         ("http://127.0.0.1:9", "", 0o755, None),
     ] {
@@ -48,5 +51,12 @@ async fn who_else_could_send_the_key_elsewhere_is_said() {
             );
         }
         assert!(!found.contains("belongs to another user"), "{found}");
+    }
+    // Only root can give a folder away; another user's is a warning, root's is not.
+    if geteuid().is_root() {
+        chown(&folder, Some(65_534), None).expect("given away");
+        let report = desk.json(5, &["doctor"]).await;
+        let found = of(&report, "configuration").join("\n");
+        assert!(found.contains("the folder ") && found.contains("belongs to another user"));
     }
 }
