@@ -6,13 +6,15 @@
 use std::{
     ffi::{OsStr, OsString},
     io,
-    os::unix::fs::{MetadataExt, PermissionsExt},
+    os::unix::{
+        fs::{MetadataExt, PermissionsExt},
+        process::ExitStatusExt,
+    },
     path::{Path, PathBuf},
     process::ExitStatus,
     time::Duration,
 };
 
-use futures_util::FutureExt;
 use rustix::process::{Pid, Signal as Kill, kill_process};
 use tokio::{
     process::{Child, Command},
@@ -120,20 +122,28 @@ impl Editor {
                 };
             }
         };
+        let mut is_interrupted = false;
         loop {
             let signal = tokio::select! {
                 status = child.wait() => {
-                    // The Ctrl-C that ended it came here, too, and before its end: it is no wish to leave the console.
+                    // The Ctrl-C that ended it comes here, too, maybe a moment later: it is no wish to leave the console.
+                    let grace = if is_interrupted { Duration::ZERO } else { grace(&status) };
                     let mut end = None;
-                    while let Some(signal) = next().now_or_never() {
-                        if matches!(signal, Signal::Terminate | Signal::Hangup) {
-                            end = Some(signal);
+                    let rest = async {
+                        loop {
+                            match next().await {
+                                Signal::Interrupt if !grace.is_zero() => return,
+                                signal @ (Signal::Terminate | Signal::Hangup) => end = Some(signal),
+                                Signal::Interrupt | Signal::Stop | Signal::Continued => {}
+                            }
                         }
-                    }
+                    };
+                    drop(timeout(grace, rest).await);
                     return Run { status, end };
                 }
                 signal = next() => signal,
             };
+            is_interrupted |= signal == Signal::Interrupt;
             let passed_on = match signal {
                 Signal::Terminate => Kill::TERM,
                 Signal::Hangup => Kill::HUP,
@@ -182,6 +192,20 @@ impl Sheet {
         let place = self.folder.path().display().to_string();
         let removed = self.folder.close();
         removed.map_err(|error| format!("{place} was not removed: {error}; remove it"))
+    }
+}
+
+/// How long a Ctrl-C may be on its way to us that the editor, which ended, had first.
+fn grace(status: &io::Result<ExitStatus>) -> Duration {
+    match status {
+        Ok(status) if status.success() => Duration::ZERO,
+        Ok(status)
+            if status.signal() == Some(Kill::INT.as_raw())
+                || status.code() == Some(128 + Kill::INT.as_raw()) =>
+        {
+            Duration::from_secs(1)
+        }
+        Ok(_) | Err(_) => Duration::from_millis(50),
     }
 }
 
