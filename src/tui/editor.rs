@@ -255,6 +255,30 @@ mod tests {
         assert!(error.contains("EDITOR="), "{error}");
     }
 
+    /// The same Ctrl-C goes to both, and nobody says who hears it first.
+    #[tokio::test]
+    async fn a_ctrl_c_that_comes_after_the_end_of_the_editor_is_still_the_editors() {
+        let line = "kill -INT $$; :";
+        let editor = Editor::find(variables(&[("EDITOR", line)])).expect("an editor");
+        let outside = Outside {
+            file: "text",
+            text: "text".into(),
+        };
+        let sheet = editor.write(&outside).expect("written");
+        let is_heard = std::cell::Cell::new(false);
+        let late = async || {
+            if is_heard.get() {
+                return std::future::pending().await;
+            }
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            is_heard.set(true);
+            Signal::Interrupt
+        };
+        let run = editor.run(&sheet, late).await;
+        assert_eq!(run.end, None);
+        assert!(is_heard.get(), "it is left for the console");
+    }
+
     #[tokio::test]
     async fn an_editor_with_arguments_and_quotes_gets_a_private_file() {
         let place = tempfile::tempdir().expect("a folder");
