@@ -13,15 +13,12 @@ use groupdesk::{
     operations::Assurance,
     tui::terminal::paint::Painter,
 };
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use ratatui::buffer::Buffer;
 use serde_json::{Value, json};
 
 use super::code_points::{escape, is_dangerous};
-use crate::{
-    console::NOW,
-    support::world::{Side, World, id},
-};
+use crate::support::world::{Side, World, id};
 
 /// What somebody puts where a name, a word or a key is expected.
 pub(super) const CORPUS: [(&str, &str); 35] = [
@@ -117,13 +114,13 @@ pub(super) fn wanted(number: usize, text: &str) -> Wanted {
     }
 }
 
-/// Each text of the corpus is a group in both environments, and was rotated once.
-pub(super) async fn a_world() -> World {
+/// Each text of the corpus is a group in both environments, and was rotated once, two days before `now`.
+pub(super) async fn a_world(now: Timestamp) -> World {
     let world = World::new().await;
     for side in [Side::Testing, Side::Production] {
         for (number, (what, text)) in CORPUS.iter().enumerate() {
             let desk = world.desk(side).by(&framed('O', text));
-            let operations = desk.at(NOW - SignedDuration::from_hours(48)).operations();
+            let operations = desk.at(now - SignedDuration::from_hours(48)).operations();
             let group = id(&id_of(number, text));
             let created = operations.create(&group, &wanted(number, text)).await;
             created.unwrap_or_else(|error| panic!("{what}: {error}"));

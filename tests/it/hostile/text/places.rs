@@ -6,7 +6,7 @@ use groupdesk::{domain::text::width, tui::keymap::Focus};
 
 use super::{CORPUS, a_world, assert_harmless, assert_in_columns, found, shown};
 use crate::{
-    console::{judge, open},
+    console::{NOW, judge, open},
     support::{
         console::{Console, PLACES},
         long,
@@ -50,7 +50,7 @@ async fn at(world: &World, number: usize, script: &str, focus: Focus) -> Console
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_text_in_every_place() {
-    let world = a_world().await;
+    let world = a_world(NOW).await;
     let mut cases = Vec::new();
     for number in HARMLESS..CORPUS.len() {
         for (place, (script, focus)) in places().into_iter().enumerate() {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use super::{CORPUS, a_world, is_dangerous};
 use crate::support::{long, pty::Program};
 
@@ -38,7 +40,7 @@ fn own_sequences(raw: &str) -> usize {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_terminal_gets_no_byte_of_them_raw() {
-    let world = a_world().await;
+    let world = a_world(Timestamp::now()).await;
     let mut session = Program::groupdesk(&[])
         .env("HOME", world.folder().to_string_lossy())
         .env("GROUPDESK_CONFIG", world.config_file().to_string_lossy())
