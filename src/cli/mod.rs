@@ -31,6 +31,7 @@ mod profile;
 mod quiet;
 mod refresh;
 mod review;
+mod room;
 mod rotations;
 mod secrets;
 mod serve;
@@ -72,17 +73,11 @@ pub fn main() -> ExitCode {
     if cli.global.quiet {
         print::be_quiet();
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build();
-    let runtime = match runtime {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            print::alarm(&format!("error: cannot start: {error}"));
-            return Exit::Usage.into();
-        }
-    };
     let json = cli.global.json;
+    let runtime = match room::runtime() {
+        Ok(runtime) => runtime,
+        Err(stop) => return report(&stop, json).into(),
+    };
     let ended = runtime.block_on(run(cli));
     // A question that waits for standard input must not keep the process.
     runtime.shutdown_background();

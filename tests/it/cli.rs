@@ -21,6 +21,7 @@ mod guards;
 mod handoff;
 mod help;
 mod import;
+mod limits;
 mod looks;
 mod pipes;
 mod profile;

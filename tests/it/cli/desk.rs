@@ -61,7 +61,19 @@ impl Desk {
     }
 
     pub(super) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_groupdesk"));
+        self.program(env!("CARGO_BIN_EXE_groupdesk"), arguments)
+    }
+
+    /// The same after a line of the shell, as `ulimit`.
+    pub(super) fn command_after(&self, line: &str, arguments: &[&str]) -> Command {
+        let script = format!("{line}; exec \"$0\" \"$@\"");
+        let mut all = vec!["-c", &script, env!("CARGO_BIN_EXE_groupdesk")];
+        all.extend(arguments);
+        self.program("/bin/sh", &all)
+    }
+
+    fn program(&self, program: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command
             .args(arguments)
             .env_clear()

@@ -2,6 +2,7 @@
 //! and without a secret.
 
 mod bangs;
+mod limits;
 mod lines;
 mod places;
 mod signals;

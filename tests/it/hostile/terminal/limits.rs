@@ -1,0 +1,20 @@
+//! A file at its size limit: the console says so and goes on, and the terminal is given back.
+
+use super::{PATIENCE, Scene, assert_restored};
+
+#[test]
+fn a_file_at_its_limit_ends_no_console() {
+    let scene = Scene::new();
+    let script = "ulimit -f 0; groupdesk; echo \"status $?.\"";
+    let mut session = scene.shell(script).start();
+    session.wait_for("acme-eu", PATIENCE);
+    // The token is read anew; what was read cannot be written down.
+    session.send("t");
+    session.wait_for("the disk failed", PATIENCE);
+    session.send("\r");
+    session.wait_for("Enter open", PATIENCE);
+    session.send("q");
+    session.wait_for("status 0.", PATIENCE);
+    session.exit_status(PATIENCE);
+    assert_restored(&mut session, "a file at its limit");
+}
