@@ -27,6 +27,7 @@ use crate::{
 use super::{
     address::Address,
     answer::{Asked, Exchange, Verdict, judge},
+    facts::StatedFacts,
     failure::{Call, CallError, ClientError, Sending},
     masking::Seen,
     recording::{Came, Listener, Note, Place},
@@ -81,6 +82,8 @@ pub struct Reply {
     pub status: u16,
     /// From the first byte of the request to the last byte of the answer.
     pub latency: Duration,
+    /// What the service says of itself.
+    pub facts: StatedFacts,
 }
 
 impl Client {
@@ -340,6 +343,7 @@ impl Inner {
             verdict,
             status,
             latency: begun.elapsed(),
+            facts: StatedFacts::of(&came.headers),
         })
     }
 }

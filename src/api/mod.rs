@@ -5,6 +5,7 @@ pub mod address;
 pub mod answer;
 pub mod body;
 pub mod client;
+pub mod facts;
 pub mod failure;
 mod handshake;
 pub mod inspect;

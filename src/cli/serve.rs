@@ -18,7 +18,7 @@ use crate::{
     api::wire::DEFAULT_PATH,
     config::{Environment, paths},
     service::{
-        Service,
+        Limits, Service,
         store::{Options, Store, StoreError},
     },
 };
@@ -26,6 +26,7 @@ use crate::{
 pub(super) async fn run(arguments: Serve, global: &Global) -> Result<Exit, Stop> {
     let Serve {
         listen,
+        no_facts_header,
         database,
         command,
     } = arguments;
@@ -33,7 +34,13 @@ pub(super) async fn run(arguments: Serve, global: &Global) -> Result<Exit, Stop>
         database.map_or_else(|| paths::service_database(&Environment::of_process()), Ok)?;
     match command {
         Some(ServeCommand::Keys(command)) => keys::run(command, &database, global),
-        None => serve(listen, database, global.json).await,
+        None => {
+            let limits = Limits {
+                states_facts: !no_facts_header,
+                ..Limits::default()
+            };
+            serve(listen, database, limits, global.json).await
+        }
     }
 }
 
@@ -47,7 +54,12 @@ pub(super) fn about(database: &Path, error: StoreError) -> Stop {
     }
 }
 
-async fn serve(listen: std::net::SocketAddr, database: PathBuf, json: bool) -> Result<Exit, Stop> {
+async fn serve(
+    listen: std::net::SocketAddr,
+    database: PathBuf,
+    limits: Limits,
+    json: bool,
+) -> Result<Exit, Stop> {
     let mut signals = Signals::new()?;
     more_files();
     let options = Options {
@@ -65,7 +77,7 @@ async fn serve(listen: std::net::SocketAddr, database: PathBuf, json: bool) -> R
             database.display()
         ));
     }
-    let running = Service::start(listen, store.clone(), DEFAULT_PATH)
+    let running = Service::start_with(listen, store.clone(), DEFAULT_PATH, limits)
         .await
         .map_err(|error| {
             Stop::Usage(format!(

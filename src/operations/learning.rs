@@ -95,6 +95,7 @@ impl Operations {
                 verdict: Verdict::Success(group),
                 status,
                 latency,
+                ..
             }) => Ok(self.take_apart(group, status, latency)),
             Ok(reply) => Err(No::Answered(Box::new(reply))),
             Err(error) => Err(No::Failed(error)),

@@ -39,6 +39,7 @@ impl Operations {
                     verdict: Verdict::Success(group),
                     status,
                     latency,
+                    ..
                 }),
             ) => {
                 let read = self.take_apart(group, status, latency);

@@ -13,7 +13,7 @@ use axum::{
 };
 use rusqlite::Connection;
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{
     body,
@@ -27,6 +27,10 @@ use crate::api::wire::{Answer, Presence};
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, PUT");
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
+/// What `rules` does where the interface leaves it open, for clients that would else have to prove it.
+const FACTS: HeaderValue = HeaderValue::from_static(
+    "properties-on-get=returned, absent-name=keep, absent-properties=keep, absent-mapping=keep",
+);
 
 /// What all requests share.
 #[derive(Clone)]
@@ -34,6 +38,15 @@ pub(super) struct Shared {
     pub(super) store: Store,
     pub(super) room: Arc<Semaphore>,
     pub(super) body_time: Duration,
+    pub(super) states_facts: bool,
+}
+
+/// A request of somebody with a key, who takes one of the places until it is done.
+struct Admitted {
+    operation: Operation,
+    key: i64,
+    caller: Caller,
+    _place: OwnedSemaphorePermit,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -68,22 +81,52 @@ async fn unknown_path(request: Request) -> Response {
 
 async fn answer(State(shared): State<Shared>, request: Request) -> Response {
     let (parts, mut body) = request.into_parts();
-    match exchange(&shared, &parts, &mut body).await {
+    let admitted = match admit(&shared, &parts).await {
+        Ok(admitted) => admitted,
+        Err(refusal) => return refuse(&refusal, &parts, body).await,
+    };
+    let mut response = match exchange(&shared, admitted, &parts, &mut body).await {
         Ok(answer) => response(StatusCode::OK, &answer),
         Err(refusal) => refuse(&refusal, &parts, body).await,
+    };
+    if shared.states_facts {
+        response.headers_mut().insert("groupdesk-facts", FACTS);
     }
+    response
 }
 
-async fn exchange(shared: &Shared, parts: &Parts, body: &mut Body) -> Result<Answer, Refusal> {
+/// Everything that is checked before a byte of the body is read.
+async fn admit(shared: &Shared, parts: &Parts) -> Result<Admitted, Refusal> {
     let operation = match parts.method {
         Method::GET => Operation::GetOrCreate,
         Method::PUT => Operation::Update,
         Method::POST => Operation::Rotate,
         _ => return Err(Refusal::Method),
     };
-    let _place = shared.room.try_acquire().map_err(|_| Refusal::Overloaded)?;
+    let room = Arc::clone(&shared.room);
+    let place = room.try_acquire_owned().map_err(|_| Refusal::Overloaded)?;
     let (key, caller) = authenticate(shared, &parts.headers).await?;
-    if caller.read_only && operation != Operation::GetOrCreate {
+    Ok(Admitted {
+        operation,
+        key,
+        caller,
+        _place: place,
+    })
+}
+
+async fn exchange(
+    shared: &Shared,
+    admitted: Admitted,
+    parts: &Parts,
+    body: &mut Body,
+) -> Result<Answer, Refusal> {
+    let Admitted {
+        operation,
+        key,
+        caller,
+        ..
+    } = &admitted;
+    if caller.read_only && *operation != Operation::GetOrCreate {
         return Err(Refusal::ReadOnlyKey);
     }
     body::check_type(&parts.headers)?;
@@ -92,14 +135,14 @@ async fn exchange(shared: &Shared, parts: &Parts, body: &mut Body) -> Result<Ans
         Operation::GetOrCreate => {
             let wanted = request::group(&body)?;
             let token = secret::random()?;
-            act(shared, key, move |connection, caller| {
+            act(shared, *key, move |connection, caller| {
                 rules::get_or_create(connection, caller, wanted, token)
             })
             .await
         }
         Operation::Update => {
             let wanted = request::group(&body)?;
-            act(shared, key, move |connection, caller| {
+            act(shared, *key, move |connection, caller| {
                 rules::update(connection, caller, wanted)
             })
             .await
@@ -107,7 +150,7 @@ async fn exchange(shared: &Shared, parts: &Parts, body: &mut Body) -> Result<Ans
         Operation::Rotate => {
             let current = request::current_token(&body)?;
             let token = secret::random()?;
-            act(shared, key, move |connection, caller| {
+            act(shared, *key, move |connection, caller| {
                 rules::rotate(connection, caller, &current, token)
             })
             .await
@@ -115,7 +158,7 @@ async fn exchange(shared: &Shared, parts: &Parts, body: &mut Body) -> Result<Ans
     }
 }
 
-/// Recognises the caller before a byte of the body is read. No key and a wrong key take the same way.
+/// Recognises the caller. No key and a wrong key take the same way.
 async fn authenticate(shared: &Shared, headers: &HeaderMap) -> Result<(i64, Caller), Refusal> {
     let presented = secret::hash(presented_key(headers).unwrap_or_default());
     let recognised = shared

@@ -21,7 +21,7 @@ pub mod store;
 
 use store::Store;
 
-/// What the service takes on at once, and how long it waits.
+/// What the service takes on at once, how long it waits, and whether it says what it does.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Requests under way; more are answered 503.
@@ -35,6 +35,8 @@ pub struct Limits {
     pub body_time: Duration,
     /// For what is in flight at the stop.
     pub grace: Duration,
+    /// Callers with a key are told in a header, `groupdesk-facts`, what an update and a get do with fields.
+    pub states_facts: bool,
 }
 
 impl Default for Limits {
@@ -45,6 +47,7 @@ impl Default for Limits {
             head_time: Duration::from_mins(1),
             body_time: Duration::from_secs(30),
             grace: Duration::from_secs(10),
+            states_facts: true,
         }
     }
 }
@@ -79,6 +82,7 @@ impl Service {
             store,
             room: Arc::clone(&room),
             body_time: limits.body_time,
+            states_facts: limits.states_facts,
         };
         let router = exchange::router(path, shared);
         let stop = CancellationToken::new();

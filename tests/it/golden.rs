@@ -7,6 +7,7 @@ use groupdesk::{
     api::{
         answer::{Asked, Exchange, Group, Verdict, judge},
         client::Reply,
+        facts::StatedFacts,
         rotation::rotation_answer,
         wire::{self, GroupRequest, RotateRequest},
     },
@@ -195,6 +196,7 @@ fn judged_as(case: &Case) -> (Value, Option<String>) {
         verdict,
         status: case.status,
         latency: std::time::Duration::ZERO,
+        facts: StatedFacts::default(),
     };
     let rotation = case.rotation.as_ref().map(|_| {
         match rotation_answer(&Ok(reply), &Fingerprinter::new(&[7; 32])) {

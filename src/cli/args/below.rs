@@ -62,6 +62,9 @@ pub(in crate::cli) struct Serve {
     /// Where to listen; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8474")]
     pub(in crate::cli) listen: SocketAddr,
+    /// Say nothing of what updates keep, as a service that is not groupdesk's own does; for tests
+    #[arg(long, hide = true)]
+    pub(in crate::cli) no_facts_header: bool,
     /// Database file [default: groupdesk/service.db in the XDG data folder]
     #[arg(long, global = true, value_name = "FILE")]
     pub(in crate::cli) database: Option<PathBuf>,

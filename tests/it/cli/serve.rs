@@ -131,6 +131,28 @@ async fn what_is_in_flight_is_finished_when_it_is_told_to_stop() {
 }
 
 #[tokio::test]
+async fn it_states_its_facts_unless_told_not_to() {
+    let desk = Desk::new();
+    let key = desk.key(&["--environment", "live"]).await;
+    let database = desk.database();
+    for (more, stated) in [(None, true), (Some("--no-facts-header"), false)] {
+        let mut arguments = vec!["serve", "--listen", "127.0.0.1:0", "--database", &database];
+        arguments.extend(more);
+        let mut serving = super::desk::Background::start(desk.command(&arguments));
+        let line = serving.line().await;
+        let url = line.trim().strip_prefix("listening on ").expect("a URL");
+        let request = crate::support::service::plain_client()
+            .get(url)
+            .header("authorization", format!("Token {}", key.trim()))
+            .header("content-type", "application/json")
+            .body(r#"{"user_group_id":"acme"}"#);
+        let answer = request.send().await.expect("an answer");
+        assert_eq!(answer.status(), 200);
+        assert_eq!(answer.headers().contains_key("groupdesk-facts"), stated);
+    }
+}
+
+#[tokio::test]
 async fn it_warns_where_others_can_listen_and_says_when_it_cannot() {
     let desk = Desk::new();
     let database = desk.database();

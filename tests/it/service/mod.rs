@@ -1,5 +1,6 @@
 //! The embedded User Group Service over real HTTP.
 
+mod facts;
 mod keys;
 mod pressure;
 mod refusals;

@@ -1,0 +1,112 @@
+//! What a service says of itself where the interface leaves it open: groupdesk's own does, in a header of its answers.
+
+use reqwest::header::HeaderMap;
+
+const HEADER: &str = "groupdesk-facts";
+
+/// What a get that carries `properties` brings back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PropertiesOnGet {
+    /// The stored ones.
+    Returned,
+    /// Those of the request.
+    Echoed,
+}
+
+/// What an update does to a field that it leaves out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AbsentField {
+    Keep,
+    Clear,
+}
+
+/// `None`: it did not say, or not so that it can be understood.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StatedFacts {
+    pub properties_on_get: Option<PropertiesOnGet>,
+    pub absent_name: Option<AbsentField>,
+    pub absent_properties: Option<AbsentField>,
+    pub absent_mapping: Option<AbsentField>,
+}
+
+impl StatedFacts {
+    pub(super) fn of(headers: &HeaderMap) -> Self {
+        let lines = headers.get_all(HEADER).iter();
+        let lines: Vec<_> = lines.filter_map(|line| line.to_str().ok()).collect();
+        let stated = |name: &str| {
+            let statements = lines.iter().flat_map(|line| line.split(','));
+            let mut values = statements
+                .filter_map(|statement| statement.split_once('='))
+                .filter(|(of, _)| of.trim().eq_ignore_ascii_case(name))
+                .map(|(_, value)| value.trim().to_ascii_lowercase());
+            let value = values.next()?;
+            // Said twice and not alike is not said.
+            values.all(|other| other == value).then_some(value)
+        };
+        let absent = |name| match stated(name)?.as_str() {
+            "keep" => Some(AbsentField::Keep),
+            "clear" => Some(AbsentField::Clear),
+            _ => None,
+        };
+        Self {
+            properties_on_get: stated("properties-on-get").and_then(|value| match &*value {
+                "returned" => Some(PropertiesOnGet::Returned),
+                "echoed" => Some(PropertiesOnGet::Echoed),
+                _ => None,
+            }),
+            absent_name: absent("absent-name"),
+            absent_properties: absent("absent-properties"),
+            absent_mapping: absent("absent-mapping"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderValue;
+
+    use super::*;
+
+    fn read(lines: &[&[u8]]) -> StatedFacts {
+        let value = |line: &&[u8]| HeaderValue::from_bytes(line).expect("a header");
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(HEADER, value(line));
+        }
+        StatedFacts::of(&headers)
+    }
+
+    #[test]
+    fn each_fact_is_read_by_its_name() {
+        let facts = read(&[
+            b"properties-on-get=echoed, absent-name=keep",
+            b"Absent-Mapping = Clear,absent-properties=keep",
+        ]);
+        let wanted = StatedFacts {
+            properties_on_get: Some(PropertiesOnGet::Echoed),
+            absent_name: Some(AbsentField::Keep),
+            absent_properties: Some(AbsentField::Keep),
+            absent_mapping: Some(AbsentField::Clear),
+        };
+        assert_eq!(facts, wanted);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_not_said() {
+        let nothing = StatedFacts::default();
+        for lines in [
+            &[] as &[&[u8]],
+            &[b""],
+            &[b"absent-name"],
+            &[b"absent-name=perhaps, properties-on-get=keep, ,=,=keep"],
+            &[b"absent-name=keep; absent-mapping=keep"],
+            &[b"absent-name=keep", b"absent-name=clear"],
+            &[b"absent-name=keep\xff"],
+        ] {
+            assert_eq!(read(lines), nothing, "{lines:?}");
+        }
+        let some = read(&[b"later=1, absent-name=keep, absent-name=KEEP, absent-mapping=merge"]);
+        assert_eq!(some.absent_name, Some(AbsentField::Keep));
+        assert_eq!(some.absent_mapping, None);
+    }
+}
