@@ -1,10 +1,9 @@
-//! Request bodies: at most 1 MiB, in bounded time, of the one media type; and the remainder of refused ones, which
-//! is read and thrown away so that the refusal reaches a client that is still sending.
+//! Request bodies: at most 1 MiB, in bounded time, of the one media type.
 
 use std::time::Duration;
 
 use axum::{
-    body::{Body, Bytes},
+    body::Body,
     http::{HeaderMap, HeaderValue, header},
 };
 use http_body_util::BodyExt;
@@ -14,11 +13,8 @@ use super::refusal::Refusal;
 
 /// Largest body, in bytes: 1 MiB.
 pub(super) const LARGEST: usize = 1 << 20;
-/// How much of a refused body is read before the connection is given up.
-const LARGEST_REMAINDER: usize = 16 << 20;
-const REMAINDER_TIME: Duration = Duration::from_secs(5);
 
-/// Reads a whole body.
+/// Reads a whole body, and leaves none behind.
 pub(super) async fn read(body: &mut Body, time: Duration) -> Result<Vec<u8>, Refusal> {
     let collect = async {
         let mut bytes = Vec::new();
@@ -34,26 +30,10 @@ pub(super) async fn read(body: &mut Body, time: Duration) -> Result<Vec<u8>, Ref
         }
         Ok(bytes)
     };
-    timeout(time, collect)
-        .await
-        .unwrap_or(Err(Refusal::SlowBody))
-}
-
-/// Throws the rest of a body away. False: there was too much of it, and the connection must be closed.
-pub(super) async fn discard(body: &mut Body) -> bool {
-    let rest = async {
-        let mut room = LARGEST_REMAINDER;
-        while let Some(frame) = body.frame().await {
-            let Ok(frame) = frame else { return false };
-            let length = frame.data_ref().map_or(0, Bytes::len);
-            match room.checked_sub(length) {
-                Some(left) => room = left,
-                None => return false,
-            }
-        }
-        true
-    };
-    timeout(REMAINDER_TIME, rest).await.unwrap_or(false)
+    let collected = timeout(time, collect).await;
+    let bytes = collected.unwrap_or(Err(Refusal::SlowBody))?;
+    *body = Body::empty();
+    Ok(bytes)
 }
 
 /// Accepts `application/json`, with `charset=utf-8` or no charset, and no content coding.

@@ -1,6 +1,7 @@
 //! Accepting connections, and letting them end: when there are too many, the one that has waited longest makes room for
 //! a new one; after the stop nothing new begins, and what is not done in time is cut off.
 
+mod heads;
 mod waiting;
 
 use std::{io, net::SocketAddr, pin::pin, sync::Arc, task::Poll, time::Duration};
@@ -12,22 +13,31 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt, copy, sink},
     net::{TcpListener, TcpSocket, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
     task::JoinSet,
-    time::{sleep, timeout},
+    time::{Instant, sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
 use super::{Limits, exchange};
-use waiting::Waiting;
+use heads::Heads;
+use waiting::{Place, Waiting};
 
 /// Connections beyond the limit that are being answered 503, or that wait for another one to end.
 const BEYOND: usize = 64;
 /// Connections that wait in the system's queue, as far as the system allows (`somaxconn`).
 const QUEUE: u32 = 4_096;
-/// Longest head of a request, in bytes; longer is 431.
-const LONGEST_HEAD: usize = 32 * 1024;
+/// Longest head of a request, in bytes; longer is 431, as are more than [`MOST_HEADERS`].
+pub(super) const LONGEST_HEAD: usize = 32 * 1024;
+const MOST_HEADERS: usize = 100;
+/// How much of what a refused caller still sends is read, and for how long, so that the refusal reaches it.
+const LARGEST_REST: u64 = 16 << 20;
+const REST_TIME: Duration = Duration::from_secs(5);
+/// Where every connection has a request under way, a new one waits so long for a place: those without a key are answered
+/// in no time.
+const CROWDED: Duration = Duration::from_millis(250);
 /// For the head of a request that is answered 503 for want of a connection.
 const SHED_TIME: Duration = Duration::from_secs(5);
 /// For what is still being written on a connection that has to make room.
@@ -72,23 +82,22 @@ pub(super) async fn serve(
         // It stands in the queue for a place before another one is told to leave, so that no later one can take that.
         let mut place = Box::pin(Arc::clone(&room).acquire_owned());
         let has_place = futures_util::poll!(place.as_mut());
-        if has_place.is_pending() && !waiting.end_longest() {
-            connections.spawn(async move {
-                shed(stream).await;
-                drop(extra);
-            });
-            continue;
-        }
+        let told = has_place.is_pending() && waiting.end_longest();
         let (router, stop) = (router.clone(), stop.clone());
         let waiting = waiting.clone();
         connections.spawn(async move {
             let place = match has_place {
-                Poll::Ready(place) => place,
-                Poll::Pending => place.await,
+                Poll::Ready(place) => Some(place),
+                Poll::Pending => in_turn(place, &waiting, told).await,
             };
-            drop(extra);
-            connection(stream, router, limits.head_time, &waiting, stop).await;
-            drop(place);
+            match place {
+                Some(place) => {
+                    drop(extra);
+                    connection(stream, router, limits, &waiting, stop).await;
+                    drop(place);
+                }
+                None => shed(stream).await,
+            }
         });
     }
     drop(listener);
@@ -113,13 +122,33 @@ async fn accept(
     Ok((stream, extra))
 }
 
+/// Waits for a place: until it is free where another connection was `told` to leave, else [`CROWDED`] for one that can be.
+async fn in_turn<P>(
+    mut place: impl Future<Output = P> + Unpin,
+    waiting: &Waiting,
+    mut told: bool,
+) -> Option<P> {
+    const PAUSE: Duration = Duration::from_millis(5);
+    let end = Instant::now() + CROWDED;
+    while !told && Instant::now() < end {
+        if let Ok(place) = timeout(PAUSE, &mut place).await {
+            return Some(place);
+        }
+        told = waiting.end_longest();
+    }
+    if told { Some(place.await) } else { None }
+}
+
 /// Answers 503 to the one request that comes: every other connection has a request under way.
-async fn shed(stream: TcpStream) {
+async fn shed(mut stream: TcpStream) {
     let connection = builder(SHED_TIME).keep_alive(false).serve_connection(
-        TokioIo::new(stream),
+        TokioIo::new(Heads::of(&mut stream)),
         TowerToHyperService::new(exchange::full()),
     );
-    drop(timeout(2 * SHED_TIME, connection).await);
+    let served = timeout(2 * SHED_TIME, connection).await;
+    if served.is_ok() {
+        drop(timeout(LAST_WORDS, hear_out(&mut stream)).await);
+    }
 }
 
 fn builder(head_time: Duration) -> http1::Builder {
@@ -127,18 +156,40 @@ fn builder(head_time: Duration) -> http1::Builder {
     builder
         .timer(TokioTimer::new())
         .header_read_timeout(head_time)
+        .max_headers(MOST_HEADERS)
+        .max_header_size(LONGEST_HEAD)
         .max_buf_size(LONGEST_HEAD);
     builder
 }
 
 async fn connection(
-    stream: TcpStream,
+    mut stream: TcpStream,
     router: Router,
-    head_time: Duration,
+    limits: Limits,
     waiting: &Waiting,
     stop: CancellationToken,
 ) {
     let place = waiting.join();
+    if !answered(&mut stream, router, limits.head_time, &place, &stop).await {
+        return;
+    }
+    place.is_over();
+    let rest = timeout(REST_TIME.min(limits.body_time), hear_out(&mut stream));
+    tokio::select! {
+        _ = rest => {}
+        () = place.must_end() => {}
+        () = stop.cancelled() => {}
+    }
+}
+
+/// Answers requests until there are no more. False: it was cut short, or nothing came in time.
+async fn answered(
+    stream: &mut TcpStream,
+    router: Router,
+    head_time: Duration,
+    place: &Place,
+    stop: &CancellationToken,
+) -> bool {
     let router = TowerToHyperService::new(router);
     let service = service_fn(|request| {
         let busy = place.busy();
@@ -149,18 +200,28 @@ async fn connection(
             answer
         }
     });
-    let mut connection = pin!(builder(head_time).serve_connection(TokioIo::new(stream), service));
+    let stream = TokioIo::new(Heads::of(stream));
+    let mut connection = pin!(builder(head_time).serve_connection(stream, service));
     // How a connection ends is the client's affair; its writes are done by the store in any case.
     tokio::select! {
         biased;
-        _ = connection.as_mut() => {}
+        ended = connection.as_mut() => ended.map_or_else(|error| !error.is_timeout(), |()| true),
         () = place.must_end() => {
             connection.as_mut().graceful_shutdown();
             drop(timeout(LAST_WORDS, connection).await);
+            false
         }
         () = stop.cancelled() => {
             connection.as_mut().graceful_shutdown();
             drop(connection.await);
+            false
         }
+    }
+}
+
+/// Reads and throws away what still comes: to close before that would take the refusal from the client's hands.
+async fn hear_out(stream: &mut TcpStream) {
+    if stream.shutdown().await.is_ok() {
+        drop(copy(&mut stream.take(LARGEST_REST), &mut sink()).await);
     }
 }

@@ -1,21 +1,23 @@
-//! One request and its answer over HTTP: method, key, media type, body, operation, JSON. The order of the checks is
-//! the order of the refusals: path, method, overload, key, read-only, media type, size, body, rules.
+//! One request and its answer over HTTP: media type, body, operation, JSON. The order of the checks is the order of
+//! the refusals: host, path, method, a key, overload, the right key, read-only, media type, size, body, rules.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use axum::{
     Router,
     body::Body,
     extract::{Request, State},
-    http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts},
+    http::{HeaderValue, StatusCode, header, request::Parts},
+    middleware::{self, Next},
     response::Response,
     routing::any,
 };
+use hyper::body::Body as _;
 use rusqlite::Connection;
 use serde_json::{Value, json};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{
+    admission::{self, Admitted, Operation, Room},
     body,
     keys::{self, Caller},
     refusal::Refusal,
@@ -36,24 +38,9 @@ const FACTS: HeaderValue = HeaderValue::from_static(
 #[derive(Clone)]
 pub(super) struct Shared {
     pub(super) store: Store,
-    pub(super) room: Arc<Semaphore>,
+    pub(super) room: Room,
     pub(super) body_time: Duration,
     pub(super) states_facts: bool,
-}
-
-/// A request of somebody with a key, who takes one of the places until it is done.
-struct Admitted {
-    operation: Operation,
-    key: i64,
-    caller: Caller,
-    _place: OwnedSemaphorePermit,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Operation {
-    GetOrCreate,
-    Update,
-    Rotate,
 }
 
 /// The interface at `path`, JSON 404s everywhere else. The path must have been checked.
@@ -61,57 +48,48 @@ pub(super) fn router(path: &str, shared: Shared) -> Router {
     Router::new()
         .route(path, any(answer))
         .fallback(unknown_path)
+        .layer(middleware::from_fn(to_one_host))
         .with_state(shared)
 }
 
 /// 503 everywhere, whatever is asked.
 pub(super) fn full() -> Router {
-    Router::new().fallback(overloaded)
+    Router::new()
+        .fallback(overloaded)
+        .layer(middleware::from_fn(to_one_host))
+}
+
+/// What does not say whom it is for may be meant for somebody else, or hide a second request.
+async fn to_one_host(request: Request, next: Next) -> Response {
+    if admission::has_one_host(request.headers()) {
+        next.run(request).await
+    } else {
+        refuse(&Refusal::Host, request.body())
+    }
 }
 
 async fn overloaded(request: Request) -> Response {
-    let (parts, body) = request.into_parts();
-    refuse(&Refusal::Overloaded, &parts, body).await
+    refuse(&Refusal::Overloaded, request.body())
 }
 
 async fn unknown_path(request: Request) -> Response {
-    let (parts, body) = request.into_parts();
-    refuse(&Refusal::UnknownPath, &parts, body).await
+    refuse(&Refusal::UnknownPath, request.body())
 }
 
 async fn answer(State(shared): State<Shared>, request: Request) -> Response {
     let (parts, mut body) = request.into_parts();
-    let admitted = match admit(&shared, &parts).await {
+    let admitted = match shared.room.admit(&shared.store, &parts).await {
         Ok(admitted) => admitted,
-        Err(refusal) => return refuse(&refusal, &parts, body).await,
+        Err(refusal) => return refuse(&refusal, &body),
     };
     let mut response = match exchange(&shared, admitted, &parts, &mut body).await {
         Ok(answer) => response(StatusCode::OK, &answer),
-        Err(refusal) => refuse(&refusal, &parts, body).await,
+        Err(refusal) => refuse(&refusal, &body),
     };
     if shared.states_facts {
         response.headers_mut().insert("groupdesk-facts", FACTS);
     }
     response
-}
-
-/// Everything that is checked before a byte of the body is read.
-async fn admit(shared: &Shared, parts: &Parts) -> Result<Admitted, Refusal> {
-    let operation = match parts.method {
-        Method::GET => Operation::GetOrCreate,
-        Method::PUT => Operation::Update,
-        Method::POST => Operation::Rotate,
-        _ => return Err(Refusal::Method),
-    };
-    let room = Arc::clone(&shared.room);
-    let place = room.try_acquire_owned().map_err(|_| Refusal::Overloaded)?;
-    let (key, caller) = authenticate(shared, &parts.headers).await?;
-    Ok(Admitted {
-        operation,
-        key,
-        caller,
-        _place: place,
-    })
 }
 
 async fn exchange(
@@ -158,35 +136,6 @@ async fn exchange(
     }
 }
 
-/// Recognises the caller. No key and a wrong key take the same way.
-async fn authenticate(shared: &Shared, headers: &HeaderMap) -> Result<(i64, Caller), Refusal> {
-    let presented = secret::hash(presented_key(headers).unwrap_or_default());
-    let recognised = shared
-        .store
-        .ask(Access::Read, move |connection| {
-            let Some(key) = keys::recognise(connection, &presented)? else {
-                return Ok(None);
-            };
-            Ok(keys::caller(connection, key)?.map(|caller| (key, caller)))
-        })
-        .await?;
-    recognised.ok_or(Refusal::Unauthorized)
-}
-
-/// The key of `Authorization: Token <KEY>`; the scheme in any case.
-fn presented_key(headers: &HeaderMap) -> Option<&[u8]> {
-    let mut values = headers.get_all(header::AUTHORIZATION).iter();
-    let (Some(value), None) = (values.next(), values.next()) else {
-        return None;
-    };
-    let value = value.as_bytes().trim_ascii();
-    let space = value.iter().position(u8::is_ascii_whitespace)?;
-    let (scheme, key) = value.split_at(space);
-    scheme
-        .eq_ignore_ascii_case(b"token")
-        .then(|| key.trim_ascii())
-}
-
 /// Queues the operation. The key is looked at again in the same transaction: it may have been revoked meanwhile.
 async fn act<F>(shared: &Shared, key: i64, operation: F) -> Result<Answer, Refusal>
 where
@@ -199,16 +148,21 @@ where
     shared.store.ask(Access::Write, work).await?
 }
 
-async fn refuse(refusal: &Refusal, parts: &Parts, mut body: Body) -> Response {
-    let answer = Answer {
+/// The JSON of a refusal.
+pub(super) fn refusal_text(refusal: &Refusal) -> Vec<u8> {
+    text(&Answer {
         success: Presence::Present(Value::from(0)),
         error: Presence::Present(json!({
             "code": refusal.code(),
             "message": refusal.message(),
         })),
         ..Answer::default()
-    };
-    let mut response = response(refusal.status(), &answer);
+    })
+}
+
+/// At once, whatever of the body has come: `connections` sees to it that the refusal reaches who is still sending.
+fn refuse(refusal: &Refusal, body: &Body) -> Response {
+    let mut response = with_body(refusal.status(), refusal_text(refusal));
     let headers = response.headers_mut();
     match refusal {
         Refusal::Method => {
@@ -223,46 +177,27 @@ async fn refuse(refusal: &Refusal, parts: &Parts, mut body: Body) -> Response {
         }
         _ => {}
     }
-    // A client that waits for "100 Continue" sends nothing after a refusal.
-    let waits = parts.headers.contains_key(header::EXPECT);
-    if waits || *refusal == Refusal::SlowBody || !body::discard(&mut body).await {
+    if !body.is_end_stream() || *refusal == Refusal::Host {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     response
 }
 
 fn response(status: StatusCode, answer: &Answer) -> Response {
+    with_body(status, text(answer))
+}
+
+fn text(answer: &Answer) -> Vec<u8> {
     // An answer is made of strings, numbers and maps with string keys: it always serializes.
-    let bytes = serde_json::to_vec(answer).unwrap_or_else(|_| br#"{"success":0}"#.to_vec());
-    let mut response = Response::new(Body::from(bytes));
+    serde_json::to_vec(answer).unwrap_or_else(|_| br#"{"success":0}"#.to_vec())
+}
+
+fn with_body(status: StatusCode, text: Vec<u8>) -> Response {
+    let mut response = Response::new(Body::from(text));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, JSON);
     // Tokens stand in answers, and a GET changes things.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_key_is_what_follows_the_scheme() {
-        let key = |values: &[&str]| {
-            let mut headers = HeaderMap::new();
-            for value in values {
-                let value = HeaderValue::from_str(value).expect("a header");
-                headers.append(header::AUTHORIZATION, value);
-            }
-            presented_key(&headers).map(|key| String::from_utf8_lossy(key).into_owned())
-        };
-        assert_eq!(key(&["Token abc"]).as_deref(), Some("abc"));
-        assert_eq!(key(&["tOKEN   abc "]).as_deref(), Some("abc"));
-        assert_eq!(key(&["Bearer abc"]), None);
-        assert_eq!(key(&["Tokenabc"]), None);
-        assert_eq!(key(&["abc"]), None);
-        assert_eq!(key(&["Token abc", "Token abc"]), None);
-        assert_eq!(key(&[]), None);
-    }
 }

@@ -7,6 +7,7 @@ use rustix::process::{Resource, getrlimit};
 use tokio::{sync::Semaphore, task::JoinHandle};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+mod admission;
 mod body;
 mod connections;
 mod exchange;
@@ -80,7 +81,7 @@ impl Service {
         let room = Arc::new(Semaphore::new(limits.in_flight));
         let shared = exchange::Shared {
             store,
-            room: Arc::clone(&room),
+            room: admission::Room::new(Arc::clone(&room)),
             body_time: limits.body_time,
             states_facts: limits.states_facts,
         };

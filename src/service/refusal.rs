@@ -8,6 +8,12 @@ use super::{json::Malformed, store::StoreError};
 /// Why a request was not done. Codes are part of the interface; messages may change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refusal {
+    /// The request line or a header cannot be read.
+    Head,
+    /// There is no `Host` header, more than one, or none that could name a host.
+    Host,
+    /// The request line and the headers are larger than [`super::connections::LONGEST_HEAD`], or too many.
+    LargeHead,
     /// The body is not JSON as we read it.
     Malformed(Malformed),
     EmptyBody,
@@ -33,9 +39,13 @@ pub(super) enum Refusal {
 impl Refusal {
     pub(super) fn status(&self) -> StatusCode {
         match self {
-            Self::Malformed(_) | Self::EmptyBody | Self::BrokenBody | Self::Invalid(_) => {
-                StatusCode::BAD_REQUEST
-            }
+            Self::Head
+            | Self::Host
+            | Self::Malformed(_)
+            | Self::EmptyBody
+            | Self::BrokenBody
+            | Self::Invalid(_) => StatusCode::BAD_REQUEST,
+            Self::LargeHead => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
             Self::ReadOnlyKey => StatusCode::FORBIDDEN,
             Self::UnknownPath | Self::UnknownGroup | Self::UnknownToken => StatusCode::NOT_FOUND,
@@ -51,6 +61,8 @@ impl Refusal {
 
     pub(super) fn code(&self) -> &'static str {
         match self {
+            Self::Head | Self::Host => "malformed_request",
+            Self::LargeHead => "head_too_large",
             Self::Malformed(_) | Self::EmptyBody => "malformed_json",
             Self::BrokenBody => "incomplete_body",
             Self::Invalid(_) => "invalid_request",
@@ -72,6 +84,15 @@ impl Refusal {
 
     pub(super) fn message(&self) -> String {
         match self {
+            Self::Head => {
+                "the request line or a header cannot be read; check the client, or what stands in between".into()
+            }
+            Self::Host => {
+                "send exactly one Host header, with a name or an address and perhaps a port".into()
+            }
+            Self::LargeHead => {
+                "the request line and the headers are larger than 32 KiB, or there are more than 100 headers; send less".into()
+            }
             Self::Malformed(found) => {
                 let field = found
                     .field

@@ -14,33 +14,36 @@ pub(super) struct Waiting(Arc<Mutex<Queue>>);
 #[derive(Default)]
 struct Queue {
     next: u64,
-    /// By when they began to wait.
-    places: BTreeMap<u64, CancellationToken>,
+    /// Those that were refused first, then by when they began to wait.
+    places: BTreeMap<Rank, CancellationToken>,
 }
+
+/// Whether it is still open to requests, and when it began to wait.
+type Rank = (bool, u64);
 
 /// One connection; it waits whenever it is not [`Place::busy`].
 pub(super) struct Place {
     waiting: Waiting,
     end: CancellationToken,
-    /// Its number while it waits.
-    at: Arc<Mutex<Option<u64>>>,
+    /// Its rank while it waits.
+    at: Arc<Mutex<Option<Rank>>>,
 }
 
 /// As long as it lives, the connection has a request under way.
 pub(super) struct Busy {
     waiting: Waiting,
     end: CancellationToken,
-    at: Arc<Mutex<Option<u64>>>,
+    at: Arc<Mutex<Option<Rank>>>,
 }
 
 impl Waiting {
     pub(super) fn join(&self) -> Place {
         let end = CancellationToken::new();
-        let number = self.enter(end.clone());
+        let rank = self.enter(true, end.clone());
         Place {
             waiting: self.clone(),
             end,
-            at: Arc::new(Mutex::new(Some(number))),
+            at: Arc::new(Mutex::new(Some(rank))),
         }
     }
 
@@ -53,17 +56,17 @@ impl Waiting {
         })
     }
 
-    fn enter(&self, end: CancellationToken) -> u64 {
+    fn enter(&self, open: bool, end: CancellationToken) -> Rank {
         let mut queue = self.queue();
-        let number = queue.next;
+        let rank = (open, queue.next);
         queue.next += 1;
-        queue.places.insert(number, end);
-        number
+        queue.places.insert(rank, end);
+        rank
     }
 
-    fn leave(&self, at: &Mutex<Option<u64>>) {
-        if let Some(number) = lock(at).take() {
-            self.queue().places.remove(&number);
+    fn leave(&self, at: &Mutex<Option<Rank>>) {
+        if let Some(rank) = lock(at).take() {
+            self.queue().places.remove(&rank);
         }
     }
 
@@ -87,6 +90,12 @@ impl Place {
         }
     }
 
+    /// Nothing more is answered on this connection: it makes room before those that are open to requests.
+    pub(super) fn is_over(&self) {
+        self.waiting.leave(&self.at);
+        *lock(&self.at) = Some(self.waiting.enter(false, self.end.clone()));
+    }
+
     /// Returns when this connection has to make room.
     pub(super) async fn must_end(&self) {
         self.end.cancelled().await;
@@ -101,8 +110,7 @@ impl Drop for Place {
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        let number = self.waiting.enter(self.end.clone());
-        *lock(&self.at) = Some(number);
+        *lock(&self.at) = Some(self.waiting.enter(true, self.end.clone()));
     }
 }
 
@@ -123,6 +131,10 @@ mod tests {
             "the third waits longer than the first now"
         );
         assert!(third.end.is_cancelled() && !first.end.is_cancelled());
+        let fourth = waiting.join();
+        fourth.is_over();
+        assert!(waiting.end_longest(), "what is over waits for nothing");
+        assert!(fourth.end.is_cancelled() && !first.end.is_cancelled());
         drop(first);
         assert!(!waiting.end_longest(), "gone");
     }

@@ -189,6 +189,11 @@ async fn refusals(witness: &mut Witness, service: &TestService) {
         }
         let broken = "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n";
         witness.raw(service, method, broken).await;
+        let long = format!("X: {}", "x".repeat(32 << 10));
+        for line in ["Host: x", " :", &long] {
+            let rest = format!("{line}\r\n\r\n");
+            witness.raw(service, method, &rest).await;
+        }
     }
 }
 

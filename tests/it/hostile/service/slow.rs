@@ -15,13 +15,13 @@ use crate::support::{
     until::eventually,
 };
 
-const DEADLINE: Duration = Duration::from_secs(20);
+pub(super) const DEADLINE: Duration = Duration::from_secs(20);
 
-async fn with(limits: Limits) -> TestService {
+pub(super) async fn with(limits: Limits) -> TestService {
     TestService::start_with(Options::default(), limits).await
 }
 
-async fn connect(service: &TestService, first: &str) -> TcpStream {
+pub(super) async fn connect(service: &TestService, first: &str) -> TcpStream {
     let mut stream = TcpStream::connect(service.running.address)
         .await
         .expect("it listens");
@@ -30,7 +30,7 @@ async fn connect(service: &TestService, first: &str) -> TcpStream {
 }
 
 /// A request whose body stays away.
-fn without_body(authorization: &str) -> String {
+pub(super) fn without_body(authorization: &str) -> String {
     format!(
         "PUT /api/user HTTP/1.1\r\nHost: x\r\nAuthorization: {authorization}\r\nContent-Type: application/json\r\n\
          Content-Length: 99\r\n\r\n{{"
@@ -38,7 +38,7 @@ fn without_body(authorization: &str) -> String {
 }
 
 /// Everything that comes until the service closes.
-async fn rest(stream: &mut TcpStream) -> String {
+pub(super) async fn rest(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     // A reset is an end, too.
     let read = timeout(DEADLINE, stream.read_to_end(&mut bytes)).await;
@@ -47,7 +47,7 @@ async fn rest(stream: &mut TcpStream) -> String {
 }
 
 /// A caller with a connection of its own, answered in time; it keeps the connection.
-async fn is_served(service: &TestService, id: &str) -> Caller {
+pub(super) async fn is_served(service: &TestService, id: &str) -> Caller {
     let fresh = Caller::new(&service.base_url(), &service.testing_key);
     let token = timeout(DEADLINE, fresh.token_of(id)).await;
     assert_eq!(token.expect("an answer in time").len(), 64);
@@ -112,31 +112,6 @@ async fn bodies_that_drip_are_shed_and_given_up() {
         assert!(said.starts_with("HTTP/1.1 408"), "{said}");
     }
     is_served(&service, "acme").await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_has_no_key_takes_no_room() {
-    let limits = Limits {
-        in_flight: 2,
-        ..Limits::default()
-    };
-    let service = with(limits).await;
-    let mut wrong = Vec::new();
-    for _ in 0..32 {
-        wrong.push(connect(&service, &without_body("Token wrong")).await);
-    }
-    // While one of them is looked at there may be no room; their bodies must not keep it.
-    let caller = service.testing();
-    let body = json!({"user_group_id": "acme"});
-    let served = async { while caller.get(&body).await.status != 200 {} };
-    timeout(DEADLINE, served).await.expect("there is room");
-    for stream in &mut wrong {
-        let said = rest(stream).await;
-        let is_refused = ["HTTP/1.1 401", "HTTP/1.1 503"]
-            .iter()
-            .any(|start| said.starts_with(start));
-        assert!(is_refused, "{said}");
-    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,0 +1,192 @@
+//! Who is let in: everything that is checked before a byte of the body is read. Whoever has no key takes nobody's
+//! place: it is refused without being looked up, and wrong keys are looked up a few at a time.
+
+use std::{net::Ipv6Addr, sync::Arc, time::Duration};
+
+use axum::http::{HeaderMap, HeaderValue, Method, header, request::Parts};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::timeout,
+};
+
+use super::{
+    keys::{self, Caller},
+    refusal::Refusal,
+    secret,
+    store::{Access, Store},
+};
+
+/// Of the places, this part may be taken by callers whose key is being looked up.
+const DOOR: usize = 8;
+/// How long a caller waits to be looked up; as long as the storage waits for another process.
+const DOOR_TIME: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operation {
+    GetOrCreate,
+    Update,
+    Rotate,
+}
+
+/// The places for requests under way, and the door before them.
+#[derive(Clone)]
+pub(super) struct Room {
+    places: Arc<Semaphore>,
+    door: Arc<Semaphore>,
+}
+
+/// A request of somebody with a key. It has a place as long as this lives.
+pub(super) struct Admitted {
+    pub(super) operation: Operation,
+    pub(super) key: i64,
+    pub(super) caller: Caller,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Room {
+    pub(super) fn new(places: Arc<Semaphore>) -> Self {
+        let door = (places.available_permits() / DOOR).max(1);
+        Self {
+            places,
+            door: Arc::new(Semaphore::new(door)),
+        }
+    }
+
+    pub(super) async fn admit(&self, store: &Store, parts: &Parts) -> Result<Admitted, Refusal> {
+        let operation = match parts.method {
+            Method::GET => Operation::GetOrCreate,
+            Method::PUT => Operation::Update,
+            Method::POST => Operation::Rotate,
+            _ => return Err(Refusal::Method),
+        };
+        let key = presented_key(&parts.headers).ok_or(Refusal::Unauthorized)?;
+        if self.places.available_permits() == 0 {
+            return Err(Refusal::Overloaded);
+        }
+        let door = timeout(DOOR_TIME, self.door.acquire()).await;
+        let _door = door.ok().and_then(Result::ok).ok_or(Refusal::Overloaded)?;
+        let place = Arc::clone(&self.places).try_acquire_owned();
+        let place = place.map_err(|_| Refusal::Overloaded)?;
+        let (key, caller) = authenticate(store, key).await?;
+        Ok(Admitted {
+            operation,
+            key,
+            caller,
+            _place: place,
+        })
+    }
+}
+
+async fn authenticate(store: &Store, key: &[u8]) -> Result<(i64, Caller), Refusal> {
+    let presented = secret::hash(key);
+    let recognised = store
+        .ask(Access::Read, move |connection| {
+            let Some(key) = keys::recognise(connection, &presented)? else {
+                return Ok(None);
+            };
+            Ok(keys::caller(connection, key)?.map(|caller| (key, caller)))
+        })
+        .await?;
+    recognised.ok_or(Refusal::Unauthorized)
+}
+
+/// The key of `Authorization: Token <KEY>`; the scheme in any case.
+fn presented_key(headers: &HeaderMap) -> Option<&[u8]> {
+    let value = only(headers, &header::AUTHORIZATION)?;
+    let value = value.as_bytes().trim_ascii();
+    let space = value.iter().position(u8::is_ascii_whitespace)?;
+    let (scheme, key) = value.split_at(space);
+    scheme
+        .eq_ignore_ascii_case(b"token")
+        .then(|| key.trim_ascii())
+}
+
+/// Exactly one `Host`: a name or an address, and perhaps a port.
+pub(super) fn has_one_host(headers: &HeaderMap) -> bool {
+    let host = only(headers, &header::HOST).and_then(|value| value.to_str().ok());
+    host.is_some_and(is_host)
+}
+
+fn is_host(text: &str) -> bool {
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => (host, port),
+        _ => (text, ""),
+    };
+    let is_port = port.is_empty()
+        || port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
+    let address = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'));
+    let is_name = || {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=%".contains(&byte);
+        !host.is_empty() && host.bytes().all(plain)
+    };
+    is_port && address.map_or_else(is_name, |address| address.parse::<Ipv6Addr>().is_ok())
+}
+
+/// The value of a header that stands once.
+fn only<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Option<&'a HeaderValue> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next()?;
+    values.next().is_none().then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_is_what_follows_the_scheme() {
+        let key = |values: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                let value = HeaderValue::from_str(value).expect("a header");
+                headers.append(header::AUTHORIZATION, value);
+            }
+            presented_key(&headers).map(|key| String::from_utf8_lossy(key).into_owned())
+        };
+        assert_eq!(key(&["Token abc"]).as_deref(), Some("abc"));
+        assert_eq!(key(&["tOKEN   abc "]).as_deref(), Some("abc"));
+        assert_eq!(key(&["Bearer abc"]), None);
+        assert_eq!(key(&["Tokenabc"]), None);
+        assert_eq!(key(&["abc"]), None);
+        assert_eq!(key(&["Token abc", "Token abc"]), None);
+        assert_eq!(key(&[]), None);
+    }
+
+    #[test]
+    fn a_host_is_a_name_or_an_address_and_perhaps_a_port() {
+        for good in [
+            "x",
+            "api.example.com",
+            "127.0.0.1:8474",
+            "localhost:",
+            "[::1]",
+            "[::1]:8474",
+            "a_b.example.com",
+            "a%20b",
+        ] {
+            assert!(is_host(good), "{good}");
+        }
+        for bad in [
+            "",
+            ":8474",
+            "a b",
+            "a/b",
+            "user@host",
+            "a:b",
+            "a:+1",
+            "a:65536",
+            "a:1:2",
+            "::1",
+            "[::1",
+            "[x]",
+            "[]",
+            "[::1]x",
+            "a,b c",
+            "http://a",
+        ] {
+            assert!(!is_host(bad), "{bad}");
+        }
+    }
+}
