@@ -6,14 +6,13 @@ use std::{
     io::{self, BufRead, IsTerminal, Read},
 };
 
-use jiff::Timestamp;
 use zeroize::Zeroizing;
 
 use super::{
     args::Global, exit::Exit, human, json, print, quiet::Quiet, session, signals::Signals,
     stop::Stop,
 };
-use crate::{config::Settings, directory::Directory, domain::token::Token};
+use crate::{config::Settings, directory::Directory, domain::token::Token, operations::Clock};
 
 /// Longer than any token; more is something else.
 const LONGEST: u64 = 64 * 1024;
@@ -38,7 +37,7 @@ pub(super) async fn run(global: &Global, arguments: &[OsString]) -> Result<Exit,
             "no group of this directory has or had that token; it may still be the token of a group that was never read here",
         );
     } else {
-        print::result(&human::owners(&owners, Timestamp::now()))?;
+        print::result(&human::owners(&owners, Clock::System.now()))?;
     }
     Ok(if owners.is_empty() {
         Exit::Refused

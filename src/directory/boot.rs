@@ -3,6 +3,8 @@
 
 use std::{fmt, sync::OnceLock, time::Duration};
 
+use super::ahead;
+
 /// A moment since the start of the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BootTime {
@@ -20,7 +22,7 @@ impl BootTime {
         });
         Some(Self {
             boot: boot.clone()?,
-            since: since_boot()?,
+            since: since_boot()? + ahead(),
         })
     }
 

@@ -1,6 +1,7 @@
 //! What this desk remembers: the groups of every profile with where each value came from, the append-only history,
 //! and the journal of rotations. Fingerprints, never tokens. One story; SQLite tells it today.
 
+mod ahead;
 mod batch;
 mod boot;
 mod columns;
@@ -32,6 +33,9 @@ use crate::domain::{
     search::ListView,
     token::{Fingerprint, Fingerprinter, Token},
 };
+pub use ahead::ahead;
+#[cfg(feature = "failpoints")]
+pub use ahead::{TEST_CLOCK, ahead_by};
 pub use batch::{Batch, BatchId, BatchItem, NewBatch, Place};
 pub use boot::BootTime;
 pub use draft::{DraftSaved, KeptDraft, OtherDraft};

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use crate::directory::{BootTime, JournalRow, RotationId};
 
-/// One moment on all clocks; a clock that stands still has only the wall's.
+/// One moment on all clocks; a clock of tests may have only the wall's.
 #[derive(Debug, Clone)]
 pub(super) struct Moment {
     pub wall: Timestamp,

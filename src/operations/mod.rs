@@ -2,6 +2,7 @@
 //! then one transaction that writes directory, history and journal together, then the answer.
 
 pub mod bulk;
+mod clock;
 mod connecting;
 pub mod doctor;
 mod drafts;
@@ -30,6 +31,7 @@ use horizon::Sendings;
 use jiff::Timestamp;
 use tokio::sync::OnceCell;
 
+pub use clock::Clock;
 pub use connecting::{Checkup, Connector, NotAdded};
 pub use exporting::{exported_row, format_of};
 pub use failure::Failure;
@@ -42,6 +44,8 @@ pub use recording::changes_json;
 pub use recovering::{Recovered, StillOpen};
 pub use refreshing::{GroupRead, Reading, Refresh, RefreshRun};
 
+#[cfg(feature = "failpoints")]
+pub use crate::directory::TEST_CLOCK;
 /// What callers see of the layers below comes through here.
 pub use crate::{
     api::{
@@ -69,23 +73,6 @@ use crate::{
         rotation::settle_horizon, search::ListView,
     },
 };
-
-/// Where the time comes from; tests and pictures stand still.
-#[derive(Debug, Clone, Copy, Default)]
-pub enum Clock {
-    #[default]
-    System,
-    Fixed(Timestamp),
-}
-
-impl Clock {
-    pub fn now(self) -> Timestamp {
-        match self {
-            Self::System => Timestamp::now(),
-            Self::Fixed(at) => at,
-        }
-    }
-}
 
 /// Whether an id may be read that the directory does not know (hazard 1: a read can create).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

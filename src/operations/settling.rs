@@ -1,11 +1,11 @@
 //! Settling rotations whose outcome is open, by what a get returned (rotation.md, rule 2: only a get decides). It says
 //! what to write; the get itself and the writing are `learning`'s.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::{Clock, Operations, horizon::Moment};
+use super::{Operations, horizon::Moment};
 use crate::{
-    directory::{BootTime, DirectoryError, JournalRow, Record, RotationId, RotationStep, Standing},
+    directory::{DirectoryError, JournalRow, Record, RotationId, RotationStep, Standing},
     domain::{
         group::UserGroupId,
         history::{Ending, Entry, Operation},
@@ -41,24 +41,14 @@ pub(super) struct Settled {
 
 impl Operations {
     pub(super) fn moment(&self) -> Moment {
-        let wall = self.now();
-        match self.0.clock {
-            Clock::System => Moment {
-                wall,
-                monotonic: Some(Instant::now()),
-                boot: BootTime::now(),
-            },
-            Clock::Fixed(_) => Moment {
-                wall,
-                monotonic: None,
-                boot: None,
-            },
-        }
+        self.0.clock.moment()
     }
 
     /// To be called when the sending is durable and the request has not left: the horizon begins.
     pub(super) fn note_sending(&self, id: RotationId) {
-        self.0.sendings.note(id, Instant::now());
+        if let Some(at) = self.moment().monotonic {
+            self.0.sendings.note(id, at);
+        }
     }
 
     /// Time since a rotation was sent, or intended where it was not.

@@ -160,7 +160,7 @@ async fn open(start: Start, signals: &mut Signals) -> io::Result<Ended> {
         };
         let input = terminal::Input::open()?;
         let size = (plain::COLUMNS, plain::ROWS);
-        let (mut app, works) = prepare(start, theme, size, Timestamp::now());
+        let (mut app, works) = prepare(start, theme, size, Clock::System.now());
         app.desk.boxes_alone = true;
         let mut runner = Runner::new(app, screen, works, Clock::System);
         runner.app.desk.zone = zone();
@@ -175,7 +175,7 @@ async fn open(start: Start, signals: &mut Signals) -> io::Result<Ended> {
     // Before the size is asked for, so that no change of it is missed.
     let input = terminal::Input::open()?;
     let size = crossterm::terminal::size()?;
-    let (app, works) = prepare(start, theme, size, Timestamp::now());
+    let (app, works) = prepare(start, theme, size, Clock::System.now());
     let mut runner = Runner::new(app, screen, works, Clock::System);
     runner.app.desk.zone = zone();
     // While the terminal does not read, the loop waits with it, and hears no signal.

@@ -138,6 +138,34 @@ fn a_crate_in_the_wrong_room_is_found() {
 }
 
 #[test]
+fn a_time_that_tests_cannot_choose_is_found() {
+    for (file, line, complaint) in [
+        (
+            "src/cli/whose.rs",
+            "let now = jiff::Timestamp::now();",
+            "must ask a Clock",
+        ),
+        (
+            "src/tui/mod.rs",
+            "let now = SystemTime::now();",
+            "must ask a Clock",
+        ),
+        (
+            "src/cli/mod.rs",
+            r#"env::var("GROUPDESK_TEST_X");"#,
+            "must stand under",
+        ),
+        (
+            "tests/it/cli/desk.rs",
+            "command.env_clear().env(a, b);",
+            "must pass clock::outer()",
+        ),
+    ] {
+        assert_complains(file, line, complaint);
+    }
+}
+
+#[test]
 fn what_is_allowed_passes() {
     for (file, line) in [
         ("src/main.rs", "fn main() { groupdesk::cli::main() }"),

@@ -1,5 +1,6 @@
 //! What an operator can do, against the real service, a proxy that meddles and a service that misbehaves.
 
+mod clock;
 mod create;
 mod guards;
 mod handed;

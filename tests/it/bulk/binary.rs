@@ -13,6 +13,7 @@ use tokio::process::{Child, Command};
 
 use super::{Scene, assert_sent_once};
 use crate::support::{
+    clock,
     faults::http,
     meddler::{Gate, Meddling, Then},
     saying::says,
@@ -37,6 +38,7 @@ impl Scene {
         command
             .args(arguments)
             .env_clear()
+            .envs(clock::outer())
             .env("HOME", folder)
             .env("USER", "ana")
             .env("GROUPDESK_CONFIG", config)

@@ -8,7 +8,7 @@ use tokio::{net::TcpStream, process::Command};
 
 use super::desk::{Background, Desk};
 use crate::support::{
-    long,
+    clock, long,
     service::{Caller, plain_client},
 };
 
@@ -26,6 +26,7 @@ async fn serve(desk: &Desk, limit: &str) -> (Background, String) {
     command
         .args(["-c", &script, env!("CARGO_BIN_EXE_groupdesk"), &database])
         .env_clear()
+        .envs(clock::outer())
         .env("HOME", desk.folder.path())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -14,6 +14,8 @@ use tokio::{
     process::{Child, ChildStdout, Command},
 };
 
+use crate::support::clock;
+
 /// Longest wait for anything that must happen.
 pub(super) const DEADLINE: Duration = Duration::from_mins(1);
 
@@ -77,6 +79,7 @@ impl Desk {
         command
             .args(arguments)
             .env_clear()
+            .envs(clock::outer())
             .env("HOME", self.folder.path())
             .env("TMPDIR", self.folder.path())
             .env("USER", "ana")

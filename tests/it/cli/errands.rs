@@ -6,6 +6,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Command;
 
 use super::desk::Desk;
+use crate::support::clock;
 
 /// The script does several hundred exchanges and writes to disk after each.
 const DEADLINE: Duration = Duration::from_mins(5);
@@ -17,6 +18,7 @@ async fn night(program: &str) -> (i32, String) {
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/errands.sh"))
         .arg(program)
         .env_clear()
+        .envs(clock::outer())
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .env("HOME", desk.folder.path())
         .env("TMPDIR", desk.folder.path())

@@ -1,6 +1,8 @@
 //! A rotation whose process was killed while the service hangs: found, settled by reads, abandoned; and whose a token
 //! is. On the shipped binary.
 
+use std::{path::PathBuf, time::Duration};
+
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -8,7 +10,10 @@ use super::{
     desk::{Background, Desk, files},
     prompts::typed,
 };
-use crate::support::meddler::{Gate, Meddler, Meddling, Then};
+use crate::support::{
+    clock::TestClock,
+    meddler::{Gate, Meddler, Meddling, Then},
+};
 
 /// A desk that knows one group, and works through a meddler.
 struct Scene {
@@ -54,12 +59,16 @@ impl Scene {
 
     /// As if it had been killed an hour ago, and the machine restarted since.
     fn an_hour_later(&self) {
-        let found = files(self.desk.folder.path());
-        let file = found.iter().find(|file| file.ends_with("directory.db"));
-        let directory = rusqlite::Connection::open(file.expect("a directory")).expect("open");
+        let directory = rusqlite::Connection::open(self.directory()).expect("open");
         let earlier = "UPDATE rotations SET started_at = started_at - 3600000000, \
                        sent_at = sent_at - 3600000000, boot_clock = 'another:0'";
         assert_eq!(directory.execute(earlier, []).expect("done"), 1);
+    }
+
+    fn directory(&self) -> PathBuf {
+        let mut found = files(self.desk.folder.path()).into_iter();
+        let file = found.find(|file| file.ends_with("directory.db"));
+        file.expect("a directory")
     }
 
     async fn token(&self) -> String {
@@ -132,6 +141,25 @@ async fn a_killed_rotation_is_found_and_settled_by_reading() {
         );
         assert_eq!(scene.token().await != before, applied);
     }
+}
+
+/// The clock that counts from the start of the machine goes ahead with the others, and still is the one that decides.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_horizon_is_over_when_the_test_clock_is_moved() {
+    let mut scene = Scene::new().await;
+    let clock = TestClock::new(scene.desk.folder.path());
+    let (name, file) = clock.variable();
+    scene.desk.set(name, file);
+    scene.kill_a_rotation(true).await;
+    let directory = rusqlite::Connection::open(scene.directory()).expect("open");
+    let wall = "UPDATE rotations SET started_at = started_at + 3600000000, sent_at = sent_at + 3600000000 \
+                WHERE boot_clock IS NOT NULL";
+    assert_eq!(directory.execute(wall, []).expect("done"), 1);
+    let ran = scene.desk.run(&["rotations", "settle"]).await;
+    assert_eq!(ran.code, 7, "{}", ran.err);
+    clock.forward(Duration::from_mins(1));
+    let settled = scene.desk.json(0, &["rotations", "settle"]).await;
+    assert_eq!(one(&settled)["state"], "recovered");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -16,7 +16,7 @@ use super::{
     faults::{Ends, Fault},
     stage::{Scene, Stage, holder},
 };
-use crate::support::meddler::Gate;
+use crate::support::{clock, meddler::Gate};
 
 /// Exit codes of console.md.
 const DONE: i32 = 0;
@@ -45,7 +45,7 @@ pub(super) fn groupdesk(
     );
     fs::write(&config, text).expect("written");
     let mut command = Command::new(env!("CARGO_BIN_EXE_groupdesk"));
-    command.env_clear();
+    command.env_clear().envs(clock::outer());
     command.env("HOME", &scene.folder);
     command.arg("--config").arg(config);
     command.arg("--directory").arg(&scene.directory);

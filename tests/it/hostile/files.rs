@@ -13,7 +13,7 @@ use std::{
 use rustix::{fs::FileType, process::geteuid};
 use tokio::process::Command;
 
-use crate::support::long;
+use crate::support::{clock, long};
 use place::{Hazard, Scene, Target, beside};
 
 const UMASKS: [u32; 5] = [0o000, 0o002, 0o022, 0o027, 0o077];
@@ -185,6 +185,7 @@ async fn a_disk_without_room_is_named_and_nothing_half_is_left() {
         .arg(&small)
         .arg(&scene.binary)
         .env_clear()
+        .envs(clock::outer())
         .envs(scene.variables(&place))
         .stdin(Stdio::null())
         .output()

@@ -15,6 +15,7 @@ use serde_json::json;
 use tokio::process::{Child, Command};
 
 use crate::support::{
+    clock,
     meddler::Meddler,
     world::{Side, World, id},
 };
@@ -150,6 +151,7 @@ impl Stage {
         command
             .args(arguments)
             .env_clear()
+            .envs(clock::outer())
             .env("HOME", self.world.folder())
             .env("USER", "ana")
             .env("GROUPDESK_CONFIG", config)

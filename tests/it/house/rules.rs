@@ -73,6 +73,14 @@ const NOT_IN_DOMAIN: [&str; 11] = [
     "Zoned::now",
 ];
 
+/// The one place of the program that asks the machine what time it is; the service is another machine, and what it says
+/// of its own time is compared with this one's.
+const CLOCKS: [&str; 3] = ["src/operations/clock.rs", "src/api/", "src/service/"];
+
+/// The variables of tests; a build without `failpoints` knows none.
+const FOR_TESTS: &str = "GROUPDESK_TEST_";
+const ONLY_FAILPOINTS: &str = "#[cfg(feature = \"failpoints\")]";
+
 /// SQLite has no call that waits until a database can be switched to its write-ahead log, so these ask again until a
 /// deadline.
 const MAY_WAIT_FOR_A_LOCK: [&str; 2] = [
@@ -112,6 +120,7 @@ pub(super) fn complaints(file: &str, text: &str) -> Vec<String> {
                 )
             }),
     );
+    found.extend(on_time(file, text, &paths));
     if let Some(room) = room_of(file) {
         found.extend(paths.iter().filter_map(|path| {
             let used = forbidden_use(file, &room, path)?;
@@ -124,6 +133,34 @@ pub(super) fn complaints(file: &str, text: &str) -> Vec<String> {
         .into_iter()
         .map(|(line, what)| format!("{file}:{line}: {what}"))
         .collect()
+}
+
+/// Tests may choose what time it is for every program, and nobody else may.
+fn on_time(file: &str, text: &str, paths: &[Path]) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    if file.starts_with("src/") {
+        if !CLOCKS.iter().any(|place| file.starts_with(place)) {
+            let asks = |path: &&Path| {
+                let mut pairs = path.segments.windows(2);
+                pairs.any(|pair| {
+                    pair[1] == "now" && ["Timestamp", "Zoned", "SystemTime"].contains(&&*pair[0])
+                })
+            };
+            let asked = paths.iter().filter(asks);
+            found.extend(asked.map(|path| (path.line, "must ask a Clock for the time".to_owned())));
+        }
+        let lines: Vec<_> = text.lines().collect();
+        let named = (0..lines.len()).filter(|at| lines[*at].contains(FOR_TESTS));
+        let loose = named.filter(|at| *at == 0 || lines[at - 1].trim() != ONLY_FAILPOINTS);
+        found.extend(loose.map(|at| (at + 1, format!("must stand under {ONLY_FAILPOINTS}"))));
+    } else if text.contains(".env_clear()")
+        && !["clock::outer()", ".get_envs()"]
+            .iter()
+            .any(|passed| text.contains(passed))
+    {
+        found.push((1, "must pass clock::outer() on to the program".to_owned()));
+    }
+    found
 }
 
 /// The arrows a file draws to other rooms, as `from -> to`.

@@ -1,5 +1,6 @@
 //! What the stories share: the world they play in.
 
+pub(crate) mod clock;
 pub(crate) mod console;
 pub(crate) mod faults;
 pub(crate) mod long;

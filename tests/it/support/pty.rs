@@ -24,7 +24,10 @@ use modes::settings;
 use pty_process::{Size, blocking};
 use rustix::process::{Pid, Signal};
 
-use super::stall::{Stall, fill, is_open, other_side};
+use super::{
+    clock,
+    stall::{Stall, fill, is_open, other_side},
+};
 
 /// Between opening a terminal and marking it close-on-exec, another child could inherit it and keep it alive.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -87,6 +90,7 @@ impl Program {
         let mut command = blocking::Command::new(&self.path)
             .args(&self.arguments)
             .env_clear()
+            .envs(clock::outer())
             .envs(self.variables);
         if let Some(folder) = &self.folder {
             command = command.current_dir(folder);

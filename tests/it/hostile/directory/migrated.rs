@@ -17,7 +17,7 @@ use super::{
     Place, bytes_of, is_whole, must_be_clear,
     scribe::{Order, PROFILE, Scribe},
 };
-use crate::support::long;
+use crate::support::{clock, long};
 
 /// Ever older ones; a new migration is added at the end.
 const SCHEMAS: [&str; 6] = [
@@ -167,6 +167,7 @@ fn program(place: &Place, blocks: Option<usize>, arguments: &[&str]) -> (Option<
         .arg(place.file())
         .args(arguments)
         .env_clear()
+        .envs(clock::outer())
         .env("HOME", place.0.path())
         .env("GROUPDESK_BASE_URL", "http://127.0.0.1:9")
         .env("GROUPDESK_API_KEY", "a-key")

@@ -7,6 +7,7 @@ use groupdesk::directory::{Directory, DirectoryError, inspect};
 use rusqlite::Connection;
 
 use super::{Place, bytes_of, exercise, must_be_clear, scribe::note};
+use crate::support::clock;
 
 pub(super) const CASES: usize = VERSIONS.len() + MARKS.len() + 9 + 2;
 
@@ -38,6 +39,7 @@ fn must_be_refused(what: &str, place: &Place) -> DirectoryError {
     let program = |arguments: &[&str]| {
         let output = Command::new(env!("CARGO_BIN_EXE_groupdesk"))
             .env_clear()
+            .envs(clock::outer())
             .env("HOME", place.0.path())
             .env("GROUPDESK_BASE_URL", "http://127.0.0.1:9")
             .env("GROUPDESK_API_KEY", "a-key")

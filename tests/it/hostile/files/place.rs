@@ -15,7 +15,10 @@ use rustix::{
 };
 use tokio::{io::AsyncWriteExt, process::Command};
 
-use crate::support::world::{Side, World};
+use crate::support::{
+    clock,
+    world::{Side, World},
+};
 
 const DEADLINE: Duration = Duration::from_secs(30);
 const NOBODY: u32 = 65_534;
@@ -346,6 +349,7 @@ impl Scene {
             .arg(&self.binary)
             .args(arguments)
             .env_clear()
+            .envs(clock::outer())
             .envs(self.variables(place))
             .current_dir("/")
             .stdin(Stdio::piped())

@@ -13,6 +13,7 @@ use tokio::{io::AsyncWriteExt, process::Command};
 
 use super::{FILED_KEY, KEY, OTHER_KEY, TOLD_KEY, needles::Needles};
 use crate::support::{
+    clock,
     faults::{Fault, Faults},
     world::files_below,
 };
@@ -120,6 +121,7 @@ impl Desk {
         let mut child = Command::new(env!("CARGO_BIN_EXE_groupdesk"))
             .args(arguments)
             .env_clear()
+            .envs(clock::outer())
             .envs(self.variables())
             .current_dir(self.folder.path())
             .stdin(Stdio::piped())

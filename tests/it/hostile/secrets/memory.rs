@@ -18,6 +18,8 @@ use tokio::{
     process::{Child, Command},
 };
 
+use crate::support::clock;
+
 const DEADLINE: Duration = Duration::from_mins(1);
 const NOBODY: u32 = 65_534;
 
@@ -58,6 +60,7 @@ impl Scene {
             .args(["-c", "ulimit -c $(ulimit -H -c); exec \"$0\" serve --listen 127.0.0.1:0 --database service.db"])
             .arg(self.folder.path().join("groupdesk"))
             .env_clear()
+            .envs(clock::outer())
             .env("PATH", "/usr/bin:/bin")
             .env("HOME", self.desk())
             .envs(variable)
@@ -156,6 +159,7 @@ async fn files_that_a_shell_hands_over_are_still_read() {
         .args(["-c", script])
         .arg(scene.folder.path().join("groupdesk"))
         .env_clear()
+        .envs(clock::outer())
         .env("PATH", "/usr/bin:/bin")
         .env("HOME", scene.desk())
         .current_dir(scene.desk());

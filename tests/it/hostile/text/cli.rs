@@ -15,7 +15,7 @@ use super::{
     CORPUS, a_world, assert_harmless, at, found, framed, holds, id_of, is_undisputed, sendable,
     shown, wanted,
 };
-use crate::support::{long, pty::Program, world::World};
+use crate::support::{clock, long, pty::Program, world::World};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 const FORMATS: [&str; 3] = ["csv", "json", "jsonl"];
@@ -24,6 +24,7 @@ fn run(world: &World, directory: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_groupdesk"))
         .args(arguments)
         .env_clear()
+        .envs(clock::outer())
         .env("HOME", world.folder())
         .env("TMPDIR", world.folder())
         .env("GROUPDESK_CONFIG", world.config_file())

@@ -59,6 +59,12 @@ impl Desk {
         self
     }
 
+    /// Any other clock.
+    pub(crate) fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
     /// The time-out of an exchange; the settle horizon is twice as long, and at least a minute.
     pub(crate) fn timeout(mut self, timeout: Duration) -> Self {
         self.profile.timeout = timeout;
