@@ -52,11 +52,6 @@ static WAKE: Mutex<Option<PipeWriter>> = Mutex::new(None);
 
 /// How long the thread may take to let go of the keyboard.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// After so much silence in a paste its end does not come by itself.
-const SILENCE: Timespec = Timespec {
-    tv_sec: 2,
-    tv_nsec: 0,
-};
 /// What a terminal hands over at once, and a bit more.
 const CHUNK: usize = 16 * 1024;
 
@@ -186,7 +181,7 @@ fn read_on(sender: &Sender<io::Result<Came>>, mut woken: PipeReader) -> io::Resu
     }
 }
 
-/// Waits for what comes next: bytes, a call, or the silence in a paste.
+/// Waits for what comes next: bytes, a call, or the silence in a paste and after an escape.
 fn next(
     decoder: &mut Decoder,
     bytes: &mut [u8],
@@ -198,8 +193,10 @@ fn next(
         PollFd::new(&input, PollFlags::IN),
         PollFd::new(woken, PollFlags::IN),
     ];
-    let longest = decoder.waits_for_a_paste().then_some(&SILENCE);
-    let count = match poll(&mut ready, longest) {
+    let longest = decoder
+        .patience()
+        .and_then(|time| Timespec::try_from(time).ok());
+    let count = match poll(&mut ready, longest.as_ref()) {
         Ok(count) => count,
         Err(Errno::INTR) => return Ok(()),
         Err(error) => return Err(error.into()),
@@ -214,7 +211,7 @@ fn next(
         // Past the buffer of the standard library, which would keep what is somebody else's.
         match rustix::io::read(&input, &mut *bytes) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(length) => decoder.take(&bytes[..length], length == bytes.len(), came),
+            Ok(length) => decoder.take(&bytes[..length], came),
             Err(Errno::INTR | Errno::AGAIN) => {}
             Err(error) => return Err(error.into()),
         }

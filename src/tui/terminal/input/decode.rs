@@ -1,9 +1,12 @@
 //! Bytes of a terminal as keys, clicks and pastes. Whatever comes, it keeps no more than one short sequence or one paste of
-//! bounded length, and never waits for an end that does not come.
+//! bounded length, and never waits for an end that does not come. An escape that was read last is the key once a moment has
+//! passed: the line may have cut a sequence there, and a click whose rest is typed would press keys.
 //!
 //! Not crossterm's parser: that one keeps a paste or a sequence without an end for ever, and panics at some clicks.
 
 mod csi;
+
+use std::time::Duration;
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
@@ -12,6 +15,12 @@ pub const LONGEST_PASTE: usize = 16 << 20;
 /// Longest sequence of one key; longer ones are none.
 const LONGEST_SEQUENCE: usize = 64;
 const PASTE_END: &[u8] = b"\x1b[201~";
+/// Within this time the rest of a sequence comes, if the line cut it after its first byte; nobody types that fast.
+const ESCAPE: Duration = Duration::from_millis(25);
+/// After so much silence in a paste its end does not come by itself.
+const SILENCE: Duration = Duration::from_secs(2);
+const ESC: Event = Event::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE));
+const ESCAPE_KEY: Came = Came::Event(ESC);
 
 /// What came from the keyboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +47,7 @@ enum Parsed {
 pub(super) struct Decoder {
     sequence: Vec<u8>,
     paste: Option<Paste>,
-    /// What was read last ended with an escape alone, which was taken for the key.
+    /// What was read last ended with an escape alone, which was taken for the key by now.
     is_after_escape: bool,
 }
 
@@ -51,21 +60,38 @@ struct Paste {
 }
 
 impl Decoder {
-    /// Whether it is worth telling when nothing comes for a while.
-    pub(super) fn waits_for_a_paste(&self) -> bool {
-        self.paste.as_ref().is_some_and(|paste| !paste.is_told)
+    /// After so much silence it is worth telling.
+    pub(super) fn patience(&self) -> Option<Duration> {
+        if self.is_escape() {
+            return Some(ESCAPE);
+        }
+        let paste = self.paste.as_ref().filter(|paste| !paste.is_told);
+        paste.map(|_| SILENCE)
     }
 
-    /// Nothing came for a while.
+    fn is_escape(&self) -> bool {
+        self.sequence == b"\x1b"
+    }
+
+    /// Nothing came for so long.
     pub(super) fn silence(&mut self) -> Option<Came> {
+        if self.is_escape() {
+            self.sequence.clear();
+            self.is_after_escape = true;
+            return Some(ESCAPE_KEY);
+        }
         let paste = self.paste.as_mut().filter(|paste| !paste.is_told)?;
         paste.is_told = true;
         Some(Came::PasteIsOpen)
     }
 
-    /// Takes what was read at once; `more` where there is more to be read.
-    pub(super) fn take(&mut self, bytes: &[u8], more: bool, out: &mut Vec<Came>) {
+    /// Takes what was read at once.
+    pub(super) fn take(&mut self, bytes: &[u8], out: &mut Vec<Came>) {
         let mut rest = bytes;
+        if self.is_escape() && !matches!(rest, [b'[' | b'O', ..]) {
+            out.push(ESCAPE_KEY);
+            self.sequence.clear();
+        }
         // A line that cut the beginning of a paste in two must not make keys of what is pasted.
         if std::mem::take(&mut self.is_after_escape)
             && let Some(pasted) = rest.strip_prefix(b"[200~")
@@ -83,20 +109,19 @@ impl Decoder {
                 continue;
             }
             rest = after;
-            self.byte(*first, more || !rest.is_empty(), out);
+            self.byte(*first, out);
         }
     }
 
-    fn byte(&mut self, byte: u8, more: bool, out: &mut Vec<Came>) {
+    fn byte(&mut self, byte: u8, out: &mut Vec<Came>) {
         self.sequence.push(byte);
-        let mut parsed = parse(&self.sequence, more);
+        let mut parsed = parse(&self.sequence);
         let is_broken = parsed == Parsed::Nothing && self.sequence.len() > 1;
         if is_broken && (self.sequence[0] != b'\x1b' || !csi::is_inside(byte)) {
             // What broke the sequence stands for itself.
             self.sequence = vec![byte];
-            parsed = parse(&self.sequence, more);
+            parsed = parse(&self.sequence);
         }
-        self.is_after_escape = self.sequence == b"\x1b" && !more;
         match parsed {
             Parsed::Begun if self.sequence.len() < LONGEST_SEQUENCE => return,
             Parsed::Begun | Parsed::Nothing => {}
@@ -151,15 +176,14 @@ fn key(code: KeyCode, modifiers: KeyModifiers) -> Parsed {
     Parsed::Event(Event::Key(KeyEvent::new(code, modifiers)))
 }
 
-fn parse(bytes: &[u8], more: bool) -> Parsed {
+fn parse(bytes: &[u8]) -> Parsed {
     let none = KeyModifiers::NONE;
     match bytes {
-        [b'\x1b'] if more => Parsed::Begun,
-        [b'\x1b'] | [b'\x1b', b'\x1b'] => key(KeyCode::Esc, none),
+        [b'\x1b', b'\x1b'] => Parsed::Event(ESC),
         [b'\x1b', b'[', rest @ ..] => csi::parse(rest),
-        [b'\x1b', b'O'] => Parsed::Begun,
+        [b'\x1b'] | [b'\x1b', b'O'] => Parsed::Begun,
         [b'\x1b', b'O', last] => csi::letter(*last, none).map_or(Parsed::Nothing, Parsed::Event),
-        [b'\x1b', rest @ ..] => match parse(rest, more) {
+        [b'\x1b', rest @ ..] => match parse(rest) {
             Parsed::Event(Event::Key(key)) => Parsed::Event(Event::Key(KeyEvent {
                 modifiers: key.modifiers | KeyModifiers::ALT,
                 ..key

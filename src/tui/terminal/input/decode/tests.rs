@@ -10,10 +10,12 @@ const SHIFT: KeyModifiers = KeyModifiers::SHIFT;
 const ALT: KeyModifiers = KeyModifiers::ALT;
 const CONTROL: KeyModifiers = KeyModifiers::CONTROL;
 
-/// What comes of bytes that are read at once.
+/// What comes of bytes that are read at once, and nothing after them.
 fn of(bytes: impl AsRef<[u8]>) -> Vec<Came> {
+    let mut decoder = Decoder::default();
     let mut out = Vec::new();
-    Decoder::default().take(bytes.as_ref(), false, &mut out);
+    decoder.take(bytes.as_ref(), &mut out);
+    out.extend(decoder.silence());
     out
 }
 
@@ -116,7 +118,7 @@ fn a_paste_is_text_whatever_it_holds() {
         let mut decoder = Decoder::default();
         let mut out = Vec::new();
         for piece in bytes.as_bytes().chunks(size) {
-            decoder.take(piece, true, &mut out);
+            decoder.take(piece, &mut out);
         }
         assert_eq!(out, wanted, "in pieces of {size}");
     }
@@ -127,19 +129,19 @@ fn a_paste_without_an_end_is_told_once_and_ended_by_ctrl_c() {
     let mut decoder = Decoder::default();
     let mut out = Vec::new();
     assert_eq!(decoder.silence(), None);
-    decoder.take(b"\x1b[200~some", false, &mut out);
+    decoder.take(b"\x1b[200~some", &mut out);
     // Not before it was told: it may be part of the text.
-    decoder.take(b"\x03", false, &mut out);
+    decoder.take(b"\x03", &mut out);
     assert_eq!(out, []);
-    assert!(decoder.waits_for_a_paste());
+    assert_eq!(decoder.patience(), Some(SILENCE));
     assert_eq!(decoder.silence(), Some(Came::PasteIsOpen));
     assert_eq!(decoder.silence(), None);
     // It goes on after all, and the keys in it are still text.
-    decoder.take(b"T\x03", false, &mut out);
-    assert!(decoder.waits_for_a_paste());
+    decoder.take(b"T\x03", &mut out);
+    assert_eq!(decoder.patience(), Some(SILENCE));
     assert_eq!(decoder.silence(), Some(Came::PasteIsOpen));
-    decoder.take(b"\x03", false, &mut out);
-    decoder.take(b"j", false, &mut out);
+    decoder.take(b"\x03", &mut out);
+    decoder.take(b"j", &mut out);
     assert_eq!(
         out,
         [pasted("some\x03T\x03"), pressed(KeyCode::Char('j'), NONE)]
@@ -155,15 +157,51 @@ fn a_paste_whose_beginning_was_cut_by_the_line_is_no_keys() {
     ];
     let mut decoder = Decoder::default();
     let mut out = Vec::new();
-    decoder.take(b"\x1b", false, &mut out);
-    decoder.take(b"[200~Ty\x1b[201~j", false, &mut out);
+    decoder.take(b"\x1b", &mut out);
+    out.extend(decoder.silence());
+    decoder.take(b"[200~Ty\x1b[201~j", &mut out);
     assert_eq!(out, wanted);
     // Typed by hand it is what it looks like.
     out.clear();
-    decoder.take(b"\x1b", false, &mut out);
-    decoder.take(b"[", false, &mut out);
-    decoder.take(b"200~", false, &mut out);
+    decoder.take(b"\x1b", &mut out);
+    out.extend(decoder.silence());
+    decoder.take(b"[", &mut out);
+    decoder.take(b"200~", &mut out);
     assert_eq!(out.len(), 6);
+}
+
+/// The rest of a click, typed, would open panes and change fields.
+#[test]
+fn a_sequence_that_was_cut_by_the_line_is_no_keys() {
+    for bytes in [
+        "\x1b[<0;10;5M",
+        "\x1b[<0;10;5m",
+        "\x1b[1;5C",
+        "\x1bOA",
+        "\x1b[200~T\x1b[201~",
+    ] {
+        let whole = of(bytes);
+        assert_eq!(whole.len(), 1, "{bytes:?}");
+        for at in 1..bytes.len() {
+            let mut decoder = Decoder::default();
+            let mut out = Vec::new();
+            let (first, second) = bytes.split_at(at);
+            decoder.take(first.as_bytes(), &mut out);
+            decoder.take(second.as_bytes(), &mut out);
+            assert_eq!(out, whole, "{bytes:?} at {at}");
+        }
+    }
+    // The key, pressed before others.
+    for (first, then) in [("\x1b", "x"), ("a\x1b", "\x1b"), ("\x1b", "é")] {
+        let mut decoder = Decoder::default();
+        let mut out = Vec::new();
+        decoder.take(first.as_bytes(), &mut out);
+        assert_eq!(decoder.patience(), Some(ESCAPE));
+        decoder.take(then.as_bytes(), &mut out);
+        out.extend(decoder.silence());
+        assert_eq!(decoder.patience(), None);
+        assert_eq!(out, [of(first), of(then)].concat());
+    }
 }
 
 #[test]
@@ -171,14 +209,14 @@ fn too_long_a_paste_is_dropped_to_its_end() {
     for (length, is_taken) in [(LONGEST_PASTE, true), (LONGEST_PASTE + 1, false)] {
         let mut decoder = Decoder::default();
         let mut out = Vec::new();
-        decoder.take(b"\x1b[200~", true, &mut out);
+        decoder.take(b"\x1b[200~", &mut out);
         for piece in vec![b'x'; length].chunks(60_000) {
-            decoder.take(piece, true, &mut out);
+            decoder.take(piece, &mut out);
             let kept = decoder.paste.as_ref().map_or(0, |paste| paste.bytes.len());
             assert!(kept < LONGEST_PASTE + PASTE_END.len());
         }
-        decoder.take(b"\x1b[2", true, &mut out);
-        decoder.take(b"01~j", false, &mut out);
+        decoder.take(b"\x1b[2", &mut out);
+        decoder.take(b"01~j", &mut out);
         assert_eq!(out.len(), 2);
         assert_eq!(out[0] == Came::PasteTooLong, !is_taken, "{length}");
         assert_eq!(out[1], pressed(KeyCode::Char('j'), NONE));
@@ -191,9 +229,10 @@ proptest! {
         let mut decoder = Decoder::default();
         let mut out = Vec::new();
         for piece in bytes.chunks(size) {
-            decoder.take(piece, false, &mut out);
+            decoder.take(piece, &mut out);
             prop_assert!(decoder.sequence.len() < LONGEST_SEQUENCE);
         }
+        out.extend(decoder.silence());
         prop_assert!(out.len() <= bytes.len());
     }
 
@@ -202,7 +241,7 @@ proptest! {
         let mut decoder = Decoder::default();
         let mut out = Vec::new();
         for piece in bytes.as_bytes().chunks(size) {
-            decoder.take(piece, true, &mut out);
+            decoder.take(piece, &mut out);
         }
         prop_assert_eq!(out, of(&bytes));
     }
