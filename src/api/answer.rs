@@ -1,6 +1,8 @@
 //! Judging an answer (hazard 9 of service.md): success, refusal, or unclear and why. Pure: bytes in, verdict out. It
 //! is tolerant where a field does not matter and strict where one does: `success`, the token, the id.
 
+mod success;
+
 use std::{mem, time::Duration};
 
 use serde_json::{Map, Value};
@@ -16,6 +18,7 @@ use super::{
     wiped::Answered,
     words::{Scrub, Words},
 };
+use success::{Success, flag, says_no, success};
 
 /// What the request asked for, so that an answer about something else is noticed.
 #[derive(Debug, Clone, Copy)]
@@ -133,7 +136,7 @@ pub fn advice(status: u16, stated: bool, retry_after: Option<Duration>) -> Strin
         407 => "the proxy wants a password; see `proxy_from_environment` of the profile".into(),
         409 => "read the group again: it is not as it was thought to be".into(),
         413 => "send less: make the properties or the mapping smaller".into(),
-        429 => match retry_after {
+        429 | 503 => match retry_after {
             Some(wait) => format!("wait {} s, then try again", wait.as_secs()),
             None => "wait a while, then try again".into(),
         },
@@ -151,6 +154,8 @@ pub struct Exchange<'a> {
     pub content_type: Option<&'a str>,
     pub location: Option<&'a str>,
     pub retry_after: Option<Duration>,
+    /// groupdesk's own service says that it did nothing: a 503 is then a refusal, unless a token is to be rotated.
+    pub not_done: bool,
     /// The whole body, decompressed.
     pub body: &'a [u8],
 }
@@ -194,11 +199,23 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Asked<'_>, secrets: &[&str]) -> Ve
             } else {
                 Verdict::Refused {
                     status,
-                    stated: object.is_some() && says_no(status),
+                    stated: object.is_some() && is_a_no(status),
                     code,
                     words,
                     retry_after,
                 }
+            }
+        }
+        503 if exchange.not_done
+            && matches!(asked, Asked::Group(_))
+            && body.as_deref().is_ok_and(says_no) =>
+        {
+            Verdict::Refused {
+                status,
+                stated: true,
+                code,
+                words,
+                retry_after,
             }
         }
         500..600 => Verdict::Unclear(Unclear::ServerError {
@@ -230,51 +247,11 @@ fn fill(group: &mut Group, body: &mut Answered) {
 }
 
 /// The statuses by which a service says that it did not do it. A 408 or a 410 may come from anywhere.
-fn says_no(status: u16) -> bool {
+fn is_a_no(status: u16) -> bool {
     matches!(
         status,
         400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429
     )
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Success {
-    Yes,
-    No,
-    Missing,
-    Odd(&'static str),
-}
-
-/// 1, 1.0, true and "1" are yes; their counterparts are no.
-fn success(map: &Map<String, Value>) -> Success {
-    match map.get("success") {
-        None => Success::Missing,
-        Some(Value::Null) => Success::Odd("null"),
-        Some(Value::Array(_)) => Success::Odd("a list"),
-        Some(Value::Object(_)) => Success::Odd("an object"),
-        Some(value @ (Value::Number(_) | Value::String(_) | Value::Bool(_))) => {
-            match (flag(value), value.is_string()) {
-                (Some(true), _) => Success::Yes,
-                (Some(false), _) => Success::No,
-                (None, true) => Success::Odd("a text"),
-                (None, false) => Success::Odd("another number"),
-            }
-        }
-    }
-}
-
-fn flag(value: &Value) -> Option<bool> {
-    match value {
-        Value::Bool(flag) => Some(*flag),
-        Value::String(text) if text == "1" => Some(true),
-        Value::String(text) if text == "0" => Some(false),
-        Value::Number(number) => match number.as_f64() {
-            Some(1.0) => Some(true),
-            Some(0.0) => Some(false),
-            _ => None,
-        },
-        _ => None,
-    }
 }
 
 fn judge_success(

@@ -27,7 +27,7 @@ use crate::{
 use super::{
     address::Address,
     answer::{Asked, Exchange, Verdict, judge},
-    facts::StatedFacts,
+    facts::{self, StatedFacts},
     failure::{Call, CallError, ClientError, Sending},
     masking::Seen,
     recording::{Came, Listener, Note, Place},
@@ -320,6 +320,7 @@ impl Inner {
                     location: text(headers, &header::LOCATION),
                     retry_after: text(headers, &header::RETRY_AFTER)
                         .and_then(|text| retry_after(text, jiff::Timestamp::now())),
+                    not_done: facts::not_done(headers),
                     body: &came.body,
                 };
                 let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);

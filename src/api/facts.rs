@@ -4,6 +4,13 @@ use reqwest::header::HeaderMap;
 
 const HEADER: &str = "groupdesk-facts";
 
+/// Of an answer by which the service says that it did nothing.
+pub(super) fn not_done(headers: &HeaderMap) -> bool {
+    headers
+        .get("groupdesk-not-done")
+        .is_some_and(|said| said == "1")
+}
+
 /// What a get that carries `properties` brings back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PropertiesOnGet {

@@ -259,9 +259,9 @@ fn refused(status: u16, stated: bool, words: Option<&str>, has_slash: bool) -> (
             Finding::NotFound,
             format!("Something answers, but not this interface (HTTP {status}).{says} Check the base URL and the path."),
         ),
-        429 => (
+        429 | 503 => (
             Finding::Busy,
-            format!("Reached; the service asks to be left alone for a while (HTTP 429).{says} Try again later."),
+            format!("Reached; the service asks to be left alone for a while (HTTP {status}).{says} Try again later."),
         ),
         _ => (
             Finding::Strange,

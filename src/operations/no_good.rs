@@ -16,7 +16,7 @@ impl No {
         match self {
             Self::Answered(reply) => match reply.verdict {
                 Verdict::Refused {
-                    status: status @ 429,
+                    status: status @ (429 | 503),
                     stated,
                     words,
                     retry_after,

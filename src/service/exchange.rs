@@ -174,6 +174,8 @@ fn refuse(refusal: &Refusal, body: &Body) -> Response {
         }
         Refusal::Overloaded => {
             headers.insert(header::RETRY_AFTER, RETRY_AFTER_SECONDS);
+            // Before the body was read, or the storage turned it away: a client may say so, and send it again.
+            headers.insert("groupdesk-not-done", HeaderValue::from_static("1"));
         }
         _ => {}
     }

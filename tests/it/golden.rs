@@ -180,6 +180,7 @@ fn judged_as(case: &Case) -> (Value, Option<String>) {
         content_type: case.content_type.as_deref(),
         location: None,
         retry_after: None,
+        not_done: false,
         body: &read(&format!("answers/{}", case.body)),
     };
     let verdict = judge(&exchange, &asked, &[KEY]);

@@ -9,6 +9,7 @@ fn judged(status: u16, asked: &Asked<'_>, body: &str) -> Verdict {
         content_type: Some("application/json"),
         location: None,
         retry_after: Some(Duration::from_secs(7)),
+        not_done: false,
         body: body.as_bytes(),
     };
     judge(&exchange, asked, &["the-api-key"])
@@ -34,6 +35,7 @@ fn every_status_has_its_own_advice() {
         (413, true, None, "send less"),
         (429, true, None, "wait a while"),
         (429, true, wait, "wait 7 s"),
+        (503, true, wait, "wait 7 s"),
         (400, true, None, "correct what it names"),
         (422, true, None, "correct what it names"),
         (418, false, None, "read the group before"),
@@ -90,6 +92,58 @@ fn the_old_token_again_is_told_and_a_success_says_nothing() {
     );
     let new = judged(200, &asked, &body("another-token"));
     assert_eq!((new.what(), new.explain()), (None, None));
+}
+
+#[test]
+fn only_a_503_that_says_so_twice_was_not_done_and_never_a_rotation() {
+    let no = r#"{"success":0,"error":{"code":"overloaded","message":"later"}}"#;
+    let id = UserGroupId::parse("acme").expect("an id");
+    let old = Token::new("the-old-token".into());
+    let rotation = |expected| Asked::Rotation {
+        expected,
+        old: &old,
+    };
+    let group = Asked::Group(&id);
+    let verdict = |status, not_done, asked: &Asked<'_>, body: &str| {
+        let exchange = Exchange {
+            status,
+            url: "https://api.example.com/api/user",
+            content_type: Some("application/json"),
+            location: None,
+            retry_after: None,
+            not_done,
+            body: body.as_bytes(),
+        };
+        judge(&exchange, asked, &[])
+    };
+    let refused = verdict(503, true, &group, no);
+    assert!(
+        matches!(&refused, Verdict::Refused { status: 503, stated: true, code: Some(code), .. } if code == "overloaded"),
+        "{refused:?}"
+    );
+    let explained = refused.explain().expect("words");
+    assert!(
+        explained.ends_with("later; wait a while, then try again"),
+        "{explained}"
+    );
+    for (status, not_done, asked, body) in [
+        (503, false, group, no),
+        (500, true, group, no),
+        (502, true, group, no),
+        (503, true, group, r#"{"success":1}"#),
+        (503, true, group, "{}"),
+        (503, true, group, "[]"),
+        (503, true, group, "<html>"),
+        (503, true, group, ""),
+        (503, true, rotation(None), no),
+        (503, true, rotation(Some(&id)), no),
+    ] {
+        let verdict = verdict(status, not_done, &asked, body);
+        assert!(
+            matches!(verdict, Verdict::Unclear(Unclear::ServerError { .. })),
+            "{status} {not_done} {asked:?} {body}: {verdict:?}"
+        );
+    }
 }
 
 #[test]

@@ -37,14 +37,15 @@ impl Patience {
         }
     }
 
-    /// As [`Self::put_off`], and after a 429 to a create or an update: to send those twice changes nothing twice.
+    /// As [`Self::put_off`], and after a 429, or a 503 that says that nothing was done, to a create or an update: to send
+    /// those twice changes nothing twice.
     pub(in crate::operations) fn put_off_row<T>(
         &mut self,
         answer: &Result<T, Failure>,
     ) -> Option<Duration> {
         match answer {
             Err(Failure::Refused {
-                status: 429,
+                status: 429 | 503,
                 retry_after,
                 ..
             }) => self.wait(*retry_after),

@@ -53,6 +53,18 @@ fn busy() -> Meddling {
     Meddling::swallowed(Then::Instead(http("429 Too Many Requests", &headers, body)))
 }
 
+/// Groupdesk's own service under overload.
+fn overloaded() -> Meddling {
+    let headers = [
+        "Content-Type: application/json",
+        "Retry-After: 0",
+        "groupdesk-not-done: 1",
+    ];
+    let body = json!({"success": 0, "error": {"code": "overloaded", "message": "slowly"}});
+    let bytes = http("503 Service Unavailable", &headers, body.to_string());
+    Meddling::swallowed(Then::Instead(bytes))
+}
+
 fn of_another_environment() -> Meddling {
     Meddling::change(|body| body["user_group"]["api_environment_tag"] = json!("Customer"))
 }
@@ -75,6 +87,7 @@ async fn a_row_that_was_put_off_is_sent_again_and_counts_once() {
     let scene = Scene::new().await;
     let permit = permit(&scene.ana, true, 1);
     scene.meddler.next("PUT", busy());
+    scene.meddler.next("PUT", overloaded());
     let held = AtomicUsize::new(0);
     let count = |_: Duration| {
         held.fetch_add(1, Ordering::SeqCst);
@@ -83,9 +96,68 @@ async fn a_row_that_was_put_off_is_sent_again_and_counts_once() {
     let row = named(ACME, "One");
     let end = scene.ana.send_row(&permit, None, &row, &control, count);
     assert_eq!(end.await.outcome(), "updated");
-    assert_eq!(held.load(Ordering::SeqCst), 1);
-    assert_eq!(scene.meddler.count("PUT"), 2);
+    assert_eq!(held.load(Ordering::SeqCst), 2);
+    assert_eq!(scene.meddler.count("PUT"), 3);
     assert_eq!(scene.world.stored(Side::Testing, ACME).name, "One");
+}
+
+#[tokio::test]
+async fn a_create_that_was_put_off_is_sent_again_and_counts_once() {
+    let scene = Scene::new().await;
+    let permit = permit(&scene.ana, true, 1);
+    scene.meddler.next("GET", overloaded());
+    let end = send(&scene.ana, &permit, &named("globex", "One")).await;
+    assert_eq!(end.outcome(), "created");
+    assert_eq!(scene.meddler.count("GET"), 2);
+    assert_eq!(scene.world.stored(Side::Testing, "globex").name, "One");
+}
+
+/// Nothing was changed, and nothing is unknown; a rotation is settled by reading all the same (rotation.md).
+#[tokio::test]
+async fn a_service_that_says_that_it_did_nothing_is_believed_but_not_of_a_rotation() {
+    let scene = Scene::new().await;
+    scene.meddler.next("GET", overloaded());
+    let wanted = named("globex", "One").said;
+    let created = scene.ana.create(&id("globex"), &wanted).await;
+    let created = created.map(|_| ()).expect_err("it is put off");
+    assert!(
+        matches!(
+            created,
+            Failure::Refused {
+                status: 503,
+                stated: true,
+                ..
+            }
+        ),
+        "{created:?}"
+    );
+    let text = created.to_string();
+    assert!(
+        text.contains("nothing was changed; wait 0 s, then try again"),
+        "{text}"
+    );
+    scene.meddler.next("PUT", overloaded());
+    let updated = super::update(&scene.ana, &wanted, &wanted).await;
+    assert!(
+        matches!(
+            updated,
+            Err(Failure::Refused {
+                status: 503,
+                stated: true,
+                ..
+            })
+        ),
+        "{updated:?}"
+    );
+    let before = scene.meddler.count("GET");
+    scene.meddler.next("POST", overloaded());
+    let rotated = super::rotate(&scene.ana).await;
+    assert!(
+        matches!(rotated, Err(Failure::Unknown { .. })),
+        "the old token must be read twice: {rotated:?}"
+    );
+    assert_eq!(scene.meddler.count("POST"), 1);
+    assert!(scene.meddler.count("GET") > before + 1, "it was read again");
 }
 
 #[tokio::test]

@@ -1,13 +1,15 @@
-//! What the service says of itself in a header: to whom, that it is true, and that our client reads it.
+//! What the service says of itself in headers: to whom, that it is true, and that our client reads it.
 
 use groupdesk::{
     api::{
+        answer::Verdict,
         client::Client,
         facts::{AbsentField, PropertiesOnGet, StatedFacts},
+        unclear::Unclear,
         wire::GroupRequest,
     },
     config::profile::{KeySource, Profile},
-    domain::group::UserGroupId,
+    domain::{group::UserGroupId, token::Token},
     service::{Limits, store::Options},
 };
 use reqwest::Method;
@@ -16,6 +18,19 @@ use serde_json::json;
 use crate::support::service::{Reply, TestService};
 
 const HEADER: &str = "groupdesk-facts";
+
+fn client(service: &TestService) -> Client {
+    let profile = Profile::new("eu", &service.base_url(), KeySource::Env("KEY".into()));
+    Client::new(&profile, service.testing_key.clone()).expect("a client")
+}
+
+fn acme() -> (UserGroupId, GroupRequest) {
+    let request = GroupRequest {
+        user_group_id: "acme".into(),
+        ..GroupRequest::default()
+    };
+    (UserGroupId::parse("acme").expect("a valid id"), request)
+}
 
 async fn silent() -> TestService {
     let limits = Limits {
@@ -86,15 +101,44 @@ async fn our_client_reads_it() {
         (TestService::start().await, stated),
         (silent().await, StatedFacts::default()),
     ] {
-        let profile = Profile::new("eu", &service.base_url(), KeySource::Env("KEY".into()));
-        let client = Client::new(&profile, service.testing_key.clone()).expect("a client");
-        let id = UserGroupId::parse("acme").expect("a valid id");
-        let request = GroupRequest {
-            user_group_id: "acme".into(),
-            ..GroupRequest::default()
-        };
+        let client = client(&service);
+        let (id, request) = acme();
         let created = client.create(&request, &id).await.expect("an answer");
         let updated = client.update(&request, &id).await.expect("an answer");
         assert_eq!((created.facts, updated.facts), (facts, facts));
     }
+}
+
+#[tokio::test]
+async fn what_it_did_not_do_is_no_riddle_but_for_a_rotation() {
+    let limits = Limits {
+        in_flight: 0,
+        ..Limits::default()
+    };
+    let service = TestService::start_with(Options::default(), limits).await;
+    let client = client(&service);
+    let (id, request) = acme();
+    for reply in [
+        client.create(&request, &id).await,
+        client.update(&request, &id).await,
+    ] {
+        let verdict = reply.expect("an answer").verdict;
+        let refused = matches!(
+            verdict,
+            Verdict::Refused {
+                status: 503,
+                stated: true,
+                retry_after: Some(_),
+                ..
+            }
+        );
+        assert!(refused, "{verdict:?}");
+    }
+    let rotated = client.rotate(&Token::new("old".into()), Some(&id)).await;
+    let verdict = rotated.expect("an answer").verdict;
+    let unclear = matches!(
+        verdict,
+        Verdict::Unclear(Unclear::ServerError { status: 503, .. })
+    );
+    assert!(unclear, "{verdict:?}");
 }

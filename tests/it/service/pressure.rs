@@ -118,6 +118,7 @@ async fn more_than_fits_is_answered_503_with_retry_after() {
     let refused = caller.get(&json!({"user_group_id": "three"})).await;
     assert_eq!(refused.refused(), (503, "overloaded".into()));
     assert_eq!(refused.headers["retry-after"], "1");
+    assert_eq!(refused.headers["groupdesk-not-done"], "1");
     drop(held);
     for call in first {
         call.await.expect("no panic").ok();
@@ -170,6 +171,7 @@ async fn a_database_held_by_another_process_is_503_and_nothing_is_done() {
         .await;
     assert_eq!(refused.refused(), (503, "overloaded".into()));
     assert_eq!(refused.headers["retry-after"], "1");
+    assert_eq!(refused.headers["groupdesk-not-done"], "1");
     drop(held);
     assert!(!exists(&service, "acme"));
     service.testing().token_of("acme").await;
