@@ -139,6 +139,8 @@ fn operations(url: &str, key: &str, folder: &Path) -> Operations {
         ca_file: None,
         proxy_from_environment: false,
         read_properties: false,
+        from_variables: false,
+        key_changes: false,
         handoff: None,
         max_token_age: None,
         max_bulk: usize::MAX,

@@ -7,7 +7,7 @@ use crate::{
     api::failure::ClientError,
     domain::{batch::Halt, history::Ending, rotation::State},
     operations::{
-        Done, Failure, Finding, Probe, Recovered, Warning, bulk,
+        Done, Failure, Finding, PlaceProblem, Probe, Recovered, Warning, bulk,
         doctor::{Area, Report},
     },
 };
@@ -145,6 +145,16 @@ impl Exit {
         }
     }
 
+    fn of_place(problem: &PlaceProblem) -> Self {
+        if problem.is_of_the_key() {
+            Self::Key
+        } else if problem.is_alarm() {
+            Self::Guarded
+        } else {
+            Self::Usage
+        }
+    }
+
     pub(super) fn of_failure(failure: &Failure) -> Self {
         match failure {
             Failure::Refused { .. }
@@ -162,6 +172,7 @@ impl Exit {
             | Failure::TokenChanged { .. }
             | Failure::NotOpen { .. }
             | Failure::UnderWay { .. } => Self::Guarded,
+            Failure::Place(problem) => Self::of_place(problem),
             Failure::Key(_)
             | Failure::KeyRefused { .. }
             | Failure::Client(ClientError::NoKey(_) | ClientError::Key(_)) => Self::Key,

@@ -102,6 +102,10 @@ pub struct Profile {
     pub max_bulk: usize,
     /// Where to be more careful than usual, and why.
     pub guards: Vec<Guard>,
+    /// Made of variables: its name says nothing about its API key.
+    pub from_variables: bool,
+    /// Its API key changes by design: a new one goes on trial without a question.
+    pub key_changes: bool,
 }
 
 impl Profile {
@@ -125,6 +129,8 @@ impl Profile {
             max_token_age: None,
             max_bulk: MAX_BULK,
             guards: Vec::new(),
+            from_variables: false,
+            key_changes: false,
         }
     }
 

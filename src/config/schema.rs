@@ -152,6 +152,7 @@ fn profile(entry: &Entry, around: Surroundings, problems: &mut Problems) -> Opti
         .count("max_bulk", problems)
         .map_or(MAX_BULK, |count| count as usize);
     let guards = guards(&mut section, problems);
+    let key_changes = section.flag("key_changes", false, problems);
     section.finish(problems, |entry, near| key_in_the_file(entry, near));
     Some(Profile {
         name: entry.key.to_owned(),
@@ -171,6 +172,8 @@ fn profile(entry: &Entry, around: Surroundings, problems: &mut Problems) -> Opti
         max_token_age,
         max_bulk,
         guards,
+        from_variables: false,
+        key_changes,
     })
 }
 
@@ -290,7 +293,7 @@ fn max_token_age(section: &mut Section, problems: &mut Problems) -> Option<Durat
 
 /// Better words for a key at the top that belongs into a profile.
 fn misplaced(entry: &Entry, near: Option<&str>) -> Option<String> {
-    const OF_A_PROFILE: [&str; 13] = [
+    const OF_A_PROFILE: [&str; 14] = [
         "base_url",
         "path",
         "api_key",
@@ -300,6 +303,7 @@ fn misplaced(entry: &Entry, near: Option<&str>) -> Option<String> {
         "timeout",
         "connect_timeout",
         "ca_file",
+        "key_changes",
         "handoff",
         "max_token_age",
         "max_bulk",

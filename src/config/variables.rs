@@ -59,6 +59,7 @@ pub(super) fn profile(
         .transpose()
         .map_err(|what| ConfigError::variable(TAG, what))?;
     let mut profile = Profile {
+        from_variables: true,
         path,
         production: environment != Some(EnvironmentTag::Testing),
         environment,

@@ -25,9 +25,9 @@ pub struct NewBatch {
     pub groups: Vec<UserGroupId>,
 }
 
-/// The place of an item: its batch, and its number in it from 0.
+/// Which item: its batch, and its number in it from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct ItemKey {
     pub batch: BatchId,
     pub position: usize,
 }
@@ -47,7 +47,7 @@ pub struct Batch {
 /// One group of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchItem {
-    pub place: Place,
+    pub key: ItemKey,
     pub user_group_id: UserGroupId,
     /// Set together with the intent: from then on nothing is sent for this item again.
     pub rotation: Option<RotationId>,

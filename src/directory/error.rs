@@ -102,6 +102,9 @@ pub enum DirectoryError {
         backup: PathBuf,
         source: Arc<io::Error>,
     },
+    /// Where something belongs is not known, in words.
+    #[error("{0}")]
+    NotBound(String),
     #[error("the system gave no random numbers for the directory's key; try again")]
     NoRandomness,
     #[error("the directory {} has stopped working; start groupdesk again", path.display())]

@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use super::{Directory, DirectoryError, request::Request};
+use super::{Directory, DirectoryError, PlaceId, request::Request};
 use crate::domain::{
     exchange::Row,
     group::UserGroupId,
@@ -28,30 +28,25 @@ impl Directory {
     /// These groups, as far as they are known, in the order of the ids; meant for some thousands at a time.
     pub async fn some_groups(
         &self,
-        profile: &str,
+        place: PlaceId,
         ids: Vec<UserGroupId>,
     ) -> Result<Vec<Option<KnownGroup>>, DirectoryError> {
-        let profile = profile.to_owned();
-        self.ask(|reply| Request::SomeGroups {
-            profile,
-            ids,
-            reply,
-        })
-        .await
+        self.ask(|reply| Request::SomeGroups { place, ids, reply })
+            .await
     }
 
     /// Adds ids, and what the file says of them where nothing better is known; one transaction. The answers are in the
     /// order of the rows.
     pub async fn import(
         &self,
-        profile: &str,
+        place: PlaceId,
         rows: Vec<Row>,
         at: Timestamp,
         by: &str,
     ) -> Result<Vec<Taken>, DirectoryError> {
-        let (profile, by) = (profile.to_owned(), by.to_owned());
+        let by = by.to_owned();
         self.ask(|reply| Request::Import {
-            profile,
+            place,
             rows,
             at,
             by,
@@ -63,12 +58,11 @@ impl Directory {
     /// What was begun with this digest and not finished.
     pub async fn open_import(
         &self,
-        profile: &str,
+        place: PlaceId,
         digest: [u8; 32],
     ) -> Result<Option<Import>, DirectoryError> {
-        let profile = profile.to_owned();
         self.ask(|reply| Request::OpenImport {
-            profile,
+            place,
             digest,
             reply,
         })
@@ -78,14 +72,14 @@ impl Directory {
     /// Goes on with the file of this digest that was not finished, or begins it.
     pub async fn begin_import(
         &self,
-        profile: &str,
+        place: PlaceId,
         digest: [u8; 32],
         at: Timestamp,
         by: &str,
     ) -> Result<Import, DirectoryError> {
-        let (profile, by) = (profile.to_owned(), by.to_owned());
+        let by = by.to_owned();
         self.ask(|reply| Request::BeginImport {
-            profile,
+            place,
             digest,
             at,
             by,

@@ -1,4 +1,4 @@
-//! What this desk remembers: the groups of every profile with where each value came from, the append-only history,
+//! What this desk remembers: the groups of every place with where each value came from, the append-only history,
 //! and the journal of rotations. Fingerprints, never tokens. One story; SQLite tells it today.
 
 mod ahead;
@@ -8,6 +8,7 @@ mod columns;
 mod draft;
 mod error;
 mod import;
+mod place;
 mod replay;
 mod request;
 mod sql;
@@ -36,11 +37,15 @@ use crate::domain::{
 pub use ahead::ahead;
 #[cfg(feature = "failpoints")]
 pub use ahead::{TEST_CLOCK, ahead_by};
-pub use batch::{Batch, BatchId, BatchItem, NewBatch, Place};
+pub use batch::{Batch, BatchId, BatchItem, ItemKey, NewBatch};
 pub use boot::BootTime;
 pub use draft::{DraftSaved, KeptDraft, OtherDraft};
 pub use error::DirectoryError;
 pub use import::{Import, ImportId};
+pub use place::{
+    Alarm, Answer, Binding, Bound, Caller, Gate, KeyId, KeyState, OtherPlace, Place, PlaceEvent,
+    PlaceId, PlaceKey, Question, Refusal, Why,
+};
 pub use replay::replay;
 use request::{Groups, Reply, Request};
 pub use sqlite::{Contents, Inspected, backup_of, backups_of, inspect};
@@ -95,11 +100,11 @@ impl Directory {
         &self.0.fingerprinter
     }
 
-    /// All groups of a profile, ordered by the bytes of their ids.
+    /// All groups of a place, ordered by the bytes of their ids.
     ///
     /// A field that cannot be read counts as unknown, so that one damaged row hides no other; [`Self::damaged`] names it.
-    pub async fn groups(&self, profile: &str) -> Result<Vec<KnownGroup>, DirectoryError> {
-        Ok(self.all_groups(profile).await?.groups)
+    pub async fn groups(&self, place: PlaceId) -> Result<Vec<KnownGroup>, DirectoryError> {
+        Ok(self.all_groups(place).await?.groups)
     }
 
     /// The same groups, handed over some at a time on the directory's thread, so that they need not all be held at once.
@@ -107,47 +112,41 @@ impl Directory {
     /// They are those of one moment. `take` says whether more are wanted.
     pub async fn each_group(
         &self,
-        profile: &str,
+        place: PlaceId,
         take: impl FnMut(Vec<KnownGroup>) -> bool + Send + 'static,
     ) -> Result<(), DirectoryError> {
-        let (profile, take) = (profile.to_owned(), Box::new(take));
-        self.ask(|reply| Request::EachGroup {
-            profile,
-            take,
-            reply,
-        })
-        .await
+        let take = Box::new(take);
+        self.ask(|reply| Request::EachGroup { place, take, reply })
+            .await
     }
 
-    /// The group rows of a profile that [`Self::groups`] could not read in full.
-    pub async fn damaged(&self, profile: &str) -> Result<Vec<Damaged>, DirectoryError> {
-        Ok(self.all_groups(profile).await?.damaged)
+    /// The group rows of a place that [`Self::groups`] could not read in full.
+    pub async fn damaged(&self, place: PlaceId) -> Result<Vec<Damaged>, DirectoryError> {
+        Ok(self.all_groups(place).await?.damaged)
     }
 
-    async fn all_groups(&self, profile: &str) -> Result<Groups, DirectoryError> {
-        let profile = profile.to_owned();
-        self.ask(|reply| Request::Groups { profile, reply }).await
+    async fn all_groups(&self, place: PlaceId) -> Result<Groups, DirectoryError> {
+        self.ask(|reply| Request::Groups { place, reply }).await
     }
 
     /// One group, if it is known.
     pub async fn group(
         &self,
-        profile: &str,
+        place: PlaceId,
         id: &UserGroupId,
     ) -> Result<Option<KnownGroup>, DirectoryError> {
-        let (profile, id) = (profile.to_owned(), id.clone());
-        self.ask(|reply| Request::Group { profile, id, reply })
-            .await
+        let id = id.clone();
+        self.ask(|reply| Request::Group { place, id, reply }).await
     }
 
     /// One group, if it is known, and what is open of its rotations.
     pub async fn standing(
         &self,
-        profile: &str,
+        place: PlaceId,
         id: &UserGroupId,
     ) -> Result<Standing, DirectoryError> {
-        let (profile, id) = (profile.to_owned(), id.clone());
-        self.ask(|reply| Request::Standing { profile, id, reply })
+        let id = id.clone();
+        self.ask(|reply| Request::Standing { place, id, reply })
             .await
     }
 
@@ -155,20 +154,19 @@ impl Directory {
     ///
     /// Times are kept in whole microseconds. A line of history keeps the profile it names itself.
     /// [`DirectoryError::MovedOn`] and [`DirectoryError::Overtaken`] refuse all of it.
-    pub async fn record(&self, profile: &str, record: Record) -> Result<Recorded, DirectoryError> {
-        let mut recorded = self.record_all(profile, vec![record]).await?;
+    pub async fn record(&self, place: PlaceId, record: Record) -> Result<Recorded, DirectoryError> {
+        let mut recorded = self.record_all(place, vec![record]).await?;
         Ok(recorded.pop().unwrap_or_default())
     }
 
     /// Writes many records in one transaction, all or nothing; the answers are in the same order.
     pub async fn record_all(
         &self,
-        profile: &str,
+        place: PlaceId,
         records: Vec<Record>,
     ) -> Result<Vec<Recorded>, DirectoryError> {
-        let profile = profile.to_owned();
         self.ask(|reply| Request::Record {
-            profile,
+            place,
             records,
             reply,
         })
@@ -186,12 +184,11 @@ impl Directory {
     /// Makes the intent to rotate durable, unless another rotation holds the same token (rotation.md).
     pub async fn begin_rotation(
         &self,
-        profile: &str,
+        place: PlaceId,
         intent: Intent,
     ) -> Result<Begun, DirectoryError> {
-        let profile = profile.to_owned();
         self.ask(|reply| Request::Begin {
-            profile,
+            place,
             intent,
             reply,
         })
@@ -220,44 +217,41 @@ impl Directory {
     /// Makes a batch and all of its items durable, in one transaction.
     pub async fn begin_batch(
         &self,
-        profile: &str,
+        place: PlaceId,
         batch: NewBatch,
     ) -> Result<BatchId, DirectoryError> {
-        let profile = profile.to_owned();
         self.ask(|reply| Request::BeginBatch {
-            profile,
+            place,
             batch,
             reply,
         })
         .await
     }
 
-    /// All batches of a profile, the last begun first.
-    pub async fn batches(&self, profile: &str) -> Result<Vec<Batch>, DirectoryError> {
-        let profile = profile.to_owned();
-        self.ask(|reply| Request::Batches { profile, reply }).await
+    /// All batches of a place, the last begun first.
+    pub async fn batches(&self, place: PlaceId) -> Result<Vec<Batch>, DirectoryError> {
+        self.ask(|reply| Request::Batches { place, reply }).await
     }
 
-    /// The items of a batch of this profile, in order.
+    /// The items of a batch of this place, in order.
     pub async fn batch_items(
         &self,
-        profile: &str,
+        place: PlaceId,
         id: BatchId,
     ) -> Result<Vec<BatchItem>, DirectoryError> {
-        let profile = profile.to_owned();
-        self.ask(|reply| Request::BatchItems { profile, id, reply })
+        self.ask(|reply| Request::BatchItems { place, id, reply })
             .await
     }
 
     /// Writes down that an item ended before anything was sent. An item that has a rotation, or has ended, stays.
     pub async fn end_item(
         &self,
-        place: Place,
+        item: ItemKey,
         ending: Ending,
         note: String,
     ) -> Result<(), DirectoryError> {
         self.ask(|reply| Request::EndItem {
-            place,
+            item,
             ending,
             note,
             reply,
@@ -270,24 +264,23 @@ impl Directory {
         self.ask(|reply| Request::EndBatch { id, at, reply }).await
     }
 
-    /// The unsent forms of a profile, the last changed first. One that cannot be read is left out.
-    pub async fn drafts(&self, profile: &str) -> Result<Vec<KeptDraft>, DirectoryError> {
-        let profile = profile.to_owned();
-        self.ask(|reply| Request::Drafts { profile, reply }).await
+    /// The unsent forms of a place, the last changed first. One that cannot be read is left out.
+    pub async fn drafts(&self, place: PlaceId) -> Result<Vec<KeptDraft>, DirectoryError> {
+        self.ask(|reply| Request::Drafts { place, reply }).await
     }
 
     /// Keeps an unsent form, one per group; the newer one wins. `seen` is when the one was changed that the caller knows
     /// to be kept, so that another console's is noticed.
     pub async fn save_draft(
         &self,
-        profile: &str,
+        place: PlaceId,
         draft: Draft,
         by: &str,
         seen: Option<Timestamp>,
     ) -> Result<DraftSaved, DirectoryError> {
-        let (profile, by) = (profile.to_owned(), by.to_owned());
+        let by = by.to_owned();
         self.ask(|reply| Request::SaveDraft {
-            profile,
+            place,
             draft: Box::new(draft),
             by,
             seen,
@@ -299,13 +292,13 @@ impl Directory {
     /// Forgets the unsent form of a group, unless it was changed after `until`.
     pub async fn forget_draft(
         &self,
-        profile: &str,
+        place: PlaceId,
         id: &UserGroupId,
         until: Timestamp,
     ) -> Result<(), DirectoryError> {
-        let (profile, id) = (profile.to_owned(), id.clone());
+        let id = id.clone();
         self.ask(|reply| Request::ForgetDraft {
-            profile,
+            place,
             id,
             until,
             reply,
@@ -348,7 +341,7 @@ impl Directory {
         .await
     }
 
-    /// Every group of every profile that has or had the token, current ones first.
+    /// Every group of every place that has or had the token, current ones first.
     pub async fn owners(&self, fingerprint: Fingerprint) -> Result<Vec<Owner>, DirectoryError> {
         self.ask(|reply| Request::Owners { fingerprint, reply })
             .await
@@ -357,6 +350,16 @@ impl Directory {
     /// As [`Self::owners`], of a token; it is not kept.
     pub async fn whose(&self, token: &Token) -> Result<Vec<Owner>, DirectoryError> {
         self.owners(self.fingerprinter().of(token)).await
+    }
+
+    /// One piece of work on the directory's thread.
+    async fn run<T: Send + 'static>(
+        &self,
+        access: sqlite::Access,
+        work: impl FnOnce(&sqlite::Connection) -> Result<T, sqlite::Fault> + Send + 'static,
+    ) -> Result<T, DirectoryError> {
+        self.ask(|reply| Request::Task(sqlite::task(access, work, reply)))
+            .await
     }
 
     async fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, DirectoryError> {

@@ -5,8 +5,8 @@ use tokio::sync::oneshot;
 
 use super::{
     Batch, BatchId, BatchItem, Begun, Damaged, DirectoryError, DraftSaved, Happening,
-    HistoryFilter, Import, ImportId, Intent, JournalRow, KeptDraft, NewBatch, Numbered, Owner,
-    Place, Record, Recorded, RotationFilter, RotationId, Standing,
+    HistoryFilter, Import, ImportId, Intent, ItemKey, JournalRow, KeptDraft, NewBatch, Numbered,
+    Owner, PlaceId, Record, Recorded, RotationFilter, RotationId, Standing, sqlite,
 };
 use crate::domain::{
     draft::Draft,
@@ -33,51 +33,53 @@ pub(super) struct Groups {
 }
 
 pub(super) enum Request {
+    /// Anything that needs no word of its own here.
+    Task(Box<dyn sqlite::Work + Send>),
     Groups {
-        profile: String,
+        place: PlaceId,
         reply: Reply<Groups>,
     },
     /// The same, some at a time, as long as they are wanted.
     EachGroup {
-        profile: String,
+        place: PlaceId,
         take: TakeGroups,
         reply: Reply<()>,
     },
     Group {
-        profile: String,
+        place: PlaceId,
         id: UserGroupId,
         reply: Reply<Option<KnownGroup>>,
     },
     /// Those of these that are known.
     SomeGroups {
-        profile: String,
+        place: PlaceId,
         ids: Vec<UserGroupId>,
         reply: Reply<Vec<Option<KnownGroup>>>,
     },
     Standing {
-        profile: String,
+        place: PlaceId,
         id: UserGroupId,
         reply: Reply<Standing>,
     },
     Record {
-        profile: String,
+        place: PlaceId,
         records: Vec<Record>,
         reply: Reply<Vec<Recorded>>,
     },
     Import {
-        profile: String,
+        place: PlaceId,
         rows: Vec<Row>,
         at: Timestamp,
         by: String,
         reply: Reply<Vec<Taken>>,
     },
     OpenImport {
-        profile: String,
+        place: PlaceId,
         digest: [u8; 32],
         reply: Reply<Option<Import>>,
     },
     BeginImport {
-        profile: String,
+        place: PlaceId,
         digest: [u8; 32],
         at: Timestamp,
         by: String,
@@ -99,7 +101,7 @@ pub(super) enum Request {
         reply: Reply<Vec<Numbered<Entry>>>,
     },
     Begin {
-        profile: String,
+        place: PlaceId,
         intent: Intent,
         reply: Reply<Begun>,
     },
@@ -110,21 +112,21 @@ pub(super) enum Request {
         reply: Reply<bool>,
     },
     BeginBatch {
-        profile: String,
+        place: PlaceId,
         batch: NewBatch,
         reply: Reply<BatchId>,
     },
     Batches {
-        profile: String,
+        place: PlaceId,
         reply: Reply<Vec<Batch>>,
     },
     BatchItems {
-        profile: String,
+        place: PlaceId,
         id: BatchId,
         reply: Reply<Vec<BatchItem>>,
     },
     EndItem {
-        place: Place,
+        item: ItemKey,
         ending: Ending,
         note: String,
         reply: Reply<()>,
@@ -135,18 +137,18 @@ pub(super) enum Request {
         reply: Reply<bool>,
     },
     Drafts {
-        profile: String,
+        place: PlaceId,
         reply: Reply<Vec<KeptDraft>>,
     },
     SaveDraft {
-        profile: String,
+        place: PlaceId,
         draft: Box<Draft>,
         by: String,
         seen: Option<Timestamp>,
         reply: Reply<DraftSaved>,
     },
     ForgetDraft {
-        profile: String,
+        place: PlaceId,
         id: UserGroupId,
         until: Timestamp,
         reply: Reply<()>,
@@ -182,6 +184,7 @@ impl Request {
     /// Whether it reads a few rows and writes nothing.
     pub(super) fn is_glance(&self) -> bool {
         match self {
+            Self::Task(work) => work.access() == sqlite::Access::Glance,
             Self::Group { .. }
             | Self::SomeGroups { .. }
             | Self::Drafts { .. }

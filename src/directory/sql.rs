@@ -3,6 +3,7 @@
 //! Parameters are `$1`, `$2`, … and first appear in that order: SQLite numbers them by first appearance.
 
 mod filter;
+pub(super) mod places;
 
 pub(super) use filter::{Parameter, history, rotations};
 
@@ -16,7 +17,7 @@ macro_rules! group_columns {
 macro_rules! rotation_columns {
     () => {
         "id, profile, user_group_id, state, previous, fingerprint, refused, read_unchanged, by, reason, \
-         started_at, sent_at, note, handoff, handoff_exit, handoff_note, boot_clock"
+         started_at, sent_at, note, handoff, handoff_exit, handoff_note, boot_clock, place, key"
     };
 }
 
@@ -29,21 +30,21 @@ macro_rules! open_states {
 pub(super) const GROUPS: &str = concat!(
     "SELECT ",
     group_columns!(),
-    " FROM user_groups WHERE profile = $1 ORDER BY user_group_id"
+    " FROM user_groups WHERE place = $1 ORDER BY user_group_id"
 );
 
 pub(super) const GROUP: &str = concat!(
     "SELECT ",
     group_columns!(),
-    " FROM user_groups WHERE profile = $1 AND user_group_id = $2"
+    " FROM user_groups WHERE place = $1 AND user_group_id = $2"
 );
 
 /// A value that is not known never erases a stored one, not even one that could not be read.
 pub(super) const SAVE_GROUP: &str = "\
-INSERT INTO user_groups (profile, user_group_id, name, team_id, mapping, properties, environment_tag, fingerprint, \
- origin, last_rotated_at, last_rotated_by, last_seen) \
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
-ON CONFLICT (profile, user_group_id) DO UPDATE SET \
+INSERT INTO user_groups (place, user_group_id, name, team_id, mapping, properties, environment_tag, fingerprint, \
+ origin, last_rotated_at, last_rotated_by, last_seen, key) \
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) \
+ON CONFLICT (place, user_group_id) DO UPDATE SET \
  name = COALESCE(excluded.name, user_groups.name), \
  team_id = COALESCE(excluded.team_id, user_groups.team_id), \
  mapping = COALESCE(excluded.mapping, user_groups.mapping), \
@@ -53,52 +54,54 @@ ON CONFLICT (profile, user_group_id) DO UPDATE SET \
  origin = excluded.origin, \
  last_rotated_at = excluded.last_rotated_at, \
  last_rotated_by = excluded.last_rotated_by, \
- last_seen = excluded.last_seen";
+ last_seen = excluded.last_seen, \
+ key = COALESCE(excluded.key, user_groups.key)";
 
 pub(super) const KEEP_FINGERPRINT: &str = "\
-INSERT INTO fingerprints (fingerprint, profile, user_group_id, first_seen, last_seen) \
+INSERT INTO fingerprints (fingerprint, place, user_group_id, first_seen, last_seen) \
 VALUES ($1, $2, $3, $4, $4) \
-ON CONFLICT (fingerprint, profile, user_group_id) DO UPDATE SET last_seen = excluded.last_seen \
+ON CONFLICT (fingerprint, place, user_group_id) DO UPDATE SET last_seen = excluded.last_seen \
 WHERE fingerprints.last_seen < excluded.last_seen";
 
 pub(super) const OWNERS: &str = "\
-SELECT f.profile, f.user_group_id, COALESCE(g.fingerprint = f.fingerprint, FALSE) AS is_current, f.last_seen \
-FROM fingerprints f \
-LEFT JOIN user_groups g ON g.profile = f.profile AND g.user_group_id = f.user_group_id \
+SELECT p.name, f.user_group_id, COALESCE(g.fingerprint = f.fingerprint, FALSE) AS is_current, f.last_seen, f.place \
+FROM fingerprints f JOIN places p ON p.number = f.place \
+LEFT JOIN user_groups g ON g.place = f.place AND g.user_group_id = f.user_group_id \
 WHERE f.fingerprint = $1 \
-ORDER BY is_current DESC, f.last_seen DESC, f.profile, f.user_group_id";
+ORDER BY is_current DESC, f.last_seen DESC, p.name, f.user_group_id";
 
 pub(super) const ADD_ENTRY: &str = "\
 INSERT INTO history (at, by, profile, user_group_id, operation, ending, previous_fingerprint, fingerprint, reason, \
- changes, note) \
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+ changes, note, place, key) \
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
 
 const HISTORY: &str = "\
 SELECT number, at, by, profile, user_group_id, operation, ending, previous_fingerprint, fingerprint, reason, \
- changes, note FROM history";
+ changes, note, place FROM history";
 
 /// Nothing is returned where another rotation holds the token.
 pub(super) const BEGIN_ROTATION: &str = "\
-INSERT INTO rotations (profile, user_group_id, state, previous, refused, read_unchanged, by, reason, started_at, \
- boot_clock) \
-VALUES ($1, $2, 'intended', $3, 0, 0, $4, $5, $6, $7) \
+INSERT INTO rotations (place, user_group_id, state, previous, refused, read_unchanged, by, reason, started_at, \
+ boot_clock, profile, key) \
+VALUES ($1, $2, 'intended', $3, 0, 0, $4, $5, $6, $7, $8, $9) \
 ON CONFLICT DO NOTHING RETURNING id";
 
 pub(super) const ADD_BATCH: &str = "\
-INSERT INTO batches (profile, by, reason, started_at) VALUES ($1, $2, $3, $4) RETURNING id";
+INSERT INTO batches (place, profile, by, reason, started_at) \
+VALUES ($1, (SELECT name FROM places WHERE number = $1), $2, $3, $4) RETURNING id";
 
 pub(super) const ADD_ITEM: &str = "\
 INSERT INTO batch_items (batch_id, position, user_group_id) VALUES ($1, $2, $3)";
 
 pub(super) const BATCHES: &str = "\
-SELECT id, by, reason, started_at, ended_at FROM batches WHERE profile = $1 ORDER BY id DESC";
+SELECT id, by, reason, started_at, ended_at FROM batches WHERE place = $1 ORDER BY id DESC";
 
 /// Where the items of a batch stand: what the journal says of their rotations is never copied.
 pub(super) const STANDINGS: &str = "\
 SELECT r.state, i.outcome FROM batch_items i LEFT JOIN rotations r ON r.id = i.rotation_id \
 WHERE i.batch_id = $1";
 
-pub(super) const HAS_BATCH: &str = "SELECT 1 FROM batches WHERE id = $1 AND profile = $2";
+pub(super) const HAS_BATCH: &str = "SELECT 1 FROM batches WHERE id = $1 AND place = $2";
 
 pub(super) const ITEMS: &str = "\
 SELECT i.position, i.user_group_id, i.rotation_id, r.state, i.outcome, COALESCE(r.note, i.note), r.previous, \
@@ -121,10 +124,11 @@ pub(super) const END_BATCH: &str = "UPDATE batches SET ended_at = $1 WHERE id = 
 
 pub(super) const OPEN_IMPORT: &str = "\
 SELECT id, started_at, by FROM imports \
-WHERE profile = $1 AND digest = $2 AND ended_at IS NULL ORDER BY id DESC LIMIT 1";
+WHERE place = $1 AND digest = $2 AND ended_at IS NULL ORDER BY id DESC LIMIT 1";
 
 pub(super) const ADD_IMPORT: &str = "\
-INSERT INTO imports (profile, digest, started_at, by) VALUES ($1, $2, $3, $4) RETURNING id";
+INSERT INTO imports (place, profile, digest, started_at, by) \
+VALUES ($1, (SELECT name FROM places WHERE number = $1), $2, $3, $4) RETURNING id";
 
 pub(super) const IMPORT_ROWS: &str =
     "SELECT number FROM import_rows WHERE import_id = $1 ORDER BY number";
@@ -136,16 +140,16 @@ pub(super) const END_IMPORT: &str = "UPDATE imports SET ended_at = $1 WHERE id =
 
 pub(super) const DRAFTS: &str = "\
 SELECT user_group_id, creating, name, mapping, properties, mapping_text, group_text, base, base_at, changed_at, by \
-FROM drafts WHERE profile = $1 ORDER BY changed_at DESC, user_group_id";
+FROM drafts WHERE place = $1 ORDER BY changed_at DESC, user_group_id";
 
 pub(super) const DRAFT_BY: &str =
-    "SELECT changed_at, by FROM drafts WHERE profile = $1 AND user_group_id = $2";
+    "SELECT changed_at, by FROM drafts WHERE place = $1 AND user_group_id = $2 AND merged = 0";
 
 pub(super) const SAVE_DRAFT: &str = "\
-INSERT INTO drafts (profile, user_group_id, creating, name, mapping, properties, mapping_text, group_text, base, \
+INSERT INTO drafts (place, user_group_id, creating, name, mapping, properties, mapping_text, group_text, base, \
  base_at, changed_at, by) \
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
-ON CONFLICT (profile, user_group_id) DO UPDATE SET \
+ON CONFLICT (place, user_group_id, merged) DO UPDATE SET \
  creating = excluded.creating, \
  name = excluded.name, \
  mapping = excluded.mapping, \
@@ -158,20 +162,24 @@ ON CONFLICT (profile, user_group_id) DO UPDATE SET \
  by = excluded.by";
 
 /// A newer one of another console stays.
-pub(super) const FORGET_DRAFT: &str =
-    "DELETE FROM drafts WHERE profile = $1 AND user_group_id = $2 AND changed_at <= $3";
+pub(super) const FORGET_DRAFT: &str = "DELETE FROM drafts WHERE place = $1 AND user_group_id = $2 AND merged = 0 AND changed_at <= $3";
+
+/// Of a place that became part of this one; it is the group's draft now.
+pub(super) const NEXT_DRAFT: &str = "\
+UPDATE drafts SET merged = 0 WHERE place = $1 AND user_group_id = $2 AND merged = ( \
+ SELECT MIN(other.merged) FROM drafts other WHERE other.place = $1 AND other.user_group_id = $2)";
 
 pub(super) const HOLDER: &str = concat!(
     "SELECT ",
     rotation_columns!(),
-    " FROM rotations WHERE profile = $1 AND user_group_id = $2 AND previous = $3 \
+    " FROM rotations WHERE place = $1 AND user_group_id = $2 AND previous = $3 \
      AND state NOT IN ('not_applied', 'abandoned')"
 );
 
 pub(super) const UNSETTLED: &str = concat!(
     "SELECT ",
     rotation_columns!(),
-    " FROM rotations WHERE profile = $1 AND user_group_id = $2 \
+    " FROM rotations WHERE place = $1 AND user_group_id = $2 \
      AND state IN ('intended', 'sent', 'unknown') ORDER BY id DESC LIMIT 1"
 );
 
@@ -187,7 +195,7 @@ const ROTATIONS: &str = concat!("SELECT ", rotation_columns!(), " FROM rotations
 pub(super) const OPEN_OF_GROUP: &str = concat!(
     "SELECT ",
     rotation_columns!(),
-    " FROM rotations WHERE profile = $1 AND user_group_id = $2 AND ",
+    " FROM rotations WHERE place = $1 AND user_group_id = $2 AND ",
     open_states!(),
     " ORDER BY id DESC"
 );
@@ -208,13 +216,13 @@ UPDATE rotations SET handoff = $1, handoff_exit = $2, handoff_note = $3 WHERE id
 /// What is open of earlier rotations of the same group.
 pub(super) const OVERTAKE_HAND_OFFS: &str = "\
 UPDATE rotations SET handoff = 'none', handoff_note = $1 \
-WHERE id < $2 AND profile = $3 AND user_group_id = $4 AND handoff IN ('pending', 'failed')";
+WHERE id < $2 AND place = $3 AND user_group_id = $4 AND handoff IN ('pending', 'failed')";
 
 /// The latest of the later rotations of the same group that have a hand-off.
 pub(super) const HAND_OFF_LATER: &str = "\
 UPDATE rotations SET handoff = 'pending', handoff_note = $1 \
 WHERE id = (SELECT MAX(later.id) FROM rotations later JOIN rotations this \
- ON later.profile = this.profile AND later.user_group_id = this.user_group_id \
+ ON later.place = this.place AND later.user_group_id = this.user_group_id \
  WHERE this.id = $2 AND later.id > $2 AND later.handoff <> 'none')";
 
 pub(super) const ADD_HAPPENING: &str = "\
@@ -233,7 +241,7 @@ INSERT INTO console_views (profile, filter, sort, reverse, best_first) VALUES ($
 ON CONFLICT (profile) DO UPDATE SET filter = excluded.filter, sort = excluded.sort, reverse = excluded.reverse, \
  best_first = excluded.best_first";
 
-/// How many there are of what a person may have to look after, over all profiles.
+/// How many there are of what a person may have to look after, over all places.
 pub(super) const CONTENTS: &str = concat!(
     "SELECT (SELECT COUNT(*) FROM user_groups), (SELECT COUNT(*) FROM rotations WHERE ",
     open_states!(),
@@ -251,7 +259,7 @@ const OPEN: &str = open_states!();
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::directory::{HistoryFilter, RotationFilter};
+    use crate::directory::{HistoryFilter, PlaceId, RotationFilter};
     use crate::domain::rotation::State;
 
     #[test]
@@ -320,19 +328,19 @@ mod tests {
     #[test]
     fn filters_become_conditions() {
         let (text, parameters) = history(HistoryFilter {
-            profile: Some("eu".into()),
+            place: Some(PlaceId(3)),
             before: Some(7),
             limit: Some(2),
             ..HistoryFilter::default()
         });
         assert!(
             text.ends_with(
-                "FROM history WHERE profile = $1 AND number < $2 ORDER BY number DESC LIMIT $3"
+                "FROM history WHERE place = $1 AND number < $2 ORDER BY number DESC LIMIT $3"
             ),
             "{text}"
         );
         let expected = [
-            Parameter::Text("eu".into()),
+            Parameter::Integer(3),
             Parameter::Integer(7),
             Parameter::Integer(2),
         ];

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{BootTime, Place};
+use super::{BootTime, ItemKey, KeyId, PlaceId};
 
 use crate::domain::{
     group::UserGroupId,
@@ -26,6 +26,10 @@ pub struct Record {
     pub rotation: Option<RotationStep>,
     pub handoff: Option<HandOffStep>,
     pub upon: Upon,
+    /// The API key that the exchange was made with.
+    pub key: Option<KeyId>,
+    /// Something in the answer that contradicts the place, in words; stands beside an entry.
+    pub alarm: Option<String>,
 }
 
 /// What a lesson was drawn upon; another token by now refuses the record.
@@ -86,8 +90,12 @@ pub struct Intent {
     pub by: String,
     pub reason: Option<String>,
     pub at: Timestamp,
+    /// The profile that begins it: its hand-off is due there.
+    pub profile: String,
+    /// The API key it will be sent with.
+    pub key: Option<KeyId>,
     /// The item of a batch it is begun for; an item is begun once.
-    pub item: Option<Place>,
+    pub item: Option<ItemKey>,
 }
 
 /// Whether a rotation may go ahead (rotation.md, "One rotation per seen token").
@@ -107,6 +115,8 @@ pub enum Begun {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalRow {
     pub id: RotationId,
+    pub place: PlaceId,
+    /// The profile that began it, as it was called then; its hand-off is that profile's.
     pub profile: String,
     pub user_group_id: UserGroupId,
     pub rotation: Rotation,
@@ -153,7 +163,7 @@ pub struct Numbered<T> {
 /// Which lines of the history; `None` asks for all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HistoryFilter {
-    pub profile: Option<String>,
+    pub place: Option<PlaceId>,
     pub user_group_id: Option<UserGroupId>,
     /// At most this many, the newest ones.
     pub limit: Option<usize>,
@@ -164,7 +174,7 @@ pub struct HistoryFilter {
 /// Which rotations; `None` asks for all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RotationFilter {
-    pub profile: Option<String>,
+    pub place: Option<PlaceId>,
     pub user_group_id: Option<UserGroupId>,
     /// Only those of which something is still to be found out.
     pub open_only: bool,
@@ -177,7 +187,9 @@ pub struct RotationFilter {
 /// A group that has or had a token: the answer to "whose token is this?".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {
+    /// The name of its place.
     pub profile: String,
+    pub place: PlaceId,
     pub user_group_id: UserGroupId,
     /// It is the last token this desk saw of the group; otherwise a former one.
     pub current: bool,

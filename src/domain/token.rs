@@ -82,8 +82,18 @@ impl Fingerprinter {
     }
 
     pub fn of(&self, token: &Token) -> Fingerprint {
+        self.of_text("", token.expose())
+    }
+
+    /// Of an API key. A key and a token of the same letters have different fingerprints.
+    pub fn of_key(&self, key: &SecretString) -> Fingerprint {
+        self.of_text("api key\0", key.expose_secret())
+    }
+
+    fn of_text(&self, kind: &str, secret: &str) -> Fingerprint {
         let mut mac = self.0.clone();
-        mac.update(token.expose().as_bytes());
+        mac.update(kind.as_bytes());
+        mac.update(secret.as_bytes());
         Fingerprint(mac.finalize().into_bytes().into())
     }
 }

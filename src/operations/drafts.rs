@@ -8,7 +8,7 @@ use crate::domain::{draft::Draft, group::UserGroupId};
 impl Operations {
     /// The last changed first.
     pub async fn drafts(&self) -> Result<Vec<KeptDraft>, DirectoryError> {
-        self.directory().drafts(&self.profile().name).await
+        self.directory().drafts(self.place().await?).await
     }
 
     /// Keeps what was typed; `seen` is when the kept one that the caller knows of was changed.
@@ -17,9 +17,8 @@ impl Operations {
         draft: Draft,
         seen: Option<Timestamp>,
     ) -> Result<DraftSaved, DirectoryError> {
-        let profile = &self.profile().name;
-        let by = self.operator();
-        self.directory().save_draft(profile, draft, by, seen).await
+        let (place, by) = (self.place_to_write().await?, self.operator());
+        self.directory().save_draft(place, draft, by, seen).await
     }
 
     /// Forgets what was sent or discarded; what another console typed after `until` stays.
@@ -28,7 +27,7 @@ impl Operations {
         id: &UserGroupId,
         until: Timestamp,
     ) -> Result<(), DirectoryError> {
-        let profile = &self.profile().name;
-        self.directory().forget_draft(profile, id, until).await
+        let place = self.place().await?;
+        self.directory().forget_draft(place, id, until).await
     }
 }

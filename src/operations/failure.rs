@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Warning;
+use super::{PlaceProblem, Warning};
 use crate::{
     api::{
         answer::advice,
@@ -119,6 +119,9 @@ pub enum Failure {
     },
     #[error("nothing was changed: a reason is needed, it stands in the history")]
     NoReason,
+    /// A person has to say something about the place first.
+    #[error(transparent)]
+    Place(#[from] PlaceProblem),
     #[error("{0}; nothing was sent")]
     Key(#[from] KeyError),
     #[error("{0}; nothing was sent")]
@@ -217,6 +220,7 @@ impl Failure {
             | Self::NotOpen { .. }
             | Self::UnderWay { .. }
             | Self::NoReason
+            | Self::Place(_)
             | Self::Key(_)
             | Self::Client(_)
             | Self::KeyRefused { .. }
@@ -256,6 +260,7 @@ impl Failure {
             | Self::NotOpen { .. }
             | Self::UnderWay { .. }
             | Self::NoReason
+            | Self::Place(_)
             | Self::Key(_)
             | Self::Client(_)
             | Self::Busy { .. }

@@ -71,7 +71,7 @@ impl Operations {
     /// Rotations of this profile whose hand-off stands there, the last begun first.
     pub async fn hand_offs(&self, state: HandOffState) -> Result<Vec<JournalRow>, DirectoryError> {
         let filter = RotationFilter {
-            profile: Some(self.profile().name.clone()),
+            place: Some(self.place().await?),
             handoff: Some(state),
             ..RotationFilter::default()
         };
@@ -170,8 +170,7 @@ impl Operations {
             }),
             ..Record::default()
         };
-        let profile = &self.profile().name;
-        let pending = self.directory().record(profile, record).await;
+        let pending = self.directory().record(row.place, record).await;
         pending.map_err(|error| Failure::NoHandOff(error.to_string()))?;
         let parcel = Parcel {
             row: &row,
@@ -182,9 +181,10 @@ impl Operations {
     }
 
     async fn rotation_here(&self, id: RotationId) -> Result<Option<JournalRow>, Failure> {
-        let row = self.directory().rotation(id).await;
-        let row = row.map_err(|error| Failure::NoHandOff(error.to_string()))?;
-        Ok(row.filter(|row| row.profile == self.profile().name))
+        let not_read = |error: DirectoryError| Failure::NoHandOff(error.to_string());
+        let place = self.place().await.map_err(not_read)?;
+        let row = self.directory().rotation(id).await.map_err(not_read)?;
+        Ok(row.filter(|row| row.place == place))
     }
 
     async fn run_hand_off(&self, command: &HandOffCommand, parcel: Parcel<'_>) -> HandedOff {

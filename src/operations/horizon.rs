@@ -51,6 +51,7 @@ pub(super) fn between(earlier: Timestamp, now: Timestamp) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::directory::PlaceId;
     use crate::domain::{
         group::UserGroupId, handoff::HandOff, rotation::Rotation, token::Fingerprint,
     };
@@ -58,6 +59,7 @@ mod tests {
     fn row(number: i64) -> JournalRow {
         JournalRow {
             id: RotationId(number),
+            place: PlaceId(1),
             profile: "eu".into(),
             user_group_id: UserGroupId::parse("acme").expect("a valid id"),
             rotation: Rotation::intended(Fingerprint::from_bytes([1; 32])),

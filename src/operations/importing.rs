@@ -109,6 +109,7 @@ impl RowEnd {
                 failure,
                 Failure::CreatedByGet { .. }
                     | Failure::WrongEnvironment { .. }
+                    | Failure::Place(_)
                     | Failure::Key(_)
                     | Failure::KeyRefused { .. }
                     | Failure::Client(_)
@@ -124,15 +125,15 @@ impl RowEnd {
 impl Operations {
     /// Adds the ids of these rows to the directory, and what they say where nothing better is known. Nothing is sent.
     pub async fn import(&self, rows: Vec<Row>) -> Result<Vec<Taken>, DirectoryError> {
-        let (profile, by) = (&self.profile().name, self.operator());
-        self.directory().import(profile, rows, self.now(), by).await
+        let (place, by) = (self.place_to_write().await?, self.operator());
+        self.directory().import(place, rows, self.now(), by).await
     }
 
     /// Goes on with the file of this digest where it was not finished, or begins it.
     pub async fn begin_import(&self, digest: [u8; 32]) -> Result<Import, DirectoryError> {
-        let (profile, by) = (&self.profile().name, self.operator());
+        let (place, by) = (self.place_to_write().await?, self.operator());
         self.directory()
-            .begin_import(profile, digest, self.now(), by)
+            .begin_import(place, digest, self.now(), by)
             .await
     }
 

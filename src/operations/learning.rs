@@ -147,7 +147,7 @@ impl Operations {
         let owners = self.directory().owners(returned.fingerprint).await?;
         Ok(owners
             .iter()
-            .any(|owner| owner.profile == self.profile().name && owner.user_group_id == group.id))
+            .any(|owner| owner.place == self.here() && owner.user_group_id == group.id))
     }
 
     /// Writes down a good answer and says what it means for the person who asked.
@@ -207,6 +207,8 @@ impl Operations {
         let stale = self.is_stale(before.as_ref(), &read.returned).await;
         let stale = stale.map_err(|error| (error, None))?;
         let alarm = self.alarm(*ending, &read.returned);
+        let tag_alarm = alarm.as_ref().filter(|alarm| alarm.is_wrong_environment());
+        let tag_alarm = tag_alarm.map(Warning::to_string);
         let asked = learnt.asked.as_ref().filter(|_| !stale);
         let settled = asked
             .map(|asked| self.settle(asked, &evidence(alarm.as_ref(), read)))
@@ -244,10 +246,11 @@ impl Operations {
             lesson: Some(lesson),
             entry,
             upon: Upon::Token(previous),
+            key: self.key_id(),
+            alarm: tag_alarm,
             ..Record::default()
         });
-        let profile = &self.profile().name;
-        let recorded = self.directory().record_all(profile, records).await;
+        let recorded = self.directory().record_all(self.here(), records).await;
         let recorded = recorded.map_err(|error| (error, spare))?.pop();
         let recorded = recorded.unwrap_or_default();
         let endings = settled.endings.into_iter();
@@ -281,9 +284,9 @@ impl Operations {
     }
 
     pub(super) fn tag_alarm(&self, got: Option<&EnvironmentTag>) -> Option<Warning> {
-        match (&self.profile().environment, got) {
-            (Some(expected), Some(got)) if expected != got => Some(Warning::WrongTag {
-                expected: expected.clone(),
+        match (self.expected_tag(), got) {
+            (Some(expected), Some(got)) if expected != *got => Some(Warning::WrongTag {
+                expected,
                 got: got.clone(),
             }),
             _ => None,

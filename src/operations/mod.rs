@@ -16,6 +16,7 @@ mod learning;
 mod no_good;
 mod outcome;
 mod pace;
+mod places;
 mod points;
 mod recording;
 mod recovering;
@@ -29,6 +30,7 @@ use std::{sync::Arc, time::Duration};
 
 use horizon::Sendings;
 use jiff::Timestamp;
+use secrecy::SecretString;
 use tokio::sync::OnceCell;
 
 pub use clock::Clock;
@@ -39,6 +41,7 @@ pub use groups::request;
 pub use handing::HandedOff;
 pub use importing::{Permit, RowEnd, Sending};
 pub use outcome::{Done, Warning};
+pub use places::PlaceProblem;
 pub use points::Point;
 pub use recording::changes_json;
 pub use recovering::{Recovered, StillOpen};
@@ -56,8 +59,9 @@ pub use crate::{
     },
     config::guard::Operation as Guarded,
     directory::{
-        Batch, BatchId, BatchItem, DirectoryError, DraftSaved, Import, ImportId, JournalRow,
-        KeptDraft, Numbered, OtherDraft, Owner, Place, RotationId,
+        Alarm, Answer, Batch, BatchId, BatchItem, Bound, DirectoryError, DraftSaved, Import,
+        ImportId, ItemKey, JournalRow, KeptDraft, KeyState, Numbered, OtherDraft, OtherPlace,
+        Owner, Place, PlaceEvent, PlaceId, PlaceKey, Question, RotationId, Why,
     },
 };
 
@@ -95,6 +99,10 @@ struct Inner {
     profile: Profile,
     /// Made at first use: reading the key can take a command, building TLS takes 11 ms.
     client: OnceCell<Client>,
+    key: OnceCell<SecretString>,
+    here: places::Here,
+    /// Where address and key alone tell the place.
+    by_key: OnceCell<Option<PlaceId>>,
     environment: Environment,
     directory: Directory,
     operator: String,
@@ -117,6 +125,9 @@ impl Operations {
         let inner = Arc::new(Inner {
             profile,
             client: OnceCell::new(),
+            key: OnceCell::new(),
+            here: places::Here::default(),
+            by_key: OnceCell::new(),
             environment,
             directory,
             operator,
@@ -151,7 +162,7 @@ impl Operations {
 
     /// Every group the directory knows in this profile, by id.
     pub async fn list(&self) -> Result<Vec<KnownGroup>, DirectoryError> {
-        self.0.directory.groups(&self.profile().name).await
+        self.0.directory.groups(self.place().await?).await
     }
 
     /// The same groups, some at a time, on a thread of the directory; as long as `take` wants more.
@@ -159,8 +170,8 @@ impl Operations {
         &self,
         take: impl FnMut(Vec<KnownGroup>) -> bool + Send + 'static,
     ) -> Result<(), DirectoryError> {
-        let profile = &self.profile().name;
-        self.0.directory.each_group(profile, take).await
+        let place = self.place().await?;
+        self.0.directory.each_group(place, take).await
     }
 
     /// How the list of this profile was left, if it ever was.
@@ -175,7 +186,7 @@ impl Operations {
 
     /// What the directory knows of one group; nothing is sent.
     pub async fn show(&self, id: &UserGroupId) -> Result<Option<KnownGroup>, DirectoryError> {
-        self.0.directory.group(&self.profile().name, id).await
+        self.0.directory.group(self.place().await?, id).await
     }
 
     /// What the directory knows of these groups, in the order of the ids; some thousands at a time.
@@ -183,8 +194,8 @@ impl Operations {
         &self,
         ids: Vec<UserGroupId>,
     ) -> Result<Vec<Option<KnownGroup>>, DirectoryError> {
-        let profile = &self.profile().name;
-        self.0.directory.some_groups(profile, ids).await
+        let place = self.place().await?;
+        self.0.directory.some_groups(place, ids).await
     }
 
     /// Newest first; of this profile, and of one group where an id is given.
@@ -194,7 +205,7 @@ impl Operations {
         limit: Option<usize>,
     ) -> Result<Vec<Numbered<Entry>>, DirectoryError> {
         let filter = HistoryFilter {
-            profile: Some(self.profile().name.clone()),
+            place: Some(self.place().await?),
             user_group_id: id,
             limit,
             ..HistoryFilter::default()
@@ -205,7 +216,7 @@ impl Operations {
     /// Rotations of this profile whose outcome is still to be found out.
     pub async fn open_rotations(&self) -> Result<Vec<JournalRow>, DirectoryError> {
         let filter = RotationFilter {
-            profile: Some(self.profile().name.clone()),
+            place: Some(self.place().await?),
             open_only: true,
             ..RotationFilter::default()
         };
@@ -216,12 +227,25 @@ impl Operations {
         settle_horizon(self.profile().timeout)
     }
 
+    /// The one way to the service: refused while a person has to say something about the place first.
     async fn client(&self) -> Result<Client, Failure> {
+        self.may_send().await?;
+        self.ungated_client().await
+    }
+
+    /// Read once: a command that tells it may be slow, or ask.
+    async fn api_key(&self) -> Result<SecretString, Failure> {
+        let inner = &self.0;
+        let read = || async { inner.profile.api_key.read(&inner.environment).await };
+        Ok(inner.key.get_or_try_init(read).await?.clone())
+    }
+
+    async fn ungated_client(&self) -> Result<Client, Failure> {
         let inner = &self.0;
         let client = inner
             .client
             .get_or_try_init(|| async {
-                let key = inner.profile.api_key.read(&inner.environment).await?;
+                let key = self.api_key().await?;
                 Ok::<_, Failure>(Client::new(&inner.profile, key)?)
             })
             .await?;

@@ -13,9 +13,10 @@ use crate::{
 };
 
 impl Operations {
-    pub(super) async fn write(&self, record: Record) -> Result<Recorded, Failure> {
+    pub(super) async fn write(&self, mut record: Record) -> Result<Recorded, Failure> {
+        record.key = self.key_id();
         self.directory()
-            .record(&self.profile().name, record)
+            .record(self.here(), record)
             .await
             .map_err(Failure::NotWritten)
     }

@@ -75,6 +75,7 @@ impl Trouble {
             }
             Err(
                 Failure::Unreachable(_)
+                | Failure::Place(_)
                 | Failure::Key(_)
                 | Failure::KeyRefused { .. }
                 | Failure::Client(_),
@@ -98,7 +99,7 @@ impl Operations {
     /// Rotations of this profile, the last begun first.
     pub async fn rotations(&self) -> Result<Vec<JournalRow>, DirectoryError> {
         let filter = RotationFilter {
-            profile: Some(self.profile().name.clone()),
+            place: Some(self.place().await?),
             ..RotationFilter::default()
         };
         self.directory().rotations(filter).await
@@ -106,9 +107,10 @@ impl Operations {
 
     /// One rotation of this profile.
     pub async fn rotation(&self, id: RotationId) -> Result<JournalRow, Failure> {
+        let place = self.place().await.map_err(Failure::NothingSent)?;
         let row = self.directory().rotation(id).await;
         row.map_err(Failure::NothingSent)?
-            .filter(|row| row.profile == self.profile().name)
+            .filter(|row| row.place == place)
             .ok_or(Failure::NoRotation { id })
     }
 
@@ -196,8 +198,7 @@ impl Operations {
             if settled.steps.is_empty() {
                 continue;
             }
-            let profile = &self.profile().name;
-            match self.directory().record_all(profile, settled.steps).await {
+            match self.directory().record_all(row.place, settled.steps).await {
                 // Another process knows more of it by now.
                 Ok(_) | Err(DirectoryError::MovedOn { .. }) => {}
                 Err(error) => return Err(error),
@@ -253,6 +254,7 @@ impl Operations {
         if reason.is_empty() {
             return Err(Failure::NoReason);
         }
+        self.bound().await?;
         let row = self.rotation(id).await?;
         let before = row.rotation;
         let after = before
@@ -287,7 +289,7 @@ impl Operations {
             }),
             ..Record::default()
         };
-        let written = self.directory().record(&self.profile().name, record).await;
+        let written = self.directory().record(row.place, record).await;
         written.map_err(Failure::NothingSent)?;
         self.rotation(id).await
     }

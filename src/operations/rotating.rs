@@ -4,7 +4,7 @@
 use super::{Assurance, Done, Failure, Guarded, Operations, Point, Warning};
 use crate::{
     directory::{
-        Begun, DirectoryError, Intent, Place, Record, Recorded, RotationId, RotationStep, Upon,
+        Begun, DirectoryError, Intent, ItemKey, Record, Recorded, RotationId, RotationStep, Upon,
     },
     domain::{
         group::UserGroupId,
@@ -32,6 +32,8 @@ pub(super) struct Beside {
     pub entry: Option<Entry>,
     pub note: Option<String>,
     pub upon: Upon,
+    /// What in the answer contradicts the place.
+    pub alarm: Option<String>,
 }
 
 /// What the preflight get showed.
@@ -77,7 +79,7 @@ impl Operations {
         seen: Option<Fingerprint>,
         reason: Option<String>,
         assurance: Assurance,
-        item: Option<Place>,
+        item: Option<ItemKey>,
     ) -> Result<Done, Failure> {
         self.permitted(match item {
             Some(_) => Guarded::Bulk,
@@ -148,7 +150,7 @@ impl Operations {
         id: &UserGroupId,
         previous: Fingerprint,
         reason: Option<String>,
-        item: Option<Place>,
+        item: Option<ItemKey>,
     ) -> Result<RotationId, Failure> {
         let intent = Intent {
             user_group_id: id.clone(),
@@ -156,10 +158,11 @@ impl Operations {
             by: self.operator().to_owned(),
             reason,
             at: self.now(),
+            profile: self.profile().name.clone(),
+            key: self.key_id(),
             item,
         };
-        let profile = &self.profile().name;
-        let begun = self.directory().begin_rotation(profile, intent).await;
+        let begun = self.directory().begin_rotation(self.here(), intent).await;
         match begun.map_err(Failure::NothingSent)? {
             Begun::Started(row) => Ok(row),
             Begun::TakenBy(row) => Err(Failure::RotationTaken {
@@ -195,9 +198,10 @@ impl Operations {
             }),
             handoff: self.hand_off_after(under_way.row, from, after.state),
             upon: beside.upon,
+            key: self.key_id(),
+            alarm: beside.alarm,
         };
-        let profile = &self.profile().name;
-        let recorded = self.directory().record(profile, record).await?;
+        let recorded = self.directory().record(self.here(), record).await?;
         under_way.rotation = after;
         Ok(recorded)
     }

@@ -49,22 +49,23 @@ impl Operations {
                 let why = error.to_string();
                 // Nothing was sent, whether or not that can be written down.
                 drop(
-                    self.end(&mut under_way, event, Ending::Unreachable, &why)
+                    self.end(&mut under_way, event, Ending::Unreachable, &why, None)
                         .await,
                 );
                 Err(Failure::Unreachable(error))
             }
             (Answer::NewToken(_) | Answer::SameToken | Answer::NotSent, result) => {
                 let why = words(&result);
-                let ended = self.end(&mut under_way, event, Ending::NotApplied, &why);
+                let ended = self.end(&mut under_way, event, Ending::NotApplied, &why, None);
                 let why = bare(&result);
                 ended.await.map_err(|error| not_written(&why, &error))?;
                 Err(Failure::NotApplied { why })
             }
             (Answer::WrongGroup, result) => {
                 let wrong_environment = wrong_tag.is_some();
+                let alarm = wrong_tag.as_ref().map(ToString::to_string);
                 let why = wrong_tag.map_or_else(|| words(&result), |alarm| alarm.to_string());
-                let ended = self.end(&mut under_way, event, Ending::Conflict, &why);
+                let ended = self.end(&mut under_way, event, Ending::Conflict, &why, alarm);
                 ended.await.map_err(|error| not_written(&why, &error))?;
                 Err(Failure::Conflict {
                     why,
@@ -73,7 +74,7 @@ impl Operations {
             }
             (Answer::Refused | Answer::Unclear, result) => {
                 let why = words(&result);
-                let ended = self.end(&mut under_way, event, Ending::Unknown, &why);
+                let ended = self.end(&mut under_way, event, Ending::Unknown, &why, None);
                 let why = bare(&result);
                 ended.await.map_err(|error| not_written(&why, &error))?;
                 self.find_out(under_way, why, result).await
@@ -256,13 +257,15 @@ impl Operations {
         event: Event,
         ending: Ending,
         why: &str,
+        alarm: Option<String>,
     ) -> Result<(), DirectoryError> {
         let why = Some(why.to_owned());
         let beside = Beside {
             lesson: None,
             entry: Some(self.rotation_entry(under_way, ending, None, why.clone())),
+            alarm,
             note: why,
-            upon: Upon::Anything,
+            ..Beside::default()
         };
         self.advance(under_way, event, beside).await?;
         self.reached(match ending {

@@ -62,7 +62,7 @@ impl Operations {
         id: &UserGroupId,
     ) -> Result<(Option<KnownGroup>, Asked), DirectoryError> {
         let at = self.moment();
-        let Standing { group, open } = self.directory().standing(&self.profile().name, id).await?;
+        let Standing { group, open } = self.directory().standing(self.place().await?, id).await?;
         Ok((group, Asked { open, at }))
     }
 

@@ -110,6 +110,8 @@ fn a_short_profile_gets_careful_defaults() {
             ca_file: None,
             proxy_from_environment: false,
             read_properties: false,
+            from_variables: false,
+            key_changes: false,
             handoff: None,
             max_token_age: None,
             max_bulk: 500,

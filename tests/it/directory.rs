@@ -1,5 +1,6 @@
 //! What this desk remembers: learnt in one transaction, kept for ever, shared by several processes, never a token.
 
+use crate::support::world::place;
 mod care;
 mod drafts;
 mod journal;
@@ -124,13 +125,15 @@ fn intent(group: &str, previous: Fingerprint) -> Intent {
         by: "ana@bastion2".into(),
         reason: Some("leaked".into()),
         at: second(0),
+        profile: "eu".into(),
+        key: None,
         item: None,
     }
 }
 
 async fn start(directory: &Directory, intent: Intent) -> RotationId {
     match directory
-        .begin_rotation("eu", intent)
+        .begin_rotation(place(directory, "eu"), intent)
         .await
         .expect("written")
     {

@@ -153,7 +153,7 @@ async fn rotate(operations: &Operations) -> Result<Done, Failure> {
 
 async fn journal(operations: &Operations) -> Vec<JournalRow> {
     let filter = RotationFilter {
-        profile: Some(operations.profile().name.clone()),
+        place: Some(operations.place().await.expect("readable")),
         ..RotationFilter::default()
     };
     let rows = operations.directory().rotations(filter).await;
@@ -163,7 +163,7 @@ async fn journal(operations: &Operations) -> Vec<JournalRow> {
 /// The history of the profile, the oldest first.
 async fn history(operations: &Operations) -> Vec<Entry> {
     let filter = HistoryFilter {
-        profile: Some(operations.profile().name.clone()),
+        place: Some(operations.place().await.expect("readable")),
         ..HistoryFilter::default()
     };
     let lines = operations.directory().history(filter).await;

@@ -22,7 +22,7 @@ pub(super) fn compact(value: &Value) -> String {
 /// One item, as it ends.
 pub(super) fn item(ended: &Ended) -> Value {
     json!({
-        "batch": ended.place.batch.0,
+        "batch": ended.key.batch.0,
         "user_group_id": ended.user_group_id.as_str(),
         "outcome": ended.outcome,
         "rotation": ended.rotation.map(|rotation| rotation.0),

@@ -14,13 +14,15 @@ use std::{
     time::Duration,
 };
 
+use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use tempfile::TempDir;
 
 use crate::{
     api::wire::DEFAULT_PATH,
     config::{ConfigError, Environment, Overrides, Settings, files},
-    directory::{Directory, DirectoryError},
+    directory::{Answer, Caller, Directory, DirectoryError, PlaceId},
+    domain::group::EnvironmentTag,
     operations::{Clock, Operations},
     service::{
         Limits, Running, Service,
@@ -177,7 +179,6 @@ impl Empty {
             move || sow::into(&store, &plan).map(|tokens| (plan, tokens))
         })
         .await?;
-        past::remember(&directory, &plan, &tokens, clock.now(), groups.is_none()).await?;
         let limits = Limits {
             // Nobody waits for a demo to end.
             grace: Duration::from_secs(1),
@@ -187,6 +188,16 @@ impl Empty {
         let running = Service::start_with(listen, store.clone(), DEFAULT_PATH, limits)
             .await
             .map_err(DemoError::Listen)?;
+        let places = places(&directory, running.address, &keys, clock.now()).await?;
+        past::remember(
+            &directory,
+            places,
+            &plan,
+            &tokens,
+            clock.now(),
+            groups.is_none(),
+        )
+        .await?;
         let config = folder.path().join("config.toml");
         let sources = KEYS.map(|name| format!("env = \"{name}\""));
         files::write_new_private(&config, configuration(running.address, &sources).as_bytes())
@@ -230,6 +241,37 @@ async fn blocking<T: Send + 'static>(
 
 fn directory_file(folder: &Path) -> PathBuf {
     folder.join("directory.db")
+}
+
+/// The two environments, told apart by their keys.
+async fn places(
+    directory: &Directory,
+    address: SocketAddr,
+    keys: &[SecretString; 2],
+    at: Timestamp,
+) -> Result<[PlaceId; 2], DemoError> {
+    let mut places = [PlaceId::NONE; 2];
+    for ((name, tag), (key, place)) in [
+        ("production", EnvironmentTag::Customer),
+        ("testing", EnvironmentTag::Testing),
+    ]
+    .into_iter()
+    .zip(keys.iter().zip(&mut places))
+    {
+        let caller = Caller {
+            profile: name.into(),
+            url: format!("http://{address}{DEFAULT_PATH}"),
+            key: directory.fingerprinter().of_key(key),
+            environment: Some(tag),
+            from_variables: false,
+            key_changes: false,
+            at,
+            by: String::new(),
+        };
+        let bound = directory.answer_binding(caller, Answer::New).await?;
+        *place = bound.map_err(|_| DemoError::Lost)?.place;
+    }
+    Ok(places)
 }
 
 /// The keys, and what names the operator.

@@ -12,7 +12,7 @@ use super::{
     sow::{Sown, Tokens},
 };
 use crate::{
-    directory::{Directory, Record},
+    directory::{Directory, PlaceId, Record},
     domain::{
         group::UserGroupId,
         history::{Ending, Entry, Operation},
@@ -24,20 +24,21 @@ use crate::{
 /// Writes what was learnt, and with the samples their history and the journal of their rotations.
 pub(super) async fn remember(
     directory: &Directory,
+    places: [PlaceId; 2],
     plan: &[Planned],
     tokens: &Tokens,
     now: Timestamp,
     with_history: bool,
 ) -> Result<(), DemoError> {
-    for place in Place::ALL {
+    for (place, number) in Place::ALL.into_iter().zip(places) {
         let mut records = Vec::new();
         let mut rotations = Vec::new();
-        for (number, group) in plan
+        for (position, group) in plan
             .iter()
             .enumerate()
             .filter(|(_, group)| group.is_in(place))
         {
-            let Some(sown) = tokens.get(&(place, number)) else {
+            let Some(sown) = tokens.get(&(place, position)) else {
                 continue;
             };
             let fingerprint = directory.fingerprinter().of(&sown.token);
@@ -53,13 +54,13 @@ pub(super) async fn remember(
             records.extend(history(directory, place, plan, tokens, now)?);
             rotations.sort_by_key(|lesson| lesson.at);
             for lesson in rotations {
-                records.extend(rotation::journaled(directory, place, lesson).await?);
+                records.extend(rotation::journaled(directory, (place, number), lesson).await?);
             }
         }
         // What came later is learnt later; steps of one moment stay in their order.
         records.sort_by_key(|(at, _)| *at);
         let records = records.into_iter().map(|(_, record)| record).collect();
-        directory.record_all(place.environment(), records).await?;
+        directory.record_all(number, records).await?;
     }
     Ok(())
 }

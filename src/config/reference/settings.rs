@@ -27,7 +27,7 @@ const ONE_OF: Usual = Words("exactly one of the four");
 const ONE_RULE: Usual = Words("exactly one of level, forbid, max");
 
 /// Every key that the file may have.
-pub const SETTINGS: [Setting; 48] = [
+pub const SETTINGS: [Setting; 49] = [
     setting(
         "",
         "default_profile",
@@ -209,6 +209,13 @@ pub const SETTINGS: [Setting; 48] = [
         "flag",
         Value("false"),
         "sends the known properties with a get, so that the service returns its own; only where a get changes nothing",
+    ),
+    setting(
+        "profiles.NAME",
+        "key_changes",
+        "flag",
+        Value("false"),
+        "the API key changes by design: a new one goes on trial by itself, and is proven by the first group that is read",
     ),
     setting(
         "profiles.NAME",

@@ -1,7 +1,7 @@
 //! Texts that are put together from a filter, with their parameters.
 
 use super::{HISTORY, OPEN, ROTATIONS};
-use crate::directory::{HistoryFilter, RotationFilter};
+use crate::directory::{HistoryFilter, PlaceId, RotationFilter};
 
 /// A parameter of a text that is put together from a filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(in crate::directory) enum Parameter {
 
 pub(in crate::directory) fn history(filter: HistoryFilter) -> (String, Vec<Parameter>) {
     let mut select = Select::new(HISTORY);
-    select.and_text("profile =", filter.profile);
+    select.and_place(filter.place);
     select.and_text(
         "user_group_id =",
         filter.user_group_id.map(|id| id.as_str().to_owned()),
@@ -25,7 +25,7 @@ pub(in crate::directory) fn history(filter: HistoryFilter) -> (String, Vec<Param
 
 pub(in crate::directory) fn rotations(filter: RotationFilter) -> (String, Vec<Parameter>) {
     let mut select = Select::new(ROTATIONS);
-    select.and_text("profile =", filter.profile);
+    select.and_place(filter.place);
     select.and_text(
         "user_group_id =",
         filter.user_group_id.map(|id| id.as_str().to_owned()),
@@ -64,6 +64,12 @@ impl Select {
     fn and(&mut self, comparison: &str, parameter: Parameter) {
         self.parameters.push(parameter);
         self.condition(&format!("{comparison} ${}", self.parameters.len()));
+    }
+
+    fn and_place(&mut self, place: Option<PlaceId>) {
+        if let Some(place) = place {
+            self.and("place =", Parameter::Integer(place.0));
+        }
     }
 
     fn and_text(&mut self, comparison: &str, text: Option<String>) {

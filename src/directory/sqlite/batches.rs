@@ -7,7 +7,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::{fault::Fault, rows};
 use crate::{
     directory::{
-        Batch, BatchId, BatchItem, DirectoryError, NewBatch, Place, RotationId, columns, sql,
+        Batch, BatchId, BatchItem, DirectoryError, ItemKey, NewBatch, PlaceId, RotationId, columns,
+        sql,
     },
     domain::{
         batch::{Counts, Standing},
@@ -18,11 +19,11 @@ use crate::{
 
 const TABLE: &str = "batch_items";
 
-pub(super) fn begin(tx: &Connection, profile: &str, batch: &NewBatch) -> Result<BatchId, Fault> {
+pub(super) fn begin(tx: &Connection, place: PlaceId, batch: &NewBatch) -> Result<BatchId, Fault> {
     let at = columns::micros(batch.at);
     let id: i64 = tx
         .prepare_cached(sql::ADD_BATCH)?
-        .query_row(params![profile, batch.by, batch.reason, at], |row| {
+        .query_row(params![place.0, batch.by, batch.reason, at], |row| {
             row.get(0)
         })?;
     let mut add = tx.prepare_cached(sql::ADD_ITEM)?;
@@ -32,9 +33,9 @@ pub(super) fn begin(tx: &Connection, profile: &str, batch: &NewBatch) -> Result<
     Ok(BatchId(id))
 }
 
-pub(super) fn list(connection: &Connection, profile: &str) -> Result<Vec<Batch>, Fault> {
+pub(super) fn list(connection: &Connection, place: PlaceId) -> Result<Vec<Batch>, Fault> {
     let mut statement = connection.prepare_cached(sql::BATCHES)?;
-    let mut found = statement.query([profile])?;
+    let mut found = statement.query([place.0])?;
     let mut batches = Vec::new();
     while let Some(row) = found.next()? {
         let id = BatchId(row.get(0)?);
@@ -62,12 +63,12 @@ fn counts(connection: &Connection, id: BatchId) -> Result<Counts, Fault> {
 
 pub(super) fn items(
     connection: &Connection,
-    profile: &str,
+    place: PlaceId,
     id: BatchId,
 ) -> Result<Vec<BatchItem>, Fault> {
     let known = connection
         .prepare_cached(sql::HAS_BATCH)?
-        .exists(params![id.0, profile])?;
+        .exists(params![id.0, place.0])?;
     if !known {
         return Err(DirectoryError::NoBatch(id.0).into());
     }
@@ -83,13 +84,13 @@ pub(super) fn items(
 /// The rotation that has taken the item already; `None` where it is free.
 pub(super) fn taken(
     tx: &Connection,
-    place: Place,
+    item: ItemKey,
     group: &UserGroupId,
 ) -> Result<Option<RotationId>, Fault> {
     let found: Option<(Option<i64>, bool)> = tx
         .prepare_cached(sql::ITEM)?
         .query_row(
-            params![place.batch.0, place.position as i64, group.as_str()],
+            params![item.batch.0, item.position as i64, group.as_str()],
             |row| Ok((row.get(0)?, row.get(1)?)),
         )
         .optional()?;
@@ -97,33 +98,33 @@ pub(super) fn taken(
         Some((Some(rotation), _)) => Ok(Some(RotationId(rotation))),
         Some((None, false)) => Ok(None),
         Some((None, true)) | None => Err(DirectoryError::ItemEnded {
-            batch: place.batch.0,
-            position: place.position,
+            batch: item.batch.0,
+            position: item.position,
         }
         .into()),
     }
 }
 
-pub(super) fn take(tx: &Connection, place: Place, rotation: RotationId) -> Result<(), Fault> {
+pub(super) fn take(tx: &Connection, item: ItemKey, rotation: RotationId) -> Result<(), Fault> {
     tx.prepare_cached(sql::TAKE_ITEM)?.execute(params![
         rotation.0,
-        place.batch.0,
-        place.position as i64
+        item.batch.0,
+        item.position as i64
     ])?;
     Ok(())
 }
 
 pub(super) fn end_item(
     tx: &Connection,
-    place: Place,
+    item: ItemKey,
     ending: Ending,
     note: &str,
 ) -> Result<(), Fault> {
     tx.prepare_cached(sql::END_ITEM)?.execute(params![
         ending.as_str(),
         note,
-        place.batch.0,
-        place.position as i64
+        item.batch.0,
+        item.position as i64
     ])?;
     Ok(())
 }

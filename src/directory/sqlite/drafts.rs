@@ -1,4 +1,4 @@
-//! Unsent forms of a profile: the newer one of a group wins, whoever typed it.
+//! Unsent forms of a place: the newer one of a group wins, whoever typed it.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
 use crate::{
-    directory::{DraftSaved, KeptDraft, OtherDraft, columns, sql},
+    directory::{DraftSaved, KeptDraft, OtherDraft, PlaceId, columns, sql},
     domain::{
         change::Wanted,
         draft::{Draft, Typed, TypedRow},
@@ -28,9 +28,9 @@ struct Base {
 struct KeptRow(String, String, Option<(String, String)>, bool);
 
 /// One that cannot be read hides no other.
-pub(super) fn list(connection: &Connection, profile: &str) -> Result<Vec<KeptDraft>, Fault> {
+pub(super) fn list(connection: &Connection, place: PlaceId) -> Result<Vec<KeptDraft>, Fault> {
     let mut statement = connection.prepare_cached(sql::DRAFTS)?;
-    let mut found = statement.query([profile])?;
+    let mut found = statement.query([place.0])?;
     let mut drafts = Vec::new();
     while let Some(row) = found.next()? {
         drafts.extend(read(row)?);
@@ -77,7 +77,7 @@ fn typed(KeptRow(key, value, before, is_dropped): KeptRow) -> TypedRow {
 
 pub(super) fn save(
     tx: &Connection,
-    profile: &str,
+    place: PlaceId,
     draft: &Draft,
     by: &str,
     seen: Option<Timestamp>,
@@ -85,7 +85,7 @@ pub(super) fn save(
     let changed_at = columns::micros(draft.changed_at);
     let found: Option<(i64, String)> = tx
         .prepare_cached(sql::DRAFT_BY)?
-        .query_row([profile, draft.user_group_id.as_str()], |row| {
+        .query_row(params![place.0, draft.user_group_id.as_str()], |row| {
             Ok((row.get(0)?, row.get(1)?))
         })
         .optional()?;
@@ -116,7 +116,7 @@ pub(super) fn save(
     };
     let base = serde_json::to_string(&base).map_err(unwritable)?;
     tx.prepare_cached(sql::SAVE_DRAFT)?.execute(params![
-        profile,
+        place.0,
         draft.user_group_id.as_str(),
         draft.creating,
         draft.typed.name,
@@ -134,14 +134,18 @@ pub(super) fn save(
 
 pub(super) fn forget(
     tx: &Connection,
-    profile: &str,
+    place: PlaceId,
     id: &UserGroupId,
     until: Timestamp,
 ) -> Result<(), Fault> {
-    tx.prepare_cached(sql::FORGET_DRAFT)?.execute(params![
-        profile,
+    let forgotten = tx.prepare_cached(sql::FORGET_DRAFT)?.execute(params![
+        place.0,
         id.as_str(),
         columns::micros(until)
     ])?;
+    if forgotten > 0 {
+        tx.prepare_cached(sql::NEXT_DRAFT)?
+            .execute(params![place.0, id.as_str()])?;
+    }
     Ok(())
 }

@@ -8,7 +8,7 @@ use crate::directory::DirectoryError;
 
 /// Why a piece of work on a connection did not succeed.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(in crate::directory) enum Fault {
     /// Before the commit: nothing was written.
     Sqlite(rusqlite::Error),
     /// In the commit: it may have been written.

@@ -1,4 +1,4 @@
-//! The groups of a profile, and every fingerprint they ever had.
+//! The groups of a place, and every fingerprint they ever had.
 
 use std::io;
 
@@ -6,10 +6,10 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, ToSql, params, types::ToSqlOutput};
 use serde::Serialize;
 
-use super::{fault::Fault, journal, rows};
+use super::{fault::Fault, journal, places, rows};
 use crate::{
     directory::{
-        Damaged, DirectoryError, Owner, Recorded, Standing, Upon,
+        Damaged, DirectoryError, KeyId, Owner, PlaceId, Recorded, Standing, Upon,
         columns::{self, Origins},
         request::{Groups, TakeGroups},
         sql,
@@ -24,9 +24,9 @@ use crate::{
 
 const TABLE: &str = "user_groups";
 
-pub(super) fn all(connection: &Connection, profile: &str) -> Result<Groups, Fault> {
+pub(super) fn all(connection: &Connection, place: PlaceId) -> Result<Groups, Fault> {
     let mut statement = connection.prepare_cached(sql::GROUPS)?;
-    let mut found = statement.query([profile])?;
+    let mut found = statement.query([place.0])?;
     let mut all = Groups::default();
     while let Some(row) = found.next()? {
         let rows::Group {
@@ -50,11 +50,11 @@ const SOME: usize = 128;
 
 pub(super) fn each(
     connection: &Connection,
-    profile: &str,
+    place: PlaceId,
     mut take: TakeGroups,
 ) -> Result<(), Fault> {
     let mut statement = connection.prepare_cached(sql::GROUPS)?;
-    let mut found = statement.query([profile])?;
+    let mut found = statement.query([place.0])?;
     let mut some = Vec::with_capacity(SOME);
     while let Some(row) = found.next()? {
         some.extend(rows::group(row)?.group);
@@ -68,12 +68,12 @@ pub(super) fn each(
 
 pub(super) fn one(
     connection: &Connection,
-    profile: &str,
+    place: PlaceId,
     id: &UserGroupId,
 ) -> Result<Option<KnownGroup>, Fault> {
     let row = connection
         .prepare_cached(sql::GROUP)?
-        .query_row([profile, id.as_str()], rows::group)
+        .query_row(params![place.0, id.as_str()], rows::group)
         .optional()?;
     Ok(row.and_then(|row| row.group))
 }
@@ -81,46 +81,54 @@ pub(super) fn one(
 /// In the order of the ids.
 pub(super) fn some(
     connection: &Connection,
-    profile: &str,
+    place: PlaceId,
     ids: &[UserGroupId],
 ) -> Result<Vec<Option<KnownGroup>>, Fault> {
-    let groups = ids.iter().map(|id| one(connection, profile, id));
+    let groups = ids.iter().map(|id| one(connection, place, id));
     groups.collect()
 }
 
 pub(super) fn standing(
     connection: &Connection,
-    profile: &str,
+    place: PlaceId,
     id: &UserGroupId,
 ) -> Result<Standing, Fault> {
     Ok(Standing {
-        group: one(connection, profile, id)?,
-        open: journal::open_of(connection, profile, id)?,
+        group: one(connection, place, id)?,
+        open: journal::open_of(connection, place, id)?,
     })
 }
 
 /// Reads the group, lets it learn, writes it back.
 pub(super) fn learn(
     tx: &Connection,
-    profile: &str,
+    place: PlaceId,
     mut lesson: Lesson,
     upon: Upon,
+    key: Option<KeyId>,
 ) -> Result<Recorded, Fault> {
     lesson.at = columns::as_kept(lesson.at);
     let mut group =
-        one(tx, profile, &lesson.id)?.unwrap_or_else(|| KnownGroup::new(lesson.id.clone()));
+        one(tx, place, &lesson.id)?.unwrap_or_else(|| KnownGroup::new(lesson.id.clone()));
     let token = group.fingerprint.as_ref().map(|known| known.value);
     if matches!(upon, Upon::Token(seen) if seen != token) {
         return Err(DirectoryError::Overtaken(Box::new(lesson)).into());
     }
     let (at, returned) = (columns::micros(lesson.at), lesson.returned.as_ref());
     let fingerprint = returned.map(|returned| returned.fingerprint);
-    let noticed = group.learn(lesson);
-    save(tx, profile, &group)?;
-    if let Some(fingerprint) = fingerprint {
-        keep_fingerprint(tx, profile, &group.id, fingerprint, at)?;
+    if let Some(tag) = lesson
+        .returned
+        .as_ref()
+        .and_then(|r| r.environment_tag.as_ref())
+    {
+        places::first_tag(tx, place, tag)?;
     }
-    let open = journal::open_of(tx, profile, &group.id)?;
+    let noticed = group.learn(lesson);
+    save(tx, place, &group, key)?;
+    if let Some(fingerprint) = fingerprint {
+        keep_fingerprint(tx, place, &group.id, fingerprint, at)?;
+    }
+    let open = journal::open_of(tx, place, &group.id)?;
     Ok(Recorded {
         group: Some(group),
         noticed,
@@ -131,31 +139,48 @@ pub(super) fn learn(
 /// Takes in rows of a file: ids that were not known, and what nothing better is known of.
 pub(super) fn import(
     tx: &Connection,
-    profile: &str,
+    place: PlaceId,
     rows: &[Row],
     at: Timestamp,
     by: &str,
 ) -> Result<Vec<Taken>, Fault> {
     let at = columns::as_kept(at);
     let rows = rows.iter().map(|row| {
-        let known = one(tx, profile, &row.id)?;
+        let known = one(tx, place, &row.id)?;
         let is_new = known.is_none();
         let mut group = known.unwrap_or_else(|| KnownGroup::new(row.id.clone()));
         let before = group.clone();
         let taken = group.import(&row.said, at, by);
         if is_new || group != before {
-            save(tx, profile, &group)?;
+            save(tx, place, &group, None)?;
         }
         Ok(if is_new { Taken::Added } else { taken })
     });
     rows.collect()
 }
 
-fn save(tx: &Connection, profile: &str, group: &KnownGroup) -> Result<(), Fault> {
+/// What both places hold of a group is united field by field; the rest is moved.
+pub(super) fn unite(tx: &Connection, from: PlaceId, into: PlaceId) -> Result<(), Fault> {
+    for group in all(tx, from)?.groups {
+        let group = match one(tx, into, &group.id)? {
+            Some(other) => other.united(group),
+            None => group,
+        };
+        save(tx, into, &group, None)?;
+    }
+    Ok(())
+}
+
+fn save(
+    tx: &Connection,
+    place: PlaceId,
+    group: &KnownGroup,
+    key: Option<KeyId>,
+) -> Result<(), Fault> {
     let unwritable = |_| Fault::Row(TABLE);
     let origin = serde_json::to_string(&Origins::of(group)).map_err(unwritable)?;
     tx.prepare_cached(sql::SAVE_GROUP)?.execute(params![
-        profile,
+        place.0,
         group.id.as_str(),
         group.name.as_ref().map(|known| &known.value),
         group.team_id.as_ref().map(|known| known.value),
@@ -179,6 +204,7 @@ fn save(tx: &Connection, profile: &str, group: &KnownGroup) -> Result<(), Fault>
             .as_ref()
             .and_then(|last| last.by.as_ref()),
         group.last_seen.map(columns::micros),
+        key.map(|key| key.0),
     ])?;
     Ok(())
 }
@@ -216,14 +242,14 @@ impl io::Write for Length {
 /// Remembers for ever that a group had this token.
 pub(super) fn keep_fingerprint(
     tx: &Connection,
-    profile: &str,
+    place: PlaceId,
     id: &UserGroupId,
     fingerprint: Fingerprint,
     at: i64,
 ) -> Result<(), Fault> {
     tx.prepare_cached(sql::KEEP_FINGERPRINT)?.execute(params![
         fingerprint.as_bytes(),
-        profile,
+        place.0,
         id.as_str(),
         at
     ])?;

@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 
 use super::{fault::Fault, history, journal};
 use crate::{
-    directory::{DirectoryError, HandOffStep, RotationId, sql},
+    directory::{DirectoryError, HandOffStep, PlaceId, RotationId, sql},
     domain::{
         handoff::{HandOff, HandOffState},
         history::Entry,
@@ -14,11 +14,11 @@ use crate::{
 
 const OVERTAKEN: &str = "overtaken by a later rotation";
 
-/// Sets where the hand-off stands, of a rotation of this profile.
-pub(super) fn set(tx: &Connection, profile: &str, step: &HandOffStep) -> Result<(), Fault> {
+/// Sets where the hand-off stands, of a rotation of this place.
+pub(super) fn set(tx: &Connection, place: PlaceId, step: &HandOffStep) -> Result<(), Fault> {
     let HandOffStep { id, after } = step;
     let row = journal::one(tx, *id)?
-        .filter(|row| row.profile == profile)
+        .filter(|row| row.place == place)
         .ok_or(DirectoryError::NoRotation { id: *id })?;
     tx.prepare_cached(sql::HAND_OFF)?.execute(params![
         after.state.as_str(),
@@ -31,7 +31,7 @@ pub(super) fn set(tx: &Connection, profile: &str, step: &HandOffStep) -> Result<
             .execute(params![
                 OVERTAKEN,
                 id.0,
-                profile,
+                place.0,
                 row.user_group_id.as_str()
             ])?;
     }
@@ -45,7 +45,8 @@ pub(super) fn end(
     handoff: &HandOff,
     entry: &Entry,
 ) -> Result<bool, Fault> {
-    history::add(tx, entry)?;
+    let row = journal::one(tx, id)?.ok_or(DirectoryError::NoRotation { id })?;
+    history::add(tx, row.place, None, entry)?;
     let changed = tx.prepare_cached(sql::END_HAND_OFF)?.execute(params![
         handoff.state.as_str(),
         handoff.exit,

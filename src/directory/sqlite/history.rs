@@ -4,11 +4,16 @@ use rusqlite::{Connection, params, params_from_iter};
 
 use super::{fault::Fault, rows};
 use crate::{
-    directory::{HistoryFilter, Numbered, columns, sql},
+    directory::{HistoryFilter, KeyId, Numbered, PlaceId, columns, sql},
     domain::{history::Entry, token::Fingerprint},
 };
 
-pub(super) fn add(tx: &Connection, entry: &Entry) -> Result<(), Fault> {
+pub(super) fn add(
+    tx: &Connection,
+    place: PlaceId,
+    key: Option<KeyId>,
+    entry: &Entry,
+) -> Result<(), Fault> {
     tx.prepare_cached(sql::ADD_ENTRY)?.execute(params![
         columns::micros(entry.at),
         entry.by,
@@ -24,6 +29,8 @@ pub(super) fn add(tx: &Connection, entry: &Entry) -> Result<(), Fault> {
         entry.reason,
         entry.changes.as_ref().map(serde_json::Value::to_string),
         entry.note,
+        place.0,
+        key.map(|key| key.0),
     ])?;
     Ok(())
 }

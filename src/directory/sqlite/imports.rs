@@ -4,21 +4,21 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
-use crate::directory::{Import, ImportId, columns, sql};
+use crate::directory::{Import, ImportId, PlaceId, columns, sql};
 
 pub(super) fn begin(
     tx: &Connection,
-    profile: &str,
+    place: PlaceId,
     digest: [u8; 32],
     at: Timestamp,
     by: &str,
 ) -> Result<Import, Fault> {
-    if let Some(import) = open(tx, profile, digest)? {
+    if let Some(import) = open(tx, place, digest)? {
         return Ok(import);
     }
     let id = tx
         .prepare_cached(sql::ADD_IMPORT)?
-        .query_row(params![profile, digest, columns::micros(at), by], |row| {
+        .query_row(params![place.0, digest, columns::micros(at), by], |row| {
             row.get(0)
         })?;
     Ok(Import {
@@ -32,12 +32,12 @@ pub(super) fn begin(
 /// What was begun and not finished.
 pub(super) fn open(
     connection: &Connection,
-    profile: &str,
+    place: PlaceId,
     digest: [u8; 32],
 ) -> Result<Option<Import>, Fault> {
     let found: Option<(i64, i64, String)> = connection
         .prepare_cached(sql::OPEN_IMPORT)?
-        .query_row(params![profile, digest], |row| {
+        .query_row(params![place.0, digest], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })
         .optional()?;

@@ -5,8 +5,8 @@ use rusqlite::{Connection, OptionalExtension, Rows, params, params_from_iter};
 use super::{batches, fault::Fault, groups, rows};
 use crate::{
     directory::{
-        Begun, BootTime, DirectoryError, Happening, Intent, JournalRow, RotationFilter, RotationId,
-        RotationStep, What,
+        Begun, BootTime, DirectoryError, Happening, Intent, JournalRow, PlaceId, RotationFilter,
+        RotationId, RotationStep, What,
         columns::{self, EventColumns},
         replay, sql,
     },
@@ -20,7 +20,7 @@ use crate::{
 const TABLE: &str = "rotations";
 
 /// Inserts the intent, unless another rotation holds the token; the index decides, not a look beforehand.
-pub(super) fn begin(tx: &Connection, profile: &str, intent: &Intent) -> Result<Begun, Fault> {
+pub(super) fn begin(tx: &Connection, place: PlaceId, intent: &Intent) -> Result<Begun, Fault> {
     let group = intent.user_group_id.as_str();
     let at = columns::micros(intent.at);
     if let Some(place) = intent.item
@@ -32,7 +32,7 @@ pub(super) fn begin(tx: &Connection, profile: &str, intent: &Intent) -> Result<B
     // Until it is known what became of an earlier one, another token may be its work.
     let unsettled = tx
         .prepare_cached(sql::UNSETTLED)?
-        .query_row(params![profile, group], rows::rotation)
+        .query_row(params![place.0, group], rows::rotation)
         .optional()?;
     if let Some(row) = unsettled {
         return Ok(Begun::TakenBy(row.ok_or(Fault::Row(TABLE))?));
@@ -41,13 +41,15 @@ pub(super) fn begin(tx: &Connection, profile: &str, intent: &Intent) -> Result<B
         .prepare_cached(sql::BEGIN_ROTATION)?
         .query_row(
             params![
-                profile,
+                place.0,
                 group,
                 intent.previous.as_bytes(),
                 intent.by,
                 intent.reason,
                 at,
-                boot_clock()
+                boot_clock(),
+                intent.profile,
+                intent.key.map(|key| key.0),
             ],
             |row| row.get(0),
         )
@@ -56,7 +58,7 @@ pub(super) fn begin(tx: &Connection, profile: &str, intent: &Intent) -> Result<B
         let holder = tx
             .prepare_cached(sql::HOLDER)?
             .query_row(
-                params![profile, group, intent.previous.as_bytes()],
+                params![place.0, group, intent.previous.as_bytes()],
                 rows::rotation,
             )?
             .ok_or(Fault::Row(TABLE))?;
@@ -69,12 +71,12 @@ pub(super) fn begin(tx: &Connection, profile: &str, intent: &Intent) -> Result<B
     if let Some(place) = intent.item {
         batches::take(tx, place, id)?;
     }
-    groups::keep_fingerprint(tx, profile, &intent.user_group_id, intent.previous, at)?;
+    groups::keep_fingerprint(tx, place, &intent.user_group_id, intent.previous, at)?;
     Ok(Begun::Started(id))
 }
 
 /// Takes one step, if the rotation still is where the step starts from and the step follows from there.
-pub(super) fn step(tx: &Connection, profile: &str, step: &RotationStep) -> Result<(), Fault> {
+pub(super) fn step(tx: &Connection, place: PlaceId, step: &RotationStep) -> Result<(), Fault> {
     let RotationStep {
         id,
         from,
@@ -83,7 +85,7 @@ pub(super) fn step(tx: &Connection, profile: &str, step: &RotationStep) -> Resul
         ..
     } = *step;
     let before = one(tx, id)?
-        .filter(|row| row.profile == profile)
+        .filter(|row| row.place == place)
         .ok_or(DirectoryError::NoRotation { id })?;
     let moved_on = || DirectoryError::MovedOn {
         id,
@@ -118,7 +120,7 @@ pub(super) fn step(tx: &Connection, profile: &str, step: &RotationStep) -> Resul
     };
     add(tx, id, at, what, after.state, step.note.as_deref())?;
     if let Some(fingerprint) = after.fingerprint {
-        groups::keep_fingerprint(tx, profile, &before.user_group_id, fingerprint, at)?;
+        groups::keep_fingerprint(tx, place, &before.user_group_id, fingerprint, at)?;
     }
     Ok(())
 }
@@ -162,11 +164,11 @@ pub(super) fn one(connection: &Connection, id: RotationId) -> Result<Option<Jour
 /// What is still to be found out of the rotations of a group.
 pub(super) fn open_of(
     connection: &Connection,
-    profile: &str,
+    place: PlaceId,
     id: &UserGroupId,
 ) -> Result<Vec<JournalRow>, Fault> {
     let mut statement = connection.prepare_cached(sql::OPEN_OF_GROUP)?;
-    rotations(statement.query([profile, id.as_str()])?)
+    rotations(statement.query(params![place.0, id.as_str()])?)
 }
 
 pub(super) fn list(

@@ -13,6 +13,7 @@ mod imports;
 mod inspect;
 mod journal;
 mod open;
+pub(super) mod places;
 mod rows;
 mod work;
 
@@ -22,12 +23,17 @@ use std::{
     sync::mpsc,
 };
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+pub(super) use rusqlite::Connection;
+use rusqlite::{Transaction, TransactionBehavior};
 
-use super::{DirectoryError, Record, Recorded, request::Request};
+use super::{
+    DirectoryError, PlaceId, Record, Recorded,
+    request::{Reply, Request},
+};
 use crate::domain::token::Fingerprinter;
-use fault::Fault;
-use work::{Access, Task, Work};
+pub(super) use fault::Fault;
+use work::Task;
+pub(super) use work::{Access, Work};
 
 pub use backup::{backup_of, backups_of};
 pub use inspect::{Contents, Inspected, inspect};
@@ -55,7 +61,7 @@ pub(super) fn serve(mut store: Store, requests: &mpsc::Receiver<Request>) {
     }
 }
 
-fn work(request: Request) -> Box<dyn Work> {
+fn work(request: Request) -> Box<dyn Work + Send> {
     macro_rules! read {
         ($reply:ident, $work:expr) => {
             Task::work(Access::Glance, $work, $reply)
@@ -72,51 +78,44 @@ fn work(request: Request) -> Box<dyn Work> {
         };
     }
     match request {
-        Request::Groups { profile, reply } => list!(reply, move |c| groups::all(c, &profile)),
-        Request::EachGroup {
-            profile,
-            take,
-            reply,
-        } => list!(reply, move |c| groups::each(c, &profile, take)),
-        Request::Group { profile, id, reply } => {
-            read!(reply, move |c| groups::one(c, &profile, &id))
+        Request::Task(work) => work,
+        Request::Groups { place, reply } => list!(reply, move |c| groups::all(c, place)),
+        Request::EachGroup { place, take, reply } => {
+            list!(reply, move |c| groups::each(c, place, take))
         }
-        Request::SomeGroups {
-            profile,
-            ids,
-            reply,
-        } => read!(reply, move |c| groups::some(c, &profile, &ids)),
-        Request::Standing { profile, id, reply } => {
-            read!(reply, move |c| groups::standing(c, &profile, &id))
+        Request::Group { place, id, reply } => {
+            read!(reply, move |c| groups::one(c, place, &id))
+        }
+        Request::SomeGroups { place, ids, reply } => {
+            read!(reply, move |c| groups::some(c, place, &ids))
+        }
+        Request::Standing { place, id, reply } => {
+            read!(reply, move |c| groups::standing(c, place, &id))
         }
         Request::Record {
-            profile,
+            place,
             records,
             reply,
-        } => write!(reply, move |tx| record_all(tx, &profile, records)),
+        } => write!(reply, move |tx| record_all(tx, place, records)),
         Request::Import {
-            profile,
+            place,
             rows,
             at,
             by,
             reply,
-        } => write!(reply, move |tx| groups::import(
-            tx, &profile, &rows, at, &by
-        )),
+        } => write!(reply, move |tx| groups::import(tx, place, &rows, at, &by)),
         Request::OpenImport {
-            profile,
+            place,
             digest,
             reply,
-        } => list!(reply, move |c| imports::open(c, &profile, digest)),
+        } => list!(reply, move |c| imports::open(c, place, digest)),
         Request::BeginImport {
-            profile,
+            place,
             digest,
             at,
             by,
             reply,
-        } => write!(reply, move |tx| imports::begin(
-            tx, &profile, digest, at, &by
-        )),
+        } => write!(reply, move |tx| imports::begin(tx, place, digest, at, &by)),
         Request::EndRow {
             import,
             row,
@@ -128,10 +127,10 @@ fn work(request: Request) -> Box<dyn Work> {
         }
         Request::History { filter, reply } => list!(reply, move |c| history::list(c, filter)),
         Request::Begin {
-            profile,
+            place,
             intent,
             reply,
-        } => write!(reply, move |tx| journal::begin(tx, &profile, &intent)),
+        } => write!(reply, move |tx| journal::begin(tx, place, &intent)),
         Request::EndHandOff {
             id,
             handoff,
@@ -139,39 +138,37 @@ fn work(request: Request) -> Box<dyn Work> {
             reply,
         } => write!(reply, move |tx| handoff::end(tx, id, &handoff, &entry)),
         Request::BeginBatch {
-            profile,
+            place,
             batch,
             reply,
-        } => write!(reply, move |tx| batches::begin(tx, &profile, &batch)),
-        Request::Batches { profile, reply } => {
-            list!(reply, move |c| batches::list(c, &profile))
+        } => write!(reply, move |tx| batches::begin(tx, place, &batch)),
+        Request::Batches { place, reply } => {
+            list!(reply, move |c| batches::list(c, place))
         }
-        Request::BatchItems { profile, id, reply } => {
-            list!(reply, move |c| batches::items(c, &profile, id))
+        Request::BatchItems { place, id, reply } => {
+            list!(reply, move |c| batches::items(c, place, id))
         }
         Request::EndItem {
-            place,
+            item,
             ending,
             note,
             reply,
-        } => write!(reply, move |tx| batches::end_item(tx, place, ending, &note)),
+        } => write!(reply, move |tx| batches::end_item(tx, item, ending, &note)),
         Request::EndBatch { id, at, reply } => write!(reply, move |tx| batches::end(tx, id, at)),
-        Request::Drafts { profile, reply } => read!(reply, move |c| drafts::list(c, &profile)),
+        Request::Drafts { place, reply } => read!(reply, move |c| drafts::list(c, place)),
         Request::SaveDraft {
-            profile,
+            place,
             draft,
             by,
             seen,
             reply,
-        } => write!(reply, move |tx| drafts::save(
-            tx, &profile, &draft, &by, seen
-        )),
+        } => write!(reply, move |tx| drafts::save(tx, place, &draft, &by, seen)),
         Request::ForgetDraft {
-            profile,
+            place,
             id,
             until,
             reply,
-        } => write!(reply, move |tx| drafts::forget(tx, &profile, &id, until)),
+        } => write!(reply, move |tx| drafts::forget(tx, place, &id, until)),
         Request::Rotation { id, reply } => read!(reply, move |c| journal::one(c, id)),
         Request::Rotations { filter, reply } if filter.user_group_id.is_some() => {
             read!(reply, move |c| journal::list(c, filter))
@@ -190,9 +187,18 @@ fn work(request: Request) -> Box<dyn Work> {
     }
 }
 
+/// Work that only this backend knows how to do.
+pub(super) fn task<T: Send + 'static>(
+    access: Access,
+    work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    reply: Reply<T>,
+) -> Box<dyn Work + Send> {
+    Task::work(access, work, reply)
+}
+
 fn record_all(
     tx: &Connection,
-    profile: &str,
+    place: PlaceId,
     records: Vec<Record>,
 ) -> Result<Vec<Recorded>, Fault> {
     records
@@ -200,17 +206,20 @@ fn record_all(
         .map(|record| {
             // First, because it is the part that is refused most often.
             if let Some(step) = &record.rotation {
-                journal::step(tx, profile, step)?;
+                journal::step(tx, place, step)?;
             }
             if let Some(step) = &record.handoff {
-                handoff::set(tx, profile, step)?;
+                handoff::set(tx, place, step)?;
             }
             if let Some(entry) = &record.entry {
-                history::add(tx, entry)?;
+                history::add(tx, place, record.key, entry)?;
+            }
+            if let (Some(what), Some(entry)) = (&record.alarm, &record.entry) {
+                places::raise(tx, place, what, entry)?;
             }
             record.lesson.map_or_else(
                 || Ok(Recorded::default()),
-                |lesson| groups::learn(tx, profile, lesson, record.upon),
+                |lesson| groups::learn(tx, place, lesson, record.upon, record.key),
             )
         })
         .collect()
@@ -242,7 +251,7 @@ impl Store {
 
     /// Does a batch in order and answers it: in one transaction where something is written, each piece of work whole
     /// or not at all.
-    fn settle(&mut self, mut batch: Vec<Box<dyn Work>>) {
+    fn settle(&mut self, mut batch: Vec<Box<dyn Work + Send>>) {
         batch.retain(|work| work.is_wanted());
         let writes = batch.iter().any(|work| work.access() == Access::Write);
         let outcomes = if writes {
@@ -267,7 +276,7 @@ impl Store {
     /// Reads, all of one snapshot; each fails for itself. `Err`: not even begun.
     fn look(
         &mut self,
-        batch: &mut [Box<dyn Work>],
+        batch: &mut [Box<dyn Work + Send>],
     ) -> Result<Vec<Result<(), DirectoryError>>, DirectoryError> {
         let path = self.path.clone();
         let connection = self.connection()?;
@@ -293,7 +302,7 @@ impl Store {
     /// One transaction that holds the write lock from the start. `Err` undoes all of it.
     fn transact(
         &mut self,
-        batch: &mut [Box<dyn Work>],
+        batch: &mut [Box<dyn Work + Send>],
     ) -> Result<Vec<Result<(), DirectoryError>>, DirectoryError> {
         self.same_file()?;
         let commit = self.commit;

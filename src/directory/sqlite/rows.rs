@@ -10,7 +10,8 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     directory::{
-        BatchId, BatchItem, BootTime, Happening, JournalRow, Numbered, Owner, Place, RotationId,
+        BatchId, BatchItem, BootTime, Happening, ItemKey, JournalRow, Numbered, Owner, PlaceId,
+        RotationId,
         columns::{self, EventColumns, Origin, Origins},
         sql::Parameter,
     },
@@ -115,8 +116,10 @@ impl Fields<'_> {
 pub(super) fn owner(row: &Row<'_>) -> Result<Option<Owner>> {
     let (id, last_seen) = (id(row, 1)?, time(row, 3)?);
     let (profile, current) = (row.get(0)?, row.get(2)?);
+    let place = PlaceId(row.get(4)?);
     Ok(id.zip(last_seen).map(|(user_group_id, last_seen)| Owner {
         profile,
+        place,
         user_group_id,
         current,
         last_seen,
@@ -172,6 +175,7 @@ pub(super) fn rotation(row: &Row<'_>) -> Result<Option<JournalRow>> {
     }
     Ok(Some(JournalRow {
         id: RotationId(row.get(0)?),
+        place: PlaceId(row.get(17)?),
         profile: row.get(1)?,
         user_group_id,
         rotation: Rotation {
@@ -238,7 +242,7 @@ pub(super) fn item(batch: BatchId, row: &Row<'_>) -> Result<Option<BatchItem>> {
     };
     let rotation: Option<i64> = row.get(2)?;
     Ok(Some(BatchItem {
-        place: Place {
+        key: ItemKey {
             batch,
             position: position as usize,
         },

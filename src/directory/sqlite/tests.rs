@@ -9,6 +9,8 @@ use crate::{
     domain::{group::UserGroupId, rotation::State, token::Fingerprint},
 };
 
+const PLACE: PlaceId = PlaceId(1);
+
 struct Scene {
     _folder: tempfile::TempDir,
     path: PathBuf,
@@ -19,6 +21,9 @@ fn scene() -> Scene {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("directory.db");
     let (store, _) = Store::open(&path).expect("a directory");
+    let raw = Connection::open(&path).expect("a second connection");
+    let text = "INSERT INTO places (number, name, made_at, made_by) VALUES (1, 'eu', 0, 'ana')";
+    raw.execute(text, []).expect("a place");
     Scene {
         _folder: folder,
         path,
@@ -33,14 +38,16 @@ fn intent(group: &str) -> Intent {
         by: "ana".into(),
         reason: None,
         at: Timestamp::UNIX_EPOCH,
+        profile: "eu".into(),
+        key: None,
         item: None,
     }
 }
 
-fn ask<T: 'static>(
+fn ask<T: Send + 'static>(
     store: &mut Store,
     access: Access,
-    work: impl FnOnce(&Connection) -> Result<T, Fault> + 'static,
+    work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, DirectoryError> {
     let (reply, answer) = tokio::sync::oneshot::channel();
     store.settle(vec![Task::work(access, work, reply)]);
@@ -49,7 +56,7 @@ fn ask<T: 'static>(
 
 fn begin(store: &mut Store) -> Result<Begun, DirectoryError> {
     ask(store, Access::Write, |tx| {
-        journal::begin(tx, "eu", &intent("acme"))
+        journal::begin(tx, PLACE, &intent("acme"))
     })
 }
 
@@ -148,8 +155,8 @@ fn a_row_that_makes_no_sense_is_an_error_with_its_table() {
     let mut scene = scene();
     let raw = Connection::open(&scene.path).expect("a second connection");
     raw.execute(
-        "INSERT INTO history (at, by, profile, user_group_id, operation, ending) \
-         VALUES (0, 'ana', 'eu', 'acme', 'explode', 'found')",
+        "INSERT INTO history (at, by, profile, user_group_id, operation, ending, place) \
+         VALUES (0, 'ana', 'eu', 'acme', 'explode', 'found', 1)",
         [],
     )
     .expect("inserted");
@@ -210,7 +217,7 @@ fn what_is_queued_is_committed_together_and_a_refusal_undoes_only_itself() {
     for group in ["acme", "refused", "globex"] {
         let (reply, answer) = tokio::sync::oneshot::channel();
         let work = move |tx: &Connection| {
-            let begun = journal::begin(tx, "eu", &intent(group))?;
+            let begun = journal::begin(tx, PLACE, &intent(group))?;
             if group == "refused" {
                 return Err(DirectoryError::NoBatch(7).into());
             }
@@ -248,7 +255,7 @@ fn a_commit_that_fails_is_told_to_everybody_in_it() {
     let mut answers = Vec::new();
     for group in ["acme", "globex"] {
         let (reply, answer) = tokio::sync::oneshot::channel();
-        let work = move |tx: &Connection| journal::begin(tx, "eu", &intent(group));
+        let work = move |tx: &Connection| journal::begin(tx, PLACE, &intent(group));
         batch.push(Task::work(Access::Write, work, reply));
         answers.push(answer);
     }

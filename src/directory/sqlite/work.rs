@@ -6,7 +6,7 @@ use super::fault::Fault;
 use crate::directory::{DirectoryError, request::Reply};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
+pub(in crate::directory) enum Access {
     /// Reads a few rows; may be done between writes.
     Glance,
     /// Reads as many rows as there are.
@@ -14,7 +14,7 @@ pub(super) enum Access {
     Write,
 }
 
-pub(super) trait Work {
+pub(in crate::directory) trait Work {
     fn access(&self) -> Access;
 
     /// A write always is; a read only while somebody waits for it.
@@ -37,10 +37,10 @@ pub(super) struct Task<F, T> {
 
 impl<F, T> Task<F, T>
 where
-    F: FnOnce(&Connection) -> Result<T, Fault> + 'static,
-    T: 'static,
+    F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    T: Send + 'static,
 {
-    pub(super) fn work(access: Access, work: F, reply: Reply<T>) -> Box<dyn Work> {
+    pub(super) fn work(access: Access, work: F, reply: Reply<T>) -> Box<dyn Work + Send> {
         Box::new(Self {
             access,
             work: Some(work),

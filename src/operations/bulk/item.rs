@@ -46,7 +46,7 @@ impl Outcome {
     fn of(item: &BatchItem, standing: Standing, outcome: &'static str, begun: Instant) -> Self {
         Self {
             ended: Ended {
-                place: item.place,
+                key: item.key,
                 user_group_id: item.user_group_id.clone(),
                 standing,
                 outcome,
@@ -108,7 +108,7 @@ impl Bench {
             let (reason, known) = (self.reason.clone(), Assurance::KnownOnly);
             let rotation = self
                 .operations
-                .rotate_item(id, seen, reason, known, Some(item.place));
+                .rotate_item(id, seen, reason, known, Some(item.key));
             let answer = Box::pin(rotation).await;
             if !self.put_off(&answer, &mut patience) {
                 break Some(answer);
@@ -233,6 +233,7 @@ impl Bench {
             }
             Failure::ReadOnly { .. }
             | Failure::Forbidden { .. }
+            | Failure::Place(_)
             | Failure::Key(_)
             | Failure::Client(_)
             | Failure::NothingSent(_) => {
@@ -264,10 +265,10 @@ impl Bench {
         why: String,
         begun: Instant,
     ) -> Outcome {
-        let items = self.operations.batch_items(item.place.batch).await;
+        let items = self.operations.batch_items(item.key.batch).await;
         let now = items.ok().and_then(|items| {
             let mut items = items.into_iter();
-            items.find(|now| now.place == item.place)
+            items.find(|now| now.key == item.key)
         });
         let Some(now) = now else {
             return Outcome::of(item, seems, word(seems), begun).noted(why);
@@ -291,7 +292,7 @@ impl Bench {
         let standing = Standing::of(None, Some(ending));
         let mut outcome = Outcome::of(item, standing, ending.as_str(), begun).noted(why);
         let directory = self.operations.directory();
-        let written = directory.end_item(item.place, ending, why.to_owned()).await;
+        let written = directory.end_item(item.key, ending, why.to_owned()).await;
         outcome.fatal = written.err().map(|error| error.to_string());
         outcome
     }

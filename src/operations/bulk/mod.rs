@@ -13,7 +13,7 @@ pub use super::pace::{Control, Pace, Wish};
 use super::{Done, Failure, Guarded, Operations, Warning};
 use crate::{
     config::guard,
-    directory::{Batch, BatchId, BatchItem, DirectoryError, NewBatch, Place, RotationId},
+    directory::{Batch, BatchId, BatchItem, DirectoryError, ItemKey, NewBatch, RotationId},
     domain::{
         batch::{Candidate, Counts, Halt, Plan, Rules, Standing},
         group::UserGroupId,
@@ -32,7 +32,7 @@ pub trait Keep: Send + Sync {
 #[derive(Debug, Clone)]
 pub enum Progress {
     /// The preflight of this item begins, or the get that settles it.
-    Started(Place),
+    Started(ItemKey),
     /// The service asked to be left alone so long; nothing is sent meanwhile.
     Held(Duration),
     Ended(Box<Ended>),
@@ -45,7 +45,7 @@ pub enum Progress {
 /// How one item ended. It holds no token.
 #[derive(Debug, Clone)]
 pub struct Ended {
-    pub place: Place,
+    pub key: ItemKey,
     pub user_group_id: UserGroupId,
     pub standing: Standing,
     /// The word of the JSON output: of the rotation's state, or of how it ended without one.
@@ -139,8 +139,8 @@ impl Operations {
             at: self.now(),
             groups: plan.ready.clone(),
         };
-        let profile = &self.profile().name;
-        let begun = self.directory().begin_batch(profile, batch).await;
+        let place = self.bound().await?.place;
+        let begun = self.directory().begin_batch(place, batch).await;
         begun.map_err(Failure::NothingSent)
     }
 
@@ -169,7 +169,7 @@ impl Operations {
 
     /// All batches of this profile, the last begun first.
     pub async fn batches(&self) -> Result<Vec<Batch>, DirectoryError> {
-        self.directory().batches(&self.profile().name).await
+        self.directory().batches(self.place().await?).await
     }
 
     /// One batch of this profile.
@@ -181,8 +181,7 @@ impl Operations {
 
     /// The items of a batch as they stand, in order.
     pub async fn batch_items(&self, id: BatchId) -> Result<Vec<BatchItem>, DirectoryError> {
-        let profile = &self.profile().name;
-        self.directory().batch_items(profile, id).await
+        self.directory().batch_items(self.place().await?, id).await
     }
 
     /// The groups of a batch whose token is certainly still the old one. Unknown ones are not among them: only a get

@@ -130,7 +130,7 @@ impl Work for Shift<'_> {
     }
 
     fn begin(&self, item: BatchItem) -> BoxFuture<'static, Outcome> {
-        self.bench.tell(Progress::Started(item.place));
+        self.bench.tell(Progress::Started(item.key));
         let bench = self.bench.clone();
         match item.rotation {
             Some(row) => bench.settle(item, row).boxed(),
@@ -149,7 +149,7 @@ impl Work for Shift<'_> {
             harmless,
             stopped,
         } = outcome;
-        if let Some(now) = self.queue.standings.get_mut(ended.place.position) {
+        if let Some(now) = self.queue.standings.get_mut(ended.key.position) {
             let before = std::mem::replace(now, ended.standing);
             self.queue.counts.moved(before, ended.standing);
         }

@@ -126,8 +126,9 @@ impl Operations {
 
     /// The reading of this profile that was begun and is not finished.
     pub async fn open_refresh(&self) -> Result<Option<Import>, DirectoryError> {
-        let profile = &self.profile().name;
-        self.directory().open_import(profile, digest()).await
+        self.directory()
+            .open_import(self.place().await?, digest())
+            .await
     }
 
     /// Writes down that a reading begins; one that was not finished is given up.

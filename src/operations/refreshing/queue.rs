@@ -159,7 +159,8 @@ impl Queue {
 fn of_all(failure: &Failure) -> bool {
     matches!(
         failure,
-        Failure::Key(_)
+        Failure::Place(_)
+            | Failure::Key(_)
             | Failure::KeyRefused { .. }
             | Failure::Client(_)
             | Failure::Forbidden { .. }

@@ -217,7 +217,7 @@ impl BulkRun {
 
     fn ended(&mut self, ended: Ended) {
         self.counts = ended.counts;
-        let Some(row) = self.rows.get_mut(ended.place.position) else {
+        let Some(row) = self.rows.get_mut(ended.key.position) else {
             return;
         };
         if row.standing == Standing::UnderWay {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use groupdesk::{
     domain::batch::{Counts, Halt, Standing},
     operations::{
-        Batch, BatchId, Place,
+        Batch, BatchId, ItemKey,
         bulk::{Ended, Progress, Report, Wish},
     },
     tui::{
@@ -20,8 +20,8 @@ use crate::support::world::id;
 
 const BATCH: BatchId = BatchId(7);
 
-fn place(position: usize) -> Place {
-    Place {
+fn key(position: usize) -> ItemKey {
+    ItemKey {
         batch: BATCH,
         position,
     }
@@ -34,7 +34,7 @@ fn ended(position: usize, group: &str, standing: Standing, counts: Counts) -> Pr
         _ => ("not_applied", Some("the service refused it".to_owned())),
     };
     Progress::Ended(Box::new(Ended {
-        place: place(position),
+        key: key(position),
         user_group_id: id(group),
         standing,
         outcome,
@@ -78,11 +78,7 @@ fn half_way() -> (Scene, Ticket) {
     };
     scene.later(4);
     let first = ended(0, "acme-eu", Standing::NotApplied, counts);
-    let news = vec![
-        Progress::Started(place(0)),
-        Progress::Started(place(1)),
-        first,
-    ];
+    let news = vec![Progress::Started(key(0)), Progress::Started(key(1)), first];
     scene.msg(Msg::News(ticket, news));
     (scene, ticket)
 }

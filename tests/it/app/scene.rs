@@ -14,8 +14,8 @@ use groupdesk::{
         token::{Fingerprint, Token},
     },
     operations::{
-        BatchId, Done, DraftSaved, HandedOff, JournalRow, Owner, Recovered, RotationId, Warning,
-        bulk::Report,
+        BatchId, Done, DraftSaved, HandedOff, JournalRow, Owner, PlaceId, Recovered, RotationId,
+        Warning, bulk::Report,
     },
     tui::{
         app::App,
@@ -294,6 +294,7 @@ pub(super) fn rotation(number: i64, group: &str, state: State) -> JournalRow {
     let previous = Fingerprint::from_bytes([1; 32]);
     JournalRow {
         id: RotationId(number),
+        place: PlaceId(1),
         profile: "testing".into(),
         user_group_id: id(group),
         rotation: Rotation {
@@ -313,6 +314,7 @@ pub(super) fn rotation(number: i64, group: &str, state: State) -> JournalRow {
 fn owner(profile: &str, current: bool) -> Owner {
     Owner {
         profile: profile.into(),
+        place: PlaceId(1),
         user_group_id: id("acme-eu"),
         current,
         last_seen: BEGIN,

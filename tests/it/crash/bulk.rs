@@ -1,6 +1,7 @@
 //! Many at once: killed between two of them, and resumed by processes that are killed too. One request for each token that
 //! was seen, counts that add up, a journal that says what the service says, and every new token handed off.
 
+use crate::support::world::place;
 mod leaving;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -297,8 +298,13 @@ async fn agreement(
 ) -> Vec<String> {
     let mut wrong = Vec::new();
     let profile = Side::Testing.name();
-    let batches = directory.batches(profile).await.expect("readable");
-    let items = directory.batch_items(profile, batches[0].id).await;
+    let batches = directory
+        .batches(place(&directory, profile))
+        .await
+        .expect("readable");
+    let items = directory
+        .batch_items(place(&directory, profile), batches[0].id)
+        .await;
     let items = items.expect("readable");
     let counts = Counts::of(items.iter().map(BatchItem::standing));
     if counts.planned() != GROUPS

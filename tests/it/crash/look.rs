@@ -1,6 +1,7 @@
 //! What must hold after a run: one request at the most, the journal says what the service says, no secret in a file, and
 //! the new token arrived where it was to be handed to, or is offered again.
 
+use crate::support::world::place;
 use groupdesk::{
     directory::{Directory, JournalRow, RotationFilter, replay},
     domain::{
@@ -46,7 +47,7 @@ impl Run<'_> {
             fingerprint(&self.scene.token()),
         );
         let group = id(&self.scene.group);
-        let group = directory.group(Side::Testing.name(), &group);
+        let group = directory.group(place(&directory, Side::Testing.name()), &group);
         let known = group
             .await
             .expect("readable")

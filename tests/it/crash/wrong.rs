@@ -1,6 +1,7 @@
 //! The rotation once more, with one mistake each; only here, so that the shipped code holds no switch for them. They say
 //! whether the matrix can fail: [`Variant::Careful`], the same code without a mistake, must pass it.
 
+use crate::support::world::place;
 use std::time::Duration;
 
 use groupdesk::{
@@ -72,9 +73,13 @@ impl<'a> UnderWay<'a> {
             by: ANA.into(),
             reason: None,
             at,
+            profile: desk.profile.name.clone(),
+            key: None,
             item: None,
         };
-        let begun = desk.directory.begin_rotation(&desk.profile.name, intent);
+        let begun = desk
+            .directory
+            .begin_rotation(place(&desk.directory, &desk.profile.name), intent);
         match begun.await.expect("written") {
             Begun::Started(row) => Some(Self {
                 desk,
@@ -101,7 +106,10 @@ impl<'a> UnderWay<'a> {
             rotation: Some(step),
             ..Record::default()
         };
-        let written = self.desk.directory.record(&self.desk.profile.name, record);
+        let written = self
+            .desk
+            .directory
+            .record(place(&self.desk.directory, &self.desk.profile.name), record);
         written.await.expect("written");
         self.rotation = after;
     }

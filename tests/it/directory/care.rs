@@ -1,6 +1,7 @@
 //! The care of the file: who may read it, what is refused, what survives, what never gets in.
 
 use super::*;
+use crate::support::world::place;
 
 #[tokio::test]
 async fn files_are_private_while_open_and_narrowed_when_found_wide() {
@@ -8,7 +9,7 @@ async fn files_are_private_while_open_and_narrowed_when_found_wide() {
     let (path, folder) = (desk.path(), desk.folder.path().join("groupdesk"));
     let directory = desk.open();
     directory
-        .record("eu", told(entry("eu", "acme", 0)))
+        .record(place(&directory, "eu"), told(entry("eu", "acme", 0)))
         .await
         .expect("written");
     assert_eq!(mode(&folder), 0o700);
@@ -35,7 +36,11 @@ async fn reopening_keeps_the_key_and_everything() {
         entry: Some(entry("eu", "acme", 1)),
         ..Record::default()
     };
-    let group = directory.record("eu", record).await.expect("written").group;
+    let group = directory
+        .record(place(&directory, "eu"), record)
+        .await
+        .expect("written")
+        .group;
     drop(directory);
     assert!(
         !beside(&desk.path(), "-wal").exists(),
@@ -45,7 +50,10 @@ async fn reopening_keeps_the_key_and_everything() {
     let directory = desk.open();
     assert_eq!(directory.fingerprinter().of(&token), fingerprint);
     assert_eq!(
-        directory.group("eu", &id("acme")).await.expect("read"),
+        directory
+            .group(place(&directory, "eu"), &id("acme"))
+            .await
+            .expect("read"),
         group
     );
     let history = directory.history(HistoryFilter::default()).await;
@@ -63,7 +71,10 @@ async fn the_last_handle_always_takes_the_log_along() {
     for round in 0..200 {
         let directory = desk.open();
         let asked = told(entry("eu", "acme", 0));
-        directory.record("eu", asked).await.expect("written");
+        directory
+            .record(place(&directory, "eu"), asked)
+            .await
+            .expect("written");
         drop(directory);
         let log = beside(&desk.path(), "-wal");
         assert!(!log.exists(), "round {round}");
@@ -139,7 +150,10 @@ async fn no_token_is_in_any_file() {
         )),
         ..Record::default()
     };
-    directory.record("eu", record).await.expect("written");
+    directory
+        .record(place(&directory, "eu"), record)
+        .await
+        .expect("written");
     assert_eq!(format!("{directory:?}"), "Directory { .. }");
 
     let scan = |needle: &[u8]| {

@@ -1,5 +1,6 @@
 //! Unsent forms: one per profile and group, as typed, the newer one wins.
 
+use crate::support::world::place;
 use groupdesk::{
     directory::{DraftSaved, KeptDraft, OtherDraft},
     domain::{
@@ -52,7 +53,12 @@ async fn a_draft_comes_back_letter_by_letter_also_from_disk() {
     let desk = Desk::new();
     let directory = desk.open();
     let saved = directory
-        .save_draft("eu", draft("acme", "Acme 2", 1), "ana", None)
+        .save_draft(
+            place(&directory, "eu"),
+            draft("acme", "Acme 2", 1),
+            "ana",
+            None,
+        )
         .await;
     assert_eq!(saved.expect("saved"), DraftSaved::Kept);
     drop(directory);
@@ -61,9 +67,18 @@ async fn a_draft_comes_back_letter_by_letter_also_from_disk() {
         .permissions();
     assert_eq!(mode.mode() & 0o777, 0o600);
     let directory = desk.open();
-    let found = directory.drafts("eu").await.expect("readable");
+    let found = directory
+        .drafts(place(&directory, "eu"))
+        .await
+        .expect("readable");
     assert_eq!(found, [kept(draft("acme", "Acme 2", 1), "ana")]);
-    assert_eq!(directory.drafts("us").await.expect("readable"), []);
+    assert_eq!(
+        directory
+            .drafts(place(&directory, "us"))
+            .await
+            .expect("readable"),
+        []
+    );
 }
 
 #[tokio::test]
@@ -71,9 +86,14 @@ async fn the_newer_one_wins_and_is_told_of_the_other() {
     let directory = Desk::new();
     let (ana, li) = (directory.open(), directory.open());
     let save = async |desk: &Directory, name: &str, at, by: &str, seen: Option<i64>| {
-        desk.save_draft("eu", draft("acme", name, at), by, seen.map(second))
-            .await
-            .expect("answered")
+        desk.save_draft(
+            place(&desk, "eu"),
+            draft("acme", name, at),
+            by,
+            seen.map(second),
+        )
+        .await
+        .expect("answered")
     };
     assert_eq!(save(&ana, "a", 1, "ana", None).await, DraftSaved::Kept);
     assert_eq!(save(&ana, "ab", 2, "ana", Some(1)).await, DraftSaved::Kept);
@@ -89,7 +109,7 @@ async fn the_newer_one_wins_and_is_told_of_the_other() {
         save(&ana, "abc", 2, "ana", Some(2)).await,
         DraftSaved::Overtaken(other("li", 3))
     );
-    let found = ana.drafts("eu").await.expect("readable");
+    let found = ana.drafts(place(&ana, "eu")).await.expect("readable");
     assert_eq!(found, [kept(draft("acme", "l", 3), "li")]);
 }
 
@@ -99,17 +119,32 @@ async fn what_was_sent_is_forgotten_but_not_what_was_typed_since_or_elsewhere() 
     let directory = desk.open();
     for (profile, group) in [("eu", "acme"), ("eu", "globex"), ("us", "acme")] {
         let draft = draft(group, "x", 5);
-        let saved = directory.save_draft(profile, draft, "ana", None).await;
+        let saved = directory
+            .save_draft(place(&directory, profile), draft, "ana", None)
+            .await;
         saved.expect("saved");
     }
     let forget = async |at| {
-        let forgotten = directory.forget_draft("eu", &id("acme"), second(at)).await;
+        let forgotten = directory
+            .forget_draft(place(&directory, "eu"), &id("acme"), second(at))
+            .await;
         forgotten.expect("answered");
-        directory.drafts("eu").await.expect("readable").len()
+        directory
+            .drafts(place(&directory, "eu"))
+            .await
+            .expect("readable")
+            .len()
     };
     assert_eq!(forget(4).await, 2, "it was changed after that");
     assert_eq!(forget(5).await, 1);
-    assert_eq!(directory.drafts("us").await.expect("readable").len(), 1);
+    assert_eq!(
+        directory
+            .drafts(place(&directory, "us"))
+            .await
+            .expect("readable")
+            .len(),
+        1
+    );
 }
 
 #[tokio::test]
@@ -118,7 +153,9 @@ async fn a_damaged_draft_hides_no_other() {
     let directory = desk.open();
     for group in ["acme", "globex"] {
         let draft = draft(group, "x", 5);
-        let saved = directory.save_draft("eu", draft, "ana", None).await;
+        let saved = directory
+            .save_draft(place(&directory, "eu"), draft, "ana", None)
+            .await;
         saved.expect("saved");
     }
     let damaged = desk.raw().execute(
@@ -126,6 +163,9 @@ async fn a_damaged_draft_hides_no_other() {
         [],
     );
     assert_eq!(damaged, Ok(1));
-    let found = directory.drafts("eu").await.expect("readable");
+    let found = directory
+        .drafts(place(&directory, "eu"))
+        .await
+        .expect("readable");
     assert_eq!(found, [kept(draft("globex", "x", 5), "ana")]);
 }

@@ -1,6 +1,7 @@
 //! The journal of rotations: one rotation per seen token, no step from a stale state, all of it replayable.
 
 use super::*;
+use crate::support::world::place;
 
 #[tokio::test]
 async fn a_step_that_comes_too_late_takes_everything_with_it() {
@@ -10,7 +11,7 @@ async fn a_step_that_comes_too_late_takes_everything_with_it() {
     let intended = Rotation::intended(OLD);
     let sending = step(rotation, intended, Event::Sending, 1);
     directory
-        .record("eu", stepped(sending.clone()))
+        .record(place(&directory, "eu"), stepped(sending.clone()))
         .await
         .expect("written");
     let late = Record {
@@ -19,7 +20,7 @@ async fn a_step_that_comes_too_late_takes_everything_with_it() {
         rotation: Some(sending),
         ..Record::default()
     };
-    let refused = directory.record("eu", late).await;
+    let refused = directory.record(place(&directory, "eu"), late).await;
     assert!(
         matches!(
             refused,
@@ -38,7 +39,13 @@ async fn a_step_that_comes_too_late_takes_everything_with_it() {
             .expect("read")
             .is_empty()
     );
-    assert!(directory.groups("eu").await.expect("read").is_empty());
+    assert!(
+        directory
+            .groups(place(&directory, "eu"))
+            .await
+            .expect("read")
+            .is_empty()
+    );
     assert!(directory.owners(NEW).await.expect("read").is_empty());
     assert_eq!(
         directory.happenings(rotation).await.expect("read").len(),
@@ -55,13 +62,17 @@ async fn a_step_that_does_not_follow_from_the_stored_rotation_is_refused() {
     let intended = Rotation::intended(OLD);
     let mut forged = step(rotation, intended, Event::Sending, 1);
     forged.after.state = State::Confirmed;
-    let refused = directory.record("eu", stepped(forged)).await;
+    let refused = directory
+        .record(place(&directory, "eu"), stepped(forged))
+        .await;
     assert!(
         matches!(refused, Err(DirectoryError::MovedOn { .. })),
         "{refused:?}"
     );
     let other_profile = step(rotation, intended, Event::Sending, 1);
-    let refused = directory.record("us", stepped(other_profile)).await;
+    let refused = directory
+        .record(place(&directory, "us"), stepped(other_profile))
+        .await;
     assert!(
         matches!(refused, Err(DirectoryError::NoRotation { .. })),
         "{refused:?}"
@@ -74,7 +85,11 @@ async fn of_fifty_at_once_over_two_handles_exactly_one_begins() {
     let handles = [desk.open(), desk.open()];
     let begun = join_all((0..50).map(|n| {
         let directory = handles[n % 2].clone();
-        async move { directory.begin_rotation("eu", intent("acme", OLD)).await }
+        async move {
+            directory
+                .begin_rotation(place(&directory, "eu"), intent("acme", OLD))
+                .await
+        }
     }))
     .await;
     let (mut started, mut taken) = (Vec::new(), Vec::new());
@@ -87,12 +102,14 @@ async fn of_fifty_at_once_over_two_handles_exactly_one_begins() {
     assert_eq!((started.len(), taken.len()), (1, 49));
     assert!(taken.iter().all(|id| *id == started[0]));
     // Another token of the group may be the work of the one that is not settled.
-    let next = handles[0].begin_rotation("eu", intent("acme", NEW)).await;
+    let next = handles[0]
+        .begin_rotation(place(&handles[0], "eu"), intent("acme", NEW))
+        .await;
     assert!(matches!(next, Ok(Begun::TakenBy(row)) if row.id == started[0]));
     start(&handles[1], intent("globex", OLD)).await;
     let ended = step(started[0], Rotation::intended(OLD), Event::FoundAtStart, 1);
     handles[0]
-        .record("eu", stepped(ended))
+        .record(place(&handles[0], "eu"), stepped(ended))
         .await
         .expect("written");
     start(&handles[0], intent("acme", NEW)).await;
@@ -106,7 +123,7 @@ async fn a_token_is_free_again_after_a_rotation_that_was_not_applied() {
     let ended = step(first, Rotation::intended(OLD), Event::FoundAtStart, 1);
     assert_eq!(ended.after.state, State::NotApplied);
     directory
-        .record("eu", stepped(ended))
+        .record(place(&directory, "eu"), stepped(ended))
         .await
         .expect("written");
     assert_ne!(start(&directory, intent("acme", OLD)).await, first);
@@ -123,7 +140,7 @@ async fn rotations_are_listed_newest_first_and_filtered() {
     sending.note = Some("sending".into());
     let sent = sending.after;
     directory
-        .record("eu", stepped(sending))
+        .record(place(&directory, "eu"), stepped(sending))
         .await
         .expect("written");
     let row = directory
@@ -136,7 +153,7 @@ async fn rotations_are_listed_newest_first_and_filtered() {
     assert_eq!(row.reason.as_deref(), Some("leaked"));
     let conflict = step(acme, sent, Event::Answered(Answer::WrongGroup), 4);
     directory
-        .record("eu", stepped(conflict))
+        .record(place(&directory, "eu"), stepped(conflict))
         .await
         .expect("written");
 
@@ -148,7 +165,7 @@ async fn rotations_are_listed_newest_first_and_filtered() {
     assert_eq!(list(all.clone()).await, [globex, acme]);
     let open = RotationFilter {
         open_only: true,
-        profile: Some("eu".into()),
+        place: Some(place(&directory, "eu")),
         ..all.clone()
     };
     assert_eq!(list(open).await, [globex]);
@@ -158,7 +175,7 @@ async fn rotations_are_listed_newest_first_and_filtered() {
     };
     assert_eq!(list(of_acme).await, [acme]);
     let elsewhere = RotationFilter {
-        profile: Some("us".into()),
+        place: Some(place(&directory, "us")),
         ..all.clone()
     };
     assert!(list(elsewhere).await.is_empty());
@@ -220,7 +237,7 @@ fn replaying_the_journal_gives_the_stored_rotation() {
                     let step = step(rotation, now, event, steps);
                     now = step.after;
                     steps += 1;
-                    directory.record("eu", stepped(step)).await.expect("written");
+                    directory.record(place(&directory, "eu"), stepped(step)).await.expect("written");
                 }
             }
             let row = directory.rotation(rotation).await.expect("read").expect("there");

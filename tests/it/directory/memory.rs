@@ -1,5 +1,6 @@
 //! Groups, history, owners: what is learnt, what stays, in which order it comes back.
 
+use crate::support::world::place;
 use groupdesk::domain::search::{ListView, SortBy};
 
 use super::*;
@@ -9,13 +10,13 @@ async fn what_an_answer_is_silent_about_stays() {
     let desk = Desk::new();
     let directory = desk.open();
     let first = directory
-        .record("eu", learnt(full_lesson()))
+        .record(place(&directory, "eu"), learnt(full_lesson()))
         .await
         .expect("written")
         .group
         .expect("a group");
     let silent = directory
-        .record("eu", learnt(lesson("acme", NEW, 5)))
+        .record(place(&directory, "eu"), learnt(lesson("acme", NEW, 5)))
         .await
         .expect("written");
     assert!(silent.noticed.token_changed_elsewhere);
@@ -29,7 +30,10 @@ async fn what_an_answer_is_silent_about_stays() {
     assert_eq!((mapping.source, mapping.at), (Source::Sent, second(0)));
     assert_eq!(group.last_seen, Some(second(5)));
 
-    let read = directory.group("eu", &id("acme")).await.expect("read");
+    let read = directory
+        .group(place(&directory, "eu"), &id("acme"))
+        .await
+        .expect("read");
     assert_eq!(
         read.as_ref(),
         Some(&group),
@@ -40,7 +44,10 @@ async fn what_an_answer_is_silent_about_stays() {
     let properties = group.properties.expect("known").value;
     assert_eq!(properties["z"].to_string(), "12345678901234567890.10");
     assert_eq!(
-        directory.group("us", &id("acme")).await.expect("read"),
+        directory
+            .group(place(&directory, "us"), &id("acme"))
+            .await
+            .expect("read"),
         None
     );
 }
@@ -51,25 +58,38 @@ async fn groups_come_ordered_by_id_and_many_records_are_one_transaction() {
     let directory = desk.open();
     let ids = ["b", "é", "a", "B", "aa"];
     let records = ids.map(|id| learnt(lesson(id, OLD, 0))).to_vec();
-    let recorded = directory.record_all("eu", records).await.expect("written");
+    let recorded = directory
+        .record_all(place(&directory, "eu"), records)
+        .await
+        .expect("written");
     let answered: Vec<_> = recorded
         .into_iter()
         .map(|r| r.group.expect("a group").id.as_str().to_owned())
         .collect();
     assert_eq!(answered, ids);
-    let listed: Vec<_> = directory.groups("eu").await.expect("read");
+    let listed: Vec<_> = directory
+        .groups(place(&directory, "eu"))
+        .await
+        .expect("read");
     let listed: Vec<_> = listed.iter().map(|group| group.id.as_str()).collect();
     assert_eq!(listed, ["B", "a", "aa", "b", "é"]);
 
     let mut records = vec![learnt(lesson("new", OLD, 1))];
     let rotation = Rotation::intended(OLD);
     records.push(stepped(step(RotationId(99), rotation, Event::Sending, 1)));
-    let refused = directory.record_all("eu", records).await;
+    let refused = directory.record_all(place(&directory, "eu"), records).await;
     assert!(
         matches!(refused, Err(DirectoryError::NoRotation { .. })),
         "{refused:?}"
     );
-    assert_eq!(directory.groups("eu").await.expect("read").len(), 5);
+    assert_eq!(
+        directory
+            .groups(place(&directory, "eu"))
+            .await
+            .expect("read")
+            .len(),
+        5
+    );
 }
 
 #[tokio::test]
@@ -77,8 +97,17 @@ async fn a_damaged_group_hides_no_other_and_is_named() {
     let desk = Desk::new();
     let directory = desk.open();
     let records = vec![learnt(full_lesson()), learnt(lesson("globex", NEW, 0))];
-    directory.record_all("eu", records).await.expect("written");
-    assert!(directory.damaged("eu").await.expect("read").is_empty());
+    directory
+        .record_all(place(&directory, "eu"), records)
+        .await
+        .expect("written");
+    assert!(
+        directory
+            .damaged(place(&directory, "eu"))
+            .await
+            .expect("read")
+            .is_empty()
+    );
     let raw = desk.raw();
     raw.execute(
         "UPDATE user_groups SET mapping = '[1]' WHERE user_group_id = 'acme'",
@@ -86,11 +115,17 @@ async fn a_damaged_group_hides_no_other_and_is_named() {
     )
     .expect("damaged");
 
-    let groups = directory.groups("eu").await.expect("read");
+    let groups = directory
+        .groups(place(&directory, "eu"))
+        .await
+        .expect("read");
     assert_eq!(groups.len(), 2);
     assert_eq!(groups[0].mapping, None);
     assert!(groups[0].properties.is_some());
-    let damaged = directory.damaged("eu").await.expect("read");
+    let damaged = directory
+        .damaged(place(&directory, "eu"))
+        .await
+        .expect("read");
     assert_eq!(damaged.len(), 1);
     assert_eq!(
         (damaged[0].user_group_id.as_str(), &damaged[0].fields[..]),
@@ -99,10 +134,16 @@ async fn a_damaged_group_hides_no_other_and_is_named() {
 
     // A lesson about something else leaves the damage to be looked at; one about the mapping ends it.
     directory
-        .record("eu", learnt(lesson("acme", OLD, 1)))
+        .record(place(&directory, "eu"), learnt(lesson("acme", OLD, 1)))
         .await
         .expect("written");
-    assert_eq!(directory.damaged("eu").await.expect("read"), damaged);
+    assert_eq!(
+        directory
+            .damaged(place(&directory, "eu"))
+            .await
+            .expect("read"),
+        damaged
+    );
     let stored: String = raw
         .query_row(
             "SELECT mapping FROM user_groups WHERE user_group_id = 'acme'",
@@ -112,10 +153,16 @@ async fn a_damaged_group_hides_no_other_and_is_named() {
         .expect("read");
     assert_eq!(stored, "[1]");
     directory
-        .record("eu", learnt(full_lesson()))
+        .record(place(&directory, "eu"), learnt(full_lesson()))
         .await
         .expect("written");
-    assert!(directory.damaged("eu").await.expect("read").is_empty());
+    assert!(
+        directory
+            .damaged(place(&directory, "eu"))
+            .await
+            .expect("read")
+            .is_empty()
+    );
 }
 
 #[tokio::test]
@@ -129,7 +176,10 @@ async fn owners_are_found_by_current_and_former_tokens() {
         ("us", "acme", OLD, 3),
     ] {
         let record = learnt(lesson(group, fingerprint, at));
-        directory.record(profile, record).await.expect("written");
+        directory
+            .record(place(&directory, profile), record)
+            .await
+            .expect("written");
     }
     let told: Vec<_> = directory
         .owners(OLD)
@@ -160,7 +210,10 @@ async fn history_is_listed_newest_first_and_filtered() {
         ("eu", "a", 6),
     ] {
         let record = told(entry(profile, group, at));
-        directory.record(profile, record).await.expect("written");
+        directory
+            .record(place(&directory, profile), record)
+            .await
+            .expect("written");
     }
     let list = async |filter| -> Vec<i64> {
         let lines = directory.history(filter).await.expect("read");
@@ -169,7 +222,7 @@ async fn history_is_listed_newest_first_and_filtered() {
     let all = HistoryFilter::default();
     assert_eq!(list(all.clone()).await, [4, 3, 2, 1]);
     let eu = HistoryFilter {
-        profile: Some("eu".into()),
+        place: Some(place(&directory, "eu")),
         ..all.clone()
     };
     assert_eq!(list(eu.clone()).await, [4, 3, 1]);
@@ -197,7 +250,7 @@ async fn history_and_events_refuse_update_delete_and_replace() {
     let desk = Desk::new();
     let directory = desk.open();
     directory
-        .record("eu", told(entry("eu", "acme", 0)))
+        .record(place(&directory, "eu"), told(entry("eu", "acme", 0)))
         .await
         .expect("written");
     start(&directory, intent("acme", OLD)).await;
@@ -227,7 +280,8 @@ async fn a_write_whose_caller_has_gone_is_still_done() {
     let desk = Desk::new();
     let directory = desk.open();
     {
-        let mut write = Box::pin(directory.record("eu", told(entry("eu", "acme", 0))));
+        let mut write =
+            Box::pin(directory.record(place(&directory, "eu"), told(entry("eu", "acme", 0))));
         let polled = futures_util::poll!(write.as_mut());
         drop(polled);
     }
@@ -251,7 +305,9 @@ async fn a_lesson_drawn_upon_another_token_is_refused_whole() {
         (NEW, Some(NEW), false),
         (NEW, Some(OLD), true),
     ] {
-        let recorded = directory.record("eu", upon(fingerprint, seen)).await;
+        let recorded = directory
+            .record(place(&directory, "eu"), upon(fingerprint, seen))
+            .await;
         match recorded {
             Ok(_) => assert!(taken, "{fingerprint:?} upon {seen:?}"),
             Err(DirectoryError::Overtaken(given)) => {

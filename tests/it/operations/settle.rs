@@ -1,5 +1,6 @@
 //! Settling by a later look-up: what a get shows, at which time, decides; two desks see the same clockwork.
 
+use crate::support::world::place;
 use std::time::Duration;
 
 use groupdesk::{
@@ -213,9 +214,13 @@ pub(super) async fn leave_behind(
         by: "dead@nowhere".into(),
         reason: None,
         at: noon(),
+        profile: profile.clone(),
+        key: None,
         item: None,
     };
-    let begun = directory.begin_rotation(profile, intent).await;
+    let begun = directory
+        .begin_rotation(place(directory, profile), intent)
+        .await;
     let groupdesk::directory::Begun::Started(row) = begun.expect("begun") else {
         panic!("the token is held");
     };
@@ -235,7 +240,10 @@ pub(super) async fn leave_behind(
             rotation: Some(step),
             ..Record::default()
         };
-        directory.record(profile, record).await.expect("written");
+        directory
+            .record(place(directory, profile), record)
+            .await
+            .expect("written");
     }
     row
 }

@@ -15,11 +15,11 @@ use std::{
 use groupdesk::{
     api::wire::DEFAULT_PATH,
     config::{
-        Overrides, Settings,
+        Environment, Overrides, Settings,
         files::{private_folder, write_new_private},
         profile::{KeySource, Profile},
     },
-    directory::Directory,
+    directory::{Directory, PlaceId},
     domain::group::{EnvironmentTag, UserGroupId},
     operations::Operations,
     service::{Running, Service, seed::SeedGroup, store::Store},
@@ -27,7 +27,7 @@ use groupdesk::{
 use secrecy::ExposeSecret;
 use serde_json::Value;
 
-pub(crate) use desk::Desk;
+pub(crate) use desk::{Desk, place};
 
 /// The usual operator.
 pub(crate) const ANA: &str = "ana@bastion2";
@@ -94,14 +94,18 @@ impl World {
         let service = Service::start(listen, store.clone(), DEFAULT_PATH)
             .await
             .expect("a service");
-        Self {
+        let world = Self {
             base_url: format!("http://{}", service.address),
             service: Some(service),
             store,
             keys,
             directory: open(folder.path(), "groupdesk"),
             folder,
+        };
+        for side in [Side::Production, Side::Testing] {
+            world.place(side);
         }
+        world
     }
 
     pub(crate) fn base_url(&self) -> &str {
@@ -161,6 +165,17 @@ impl World {
 
     pub(crate) fn key_source(&self, side: Side, read_only: bool) -> KeySource {
         KeySource::File(key_file(self.folder.path(), side, read_only))
+    }
+
+    /// Where the usual directory keeps what belongs to this environment.
+    pub(crate) fn place(&self, side: Side) -> PlaceId {
+        self.place_in(&self.directory, side)
+    }
+
+    /// The same of another directory.
+    pub(crate) fn place_in(&self, directory: &Directory, side: Side) -> PlaceId {
+        let profile = self.profile(side);
+        desk::bind(directory, &profile, &Environment::default()).expect("bound")
     }
 
     /// What [`ANA`] can do with the usual directory.
@@ -319,7 +334,7 @@ async fn the_configuration_file_says_what_the_profiles_say() {
     }
     let usual = settings.profile(None).expect("a default");
     assert_eq!(usual.name, Side::Testing.name());
-    let groups = world.directory().groups(&usual.name).await;
+    let groups = world.directory().groups(world.place(Side::Testing)).await;
     assert_eq!(groups.expect("readable"), [], "nothing is known at first");
 }
 

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::super::{DemoError, samples::Place};
 use crate::{
-    directory::{Begun, Directory, Intent, Record, RotationStep},
+    directory::{Begun, Directory, Intent, PlaceId, Record, RotationStep},
     domain::{
         history::{Ending, Entry, Operation},
         known::Lesson,
@@ -41,7 +41,7 @@ fn note_of(ending: Ending) -> Option<String> {
 /// Makes the intent durable; returns the steps that follow, with what was learnt and the lines of the history.
 pub(super) async fn journaled(
     directory: &Directory,
-    place: Place,
+    (place, number): (Place, PlaceId),
     lesson: Lesson,
 ) -> Result<Vec<(Timestamp, Record)>, DemoError> {
     let Some(new) = lesson.returned.as_ref().map(|found| found.fingerprint) else {
@@ -60,9 +60,11 @@ pub(super) async fn journaled(
         by: lesson.by.clone(),
         reason: reason.clone(),
         at: lesson.at,
+        profile: profile.into(),
+        key: None,
         item: None,
     };
-    let Begun::Started(row) = directory.begin_rotation(profile, intent).await? else {
+    let Begun::Started(row) = directory.begin_rotation(number, intent).await? else {
         return Err(DemoError::Samples(format!("{id} is rotated twice at once")));
     };
     let sent = lesson.at;

@@ -1,6 +1,7 @@
 //! A second signal while what is in flight is being finished ("14" of rotation.md), to the program itself: it leaves at
 //! once, and knows later what it had sent.
 
+use crate::support::world::place;
 use std::{process::Stdio, time::Duration};
 
 use groupdesk::{directory::Directory, domain::rotation::State, operations::Assurance};
@@ -29,8 +30,13 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 async fn states(scene: &Scene<'_>) -> Vec<Option<State>> {
     let directory = Directory::open(&scene.directory).expect("a directory");
     let profile = Side::Testing.name();
-    let batches = directory.batches(profile).await.expect("readable");
-    let items = directory.batch_items(profile, batches[0].id).await;
+    let batches = directory
+        .batches(place(&directory, profile))
+        .await
+        .expect("readable");
+    let items = directory
+        .batch_items(place(&directory, profile), batches[0].id)
+        .await;
     let items = items.expect("readable");
     items.iter().map(|item| item.state).collect()
 }

@@ -1,6 +1,7 @@
 //! A directory of an older groupdesk: a copy is kept before its schema changes, whole and private, or nothing is changed;
 //! whatever is in the way, and whenever it is killed.
 
+use crate::support::world::place;
 use std::{
     fs,
     os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink},
@@ -128,7 +129,11 @@ fn contents(path: &Path) -> (i64, usize, usize) {
 async fn must_have_all(path: &Path) {
     let directory = Directory::open(path).expect("it opens");
     assert_eq!(
-        directory.groups(PROFILE).await.expect("readable").len(),
+        directory
+            .groups(place(&directory, PROFILE))
+            .await
+            .expect("readable")
+            .len(),
         ROWS
     );
     let history = directory.history(HistoryFilter::default()).await;

@@ -1,6 +1,7 @@
 //! A process that writes into a directory and says every write that was acknowledged: the test binary again, told by one
 //! variable what to do; and the look afterwards whether all of that is there.
 
+use crate::support::world::place;
 use std::{
     collections::BTreeSet,
     env,
@@ -146,7 +147,10 @@ pub(super) async fn note(directory: &Directory, group: &str) -> Result<(), Direc
         entry: Some(entry(group)),
         ..Record::default()
     };
-    directory.record(PROFILE, record).await.map(|_| ())
+    directory
+        .record(place(directory, PROFILE), record)
+        .await
+        .map(|_| ())
 }
 
 /// The four kinds of writes of one group, each said once it is acknowledged.
@@ -159,9 +163,13 @@ pub(super) async fn group(directory: &Directory, name: &str, said: impl Fn(&str)
         by: "ana@bastion2".into(),
         reason: Some("leaked".into()),
         at: noon(),
+        profile: PROFILE.into(),
+        key: None,
         item: None,
     };
-    let begun = directory.begin_rotation(PROFILE, intent).await;
+    let begun = directory
+        .begin_rotation(place(directory, PROFILE), intent)
+        .await;
     let Begun::Started(rotation) = begun.expect("written") else {
         panic!("the token is of this group alone")
     };
@@ -179,7 +187,10 @@ pub(super) async fn group(directory: &Directory, name: &str, said: impl Fn(&str)
         rotation: Some(step),
         ..Record::default()
     };
-    directory.record(PROFILE, record).await.expect("written");
+    directory
+        .record(place(directory, PROFILE), record)
+        .await
+        .expect("written");
     said(&format!("sent {name}"));
     let draft = Draft {
         user_group_id: id(name),
@@ -192,7 +203,9 @@ pub(super) async fn group(directory: &Directory, name: &str, said: impl Fn(&str)
         base_at: noon(),
         changed_at: noon(),
     };
-    let saved = directory.save_draft(PROFILE, draft, "ana", None).await;
+    let saved = directory
+        .save_draft(place(directory, PROFILE), draft, "ana", None)
+        .await;
     saved.expect("written");
     said(&format!("draft {name}"));
 }
@@ -280,7 +293,7 @@ impl Drop for Scribe {
 /// What is in a directory, in the words of the acknowledgements.
 pub(super) async fn present(directory: &Directory) -> Result<BTreeSet<String>, DirectoryError> {
     let mut found = BTreeSet::new();
-    let groups = directory.groups(PROFILE).await?;
+    let groups = directory.groups(place(directory, PROFILE)).await?;
     let history = directory.history(HistoryFilter::default()).await?;
     let named: BTreeSet<_> = groups.iter().map(|group| group.id.to_string()).collect();
     let told: BTreeSet<_> = history
@@ -295,7 +308,7 @@ pub(super) async fn present(directory: &Directory) -> Result<BTreeSet<String>, D
             found.insert(format!("sent {}", row.user_group_id));
         }
     }
-    for kept in directory.drafts(PROFILE).await? {
+    for kept in directory.drafts(place(directory, PROFILE)).await? {
         found.insert(format!("draft {}", kept.draft.user_group_id));
     }
     Ok(found)

@@ -105,7 +105,7 @@ async fn storm(seed: u64) {
     let distinct: HashSet<_> = sent.iter().collect();
     assert_eq!(distinct.len(), sent.len(), "a token was sent twice");
     let filter = RotationFilter {
-        profile: Some(Side::Testing.name().into()),
+        place: Some(stage.ana.place().await.expect("readable")),
         ..RotationFilter::default()
     };
     let rows = stage

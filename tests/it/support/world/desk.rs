@@ -1,13 +1,19 @@
 //! One operator's desk: whose it is, which directory and service it uses, and what time it is there.
 
-use std::time::Duration;
+use std::{
+    pin::pin,
+    sync::Arc,
+    task::{Context, Poll, Wake, Waker},
+    thread::{self, Thread},
+    time::Duration,
+};
 
 use groupdesk::{
     config::{
         Environment,
         profile::{KeySource, Profile},
     },
-    directory::Directory,
+    directory::{Answer, Caller, Directory, PlaceId},
     operations::{Clock, Operations},
 };
 use jiff::Timestamp;
@@ -91,7 +97,15 @@ impl Desk {
         self
     }
 
+    /// Bound to the place that goes by the profile's name, whatever its address and key: stories of other things meet no
+    /// question. [`Desk::unbound`] meets it.
     pub(crate) fn operations(self) -> Operations {
+        bind(&self.directory, &self.profile, &self.environment);
+        self.unbound()
+    }
+
+    /// As somebody who comes for the first time.
+    pub(crate) fn unbound(self) -> Operations {
         Operations::new(
             self.profile,
             self.environment,
@@ -100,4 +114,73 @@ impl Desk {
             self.clock,
         )
     }
+}
+
+/// Answers the question which place a profile means, as a person would who knows. `None` where its key cannot be read or
+/// is another place's: then its first use is refused.
+pub(crate) fn bind(
+    directory: &Directory,
+    profile: &Profile,
+    environment: &Environment,
+) -> Option<PlaceId> {
+    wait_for(async {
+        let key = profile.api_key.read(environment).await.ok()?;
+        let caller = Caller {
+            profile: profile.name.clone(),
+            url: profile.url(),
+            key: directory.fingerprinter().of_key(&key),
+            environment: profile.environment.clone(),
+            from_variables: false,
+            key_changes: false,
+            at: Timestamp::now(),
+            by: ANA.into(),
+        };
+        let places = directory.places().await.expect("readable");
+        let place = places.iter().find(|place| place.name == profile.name);
+        let answer = match place {
+            Some(place) => Answer::Same {
+                place: Some(place.id),
+                unproven: true,
+            },
+            None => Answer::New,
+        };
+        let bound = directory.answer_binding(caller, answer).await;
+        bound.expect("writable").ok().map(|bound| bound.place)
+    })
+}
+
+/// Waits on this very thread: scenes are built where nothing can be awaited.
+fn wait_for<T>(work: impl Future<Output = T>) -> T {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let mut work = pin!(work);
+    loop {
+        match work.as_mut().poll(&mut context) {
+            Poll::Ready(done) => return done,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+/// The place of this name, made where there is none; with a key of its own.
+pub(crate) fn place(directory: &Directory, name: &str) -> PlaceId {
+    let known = wait_for(directory.places()).expect("readable");
+    if let Some(place) = known.iter().find(|place| place.name == name) {
+        return place.id;
+    }
+    let profile = Profile::new(
+        name,
+        &format!("https://{name}.example.com"),
+        KeySource::Env("KEY".into()),
+    );
+    let environment = [("KEY", format!("key-of-{name}").as_str())]
+        .into_iter()
+        .collect();
+    bind(directory, &profile, &environment).expect("bound")
 }

@@ -1,0 +1,407 @@
+//! Which place a profile means, asked before anything is sent, recorded or settled (hazard 12: a key decides the
+//! environment, and a get carries no tag).
+
+use std::sync::{Mutex, PoisonError};
+
+use super::{Failure, Operations};
+use crate::{
+    api::wire::GroupRequest,
+    directory::{
+        Alarm, Answer, Binding, Bound, Caller, DirectoryError, KeyId, KeyState, OtherPlace, Place,
+        PlaceEvent, PlaceId, Question, Refusal, Why,
+    },
+    domain::{
+        group::{EnvironmentTag, UserGroupId},
+        text::visible,
+    },
+};
+
+/// The place of these operations, once it was asked for.
+#[derive(Debug, Default)]
+pub(super) struct Here(Mutex<Option<Bound>>);
+
+impl Here {
+    fn get(&self) -> Option<Bound> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn set(&self, bound: Option<Bound>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = bound;
+    }
+}
+
+/// Why nothing may be sent for this profile before a person has said something.
+#[derive(Debug, thiserror::Error)]
+pub enum PlaceProblem {
+    /// It is not clear which place the profile means.
+    #[error(
+        "profile {profile}: {}; nothing was sent. {}",
+        why(question),
+        what_to_type(profile, *from_variables, question)
+    )]
+    Asked {
+        profile: String,
+        from_variables: bool,
+        question: Box<Question>,
+    },
+    #[error(
+        "profile {profile} and profile {other} are both place {place}, but their `environment` differs; nothing was sent. \
+         Correct `environment` in one of them, or take one back: groupdesk profile bind {other} --undo"
+    )]
+    TagConflict {
+        profile: String,
+        other: String,
+        place: String,
+    },
+    /// The key is new at its place.
+    #[error(
+        "the API key of profile {profile} is new at place {place} and on trial; nothing was sent. Prove it with a group \
+         that is known there: groupdesk profile bind {profile} --same-environment --proof ID"
+    )]
+    OnTrial { profile: String, place: String },
+    /// The trial failed: what was read is not of this place.
+    #[error(
+        "ALARM: \"{id}\" {}: the API key of profile {profile} is not one of place {place}. The binding is taken back, nothing \
+         was recorded. If this is another environment: groupdesk profile bind {profile} --new-environment",
+        if *created { "was CREATED by reading it" } else { "has a token that was never seen there" }
+    )]
+    NotProven {
+        profile: String,
+        place: String,
+        id: UserGroupId,
+        created: bool,
+    },
+    /// A proof needs a group of the place whose token was seen.
+    #[error("\"{id}\" cannot prove a key at place {place}: {why}; nothing was sent")]
+    NoProof {
+        id: UserGroupId,
+        place: String,
+        why: &'static str,
+    },
+    /// An answer contradicted the place, and nobody has said yet that it is in order.
+    #[error(
+        "ALARM of {} at place {place}: {}{}; nothing by id is sent for it until a person acknowledges that: \
+         groupdesk place acknowledge {place} --reason WHY",
+        alarm.at.strftime("%Y-%m-%d %H:%M UTC"),
+        visible(&alarm.what),
+        alarm.user_group_id.as_ref().map_or_else(String::new, |id| format!(" (\"{}\")", visible(id)))
+    )]
+    Alarmed { place: String, alarm: Box<Alarm> },
+    #[error("{}; nothing was changed", refused(refusal))]
+    Refused { refusal: Refusal },
+    #[error("there is no place {name}; nothing was changed. `groupdesk place list` names them")]
+    NoPlace { name: String },
+    #[error("another place has the name {name}; nothing was changed")]
+    NameTaken { name: String },
+}
+
+impl PlaceProblem {
+    /// Something was contradicted, as opposed to not yet told.
+    pub fn is_alarm(&self) -> bool {
+        matches!(self, Self::NotProven { .. } | Self::Alarmed { .. })
+    }
+
+    /// It concerns which place the API key belongs to.
+    pub fn is_of_the_key(&self) -> bool {
+        match self {
+            Self::Asked { .. } | Self::OnTrial { .. } => true,
+            Self::TagConflict { .. }
+            | Self::NotProven { .. }
+            | Self::NoProof { .. }
+            | Self::Alarmed { .. }
+            | Self::Refused { .. }
+            | Self::NoPlace { .. }
+            | Self::NameTaken { .. } => false,
+        }
+    }
+}
+
+fn why(question: &Question) -> String {
+    let key = question.key;
+    match question.why {
+        Why::NewKey => format!("its API key (fingerprint {key}) is not known at its address"),
+        Why::OtherAddress => "its address is not the one it was known with".into(),
+        Why::OtherName => "its address and API key are those of another place than its name".into(),
+        Why::FromBefore => {
+            "what is known under its name comes from before API keys were compared".into()
+        }
+    }
+}
+
+fn what_to_type(profile: &str, from_variables: bool, question: &Question) -> String {
+    let name = if from_variables {
+        "--variables"
+    } else {
+        profile
+    };
+    let known: Vec<_> = question
+        .places
+        .iter()
+        .map(|place| format!("{} ({} groups)", place.name, place.groups))
+        .collect();
+    let which = match question.places.as_slice() {
+        [_] => String::new(),
+        _ => " PLACE".into(),
+    };
+    let same = format!("groupdesk profile bind {name} --same-environment{which}");
+    if question.why == Why::FromBefore {
+        return format!(
+            "Known: {}. If it is that environment: {same}; if not: groupdesk profile bind {name} --new-environment",
+            known.join(", ")
+        );
+    }
+    format!(
+        "Known: {}. If it is the same environment with another key or address: {same}; if it is another one: groupdesk \
+         profile bind {name} --new-environment",
+        known.join(", ")
+    )
+}
+
+fn refused(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::AlreadyKnown { place } => {
+            format!("its address and API key are those of place {place} already")
+        }
+        Refusal::WhichPlace { places } if places.is_empty() => {
+            "no place is known that it could be; leave it to the first use".into()
+        }
+        Refusal::WhichPlace { places } => format!(
+            "several places are possible, name one: --same-environment {}",
+            places.join(" | ")
+        ),
+        Refusal::NotBound => "it is not bound to any place".into(),
+        Refusal::OtherPlace { place } => format!(
+            "its API key is known at place {place}; where both are one environment: groupdesk place merge"
+        ),
+    }
+}
+
+impl Operations {
+    /// The place for reading what is known: the one that this profile was last bound to. Needs no API key.
+    pub async fn place(&self) -> Result<PlaceId, DirectoryError> {
+        if let Some(bound) = self.0.here.get() {
+            return Ok(bound.place);
+        }
+        let profile = self.profile();
+        let (directory, url) = (self.directory(), profile.url());
+        if let Some(place) = directory.place_of(&profile.name, &url).await? {
+            return Ok(place);
+        }
+        // A profile under another name: address and key tell. Asked once, because reading the key may take a command.
+        let by_key = self.0.by_key.get_or_init(|| async {
+            let key = self.api_key().await.ok()?;
+            let key = directory.fingerprinter().of_key(&key);
+            directory.place_with_key(&url, key).await.ok().flatten()
+        });
+        Ok(by_key.await.unwrap_or(PlaceId::NONE))
+    }
+
+    /// The place for writing down what needs no request: drafts, rows of a file. Bound first where it never was.
+    pub(super) async fn place_to_write(&self) -> Result<PlaceId, DirectoryError> {
+        match self.bound().await {
+            Ok(bound) => Ok(bound.place),
+            Err(Failure::NothingSent(error)) => Err(error),
+            Err(failure) => Err(DirectoryError::NotBound(failure.to_string())),
+        }
+    }
+
+    /// The place that was bound in this process; for writing what an exchange left behind.
+    pub(super) fn here(&self) -> PlaceId {
+        self.0.here.get().map_or(PlaceId::NONE, |bound| bound.place)
+    }
+
+    /// The key that requests are sent with now.
+    pub(super) fn key_id(&self) -> Option<KeyId> {
+        self.0.here.get().map(|bound| bound.key)
+    }
+
+    /// The tag that answers must not contradict.
+    pub(super) fn expected_tag(&self) -> Option<EnvironmentTag> {
+        let told = self.profile().environment.clone();
+        told.or_else(|| self.0.here.get().and_then(|bound| bound.tag))
+    }
+
+    /// Other places of the same address that hold something; only for a profile made of variables, once it is bound.
+    pub fn other_places(&self) -> Vec<OtherPlace> {
+        self.0
+            .here
+            .get()
+            .map_or_else(Vec::new, |bound| bound.others)
+    }
+
+    async fn caller(&self) -> Result<Caller, Failure> {
+        let profile = self.profile();
+        let key = self.api_key().await?;
+        Ok(Caller {
+            profile: profile.name.clone(),
+            url: profile.url(),
+            key: self.directory().fingerprinter().of_key(&key),
+            environment: profile.environment.clone(),
+            from_variables: profile.from_variables,
+            key_changes: profile.key_changes,
+            at: self.now(),
+            by: self.operator().to_owned(),
+        })
+    }
+
+    /// Compares the API key with what is known, before anything is recorded. Refuses where only a person can say which
+    /// place the profile means.
+    pub async fn bound(&self) -> Result<Bound, Failure> {
+        if let Some(bound) = self.0.here.get() {
+            return Ok(bound);
+        }
+        self.bind().await
+    }
+
+    async fn bind(&self) -> Result<Bound, Failure> {
+        let caller = self.caller().await?;
+        let profile = self.profile();
+        let binding = self.directory().bind(caller).await;
+        match binding.map_err(Failure::NothingSent)? {
+            Binding::Bound(bound) => {
+                self.0.here.set(Some(bound.clone()));
+                Ok(bound)
+            }
+            Binding::Asked(question) => Err(PlaceProblem::Asked {
+                profile: profile.name.clone(),
+                from_variables: profile.from_variables,
+                question: Box::new(question),
+            }
+            .into()),
+            Binding::TagConflict {
+                place,
+                profile: other,
+            } => Err(PlaceProblem::TagConflict {
+                profile: profile.name.clone(),
+                other,
+                place,
+            }
+            .into()),
+        }
+    }
+
+    /// The gate of every request: the key is one of the place and not on trial, and no alarm stands.
+    pub(super) async fn may_send(&self) -> Result<(), Failure> {
+        let mut bound = self.bound().await?;
+        for _ in 0..2 {
+            let gate = self.directory().gate(bound.place, bound.key).await;
+            let gate = gate.map_err(Failure::NothingSent)?;
+            if gate.key == KeyState::Withdrawn {
+                // Another process took it back, or the place became part of another one.
+                self.0.here.set(None);
+                bound = self.bind().await?;
+                continue;
+            }
+            if let Some(alarm) = gate.alarm {
+                return Err(PlaceProblem::Alarmed {
+                    place: bound.name,
+                    alarm: Box::new(alarm),
+                }
+                .into());
+            }
+            bound.on_trial = gate.key == KeyState::Trial;
+            bound.tag = gate.tag;
+            self.0.here.set(Some(bound.clone()));
+            if bound.on_trial {
+                return Err(PlaceProblem::OnTrial {
+                    profile: self.profile().name.clone(),
+                    place: bound.name,
+                }
+                .into());
+            }
+            return Ok(());
+        }
+        Err(PlaceProblem::OnTrial {
+            profile: self.profile().name.clone(),
+            place: bound.name,
+        }
+        .into())
+    }
+
+    /// Binds the profile as a person said.
+    pub async fn answer_binding(&self, answer: Answer) -> Result<Bound, Failure> {
+        let caller = self.caller().await?;
+        let answered = self.directory().answer_binding(caller, answer).await;
+        let bound = answered
+            .map_err(Failure::NothingSent)?
+            .map_err(|refusal| PlaceProblem::Refused { refusal })?;
+        self.0
+            .here
+            .set((answer != Answer::Undo).then(|| bound.clone()));
+        Ok(bound)
+    }
+
+    /// Reads one group that a person names, to prove that a key on trial is of its place: the token must be one that was
+    /// seen there. Anything else takes the binding back. Says whether there was a trial at all.
+    pub async fn prove(&self, id: &UserGroupId) -> Result<bool, Failure> {
+        let bound = self.bound().await?;
+        if !bound.on_trial {
+            return Ok(false);
+        }
+        let no_proof = |why| {
+            Failure::from(PlaceProblem::NoProof {
+                id: id.clone(),
+                place: bound.name.clone(),
+                why,
+            })
+        };
+        let standing = self.directory().standing(bound.place, id).await;
+        let standing = standing.map_err(Failure::NothingSent)?;
+        let known = standing
+            .group
+            .and_then(|group| group.fingerprint.zip(group.last_seen));
+        if known.is_none() {
+            return Err(no_proof("its token was never seen there"));
+        }
+        if !standing.open.is_empty() {
+            return Err(no_proof("something of it is still to be found out"));
+        }
+        let request = GroupRequest {
+            user_group_id: id.as_str().to_owned(),
+            ..GroupRequest::default()
+        };
+        let reply = self.ungated_client().await?;
+        let reply = reply.get_or_create(&request, id).await;
+        let read = self.judge(reply).map_err(super::no_good::No::of_read)?;
+        let created = read.new_user_group == Some(true);
+        let token = read.returned.fingerprint;
+        let had = self.directory().had_token(bound.place, id, token).await;
+        let proven = had.map_err(Failure::NothingSent)? && !created;
+        let state = if proven {
+            KeyState::Trusted
+        } else {
+            KeyState::Withdrawn
+        };
+        let note = format!("by reading \"{id}\"");
+        let caller = self.caller().await?;
+        let ended = self
+            .directory()
+            .end_trial(caller, &bound, state, &note)
+            .await;
+        self.0.here.set(None);
+        ended.map_err(Failure::NotWritten)?;
+        if proven {
+            return Ok(true);
+        }
+        Err(PlaceProblem::NotProven {
+            profile: self.profile().name.clone(),
+            place: bound.name,
+            id: id.clone(),
+            created,
+        }
+        .into())
+    }
+
+    /// All places of the directory, by name.
+    pub async fn places(&self) -> Result<Vec<Place>, DirectoryError> {
+        self.directory().places().await
+    }
+
+    /// What was said about a place, the oldest first.
+    pub async fn place_events(&self, place: PlaceId) -> Result<Vec<PlaceEvent>, DirectoryError> {
+        self.directory().place_events(place).await
+    }
+}
