@@ -147,6 +147,12 @@ pub(super) enum Command {
         after_help = "Examples:\n  groupdesk profile list\n  groupdesk profile check eu-live"
     )]
     Profile(super::profile::Command),
+    /// List, show, rename and merge places: the environments that profiles mean
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  groupdesk place list\n  groupdesk place acknowledge live --reason 'looked into'"
+    )]
+    Place(super::places::Command),
     /// Try groupdesk on sample groups; on this machine only, thrown away at the end
     #[command(after_help = "Examples:\n  groupdesk demo\n  groupdesk demo --groups 100000")]
     Demo(Demo),

@@ -26,6 +26,7 @@ mod keys;
 mod man;
 mod mutations;
 mod outlet;
+mod places;
 mod print;
 mod profile;
 mod quiet;
@@ -151,6 +152,7 @@ async fn one(session: &Session, command: Command) -> Result<Exit, Stop> {
             None => Ok(Exit::Usage),
         },
         Command::Rotations(arguments) => rotations::run(session, arguments).await,
+        Command::Place(command) => places::run(session, command).await,
         Command::Demo(_)
         | Command::Serve(_)
         | Command::Profile(_)

@@ -50,6 +50,7 @@ async fn list(session: &Session, only_open: bool) -> Result<Exit, Stop> {
 }
 
 async fn settle(session: &Session, ids: &[i64]) -> Result<Exit, Stop> {
+    session.operations.bound().await?;
     let ids: Vec<_> = ids.iter().copied().map(RotationId).collect();
     let mut all = Vec::new();
     for id in &ids {

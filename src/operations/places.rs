@@ -400,6 +400,48 @@ impl Operations {
         self.directory().places().await
     }
 
+    /// Gives a place another name.
+    pub async fn rename_place(&self, place: &Place, name: &str) -> Result<(), Failure> {
+        let renamed = self
+            .directory()
+            .rename_place(place.id, name, self.now(), self.operator())
+            .await;
+        if renamed.map_err(Failure::NothingSent)? {
+            return Ok(());
+        }
+        let name = visible(name).into_owned();
+        Err(PlaceProblem::NameTaken { name }.into())
+    }
+
+    /// Makes one place of two.
+    pub async fn merge_places(&self, from: &Place, into: &Place) -> Result<(), Failure> {
+        let (now, by) = (self.now(), self.operator());
+        let merged = self
+            .directory()
+            .merge_places(from.id, into.id, now, by)
+            .await;
+        merged.map_err(Failure::NothingSent)
+    }
+
+    /// Acknowledges the alarms of a place: a person has looked and says what was found.
+    pub async fn acknowledge(&self, place: &Place, reason: &str) -> Result<usize, Failure> {
+        let reason = reason.trim();
+        if reason.is_empty() {
+            return Err(Failure::NoReason);
+        }
+        let tag = if place.profiles.contains(&self.profile().name) {
+            self.profile().environment.clone()
+        } else {
+            None
+        };
+        let (now, by) = (self.now(), self.operator());
+        let count = self
+            .directory()
+            .acknowledge(place.id, tag, now, by, reason)
+            .await;
+        count.map_err(Failure::NothingSent)
+    }
+
     /// What was said about a place, the oldest first.
     pub async fn place_events(&self, place: PlaceId) -> Result<Vec<PlaceEvent>, DirectoryError> {
         self.directory().place_events(place).await

@@ -117,12 +117,10 @@ impl Works {
             ),
             Job::Confirm(rotated) => done(Ok(operations.confirm(*rotated).await)),
             Job::Rotations => listed(operations.rotations().await.map(Outcome::Rotations)),
-            Job::Settle => listed(
-                operations
-                    .recover(&[], SETTLED_AT_ONCE, |_| {})
-                    .await
-                    .map(Outcome::Recovered),
-            ),
+            Job::Settle => match operations.recover(&[], SETTLED_AT_ONCE, |_| {}).await {
+                Ok(recovered) => Ok(Outcome::Recovered(recovered)),
+                Err(failure) => Err(failure.into()),
+            },
             Job::Abandon(id, reason) => match operations.abandon(id, &reason).await {
                 Ok(row) => Ok(Outcome::Abandoned(Box::new(row))),
                 Err(failure) => Err(failure.into()),

@@ -4,6 +4,7 @@
 mod desk;
 mod exchange;
 mod groups;
+mod places;
 mod printed;
 mod refresh;
 mod render;
@@ -98,6 +99,7 @@ fn shapes() -> impl Iterator<Item = &'static Shape> {
         refresh::SHAPES,
         rotations::SHAPES,
         exchange::SHAPES,
+        places::SHAPES,
         desk::SHAPES,
     ]
     .into_iter()

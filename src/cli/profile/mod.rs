@@ -2,6 +2,7 @@
 //! kernel's keyring. What the directory knows of a profile is never touched.
 
 mod add;
+mod bind;
 mod input;
 mod show;
 
@@ -40,6 +41,14 @@ pub(super) enum Command {
         /// The profile [default: the one that would open]
         name: Option<String>,
     },
+    /// Say which environment a profile means, where its address, API key and name do not tell
+    #[command(
+        after_help = "Exit codes: 0 bound, 2 usage or configuration, 3 the proof failed, 4 the key cannot be read.\n\n\
+                      Examples:\n  groupdesk profile bind eu-test --new-environment\n  \
+                      groupdesk profile bind eu-live --same-environment --proof acme-eu\n  \
+                      groupdesk profile bind --all --same-environment"
+    )]
+    Bind(Box<bind::Bind>),
     /// Test the connection of a profile; creates nothing
     #[command(
         after_help = "Exit codes: 0 reached and the key is taken, 1 the answer is not as it should be, 4 key missing or refused, 5 unreachable.\n\n\
@@ -149,6 +158,7 @@ impl Bench {
     async fn one(&self, command: Command) -> Result<Exit, Stop> {
         match command {
             Command::Add(arguments) => add::add(self, *arguments).await,
+            Command::Bind(arguments) => bind::bind(self, *arguments).await,
             Command::List => show::list(self),
             Command::Show { name } => show::show(self, name.as_deref()),
             Command::Check { name } => self.check(name.as_deref()).await,

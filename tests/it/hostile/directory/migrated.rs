@@ -21,13 +21,14 @@ use super::{
 use crate::support::{clock, long};
 
 /// Ever older ones; a new migration is added at the end.
-const SCHEMAS: [&str; 6] = [
+const SCHEMAS: [&str; 7] = [
     include_str!("../../../../assets/migrations/directory/0001_begin.sql"),
     include_str!("../../../../assets/migrations/directory/0002_batches_and_handoff.sql"),
     include_str!("../../../../assets/migrations/directory/0003_boot_clock.sql"),
     include_str!("../../../../assets/migrations/directory/0004_console.sql"),
     include_str!("../../../../assets/migrations/directory/0005_drafts.sql"),
     include_str!("../../../../assets/migrations/directory/0006_imports.sql"),
+    include_str!("../../../../assets/migrations/directory/0007_places.sql"),
 ];
 const OLD: i64 = SCHEMAS.len() as i64 - 1;
 const KILLS: usize = 20;

@@ -1,0 +1,92 @@
+//! Places, and the profiles bound to them.
+
+use super::{Field, Shape, field};
+
+const EVENT: &[Field] = &[
+    field("at", "time", "", "when"),
+    field("by", "text", "", "who"),
+    field(
+        "profile",
+        "text",
+        "",
+        "the profile it was said with; empty where none was",
+    ),
+    field("event", "text", "", "what was said or happened"),
+    field(
+        "note",
+        "text",
+        "nothing more is known",
+        "more of it, for people",
+    ),
+];
+
+pub(super) const SHAPES: &[Shape] = &[
+    Shape {
+        name: "binding",
+        about: "which place a profile means",
+        fields: &[&[
+            field("profile", "text", "", "its name"),
+            field("place", "text", "", "the name of the place"),
+            field(
+                "on_trial",
+                "bool",
+                "",
+                "its API key may only read what proves it",
+            ),
+            field("bound", "bool", "", "false: the binding was taken back"),
+        ]],
+    },
+    Shape {
+        name: "place",
+        about: "one environment of one service",
+        fields: &[&[
+            field("place", "text", "", "its name"),
+            field("urls", "text[]", "", "its addresses"),
+            field(
+                "environment",
+                "text",
+                "no profile names one and no answer brought one",
+                "the tag that answers must not contradict",
+            ),
+            field("profiles", "text[]", "", "profiles that are bound to it"),
+            field("groups", "number", "", "groups that are known there"),
+            field(
+                "open",
+                "number",
+                "",
+                "rotations and hand-offs that are not finished",
+            ),
+            field(
+                "last_used",
+                "time",
+                "never",
+                "its newest line of the history",
+            ),
+            field("keys", "object[]", "", "its API keys, by fingerprint"),
+            field("keys[].fingerprint", "text", "", "8 hexadecimal digits"),
+            field("keys[].state", "text", "", "trusted, trial or withdrawn"),
+            field("keys[].added_at", "time", "", "since when it is known"),
+            field("keys[].added_by", "text", "", "who brought it"),
+            field(
+                "alarms",
+                "object[]",
+                "",
+                "alarms that nobody has acknowledged",
+            ),
+            field(
+                "alarms[].user_group_id",
+                "text",
+                "it is of no group",
+                "the group whose answer raised it",
+            ),
+            field("alarms[].what", "text", "", "what the answer contradicted"),
+            field("alarms[].at", "time", "", "when it was raised"),
+            field("alarms[].by", "text", "", "who sent the request"),
+        ]],
+    },
+    Shape {
+        name: "place-event",
+        about: "what was said about a place; below `events` of `place show`",
+        fields: &[EVENT],
+    },
+];

@@ -1,0 +1,247 @@
+//! `place`: the environments that the directory knows, how they are told apart, and what was said about them.
+
+use clap::Subcommand;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{
+    ask::{self, Question},
+    exit::Exit,
+    print,
+    session::Session,
+    stop::Stop,
+};
+use crate::{
+    domain::text::visible,
+    operations::{Failure, Operations, Place, PlaceEvent, PlaceKey, PlaceProblem},
+};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// List the places; nothing is sent
+    #[command(
+        after_help = "Examples:\n  groupdesk place list\n  groupdesk place list --json | jq '.[].profiles'"
+    )]
+    List,
+    /// Show one place: addresses, keys by their fingerprints, alarms, and what was said about it
+    #[command(
+        after_help = "Examples:\n  groupdesk place show live\n  groupdesk place show live --json | jq .keys"
+    )]
+    Show {
+        /// The place
+        name: String,
+    },
+    /// Give a place another name
+    #[command(after_help = "Examples:\n  groupdesk place rename live eu-live")]
+    Rename {
+        /// The place
+        name: String,
+        /// Its new name
+        to: String,
+    },
+    /// Make one place of two that are the same environment; nothing of either is lost
+    #[command(after_help = "Examples:\n  groupdesk place merge old live")]
+    Merge {
+        /// The place that goes
+        name: String,
+        /// The place that stays
+        into: String,
+        /// Do not ask
+        #[arg(long, short = 'y')]
+        yes: bool,
+    },
+    /// Say that the alarms of a place were looked into; then requests are sent again
+    #[command(
+        after_help = "Examples:\n  groupdesk place acknowledge live --reason 'the key was of testing; replaced'"
+    )]
+    Acknowledge {
+        /// The place
+        name: String,
+        /// What was found; it is kept
+        #[arg(long)]
+        reason: String,
+        /// Do not ask
+        #[arg(long, short = 'y')]
+        yes: bool,
+    },
+}
+
+pub(super) async fn run(session: &Session, command: Command) -> Result<Exit, Stop> {
+    let operations = &session.operations;
+    match command {
+        Command::List => list(session).await,
+        Command::Show { name } => show(session, &name).await,
+        Command::Rename { name, to } => {
+            let place = named(operations, &name).await?;
+            operations.rename_place(&place, &to).await?;
+            done(session, &to).await
+        }
+        Command::Merge { name, into, yes } => {
+            let (from, into) = (
+                named(operations, &name).await?,
+                named(operations, &into).await?,
+            );
+            ask::can_be_asked(session, yes)?;
+            let what = format!(
+                "{} ({} groups) becomes part of {} ({} groups); this cannot be undone.",
+                from.name, from.groups, into.name, into.groups
+            );
+            let words = format!("merge {} into {}", from.name, into.name);
+            ask::confirm(yes, &what, Question::TypeWords(&words)).await?;
+            operations.merge_places(&from, &into).await?;
+            done(session, &into.name).await
+        }
+        Command::Acknowledge { name, reason, yes } => {
+            let place = named(operations, &name).await?;
+            if place.alarms.is_empty() {
+                return Err(Stop::Usage(format!("place {name} has no alarm")));
+            }
+            ask::can_be_asked(session, yes)?;
+            let alarms = place.alarms.iter().map(|alarm| alarm.what.as_str());
+            let what = alarms.collect::<Vec<_>>().join("\n");
+            let what = visible(&what).into_owned();
+            ask::confirm(yes, &what, Question::YesOrNo).await?;
+            operations.acknowledge(&place, &reason).await?;
+            done(session, &place.name).await
+        }
+    }
+}
+
+/// The place of that name.
+pub(super) async fn named(operations: &Operations, name: &str) -> Result<Place, Stop> {
+    let places = operations.places().await?;
+    let found = places.into_iter().find(|place| place.name == name);
+    found.ok_or_else(|| {
+        let name = visible(name).into_owned();
+        Failure::from(PlaceProblem::NoPlace { name }).into()
+    })
+}
+
+/// As it stands now.
+async fn done(session: &Session, name: &str) -> Result<Exit, Stop> {
+    let place = named(&session.operations, name).await?;
+    if session.json {
+        print::json(&json(&place))?;
+    } else {
+        print::result(&line(&place))?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn list(session: &Session) -> Result<Exit, Stop> {
+    let places = session.operations.places().await?;
+    if session.json {
+        print::json(&places.iter().map(json).collect::<Vec<_>>())?;
+    } else if places.is_empty() {
+        print::say("no place is known yet; the first request of a profile makes one");
+    } else {
+        let lines: Vec<_> = places.iter().map(line).collect();
+        print::result(&lines.join("\n"))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn line(place: &Place) -> String {
+    let urls = if place.urls.is_empty() {
+        "address not known yet".to_owned()
+    } else {
+        place.urls.join(", ")
+    };
+    let alarm = match place.alarms.len() {
+        0 => String::new(),
+        count => format!("  ALARMS: {count}"),
+    };
+    format!(
+        "{}  {} groups, {} open  {urls}  profiles: {}{alarm}",
+        place.name,
+        place.groups,
+        place.open,
+        place.profiles.join(", ")
+    )
+}
+
+async fn show(session: &Session, name: &str) -> Result<Exit, Stop> {
+    let operations = &session.operations;
+    let place = named(operations, name).await?;
+    let events = operations.place_events(place.id).await?;
+    if session.json {
+        let mut value = json(&place);
+        value["events"] = events.iter().map(event).collect();
+        print::json(&value)?;
+        return Ok(Exit::Done);
+    }
+    let mut lines = vec![line(&place)];
+    lines.push(format!(
+        "tag       {}",
+        place.tag.as_ref().map_or("not known", |tag| tag.as_str())
+    ));
+    for key in &place.keys {
+        lines.push(format!(
+            "key       {} {}, since {} by {}",
+            key.fingerprint,
+            key.state.as_str(),
+            minute(key.added_at),
+            key.added_by
+        ));
+    }
+    for alarm in &place.alarms {
+        lines.push(format!(
+            "ALARM     {} {}",
+            minute(alarm.at),
+            visible(&alarm.what)
+        ));
+    }
+    for event in &events {
+        lines.push(format!(
+            "{}  {} {} {}",
+            minute(event.at),
+            event.by,
+            event.event,
+            event.note.as_deref().unwrap_or_default()
+        ));
+    }
+    print::result(&lines.join("\n"))?;
+    Ok(Exit::Done)
+}
+
+fn minute(at: Timestamp) -> impl std::fmt::Display {
+    at.strftime("%Y-%m-%d %H:%M UTC")
+}
+
+fn json(place: &Place) -> Value {
+    json!({
+        "place": place.name,
+        "urls": place.urls,
+        "environment": place.tag.as_ref().map(|tag| tag.as_str()),
+        "profiles": place.profiles,
+        "groups": place.groups,
+        "open": place.open,
+        "last_used": place.last_used.map(|at| at.to_string()),
+        "keys": place.keys.iter().map(key).collect::<Vec<_>>(),
+        "alarms": place.alarms.iter().map(|alarm| json!({
+            "user_group_id": alarm.user_group_id,
+            "what": alarm.what,
+            "at": alarm.at.to_string(),
+            "by": alarm.by,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn key(key: &PlaceKey) -> Value {
+    json!({
+        "fingerprint": key.fingerprint.to_string(),
+        "state": key.state.as_str(),
+        "added_at": key.added_at.to_string(),
+        "added_by": key.added_by,
+    })
+}
+
+fn event(event: &PlaceEvent) -> Value {
+    json!({
+        "at": event.at.to_string(),
+        "by": event.by,
+        "profile": event.profile,
+        "event": event.event,
+        "note": event.note,
+    })
+}

@@ -1,0 +1,178 @@
+//! `profile bind`: which place a profile means, said by a person. `--yes` never says it.
+
+use std::io::{self, IsTerminal};
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::{super::places, Bench};
+use crate::{
+    cli::{
+        args::user_group_id,
+        ask::{self, Question},
+        exit::Exit,
+        print,
+        stop::Stop,
+    },
+    config::{Settings, profile::Profile},
+    directory::Directory,
+    domain::group::UserGroupId,
+    operations::{Answer, Bound, Clock, Failure, Operations, PlaceProblem},
+};
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("answer").required(true))]
+#[command(group = clap::ArgGroup::new("which").required(true))]
+pub(in crate::cli) struct Bind {
+    /// The profile
+    #[arg(group = "which")]
+    name: Option<String>,
+    /// The profile made of GROUPDESK_BASE_URL and GROUPDESK_API_KEY
+    #[arg(long, group = "which")]
+    variables: bool,
+    /// Every profile of the configuration file whose place is in question
+    #[arg(long, group = "which", requires = "same_environment")]
+    all: bool,
+    /// It is an environment that is known, with another key, address or name [default PLACE: the only one possible]
+    #[arg(long, value_name = "PLACE", num_args = 0..=1, default_missing_value = "", group = "answer")]
+    same_environment: Option<String>,
+    /// It is an environment of its own
+    #[arg(long, group = "answer")]
+    new_environment: bool,
+    /// Take the binding back; what was recorded stays
+    #[arg(long, group = "answer")]
+    undo: bool,
+    /// Read this group at once, to prove that the key belongs to the place
+    #[arg(long, value_name = "ID", value_parser = user_group_id, requires = "same_environment")]
+    proof: Option<UserGroupId>,
+    /// Trust the key without a proof: all tokens may have changed; words are to be typed
+    #[arg(long, requires = "same_environment", conflicts_with = "proof")]
+    no_proof: bool,
+}
+
+pub(super) async fn bind(bench: &Bench, arguments: Bind) -> Result<Exit, Stop> {
+    let settings = bench.settings()?;
+    let directory = Directory::open(&settings.directory)?;
+    let profiles = chosen(&settings, &arguments)?;
+    let mut bound = Vec::new();
+    let mut failed = None;
+    for profile in profiles {
+        match one(bench, &settings, &directory, profile, &arguments).await {
+            Ok(Some(done)) => bound.push(done),
+            Ok(None) => {}
+            Err(stop) if arguments.all => {
+                print::alarm(&format!("{}: {stop}", profile.name));
+                failed.get_or_insert(stop);
+            }
+            Err(stop) => return Err(stop),
+        }
+    }
+    if bench.json {
+        print::json(&Value::Array(bound))?;
+    }
+    failed.map_or(Ok(Exit::Done), Err)
+}
+
+fn chosen<'s>(settings: &'s Settings, arguments: &Bind) -> Result<Vec<&'s Profile>, Stop> {
+    if arguments.all {
+        let profiles = settings.profiles.iter();
+        return Ok(profiles.filter(|profile| !profile.from_variables).collect());
+    }
+    if arguments.variables {
+        let made = settings.profiles.iter().find(|p| p.from_variables);
+        return made.map(|made| vec![made]).ok_or_else(|| {
+            Stop::Usage("GROUPDESK_BASE_URL is not set, so no profile is made of variables".into())
+        });
+    }
+    Ok(vec![settings.profile(arguments.name.as_deref())?])
+}
+
+async fn one(
+    bench: &Bench,
+    settings: &Settings,
+    directory: &Directory,
+    profile: &Profile,
+    arguments: &Bind,
+) -> Result<Option<Value>, Stop> {
+    let operations = Operations::new(
+        profile.clone(),
+        bench.overrides.env.clone(),
+        directory.clone(),
+        settings.operator.clone(),
+        Clock::System,
+    );
+    // With --all only what is in question is answered.
+    if arguments.all && !is_asked(&operations).await? {
+        return Ok(None);
+    }
+    let answer = if arguments.undo {
+        Answer::Undo
+    } else if arguments.new_environment {
+        Answer::New
+    } else {
+        if arguments.no_proof {
+            typed(bench, profile).await?;
+        }
+        let named = arguments.same_environment.as_deref();
+        let place = match named.filter(|name| !name.is_empty()) {
+            Some(name) => Some(places::named(&operations, name).await?.id),
+            None => None,
+        };
+        Answer::Same {
+            place,
+            unproven: arguments.no_proof,
+        }
+    };
+    let mut bound = operations.answer_binding(answer).await?;
+    if let Some(id) = &arguments.proof
+        && bound.on_trial
+    {
+        operations.prove(id).await?;
+        bound.on_trial = false;
+    }
+    say(profile, &bound, arguments);
+    Ok(Some(json!({
+        "profile": profile.name,
+        "place": bound.name,
+        "on_trial": bound.on_trial,
+        "bound": !arguments.undo,
+    })))
+}
+
+async fn is_asked(operations: &Operations) -> Result<bool, Stop> {
+    match operations.bound().await {
+        Ok(_) => Ok(false),
+        Err(Failure::Place(PlaceProblem::Asked { .. })) => Ok(true),
+        Err(failure) => Err(failure.into()),
+    }
+}
+
+async fn typed(bench: &Bench, profile: &Profile) -> Result<(), Stop> {
+    if bench.no_input || !io::stdin().is_terminal() {
+        return Err(Stop::Guarded(
+            "--no-proof has to be confirmed by typed words, and there is no terminal; nothing was changed".into(),
+        ));
+    }
+    let words = format!("trust {}", profile.name);
+    ask::confirm(
+        false,
+        "Nothing will show whether this key belongs to that environment.",
+        Question::TypeWords(&words),
+    )
+    .await
+}
+
+fn say(profile: &Profile, bound: &Bound, arguments: &Bind) {
+    let name = &profile.name;
+    let place = &bound.name;
+    if arguments.undo {
+        print::say(&format!("{name} is no longer bound to place {place}"));
+    } else if bound.on_trial {
+        print::say(&format!(
+            "{name} is bound to place {place}; its API key is on trial until a group that is known there was read: \
+             groupdesk profile bind {name} --same-environment --proof ID"
+        ));
+    } else {
+        print::say(&format!("{name} is bound to place {place}"));
+    }
+}

@@ -1,0 +1,153 @@
+//! What a person says about the place of a profile, and the trial of a key.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{
+    TABLE,
+    binding::{Known, bound_of, make, take},
+    event, has_no_key, has_no_tokens, merge, name,
+};
+use crate::directory::{
+    Answer, Binding, Bound, Caller, KeyId, KeyState, PlaceId, Refusal, sql::places as sql,
+    sqlite::fault::Fault,
+};
+
+pub(in crate::directory) fn answer(
+    tx: &Connection,
+    caller: &Caller,
+    answer: Answer,
+) -> Result<Result<Bound, Refusal>, Fault> {
+    let known = Known::of(tx, caller)?;
+    let (place, state) = match answer {
+        Answer::Undo => return undo(tx, caller, &known),
+        Answer::New => {
+            if let Some(here) = known.here.first() {
+                let place = name(tx, *here)?;
+                return Ok(Err(Refusal::AlreadyKnown { place }));
+            }
+            (make(tx, caller)?, KeyState::Trusted)
+        }
+        Answer::Same { place, unproven } => {
+            let place = match same(tx, &known, place)? {
+                Ok(place) => place,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            let place = match (known.here.first(), known.by_key.first()) {
+                (Some(here), _) if *here != place => {
+                    // What was kept by name alone turns out to be a place that is known.
+                    if !has_no_key(tx, place)? {
+                        let place = name(tx, *here)?;
+                        return Ok(Err(Refusal::OtherPlace { place }));
+                    }
+                    merge(tx, place, *here, caller.at, &caller.by)?;
+                    *here
+                }
+                (None, Some(other)) if *other != place => {
+                    let place = name(tx, *other)?;
+                    return Ok(Err(Refusal::OtherPlace { place }));
+                }
+                _ => place,
+            };
+            let is_first = has_no_key(tx, place)? || has_no_tokens(tx, place)?;
+            let is_known = known.by_key.contains(&place);
+            let trusted = unproven || is_first || is_known;
+            (
+                place,
+                if trusted {
+                    KeyState::Trusted
+                } else {
+                    KeyState::Trial
+                },
+            )
+        }
+    };
+    match take(tx, caller, place, Some(state))? {
+        Binding::Bound(bound) => Ok(Ok(bound)),
+        Binding::TagConflict { place, .. } => Ok(Err(Refusal::OtherPlace { place })),
+        Binding::Asked(_) => Err(Fault::Row(TABLE)),
+    }
+}
+
+/// The place that is meant by "the same": the named one, else the only one possible.
+fn same(
+    tx: &Connection,
+    known: &Known,
+    named: Option<PlaceId>,
+) -> Result<Result<PlaceId, Refusal>, Fault> {
+    if let Some(place) = named {
+        return Ok(Ok(place));
+    }
+    // What the name held before goes into the place that address and key tell, if there is one.
+    let likely = known.exact.or(known.before);
+    if let Some(place) = likely.or(known.here.first().copied()) {
+        return Ok(Ok(place));
+    }
+    let candidates = known.candidates();
+    if let [only] = candidates.as_slice() {
+        return Ok(Ok(*only));
+    }
+    let places = candidates.iter().map(|place| name(tx, *place));
+    let places = places.collect::<Result<_, _>>()?;
+    Ok(Err(Refusal::WhichPlace { places }))
+}
+
+fn undo(tx: &Connection, caller: &Caller, known: &Known) -> Result<Result<Bound, Refusal>, Fault> {
+    let Some(place) = known.exact else {
+        return Ok(Err(Refusal::NotBound));
+    };
+    let mut bound = tx
+        .prepare_cached(sql::BOUND)?
+        .query_row(
+            params![caller.profile, caller.url, caller.key.as_bytes()],
+            bound_of,
+        )
+        .optional()?
+        .unwrap_or(Bound {
+            place,
+            name: name(tx, place)?,
+            tag: None,
+            key: KeyId(0),
+            on_trial: false,
+            others: Vec::new(),
+        });
+    withdraw(tx, caller, place, bound.key, "undone", None)?;
+    bound.on_trial = false;
+    Ok(Ok(bound))
+}
+
+fn withdraw(
+    tx: &Connection,
+    caller: &Caller,
+    place: PlaceId,
+    key: KeyId,
+    what: &str,
+    note: Option<&str>,
+) -> Result<(), Fault> {
+    set_key(tx, key, KeyState::Withdrawn)?;
+    tx.prepare_cached(sql::UNBIND)?
+        .execute([&caller.profile, &caller.url])?;
+    event(tx, place, caller, what, note)
+}
+
+fn set_key(tx: &Connection, key: KeyId, state: KeyState) -> Result<(), Fault> {
+    tx.prepare_cached(sql::SET_KEY)?
+        .execute(params![key.0, state.as_str()])?;
+    Ok(())
+}
+
+pub(in crate::directory) fn end_trial(
+    tx: &Connection,
+    caller: &Caller,
+    place: PlaceId,
+    key: KeyId,
+    state: KeyState,
+    note: &str,
+) -> Result<(), Fault> {
+    match state {
+        KeyState::Withdrawn => withdraw(tx, caller, place, key, "trial failed", Some(note)),
+        KeyState::Trusted | KeyState::Trial => {
+            set_key(tx, key, state)?;
+            event(tx, place, caller, "trial passed", Some(note))
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! Which place a profile means, as far as address, key and name tell.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::{TABLE, all, event, is_empty, merge, number, rows};
+use crate::{
+    directory::{
+        Binding, Bound, Caller, KeyId, KeyState, OtherPlace, PlaceId, Question, Why, columns,
+        sql::places as sql, sqlite::fault::Fault,
+    },
+    domain::{group::EnvironmentTag, token::Fingerprint},
+};
+
+/// What address, key and name point to.
+pub(super) struct Known {
+    /// Places that know both address and key.
+    pub(super) here: Vec<PlaceId>,
+    pub(super) by_key: Vec<PlaceId>,
+    pub(super) by_url: Vec<PlaceId>,
+    /// This name with this address.
+    pub(super) exact: Option<PlaceId>,
+    /// This name, from before addresses were kept.
+    pub(super) before: Option<PlaceId>,
+    /// This name with other addresses.
+    pub(super) elsewhere: Vec<PlaceId>,
+}
+
+impl Known {
+    pub(super) fn of(connection: &Connection, caller: &Caller) -> Result<Self, Fault> {
+        let by_key = rows(
+            connection,
+            sql::BY_KEY,
+            [caller.key.as_bytes().as_slice()],
+            number,
+        )?;
+        let by_url = rows(connection, sql::BY_URL, [&caller.url], number)?;
+        let here = by_key.iter().copied().filter(|p| by_url.contains(p));
+        let here = here.collect();
+        let named: Vec<(String, PlaceId)> =
+            rows(connection, sql::BY_NAME, [&caller.profile], |row| {
+                Ok((row.get(0)?, PlaceId(row.get(1)?)))
+            })?;
+        let at = |url: &str| {
+            named
+                .iter()
+                .find(|(u, _)| u == url)
+                .map(|(_, place)| *place)
+        };
+        // A name that variables made says nothing: several keys may have gone by it.
+        let counts = !caller.from_variables;
+        Ok(Self {
+            here,
+            by_key,
+            by_url,
+            exact: at(&caller.url),
+            before: at("").filter(|_| counts),
+            elsewhere: named
+                .iter()
+                .filter(|(url, _)| counts && !url.is_empty() && *url != caller.url)
+                .map(|(_, place)| *place)
+                .collect(),
+        })
+    }
+
+    /// Every place it could be, the likeliest first.
+    pub(super) fn candidates(&self) -> Vec<PlaceId> {
+        let mut all = Vec::new();
+        let found = self.here.iter().chain(&self.exact).chain(&self.before);
+        let found = found.chain(&self.by_key).chain(&self.by_url);
+        for place in found.chain(&self.elsewhere) {
+            if !all.contains(place) {
+                all.push(*place);
+            }
+        }
+        all
+    }
+}
+
+pub(in crate::directory) fn place_of(
+    connection: &Connection,
+    profile: &str,
+    url: &str,
+) -> Result<Option<PlaceId>, Fault> {
+    let found = connection
+        .prepare_cached(sql::PLACE_OF)?
+        .query_row([profile, url], number)
+        .optional()?;
+    Ok(found)
+}
+
+pub(in crate::directory) fn with_key(
+    connection: &Connection,
+    url: &str,
+    key: Fingerprint,
+) -> Result<Option<PlaceId>, Fault> {
+    let found = connection
+        .prepare_cached(sql::WITH_KEY)?
+        .query_row(params![url, key.as_bytes()], number)
+        .optional()?;
+    Ok(found)
+}
+
+/// The place of a profile whose name, address and key are all known for it, and to which nothing is to be added.
+pub(in crate::directory) fn bound(
+    connection: &Connection,
+    caller: &Caller,
+) -> Result<Option<Bound>, Fault> {
+    let found: Option<(Bound, Option<String>)> = connection
+        .prepare_cached(sql::BOUND)?
+        .query_row(
+            params![caller.profile, caller.url, caller.key.as_bytes()],
+            |row| Ok((bound_of(row)?, row.get(5)?)),
+        )
+        .optional()?;
+    let Some((mut bound, environment)) = found else {
+        return Ok(None);
+    };
+    let told = caller.environment.as_ref().map(EnvironmentTag::as_str);
+    if environment.as_deref() != told || told.is_some() && bound.tag != caller.environment {
+        return Ok(None);
+    }
+    bound.others = others(connection, caller, bound.place)?;
+    Ok(Some(bound))
+}
+
+/// Place, name, tag, key, state.
+pub(super) fn bound_of(row: &Row<'_>) -> rusqlite::Result<Bound> {
+    let tag: Option<String> = row.get(2)?;
+    Ok(Bound {
+        place: PlaceId(row.get(0)?),
+        name: row.get(1)?,
+        tag: tag.as_deref().map(EnvironmentTag::parse),
+        key: KeyId(row.get(3)?),
+        on_trial: row.get::<_, String>(4)? == KeyState::Trial.as_str(),
+        others: Vec::new(),
+    })
+}
+
+/// Only a profile made of variables goes to a new place without a question, so it has to be told of others.
+fn others(
+    connection: &Connection,
+    caller: &Caller,
+    here: PlaceId,
+) -> Result<Vec<OtherPlace>, Fault> {
+    if !caller.from_variables {
+        return Ok(Vec::new());
+    }
+    rows(
+        connection,
+        sql::OTHERS,
+        params![caller.url, here.0, caller.profile],
+        |row| {
+            Ok(OtherPlace {
+                name: row.get(0)?,
+                groups: row.get(1)?,
+                open: row.get(2)?,
+            })
+        },
+    )
+}
+
+pub(in crate::directory) fn bind(tx: &Connection, caller: &Caller) -> Result<Binding, Fault> {
+    let known = Known::of(tx, caller)?;
+    if let Some(place) = known.here.first().copied() {
+        let exact = known.exact.filter(|_| !caller.from_variables);
+        let others = known.before.iter().chain(&known.elsewhere);
+        let named: Vec<_> = match exact {
+            Some(exact) => vec![exact],
+            None => others.copied().collect(),
+        };
+        return if named.iter().all(|named| *named == place) {
+            take(tx, caller, place, None)
+        } else if exact.is_none() && known.elsewhere.is_empty() {
+            before(tx, caller, &known)
+        } else {
+            ask(tx, caller, &known, Why::OtherName)
+        };
+    }
+    if let (true, Some(place)) = (caller.key_changes, known.exact) {
+        return take(tx, caller, place, Some(KeyState::Trial));
+    }
+    if caller.from_variables {
+        return if known.by_key.is_empty() {
+            let place = make(tx, caller)?;
+            take(tx, caller, place, Some(KeyState::Trusted))
+        } else {
+            ask(tx, caller, &known, Why::OtherAddress)
+        };
+    }
+    if known.exact.is_none() && known.before.is_some() {
+        return before(tx, caller, &known);
+    }
+    if known.candidates().is_empty() {
+        let place = make(tx, caller)?;
+        return take(tx, caller, place, Some(KeyState::Trusted));
+    }
+    let why = if known.by_url.is_empty() {
+        Why::OtherAddress
+    } else {
+        Why::NewKey
+    };
+    ask(tx, caller, &known, why)
+}
+
+/// A name from before addresses were kept: its place is taken by use only where there is nothing in it.
+fn before(tx: &Connection, caller: &Caller, known: &Known) -> Result<Binding, Fault> {
+    let empty = match known.before {
+        Some(place) => is_empty(tx, place)?.then_some(place),
+        None => None,
+    };
+    match (empty, known.here.first()) {
+        (Some(empty), Some(here)) => {
+            merge(tx, empty, *here, caller.at, &caller.by)?;
+            take(tx, caller, *here, None)
+        }
+        (Some(empty), None) if known.by_key.is_empty() && known.by_url.is_empty() => {
+            take(tx, caller, empty, Some(KeyState::Trusted))
+        }
+        _ => ask(tx, caller, known, Why::FromBefore),
+    }
+}
+
+fn ask(tx: &Connection, caller: &Caller, known: &Known, why: Why) -> Result<Binding, Fault> {
+    let candidates = known.candidates();
+    let mut places = all(tx)?;
+    places.retain(|place| candidates.contains(&place.id));
+    places.sort_by_key(|place| candidates.iter().position(|id| *id == place.id));
+    Ok(Binding::Asked(Question {
+        why,
+        key: caller.key,
+        places,
+    }))
+}
+
+pub(super) fn make(tx: &Connection, caller: &Caller) -> Result<PlaceId, Fault> {
+    let names = (1..).map(|n| match n {
+        1 => caller.profile.clone(),
+        n => format!("{}-{n}", caller.profile),
+    });
+    for name in names {
+        let made = tx
+            .prepare_cached(sql::ADD_PLACE)?
+            .query_row(params![name, columns::micros(caller.at), caller.by], number)
+            .optional()?;
+        if let Some(place) = made {
+            event(tx, place, caller, "made", None)?;
+            return Ok(place);
+        }
+    }
+    Err(Fault::Row(TABLE))
+}
+
+/// Binds the profile to the place. A key that is not known there yet is added in the given state.
+pub(super) fn take(
+    tx: &Connection,
+    caller: &Caller,
+    place: PlaceId,
+    state: Option<KeyState>,
+) -> Result<Binding, Fault> {
+    let environment = caller.environment.as_ref().map(EnvironmentTag::as_str);
+    let conflict = tx
+        .prepare_cached(sql::TAG_CONFLICT)?
+        .query_row(params![place.0, caller.profile, environment], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .optional()?;
+    if let Some((place, profile)) = conflict {
+        return Ok(Binding::TagConflict { place, profile });
+    }
+    tx.prepare_cached(sql::ADD_URL)?
+        .execute(params![place.0, caller.url])?;
+    if let Some(state) = state {
+        tx.prepare_cached(sql::ADD_KEY)?.execute(params![
+            place.0,
+            caller.key.as_bytes(),
+            state.as_str(),
+            columns::micros(caller.at),
+            caller.by
+        ])?;
+        let note = format!("key {} at {}: {}", caller.key, caller.url, state.as_str());
+        event(tx, place, caller, "bound", Some(&note))?;
+    }
+    tx.prepare_cached(sql::BIND)?.execute(params![
+        caller.profile,
+        caller.url,
+        place.0,
+        environment,
+        columns::micros(caller.at)
+    ])?;
+    if environment.is_some() {
+        tx.prepare_cached(sql::SET_TAG)?
+            .execute(params![place.0, environment])?;
+    }
+    let bound = tx.prepare_cached(sql::BOUND)?.query_row(
+        params![caller.profile, caller.url, caller.key.as_bytes()],
+        bound_of,
+    )?;
+    let others = others(tx, caller, place)?;
+    Ok(Binding::Bound(Bound { others, ..bound }))
+}
