@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use super::stop::Stop;
 use crate::{
     api::failure::ClientError,
+    directory::DirectoryError,
     domain::{batch::Halt, history::Ending, rotation::State},
     operations::{
         Done, Failure, Finding, PlaceProblem, Probe, Recovered, Warning, bulk,
@@ -135,6 +136,7 @@ impl Exit {
         match stop {
             Stop::Failed { failure } => Self::of_failure(failure),
             Stop::AfterSending(_) => Self::Unknown,
+            Stop::Directory(DirectoryError::NotBound(_)) => Self::Key,
             Stop::Config(_)
             | Stop::Directory(_)
             | Stop::Store(_)

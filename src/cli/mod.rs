@@ -117,6 +117,7 @@ async fn interruptible(global: &Global, command: Command) -> Result<Exit, Stop> 
     let in_flight = InFlight::default();
     let mut work = std::pin::pin!(async {
         let session = Session::open(global, in_flight.clone())?;
+        session.say_other_places().await?;
         one(&session, command).await
     });
     let mut warned = false;

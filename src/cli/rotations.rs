@@ -64,10 +64,13 @@ async fn settle(session: &Session, ids: &[i64]) -> Result<Exit, Stop> {
     if session.json {
         print::json(&all.iter().map(json::recovered).collect::<Vec<_>>())?;
     } else if all.is_empty() {
-        print::say("no rotation is open");
+        print::say("no rotation is open here");
     } else {
         let rows = all.iter().map(Recovered::row);
         print::result(&human::rotations(rows, session.operations.now()))?;
+    }
+    if session.operations.has_open_elsewhere().await? {
+        return Ok(Exit::Unknown);
     }
     Ok(Exit::of_recovered(&all))
 }

@@ -58,6 +58,20 @@ impl Session {
         })
     }
 
+    /// A profile made of variables goes to a place of its own where its key is new; what other keys of that address left
+    /// behind is named.
+    pub(super) async fn say_other_places(&self) -> Result<(), Stop> {
+        let others = self.operations.other_places().await?;
+        for other in &others {
+            print::context(&format!(
+                "the same address has place {} with {} groups ({} open), which this key does not look into; if it is the \
+                 same environment: groupdesk profile bind --variables --same-environment {}",
+                other.name, other.groups, other.open, other.name
+            ));
+        }
+        Ok(())
+    }
+
     /// Says where a change goes: `PRODUCTION eu-live https://api.example.com/api/user`; with `--quiet` only before a
     /// question.
     pub(super) fn say_where(&self) {

@@ -105,6 +105,23 @@ pub enum DirectoryError {
     /// Where something belongs is not known, in words.
     #[error("{0}")]
     NotBound(String),
+    /// Before a newer schema; nothing was changed.
+    #[error(
+        "a rotation is under way in another groupdesk, which could not write down what comes of it after the directory's \
+         schema has changed; nothing was changed: wait a minute and try again"
+    )]
+    UnderWay,
+    /// Before a newer schema; nothing was changed.
+    #[error(
+        "{} needs {needed} bytes on its disk to change its schema (with a copy of what it is now), and {free} are free; \
+         nothing was changed: make room and try again",
+        path.display()
+    )]
+    NoRoom {
+        path: PathBuf,
+        needed: u64,
+        free: u64,
+    },
     #[error("the system gave no random numbers for the directory's key; try again")]
     NoRandomness,
     #[error("the directory {} has stopped working; start groupdesk again", path.display())]

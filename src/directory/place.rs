@@ -136,8 +136,6 @@ pub struct Bound {
     pub tag: Option<EnvironmentTag>,
     pub key: KeyId,
     pub on_trial: bool,
-    /// Other places of the same address that have groups or open work; only for a profile made of variables.
-    pub others: Vec<OtherPlace>,
 }
 
 /// A place of the same address.
@@ -254,6 +252,20 @@ impl Directory {
     ) -> Result<Result<Bound, Refusal>, DirectoryError> {
         self.run(Access::Write, move |tx| places::answer(tx, &caller, answer))
             .await
+    }
+
+    /// Other places of this address, and what is kept under this name from before addresses were, that hold something.
+    pub async fn other_places(
+        &self,
+        profile: &str,
+        url: &str,
+        place: PlaceId,
+    ) -> Result<Vec<OtherPlace>, DirectoryError> {
+        let (profile, url) = (profile.to_owned(), url.to_owned());
+        self.run(Access::Glance, move |c| {
+            places::others(c, &profile, &url, place)
+        })
+        .await
     }
 
     /// What holds requests of this key back.

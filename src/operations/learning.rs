@@ -208,7 +208,7 @@ impl Operations {
         let stale = stale.map_err(|error| (error, None))?;
         let alarm = self.alarm(*ending, &read.returned);
         let tag_alarm = alarm.as_ref().filter(|alarm| alarm.is_wrong_environment());
-        let tag_alarm = tag_alarm.map(Warning::to_string);
+        let tag_alarm = tag_alarm.map(Warning::bare);
         let asked = learnt.asked.as_ref().filter(|_| !stale);
         let settled = asked
             .map(|asked| self.settle(asked, &evidence(alarm.as_ref(), read)))

@@ -87,6 +87,12 @@ impl Warning {
         matches!(self, Self::WrongTag { .. })
     }
 
+    /// The contradiction alone, as it is kept.
+    pub(super) fn bare(&self) -> String {
+        let text = self.to_string();
+        text.strip_prefix("ALARM: ").unwrap_or(&text).to_owned()
+    }
+
     /// How an earlier rotation ended, if that is the news.
     pub(super) fn settled(&self) -> Option<Ending> {
         match self {

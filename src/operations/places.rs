@@ -83,7 +83,7 @@ pub enum PlaceProblem {
     },
     /// An answer contradicted the place, and nobody has said yet that it is in order.
     #[error(
-        "ALARM of {} at place {place}: {}{}; nothing by id is sent for it until a person acknowledges that: \
+        "ALARM since {} at place {place}: {}{}; nothing by id is sent for it until a person acknowledges that: \
          groupdesk place acknowledge {place} --reason WHY",
         alarm.at.strftime("%Y-%m-%d %H:%M UTC"),
         visible(&alarm.what),
@@ -224,12 +224,24 @@ impl Operations {
         told.or_else(|| self.0.here.get().and_then(|bound| bound.tag))
     }
 
-    /// Other places of the same address that hold something; only for a profile made of variables, once it is bound.
-    pub fn other_places(&self) -> Vec<OtherPlace> {
-        self.0
-            .here
-            .get()
-            .map_or_else(Vec::new, |bound| bound.others)
+    /// Other places of the same address that hold something; only for a profile made of variables, which goes to a place of
+    /// its own without a question.
+    pub async fn other_places(&self) -> Result<Vec<OtherPlace>, DirectoryError> {
+        let profile = self.profile();
+        if !profile.from_variables {
+            return Ok(Vec::new());
+        }
+        let place = self.place().await?;
+        self.directory()
+            .other_places(&profile.name, &profile.url(), place)
+            .await
+    }
+
+    /// Whether another place of the same address, which the key of a profile made of variables does not look into, has
+    /// rotations that are still to be found out.
+    pub async fn has_open_elsewhere(&self) -> Result<bool, DirectoryError> {
+        let others = self.other_places().await?;
+        Ok(others.iter().any(|other| other.open > 0))
     }
 
     async fn caller(&self) -> Result<Caller, Failure> {

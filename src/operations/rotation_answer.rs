@@ -63,7 +63,7 @@ impl Operations {
             }
             (Answer::WrongGroup, result) => {
                 let wrong_environment = wrong_tag.is_some();
-                let alarm = wrong_tag.as_ref().map(ToString::to_string);
+                let alarm = wrong_tag.as_ref().map(Warning::bare);
                 let why = wrong_tag.map_or_else(|| words(&result), |alarm| alarm.to_string());
                 let ended = self.end(&mut under_way, event, Ending::Conflict, &why, alarm);
                 ended.await.map_err(|error| not_written(&why, &error))?;

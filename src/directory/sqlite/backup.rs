@@ -27,6 +27,27 @@ pub fn backups_of(path: &Path) -> Vec<(i64, PathBuf)> {
         .collect()
 }
 
+/// Refuses before anything is touched where the disk has no room for the copy, the tables made anew, and the log.
+pub(super) fn room(path: &Path) -> Result<(), Fault> {
+    let bytes = |path: &Path| path.metadata().map_or(0, |found| found.len());
+    let needed = 3 * (bytes(path) + bytes(&beside(path, "-wal")));
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    // Where nobody can tell, SQLite will.
+    let Ok(disk) = rustix::fs::statvfs(folder) else {
+        return Ok(());
+    };
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    if free < needed {
+        return Err(DirectoryError::NoRoom {
+            path: path.to_owned(),
+            needed,
+            free,
+        }
+        .into());
+    }
+    Ok(())
+}
+
 /// Keeps a copy of a file of this version, in place of an older copy: what was written meanwhile by an older
 /// groupdesk must be in it. The caller holds the write lock and has changed nothing yet.
 pub(super) fn keep(path: &Path, version: i64) -> Result<(), Fault> {

@@ -41,6 +41,9 @@ const MIGRATIONS: &[&str] = &[
 
 pub(super) const NEWEST: i64 = MIGRATIONS.len() as i64;
 
+/// From this version on a program that meets a newer one is told so before it sends.
+const PLACES: i64 = 7;
+
 const KEY: &str = "fingerprint_key";
 
 /// Bytes of the smallest page, and so of the smallest database.
@@ -175,11 +178,33 @@ pub(super) fn still_ours(tx: &Transaction<'_>) -> Result<(), Fault> {
     }
 }
 
+/// An older groupdesk that is sending right now could not write down what came of it. Its rotation is younger than the
+/// shortest settle window.
+fn nothing_under_way(tx: &Transaction<'_>, from: i64) -> Result<(), Fault> {
+    const YOUNG: i64 = 60_000_000;
+    if from >= PLACES {
+        return Ok(());
+    }
+    let now = jiff::Timestamp::now().as_microsecond();
+    let under_way: bool = tx.query_row(
+        "SELECT EXISTS (SELECT 1 FROM rotations WHERE state IN ('intended', 'sent') \
+         AND COALESCE(sent_at, started_at) BETWEEN ?1 AND ?2)",
+        [now - YOUNG, now],
+        |row| row.get(0),
+    )?;
+    if under_way {
+        return Err(DirectoryError::UnderWay.into());
+    }
+    Ok(())
+}
+
 fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
     let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Asked again under the lock: another process may have been faster.
     let from = version(&tx)?;
     if (1..NEWEST).contains(&from) {
+        nothing_under_way(&tx, from)?;
+        backup::room(path)?;
         backup::keep(path, from)?;
     }
     for migration in &MIGRATIONS[from as usize..] {

@@ -6,6 +6,11 @@ use std::{
     time::Duration,
 };
 
+use groupdesk::{
+    config::profile::{KeySource, Profile},
+    directory::Directory,
+    domain::group::EnvironmentTag,
+};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -15,6 +20,7 @@ use tokio::{
 };
 
 use crate::support::clock;
+use crate::support::world::bind;
 
 /// Longest wait for anything that must happen.
 pub(super) const DEADLINE: Duration = Duration::from_mins(1);
@@ -48,8 +54,22 @@ impl Desk {
         self.variables.push((name.into(), value.into()));
     }
 
-    /// A profile `live` (tag Customer, production) at this address, its key in a variable.
+    /// A profile `live` (tag Customer, production) at this address, its key in a variable. Where the desk knows something
+    /// already, address and key are those of the same environment.
     pub(super) fn connect(&mut self, base_url: &str, key: &str) {
+        self.configure(base_url, key);
+        let directory = self.path(".local/share/groupdesk/directory.db");
+        if directory.exists() {
+            let directory = Directory::open(&directory).expect("a directory");
+            let mut profile = Profile::new("live", base_url, KeySource::Env("LIVE_KEY".into()));
+            profile.environment = Some(EnvironmentTag::Customer);
+            let environment = [("LIVE_KEY", key)].into_iter().collect();
+            bind(&directory, &profile, &environment);
+        }
+    }
+
+    /// As [`Desk::connect`]; nobody says which environment it is.
+    pub(super) fn configure(&mut self, base_url: &str, key: &str) {
         let config = self.path("config.toml").display().to_string();
         self.write(
             "config.toml",

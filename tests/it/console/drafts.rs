@@ -15,7 +15,7 @@ use crate::support::{
 fn rows(world: &World) -> Vec<String> {
     let directory = Connection::open(world.directory_file()).expect("a database");
     let mut rows = directory
-        .prepare("SELECT profile || user_group_id || name || mapping || properties || base || by FROM drafts")
+        .prepare("SELECT user_group_id || name || mapping || properties || base || by FROM drafts")
         .expect("a table");
     let rows = rows.query_map([], |row| row.get(0)).expect("rows");
     rows.map(|row| row.expect("a row")).collect()

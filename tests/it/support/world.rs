@@ -27,7 +27,7 @@ use groupdesk::{
 use secrecy::ExposeSecret;
 use serde_json::Value;
 
-pub(crate) use desk::{Desk, place};
+pub(crate) use desk::{Desk, bind, place};
 
 /// The usual operator.
 pub(crate) const ANA: &str = "ana@bastion2";

@@ -108,7 +108,6 @@ fn undo(tx: &Connection, caller: &Caller, known: &Known) -> Result<Result<Bound,
             tag: None,
             key: KeyId(0),
             on_trial: false,
-            others: Vec::new(),
         });
     withdraw(tx, caller, place, bound.key, "undone", None)?;
     bound.on_trial = false;

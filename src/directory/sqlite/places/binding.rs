@@ -112,14 +112,13 @@ pub(in crate::directory) fn bound(
             |row| Ok((bound_of(row)?, row.get(5)?)),
         )
         .optional()?;
-    let Some((mut bound, environment)) = found else {
+    let Some((bound, environment)) = found else {
         return Ok(None);
     };
     let told = caller.environment.as_ref().map(EnvironmentTag::as_str);
     if environment.as_deref() != told || told.is_some() && bound.tag != caller.environment {
         return Ok(None);
     }
-    bound.others = others(connection, caller, bound.place)?;
     Ok(Some(bound))
 }
 
@@ -132,23 +131,19 @@ pub(super) fn bound_of(row: &Row<'_>) -> rusqlite::Result<Bound> {
         tag: tag.as_deref().map(EnvironmentTag::parse),
         key: KeyId(row.get(3)?),
         on_trial: row.get::<_, String>(4)? == KeyState::Trial.as_str(),
-        others: Vec::new(),
     })
 }
 
-/// Only a profile made of variables goes to a new place without a question, so it has to be told of others.
-fn others(
+pub(in crate::directory) fn others(
     connection: &Connection,
-    caller: &Caller,
-    here: PlaceId,
+    profile: &str,
+    url: &str,
+    place: PlaceId,
 ) -> Result<Vec<OtherPlace>, Fault> {
-    if !caller.from_variables {
-        return Ok(Vec::new());
-    }
     rows(
         connection,
         sql::OTHERS,
-        params![caller.url, here.0, caller.profile],
+        params![url, place.0, profile],
         |row| {
             Ok(OtherPlace {
                 name: row.get(0)?,
@@ -295,6 +290,5 @@ pub(super) fn take(
         params![caller.profile, caller.url, caller.key.as_bytes()],
         bound_of,
     )?;
-    let others = others(tx, caller, place)?;
-    Ok(Binding::Bound(Bound { others, ..bound }))
+    Ok(Binding::Bound(bound))
 }

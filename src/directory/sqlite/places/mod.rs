@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 pub(in crate::directory) use answering::{answer, end_trial};
-pub(in crate::directory) use binding::{bind, bound, place_of, with_key};
+pub(in crate::directory) use binding::{bind, bound, others, place_of, with_key};
 
 use super::{fault::Fault, groups};
 use crate::{
