@@ -303,6 +303,10 @@ impl Operations {
             self.permitted(Guarded::Create)?;
         }
         if !is_known && assurance == Assurance::KnownOnly {
+            // What is known may stand in a place that a person has to name first.
+            if let Err(asked @ Failure::Place(_)) = self.bound().await {
+                return Err(asked);
+            }
             let groups = self.list().await.map_err(Failure::NothingSent)?;
             return Err(Failure::NotKnown {
                 id: id.clone(),

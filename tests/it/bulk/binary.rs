@@ -33,6 +33,7 @@ impl Scene {
         let config = folder.join("meddled.toml");
         let text = std::fs::read_to_string(self.world.config_file()).expect("readable");
         let text = text.replace(self.world.base_url(), &self.meddler.base_url());
+        self.world.at(&self.meddler.base_url());
         std::fs::write(&config, text).expect("written");
         let mut command = Command::new(env!("CARGO_BIN_EXE_groupdesk"));
         command

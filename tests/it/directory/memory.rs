@@ -258,8 +258,8 @@ async fn history_and_events_refuse_update_delete_and_replace() {
     for statement in [
         "UPDATE history SET by = 'nobody'",
         "DELETE FROM history",
-        "INSERT OR REPLACE INTO history (number, at, by, profile, user_group_id, operation, ending) \
-         SELECT number, at, 'nobody', profile, user_group_id, operation, ending FROM history",
+        "INSERT OR REPLACE INTO history (number, at, by, profile, user_group_id, operation, ending, place) \
+         SELECT number, at, 'nobody', profile, user_group_id, operation, ending, place FROM history",
         "UPDATE rotation_events SET at = 0",
         "DELETE FROM rotation_events",
         "INSERT OR REPLACE INTO rotation_events SELECT rotation_id, seq, 5, event, fingerprint, since_sent, \

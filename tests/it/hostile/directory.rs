@@ -1,7 +1,7 @@
 //! The directory under attack: its writers are killed, its file is cut, flipped, replaced, locked and shared. What was
 //! acknowledged is there and SQLite finds the file whole, or an error says what to do.
 
-use crate::support::world::place;
+use crate::support::world::try_place;
 mod damaged;
 mod killed;
 mod locked;
@@ -104,13 +104,13 @@ fn must_be_clear(error: &DirectoryError, path: &Path) {
 /// Reads everything and writes one thing; whether all of that went well.
 async fn exercise(path: &Path) -> Result<(), DirectoryError> {
     let directory = Directory::open(path)?;
-    directory.groups(place(&directory, PROFILE)).await?;
+    directory.groups(try_place(&directory, PROFILE)?).await?;
     directory.history(HistoryFilter::default()).await?;
     let rows = directory.rotations(RotationFilter::default()).await?;
     for row in rows {
         directory.happenings(row.id).await?;
     }
-    directory.drafts(place(&directory, PROFILE)).await?;
+    directory.drafts(try_place(&directory, PROFILE)?).await?;
     note(&directory, "after").await
 }
 

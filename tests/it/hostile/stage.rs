@@ -135,6 +135,7 @@ impl Stage {
     pub(super) fn config(&self, base_url: &str, lines: &str) -> PathBuf {
         let text = std::fs::read_to_string(self.world.config_file()).expect("readable");
         let text = text.replace(self.world.base_url(), base_url);
+        self.world.at(base_url);
         let file = tempfile::Builder::new()
             .prefix("config")
             .suffix(".toml")

@@ -48,6 +48,7 @@ impl Scene {
     pub(super) fn groupdesk(&self, arguments: &[&str]) -> Program {
         let config = fs::read_to_string(self.world.config_file()).expect("readable");
         let config = config.replace(self.world.base_url(), &self.meddler.base_url());
+        self.world.at(&self.meddler.base_url());
         let file = self.place.below("config/through.toml");
         fs::write(&file, config).expect("written");
         let directory = self.world.directory_file();

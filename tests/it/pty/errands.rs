@@ -211,6 +211,7 @@ async fn a_dead_service_keeps_nobody_from_the_other_profile() {
     let config = scene.config();
     let (production, testing) = config.split_once("[profiles.testing]").expect("both");
     let testing = testing.replace(scene.world.base_url(), &silent);
+    scene.world.at(&silent);
     let config = format!("{production}[profiles.testing]{testing}");
     let mut session = scene.console(Side::Testing, &config);
     session.send("\r");

@@ -28,6 +28,7 @@ async fn rotating(world: &World, place: &Place, gate: &Gate, meddler: &Meddler) 
     meddler.next("POST", Meddling::passed().behind(gate));
     let config = fs::read_to_string(world.config_file()).expect("readable");
     let config = config.replace(world.base_url(), &meddler.base_url());
+    world.at(&meddler.base_url());
     let file = place.below("config/through.toml");
     fs::write(&file, config).expect("written");
     let mut session = place

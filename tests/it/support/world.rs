@@ -27,7 +27,7 @@ use groupdesk::{
 use secrecy::ExposeSecret;
 use serde_json::Value;
 
-pub(crate) use desk::{Desk, bind, place};
+pub(crate) use desk::{Desk, bind, place, try_place};
 
 /// The usual operator.
 pub(crate) const ANA: &str = "ana@bastion2";
@@ -170,6 +170,17 @@ impl World {
     /// Where the usual directory keeps what belongs to this environment.
     pub(crate) fn place(&self, side: Side) -> PlaceId {
         self.place_in(&self.directory, side)
+    }
+
+    /// Both environments are at this address, too.
+    pub(crate) fn at(&self, base_url: &str) {
+        for side in [Side::Production, Side::Testing] {
+            let profile = Profile {
+                base_url: base_url.into(),
+                ..self.profile(side)
+            };
+            bind(&self.directory, &profile, &Environment::default());
+        }
     }
 
     /// The same of another directory.

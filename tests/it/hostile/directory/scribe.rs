@@ -1,7 +1,7 @@
 //! A process that writes into a directory and says every write that was acknowledged: the test binary again, told by one
 //! variable what to do; and the look afterwards whether all of that is there.
 
-use crate::support::world::place;
+use crate::support::world::{place, try_place};
 use std::{
     collections::BTreeSet,
     env,
@@ -148,7 +148,7 @@ pub(super) async fn note(directory: &Directory, group: &str) -> Result<(), Direc
         ..Record::default()
     };
     directory
-        .record(place(directory, PROFILE), record)
+        .record(try_place(directory, PROFILE)?, record)
         .await
         .map(|_| ())
 }

@@ -13,7 +13,8 @@ use groupdesk::{
         Environment,
         profile::{KeySource, Profile},
     },
-    directory::{Answer, Caller, Directory, PlaceId},
+    directory::{Answer, Caller, Directory, DirectoryError, PlaceId},
+    domain::token::Fingerprint,
     operations::{Clock, Operations},
 };
 use jiff::Timestamp;
@@ -170,17 +171,25 @@ fn wait_for<T>(work: impl Future<Output = T>) -> T {
 
 /// The place of this name, made where there is none; with a key of its own.
 pub(crate) fn place(directory: &Directory, name: &str) -> PlaceId {
-    let known = wait_for(directory.places()).expect("readable");
+    try_place(directory, name).expect("a good directory")
+}
+
+/// The same of a directory that may be damaged.
+pub(crate) fn try_place(directory: &Directory, name: &str) -> Result<PlaceId, DirectoryError> {
+    let known = wait_for(directory.places())?;
     if let Some(place) = known.iter().find(|place| place.name == name) {
-        return place.id;
+        return Ok(place.id);
     }
-    let profile = Profile::new(
-        name,
-        &format!("https://{name}.example.com"),
-        KeySource::Env("KEY".into()),
-    );
-    let environment = [("KEY", format!("key-of-{name}").as_str())]
-        .into_iter()
-        .collect();
-    bind(directory, &profile, &environment).expect("bound")
+    let caller = Caller {
+        profile: name.into(),
+        url: format!("https://{name}.example.com/api/user"),
+        key: Fingerprint::from_bytes([name.len() as u8; 32]),
+        environment: None,
+        from_variables: false,
+        key_changes: false,
+        at: Timestamp::now(),
+        by: ANA.into(),
+    };
+    let bound = wait_for(directory.answer_binding(caller, Answer::New))?;
+    Ok(bound.expect("a new place").place)
 }
