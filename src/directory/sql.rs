@@ -257,7 +257,7 @@ pub(super) const ADD_META: &str = "INSERT INTO meta (key, value) VALUES ($1, $2)
 const OPEN: &str = open_states!();
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::directory::{HistoryFilter, PlaceId, RotationFilter};
     use crate::domain::rotation::State;
@@ -301,16 +301,21 @@ mod tests {
             KEEP_VIEW,
             META,
             ADD_META,
+            NEXT_DRAFT,
         ] {
-            let mut highest = 0;
-            for piece in text.split('$').skip(1) {
-                let digits: String = piece.chars().take_while(char::is_ascii_digit).collect();
-                let number: usize = digits.parse().expect("a number follows the sign");
-                assert!(number <= highest + 1, "${number} is early in {text}");
-                highest = highest.max(number);
-            }
-            assert!(highest > 0, "{text}");
+            must_be_in_order(text);
         }
+    }
+
+    pub(in crate::directory) fn must_be_in_order(text: &str) {
+        let mut highest = 0;
+        for piece in text.split('$').skip(1) {
+            let digits: String = piece.chars().take_while(char::is_ascii_digit).collect();
+            let number: usize = digits.parse().expect("a number follows the sign");
+            assert!(number <= highest + 1, "${number} is early in {text}");
+            highest = highest.max(number);
+        }
+        assert!(highest > 0, "{text}");
     }
 
     #[test]

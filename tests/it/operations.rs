@@ -9,6 +9,7 @@ mod late;
 mod look_up;
 mod lost;
 mod machine;
+mod places;
 mod recover;
 mod rotate;
 mod rows;

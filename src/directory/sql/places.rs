@@ -32,7 +32,7 @@ SELECT name, groups, open FROM ( \
   (SELECT COUNT(*) FROM rotations r WHERE r.place = p.number \
    AND r.state IN ('intended', 'sent', 'rotated', 'unknown')) AS open \
  FROM places p WHERE p.number IN (SELECT place FROM place_urls WHERE url = $1 \
-  UNION SELECT place FROM bindings WHERE profile = $3 AND url = '') AND p.number <> $2) others \
+  UNION SELECT place FROM bindings WHERE profile = $2 AND url = '') AND p.number <> $3) others \
 WHERE groups > 0 OR open > 0 ORDER BY name";
 
 pub(in crate::directory) const ADD_PLACE: &str = "\
@@ -58,12 +58,12 @@ ON CONFLICT (profile, url) DO UPDATE SET place = excluded.place, environment = e
 pub(in crate::directory) const UNBIND: &str =
     "DELETE FROM bindings WHERE profile = $1 AND url = $2";
 
-pub(in crate::directory) const SET_TAG: &str = "UPDATE places SET tag = $2 WHERE number = $1";
+pub(in crate::directory) const SET_TAG: &str = "UPDATE places SET tag = $1 WHERE number = $2";
 
 pub(in crate::directory) const FIRST_TAG: &str =
-    "UPDATE places SET tag = $2 WHERE number = $1 AND tag IS NULL";
+    "UPDATE places SET tag = $1 WHERE number = $2 AND tag IS NULL";
 
-pub(in crate::directory) const SET_KEY: &str = "UPDATE place_keys SET state = $2 WHERE number = $1";
+pub(in crate::directory) const SET_KEY: &str = "UPDATE place_keys SET state = $1 WHERE number = $2";
 
 pub(in crate::directory) const KEY_STATE: &str = "SELECT k.state, p.tag FROM place_keys k JOIN places p ON p.number = k.place \
      WHERE k.number = $1 AND k.place = $2";
@@ -79,8 +79,8 @@ SELECT $1, $2, $3, $4, $5 WHERE NOT EXISTS (SELECT 1 FROM alarms \
  WHERE place = $1 AND user_group_id IS $2 AND what = $3 AND acknowledged_at IS NULL)";
 
 pub(in crate::directory) const ACKNOWLEDGE: &str = "\
-UPDATE alarms SET acknowledged_at = $2, acknowledged_by = $3, reason = $4 \
-WHERE place = $1 AND acknowledged_at IS NULL";
+UPDATE alarms SET acknowledged_at = $1, acknowledged_by = $2, reason = $3 \
+WHERE place = $4 AND acknowledged_at IS NULL";
 
 pub(in crate::directory) const HAD_TOKEN: &str =
     "SELECT 1 FROM fingerprints WHERE fingerprint = $1 AND place = $2 AND user_group_id = $3";
@@ -129,31 +129,82 @@ pub(in crate::directory) const HAS_TOKEN: &str =
 pub(in crate::directory) const RENAME: &str = "\
 UPDATE places SET name = $1 WHERE number = $2 AND NOT EXISTS (SELECT 1 FROM places WHERE name = $1)";
 
-/// What one place held becomes the other's; the groups themselves are united before. From $1 into $2.
-pub(in crate::directory) const MERGE: [&str; 16] = [
+/// What one place held becomes the other's; the groups themselves are united before. Into $1, from $2.
+pub(in crate::directory) const MERGE: [&str; 15] = [
     "INSERT INTO fingerprints (fingerprint, place, user_group_id, first_seen, last_seen) \
-     SELECT fingerprint, $2, user_group_id, first_seen, last_seen FROM fingerprints WHERE place = $1 \
+     SELECT fingerprint, $1, user_group_id, first_seen, last_seen FROM fingerprints WHERE place = $2 \
      ON CONFLICT (fingerprint, place, user_group_id) DO UPDATE SET \
       first_seen = MIN(fingerprints.first_seen, excluded.first_seen), \
       last_seen = MAX(fingerprints.last_seen, excluded.last_seen)",
-    "DELETE FROM fingerprints WHERE place = $1 AND $2 <> 0",
-    "UPDATE history SET place = $2 WHERE place = $1",
-    "UPDATE rotations SET place = $2, merged = CASE merged WHEN 0 THEN $1 ELSE merged END WHERE place = $1",
-    "UPDATE batches SET place = $2 WHERE place = $1",
-    "UPDATE imports SET place = $2 WHERE place = $1",
-    "UPDATE drafts SET place = $2, merged = CASE WHEN EXISTS (SELECT 1 FROM drafts other \
-      WHERE other.place = $2 AND other.user_group_id = drafts.user_group_id AND other.merged = drafts.merged) \
-      THEN $1 ELSE merged END WHERE place = $1",
-    "INSERT INTO place_urls (place, url) SELECT $2, url FROM place_urls WHERE place = $1 ON CONFLICT DO NOTHING",
-    "DELETE FROM place_urls WHERE place = $1 AND $2 <> 0",
-    "UPDATE place_keys SET place = $2 WHERE place = $1 AND fingerprint NOT IN \
-      (SELECT fingerprint FROM place_keys WHERE place = $2)",
-    "DELETE FROM place_keys WHERE place = $1 AND $2 <> 0",
-    "UPDATE bindings SET place = $2 WHERE place = $1 AND url <> ''",
-    "DELETE FROM bindings WHERE place = $1 AND $2 <> 0",
-    "UPDATE alarms SET place = $2 WHERE place = $1",
-    "UPDATE places SET tag = (SELECT tag FROM places WHERE number = $1) WHERE number = $2 AND tag IS NULL",
-    "DELETE FROM user_groups WHERE place = $1 AND $2 <> 0",
+    "DELETE FROM fingerprints WHERE place <> $1 AND place = $2",
+    "UPDATE history SET place = $1 WHERE place = $2",
+    "UPDATE rotations SET place = $1, merged = CASE merged WHEN 0 THEN $2 ELSE merged END WHERE place = $2",
+    "UPDATE batches SET place = $1 WHERE place = $2",
+    "UPDATE imports SET place = $1 WHERE place = $2",
+    "UPDATE drafts SET place = $1, merged = CASE WHEN EXISTS (SELECT 1 FROM drafts other \
+      WHERE other.place = $1 AND other.user_group_id = drafts.user_group_id AND other.merged = drafts.merged) \
+      THEN $2 ELSE merged END WHERE place = $2",
+    "INSERT INTO place_urls (place, url) SELECT $1, url FROM place_urls WHERE place = $2 ON CONFLICT DO NOTHING",
+    "DELETE FROM place_urls WHERE place <> $1 AND place = $2",
+    "UPDATE place_keys SET place = $1 WHERE place = $2 AND fingerprint NOT IN \
+      (SELECT fingerprint FROM place_keys WHERE place = $1)",
+    "DELETE FROM place_keys WHERE place <> $1 AND place = $2",
+    "UPDATE bindings SET place = $1 WHERE place = $2 AND url <> ''",
+    "DELETE FROM bindings WHERE place <> $1 AND place = $2",
+    "UPDATE alarms SET place = $1 WHERE place = $2",
+    "DELETE FROM user_groups WHERE place <> $1 AND place = $2",
 ];
 
+/// From $1, which names one, to $2, which does not.
+pub(in crate::directory) const MERGE_TAG: &str = "\
+UPDATE places SET tag = (SELECT other.tag FROM places other WHERE other.number = $1) \
+WHERE number = $2 AND tag IS NULL";
+
 pub(in crate::directory) const REMOVE: &str = "DELETE FROM places WHERE number = $1";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_first_appear_in_order() {
+        let texts = [
+            BY_KEY,
+            BY_URL,
+            BY_NAME,
+            PLACE_OF,
+            WITH_KEY,
+            BOUND,
+            OTHERS,
+            ADD_PLACE,
+            TAG_CONFLICT,
+            ADD_URL,
+            ADD_KEY,
+            BIND,
+            UNBIND,
+            SET_TAG,
+            FIRST_TAG,
+            SET_KEY,
+            KEY_STATE,
+            ALARMS,
+            ADD_ALARM,
+            ACKNOWLEDGE,
+            HAD_TOKEN,
+            URLS,
+            PROFILES,
+            KEYS,
+            EVENTS,
+            ADD_EVENT,
+            NAME,
+            IS_USED,
+            HAS_KEY,
+            HAS_TOKEN,
+            RENAME,
+            MERGE_TAG,
+            REMOVE,
+        ];
+        for text in texts.into_iter().chain(MERGE) {
+            crate::directory::sql::tests::must_be_in_order(text);
+        }
+    }
+}

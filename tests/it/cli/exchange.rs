@@ -337,6 +337,13 @@ async fn a_row_that_ends_with_an_alarm_is_sent_again_and_no_other() {
     let file = ids(&desk, 2);
     let ran = desk.run(&import(&file, &CREATE)).await;
     assert_eq!(ran.code, 6, "{}{}", ran.out, ran.err);
+    // Nobody has looked yet.
+    let held = desk.run(&import(&file, &CREATE)).await;
+    assert_eq!(held.code, 3, "{}{}", held.out, held.err);
+    assert_eq!(methods(&service).len(), 2, "nothing was sent");
+    let looked = ["place", "acknowledge", "live", "--reason", "a proxy", "--yes"];
+    let looked = desk.run(&looked).await;
+    assert_eq!(looked.code, 0, "{}{}", looked.out, looked.err);
     let again = desk.run(&import(&file, &CREATE)).await;
     assert_eq!(again.code, 0, "{}{}", again.out, again.err);
     let sum = objects(&again.out).pop().expect("a sum");

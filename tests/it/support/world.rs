@@ -27,7 +27,7 @@ use groupdesk::{
 use secrecy::ExposeSecret;
 use serde_json::Value;
 
-pub(crate) use desk::{Desk, bind, place, try_place};
+pub(crate) use desk::{Desk, acknowledge, bind, place, try_place};
 
 /// The usual operator.
 pub(crate) const ANA: &str = "ana@bastion2";

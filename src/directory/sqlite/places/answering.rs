@@ -130,7 +130,7 @@ fn withdraw(
 
 fn set_key(tx: &Connection, key: KeyId, state: KeyState) -> Result<(), Fault> {
     tx.prepare_cached(sql::SET_KEY)?
-        .execute(params![key.0, state.as_str()])?;
+        .execute(params![state.as_str(), key.0])?;
     Ok(())
 }
 

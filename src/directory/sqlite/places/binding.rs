@@ -143,7 +143,7 @@ pub(in crate::directory) fn others(
     rows(
         connection,
         sql::OTHERS,
-        params![url, place.0, profile],
+        params![url, profile, place.0],
         |row| {
             Ok(OtherPlace {
                 name: row.get(0)?,
@@ -284,7 +284,7 @@ pub(super) fn take(
     ])?;
     if environment.is_some() {
         tx.prepare_cached(sql::SET_TAG)?
-            .execute(params![place.0, environment])?;
+            .execute(params![environment, place.0])?;
     }
     let bound = tx.prepare_cached(sql::BOUND)?.query_row(
         params![caller.profile, caller.url, caller.key.as_bytes()],

@@ -111,7 +111,7 @@ pub(super) fn first_tag(
     tag: &EnvironmentTag,
 ) -> Result<(), Fault> {
     tx.prepare_cached(sql::FIRST_TAG)?
-        .execute(params![place.0, tag.as_str()])?;
+        .execute(params![tag.as_str(), place.0])?;
     Ok(())
 }
 
@@ -124,13 +124,13 @@ pub(in crate::directory) fn acknowledge(
     reason: &str,
 ) -> Result<usize, Fault> {
     let count = tx.prepare_cached(sql::ACKNOWLEDGE)?.execute(params![
-        place.0,
         columns::micros(at),
         by,
-        reason
+        reason,
+        place.0
     ])?;
     tx.prepare_cached(sql::SET_TAG)?
-        .execute(params![place.0, tag.map(EnvironmentTag::as_str)])?;
+        .execute(params![tag.map(EnvironmentTag::as_str), place.0])?;
     add_event(tx, place, (at, by, ""), "alarms acknowledged", Some(reason))?;
     Ok(count)
 }
@@ -325,8 +325,10 @@ pub(in crate::directory) fn merge(
     let was = name(tx, from)?;
     groups::unite(tx, from, into)?;
     for text in sql::MERGE {
-        tx.prepare_cached(text)?.execute([from.0, into.0])?;
+        tx.prepare_cached(text)?.execute([into.0, from.0])?;
     }
+    tx.prepare_cached(sql::MERGE_TAG)?
+        .execute([from.0, into.0])?;
     let note = format!("{was} turned out to be this place");
     add_event(tx, into, (at, by, ""), "merged", Some(&note))?;
     tx.prepare_cached(sql::REMOVE)?.execute([from.0])?;

@@ -9,13 +9,18 @@ use std::{
     time::Duration,
 };
 
+use groupdesk::{
+    config::profile::{KeySource, Profile},
+    directory::Directory,
+    domain::group::EnvironmentTag,
+};
 use tokio::{io::AsyncWriteExt, process::Command};
 
 use super::{FILED_KEY, KEY, OTHER_KEY, TOLD_KEY, needles::Needles};
 use crate::support::{
     clock,
     faults::{Fault, Faults},
-    world::files_below,
+    world::{self, files_below},
 };
 
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -87,6 +92,26 @@ impl Desk {
             )
             + &profile("filed", "file = \"filed.key\"");
         fs::write(self.path("config.toml"), text).expect("written");
+        self.bind(base_url);
+    }
+
+    /// Says that every profile is at this address now, and that whatever alarm there was has been looked into.
+    fn bind(&self, base_url: &str) {
+        let directory = Directory::open(&self.directory).expect("a directory");
+        for (name, key) in [
+            ("live", KEY),
+            ("other", OTHER_KEY),
+            ("told", TOLD_KEY),
+            ("filed", FILED_KEY),
+        ] {
+            let profile = Profile {
+                environment: Some(EnvironmentTag::Testing),
+                ..Profile::new(name, base_url, KeySource::Env("K".into()))
+            };
+            let environment = [("K", key)].into_iter().collect();
+            world::bind(&directory, &profile, &environment);
+        }
+        world::acknowledge(&directory);
     }
 
     pub(super) fn variables(&self) -> Vec<(&'static str, String)> {

@@ -162,6 +162,7 @@ async fn files_that_a_shell_hands_over_are_still_read() {
         .envs(clock::outer())
         .env("PATH", "/usr/bin:/bin")
         .env("HOME", scene.desk())
+        .env("EU", "a-key")
         .current_dir(scene.desk());
     if geteuid().is_root() {
         command.uid(scene.uid);
