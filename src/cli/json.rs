@@ -14,7 +14,7 @@ use crate::{
         known::KnownGroup,
         token::Token,
     },
-    operations::{Done, JournalRow, Owner, Recovered},
+    operations::{self, Done, JournalRow, Recovered},
 };
 
 /// A group as `list` and `show` print it.
@@ -162,12 +162,16 @@ pub(super) fn recovered(recovered: &Recovered) -> Value {
 }
 
 /// A group that has or had a token.
-pub(super) fn owner(owner: &Owner) -> Value {
-    json!({
-        "profile": owner.profile,
-        "user_group_id": owner.user_group_id.as_str(),
-        "current": owner.current,
-        "last_seen": owner.last_seen.to_string(),
+/// The groups of one token.
+pub(super) fn owners(answered: &operations::Answered) -> impl Iterator<Item = Value> {
+    answered.owners.iter().map(|owner| {
+        json!({
+            "profile": owner.profile,
+            "user_group_id": owner.user_group_id.as_str(),
+            "current": owner.current,
+            "last_seen": owner.last_seen.to_string(),
+            "fingerprint": answered.fingerprint.to_string(),
+        })
     })
 }
 

@@ -6,13 +6,19 @@ use std::{
     io::{self, BufRead, IsTerminal, Read},
 };
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use zeroize::Zeroizing;
 
 use super::{
     args::Global, exit::Exit, human, json, print, quiet::Quiet, session, signals::Signals,
     stop::Stop,
 };
-use crate::{config::Settings, directory::Directory, domain::token::Token, operations::Clock};
+use crate::{
+    config::Settings,
+    directory::Directory,
+    domain::token::Token,
+    operations::{Clock, Whose, not_a_token},
+};
 
 /// Longer than any token; more is something else.
 const LONGEST: u64 = 64 * 1024;
@@ -27,26 +33,47 @@ pub(super) async fn run(global: &Global, arguments: &[OsString]) -> Result<Exit,
     }
     let settings = Settings::load(&session::overrides(global))?;
     let directory = Directory::open(&settings.directory)?;
-    let token = ask(global.no_input).await?;
-    let owners = directory.whose(&token).await?;
-    drop(token);
+    let pasted = ask(global.no_input).await?;
+    let answered = match Whose::of(&directory, &pasted).await? {
+        Whose::Answered(answered) => answered,
+        Whose::NotAToken { characters } => return Err(Stop::Usage(not_a_token(characters))),
+    };
+    drop(pasted);
     if global.json {
-        print::json(&owners.iter().map(json::owner).collect::<Vec<_>>())?;
-    } else if owners.is_empty() {
-        print::say(
-            "no group of this directory has or had that token; it may still be the token of a group that was never read here",
-        );
-    } else {
-        print::result(&human::owners(&owners, Clock::System.now()))?;
+        let owners = answered.iter().flat_map(json::owners);
+        print::json(&owners.collect::<Vec<_>>())?;
+    } else if answered.len() > 1 || !answered[0].owners.is_empty() {
+        print::result(&human::answered_tokens(&answered, Clock::System.now()))?;
     }
-    Ok(if owners.is_empty() {
+    let unknown: Vec<_> = answered
+        .iter()
+        .filter(|answer| answer.owners.is_empty())
+        .collect();
+    match &unknown[..] {
+        [] => {}
+        [_] if answered.len() == 1 => print::say(&format!(
+            "no group of this directory has or had that token; {ELSEWHERE}"
+        )),
+        some => print::say(&format!(
+            "{} of {} tokens are of no group of this directory ({}); {ELSEWHERE}",
+            some.len(),
+            answered.len(),
+            some.iter()
+                .map(|answer| answer.fingerprint.to_string())
+                .collect::<Vec<_>>()
+                .join(", ")
+        )),
+    }
+    Ok(if unknown.len() == answered.len() {
         Exit::Refused
     } else {
         Exit::Done
     })
 }
 
-/// Reads a token; none is ever an argument.
+const ELSEWHERE: &str = "it may still be the token of a group that was never read here";
+
+/// Reads a token, or a text that holds some; none is ever an argument.
 pub(super) async fn ask(no_input: bool) -> Result<Token, Stop> {
     if io::stdin().is_terminal() && no_input {
         return Err(Stop::Guarded(
@@ -68,15 +95,15 @@ pub(super) async fn ask(no_input: bool) -> Result<Token, Stop> {
     }
 }
 
-/// A line where it is typed, else all there is.
+/// A line where it is typed, and what was pasted with it; else all there is.
 fn read(is_typed: bool) -> Result<Token, Stop> {
     // As long as it can be, so that no copy of it is left behind by growing.
     let mut text = Zeroizing::new(String::with_capacity(LONGEST as usize));
     let mut input = io::stdin().lock().take(LONGEST);
     let read = if is_typed {
-        input.read_line(&mut text)
+        read_pasted(&mut input, &mut text)
     } else {
-        input.read_to_string(&mut text)
+        input.read_to_string(&mut text).map(drop)
     };
     read.map_err(|error| unreadable(&error))?;
     let token = text.trim();
@@ -86,6 +113,22 @@ fn read(is_typed: bool) -> Result<Token, Stop> {
         ));
     }
     Ok(Token::new(token.to_owned()))
+}
+
+/// The shell must not get the lines behind the first one.
+fn read_pasted(input: &mut impl BufRead, text: &mut String) -> io::Result<()> {
+    const AT_ONCE: Timespec = Timespec {
+        tv_sec: 0,
+        tv_nsec: 50_000_000,
+    };
+    let terminal = io::stdin();
+    while input.read_line(text)? > 0 {
+        let mut more = [PollFd::new(&terminal, PollFlags::IN)];
+        if poll(&mut more, Some(&AT_ONCE)).unwrap_or_default() == 0 {
+            break;
+        }
+    }
+    Ok(())
 }
 
 fn unreadable(error: &io::Error) -> Stop {

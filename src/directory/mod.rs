@@ -32,7 +32,7 @@ use crate::domain::{
     history::{Ending, Entry},
     known::KnownGroup,
     search::ListView,
-    token::{Fingerprint, Fingerprinter, Token},
+    token::{Fingerprint, Fingerprinter},
 };
 pub use ahead::ahead;
 #[cfg(feature = "failpoints")]
@@ -345,11 +345,6 @@ impl Directory {
     pub async fn owners(&self, fingerprint: Fingerprint) -> Result<Vec<Owner>, DirectoryError> {
         self.ask(|reply| Request::Owners { fingerprint, reply })
             .await
-    }
-
-    /// As [`Self::owners`], of a token; it is not kept.
-    pub async fn whose(&self, token: &Token) -> Result<Vec<Owner>, DirectoryError> {
-        self.owners(self.fingerprinter().of(token)).await
     }
 
     /// One piece of work on the directory's thread.

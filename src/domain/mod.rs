@@ -15,6 +15,7 @@ pub mod known;
 pub mod merge;
 pub mod near;
 pub mod past;
+pub mod pasted;
 pub mod refresh;
 pub mod rotation;
 pub mod search;

@@ -25,6 +25,7 @@ mod rotating;
 mod rotation_answer;
 mod settling;
 mod unchanged;
+mod whose;
 
 use std::{sync::Arc, time::Duration};
 
@@ -46,6 +47,7 @@ pub use points::Point;
 pub use recording::changes_json;
 pub use recovering::{Recovered, StillOpen};
 pub use refreshing::{GroupRead, Reading, Refresh, RefreshRun};
+pub use whose::{Answered, Whose, not_a_token};
 
 #[cfg(feature = "failpoints")]
 pub use crate::directory::TEST_CLOCK;

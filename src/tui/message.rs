@@ -121,6 +121,7 @@ pub enum Job {
     /// Settles the open ones by reading their groups.
     Settle,
     Abandon(RotationId, String),
+    /// A pasted text that may hold some.
     Whose(Token),
     /// Tokens of this profile that wait to be handed off.
     PendingHandOffs,

@@ -16,7 +16,7 @@ pub use running::Link;
 
 use crate::{
     domain::group::UserGroupId,
-    operations::{Assurance, Connector, DirectoryError, Done, Failure, Operations},
+    operations::{Assurance, Connector, DirectoryError, Done, Failure, Operations, Whose},
 };
 
 /// The operations of every profile, in the order of the configuration.
@@ -126,9 +126,7 @@ impl Works {
                 Err(failure) => Err(failure.into()),
             },
             Job::Whose(token) => listed(
-                operations
-                    .directory()
-                    .whose(&token)
+                Whose::of(operations.directory(), &token)
                     .await
                     .map(Outcome::Whose),
             ),

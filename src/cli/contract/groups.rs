@@ -176,7 +176,7 @@ pub(super) const SHAPES: &[Shape] = &[
     },
     Shape {
         name: "owner",
-        about: "a group that has or had the token; an empty array and exit 1 where there is none",
+        about: "a group that has or had a token of the text; an empty array and exit 1 where there is none",
         fields: &[&[
             field("profile", "text", "", "of which profile"),
             THE_GROUP,
@@ -192,6 +192,7 @@ pub(super) const SHAPES: &[Shape] = &[
                 "",
                 "when this desk last saw that token",
             ),
+            field("fingerprint", "text", "", "of that token"),
         ]],
     },
     Shape {

@@ -18,7 +18,7 @@ pub(super) use {
     group::group,
     history::history,
     list::list,
-    rotations::{owners, rotations},
+    rotations::{answered_tokens, rotations},
     rows::{rows, rows_within},
 };
 

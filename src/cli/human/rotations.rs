@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::{age, rows, word};
 use crate::{
     domain::text::visible,
-    operations::{JournalRow, Owner},
+    operations::{Answered, JournalRow},
 };
 
 const STATE: usize = 1;
@@ -34,16 +34,40 @@ pub(in crate::cli) fn rotations<'a>(
     rows(header, &lines.collect::<Vec<_>>(), Some(STATE))
 }
 
-/// Groups that have or had a token, one a line.
-pub(in crate::cli) fn owners(owners: &[Owner], now: Timestamp) -> String {
-    let lines = owners.iter().map(|owner| {
-        [
-            if owner.current { "current" } else { "former" }.to_owned(),
-            age(owner.last_seen, now),
-            visible(&owner.profile).into_owned(),
-            owner.user_group_id.to_string(),
-        ]
+/// Tokens and the groups that have or had them, one a line; where there are several, each by its fingerprint.
+pub(in crate::cli) fn answered_tokens(answered: &[Answered], now: Timestamp) -> String {
+    let several = answered.len() > 1;
+    let of = |answer: &Answered, cells: [String; 4]| {
+        let [token, seen, profile, id] = cells;
+        let name = if several {
+            format!("{}  line {}", answer.fingerprint, answer.line)
+        } else {
+            String::new()
+        };
+        [name, token, seen, profile, id]
+    };
+    let lines = answered.iter().flat_map(|answer| {
+        let known = answer.owners.iter().map(|owner| {
+            let token = if owner.current { "current" } else { "former" };
+            [
+                token.to_owned(),
+                age(owner.last_seen, now),
+                visible(&owner.profile).into_owned(),
+                owner.user_group_id.to_string(),
+            ]
+        });
+        let none = ["not known here", "", "", "-"].map(str::to_owned);
+        let none = answer.owners.is_empty().then_some(none);
+        known.chain(none).map(|cells| of(answer, cells))
     });
-    let header = ["TOKEN", "SEEN", "PROFILE", "ID"];
-    rows(header, &lines.collect::<Vec<_>>(), None)
+    let lines: Vec<_> = lines.collect();
+    if several {
+        return rows(
+            ["FINGERPRINT", "TOKEN", "SEEN", "PROFILE", "ID"],
+            &lines,
+            None,
+        );
+    }
+    let lines: Vec<_> = lines.into_iter().map(|[_, rest @ ..]| rest).collect();
+    rows(["TOKEN", "SEEN", "PROFILE", "ID"], &lines, None)
 }

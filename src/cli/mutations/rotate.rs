@@ -13,7 +13,7 @@ use crate::{
     },
     config::guard::Level,
     domain::{group::UserGroupId, history::Ending, token::Fingerprint},
-    operations::Guarded,
+    operations::{Guarded, Whose},
 };
 
 /// The group that has a pasted token (rotation.md: the fingerprint is looked up first, then the id is asked for, then
@@ -22,11 +22,23 @@ pub(in crate::cli) async fn rotate_pasted(
     session: &Session,
     arguments: Rotate,
 ) -> Result<Exit, Stop> {
-    let token = whose::ask(session.no_input).await?;
+    let pasted = whose::ask(session.no_input).await?;
     let directory = session.operations.directory();
-    let seen = directory.fingerprinter().of(&token);
-    let mut owners = directory.whose(&token).await?;
-    drop(token);
+    let (seen, mut owners) = match Whose::of(directory, &pasted).await? {
+        Whose::Answered(mut answered) if answered.len() == 1 => {
+            let answer = answered.remove(0);
+            (answer.fingerprint, answer.owners)
+        }
+        Whose::Answered(_) => {
+            return Err(Stop::Guarded(
+                "more than one token came on standard input; give the one that is meant. Nothing was sent"
+                    .into(),
+            ));
+        }
+        // The service may make tokens of another shape.
+        Whose::NotAToken { .. } => (directory.fingerprinter().of(&pasted), Vec::new()),
+    };
+    drop(pasted);
     owners.retain(|owner| owner.profile == session.operations.profile().name);
     let current = owners.iter().find(|owner| owner.current);
     let id = match (arguments.ids.as_slice(), current) {

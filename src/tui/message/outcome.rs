@@ -16,7 +16,7 @@ use crate::{
     },
     operations::{
         Batch, Checkup, Done, DraftSaved, Failure, HandedOff, JournalRow, KeptDraft, Numbered,
-        Owner, Recovered, Warning, bulk::Report,
+        Recovered, Warning, Whose, bulk::Report,
     },
     tui::{groups::Listing, messages::Severity},
 };
@@ -44,7 +44,7 @@ pub enum Outcome {
     Rotations(Vec<JournalRow>),
     Recovered(Vec<Recovered>),
     Abandoned(Box<JournalRow>),
-    Whose(Vec<Owner>),
+    Whose(Whose),
     PendingHandOffs(Vec<JournalRow>),
     /// `None` where nothing was to be handed off.
     HandedOff(Option<Box<HandedOff>>),

@@ -11,7 +11,7 @@ use ratatui::{
 use super::View;
 use crate::{
     domain::{text::visible, token::Token},
-    operations::Owner,
+    operations::{Answered, Owner, Whose as Answer, not_a_token},
     tui::{
         desk::{Ask, Desk},
         frame::popup,
@@ -20,25 +20,36 @@ use crate::{
         messages::Severity,
         scroll::Cursor,
         sheet::Sheet,
-        widgets::{paint, text_field::TextField},
+        widgets::{
+            paint,
+            text_field::{TextField, did_not_fit},
+        },
     },
 };
+
+/// Characters of a log that are looked through at once.
+const LONGEST: usize = 64 * 1024;
+/// Rows below those of the tokens.
+const ADVICE: usize = 3;
 
 #[derive(Debug)]
 pub struct Whose {
     token: TextField,
     ticket: Option<Ticket>,
     /// Once it was looked up.
-    owners: Option<Vec<Owner>>,
+    answered: Option<Vec<Answered>>,
+    /// Why there is no answer to what was given last.
+    refused: Option<String>,
     cursor: Cursor,
 }
 
 impl Default for Whose {
     fn default() -> Self {
         Self {
-            token: TextField::secret("token"),
+            token: TextField::secret("token").with_longest(LONGEST),
             ticket: None,
-            owners: None,
+            answered: None,
+            refused: None,
             cursor: Cursor::default(),
         }
     }
@@ -53,11 +64,23 @@ impl Whose {
         }
         let job = Job::Whose(Token::new(token.to_owned()));
         self.ticket = Some(desk.start(job));
-        self.token = TextField::secret("token");
+        self.token = Self::default().token;
+        self.refused = None;
+    }
+
+    /// Every group of every token, and each token that has none.
+    fn rows(&self) -> Vec<(&Answered, Option<&Owner>)> {
+        let answered = self.answered.iter().flatten();
+        let rows = answered.flat_map(|answer| {
+            let none = answer.owners.is_empty().then_some((answer, None));
+            let owners = answer.owners.iter().map(move |owner| (answer, Some(owner)));
+            owners.chain(none)
+        });
+        rows.collect()
     }
 
     fn owner(&self) -> Option<&Owner> {
-        self.owners.as_ref()?.get(self.cursor.at)
+        self.rows().get(self.cursor.at)?.1
     }
 
     /// The token pane of the group, in its own profile.
@@ -82,7 +105,7 @@ impl Whose {
 
 impl View for Whose {
     fn focus(&self) -> Focus {
-        if self.owners.is_some() {
+        if self.answered.is_some() {
             Focus::WhoseFound
         } else {
             Focus::Whose
@@ -94,12 +117,12 @@ impl View for Whose {
     }
 
     fn act(&mut self, action: Action, desk: &mut Desk) {
-        let rows = self.owners.as_ref().map_or(0, Vec::len);
+        let rows = self.rows().len();
         if self.cursor.act(action, rows, 0) {
             return;
         }
         match action {
-            Action::Enter if self.owners.is_none() && self.ticket.is_none() => self.look_up(desk),
+            Action::Enter if self.answered.is_none() && self.ticket.is_none() => self.look_up(desk),
             Action::Token => self.go_on(desk),
             Action::Whose => *self = Self::default(),
             Action::Back => {
@@ -111,17 +134,17 @@ impl View for Whose {
     }
 
     fn input(&mut self, key: KeyEvent, _desk: &mut Desk) {
-        if self.owners.is_none() {
+        if self.answered.is_none() {
             self.token.key(key);
             self.token.error = None;
         }
     }
 
     fn paste(&mut self, text: &str, _desk: &mut Desk) -> bool {
-        let is_field = self.owners.is_none();
+        let is_field = self.answered.is_none();
         if is_field {
-            self.token.paste(text);
-            self.token.error = None;
+            let cut = self.token.paste(text).cut;
+            self.token.error = (cut > 0).then(|| did_not_fit(cut));
         }
         is_field
     }
@@ -147,7 +170,10 @@ impl View for Whose {
     fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
         self.ticket = None;
         match outcome {
-            Outcome::Whose(owners) => self.owners = Some(owners.clone()),
+            Outcome::Whose(Answer::Answered(answered)) => self.answered = Some(answered.clone()),
+            Outcome::Whose(Answer::NotAToken { characters }) => {
+                self.refused = Some(not_a_token(*characters));
+            }
             Outcome::Failed(trouble) => desk.say(Severity::Error, trouble.text.clone()),
             _ => {}
         }
@@ -164,8 +190,8 @@ impl View for Whose {
     fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
         let inner = popup(buffer, area, (76, 12), "Whose token is this?", desk.theme);
         let mut sheet = Sheet::new(inner.width, desk.theme);
-        if let Some(owners) = &self.owners {
-            self.found(&mut sheet, owners, desk);
+        if let Some(answered) = &self.answered {
+            self.found(&mut sheet, answered, inner.height, desk);
             sheet.draw_still(buffer, inner);
             return None;
         }
@@ -175,10 +201,14 @@ impl View for Whose {
             height: inner.height.saturating_sub(2),
             ..inner
         };
+        if let Some(refused) = &self.refused {
+            sheet.text(refused, desk.theme.warning());
+            sheet.blank();
+        }
         let text = if self.ticket.is_some() {
             "looking it up in the directory"
         } else {
-            "Paste a token. Its fingerprint is looked up in the directory, in all profiles. Nothing is sent, and the token is not kept."
+            "Paste a token, or lines of a log with some. Their fingerprints are looked up in the directory, in all profiles. Nothing is sent or kept."
         };
         sheet.text(text, desk.theme.dim());
         sheet.draw_still(buffer, below);
@@ -187,38 +217,46 @@ impl View for Whose {
 }
 
 impl Whose {
-    fn found(&self, sheet: &mut Sheet, owners: &[Owner], desk: &Desk) {
+    fn found(&self, sheet: &mut Sheet, answered: &[Answered], height: u16, desk: &Desk) {
         let theme = desk.theme;
-        if owners.is_empty() {
+        let again = desk.keys.key(Focus::WhoseFound, Action::Whose);
+        let elsewhere = format!(
+            "It may still be the token of a group that was never read here. {again} asks for another one."
+        );
+        if let [Answered { owners, .. }] = answered
+            && owners.is_empty()
+        {
             sheet.text(
                 "No group of this directory has or had that token.",
                 theme.warning(),
             );
-            let key = desk.keys.key(Focus::WhoseFound, Action::Whose);
-            let text = format!(
-                "It may still be the token of a group that was never read here. {key} asks for another one."
-            );
-            sheet.text(&text, theme.dim());
+            sheet.text(&elsewhere, theme.dim());
             return;
         }
-        for (index, owner) in owners.iter().enumerate() {
+        let rows = self.rows();
+        let room = usize::from(height).saturating_sub(ADVICE).max(1);
+        let first = self.cursor.first(rows.len(), room);
+        for (index, (answer, owner)) in rows.into_iter().enumerate().skip(first).take(room) {
             let here = index == self.cursor.at;
+            let is_current = owner.is_some_and(|owner| owner.current);
             let style = if here {
                 theme.cursor_row()
-            } else if owner.current {
+            } else if is_current {
                 theme.warning()
             } else {
                 Style::new()
             };
-            let what = if owner.current { "current" } else { "former" };
-            let id = paint::cut(owner.user_group_id.as_str(), 32, theme);
-            let profile = visible(&owner.profile);
-            let line = format!(
-                "{} {what:<8} token of {id} in {profile}, seen {} ago",
-                if here { '>' } else { ' ' },
-                desk.age(owner.last_seen)
+            let mark = if here { '>' } else { ' ' };
+            let name = if answered.len() > 1 {
+                format!("{} ", answer.fingerprint)
+            } else {
+                String::new()
+            };
+            let story = owner.map_or_else(
+                || "no group of this directory has or had it".to_owned(),
+                |owner| told(owner, desk),
             );
-            sheet.pieces(vec![(line, style)]);
+            sheet.pieces(vec![(format!("{mark} {name}{story}"), style)]);
         }
         sheet.blank();
         let key = desk.keys.key(Focus::WhoseFound, Action::Token);
@@ -226,8 +264,19 @@ impl Whose {
             Some(owner) if owner.current => {
                 format!("{key} goes to its token: read it, and rotate it after a leak.")
             }
-            _ => format!("A former token no longer works. {key} goes to the token of the group."),
+            Some(_) => {
+                format!("A former token no longer works. {key} goes to the token of the group.")
+            }
+            None => elsewhere,
         };
         sheet.text(&next, theme.dim());
     }
+}
+
+fn told(owner: &Owner, desk: &Desk) -> String {
+    let what = if owner.current { "current" } else { "former" };
+    let id = paint::cut(owner.user_group_id.as_str(), 32, desk.theme);
+    let profile = visible(&owner.profile);
+    let age = desk.age(owner.last_seen);
+    format!("{what:<8} token of {id} in {profile}, seen {age} ago")
 }

@@ -4,12 +4,12 @@
 use std::time::Duration;
 
 use groupdesk::{
-    domain::{group::EnvironmentTag, rotation::State},
-    operations::{Recovered, RotationId, StillOpen, Warning},
+    domain::{group::EnvironmentTag, rotation::State, token::Fingerprint},
+    operations::{Answered, Recovered, RotationId, StillOpen, Warning, Whose},
     tui::message::{Effect, Job, Msg, Outcome, ProfileIndex},
 };
 
-use super::scene::{PRODUCTION, READ_ONLY, Scene, TESTING, rotation};
+use super::scene::{PRODUCTION, READ_ONLY, Scene, TESTING, owner, rotation, whose};
 use crate::support::world::id;
 
 /// Answers the job under way that `which` takes.
@@ -225,11 +225,47 @@ fn an_empty_token_is_not_looked_up_and_an_unknown_one_is_said_to_be() {
     answer(
         &mut scene,
         |job| matches!(job, Job::Whose(_)),
-        Outcome::Whose(Vec::new()),
+        whose(Vec::new()),
     );
     scene.shows("No group of this directory");
     scene.walk("t");
     scene.says("no group is known for it");
     scene.walk("W");
     assert_eq!(scene.focus(), "Whose");
+}
+
+#[test]
+fn each_token_of_a_log_is_answered_and_what_is_none_is_no_all_clear() {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("Wx<enter>");
+    let is_lookup = |job: &Job| matches!(job, Job::Whose(_));
+    let characters = 87;
+    let none = Outcome::Whose(Whose::NotAToken { characters });
+    answer(&mut scene, is_lookup, none);
+    scene.shows("not the shape of a token (87 characters)");
+    assert_eq!(scene.focus(), "Whose", "another one can be given at once");
+    scene.keys("x<enter>");
+    let Outcome::Whose(Whose::Answered(known)) = whose(vec![owner("production", true)]) else {
+        panic!("an answer")
+    };
+    let unknown = (0..20).map(|number| Answered {
+        fingerprint: Fingerprint::from_bytes([number; 32]),
+        line: 2,
+        owners: Vec::new(),
+    });
+    let answered = known.into_iter().chain(unknown).collect();
+    answer(
+        &mut scene,
+        is_lookup,
+        Outcome::Whose(Whose::Answered(answered)),
+    );
+    scene.shows("> 2a2a2a2a current  token of acme-eu in production");
+    scene.shows("00000000 no group of this directory has or had it");
+    scene.walk("G");
+    scene.shows("> 13131313 no group of this directory has or had it");
+    scene.shows("It may still be the token of a group");
+    scene.walk("t");
+    scene.says("no group is known for it");
+    scene.walk("gt");
+    assert_eq!(scene.focus(), "Token");
 }

@@ -14,8 +14,8 @@ use groupdesk::{
         token::{Fingerprint, Token},
     },
     operations::{
-        BatchId, Done, DraftSaved, HandedOff, JournalRow, Owner, PlaceId, Recovered, RotationId,
-        Warning, bulk::Report,
+        Answered, BatchId, Done, DraftSaved, HandedOff, JournalRow, Owner, PlaceId, Recovered, RotationId,
+        Warning, Whose, bulk::Report,
     },
     tui::{
         app::App,
@@ -262,7 +262,7 @@ pub(crate) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
         Job::Abandon(number, _) => {
             Outcome::Abandoned(Box::new(rotation(number.0, "acme-eu", State::Abandoned)))
         }
-        Job::Whose(_) => Outcome::Whose(vec![owner("production", true), owner("testing", false)]),
+        Job::Whose(_) => whose(vec![owner("production", true), owner("testing", false)]),
         Job::Batches => Outcome::Batches(Vec::new()),
         Job::PlanBulk(ids) => Outcome::Planned(Plan {
             ready: ids.clone(),
@@ -311,7 +311,16 @@ pub(super) fn rotation(number: i64, group: &str, state: State) -> JournalRow {
     }
 }
 
-fn owner(profile: &str, current: bool) -> Owner {
+/// The answer for one token.
+pub(super) fn whose(owners: Vec<Owner>) -> Outcome {
+    Outcome::Whose(Whose::Answered(vec![Answered {
+        fingerprint: Fingerprint::from_bytes([0x2a; 32]),
+        line: 1,
+        owners,
+    }]))
+}
+
+pub(super) fn owner(profile: &str, current: bool) -> Owner {
     Owner {
         profile: profile.into(),
         place: PlaceId(1),

@@ -118,8 +118,10 @@ async fn refused_key_and_unreachable() {
         ],
     )
     .await;
-    let ran = desk.run_with(&["whose"], "of nobody").await;
+    let ran = desk.run_with(&["whose"], &"0".repeat(64)).await;
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    let ran = desk.run_with(&["whose"], "of nobody").await;
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
 
     let mut desk = Desk::new();
     let no = answer("401 Unauthorized", &words);

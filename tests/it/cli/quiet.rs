@@ -77,7 +77,7 @@ async fn what_goes_as_asked_says_nothing_besides_the_result() {
     let token = std::fs::read_to_string(&token_file).expect("written");
     let ran = desk.run_with(&["whose", "-q"], &token).await;
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    let ran = desk.run_with(&["whose", "-q"], "of nobody").await;
+    let ran = desk.run_with(&["whose", "-q"], &"0".repeat(64)).await;
     assert_eq!((ran.code, ran.err.as_str(), ran.out.as_str()), (1, "", ""));
 }
 

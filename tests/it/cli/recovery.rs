@@ -226,7 +226,7 @@ async fn a_token_is_traced_to_its_group_and_nothing_is_sent() {
     }
     let (shown, code) = typed(&scene.desk, &["whose"], "\u{3}");
     assert_eq!(code, Some(130), "{shown}");
-    let ran = scene.desk.run_with(&["whose"], "nobody's\n").await;
+    let ran = scene.desk.run_with(&["whose"], &"0".repeat(64)).await;
     assert_eq!(ran.code, 1, "{}", ran.err);
     let ran = scene.desk.run_with(&["whose"], "\n").await;
     assert_eq!(ran.code, 2, "{}", ran.err);
@@ -234,6 +234,69 @@ async fn a_token_is_traced_to_its_group_and_nothing_is_sent() {
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert!(!ran.err.contains(&new), "{}", ran.err);
     assert_eq!(scene.meddler.methods().len(), sent, "nothing is sent");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_is_found_wherever_it_stands_and_half_of_one_is_no_all_clear() {
+    let scene = Scene::new().await;
+    let old = scene.token().await;
+    scene.desk.json(0, &["rotate", "acme-eu", "--yes"]).await;
+    let new = scene.token().await;
+    for text in [
+        format!("  {new}\t\r\n"),
+        new.to_ascii_uppercase(),
+        format!("Authorization: Token {new}\n"),
+        format!("https://bi.example.com/embed?token={new}&x=1"),
+    ] {
+        let ran = scene.desk.run_with(&["whose", "--json"], &text).await;
+        assert_eq!(ran.code, 0, "{text:?}: {}", ran.err);
+        let owners: Value = serde_json::from_str(&ran.out).expect("JSON");
+        assert_eq!(one(&owners)["user_group_id"], "acme-eu");
+        assert_eq!(one(&owners)["current"], true);
+    }
+    // Typed, the lines behind the first one are not left to the shell.
+    let nobody = "0".repeat(64);
+    let log = format!("GET /?token={new} 200\nGET /?token={nobody} 200\nGET /?token={old} 200\n");
+    let ran = scene.desk.run_with(&["whose"], &log).await;
+    let (typed, code) = typed(&scene.desk, &["whose"], &log);
+    assert_eq!((ran.code, code), (0, Some(0)));
+    for said in [format!("{}{}", ran.out, ran.err), typed] {
+        for words in [
+            "line 1  current",
+            "line 3  former",
+            "line 2  not known here",
+            "1 of 3 tokens",
+        ] {
+            assert!(said.contains(words), "{words}: {said}");
+        }
+        assert!(
+            ![&new, &old, &nobody]
+                .iter()
+                .any(|token| said.contains(token.as_str()))
+        );
+    }
+    for text in [
+        &new[1..],
+        &format!("{new}0"),
+        &"x".repeat(87),
+        "Authorization: Token",
+    ] {
+        for arguments in [&["whose"][..], &["whose", "--json"]] {
+            let ran = scene.desk.run_with(arguments, text).await;
+            assert_eq!(ran.code, 2, "{}", ran.err);
+            let words = format!(
+                "this is not the shape of a token ({} characters)",
+                text.len()
+            );
+            assert!(ran.err.contains(&words), "{}", ran.err);
+            assert!(
+                !ran.err.contains(text) && !ran.out.contains("[]"),
+                "{}{}",
+                ran.err,
+                ran.out
+            );
+        }
+    }
 }
 
 #[tokio::test]
