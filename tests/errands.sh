@@ -118,7 +118,8 @@ is 'exit code for the dead token' 0 "$(code groupdesk whose --json <leaked.token
 is 'it was its token once' 1 "$(count '"current": *false' out)"
 is 'the one from before the night' 0 "$(code groupdesk whose --json <before.token)"
 is 'was that of' acme-us "$(sed -n 's/.*"user_group_id": *"\([^"]*\)".*/\1/p' out)"
-is 'a token that nobody has' 1 "$(code groupdesk whose <<<'0000000000000000')"
+is 'a token that nobody has' 1 "$(code groupdesk whose <<<"$(printf '0%.0s' {1..64})")"
+is 'half a token is no answer' 2 "$(code groupdesk whose <<<'0000000000000000')"
 
 say 'What happened tonight, as JSON'
 groupdesk history --limit 1000 --json | one_a_line >history

@@ -256,7 +256,7 @@ pub(super) struct TokenArgs {
     /// Print the token
     #[arg(long)]
     pub(super) reveal: bool,
-    /// Write the token to this new file, mode 600
+    /// Write the token to this new file, mode 600; - is standard output where that is no terminal, for the token alone
     #[arg(long, value_name = "FILE")]
     pub(super) token_out: Option<PathBuf>,
 }

@@ -87,6 +87,7 @@ pub fn main() -> ExitCode {
 
 async fn run(cli: Cli) -> Result<Exit, Stop> {
     let Cli { global, command } = cli;
+    token_out::prepare(command.as_ref())?;
     match command {
         None => console::run(&global).await,
         Some(Command::Demo(demo)) if demo.hold => hold::run(demo.groups, global.json).await,

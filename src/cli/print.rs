@@ -4,10 +4,14 @@
 
 use std::{
     io,
-    sync::{Mutex, OnceLock, PoisonError},
+    sync::{
+        Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use serde::Serialize;
+use zeroize::Zeroizing;
 
 use super::{
     human,
@@ -18,6 +22,7 @@ use crate::{api::inspect::escape_hidden, domain::text::visible};
 
 /// What questions are about, kept back because of `--quiet` until one is asked; not there without `--quiet`.
 static WITHHELD: OnceLock<Mutex<Vec<String>>> = OnceLock::new();
+static IS_FOR_TOKENS: AtomicBool = AtomicBool::new(false);
 
 /// From now on as `--quiet` says.
 pub(super) fn be_quiet() {
@@ -28,12 +33,31 @@ pub(super) fn is_quiet() -> bool {
     WITHHELD.get().is_some()
 }
 
+/// From now on standard output is for tokens alone; the result goes where everything else goes.
+pub(super) fn keep_output_for_tokens() {
+    IS_FOR_TOKENS.store(true, Ordering::SeqCst);
+}
+
+pub(super) fn output_is_for_tokens() -> bool {
+    IS_FOR_TOKENS.load(Ordering::SeqCst)
+}
+
+/// Writes a token as a line of its own to standard output.
+pub(super) fn token(line: &str) -> io::Result<()> {
+    let line = Zeroizing::new(format!("{line}\n"));
+    match OUT.write(&line) {
+        Written::Done(written) => written,
+        Written::GivenUp => Err(io::ErrorKind::TimedOut.into()),
+    }
+}
+
 /// Writes lines of the result.
 pub(super) fn result(text: &str) -> Result<(), Stop> {
+    let out = if output_is_for_tokens() { &ERR } else { &OUT };
     let written = if text.ends_with('\n') {
-        OUT.write(text)
+        out.write(text)
     } else {
-        OUT.write(&format!("{text}\n"))
+        out.write(&format!("{text}\n"))
     };
     match written {
         Written::GivenUp => Err(Stop::Interrupted { in_flight: false }),

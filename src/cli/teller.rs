@@ -119,12 +119,13 @@ impl Teller {
 
     /// A line of the result; already escaped.
     pub(in crate::cli) fn result(&self, line: String) {
-        let writer = if self.beside_bar {
-            &self.err
+        if print::output_is_for_tokens() {
+            self.err.tell(News::Alarm(line));
+        } else if self.beside_bar {
+            self.err.tell(News::Line(line));
         } else {
-            &self.out
-        };
-        writer.tell(News::Line(line));
+            self.out.tell(News::Line(line));
+        }
     }
 
     pub(in crate::cli) fn say(&self, line: String) {

@@ -1,19 +1,57 @@
-//! `--token-out`: the file is made before anything is sent, so that a file that cannot be made costs no token, and is
+//! `--token-out`: a new file, or standard output where no person looks at it. The file is made before anything is sent, so that a file that cannot be made costs no token, and is
 //! taken away again when no token came.
 
 use std::{
     fs::File,
-    io::{self, Seek, Write},
+    io::{self, IsTerminal, Seek, Write},
     path::{Path, PathBuf},
 };
 
-use super::stop::Stop;
+use super::{args::Command, print, stop::Stop};
 use crate::{config::files, domain::token::Token};
 
-/// A new 0600 file that waits for a token. Dropped without one, it is removed.
+/// Whether standard output is meant, for the token alone.
+pub(super) fn is_output(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Gives standard output to the tokens where they go there; refused where somebody would see them.
+pub(super) fn prepare(command: Option<&Command>) -> Result<(), Stop> {
+    let (out, output) = match command {
+        Some(Command::Get(get)) => (&get.token.token_out, None),
+        Some(Command::Create(create)) => (&create.token.token_out, None),
+        Some(Command::Update(update)) => (&update.token.token_out, None),
+        Some(Command::Rotate(rotate)) => (&rotate.token.token_out, None),
+        Some(Command::Export(export)) => (&export.token_out, Some(&export.output)),
+        _ => return Ok(()),
+    };
+    if !out.as_deref().is_some_and(is_output) {
+        return Ok(());
+    }
+    if io::stdout().is_terminal() {
+        return Err(Stop::Usage(
+            "--token-out - writes to standard output, and that is a terminal, which shows and keeps what is written: name a \
+             new file, or send the output to a program or a file. Nothing was sent"
+                .into(),
+        ));
+    }
+    let is_shared = |output: &Option<PathBuf>| output.as_deref().is_none_or(is_output);
+    if output.is_some_and(is_shared) {
+        return Err(Stop::Usage(
+            "the groups go to standard output, and --token-out - sends the tokens there, too: name a file with --output. \
+             Nothing was sent"
+                .into(),
+        ));
+    }
+    print::keep_output_for_tokens();
+    Ok(())
+}
+
+/// A new 0600 file that waits for a token, or standard output. Dropped without one, the file is removed.
 pub(super) struct TokenFile {
     path: PathBuf,
-    file: File,
+    /// Not there for standard output.
+    file: Option<File>,
     /// It may hold something, and is not removed.
     touched: bool,
     written: Option<Token>,
@@ -22,11 +60,14 @@ pub(super) struct TokenFile {
 impl TokenFile {
     /// Makes the file; one that exists is refused.
     pub(super) fn create(path: &Path) -> Result<Self, Stop> {
-        let file = files::new_token_file(path).map_err(|error| {
-            Stop::Usage(format!(
-                "cannot make the file for the token; nothing was sent: {error}"
-            ))
-        })?;
+        let make = || {
+            files::new_token_file(path).map_err(|error| {
+                Stop::Usage(format!(
+                    "cannot make the file for the token; nothing was sent: {error}"
+                ))
+            })
+        };
+        let file = if is_output(path) { None } else { Some(make()?) };
         Ok(Self {
             path: path.to_owned(),
             file,
@@ -35,9 +76,19 @@ impl TokenFile {
         })
     }
 
+    /// Whether what was written can be replaced by another token.
+    pub(super) fn is_file(&self) -> bool {
+        self.file.is_some()
+    }
+
     /// Writes the token durably, over another one that was written before.
     pub(super) fn write(&mut self, token: &Token) -> io::Result<()> {
         if self.written.as_ref() == Some(token) {
+            return Ok(());
+        }
+        if self.file.is_none() {
+            print::token(token.expose())?;
+            self.written = Some(token.clone());
             return Ok(());
         }
         self.touched = true;
@@ -51,21 +102,28 @@ impl TokenFile {
     }
 
     fn put(&mut self, token: &Token) -> io::Result<()> {
-        self.file.rewind()?;
-        self.file.set_len(0)?;
-        self.file.write_all(token.expose().as_bytes())?;
-        self.file.write_all(b"\n")?;
-        self.file.sync_all()
+        let Some(file) = &mut self.file else {
+            return Ok(());
+        };
+        file.rewind()?;
+        file.set_len(0)?;
+        file.write_all(token.expose().as_bytes())?;
+        file.write_all(b"\n")?;
+        file.sync_all()
     }
 
-    pub(super) fn path(&self) -> &Path {
-        &self.path
+    /// For a message.
+    pub(super) fn place(&self) -> String {
+        match self.file {
+            Some(_) => self.path.display().to_string(),
+            None => "standard output".into(),
+        }
     }
 }
 
 impl Drop for TokenFile {
     fn drop(&mut self) {
-        if !self.touched {
+        if self.file.is_some() && !self.touched {
             // An empty file that stays does no harm.
             let _ = std::fs::remove_file(&self.path);
         }

@@ -51,6 +51,11 @@ pub enum ConfigError {
         listed(known)
     )]
     NoDefault { known: Vec<String> },
+    #[error(
+        "the folder {} is not there, and --directory names a directory in it; nothing was made: make the folder, or name another file",
+        shown(&folder.to_string_lossy())
+    )]
+    NoFolder { folder: PathBuf },
     #[error("there is no home folder to put {0} in; set HOME or {1}")]
     NoHome(&'static str, &'static str),
 }

@@ -86,6 +86,12 @@ fn put(mut file: File, path: &Path, contents: &[u8]) -> io::Result<()> {
 
 /// Opens a new 0600 file for a token; not inside a git work tree, where it would be committed one day.
 pub fn new_token_file(path: &Path) -> io::Result<File> {
+    if path == Path::new("-") {
+        return Err(refused(
+            path,
+            "is no name for a file of a token; name one, ./- if need be",
+        ));
+    }
     if let Some(tree) = work_tree(path)? {
         let tree = tree.display();
         return Err(refused(

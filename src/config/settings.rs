@@ -1,6 +1,6 @@
 //! The settings in force: the file, over it the environment variables, over these the flags.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{
     comfort::Comfort,
@@ -130,14 +130,21 @@ pub fn file_of(overrides: &Overrides) -> (Option<PathBuf>, Option<&'static str>)
     }
 }
 
-/// The directory's database file; no configuration file is read for it.
+/// The directory's database file; no configuration file is read for it. The folder of one on the
+/// command line is never made: it is more likely mistyped.
 pub fn directory_of(overrides: &Overrides) -> Result<PathBuf, ConfigError> {
     let env = &overrides.env;
-    let named = overrides
-        .directory
-        .clone()
-        .or_else(|| path_of(env, "GROUPDESK_DIRECTORY"));
-    named.map_or_else(|| paths::directory(env), Ok)
+    let Some(file) = overrides.directory.clone() else {
+        let named = path_of(env, "GROUPDESK_DIRECTORY");
+        return named.map_or_else(|| paths::directory(env), Ok);
+    };
+    let folder = file.parent().filter(|folder| *folder != Path::new(""));
+    match folder {
+        Some(folder) if !folder.exists() => Err(ConfigError::NoFolder {
+            folder: folder.to_owned(),
+        }),
+        _ => Ok(file),
+    }
 }
 
 fn first<T, const N: usize>(places: [(&'static str, Option<T>); N]) -> Option<(&'static str, T)> {

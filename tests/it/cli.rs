@@ -33,5 +33,6 @@ mod secrets;
 mod serve;
 mod signals;
 mod stalled;
+mod token_out;
 mod too_large;
 mod update;

@@ -69,7 +69,7 @@ pub(in crate::cli) struct Export {
     /// Also read the token of every group from the service, into the file of --token-out
     #[arg(long, requires = "token_out")]
     pub(in crate::cli) reveal_tokens: bool,
-    /// Where the tokens go: a new file, mode 600, one JSON line each
+    /// Where the tokens go: a new file, mode 600, one JSON line each; - is standard output where that is no terminal
     #[arg(long, value_name = "FILE", requires = "reveal_tokens")]
     pub(in crate::cli) token_out: Option<PathBuf>,
     #[command(flatten)]

@@ -13,7 +13,7 @@ use std::{
 use zeroize::Zeroizing;
 
 use crate::{
-    cli::stop::Stop,
+    cli::{print, stop::Stop, token_out::is_output},
     config::files,
     domain::token::Fingerprinter,
     operations::{Done, bulk::Keep},
@@ -22,7 +22,8 @@ use crate::{
 /// A new 0600 file of `{"user_group_id", "token", "fingerprint"}` lines. Dropped without a line, it is removed.
 pub(in crate::cli) struct TokenLines {
     path: PathBuf,
-    file: Mutex<File>,
+    /// Not there for standard output.
+    file: Option<Mutex<File>>,
     touched: AtomicBool,
     fingerprinter: Fingerprinter,
 }
@@ -30,6 +31,9 @@ pub(in crate::cli) struct TokenLines {
 impl TokenLines {
     /// Makes the file; one that exists is refused, as is one inside a git work tree.
     pub(in crate::cli) fn create(path: &Path, fingerprinter: &Fingerprinter) -> Result<Self, Stop> {
+        if is_output(path) {
+            return Ok(Self::new(path, None, fingerprinter));
+        }
         let made = files::new_token_file(path).and_then(|file| {
             // The name of a new file is durable only with its folder.
             let folder = path.parent().filter(|folder| *folder != Path::new(""));
@@ -41,12 +45,16 @@ impl TokenLines {
                 "cannot make the file for the tokens; nothing was sent: {error}"
             ))
         })?;
-        Ok(Self {
+        Ok(Self::new(path, Some(file), fingerprinter))
+    }
+
+    fn new(path: &Path, file: Option<File>, fingerprinter: &Fingerprinter) -> Self {
+        Self {
             path: path.to_owned(),
-            file: Mutex::new(file),
+            file: file.map(Mutex::new),
             touched: AtomicBool::new(false),
             fingerprinter: fingerprinter.clone(),
-        })
+        }
     }
 }
 
@@ -57,21 +65,25 @@ impl Keep for TokenLines {
         };
         let json = |text: &str| serde_json::to_string(text).map(Zeroizing::new);
         let line = Zeroizing::new(format!(
-            "{{\"user_group_id\":{},\"token\":{},\"fingerprint\":\"{}\"}}\n",
+            "{{\"user_group_id\":{},\"token\":{},\"fingerprint\":\"{}\"}}",
             *json(done.group.id.as_str())?,
             *json(token.expose())?,
             self.fingerprinter.of(token)
         ));
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(file) = &self.file else {
+            return print::token(&line);
+        };
+        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
         self.touched.store(true, Ordering::SeqCst);
-        file.write_all(line.as_bytes())?;
+        let line = Zeroizing::new([line.as_bytes(), b"\n"].concat());
+        file.write_all(&line)?;
         file.sync_all()
     }
 }
 
 impl Drop for TokenLines {
     fn drop(&mut self) {
-        if !self.touched.load(Ordering::SeqCst) {
+        if self.file.is_some() && !self.touched.load(Ordering::SeqCst) {
             // An empty file that stays does no harm.
             let _ = std::fs::remove_file(&self.path);
         }

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use crate::{
     cli::{
         bulk::tokens::TokenLines, exit::Exit, print, session::Session, signals::Signals,
-        stop::Stop, teller::Teller,
+        stop::Stop, teller::Teller, token_out::is_output,
     },
     domain::group::UserGroupId,
     operations::{
@@ -105,6 +105,7 @@ pub(super) async fn read(
     drop(reads);
     let place = file.display();
     teller.say(match kept {
+        _ if is_output(file) => format!("{kept} of {all} tokens were read"),
         0 => format!("0 of {all} tokens were read; {place} was not made"),
         _ => format!("{kept} of {all} tokens are in {place}"),
     });

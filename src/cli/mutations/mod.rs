@@ -49,7 +49,8 @@ pub(super) fn answer(
     token: &TokenArgs,
     file: Option<&mut TokenFile>,
 ) -> Result<Exit, Stop> {
-    let goes_to_file = file.is_some();
+    let goes_to_file = file.as_ref().is_some_and(|file| file.is_file());
+    let goes_out = file.is_some() && !goes_to_file;
     let unwritten = write_token(done, file).err();
     let revealed = done.token.as_ref().filter(|_| token.reveal);
     human::say_warnings(done);
@@ -63,7 +64,7 @@ pub(super) fn answer(
         print::alarm(&format!("x {unwritten}"));
     } else if goes_to_file && done.token.is_some() {
         print::say("the token is in the file");
-    } else if rotation.is_some() && !token.reveal {
+    } else if rotation.is_some() && !token.reveal && !goes_out {
         print::say(&format!(
             "the token is not printed; `groupdesk get {} --token-out FILE` writes it to a file",
             done.group.id
@@ -89,7 +90,7 @@ fn write_token(done: &Done, file: Option<&mut TokenFile>) -> Result<(), Stop> {
         Stop::Usage(format!(
             "{}, but the token was not written: {} {error}; read it again with `groupdesk get {} --token-out FILE`",
             done.ending.as_str(),
-            file.path().display(),
+            file.place(),
             done.group.id
         ))
     })

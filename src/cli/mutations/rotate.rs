@@ -115,8 +115,10 @@ pub(in crate::cli) async fn rotate(
         ))
         .await
         .map_err(Stop::from)?;
-    // Before the confirming get: whatever happens now, the person has the token. A failure is told below.
-    drop(write_token(&rotated, file.as_mut()));
+    // Before the confirming get: whatever happens now, the person has the token. A failure is told below. What went to
+    // standard output could not be taken back.
+    let early = file.as_mut().filter(|file| file.is_file());
+    drop(write_token(&rotated, early));
     let done = if rotated.ending == Ending::Rotated {
         session
             .in_flight

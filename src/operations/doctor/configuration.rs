@@ -84,6 +84,9 @@ fn refused(error: ConfigError, report: &mut Report) {
         ConfigError::Variable { .. } | ConfigError::NoHome(..) => {
             report.problem(AREA, error.to_string(), "Set it for this shell.");
         }
+        ConfigError::NoFolder { .. } => {
+            report.problem(AREA, error.to_string(), "Until then nothing is done.");
+        }
         ConfigError::UnknownProfile { .. } | ConfigError::NoDefault { .. } => report.problem(
             AREA,
             error.to_string(),

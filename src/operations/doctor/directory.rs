@@ -7,7 +7,7 @@ use std::{
 
 use super::{Area, Report, many};
 use crate::{
-    config::{Overrides, directory_of, paths, scrub::shown},
+    config::{ConfigError, Overrides, directory_of, paths, scrub::shown},
     directory::{Contents, DirectoryError, Inspected, backup_of, backups_of, inspect},
 };
 
@@ -28,7 +28,11 @@ pub(super) async fn look(overrides: &Overrides, report: &mut Report) -> Option<P
     let file = match directory_of(overrides) {
         Ok(file) => file,
         Err(error) => {
-            report.problem(AREA, error.to_string(), "Set it for this shell.");
+            let advice = match error {
+                ConfigError::NoFolder { .. } => "Until then nothing is done.",
+                _ => "Set it for this shell.",
+            };
+            report.problem(AREA, error.to_string(), advice);
             return None;
         }
     };

@@ -70,12 +70,21 @@ fn the_same_for_the_files() {
     assert_eq!(settings.directory, Path::new("/from/variable.db"));
     let flags = Overrides {
         config: Some(other.clone()),
-        directory: Some("/from/flag.db".into()),
+        directory: Some(home.folder.path().join("flag.db")),
         ..home.overrides()
     };
     let settings = Settings::load(&flags).expect("good");
     assert_eq!((settings.file, settings.profiles.len()), (Some(other), 2));
-    assert_eq!(settings.directory, Path::new("/from/flag.db"));
+    assert_eq!(settings.directory, home.folder.path().join("flag.db"));
+    let nowhere = Overrides {
+        directory: Some(home.folder.path().join("nope/flag.db")),
+        ..home.overrides()
+    };
+    let refused = Settings::load(&nowhere).expect_err("no such folder");
+    assert!(
+        refused.to_string().contains("nothing was made"),
+        "{refused}"
+    );
 }
 
 #[test]

@@ -315,7 +315,8 @@ impl Scene {
                 "US",
                 "--no-check",
             ],
-            Target::Directory => vec!["--directory", &file, "import", "-"],
+            // By its variable: only where that names it, its folder is made.
+            Target::Directory => vec!["import", "-"],
             Target::Token => vec![
                 "--directory",
                 &directory,
@@ -356,6 +357,9 @@ impl Scene {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
+        if target == Target::Directory {
+            command.env("GROUPDESK_DIRECTORY", &file);
+        }
         if geteuid().is_root() {
             command.uid(self.uid);
         }
