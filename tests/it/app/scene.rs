@@ -14,8 +14,8 @@ use groupdesk::{
         token::{Fingerprint, Token},
     },
     operations::{
-        Answered, BatchId, Done, DraftSaved, HandedOff, JournalRow, Owner, PlaceId, Recovered, RotationId,
-        Warning, Whose, bulk::Report,
+        Answered, BatchId, Done, DraftSaved, HandedOff, JournalRow, Owner, PlaceId, Recovered,
+        RotationId, Warning, Whose, bulk::Report,
     },
     tui::{
         app::App,
