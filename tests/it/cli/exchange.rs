@@ -6,6 +6,7 @@ mod terminal;
 
 use std::time::Instant;
 
+use futures_util::future::join_all;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -196,34 +197,38 @@ async fn a_pace_is_kept() {
 
 #[tokio::test]
 async fn a_signal_finishes_what_is_in_flight_and_the_rest_is_for_later() {
-    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
-        // Everything after the first row waits for the service.
-        let script = vec![made("g1", true), Fault::Hang];
-        let service = Faults::start(script).await;
-        let mut desk = Desk::new();
-        desk.connect(&service.base_url(), "key");
-        let file = ids(&desk, 5);
-        let mut running = Background::start(desk.command(&import(&file, &CREATE)));
-        let first = running.line().await;
-        assert!(first.contains("\"created\""), "{first}");
-        received(&service, 2).await;
-        running.signal(signal);
-        running.says("finishing what is in flight").await;
-        if signal != Signal::INT {
-            // A session that ends sends it more than once.
+    // At once: each waits for the time limit.
+    join_all(
+        [Signal::INT, Signal::TERM, Signal::HUP].map(async |signal| {
+            // Everything after the first row waits for the service.
+            let script = vec![made("g1", true), Fault::Hang];
+            let service = Faults::start(script).await;
+            let mut desk = Desk::new();
+            desk.connect(&service.base_url(), "key");
+            let file = ids(&desk, 5);
+            let mut running = Background::start(desk.command(&import(&file, &CREATE)));
+            let first = running.line().await;
+            assert!(first.contains("\"created\""), "{first}");
+            received(&service, 2).await;
             running.signal(signal);
-        }
-        // The request in flight runs into the time limit of the profile: nobody knows what came of it.
-        let second = running.line().await;
-        assert!(second.contains("\"unknown\""), "{second}");
-        let last = sum(&running.line().await);
-        assert_eq!(
-            (&last["created"], &last["unknown"], &last["not_started"]),
-            (&json!(1), &json!(1), &json!(3))
-        );
-        assert_eq!(running.code().await, Some(7));
-        assert_eq!(methods(&service).len(), 2, "nothing new was begun");
-    }
+            running.says("finishing what is in flight").await;
+            if signal != Signal::INT {
+                // A session that ends sends it more than once.
+                running.signal(signal);
+            }
+            // The request in flight runs into the time limit of the profile: nobody knows what came of it.
+            let second = running.line().await;
+            assert!(second.contains("\"unknown\""), "{second}");
+            let last = sum(&running.line().await);
+            assert_eq!(
+                (&last["created"], &last["unknown"], &last["not_started"]),
+                (&json!(1), &json!(1), &json!(3))
+            );
+            assert_eq!(running.code().await, Some(7));
+            assert_eq!(methods(&service).len(), 2, "nothing new was begun");
+        }),
+    )
+    .await;
 }
 
 #[tokio::test]

@@ -8,16 +8,18 @@ use super::{
 };
 use crate::support::pty::Session;
 
-/// Silence after which a frame is over; a frame is written at once.
+/// Silence after which nothing more is under way: the start, a draft that is kept.
 const SILENCE: Duration = Duration::from_millis(300);
+/// Silence after which a frame is over; a frame is written at once.
+const FRAME: Duration = Duration::from_millis(30);
 
 /// Bytes written after a key, until the screen shows a text and nothing more comes; so the next key finds silence.
 #[track_caller]
-fn cost(session: &mut Session, key: &str, shows: &str) -> usize {
+fn cost(session: &mut Session, key: &str, shows: &str, silence: Duration) -> usize {
     let before = session.raw_output().len();
     session.send(key);
     session.wait_for(shows, PATIENCE);
-    settle(session);
+    while !session.output_during(silence).is_empty() {}
     session.raw_output().len() - before
 }
 
@@ -51,14 +53,14 @@ fn a_cursor_move_is_cheap_whatever_it_shows() {
         let back = (1..=9).rev().map(|row| ("k", row));
         settle(&mut session);
         for (key, row) in there.chain(back) {
-            let bytes = cost(&mut session, key, &format!(" {row}/10 "));
+            let bytes = cost(&mut session, key, &format!(" {row}/10 "), FRAME);
             let what = format!("{columns}x{rows}, row {row}: {bytes} bytes");
             assert!((1..600).contains(&bytes), "{what}");
         }
         session.send("d");
         session.wait_for_no("mapping~ ", PATIENCE);
         settle(&mut session);
-        let bytes = cost(&mut session, "j", " 2/10 ");
+        let bytes = cost(&mut session, "j", " 2/10 ", FRAME);
         assert!((1..=300).contains(&bytes), "no details: {bytes} bytes");
     });
 }
@@ -77,19 +79,19 @@ fn the_window_stands_still_until_the_cursor_nears_its_edge() {
         };
         settle(&mut session);
         for row in 2..=still {
-            let bytes = cost(&mut session, "j", &format!(" {row}/200 "));
+            let bytes = cost(&mut session, "j", &format!(" {row}/200 "), FRAME);
             let what = format!("{columns}x{rows}, row {row}: {bytes} bytes");
             assert!((1..600).contains(&bytes), "{what}");
         }
         // Beside the details the terminal cannot move the rows alone.
         let limit = if columns < 100 { 650 } else { 1_800 };
         for row in still + 1..=still + 8 {
-            let bytes = cost(&mut session, "j", &format!(" {row}/200 "));
+            let bytes = cost(&mut session, "j", &format!(" {row}/200 "), FRAME);
             let what = format!("{columns}x{rows}, row {row}: {bytes} bytes");
             assert!((1..=limit).contains(&bytes), "{what}");
         }
         for row in (still + 2..still + 8).rev() {
-            let bytes = cost(&mut session, "k", &format!(" {row}/200 "));
+            let bytes = cost(&mut session, "k", &format!(" {row}/200 "), FRAME);
             let what = format!("{columns}x{rows}, back to {row}: {bytes} bytes");
             assert!((1..600).contains(&bytes), "{what}");
         }
@@ -111,7 +113,7 @@ fn a_letter_is_cheap() {
         let mut typed = "(test)".to_owned();
         for letter in ["q", "w", "z"] {
             typed.push_str(letter);
-            let bytes = cost(&mut session, letter, &typed);
+            let bytes = cost(&mut session, letter, &typed, SILENCE);
             let what = format!("{columns}x{rows}, {letter}: {bytes} bytes");
             assert!((1..200).contains(&bytes), "{what}");
         }
@@ -133,7 +135,7 @@ fn a_letter_in_a_long_name_is_cheap() {
         let mut typed = "Land (test)".to_owned();
         for (letter, limit) in [("q", 300), ("w", 200), ("z", 200)] {
             typed.push_str(letter);
-            let bytes = cost(&mut session, letter, &typed);
+            let bytes = cost(&mut session, letter, &typed, SILENCE);
             let what = format!("{columns}x{rows}, {letter}: {bytes} bytes");
             assert!((1..limit).contains(&bytes), "{what}");
         }
