@@ -164,6 +164,7 @@ impl Exit {
             | Failure::Unreadable(_)
             | Failure::NotApplied { .. } => Self::Refused,
             Failure::NotKnown { .. }
+            | Failure::OnlyImported { .. }
             | Failure::ReadOnly { .. }
             | Failure::Forbidden { .. }
             | Failure::CreatedByGet { .. }

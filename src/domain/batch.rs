@@ -216,6 +216,7 @@ mod tests {
 
     fn group(text: &str, rotated_at: i64, tag: EnvironmentTag) -> KnownGroup {
         let mut group = KnownGroup::new(id(text));
+        group.last_seen = Some(at(0));
         group.last_rotated = Some(LastRotated {
             at: at(rotated_at),
             by: None,
@@ -243,6 +244,7 @@ mod tests {
             environment: Some(EnvironmentTag::Customer),
             most: 2,
             guard: None,
+            include_recent: false,
             now: at(100),
         };
         let plan = Plan::of(
@@ -267,6 +269,15 @@ mod tests {
             (id("third"), Skip::Beyond(2)),
         ];
         assert_eq!(plan.skipped, expected);
+        let imported = KnownGroup::new(id("imported"));
+        let plan = Plan::of([candidate("imported", Some(&imported), None)], &rules);
+        assert_eq!(plan.skipped, [(id("imported"), Skip::NotSeen)]);
+        let recent = Rules {
+            include_recent: true,
+            ..rules.clone()
+        };
+        let plan = Plan::of([candidate("young", Some(&young), None)], &recent);
+        assert_eq!(plan.ready.len(), 1, "a second leak on one day");
         let exactly = Rules {
             now: at(101),
             ..rules
@@ -343,6 +354,7 @@ mod tests {
                 environment: None,
                 most,
                 guard: Some((guard, "slowly".into())),
+                include_recent: false,
                 now: at(100),
             };
             let candidate = |text: &str| Candidate {

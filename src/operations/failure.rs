@@ -31,6 +31,12 @@ pub enum Failure {
         id: UserGroupId,
         near: Vec<UserGroupId>,
     },
+    /// Hazard 1: only a file told of it.
+    #[error(
+        "\"{id}\" was never seen at the service: only a file told of it, and reading it could create it; nothing was sent. \
+         If you are sure that it exists: groupdesk get {id} --exists"
+    )]
+    OnlyImported { id: UserGroupId },
     #[error("profile {profile} is read-only; nothing was sent; change it in another profile")]
     ReadOnly { profile: String },
     /// A guard of the profile.
@@ -208,6 +214,7 @@ impl Failure {
             } => *wrong_environment,
             Self::HandOffAlarm(alarm) => alarm.is_wrong_environment(),
             Self::NotKnown { .. }
+            | Self::OnlyImported { .. }
             | Self::ReadOnly { .. }
             | Self::Forbidden { .. }
             | Self::TooLarge(_)
@@ -248,6 +255,7 @@ impl Failure {
             Self::NotApplied { .. } => Some(Ending::NotApplied),
             Self::Conflict { .. } => Some(Ending::Conflict),
             Self::NotKnown { .. }
+            | Self::OnlyImported { .. }
             | Self::ReadOnly { .. }
             | Self::Forbidden { .. }
             | Self::TooLarge(_)

@@ -1,7 +1,7 @@
 //! Look up, create and update (hazards 1 to 4 and 6 of service.md).
 
 use super::{
-    Assurance, Done, Failure, Guarded, Operations, Point, Warning,
+    Assurance, Done, Failure, Guarded, Operations, Point, Sends, Warning,
     learning::{Before, Learnt, Lookup, Read},
     no_good::No,
 };
@@ -39,7 +39,15 @@ impl Operations {
         assurance: Assurance,
     ) -> Result<Lookup, Failure> {
         let (known, asked) = self.ask(id).await.map_err(Failure::NothingSent)?;
-        self.may_read(id, known.is_some(), assurance).await?;
+        self.may_read(id, known.as_ref(), assurance).await?;
+        let is_seen = known
+            .as_ref()
+            .is_some_and(|group| group.last_seen.is_some());
+        let sends = if is_seen {
+            Sends::Read
+        } else {
+            Sends::MayCreate
+        };
         let properties = self.profile().read_properties.then(|| {
             let known = known.as_ref().and_then(|group| group.properties.as_ref());
             known.map(|known| known.value.clone()).unwrap_or_default()
@@ -50,7 +58,7 @@ impl Operations {
             ..GroupRequest::default()
         };
         self.reached(Point::BeforeGet);
-        let read = self.read(&request, id).await?;
+        let read = self.read(sends, &request, id).await?;
         self.reached(Point::GetAnswered);
         let ending = match read.new_user_group {
             Some(true) => Ending::CreatedByGet,
@@ -97,7 +105,11 @@ impl Operations {
         self.permitted(Guarded::Create)?;
         fits(wanted)?;
         let request = request(id, wanted);
-        let result = self.client().await?.create(&request, id).await;
+        let result = self
+            .client(Sends::Change(Guarded::Create))
+            .await?
+            .create(&request, id)
+            .await;
         let read = match self.judge(result) {
             Ok(read) => read,
             Err(no) => {
@@ -165,7 +177,11 @@ impl Operations {
             self.right_environment(&known, assurance)?;
         }
         let request = request(id, wanted);
-        let result = self.client().await?.update(&request, id).await;
+        let result = self
+            .client(Sends::Change(Guarded::Update))
+            .await?
+            .update(&request, id)
+            .await;
         let read = match self.judge(result) {
             Ok(read) => read,
             Err(no) => {
@@ -215,10 +231,11 @@ impl Operations {
     /// A get whose failure leaves nothing behind.
     pub(super) async fn read(
         &self,
+        sends: Sends,
         request: &GroupRequest,
         id: &UserGroupId,
     ) -> Result<Read, Failure> {
-        let result = self.client().await?.get_or_create(request, id).await;
+        let result = self.client(sends).await?.get_or_create(request, id).await;
         self.judge(result).map_err(No::of_read)
     }
 }

@@ -89,6 +89,16 @@ pub enum Assurance {
     Exists,
 }
 
+/// What a request is about to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sends {
+    /// A get of a group that was seen at the service.
+    Read,
+    /// A get of an id that may not be there yet (hazard 1).
+    MayCreate,
+    Change(Guarded),
+}
+
 /// All operations of one operator on one profile. A cheap handle.
 #[derive(Clone)]
 pub struct Operations(
@@ -229,8 +239,14 @@ impl Operations {
         settle_horizon(self.profile().timeout)
     }
 
-    /// The one way to the service: refused while a person has to say something about the place first.
-    async fn client(&self) -> Result<Client, Failure> {
+    /// The one way to the service: refused where the profile forbids it, and while a person has to say something about the
+    /// place first. Every caller says what it is about to send.
+    async fn client(&self, sends: Sends) -> Result<Client, Failure> {
+        match sends {
+            Sends::Read => {}
+            Sends::MayCreate => self.permitted(Guarded::Create)?,
+            Sends::Change(operation) => self.permitted(operation)?,
+        }
         self.may_send().await?;
         self.ungated_client().await
     }
@@ -256,7 +272,7 @@ impl Operations {
 
     /// Reads the API key and makes the client ready; nothing is sent.
     pub async fn ready(&self) -> Result<(), Failure> {
-        self.client().await.map(|_| ())
+        self.client(Sends::Read).await.map(|_| ())
     }
 
     /// Refuses mutations of a read-only profile before anything is read or sent.
@@ -290,16 +306,18 @@ impl Operations {
         assurance: Assurance,
     ) -> Result<Option<KnownGroup>, Failure> {
         let known = self.show(id).await.map_err(Failure::NothingSent)?;
-        self.may_read(id, known.is_some(), assurance).await?;
+        self.may_read(id, known.as_ref(), assurance).await?;
         Ok(known)
     }
 
     async fn may_read(
         &self,
         id: &UserGroupId,
-        is_known: bool,
+        known: Option<&KnownGroup>,
         assurance: Assurance,
     ) -> Result<(), Failure> {
+        // What only a file told of may not be there.
+        let is_known = known.is_some_and(|group| group.last_seen.is_some());
         if !is_known && assurance == Assurance::Exists {
             // Reading it could create it.
             self.permitted(Guarded::Create)?;
@@ -308,6 +326,9 @@ impl Operations {
             // What is known may stand in a place that a person has to name first.
             if let Err(asked @ Failure::Place(_)) = self.bound().await {
                 return Err(asked);
+            }
+            if known.is_some() {
+                return Err(Failure::OnlyImported { id: id.clone() });
             }
             let groups = self.list().await.map_err(Failure::NothingSent)?;
             return Err(Failure::NotKnown {

@@ -1,7 +1,7 @@
 //! Rotating one token (rotation.md): preflight get, durable intent, one request on a fresh connection. What the answer
 //! means is `rotation_answer`'s business. Nothing here ever sends a rotation twice.
 
-use super::{Assurance, Done, Failure, Guarded, Operations, Point, Warning};
+use super::{Assurance, Done, Failure, Guarded, Operations, Point, Sends, Warning};
 use crate::{
     directory::{
         Begun, DirectoryError, Intent, ItemKey, Record, Recorded, RotationId, RotationStep, Upon,
@@ -81,10 +81,11 @@ impl Operations {
         assurance: Assurance,
         item: Option<ItemKey>,
     ) -> Result<Done, Failure> {
-        self.permitted(match item {
+        let operation = match item {
             Some(_) => Guarded::Bulk,
             None => Guarded::Rotate,
-        })?;
+        };
+        self.permitted(operation)?;
         let Preflight {
             token: current,
             warnings,
@@ -100,7 +101,7 @@ impl Operations {
         };
         self.reached(Point::IntentDurable);
         // The key and TLS are ready since the preflight: from here on only the network stands in between.
-        let client = self.client().await?;
+        let client = self.client(Sends::Change(operation)).await?;
         self.advance(&mut under_way, Event::Sending, Beside::default())
             .await
             .map_err(Failure::NothingSent)?;

@@ -144,7 +144,12 @@ impl Works {
                 Err(failure) => Outcome::NotHandedOff(failure.into()),
             }),
             Job::Batches => listed(operations.batches().await.map(Outcome::Batches)),
-            Job::PlanBulk(ids) => listed(operations.plan_bulk(&ids).await.map(Outcome::Planned)),
+            Job::PlanBulk(ids) => listed(
+                operations
+                    .plan_bulk(&ids, false)
+                    .await
+                    .map(Outcome::Planned),
+            ),
             Job::Bulk { plan, reason } => running::run(operations, &plan, reason, link).await,
             Job::Check(..) | Job::AddProfile(..) => Err(Trouble::of("this needs no profile")),
             Job::WriteReport(report, path) => writing::report(report, path).await,

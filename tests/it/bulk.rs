@@ -57,7 +57,7 @@ impl Scene {
     /// Plans all groups and makes the batch.
     async fn begin(&self) -> BatchId {
         let ids: Vec<_> = self.groups.iter().map(|group| id(group)).collect();
-        let plan = self.ana.plan_bulk(&ids).await.expect("readable");
+        let plan = self.ana.plan_bulk(&ids, false).await.expect("readable");
         assert_eq!(plan.skipped, []);
         let begun = self.ana.begin_bulk(&plan, Some("a leak".into())).await;
         begun.expect("durable")

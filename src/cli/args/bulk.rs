@@ -17,6 +17,9 @@ pub(in crate::cli) struct Bulk {
     /// The ids that stand in this file, one per line; - reads standard input
     #[arg(long, value_name = "FILE", conflicts_with = "ids")]
     pub(in crate::cli) from: Option<PathBuf>,
+    /// Also those whose token was rotated within 24 h
+    #[arg(long, conflicts_with = "resume")]
+    pub(in crate::cli) include_recent: bool,
     /// So many at the same time [default: 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(in crate::cli) concurrency: Option<u16>,
@@ -44,6 +47,7 @@ impl Bulk {
         self.filter.is_some()
             || self.older_than.is_some()
             || self.from.is_some()
+            || self.include_recent
             || self.concurrency.is_some()
             || self.rate.is_some()
             || self.stop_after.is_some()

@@ -92,13 +92,14 @@ async fn prepare(
     if let Some(batch) = arguments.bulk.resume {
         return resume(session, &arguments, batch.map(BatchId)).await;
     }
+    let include_recent = arguments.bulk.include_recent;
     let (ids, all_named) = select::select(session, arguments.ids, &arguments.bulk).await?;
-    let mut plan = operations.plan_bulk(&ids).await?;
+    let mut plan = operations.plan_bulk(&ids, include_recent).await?;
     say_near(session, &plan).await?;
     if arguments.mutation.dry_run {
         let unread = look(session, &plan, pace).await;
         // What was read may have changed what is known.
-        plan = operations.plan_bulk(&ids).await?;
+        plan = operations.plan_bulk(&ids, include_recent).await?;
         say_plan(session, &plan, &unread)?;
         return Ok(Err(of_dry_run(&plan, &unread, all_named)));
     }

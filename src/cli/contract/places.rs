@@ -2,18 +2,69 @@
 
 use super::{Field, Shape, field};
 
-const EVENT: &[Field] = &[
-    field("at", "time", "", "when"),
-    field("by", "text", "", "who"),
+const PLACE: &[Field] = &[
+    field("place", "text", "", "its name"),
+    field("urls", "text[]", "", "its addresses"),
     field(
-        "profile",
+        "environment",
+        "text",
+        "no profile names one and no answer brought one",
+        "the tag that answers must not contradict",
+    ),
+    field("profiles", "text[]", "", "profiles that are bound to it"),
+    field("groups", "number", "", "groups that are known there"),
+    field(
+        "open",
+        "number",
+        "",
+        "rotations and hand-offs that are not finished",
+    ),
+    field(
+        "last_used",
+        "time",
+        "never",
+        "its newest line of the history",
+    ),
+    field("keys", "object[]", "", "its API keys, by fingerprint"),
+    field("keys[].fingerprint", "text", "", "8 hexadecimal digits"),
+    field("keys[].state", "text", "", "trusted, trial or withdrawn"),
+    field("keys[].added_at", "time", "", "since when it is known"),
+    field("keys[].added_by", "text", "", "who brought it"),
+    field(
+        "alarms",
+        "object[]",
+        "",
+        "alarms that nobody has acknowledged",
+    ),
+    field(
+        "alarms[].user_group_id",
+        "text",
+        "it is of no group",
+        "the group whose answer raised it",
+    ),
+    field("alarms[].what", "text", "", "what the answer contradicted"),
+    field("alarms[].at", "time", "", "when it was raised"),
+    field("alarms[].by", "text", "", "who sent the request"),
+];
+
+const EVENTS: &[Field] = &[
+    field(
+        "events",
+        "object[]",
+        "",
+        "what was said about it, the oldest first",
+    ),
+    field("events[].at", "time", "", "when"),
+    field("events[].by", "text", "", "who"),
+    field(
+        "events[].profile",
         "text",
         "",
         "the profile it was said with; empty where none was",
     ),
-    field("event", "text", "", "what was said or happened"),
+    field("events[].event", "text", "", "what was said or happened"),
     field(
-        "note",
+        "events[].note",
         "text",
         "nothing more is known",
         "more of it, for people",
@@ -39,54 +90,11 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape {
         name: "place",
         about: "one environment of one service",
-        fields: &[&[
-            field("place", "text", "", "its name"),
-            field("urls", "text[]", "", "its addresses"),
-            field(
-                "environment",
-                "text",
-                "no profile names one and no answer brought one",
-                "the tag that answers must not contradict",
-            ),
-            field("profiles", "text[]", "", "profiles that are bound to it"),
-            field("groups", "number", "", "groups that are known there"),
-            field(
-                "open",
-                "number",
-                "",
-                "rotations and hand-offs that are not finished",
-            ),
-            field(
-                "last_used",
-                "time",
-                "never",
-                "its newest line of the history",
-            ),
-            field("keys", "object[]", "", "its API keys, by fingerprint"),
-            field("keys[].fingerprint", "text", "", "8 hexadecimal digits"),
-            field("keys[].state", "text", "", "trusted, trial or withdrawn"),
-            field("keys[].added_at", "time", "", "since when it is known"),
-            field("keys[].added_by", "text", "", "who brought it"),
-            field(
-                "alarms",
-                "object[]",
-                "",
-                "alarms that nobody has acknowledged",
-            ),
-            field(
-                "alarms[].user_group_id",
-                "text",
-                "it is of no group",
-                "the group whose answer raised it",
-            ),
-            field("alarms[].what", "text", "", "what the answer contradicted"),
-            field("alarms[].at", "time", "", "when it was raised"),
-            field("alarms[].by", "text", "", "who sent the request"),
-        ]],
+        fields: &[PLACE],
     },
     Shape {
-        name: "place-event",
-        about: "what was said about a place; below `events` of `place show`",
-        fields: &[EVENT],
+        name: "place-shown",
+        about: "a place, and what was said about it",
+        fields: &[PLACE, EVENTS],
     },
 ];

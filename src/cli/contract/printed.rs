@@ -59,7 +59,7 @@ pub(super) const ALL: &[Printed] = &[
     of("profile show [NAME]", One, &["profile"]),
     of("profile bind NAME", Array, &["binding"]),
     of("place list", Array, &["place"]),
-    of("place show NAME", One, &["place", "place-event"]),
+    of("place show NAME", One, &["place-shown"]),
     of("place rename NAME TO", One, &["place"]),
     of("place merge NAME INTO", One, &["place"]),
     of("place acknowledge NAME", One, &["place"]),

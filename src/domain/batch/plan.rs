@@ -18,6 +18,8 @@ pub const RECENT: Duration = Duration::from_hours(24);
 pub enum Skip {
     /// Hazard 1: a read of an unknown id could create it.
     NotKnown,
+    /// Only a file told of it: to read it could create it, too.
+    NotSeen,
     /// Hazard 11.
     OtherEnvironment(EnvironmentTag),
     /// The outcome of an earlier rotation is open, or a person must look.
@@ -33,9 +35,13 @@ impl fmt::Display for Skip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotKnown => f.write_str("not known here"),
+            Self::NotSeen => f.write_str("only a file told of it; read it first: get ID --exists"),
             Self::OtherEnvironment(tag) => write!(f, "tagged {tag}, another environment"),
             Self::Open(state) => write!(f, "an earlier rotation is open: {}", state.as_str()),
-            Self::RotatedRecently(at) => write!(f, "rotated less than 24 h ago, at {at:.0}"),
+            Self::RotatedRecently(at) => write!(
+                f,
+                "rotated less than 24 h ago, at {at:.0}; --include-recent rotates it again"
+            ),
             Self::Beyond(most) => write!(f, "beyond max_bulk = {most} of the profile"),
             Self::Guarded(most, reason) => {
                 write!(f, "beyond {most}, the most of a guard: {reason}")
@@ -61,6 +67,8 @@ pub struct Rules {
     pub most: usize,
     /// Most groups that a guard allows, and why.
     pub guard: Option<(usize, String)>,
+    /// Also what was rotated within 24 h: a second leak on one day is real.
+    pub include_recent: bool,
     pub now: Timestamp,
 }
 
@@ -106,6 +114,9 @@ fn why_not(candidate: &Candidate<'_>, rules: &Rules) -> Option<Skip> {
     let Some(group) = candidate.group else {
         return Some(Skip::NotKnown);
     };
+    if group.last_seen.is_none() {
+        return Some(Skip::NotSeen);
+    }
     let tag = group.environment_tag.as_ref().map(|known| &known.value);
     if let (Some(expected), Some(tag)) = (&rules.environment, tag)
         && expected != tag
@@ -114,6 +125,9 @@ fn why_not(candidate: &Candidate<'_>, rules: &Rules) -> Option<Skip> {
     }
     if let Some(state) = candidate.open {
         return Some(Skip::Open(state));
+    }
+    if rules.include_recent {
+        return None;
     }
     let last = group.last_rotated.as_ref()?.at;
     let age = Duration::try_from(rules.now.duration_since(last)).unwrap_or_default();

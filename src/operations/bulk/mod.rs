@@ -84,7 +84,12 @@ pub struct Run {
 
 impl Operations {
     /// Decides which of these groups can be rotated now, and why the others cannot. Nothing is sent or written.
-    pub async fn plan_bulk(&self, wanted: &[UserGroupId]) -> Result<Plan, DirectoryError> {
+    /// `include_recent`: also those that were rotated within 24 h.
+    pub async fn plan_bulk(
+        &self,
+        wanted: &[UserGroupId],
+        include_recent: bool,
+    ) -> Result<Plan, DirectoryError> {
         let groups = self.list().await?;
         let open = self.open_rotations().await?;
         let candidates = wanted.iter().map(|id| Candidate {
@@ -104,6 +109,7 @@ impl Operations {
             most: self.profile().max_bulk,
             guard: guard::most(&self.profile().guards)
                 .map(|(most, reason)| (most, reason.to_owned())),
+            include_recent,
             now: self.now(),
         };
         Ok(Plan::of(candidates, &rules))
@@ -156,6 +162,11 @@ impl Operations {
         let found = self.batch(batch).await.map_err(Failure::NothingSent)?;
         let items = self.batch_items(batch).await;
         let items = items.map_err(Failure::NothingSent)?;
+        // What is left to be sent; the limits may have been tightened since the batch began.
+        let left = items
+            .iter()
+            .filter(|item| item.standing() == Standing::NotStarted);
+        self.not_too_many(left.count())?;
         let control = Control::default();
         let (news, progress) = mpsc::unbounded_channel();
         let queue = queue::Queue::new(self.clone(), &found, &items, pace, keep);

@@ -75,7 +75,7 @@ async fn the_check_names_who_is_left_out_and_why() {
     let desk = scene.world.desk(Side::Testing);
     let few = desk.with(|profile| profile.max_bulk = 1).operations();
     let ids = ["g000", "g001", "g002", "g003", "nobody"].map(id);
-    let plan = few.plan_bulk(&ids).await.expect("readable");
+    let plan = few.plan_bulk(&ids, false).await.expect("readable");
     assert_eq!(plan.ready, [id("g002")]);
     let [recent, open, beyond, nobody] = plan.skipped.as_slice() else {
         panic!("{:?}", plan.skipped)
@@ -118,7 +118,7 @@ async fn failures_in_a_row_stop_it_and_the_failed_ones_can_be_tried_again() {
     assert_eq!((report.counts.not_applied, report.counts.confirmed), (2, 3));
     let failed = scene.ana.failed_of(batch).await.expect("readable");
     assert_eq!(failed, [id("g000"), id("g001")]);
-    let plan = scene.ana.plan_bulk(&failed).await.expect("readable");
+    let plan = scene.ana.plan_bulk(&failed, false).await.expect("readable");
     let retry = scene.ana.begin_bulk(&plan, None).await.expect("durable");
     let (_, report) = watch(scene.run(retry, pace).await).await;
     assert_eq!(report.counts.confirmed, 2);

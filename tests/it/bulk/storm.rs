@@ -74,7 +74,7 @@ async fn two_hundred_groups_in_bad_weather() {
     );
 
     let failed = scene.ana.failed_of(batch).await.expect("readable");
-    let plan = scene.ana.plan_bulk(&failed).await.expect("readable");
+    let plan = scene.ana.plan_bulk(&failed, false).await.expect("readable");
     let again = scene.ana.begin_bulk(&plan, None).await.expect("durable");
     let (ended, _) = watch(scene.run(again, pace).await).await;
     assert!(ended.iter().all(|one| one.standing == Standing::Confirmed));

@@ -346,7 +346,14 @@ async fn a_row_that_ends_with_an_alarm_is_sent_again_and_no_other() {
     let held = desk.run(&import(&file, &CREATE)).await;
     assert_eq!(held.code, 3, "{}{}", held.out, held.err);
     assert_eq!(methods(&service).len(), 2, "nothing was sent");
-    let looked = ["place", "acknowledge", "live", "--reason", "a proxy", "--yes"];
+    let looked = [
+        "place",
+        "acknowledge",
+        "live",
+        "--reason",
+        "a proxy",
+        "--yes",
+    ];
     let looked = desk.run(&looked).await;
     assert_eq!(looked.code, 0, "{}{}", looked.out, looked.err);
     let again = desk.run(&import(&file, &CREATE)).await;

@@ -58,6 +58,9 @@ async fn scene() -> (World, Desk, String) {
         environment = \"Customer\"\n\n\
         [profiles.testing]\nbase_url = \"https://test.example.com\"\napi_key = { command = [\"pass\", \"show\", \"test\"] }\n\
         environment = \"Testing\"\nproduction = false\nmax_token_age = \"10d\"\n";
+    for url in ["https://eu.example.com", "https://test.example.com"] {
+        world.at(url);
+    }
     let file = desk.write("config.toml", config);
     desk.set("GROUPDESK_CONFIG", file);
     desk.set(

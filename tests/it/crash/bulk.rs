@@ -58,7 +58,7 @@ pub(super) async fn begin(desk: &Desk, groups: &[String]) {
         let met = operations.look_up(group, Assurance::Exists).await;
         met.expect("it is known now");
     }
-    let plan = operations.plan_bulk(&ids).await.expect("readable");
+    let plan = operations.plan_bulk(&ids, false).await.expect("readable");
     let begun = operations.begin_bulk(&plan, None).await;
     begun.expect("durable");
     resume(desk, desk.at(0)).await;

@@ -64,7 +64,7 @@ async fn what_a_guard_forbids_is_refused_with_its_reason_and_nothing_is_sent() {
     let known = Assurance::KnownOnly;
     let plan = world
         .operations(Side::Testing)
-        .plan_bulk(std::slice::from_ref(&acme))
+        .plan_bulk(std::slice::from_ref(&acme), false)
         .await;
     let plan = plan.expect("readable");
     let results = [
@@ -133,7 +133,7 @@ async fn a_batch_that_was_begun_before_the_guard_does_not_go_on() {
     let (world, meddler) = acquainted().await;
     let free = world.operations(Side::Testing);
     let plan = free
-        .plan_bulk(&[id("acme"), id("globex")])
+        .plan_bulk(&[id("acme"), id("globex")], false)
         .await
         .expect("readable");
     let batch = free.begin_bulk(&plan, None).await.expect("durable");
@@ -158,7 +158,7 @@ async fn a_guard_takes_fewer_groups_at_once_and_says_why() {
         .desk(Side::Testing)
         .with(|profile| profile.guards = vec![guard])
         .operations();
-    let plan = desk.plan_bulk(&[id("acme"), id("globex")]).await;
+    let plan = desk.plan_bulk(&[id("acme"), id("globex")], false).await;
     let plan = plan.expect("readable");
     assert_eq!(plan.ready, [id("acme")]);
     assert_eq!(
@@ -222,7 +222,7 @@ async fn an_answer_with_the_other_tag_is_an_alarm_and_stops_a_bulk_rotation() {
     }
     let misled = misled(&world, &meddler);
     let ids = ["acme", "globex", "hooli", "initech", "umbrella"].map(id);
-    let plan = misled.plan_bulk(&ids).await.expect("readable");
+    let plan = misled.plan_bulk(&ids, false).await.expect("readable");
     assert_eq!(plan.ready.len(), 5, "no tag is known yet");
     let batch = misled.begin_bulk(&plan, None).await.expect("durable");
     let pace = Pace {

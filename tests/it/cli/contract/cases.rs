@@ -217,6 +217,39 @@ async fn profiles(c: &mut Contract) {
         .await;
     c.case(&desk, 0, "profile list", &["profile", "list"]).await;
     c.case(&desk, 0, "doctor", &["doctor"]).await;
+    desk.set("SECOND_KEY", "another-key");
+    let with_second = std::fs::read_to_string(desk.path("added.toml")).expect("written");
+    desk.write(
+        "added.toml",
+        &format!(
+            "{with_second}\n[profiles.second]\nbase_url = \"{url}\"\napi_key = {{ env = \"SECOND_KEY\" }}\n"
+        ),
+    );
+    let bind = ["profile", "bind", "second", "--new-environment"];
+    c.case(&desk, 0, "profile bind NAME", &bind).await;
+    desk.json(0, &["profile", "bind", "eu", "--new-environment"])
+        .await;
+    let raw = rusqlite::Connection::open(desk.path(".local/share/groupdesk/directory.db"));
+    let alarm = "INSERT INTO alarms (place, user_group_id, what, raised_at, raised_by) \
+                 SELECT number, 'acme', 'the answer is tagged Customer', 0, 'ana' FROM places WHERE name = 'second'";
+    raw.and_then(|raw| raw.execute(alarm, []))
+        .expect("an alarm");
+    c.case(&desk, 0, "place list", &["place", "list"]).await;
+    c.case(&desk, 0, "place show NAME", &["place", "show", "second"])
+        .await;
+    let looked = [
+        "place",
+        "acknowledge",
+        "second",
+        "--reason",
+        "seen",
+        "--yes",
+    ];
+    c.case(&desk, 0, "place acknowledge NAME", &looked).await;
+    let rename = ["place", "rename", "second", "third"];
+    c.case(&desk, 0, "place rename NAME TO", &rename).await;
+    let merge = ["place", "merge", "third", "eu", "--yes"];
+    c.case(&desk, 0, "place merge NAME INTO", &merge).await;
     let remove = ["profile", "remove", "eu", "--yes"];
     c.case(&desk, 0, "profile remove NAME", &remove).await;
 

@@ -47,7 +47,7 @@ impl Dice {
 
 async fn run_all(stage: &Stage, dice: &mut Dice, ids: &[String]) -> Counts {
     let ids: Vec<_> = ids.iter().map(|group| id(group)).collect();
-    let plan = stage.ana.plan_bulk(&ids).await.expect("readable");
+    let plan = stage.ana.plan_bulk(&ids, false).await.expect("readable");
     let batch = stage.ana.begin_bulk(&plan, None).await.expect("durable");
     for method in ["GET", "POST"] {
         for _ in 0..REQUESTS {

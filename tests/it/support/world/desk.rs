@@ -199,6 +199,9 @@ pub(crate) fn try_place(directory: &Directory, name: &str) -> Result<PlaceId, Di
         at: Timestamp::now(),
         by: ANA.into(),
     };
-    let bound = wait_for(directory.answer_binding(caller, Answer::New))?;
-    Ok(bound.expect("a new place").place)
+    match wait_for(directory.answer_binding(caller, Answer::New))? {
+        Ok(bound) => Ok(bound.place),
+        // Another process was faster.
+        Err(_) => try_place(directory, name),
+    }
 }
