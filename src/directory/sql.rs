@@ -10,7 +10,7 @@ pub(super) use filter::{Parameter, history, rotations};
 macro_rules! group_columns {
     () => {
         "user_group_id, name, team_id, mapping, properties, environment_tag, fingerprint, origin, \
-         last_rotated_at, last_rotated_by, last_seen"
+         last_rotated_at, last_rotated_by, last_seen, created_at"
     };
 }
 
@@ -42,8 +42,8 @@ pub(super) const GROUP: &str = concat!(
 /// A value that is not known never erases a stored one, not even one that could not be read.
 pub(super) const SAVE_GROUP: &str = "\
 INSERT INTO user_groups (place, user_group_id, name, team_id, mapping, properties, environment_tag, fingerprint, \
- origin, last_rotated_at, last_rotated_by, last_seen, key) \
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) \
+ origin, last_rotated_at, last_rotated_by, last_seen, key, created_at) \
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) \
 ON CONFLICT (place, user_group_id) DO UPDATE SET \
  name = COALESCE(excluded.name, user_groups.name), \
  team_id = COALESCE(excluded.team_id, user_groups.team_id), \
@@ -55,7 +55,8 @@ ON CONFLICT (place, user_group_id) DO UPDATE SET \
  last_rotated_at = excluded.last_rotated_at, \
  last_rotated_by = excluded.last_rotated_by, \
  last_seen = excluded.last_seen, \
- key = COALESCE(excluded.key, user_groups.key)";
+ key = COALESCE(excluded.key, user_groups.key), \
+ created_at = COALESCE(excluded.created_at, user_groups.created_at)";
 
 pub(super) const KEEP_FINGERPRINT: &str = "\
 INSERT INTO fingerprints (fingerprint, place, user_group_id, first_seen, last_seen) \

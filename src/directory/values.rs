@@ -26,6 +26,8 @@ pub struct Record {
     pub rotation: Option<RotationStep>,
     pub handoff: Option<HandOffStep>,
     pub upon: Upon,
+    /// The exchange created the group.
+    pub created: bool,
     /// The API key that the exchange was made with.
     pub key: Option<KeyId>,
     /// Something in the answer that contradicts the place, in words; stands beside an entry.

@@ -52,8 +52,8 @@ pub fn parse(text: &str) -> Result<Duration, InvalidAge> {
 
 /// Time since the token was last seen to change; `None` where that is not known, zero when the clock went back.
 pub fn age(group: &KnownGroup, now: Timestamp) -> Option<Duration> {
-    let last = group.last_rotated.as_ref()?;
-    Some(since(last.at, now))
+    let last = group.last_rotated.as_ref().map(|last| last.at);
+    Some(since(last.or(group.created_at)?, now))
 }
 
 /// Time since then; zero when the clock went back.

@@ -59,6 +59,8 @@ pub struct KnownGroup {
     pub environment_tag: Option<Known<EnvironmentTag>>,
     pub fingerprint: Option<Known<Fingerprint>>,
     pub last_rotated: Option<LastRotated>,
+    /// When its creation was seen: its first token is from then.
+    pub created_at: Option<Timestamp>,
     /// When an answer of the service last spoke of this group.
     pub last_seen: Option<Timestamp>,
 }
@@ -114,6 +116,7 @@ impl KnownGroup {
             environment_tag: None,
             fingerprint: None,
             last_rotated: None,
+            created_at: None,
             last_seen: None,
         }
     }
@@ -180,28 +183,6 @@ impl KnownGroup {
         taken.into_iter().max().unwrap_or(Taken::Unchanged)
     }
 
-    /// Both of one group: of each field what was learnt later.
-    #[must_use]
-    pub fn united(self, other: Self) -> Self {
-        let is_later = other.last_rotated.as_ref().map(|last| last.at)
-            > self.last_rotated.as_ref().map(|last| last.at);
-        Self {
-            id: self.id,
-            name: later(self.name, other.name),
-            team_id: later(self.team_id, other.team_id),
-            mapping: later(self.mapping, other.mapping),
-            properties: later(self.properties, other.properties),
-            environment_tag: later(self.environment_tag, other.environment_tag),
-            fingerprint: later(self.fingerprint, other.fingerprint),
-            last_rotated: if is_later {
-                other.last_rotated
-            } else {
-                self.last_rotated
-            },
-            last_seen: self.last_seen.max(other.last_seen),
-        }
-    }
-
     /// The name where one is known, else the id.
     pub fn title(&self) -> &str {
         self.name
@@ -231,13 +212,6 @@ impl Taken {
             Self::Kept => "kept",
             Self::Added => "added",
         }
-    }
-}
-
-fn later<T>(one: Option<Known<T>>, other: Option<Known<T>>) -> Option<Known<T>> {
-    match (one, other) {
-        (Some(one), Some(other)) if other.at > one.at => Some(other),
-        (one, other) => one.or(other),
     }
 }
 

@@ -23,3 +23,4 @@ pub mod size;
 pub mod strict_json;
 pub mod text;
 pub mod token;
+mod united;

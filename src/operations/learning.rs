@@ -246,6 +246,7 @@ impl Operations {
             lesson: Some(lesson),
             entry,
             upon: Upon::Token(previous),
+            created: matches!(ending, Ending::Created | Ending::CreatedByGet),
             key: self.key_id(),
             alarm: tag_alarm,
             ..Record::default()

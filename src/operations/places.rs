@@ -1,14 +1,18 @@
 //! Which place a profile means, asked before anything is sent, recorded or settled (hazard 12: a key decides the
 //! environment, and a get carries no tag).
 
+mod problem;
+
 use std::sync::{Mutex, PoisonError};
+
+pub use problem::PlaceProblem;
 
 use super::{Failure, Operations};
 use crate::{
     api::wire::GroupRequest,
     directory::{
-        Alarm, Answer, Binding, Bound, Caller, DirectoryError, KeyId, KeyState, OtherPlace, Place,
-        PlaceEvent, PlaceId, Question, Refusal, Why,
+        Answer, Binding, Bound, Caller, DirectoryError, KeyId, KeyState, OtherPlace, Place,
+        PlaceEvent, PlaceId,
     },
     domain::{
         group::{EnvironmentTag, UserGroupId},
@@ -30,152 +34,6 @@ impl Here {
 
     fn set(&self, bound: Option<Bound>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = bound;
-    }
-}
-
-/// Why nothing may be sent for this profile before a person has said something.
-#[derive(Debug, thiserror::Error)]
-pub enum PlaceProblem {
-    /// It is not clear which place the profile means.
-    #[error(
-        "profile {profile}: {}; nothing was sent. {}",
-        why(question),
-        what_to_type(profile, *from_variables, question)
-    )]
-    Asked {
-        profile: String,
-        from_variables: bool,
-        question: Box<Question>,
-    },
-    #[error(
-        "profile {profile} and profile {other} are both place {place}, but their `environment` differs; nothing was sent. \
-         Correct `environment` in one of them, or take one back: groupdesk profile bind {other} --undo"
-    )]
-    TagConflict {
-        profile: String,
-        other: String,
-        place: String,
-    },
-    /// The key is new at its place.
-    #[error(
-        "the API key of profile {profile} is new at place {place} and on trial; nothing was sent. Prove it with a group \
-         that is known there: groupdesk profile bind {profile} --same-environment --proof ID"
-    )]
-    OnTrial { profile: String, place: String },
-    /// The trial failed: what was read is not of this place.
-    #[error(
-        "ALARM: \"{id}\" {}: the API key of profile {profile} is not one of place {place}. The binding is taken back, nothing \
-         was recorded. If this is another environment: groupdesk profile bind {profile} --new-environment",
-        if *created { "was CREATED by reading it" } else { "has a token that was never seen there" }
-    )]
-    NotProven {
-        profile: String,
-        place: String,
-        id: UserGroupId,
-        created: bool,
-    },
-    /// A proof needs a group of the place whose token was seen.
-    #[error("\"{id}\" cannot prove a key at place {place}: {why}; nothing was sent")]
-    NoProof {
-        id: UserGroupId,
-        place: String,
-        why: &'static str,
-    },
-    /// An answer contradicted the place, and nobody has said yet that it is in order.
-    #[error(
-        "ALARM since {} at place {place}: {}{}; nothing by id is sent for it until a person acknowledges that: \
-         groupdesk place acknowledge {place} --reason WHY",
-        alarm.at.strftime("%Y-%m-%d %H:%M UTC"),
-        visible(&alarm.what),
-        alarm.user_group_id.as_ref().map_or_else(String::new, |id| format!(" (\"{}\")", visible(id)))
-    )]
-    Alarmed { place: String, alarm: Box<Alarm> },
-    #[error("{}; nothing was changed", refused(refusal))]
-    Refused { refusal: Refusal },
-    #[error("there is no place {name}; nothing was changed. `groupdesk place list` names them")]
-    NoPlace { name: String },
-    #[error("another place has the name {name}; nothing was changed")]
-    NameTaken { name: String },
-}
-
-impl PlaceProblem {
-    /// Something was contradicted, as opposed to not yet told.
-    pub fn is_alarm(&self) -> bool {
-        matches!(self, Self::NotProven { .. } | Self::Alarmed { .. })
-    }
-
-    /// It concerns which place the API key belongs to.
-    pub fn is_of_the_key(&self) -> bool {
-        match self {
-            Self::Asked { .. } | Self::OnTrial { .. } => true,
-            Self::TagConflict { .. }
-            | Self::NotProven { .. }
-            | Self::NoProof { .. }
-            | Self::Alarmed { .. }
-            | Self::Refused { .. }
-            | Self::NoPlace { .. }
-            | Self::NameTaken { .. } => false,
-        }
-    }
-}
-
-fn why(question: &Question) -> String {
-    let key = question.key;
-    match question.why {
-        Why::NewKey => format!("its API key (fingerprint {key}) is not known at its address"),
-        Why::OtherAddress => "its address is not the one it was known with".into(),
-        Why::OtherName => "its address and API key are those of another place than its name".into(),
-        Why::FromBefore => {
-            "what is known under its name comes from before API keys were compared".into()
-        }
-    }
-}
-
-fn what_to_type(profile: &str, from_variables: bool, question: &Question) -> String {
-    let name = if from_variables {
-        "--variables"
-    } else {
-        profile
-    };
-    let known: Vec<_> = question
-        .places
-        .iter()
-        .map(|place| format!("{} ({} groups)", place.name, place.groups))
-        .collect();
-    let which = match question.places.as_slice() {
-        [_] => String::new(),
-        _ => " PLACE".into(),
-    };
-    let same = format!("groupdesk profile bind {name} --same-environment{which}");
-    if question.why == Why::FromBefore {
-        return format!(
-            "Known: {}. If it is that environment: {same}; if not: groupdesk profile bind {name} --new-environment",
-            known.join(", ")
-        );
-    }
-    format!(
-        "Known: {}. If it is the same environment with another key or address: {same}; if it is another one: groupdesk \
-         profile bind {name} --new-environment",
-        known.join(", ")
-    )
-}
-
-fn refused(refusal: &Refusal) -> String {
-    match refusal {
-        Refusal::AlreadyKnown { place } => {
-            format!("its address and API key are those of place {place} already")
-        }
-        Refusal::WhichPlace { places } if places.is_empty() => {
-            "no place is known that it could be; leave it to the first use".into()
-        }
-        Refusal::WhichPlace { places } => format!(
-            "several places are possible, name one: --same-environment {}",
-            places.join(" | ")
-        ),
-        Refusal::NotBound => "it is not bound to any place".into(),
-        Refusal::OtherPlace { place } => format!(
-            "its API key is known at place {place}; where both are one environment: groupdesk place merge"
-        ),
     }
 }
 

@@ -199,6 +199,7 @@ impl Operations {
             }),
             handoff: self.hand_off_after(under_way.row, from, after.state),
             upon: beside.upon,
+            created: false,
             key: self.key_id(),
             alarm: beside.alarm,
         };

@@ -6,6 +6,7 @@ mod guards;
 mod handed;
 mod handing;
 mod late;
+mod limits;
 mod look_up;
 mod lost;
 mod machine;

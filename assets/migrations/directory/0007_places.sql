@@ -99,11 +99,15 @@ CREATE TABLE user_groups (
     last_seen       INTEGER,
     -- Number of the API key that the last answer was got with.
     key             INTEGER,
+    -- When its creation was seen: its first token is from then.
+    created_at      INTEGER,
     PRIMARY KEY (place, user_group_id)
 ) STRICT, WITHOUT ROWID;
 INSERT INTO user_groups
 SELECT p.number, g.user_group_id, g.name, g.team_id, g.mapping, g.properties, g.environment_tag, g.fingerprint, g.origin,
-       g.last_rotated_at, g.last_rotated_by, g.last_seen, NULL
+       g.last_rotated_at, g.last_rotated_by, g.last_seen, NULL,
+       (SELECT MIN(h.at) FROM history h WHERE h.profile = g.profile AND h.user_group_id = g.user_group_id
+        AND h.ending IN ('created', 'created_by_get'))
 FROM user_groups_before g JOIN places p ON p.name = g.profile ORDER BY p.number, g.user_group_id;
 DROP TABLE user_groups_before;
 

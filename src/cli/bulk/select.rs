@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use crate::{
     cli::{args::Bulk, session::Session, stop::Stop},
     domain::{
+        age,
         group::UserGroupId,
         known::KnownGroup,
         search::{Entry, Index, Look, Query, SortBy, Word, look},
@@ -99,11 +100,9 @@ fn holds(group: &KnownGroup, words: &[Word]) -> bool {
     words.all(|word| word.is_in(group.id.as_str()) || word.is_in(group.title()))
 }
 
-/// A token of which no rotation is known counts as old.
-fn is_older(group: &KnownGroup, age: Duration, now: Timestamp) -> bool {
-    group.last_rotated.as_ref().is_none_or(|last| {
-        Duration::try_from(now.duration_since(last.at)).is_ok_and(|since| since > age)
-    })
+/// A token of unknown age counts as old.
+fn is_older(group: &KnownGroup, limit: Duration, now: Timestamp) -> bool {
+    age::age(group, now).is_none_or(|age| age > limit)
 }
 
 /// One id per line; empty lines are left out.

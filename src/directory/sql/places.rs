@@ -82,6 +82,10 @@ pub(in crate::directory) const ACKNOWLEDGE: &str = "\
 UPDATE alarms SET acknowledged_at = $1, acknowledged_by = $2, reason = $3 \
 WHERE place = $4 AND acknowledged_at IS NULL";
 
+pub(in crate::directory) const FORGET_TAGS: &str = "\
+UPDATE user_groups SET environment_tag = NULL, origin = json_remove(origin, '$.environment_tag') \
+WHERE place = $1 AND environment_tag <> $2";
+
 pub(in crate::directory) const HAD_TOKEN: &str =
     "SELECT 1 FROM fingerprints WHERE fingerprint = $1 AND place = $2 AND user_group_id = $3";
 
@@ -189,6 +193,7 @@ mod tests {
             ALARMS,
             ADD_ALARM,
             ACKNOWLEDGE,
+            FORGET_TAGS,
             HAD_TOKEN,
             URLS,
             PROFILES,

@@ -106,6 +106,7 @@ pub(super) fn learn(
     mut lesson: Lesson,
     upon: Upon,
     key: Option<KeyId>,
+    created: bool,
 ) -> Result<Recorded, Fault> {
     lesson.at = columns::as_kept(lesson.at);
     let mut group =
@@ -122,6 +123,9 @@ pub(super) fn learn(
         .and_then(|r| r.environment_tag.as_ref())
     {
         places::first_tag(tx, place, tag)?;
+    }
+    if created {
+        group.created_at = columns::timestamp(at);
     }
     let noticed = group.learn(lesson);
     save(tx, place, &group, key)?;
@@ -205,6 +209,7 @@ fn save(
             .and_then(|last| last.by.as_ref()),
         group.last_seen.map(columns::micros),
         key.map(|key| key.0),
+        group.created_at.map(columns::micros),
     ])?;
     Ok(())
 }

@@ -219,7 +219,7 @@ fn record_all(
             }
             record.lesson.map_or_else(
                 || Ok(Recorded::default()),
-                |lesson| groups::learn(tx, place, lesson, record.upon, record.key),
+                |lesson| groups::learn(tx, place, lesson, record.upon, record.key, record.created),
             )
         })
         .collect()

@@ -69,6 +69,7 @@ pub(super) fn group(row: &Row<'_>) -> Result<Group> {
         .time("last_rotated_at", 8)?
         .map(|at| LastRotated { at, by });
     group.last_seen = fields.time("last_seen", 10)?;
+    group.created_at = fields.time("created_at", 11)?;
     Ok(Group {
         group: Some(group),
         unreadable: fields.unreadable,

@@ -298,6 +298,7 @@ mod tests {
                 environment_tag: tag,
                 fingerprint: then(fingerprint, Fingerprint::from_bytes),
                 last_rotated: last_rotated.map(|(at, by)| LastRotated { at, by }),
+                created_at: None,
                 last_seen,
             }
         }

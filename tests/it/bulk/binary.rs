@@ -21,7 +21,6 @@ use crate::support::{
 };
 
 const DEADLINE: Duration = Duration::from_mins(1);
-
 impl Scene {
     pub(super) fn command(&self, arguments: &[&str]) -> Command {
         self.program(&[&["rotate"], arguments].concat())
@@ -32,8 +31,9 @@ impl Scene {
         let folder = self.world.folder();
         let config = folder.join("meddled.toml");
         let text = std::fs::read_to_string(self.world.config_file()).expect("readable");
-        let text = text.replace(self.world.base_url(), &self.meddler.base_url());
-        self.world.at(&self.meddler.base_url());
+        let url = self.meddler.base_url();
+        self.world.at(&url);
+        let text = text.replace(self.world.base_url(), &url);
         std::fs::write(&config, text).expect("written");
         let mut command = Command::new(env!("CARGO_BIN_EXE_groupdesk"));
         command

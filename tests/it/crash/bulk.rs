@@ -1,7 +1,6 @@
 //! Many at once: killed between two of them, and resumed by processes that are killed too. One request for each token that
 //! was seen, counts that add up, a journal that says what the service says, and every new token handed off.
 
-use crate::support::world::place;
 mod leaving;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -24,6 +23,7 @@ use super::{
 };
 use crate::support::{
     meddler::{Gate, Meddling, Then},
+    world::place,
     world::{Side, id},
 };
 

@@ -131,6 +131,9 @@ pub(in crate::directory) fn acknowledge(
     ])?;
     tx.prepare_cached(sql::SET_TAG)?
         .execute(params![tag.map(EnvironmentTag::as_str), place.0])?;
+    // The tags that raised the alarms are no knowledge of this place.
+    tx.prepare_cached(sql::FORGET_TAGS)?
+        .execute(params![place.0, tag.map(EnvironmentTag::as_str)])?;
     add_event(tx, place, (at, by, ""), "alarms acknowledged", Some(reason))?;
     Ok(count)
 }

@@ -125,6 +125,10 @@ async fn a_profile_is_tested_and_added_over_tls() {
     let (code, said) = run(stage.program(&config, &words)).await;
     assert_eq!(code, 0, "{said}");
     assert!(said.contains(&ca_file), "{said}");
+    // The address is a new one; the key was known with another.
+    let bind = ["profile", "bind", "own", "--same-environment", "testing"].map(str::to_owned);
+    let (code, said) = run(stage.program(&config, &bind)).await;
+    assert_eq!(code, 0, "{said}");
     let get = [
         "get",
         stage.groups[0].as_str(),

@@ -1,0 +1,185 @@
+//! Limits without a back door: whatever way leads to the service, what the profile forbids is not sent.
+
+use groupdesk::{
+    config::guard::{Guard, Operation, Rule},
+    domain::{change::Wanted, exchange::Row},
+    operations::{Assurance, Failure, Operations, bulk::Pace},
+};
+
+use serde_json::json;
+
+use super::{ACME, Scene, wanted};
+use crate::support::world::{Side, id};
+
+const NEW: &str = "only-in-a-file";
+
+/// Every operation that could send a change, or a read that could create.
+async fn every_way(scene: &Scene, with: impl Fn() -> Operations) -> Vec<(&'static str, Failure)> {
+    let batch = {
+        let plan = scene.ana.plan_bulk(&[id(ACME)], true).await;
+        scene.ana.begin_bulk(&plan.expect("readable"), None).await
+    };
+    let batch = batch.expect("begun");
+    let (known, exists) = (Assurance::KnownOnly, Assurance::Exists);
+    let acme = id(ACME);
+    let mut refused = Vec::new();
+    let mut add = |what, failure: Option<Failure>| {
+        refused.push((what, failure.unwrap_or_else(|| panic!("{what} was done"))));
+    };
+    add(
+        "create",
+        with()
+            .create(&id("new"), &wanted("New", &[], &json!({})))
+            .await
+            .err(),
+    );
+    let base = Wanted::default();
+    let update = with()
+        .update(&acme, &base, &wanted("New", &[], &json!({})), known)
+        .await;
+    add("update", update.err());
+    add("rotate", with().rotate(&acme, None, known).await.err());
+    let seen = with().rotate_seen(&acme, None, None, known).await;
+    add("rotate what was seen", seen.err());
+    let resumed = with().run_bulk(batch, Pace::default(), None).await;
+    add("resume", resumed.err());
+    let plan = with().plan_bulk(&[id(ACME)], true).await.expect("readable");
+    add("bulk", with().begin_bulk(&plan, None).await.err());
+    let unknown = with().look_up(&id("unknown"), exists).await;
+    add("read what may not be there", unknown.err());
+    let imported = with().look_up(&id(NEW), exists).await;
+    add("read what only a file told of", imported.err());
+    refused
+}
+
+async fn scene() -> Scene {
+    let scene = Scene::new().await;
+    let row = Row {
+        id: id(NEW),
+        said: Wanted::default(),
+    };
+    scene.ana.import(vec![row]).await.expect("written");
+    scene
+}
+
+#[tokio::test]
+async fn a_read_only_profile_changes_nothing_whatever_the_way() {
+    let scene = scene().await;
+    let with = || {
+        let desk = scene.desk().with(|profile| profile.read_only = true);
+        desk.operations()
+    };
+    let before = scene.meddler.methods().len();
+    for (what, failure) in every_way(&scene, with).await {
+        assert!(
+            matches!(failure, Failure::ReadOnly { .. }),
+            "{what}: {failure}"
+        );
+    }
+    assert_eq!(scene.meddler.methods().len(), before, "nothing was sent");
+}
+
+#[tokio::test]
+async fn what_a_guard_forbids_is_forbidden_whatever_the_way() {
+    let scene = scene().await;
+    let all = [
+        Operation::Create,
+        Operation::Update,
+        Operation::Rotate,
+        Operation::Bulk,
+    ];
+    let guards: Vec<_> = all
+        .into_iter()
+        .map(|operation| Guard {
+            operation,
+            rule: Rule::Forbid,
+            reason: "ask first".into(),
+        })
+        .collect();
+    let with = || {
+        let guards = guards.clone();
+        scene
+            .desk()
+            .with(|profile| profile.guards = guards)
+            .operations()
+    };
+    let before = scene.meddler.methods().len();
+    for (what, failure) in every_way(&scene, with).await {
+        assert!(
+            matches!(&failure, Failure::Forbidden { reason, .. } if reason == "ask first"),
+            "{what}: {failure}"
+        );
+    }
+    assert_eq!(scene.meddler.methods().len(), before, "nothing was sent");
+}
+
+#[tokio::test]
+async fn a_batch_is_not_resumed_over_a_limit_that_was_tightened() {
+    let scene = Scene::new().await;
+    scene
+        .world
+        .seed(Side::Testing, "globex", "Globex", &[], &json!({}));
+    let globex = scene.ana.look_up(&id("globex"), Assurance::Exists).await;
+    globex.expect("found");
+    let plan = scene.ana.plan_bulk(&[id(ACME), id("globex")], false).await;
+    let batch = scene.ana.begin_bulk(&plan.expect("readable"), None).await;
+    let batch = batch.expect("begun");
+    for most in [0, 1] {
+        let by_profile = scene.desk().with(|profile| profile.max_bulk = most);
+        let by_guard = scene.desk().with(|profile| {
+            profile.guards = vec![Guard {
+                operation: Operation::Bulk,
+                rule: Rule::Most(most),
+                reason: "slowly".into(),
+            }];
+        });
+        for desk in [by_profile, by_guard] {
+            let run = desk
+                .operations()
+                .run_bulk(batch, Pace::default(), None)
+                .await;
+            let refused = run.expect_err("over the limit");
+            assert!(matches!(refused, Failure::Forbidden { .. }), "{refused}");
+        }
+    }
+    assert_eq!(scene.meddler.count("POST"), 0);
+    let run = scene.ana.run_bulk(batch, Pace::default(), None).await;
+    let mut progress = run.expect("within it").progress;
+    while progress.recv().await.is_some() {}
+    assert_eq!(scene.meddler.count("POST"), 2);
+}
+
+#[tokio::test]
+async fn what_only_a_file_told_of_is_not_read_by_itself() {
+    let scene = scene().await;
+    let before = scene.meddler.methods().len();
+    let refused = scene.ana.look_up(&id(NEW), Assurance::KnownOnly).await;
+    let refused = refused.expect_err("it could create it");
+    assert!(matches!(refused, Failure::OnlyImported { .. }), "{refused}");
+    let plan = scene
+        .ana
+        .plan_bulk(&[id(NEW)], false)
+        .await
+        .expect("readable");
+    assert!(plan.ready.is_empty(), "{plan:?}");
+    assert_eq!(scene.meddler.methods().len(), before, "nothing was sent");
+    assert!(scene.world.find_stored(Side::Testing, NEW).is_none());
+}
+
+#[tokio::test]
+async fn a_token_whose_creation_was_seen_has_an_age_from_then() {
+    let scene = Scene::new().await;
+    scene
+        .ana
+        .create(&id("made"), &wanted("New", &[], &json!({})))
+        .await
+        .expect("made");
+    let known = scene.ana.show(&id("made")).await.expect("readable");
+    let known = known.expect("known");
+    assert_eq!(known.last_rotated, None);
+    let age = groupdesk::domain::age::age(&known, scene.ana.now());
+    assert!(age.is_some(), "{known:?}");
+    let acme = scene.ana.show(&id(ACME)).await.expect("readable");
+    let age = groupdesk::domain::age::age(&acme.expect("known"), scene.ana.now());
+    assert_eq!(age, None, "nobody saw it being created");
+}
