@@ -232,7 +232,7 @@ fn key(key: &PlaceKey) -> Value {
         "fingerprint": key.fingerprint.to_string(),
         "state": key.state.as_str(),
         "added_at": key.added_at.to_string(),
-        "added_by": key.added_by,
+        "by": key.added_by,
     })
 }
 

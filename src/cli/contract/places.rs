@@ -29,7 +29,7 @@ const PLACE: &[Field] = &[
     field("keys[].fingerprint", "text", "", "8 hexadecimal digits"),
     field("keys[].state", "text", "", "trusted, trial or withdrawn"),
     field("keys[].added_at", "time", "", "since when it is known"),
-    field("keys[].added_by", "text", "", "who brought it"),
+    field("keys[].by", "text", "", "who brought it"),
     field(
         "alarms",
         "object[]",

@@ -116,7 +116,7 @@ impl Operations {
     }
 
     /// The limits of a plan hold for one that was made elsewhere, too.
-    fn not_too_many(&self, count: usize) -> Result<(), Failure> {
+    pub(super) fn not_too_many(&self, count: usize) -> Result<(), Failure> {
         let profile = self.profile();
         let guarded = guard::most(&profile.guards);
         let reason = match guarded {

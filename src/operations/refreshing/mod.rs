@@ -144,6 +144,7 @@ impl Operations {
     pub fn refresh_permitted(&self, plan: &Refresh, keep_going: bool) -> Result<(), Failure> {
         if keep_going || plan.unseen() > 0 {
             self.permitted(Guarded::Create)?;
+            self.not_too_many(plan.unseen())?;
         }
         Ok(())
     }

@@ -28,23 +28,22 @@ impl Scene {
 
     /// The program at a desk behind the meddler.
     pub(super) fn program(&self, arguments: &[&str]) -> Command {
-        let folder = self.world.folder();
-        let config = folder.join("meddled.toml");
+        let config = self.world.folder().join("meddled.toml");
         let text = std::fs::read_to_string(self.world.config_file()).expect("readable");
-        let url = self.meddler.base_url();
-        self.world.at(&url);
-        let text = text.replace(self.world.base_url(), &url);
+        let (from, to) = (self.world.base_url(), self.meddler.base_url());
+        self.world.at(&to);
+        let text = text.replace(from, &to);
         std::fs::write(&config, text).expect("written");
         let mut command = Command::new(env!("CARGO_BIN_EXE_groupdesk"));
         command
             .args(arguments)
             .env_clear()
             .envs(clock::outer())
-            .env("HOME", folder)
+            .env("HOME", self.world.folder())
             .env("USER", "ana")
             .env("GROUPDESK_CONFIG", config)
             .env("GROUPDESK_DIRECTORY", self.world.directory_file())
-            .current_dir(folder)
+            .current_dir(self.world.folder())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

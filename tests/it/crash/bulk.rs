@@ -297,14 +297,9 @@ async fn agreement(
     now: &BTreeMap<String, String>,
 ) -> Vec<String> {
     let mut wrong = Vec::new();
-    let profile = Side::Testing.name();
-    let batches = directory
-        .batches(place(&directory, profile))
-        .await
-        .expect("readable");
-    let items = directory
-        .batch_items(place(&directory, profile), batches[0].id)
-        .await;
+    let place = place(directory, Side::Testing.name());
+    let batches = directory.batches(place).await.expect("readable");
+    let items = directory.batch_items(place, batches[0].id).await;
     let items = items.expect("readable");
     let counts = Counts::of(items.iter().map(BatchItem::standing));
     if counts.planned() != GROUPS

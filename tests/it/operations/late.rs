@@ -13,7 +13,7 @@ use groupdesk::{
     },
     operations::{Assurance, Failure, Warning},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{ACME, Scene, exposed, has, history, look_up, rotate, update, wanted};
 use crate::support::{
