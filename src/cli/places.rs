@@ -12,7 +12,7 @@ use super::{
     stop::Stop,
 };
 use crate::{
-    domain::text::visible,
+    domain::{group::EnvironmentTag, text::visible},
     operations::{Failure, Operations, Place, PlaceEvent, PlaceKey, PlaceProblem},
 };
 
@@ -212,7 +212,7 @@ fn json(place: &Place) -> Value {
     json!({
         "place": place.name,
         "urls": place.urls,
-        "environment": place.tag.as_ref().map(|tag| tag.as_str()),
+        "environment": place.tag.as_ref().map(EnvironmentTag::as_str),
         "profiles": place.profiles,
         "groups": place.groups,
         "open": place.open,

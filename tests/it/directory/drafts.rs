@@ -87,7 +87,7 @@ async fn the_newer_one_wins_and_is_told_of_the_other() {
     let (ana, li) = (directory.open(), directory.open());
     let save = async |desk: &Directory, name: &str, at, by: &str, seen: Option<i64>| {
         desk.save_draft(
-            place(&desk, "eu"),
+            place(desk, "eu"),
             draft("acme", name, at),
             by,
             seen.map(second),
