@@ -1,7 +1,7 @@
 //! Hostile text made visible. Everything a service or a person wrote passes through here before it is shown:
 //! control, bidi and zero-width characters become escapes, never raw (they act) and never dropped (that hides).
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt::Write as _};
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
@@ -49,21 +49,38 @@ pub fn is_hidden(c: char) -> bool {
 
 /// The text as it may be shown: hidden characters as `\n`, `\t`, `\r`, `\0` or `\u{202e}`.
 ///
-/// A backslash stays one backslash, so the result is for reading, not for parsing back.
+/// Of the marks on one sign as many as any script has; the rest as their count, because all of them would be written with
+/// every change beside them. A backslash stays one backslash, so the result is for reading, not for parsing back.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_hidden) {
+    let is_heaped = |text: &str| {
+        text.graphemes(true)
+            .any(|sign| sign.chars().nth(MARKS + 1).is_some())
+    };
+    if !text.chars().any(is_hidden) && (text.is_ascii() || !is_heaped(text)) {
         return Cow::Borrowed(text);
     }
-    let mut shown = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        if is_hidden(c) {
-            shown.push_str(&escape(c));
-        } else {
-            shown.push(c);
+    let mut shown = String::with_capacity(text.len().min(1 << 16) + 8);
+    for sign in text.graphemes(true) {
+        let mut raw = 0;
+        for c in sign.chars() {
+            if is_hidden(c) {
+                shown.push_str(&escape(c));
+                continue;
+            }
+            raw += 1;
+            if raw <= MARKS + 1 {
+                shown.push(c);
+            }
+        }
+        if raw > MARKS + 1 {
+            let _ = write!(shown, "\\u{{+{} marks}}", raw - MARKS - 1);
         }
     }
     Cow::Owned(shown)
 }
+
+/// Marks of one sign that are shown as they are.
+const MARKS: usize = 8;
 
 fn escape(c: char) -> String {
     match c {
@@ -265,6 +282,19 @@ mod tests {
         assert_eq!(visible("adm\u{1b}in"), "adm\\u{1b}in");
         assert_eq!(visible("a\u{202e}b\u{200b}c\n"), "a\\u{202e}b\\u{200b}c\\n");
         assert!(matches!(visible("Größe 東京"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn of_a_heap_of_marks_eight_are_shown_and_the_rest_counted() {
+        let marks = |count: usize| format!("e{}x", "\u{301}".repeat(count));
+        assert_eq!(visible(&marks(8)), marks(8));
+        let few = format!("e{}\\u{{+1 marks}}x", "\u{301}".repeat(8));
+        assert_eq!(visible(&marks(9)), few);
+        let many = visible(&marks(100_000)).into_owned();
+        assert!(
+            many.len() < 60 && many.contains("\\u{+99992 marks}"),
+            "{many}"
+        );
     }
 
     #[test]

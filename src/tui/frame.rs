@@ -3,7 +3,7 @@
 mod keys;
 
 use ratatui::{
-    buffer::Buffer,
+    buffer::{Buffer, CellWidth},
     layout::{Margin, Rect},
     style::Style,
     widgets::{Block, Borders, Clear, Widget},
@@ -81,6 +81,16 @@ pub fn popup(
         height,
     };
     Clear.render(place, buffer);
+    if let Some(x) = place.x.checked_sub(1) {
+        // A wide sign beside it would take the cell of its border.
+        for y in place.top()..place.bottom() {
+            if let Some(cell) = buffer.cell_mut((x, y))
+                && cell.symbol().cell_width() > 1
+            {
+                cell.set_symbol(" ");
+            }
+        }
+    }
     // Without its box a popup could not be told from what is below it.
     framed(buffer, place, title, theme)
 }
@@ -353,5 +363,27 @@ pub fn severity_style(severity: Severity, theme: Theme) -> Style {
         Severity::Warning => theme.warning(),
         Severity::Error => theme.error(),
         Severity::Unknown => theme.unknown(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::widgets::testing::{THEME, screen};
+
+    #[test]
+    fn a_wide_sign_swallows_no_border_of_a_popup_over_it() {
+        for shift in 0..2 {
+            let drawn = screen(20, 5, |buffer, area| {
+                for y in 0..area.height {
+                    buffer.set_string(shift, y, "東京都庁舎前東京", Style::new());
+                }
+                popup(buffer, area, (10, 3), "x", THEME);
+            });
+            for line in drawn.lines().skip(1).take(3) {
+                let cells = columns(line.split(['┌', '│', '└']).next().unwrap_or_default());
+                assert_eq!(cells, 5, "{drawn}");
+            }
+        }
     }
 }

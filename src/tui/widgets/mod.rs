@@ -10,7 +10,7 @@ pub mod properties;
 pub mod text_field;
 
 #[cfg(test)]
-mod testing;
+pub(in crate::tui) mod testing;
 
 use ratatui::crossterm::event::{KeyEvent, KeyEventKind, KeyModifiers};
 

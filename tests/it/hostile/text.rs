@@ -145,10 +145,30 @@ pub(super) fn shown(text: &str) -> [String; 3] {
             .collect()
     };
     [
-        escaped(text, escape),
-        escaped(json, escape),
+        counted(&escaped(text, escape)),
+        counted(&escaped(json, escape)),
         escaped(json, in_json),
     ]
+}
+
+/// Of a storm of marks people see eight, and how many there are more.
+fn counted(text: &str) -> String {
+    let mut shown = String::new();
+    let mut marks = 0;
+    for c in text.chars().chain(['\0']) {
+        let is_mark = matches!(c, '\u{300}'..='\u{36f}' | '\u{489}' | '\u{20dd}');
+        marks = if is_mark { marks + 1 } else { marks };
+        if !is_mark {
+            if marks > 8 {
+                let _ = write!(shown, "\\u{{+{} marks}}", marks - 8);
+            }
+            marks = 0;
+        }
+        if c != '\0' && marks <= 8 {
+            shown.push(c);
+        }
+    }
+    shown
 }
 
 fn in_json(c: char) -> String {

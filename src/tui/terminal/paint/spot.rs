@@ -2,6 +2,9 @@
 
 use ratatui::buffer::{Cell, CellWidth};
 
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthChar;
+
 use super::sgr::Look;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -28,9 +31,14 @@ impl Spot<'_> {
         *self == Self::BLANK
     }
 
-    /// Whether terminals may give it another width: several characters in one sign.
+    /// Whether terminals may give it another width: several characters in one sign, or one that they disagree about.
     pub(super) fn is_risky(&self) -> bool {
-        self.symbol.chars().nth(1).is_some()
+        let mut characters = self.symbol.chars();
+        match (characters.next(), characters.next()) {
+            (_, Some(_)) => true,
+            (Some(c), None) => !c.is_ascii() && is_doubtful(c),
+            (None, None) => false,
+        }
     }
 
     /// Cells that it takes at the most, where each of its characters stands alone.
@@ -41,8 +49,51 @@ impl Spot<'_> {
             .chars()
             .map(|c| (*c.encode_utf8(&mut buffer)).cell_width())
             .sum();
-        alone.max(self.width)
+        let doubtful = if self.is_risky() { 2 } else { 1 };
+        alone.max(self.width).max(doubtful)
     }
+}
+
+/// Signs, not letters, that are one cell wide or two, by terminal and by locale; and marks that stand alone.
+fn is_doubtful(c: char) -> bool {
+    match u32::from(c) {
+        // Lines and blocks, and the signs of our own themes: where these are wide, there is `--ascii`. Scripts that are
+        // wide everywhere.
+        0x2500..=0x259f
+        | 0x2022
+        | 0x2026
+        | 0x2192
+        | 0x2713
+        | 0x1100..=0x11ff
+        | 0x3000..=0x9fff
+        | 0xac00..=0xd7a3 => false,
+        // Pictures that have a form of text, and regional indicators.
+        0xa9
+        | 0xae
+        | 0x203c
+        | 0x2049
+        | 0x2122
+        | 0x2139
+        | 0x2190..=0x21ff
+        | 0x2300..=0x24ff
+        | 0x25a0..=0x27bf
+        | 0x2900..=0x297f
+        | 0x2b00..=0x2bff
+        | 0x1f000..=0x1faff => true,
+        _ => is_ambiguous(c) || is_a_spacing_mark(c),
+    }
+}
+
+fn is_ambiguous(c: char) -> bool {
+    !c.is_alphabetic() && c.width() != c.width_cjk()
+}
+
+/// Drawn beside the sign before it, and a part of it.
+fn is_a_spacing_mark(c: char) -> bool {
+    let mut pair = [b'a'; 5];
+    let length = 1 + c.encode_utf8(&mut pair[1..]).len();
+    let pair = std::str::from_utf8(&pair[..length]).unwrap_or_default();
+    pair.graphemes(true).count() == 1
 }
 
 pub(super) fn row(cells: &[Cell]) -> Vec<Spot<'_>> {

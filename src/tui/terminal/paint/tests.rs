@@ -233,6 +233,40 @@ fn signs_of_doubtful_width_push_nothing() {
 }
 
 #[test]
+fn a_sign_that_terminals_disagree_about_is_followed_by_its_place() {
+    for sign in ["⚠", "①", "\u{1f1e9}", "\u{903}", "▶", "🖥", "±"] {
+        let mut frame = blank();
+        frame.set_string(4, 1, "a", Style::new());
+        frame[(5, 1)].set_symbol(sign);
+        frame.set_string(6, 1, "b", Style::new());
+        let bytes = painted(&blank(), &frame);
+        let width = spot::row(&frame.content[24..48])[5].width;
+        assert_eq!(width, 1, "{sign}: a sign of one cell");
+        assert!(
+            bytes.contains(&format!("{sign}\x1b[2;7Hb")),
+            "{sign}: {bytes:?}"
+        );
+        // Another sign in its place: what a terminal drew beside it is written anew.
+        let mut other = frame.clone();
+        other[(5, 1)].set_symbol("x");
+        assert!(painted(&frame, &other).contains("xb") || painted(&frame, &other).contains('x'));
+        let back = painted(&other, &frame);
+        assert!(
+            back.contains(&format!("{sign}\x1b[2;7Hb")),
+            "{sign}: {back:?}"
+        );
+    }
+    for sign in ["é", "ж", "東", "─", "…", "अ"] {
+        let mut frame = blank();
+        frame.set_string(4, 1, format!("{sign}b"), Style::new());
+        assert!(
+            painted(&blank(), &frame).contains(&format!("{sign}b")),
+            "{sign}"
+        );
+    }
+}
+
+#[test]
 fn only_large_frames_are_marked_for_the_terminal_to_hold_back() {
     let mut frame = blank();
     frame.set_string(0, 0, "small", Style::new());
