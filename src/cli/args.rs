@@ -147,6 +147,12 @@ pub(super) enum Command {
         after_help = "Examples:\n  groupdesk profile list\n  groupdesk profile check eu-live"
     )]
     Profile(super::profile::Command),
+    /// Copy the directory, the file that keeps what is known here
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  groupdesk directory backup directory-2026-11.db"
+    )]
+    Directory(super::directory::Command),
     /// List, show, rename and merge places: the environments that profiles mean
     #[command(
         subcommand,

@@ -10,6 +10,7 @@ mod console;
 mod contract;
 pub mod crash;
 pub mod demo;
+mod directory;
 mod doctor;
 mod exit;
 mod export;
@@ -94,6 +95,7 @@ async fn run(cli: Cli) -> Result<Exit, Stop> {
         Some(Command::Demo(demo)) => console::demo(demo.groups, &global).await,
         Some(Command::Serve(serve)) => serve::run(serve, &global).await,
         Some(Command::Profile(command)) => profile::run(&global, command).await,
+        Some(Command::Directory(command)) => directory::run(&global, command).await,
         Some(Command::Whose { token }) => whose::run(&global, &token).await,
         Some(Command::Doctor(doctor)) => Box::pin(doctor::run(&global, doctor)).await,
         Some(Command::Completions(shell)) => completions::run(&global, &shell),
@@ -158,6 +160,7 @@ async fn one(session: &Session, command: Command) -> Result<Exit, Stop> {
         Command::Demo(_)
         | Command::Serve(_)
         | Command::Profile(_)
+        | Command::Directory(_)
         | Command::Whose { .. }
         | Command::Doctor(_)
         | Command::Completions(_)

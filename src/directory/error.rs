@@ -122,6 +122,11 @@ pub enum DirectoryError {
         needed: u64,
         free: u64,
     },
+    #[error("cannot copy the directory: {}: {source}; name a new file on a disk with room", file.display())]
+    NotCopied {
+        file: PathBuf,
+        source: Arc<io::Error>,
+    },
     #[error("the system gave no random numbers for the directory's key; try again")]
     NoRandomness,
     #[error("the directory {} has stopped working; start groupdesk again", path.display())]

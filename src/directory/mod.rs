@@ -48,7 +48,7 @@ pub use place::{
 };
 pub use replay::replay;
 use request::{Groups, Reply, Request};
-pub use sqlite::{Contents, Inspected, backup_of, backups_of, inspect};
+pub use sqlite::{Contents, Inspected, backup_of, backups_of, copy_to, inspect};
 use thread::Worker;
 pub use values::{
     Begun, Damaged, HandOffStep, Happening, HistoryFilter, Intent, JournalRow, Numbered, Owner,

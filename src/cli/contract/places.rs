@@ -73,6 +73,11 @@ const EVENTS: &[Field] = &[
 
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
+        name: "directory-copy",
+        about: "a copy of the directory",
+        fields: &[&[field("file", "text", "", "the new file")]],
+    },
+    Shape {
         name: "binding",
         about: "which place a profile means",
         fields: &[&[

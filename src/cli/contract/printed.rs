@@ -58,6 +58,7 @@ pub(super) const ALL: &[Printed] = &[
     of("profile list", Array, &["profile"]),
     of("profile show [NAME]", One, &["profile"]),
     of("profile bind NAME", Array, &["binding"]),
+    of("directory backup FILE", One, &["directory-copy"]),
     of("place list", Array, &["place"]),
     of("place show NAME", One, &["place-shown"]),
     of("place rename NAME TO", One, &["place"]),

@@ -73,6 +73,27 @@ pub(super) fn keep(path: &Path, version: i64) -> Result<(), Fault> {
     })
 }
 
+/// Copies a directory that may be in use into a new private file, whole or not at all; blocks.
+pub fn copy_to(path: &Path, to: &Path) -> Result<(), DirectoryError> {
+    let refused = |path: &Path, source: io::Error| DirectoryError::NotCopied {
+        file: path.to_owned(),
+        source: source.into(),
+    };
+    if let Err(error) = path.metadata() {
+        return Err(refused(path, error));
+    }
+    let part = beside(to, ".part");
+    let copied = copy(path, &part)
+        .map_err(|failed| match failed {
+            Failed::Reading(error) => Fault::from(error).explain(path),
+            Failed::Writing(error) => refused(to, error),
+        })
+        // A link is made only where nothing stands.
+        .and_then(|()| std::fs::hard_link(&part, to).map_err(|error| refused(to, error)));
+    let _ = std::fs::remove_file(&part);
+    copied
+}
+
 enum Failed {
     Reading(rusqlite::Error),
     Writing(io::Error),

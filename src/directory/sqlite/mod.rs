@@ -35,7 +35,7 @@ pub(super) use fault::Fault;
 use work::Task;
 pub(super) use work::{Access, Work};
 
-pub use backup::{backup_of, backups_of};
+pub use backup::{backup_of, backups_of, copy_to};
 pub use inspect::{Contents, Inspected, inspect};
 
 /// Most requests in one transaction.

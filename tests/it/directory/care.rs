@@ -169,3 +169,29 @@ async fn no_token_is_in_any_file() {
     assert!(scan(fingerprint.as_bytes()) > 0, "the scan finds things");
     assert_eq!(scan(canary.as_bytes()), 0);
 }
+
+#[tokio::test]
+async fn a_copy_of_a_directory_in_use_is_whole_private_and_never_put_over_a_file() {
+    let desk = Desk::new();
+    let directory = desk.open();
+    let eu = place(&directory, "eu");
+    let written = directory.record(eu, told(entry("eu", "acme", 0))).await;
+    written.expect("written");
+    let copy = desk.path().with_file_name("copy.db");
+    groupdesk::directory::copy_to(&desk.path(), &copy).expect("copied");
+    assert_eq!(mode(&copy), 0o600);
+    let again = groupdesk::directory::copy_to(&desk.path(), &copy).expect_err("it is there");
+    assert!(again.to_string().contains("name a new file"), "{again}");
+    let gone = groupdesk::directory::copy_to(&desk.path().with_file_name("none.db"), &desk.path());
+    assert!(gone.is_err(), "there is nothing to copy");
+    let copied = Directory::open(&copy).expect("a directory");
+    let lines = copied.history(HistoryFilter::default()).await;
+    assert_eq!(lines.expect("readable").len(), 1);
+    let token = Token::new("one".into());
+    let of = |directory: &Directory| directory.fingerprinter().of(&token);
+    assert_eq!(
+        of(&copied),
+        of(&directory),
+        "with the key of its fingerprints"
+    );
+}

@@ -234,6 +234,8 @@ async fn profiles(c: &mut Contract) {
                  SELECT number, 'acme', 'the answer is tagged Customer', 0, 'ana' FROM places WHERE name = 'second'";
     raw.and_then(|raw| raw.execute(alarm, []))
         .expect("an alarm");
+    let copy = ["directory", "backup", "copy.db"];
+    c.case(&desk, 0, "directory backup FILE", &copy).await;
     c.case(&desk, 0, "place list", &["place", "list"]).await;
     c.case(&desk, 0, "place show NAME", &["place", "show", "second"])
         .await;
