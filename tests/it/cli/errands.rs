@@ -50,7 +50,7 @@ async fn a_nights_work_is_done_with_commands_alone() {
     assert_eq!(code, 0, "{said}");
     for line in [
         "created: 200",
-        "groups rotated and read back: 206",
+        "new groups rotated and read back: 200",
         "the group: night-77",
         "exit code of doctor: 0",
     ] {

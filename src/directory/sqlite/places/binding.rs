@@ -272,7 +272,7 @@ pub(super) fn take(
             columns::micros(caller.at),
             caller.by
         ])?;
-        let note = format!("key {} at {}: {}", caller.key, caller.url, state.as_str());
+        let note = format!("{}, API key {}", caller.url, state.as_str());
         event(tx, place, caller, "bound", Some(&note))?;
     }
     tx.prepare_cached(sql::BIND)?.execute(params![
