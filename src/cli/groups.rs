@@ -1,7 +1,10 @@
 //! `list`, `show`, `get` and `history`: what is known, and one read.
 
 use super::{args::Get, exit::Exit, human, json, mutations, print, session::Session, stop::Stop};
-use crate::{domain::group::UserGroupId, operations::Failure};
+use crate::{
+    domain::{group::UserGroupId, known::KnownGroup},
+    operations::Failure,
+};
 
 pub(super) async fn list(session: &Session) -> Result<Exit, Stop> {
     let groups = session.operations.list().await?;
@@ -21,20 +24,26 @@ pub(super) async fn list(session: &Session) -> Result<Exit, Stop> {
 }
 
 pub(super) async fn show(session: &Session, id: &UserGroupId) -> Result<Exit, Stop> {
-    let known = session
-        .operations
-        .known(id, mutations::assurance(false))
-        .await?;
-    let group = known.ok_or_else(|| Failure::NotKnown {
-        id: id.clone(),
-        near: Vec::new(),
-    })?;
+    let group = known_here(session, id).await?;
     if session.json {
         print::json(&json::Group::of(&group))?;
     } else {
         print::result(&human::group(&group, session.operations.now()))?;
     }
     Ok(Exit::Done)
+}
+
+/// What the directory knows of the group, also where only a file told of it; refuses an id that it does not know at all.
+async fn known_here(session: &Session, id: &UserGroupId) -> Result<KnownGroup, Stop> {
+    let operations = &session.operations;
+    if let Some(group) = operations.show(id).await? {
+        return Ok(group);
+    }
+    let known = operations.known(id, mutations::assurance(false)).await?;
+    Ok(known.ok_or_else(|| Failure::NotKnown {
+        id: id.clone(),
+        near: Vec::new(),
+    })?)
 }
 
 pub(super) async fn get(session: &Session, arguments: Get) -> Result<Exit, Stop> {
@@ -72,8 +81,7 @@ pub(super) async fn history(
     let lines = session.operations.history(id.clone(), limit).await?;
     if let Some(id) = id.filter(|_| lines.is_empty()) {
         // Nobody is to take a mistyped id for a group that nothing was done to.
-        let known = mutations::assurance(false);
-        session.operations.known(&id, known).await?;
+        known_here(session, &id).await?;
     }
     if session.json {
         print::json(&lines.iter().map(json::entry).collect::<Vec<_>>())?;
