@@ -9,13 +9,18 @@ use crate::{
 pub(super) async fn list(session: &Session) -> Result<Exit, Stop> {
     let groups = session.operations.list().await?;
     if session.json {
+        if groups.is_empty() {
+            session.say_elsewhere().await?;
+        }
         let groups: Vec<_> = groups.iter().map(json::Group::of).collect();
         print::json(&groups)?;
     } else if groups.is_empty() {
-        print::say(&format!(
-            "the directory knows no group of profile {} yet; read one with `groupdesk get ID --exists`, or make one with `groupdesk create ID`",
-            session.operations.profile().name
-        ));
+        if !session.say_elsewhere().await? {
+            print::say(&format!(
+                "the directory knows no group of profile {} yet; read one with `groupdesk get ID --exists`, or make one with `groupdesk create ID`",
+                session.operations.profile().name
+            ));
+        }
     } else {
         let max_age = session.operations.profile().max_token_age;
         print::result(&human::list(&groups, session.operations.now(), max_age))?;
@@ -39,8 +44,11 @@ async fn known_here(session: &Session, id: &UserGroupId) -> Result<KnownGroup, S
     if let Some(group) = operations.show(id).await? {
         return Ok(group);
     }
-    let known = operations.known(id, mutations::assurance(false)).await?;
-    Ok(known.ok_or_else(|| Failure::NotKnown {
+    let known = operations.known(id, mutations::assurance(false)).await;
+    if let Err(Failure::NotKnown { .. }) = &known {
+        session.say_elsewhere().await?;
+    }
+    Ok(known?.ok_or_else(|| Failure::NotKnown {
         id: id.clone(),
         near: Vec::new(),
     })?)
@@ -84,9 +92,14 @@ pub(super) async fn history(
         known_here(session, &id).await?;
     }
     if session.json {
+        if lines.is_empty() {
+            session.say_elsewhere().await?;
+        }
         print::json(&lines.iter().map(json::entry).collect::<Vec<_>>())?;
     } else if lines.is_empty() {
-        print::say("nothing has been done yet");
+        if !session.say_elsewhere().await? {
+            print::say("nothing has been done yet");
+        }
     } else {
         print::result(&human::history(&lines, session.operations.now()))?;
     }

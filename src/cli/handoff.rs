@@ -5,13 +5,15 @@ use serde_json::{Value, json};
 
 use super::{exit::Exit, json as output, print, session::Session, stop::Stop};
 use crate::{
-    domain::handoff::HandOffState,
-    operations::{Done, Guarded, HandedOff, RotationId},
+    domain::{handoff::HandOffState, text::visible},
+    operations::{Done, Guarded, HandedOff, JournalRow, RotationId},
 };
 
 /// Hand new tokens off that have not arrived: read again from the service, given to the command of the profile
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 all handed off, 6 some were not.\n\n\
+                  A hand-off is due in the profile that began the rotation; those of other profiles of the same place are listed, \
+                  and run only by their number.\n\n\
                   Examples:\n  groupdesk rotations handoff\n  groupdesk rotations handoff --failed --json\n  groupdesk rotations handoff 17")]
 pub(super) struct HandOff {
     /// Numbers of rotations, whatever became of their hand-off
@@ -27,13 +29,22 @@ pub(super) struct HandOff {
 
 pub(super) async fn run(session: &Session, which: HandOff) -> Result<Exit, Stop> {
     session.operations.permitted(Guarded::HandOff)?;
-    let ids = chosen(session, which).await?;
-    if ids.is_empty() {
-        print::say("nothing waits to be handed off");
-    } else {
+    let (ids, elsewhere) = chosen(session, which).await?;
+    if !ids.is_empty() {
         session.say_where();
+    } else if elsewhere.is_empty() {
+        print::say("nothing waits to be handed off");
     }
-    let mut results = Vec::with_capacity(ids.len());
+    let mut results = Vec::with_capacity(ids.len() + elsewhere.len());
+    for row in &elsewhere {
+        say_elsewhere(session, row);
+        results.push(json!({
+            "rotation": row.id.0,
+            "user_group_id": row.user_group_id.as_str(),
+            "due_in": row.profile,
+            "handoff": output::hand_off(&row.handoff),
+        }));
+    }
     let mut all_done = true;
     for id in ids {
         let running = Box::pin(session.operations.hand_off_again(id));
@@ -57,21 +68,38 @@ pub(super) async fn run(session: &Session, which: HandOff) -> Result<Exit, Stop>
     Ok(Exit::all(all_done))
 }
 
-/// The oldest first.
-async fn chosen(session: &Session, which: HandOff) -> Result<Vec<RotationId>, Stop> {
+/// The oldest first; those that are due in another profile apart.
+async fn chosen(
+    session: &Session,
+    which: HandOff,
+) -> Result<(Vec<RotationId>, Vec<JournalRow>), Stop> {
+    let operations = &session.operations;
     if !which.ids.is_empty() {
-        return Ok(which.ids.into_iter().map(RotationId).collect());
+        let ids = which.ids.into_iter().map(RotationId);
+        return Ok((ids.collect(), Vec::new()));
     }
     let mut rows = Vec::new();
     if which.pending || !which.failed {
-        rows.extend(session.operations.pending_hand_offs().await?);
+        rows.extend(operations.pending_hand_offs().await?);
     }
     if which.failed {
-        rows.extend(session.operations.hand_offs(HandOffState::Failed).await?);
+        rows.extend(operations.hand_offs(HandOffState::Failed).await?);
     }
-    let mut ids: Vec<_> = rows.into_iter().map(|row| row.id).collect();
-    ids.sort_unstable();
-    Ok(ids)
+    rows.sort_unstable_by_key(|row| row.id);
+    let (here, elsewhere): (Vec<_>, Vec<_>) = rows
+        .into_iter()
+        .partition(|row| operations.is_begun_here(row));
+    Ok((here.into_iter().map(|row| row.id).collect(), elsewhere))
+}
+
+fn say_elsewhere(session: &Session, row: &JournalRow) {
+    let (id, profile) = (row.id.0, visible(&row.profile));
+    print::alarm(&format!(
+        "! due in {profile}: the new token of \"{}\"; not run here. There: groupdesk --profile {profile} rotations handoff; \
+         here: groupdesk --profile {} rotations handoff {id}",
+        row.user_group_id,
+        session.operations.profile().name
+    ));
 }
 
 /// Hands off what was just rotated, where the profile says how.

@@ -72,6 +72,15 @@ impl Session {
         Ok(())
     }
 
+    /// Says why nothing is known here, where it is known under this name with another address; whether it is.
+    pub(super) async fn say_elsewhere(&self) -> Result<bool, Stop> {
+        let line = self.operations.known_elsewhere().await?;
+        if let Some(line) = &line {
+            print::alarm(&format!("! {line}"));
+        }
+        Ok(line.is_some())
+    }
+
     /// Says where a change goes: `PRODUCTION eu-live https://api.example.com/api/user`; with `--quiet` only before a
     /// question.
     pub(super) fn say_where(&self) {

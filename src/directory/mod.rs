@@ -43,8 +43,8 @@ pub use draft::{DraftSaved, KeptDraft, OtherDraft};
 pub use error::DirectoryError;
 pub use import::{Import, ImportId};
 pub use place::{
-    Alarm, Answer, Binding, Bound, Caller, Gate, KeyId, KeyState, OtherPlace, Place, PlaceEvent,
-    PlaceId, PlaceKey, Question, Refusal, Why,
+    Alarm, Answer, Binding, Bound, Caller, Foreseen, Gate, KeyId, KeyState, OtherPlace, Place,
+    PlaceEvent, PlaceId, PlaceKey, Question, Refusal, Why,
 };
 pub use replay::replay;
 use request::{Groups, Reply, Request};

@@ -202,7 +202,18 @@ pub struct Gate {
     pub key: KeyState,
     /// What answers must not contradict.
     pub tag: Option<EnvironmentTag>,
-    pub alarm: Option<Alarm>,
+    /// Not acknowledged yet, the oldest first.
+    pub alarms: Vec<Alarm>,
+}
+
+/// What binding a profile would come to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Foreseen {
+    /// A place that is known.
+    Known,
+    /// A place of its own, without a question.
+    New,
+    Asked(Question),
 }
 
 impl Directory {
@@ -242,6 +253,25 @@ impl Directory {
                     .await
             }
         }
+    }
+
+    /// What [`Directory::bind`] would come to; nothing is written.
+    pub async fn foresee(&self, caller: Caller) -> Result<Foreseen, DirectoryError> {
+        self.run(Access::Glance, move |c| places::foresee(c, &caller))
+            .await
+    }
+
+    /// Addresses other than this one that a name was bound with, each with the name of its place.
+    pub async fn bound_elsewhere(
+        &self,
+        profile: &str,
+        url: &str,
+    ) -> Result<Vec<(String, String)>, DirectoryError> {
+        let (profile, url) = (profile.to_owned(), url.to_owned());
+        self.run(Access::Glance, move |c| {
+            places::elsewhere(c, &profile, &url)
+        })
+        .await
     }
 
     /// Binds the profile as a person said.

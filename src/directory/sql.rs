@@ -17,7 +17,7 @@ macro_rules! group_columns {
 macro_rules! rotation_columns {
     () => {
         "id, profile, user_group_id, state, previous, fingerprint, refused, read_unchanged, by, reason, \
-         started_at, sent_at, note, handoff, handoff_exit, handoff_note, boot_clock, place, key"
+         started_at, sent_at, note, handoff, handoff_exit, handoff_note, boot_clock, place, key, hands_off"
     };
 }
 
@@ -83,8 +83,8 @@ SELECT number, at, by, profile, user_group_id, operation, ending, previous_finge
 /// Nothing is returned where another rotation holds the token.
 pub(super) const BEGIN_ROTATION: &str = "\
 INSERT INTO rotations (place, user_group_id, state, previous, refused, read_unchanged, by, reason, started_at, \
- boot_clock, profile, key) \
-VALUES ($1, $2, 'intended', $3, 0, 0, $4, $5, $6, $7, $8, $9) \
+ boot_clock, profile, key, hands_off) \
+VALUES ($1, $2, 'intended', $3, 0, 0, $4, $5, $6, $7, $8, $9, $10) \
 ON CONFLICT DO NOTHING RETURNING id";
 
 pub(super) const ADD_BATCH: &str = "\
@@ -207,8 +207,8 @@ UPDATE rotations SET state = $1, fingerprint = $2, refused = $3, read_unchanged 
  sent_at = COALESCE(sent_at, $5), note = COALESCE($6, note), boot_clock = COALESCE($7, boot_clock) \
 WHERE id = $8 AND state = $9";
 
-pub(super) const HAND_OFF: &str =
-    "UPDATE rotations SET handoff = $1, handoff_exit = $2, handoff_note = $3 WHERE id = $4";
+pub(super) const HAND_OFF: &str = "\
+UPDATE rotations SET handoff = $1, handoff_exit = $2, handoff_note = $3, profile = COALESCE($4, profile) WHERE id = $5";
 
 /// Changes nothing where a later rotation has overtaken it.
 pub(super) const END_HAND_OFF: &str = "\

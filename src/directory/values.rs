@@ -62,6 +62,8 @@ pub struct RotationStep {
 #[derive(Debug, Clone)]
 pub struct HandOffStep {
     pub id: RotationId,
+    /// The profile whose hand-off it is from here on; `None`: as before.
+    pub moved_to: Option<String>,
     /// A pending one overtakes what is open of earlier rotations of the same group: their tokens are dead.
     pub after: HandOff,
 }
@@ -94,6 +96,8 @@ pub struct Intent {
     pub at: Timestamp,
     /// The profile that begins it: its hand-off is due there.
     pub profile: String,
+    /// That profile hands new tokens off.
+    pub hands_off: bool,
     /// The API key it will be sent with.
     pub key: Option<KeyId>,
     /// The item of a batch it is begun for; an item is begun once.
@@ -120,6 +124,8 @@ pub struct JournalRow {
     pub place: PlaceId,
     /// The profile that began it, as it was called then; its hand-off is that profile's.
     pub profile: String,
+    /// That profile handed new tokens off when it began it.
+    pub hands_off: bool,
     pub user_group_id: UserGroupId,
     pub rotation: Rotation,
     pub by: String,

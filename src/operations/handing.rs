@@ -46,29 +46,27 @@ struct Parcel<'a> {
 }
 
 impl Operations {
-    /// What becomes of the hand-off with a step of a rotation; to be written in the same transaction.
-    pub(super) fn hand_off_after(
-        &self,
-        id: RotationId,
-        before: State,
-        after: State,
-    ) -> Option<HandOffStep> {
-        let is_open = self.profile().handoff.is_some();
-        let after = match after {
-            State::Rotated | State::Recovered if is_open && before != after => HandOff::pending(),
-            // What it would hand off is in doubt.
-            State::Conflict if before == State::Rotated => HandOff::default(),
-            _ => return None,
-        };
-        Some(HandOffStep { id, after })
+    /// It was begun under this profile: its hand-off is run here and nowhere else by itself.
+    pub fn is_begun_here(&self, row: &JournalRow) -> bool {
+        row.profile == self.profile().name
     }
 
-    /// Rotations of this profile whose new token waits to be handed off, the last begun first.
+    /// Whether the new token of a rotation is to be handed off, here or in the profile that began it.
+    pub(super) fn hands_off(&self, row: &JournalRow) -> bool {
+        if self.is_begun_here(row) {
+            self.profile().handoff.is_some()
+        } else {
+            row.hands_off
+        }
+    }
+
+    /// Rotations of this place whose new token waits to be handed off, the last begun first. Those that another profile
+    /// began are due there.
     pub async fn pending_hand_offs(&self) -> Result<Vec<JournalRow>, DirectoryError> {
         self.hand_offs(HandOffState::Pending).await
     }
 
-    /// Rotations of this profile whose hand-off stands there, the last begun first.
+    /// Rotations of this place whose hand-off stands there, the last begun first.
     pub async fn hand_offs(&self, state: HandOffState) -> Result<Vec<JournalRow>, DirectoryError> {
         let filter = RotationFilter {
             place: Some(self.place().await?),
@@ -91,7 +89,8 @@ impl Operations {
             return Some(waiting(id, user_group_id, forbidden.to_string()));
         }
         let row = match self.directory().rotation(id).await {
-            Ok(row) => row.filter(|row| row.handoff.state != HandOffState::None)?,
+            Ok(row) => row
+                .filter(|row| self.is_begun_here(row) && row.handoff.state != HandOffState::None)?,
             Err(error) => {
                 let user_group_id = done.group.id.clone();
                 let why = format!("this desk cannot read its journal: {error}");
@@ -121,7 +120,7 @@ impl Operations {
     }
 
     /// Hands off again, or for the first time after a crash: the token is read again from the service, and the current
-    /// one is handed off, whoever made it. Nothing is rotated.
+    /// one is handed off, whoever made it. Nothing is rotated. The hand-off is this profile's from here on.
     pub async fn hand_off_again(&self, id: RotationId) -> Result<HandedOff, Failure> {
         self.permitted(Guarded::HandOff)?;
         let no = |why: &str| Failure::NoHandOff(why.into());
@@ -166,6 +165,7 @@ impl Operations {
         let record = Record {
             handoff: Some(HandOffStep {
                 id,
+                moved_to: Some(self.profile().name.clone()),
                 after: HandOff::pending(),
             }),
             ..Record::default()
@@ -254,6 +254,26 @@ impl Operations {
             ..self.entry(Operation::HandOff, &row.user_group_id, ending)
         }
     }
+}
+
+/// What becomes of the hand-off with a step of a rotation; to be written in the same transaction.
+pub(super) fn hand_off_after(
+    id: RotationId,
+    hands_off: bool,
+    before: State,
+    after: State,
+) -> Option<HandOffStep> {
+    let after = match after {
+        State::Rotated | State::Recovered if hands_off && before != after => HandOff::pending(),
+        // What it would hand off is in doubt.
+        State::Conflict if before == State::Rotated => HandOff::default(),
+        _ => return None,
+    };
+    Some(HandOffStep {
+        id,
+        moved_to: None,
+        after,
+    })
 }
 
 fn waiting(rotation: RotationId, user_group_id: UserGroupId, why: String) -> HandedOff {

@@ -61,6 +61,7 @@ mod tests {
             id: RotationId(number),
             place: PlaceId(1),
             profile: "eu".into(),
+            hands_off: false,
             user_group_id: UserGroupId::parse("acme").expect("a valid id"),
             rotation: Rotation::intended(Fingerprint::from_bytes([1; 32])),
             by: "ana".into(),

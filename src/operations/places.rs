@@ -1,6 +1,7 @@
 //! Which place a profile means, asked before anything is sent, recorded or settled (hazard 12: a key decides the
 //! environment, and a get carries no tag).
 
+mod held;
 mod problem;
 
 use std::sync::{Mutex, PoisonError};
@@ -135,12 +136,7 @@ impl Operations {
                 self.0.here.set(Some(bound.clone()));
                 Ok(bound)
             }
-            Binding::Asked(question) => Err(PlaceProblem::Asked {
-                profile: profile.name.clone(),
-                from_variables: profile.from_variables,
-                question: Box::new(question),
-            }
-            .into()),
+            Binding::Asked(question) => Err(self.asked(question).into()),
             Binding::TagConflict {
                 place,
                 profile: other,
@@ -165,10 +161,10 @@ impl Operations {
                 bound = self.bind().await?;
                 continue;
             }
-            if let Some(alarm) = gate.alarm {
+            if !gate.alarms.is_empty() {
                 return Err(PlaceProblem::Alarmed {
                     place: bound.name,
-                    alarm: Box::new(alarm),
+                    alarms: gate.alarms,
                 }
                 .into());
             }

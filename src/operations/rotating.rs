@@ -1,7 +1,9 @@
 //! Rotating one token (rotation.md): preflight get, durable intent, one request on a fresh connection. What the answer
 //! means is `rotation_answer`'s business. Nothing here ever sends a rotation twice.
 
-use super::{Assurance, Done, Failure, Guarded, Operations, Point, Sends, Warning};
+use super::{
+    Assurance, Done, Failure, Guarded, Operations, Point, Sends, Warning, handing::hand_off_after,
+};
 use crate::{
     directory::{
         Begun, DirectoryError, Intent, ItemKey, Record, Recorded, RotationId, RotationStep, Upon,
@@ -160,6 +162,7 @@ impl Operations {
             reason,
             at: self.now(),
             profile: self.profile().name.clone(),
+            hands_off: self.profile().handoff.is_some(),
             key: self.key_id(),
             item,
         };
@@ -197,7 +200,12 @@ impl Operations {
                 at: self.now(),
                 note: beside.note,
             }),
-            handoff: self.hand_off_after(under_way.row, from, after.state),
+            handoff: hand_off_after(
+                under_way.row,
+                self.profile().handoff.is_some(),
+                from,
+                after.state,
+            ),
             upon: beside.upon,
             created: false,
             key: self.key_id(),

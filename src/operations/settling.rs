@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::{Operations, horizon::Moment};
+use super::{Operations, handing::hand_off_after, horizon::Moment};
 use crate::{
     directory::{DirectoryError, JournalRow, Record, RotationId, RotationStep, Standing},
     domain::{
@@ -126,7 +126,7 @@ impl Operations {
         settled.endings.extend(ending);
         settled.steps.push(Record {
             entry,
-            handoff: self.hand_off_after(row.id, before.state, after.state),
+            handoff: hand_off_after(row.id, self.hands_off(row), before.state, after.state),
             rotation: Some(RotationStep {
                 id: row.id,
                 from: before.state,

@@ -5,6 +5,7 @@ pub(in crate::tui) mod batches;
 mod drafts;
 pub(in crate::tui) mod handing;
 mod leaving;
+mod placing;
 mod settling;
 
 use crossterm::event::{KeyEvent, KeyEventKind, MouseEvent};
@@ -211,7 +212,12 @@ impl App {
             Action::Whose if !matches!(self.top_mut(), Pane::Whose(_)) => {
                 self.stack.push(Pane::Whose(Whose::default()));
             }
-            action => self.act(action),
+            action => {
+                if action == Action::Refresh && self.stack.len() == 1 {
+                    self.ask_again();
+                }
+                self.act(action);
+            }
         }
     }
 

@@ -27,7 +27,7 @@ use crate::{
         batch::Plan, change::Wanted, group::UserGroupId, rotation::State, search::ListView,
         token::Token,
     },
-    operations::{Guarded, JournalRow, RotationId, bulk::Wish},
+    operations::{Guarded, JournalRow, PlaceProblem, RotationId, bulk::Wish},
 };
 
 /// A wish of a pane about the stack of panes.
@@ -114,6 +114,8 @@ pub struct Desk {
     pub settle_again_at: Option<Timestamp>,
     /// Profiles whose service answered with the tag of another environment (hazard 11). For the rest of the session.
     pub wrong_environment: BTreeSet<ProfileIndex>,
+    /// What a person has to say before anything is sent, as far as was heard.
+    pub held: BTreeMap<ProfileIndex, PlaceProblem>,
     /// The bulk rotation under way, or the last one of this session.
     pub bulk: Option<BulkRun>,
     next_ticket: u64,
@@ -155,6 +157,7 @@ impl Desk {
             boxes_alone: false,
             settle_again_at: None,
             wrong_environment: BTreeSet::new(),
+            held: BTreeMap::new(),
             bulk: None,
             next_ticket: 1,
             asks: Vec::new(),

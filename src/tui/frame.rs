@@ -9,6 +9,8 @@ use ratatui::{
     widgets::{Block, Borders, Clear, Widget},
 };
 
+use crate::operations::PlaceProblem;
+
 use super::{
     app::App,
     desk::Desk,
@@ -159,6 +161,18 @@ fn draw_word(buffer: &mut Buffer, line: Rect, desk: &Desk) -> u16 {
     paint::text(buffer, line.x, line.y, line.width, &word, style)
 }
 
+/// Why nothing may be what it seems, or why nothing is sent.
+fn alarm(desk: &Desk) -> Option<&'static str> {
+    if desk.wrong_environment.contains(&desk.current) {
+        return Some(" ! WRONG ENVIRONMENT ");
+    }
+    match desk.held.get(&desk.current)? {
+        PlaceProblem::Alarmed { .. } => Some(" ! ALARM "),
+        PlaceProblem::OnTrial { .. } => Some(" ! KEY ON TRIAL "),
+        _ => Some(" ! WHICH ENVIRONMENT? "),
+    }
+}
+
 /// Line 1: which environment, where, with what rights, who; the last answer and what is under way.
 fn draw_place(buffer: &mut Buffer, line: Rect, desk: &Desk) {
     let theme = desk.theme;
@@ -174,16 +188,9 @@ fn draw_place(buffer: &mut Buffer, line: Rect, desk: &Desk) {
         return;
     };
     let mut x = draw_word(buffer, line, desk) + 1;
-    if desk.wrong_environment.contains(&desk.current) {
+    if let Some(alarm) = alarm(desk) {
         let room = line.right().saturating_sub(x);
-        x = paint::text(
-            buffer,
-            x,
-            line.y,
-            room,
-            " ! WRONG ENVIRONMENT ",
-            theme.production(),
-        ) + 1;
+        x = paint::text(buffer, x, line.y, room, alarm, theme.production()) + 1;
     }
     let name = cut(
         &profile.name,

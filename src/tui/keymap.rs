@@ -65,10 +65,19 @@ pub enum Focus {
     BulkReason,
     BulkTyped,
     BulkRun,
+    /// Which environment a profile is.
+    PlaceChoice,
+    PlaceNew,
+    /// A group that proves a key on trial.
+    PlaceProof,
+    /// Why an alarm is acknowledged.
+    PlaceReason,
+    /// The answer is on its way, or was refused for good.
+    PlaceWait,
 }
 
 impl Focus {
-    pub const ALL: [Self; 42] = [
+    pub const ALL: [Self; 47] = [
         Self::Welcome,
         Self::ConnectField,
         Self::ConnectChoice,
@@ -111,6 +120,11 @@ impl Focus {
         Self::BulkReason,
         Self::BulkTyped,
         Self::BulkRun,
+        Self::PlaceChoice,
+        Self::PlaceNew,
+        Self::PlaceProof,
+        Self::PlaceReason,
+        Self::PlaceWait,
     ];
 
     /// Characters are text here, not commands.
@@ -131,7 +145,9 @@ impl Focus {
             | Self::AbandonReason
             | Self::Whose
             | Self::BulkReason
-            | Self::BulkTyped => true,
+            | Self::BulkTyped
+            | Self::PlaceProof
+            | Self::PlaceReason => true,
             Self::Welcome
             | Self::ConnectChoice
             | Self::ConnectCheck
@@ -157,7 +173,10 @@ impl Focus {
             | Self::Rotations
             | Self::WhoseFound
             | Self::BulkCheck
-            | Self::BulkRun => false,
+            | Self::BulkRun
+            | Self::PlaceChoice
+            | Self::PlaceNew
+            | Self::PlaceWait => false,
         }
     }
 }
@@ -277,7 +296,10 @@ fn everywhere_in(focus: Focus) -> impl Iterator<Item = &'static Binding> {
 fn allowed_everywhere(focus: Focus) -> impl Iterator<Item = &'static Binding> {
     let own = places::here(focus);
     // A letter typed at a popup must not open something else.
-    let is_popup = matches!(focus, Focus::Profiles | Focus::CopyMenu);
+    let is_popup = matches!(
+        focus,
+        Focus::Profiles | Focus::CopyMenu | Focus::PlaceChoice | Focus::PlaceNew | Focus::PlaceWait
+    );
     places::everywhere().filter(move |binding| {
         (!is_popup || binding.action.is_of_the_frame())
             && !own.clone().any(|own| own.action == binding.action)

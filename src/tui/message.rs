@@ -22,7 +22,7 @@ use crate::{
         token::{Fingerprint, Token},
     },
     operations::{
-        Done, Recorded, RotationId,
+        Answer, Done, Recorded, RotationId,
         bulk::{Progress, Wish},
     },
 };
@@ -91,6 +91,7 @@ pub enum Job {
     Near(Index, String),
     /// Keeps how the list was left.
     KeepView(ListView),
+    /// Fails where a person has to say something about the place first.
     OpenRotations,
     LookUp(UserGroupId),
     /// What the directory knows of this id in every profile; nothing is sent.
@@ -150,6 +151,14 @@ pub enum Job {
     /// Tests what would be a profile; creates and writes nothing. The key is one for the keyring.
     Check(Box<NewProfile>, Option<Token>),
     AddProfile(Box<NewProfile>, Option<Token>),
+    /// Which place the profile means, said by a person.
+    AnswerPlace(Answer),
+    /// Looks for a group that could prove a key on trial; nothing is sent.
+    Proof,
+    /// Reads this group, to prove the key.
+    Prove(UserGroupId),
+    /// The alarms of a place, and what was found.
+    Acknowledge(String, String),
 }
 
 impl Job {
@@ -167,7 +176,10 @@ impl Job {
             | Self::Bulk { .. }
             | Self::AddProfile(..)
             | Self::WriteReport(..)
-            | Self::Export { .. } => true,
+            | Self::Export { .. }
+            | Self::AnswerPlace(_)
+            | Self::Prove(_)
+            | Self::Acknowledge(..) => true,
             Self::List
             | Self::Search { .. }
             | Self::Near(..)
@@ -186,6 +198,7 @@ impl Job {
             | Self::PendingHandOffs
             | Self::Batches
             | Self::Check(..)
+            | Self::Proof
             | Self::PlanBulk(_) => false,
         }
     }
@@ -236,6 +249,10 @@ impl Job {
             | Self::Check(..)
             | Self::AddProfile(..)
             | Self::WriteReport(..)
+            | Self::AnswerPlace(_)
+            | Self::Proof
+            | Self::Prove(_)
+            | Self::Acknowledge(..)
             | Self::Export { .. } => None,
         }
     }
@@ -243,13 +260,13 @@ impl Job {
     /// What is under way, for line 1.
     pub fn label(&self) -> String {
         match self {
-            Self::List | Self::SameId(_) => "reading the directory".into(),
+            Self::List | Self::SameId(_) | Self::Proof => "reading the directory".into(),
             Self::Search { .. } | Self::Near(..) => "searching".into(),
             Self::KeepView(_) => "keeping filter and sort".into(),
             Self::OpenRotations | Self::Rotations | Self::PendingHandOffs | Self::Batches => {
                 "reading the journal".into()
             }
-            Self::LookUp(id) => format!("getting {id}"),
+            Self::LookUp(id) | Self::Prove(id) => format!("getting {id}"),
             Self::Create(id, _) => format!("creating {id}"),
             Self::Update { id, .. } => format!("updating {id}"),
             Self::Rotate { id, .. } => format!("rotating {id}"),
@@ -271,6 +288,8 @@ impl Job {
             Self::Export { .. } => "writing the export".into(),
             Self::Check(..) => "testing the connection".into(),
             Self::AddProfile(..) => "writing the profile".into(),
+            Self::AnswerPlace(_) => "comparing the API key".into(),
+            Self::Acknowledge(..) => "acknowledging".into(),
         }
     }
 }

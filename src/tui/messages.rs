@@ -185,6 +185,14 @@ impl Messages {
         }
     }
 
+    /// What was said holds no longer: it was answered.
+    pub fn take_back(&mut self, text: &str) {
+        let says = |message: &&mut Message| message.text.contains(text);
+        for message in self.0.iter_mut().filter(says) {
+            message.dismissed = true;
+        }
+    }
+
     /// All have been read.
     pub fn dismiss_all(&mut self) {
         for message in &mut self.0 {

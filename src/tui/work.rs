@@ -2,6 +2,7 @@
 
 mod connecting;
 mod finding;
+mod placing;
 mod running;
 mod writing;
 
@@ -82,12 +83,7 @@ impl Works {
             Job::KeepView(view) => {
                 listed(operations.keep_view(view).await.map(|()| Outcome::ViewKept))
             }
-            Job::OpenRotations => listed(
-                operations
-                    .open_rotations()
-                    .await
-                    .map(Outcome::OpenRotations),
-            ),
+            Job::OpenRotations => placing::open_rotations(operations).await,
             Job::History(id) => {
                 let limit = Some(HISTORY_SHOWN);
                 listed(operations.history(id, limit).await.map(Outcome::History))
@@ -151,6 +147,12 @@ impl Works {
                     .map(Outcome::Planned),
             ),
             Job::Bulk { plan, reason } => running::run(operations, &plan, reason, link).await,
+            Job::AnswerPlace(answer) => placing::answer(operations, answer).await,
+            Job::Proof => listed(operations.proof().await.map(Outcome::Proof)),
+            Job::Prove(id) => placing::prove(operations, &id).await,
+            Job::Acknowledge(place, reason) => {
+                placing::acknowledge(operations, &place, &reason).await
+            }
             Job::Check(..) | Job::AddProfile(..) => Err(Trouble::of("this needs no profile")),
             Job::WriteReport(report, path) => writing::report(report, path).await,
             Job::WriteToken(token, path) => writing::token(token, path).await,

@@ -25,6 +25,7 @@ mod import;
 mod limits;
 mod looks;
 mod pipes;
+mod places;
 mod profile;
 mod prompts;
 mod quiet;

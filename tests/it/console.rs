@@ -1,5 +1,6 @@
 //! The whole console against the real service: every story that a person at the screen lives through.
 
+mod asked;
 mod bulk;
 mod colours;
 mod compare;

@@ -126,6 +126,7 @@ fn intent(group: &str, previous: Fingerprint) -> Intent {
         reason: Some("leaked".into()),
         at: second(0),
         profile: "eu".into(),
+        hands_off: false,
         key: None,
         item: None,
     }

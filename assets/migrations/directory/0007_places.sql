@@ -173,6 +173,8 @@ DROP INDEX rotations_open;
 DROP INDEX rotations_to_hand_off;
 ALTER TABLE rotations ADD COLUMN place INTEGER REFERENCES places (number);
 ALTER TABLE rotations ADD COLUMN key INTEGER;
+-- The profile that began it hands new tokens off; another one of the place that finds out how it ended does not.
+ALTER TABLE rotations ADD COLUMN hands_off INTEGER NOT NULL DEFAULT 0 CHECK (hands_off IN (0, 1));
 -- The place it came from where two places became one, else 0: two that held one token both stand.
 ALTER TABLE rotations ADD COLUMN merged INTEGER NOT NULL DEFAULT 0;
 UPDATE rotations SET place = (SELECT number FROM places WHERE name = rotations.profile);

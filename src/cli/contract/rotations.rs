@@ -90,7 +90,7 @@ pub(super) const SHAPES: &[Shape] = &[
                     "fingerprint",
                     "text",
                     "not known",
-                    "of the token; not there with error",
+                    "of the token; not there with error and due_in",
                 ),
                 field(
                     "handoff",
@@ -105,6 +105,12 @@ pub(super) const SHAPES: &[Shape] = &[
                 "text",
                 "",
                 "why it could not be tried; there only then",
+            )],
+            &[field(
+                "due_in",
+                "text",
+                "",
+                "the profile that began it, which hands it off; there only where that is another one",
             )],
         ],
     },

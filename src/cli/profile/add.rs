@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::{Add, Bench, SourceArgs, input, show, stop_of_edit};
+use super::{Add, Bench, SourceArgs, bind, input, show, stop_of_edit};
 use crate::{
     cli::{exit::Exit, print, stop::Stop},
     config::{edit::Edit, new_profile::NewProfile, profile::KeySource},
     domain::group::EnvironmentTag,
-    operations::{Failure, NotAdded, Probe},
+    operations::{Answer, Failure, NotAdded, Operations, PlaceProblem, Probe},
 };
 
 pub(super) async fn add(bench: &Bench, arguments: Add) -> Result<Exit, Stop> {
@@ -38,12 +38,49 @@ pub(super) async fn add(bench: &Bench, arguments: Add) -> Result<Exit, Stop> {
     let wanted =
         !arguments.dry_run && (exit == Exit::Done || arguments.yes || all_the_same(bench).await?);
     if wanted {
-        connector.add(&new, key.as_ref()).await.map_err(stop_of)?;
+        let added = connector.add(&new, key.as_ref()).await.map_err(stop_of)?;
+        which_place(bench, &added, &arguments).await?;
     } else if !arguments.dry_run {
         print::alarm("the profile was not written; --yes or --no-check writes it all the same");
     }
     tell(bench, &new, &edit, probe.as_ref(), wanted)?;
     Ok(if wanted { Exit::Done } else { exit })
+}
+
+/// Says which environment it is, where its address or key is known already: by the flags, else a person is asked at once.
+/// Nothing is sent before it is said, now or later.
+async fn which_place(bench: &Bench, added: &Operations, arguments: &Add) -> Result<(), Stop> {
+    let asked = match added.held().await {
+        Some(problem @ PlaceProblem::Asked { .. }) => Some(problem),
+        _ => None,
+    };
+    let answer = match (&arguments.same_environment, &asked) {
+        (Some(place), _) => Some(bind::same(added, Some(place), false).await?),
+        (None, Some(_)) if arguments.new_environment => Some(Answer::New),
+        (None, Some(problem)) => {
+            print::alarm(&format!("! {problem}"));
+            ask_place(bench, added).await?
+        }
+        (None, None) => None,
+    };
+    if let Some(answer) = answer {
+        let bound = added.answer_binding(answer).await?;
+        bind::say(&added.profile().name, &bound);
+    }
+    Ok(())
+}
+
+/// `None`: it is to be said later, as the line before tells.
+async fn ask_place(bench: &Bench, added: &Operations) -> Result<Option<Answer>, Stop> {
+    if !input::has_person(bench.no_input) {
+        return Ok(None);
+    }
+    let question = "The name of the place if it is the same environment, \"new\" if it is another one, Enter for later:";
+    match input::line(question).await?.as_str() {
+        "" => Ok(None),
+        "new" => Ok(Some(Answer::New)),
+        place => bind::same(added, Some(place), false).await.map(Some),
+    }
 }
 
 async fn all_the_same(bench: &Bench) -> Result<bool, Stop> {

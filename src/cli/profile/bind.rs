@@ -114,14 +114,7 @@ async fn one(
             typed(bench, profile).await?;
         }
         let named = arguments.same_environment.as_deref();
-        let place = match named.filter(|name| !name.is_empty()) {
-            Some(name) => Some(places::named(&operations, name).await?.id),
-            None => None,
-        };
-        Answer::Same {
-            place,
-            unproven: arguments.no_proof,
-        }
+        same(&operations, named, arguments.no_proof).await?
     };
     let mut bound = operations.answer_binding(answer).await?;
     if let Some(id) = &arguments.proof
@@ -130,13 +123,33 @@ async fn one(
         operations.prove(id).await?;
         bound.on_trial = false;
     }
-    say(profile, &bound, arguments);
+    if arguments.undo {
+        print::say(&format!(
+            "{} is no longer bound to place {}",
+            profile.name, bound.name
+        ));
+    } else {
+        say(&profile.name, &bound);
+    }
     Ok(Some(json!({
         "profile": profile.name,
         "place": bound.name,
         "on_trial": bound.on_trial,
         "bound": !arguments.undo,
     })))
+}
+
+/// The same environment as the place of that name; without a name, as the only one possible.
+pub(super) async fn same(
+    operations: &Operations,
+    named: Option<&str>,
+    unproven: bool,
+) -> Result<Answer, Stop> {
+    let place = match named.filter(|name| !name.is_empty()) {
+        Some(name) => Some(places::named(operations, name).await?.id),
+        None => None,
+    };
+    Ok(Answer::Same { place, unproven })
 }
 
 async fn is_asked(operations: &Operations) -> Result<bool, Stop> {
@@ -162,12 +175,10 @@ async fn typed(bench: &Bench, profile: &Profile) -> Result<(), Stop> {
     .await
 }
 
-fn say(profile: &Profile, bound: &Bound, arguments: &Bind) {
-    let name = &profile.name;
+/// Where it belongs from now on, and what is still to be done.
+pub(super) fn say(name: &str, bound: &Bound) {
     let place = &bound.name;
-    if arguments.undo {
-        print::say(&format!("{name} is no longer bound to place {place}"));
-    } else if bound.on_trial {
+    if bound.on_trial {
         print::say(&format!(
             "{name} is bound to place {place}; its API key is on trial until a group that is known there was read: \
              groupdesk profile bind {name} --same-environment --proof ID"

@@ -112,6 +112,12 @@ pub(super) struct Add {
     /// Test it and show the lines; write nothing
     #[arg(long)]
     dry_run: bool,
+    /// It is an environment that is known, with another key or address [default PLACE: the only one possible]
+    #[arg(long, value_name = "PLACE", num_args = 0..=1, default_missing_value = "", conflicts_with = "new_environment")]
+    same_environment: Option<String>,
+    /// It is an environment of its own
+    #[arg(long)]
+    new_environment: bool,
 }
 
 /// Where the key comes from.

@@ -9,6 +9,10 @@ pub(in crate::directory) const BY_URL: &str =
 pub(in crate::directory) const BY_NAME: &str =
     "SELECT url, place FROM bindings WHERE profile = $1 ORDER BY at DESC";
 
+pub(in crate::directory) const ELSEWHERE: &str = "\
+SELECT b.url, p.name FROM bindings b JOIN places p ON p.number = b.place \
+WHERE b.profile = $1 AND b.url NOT IN ($2, '') ORDER BY b.at DESC, b.url";
+
 /// With this address, else from before addresses were kept.
 pub(in crate::directory) const PLACE_OF: &str = "\
 SELECT place FROM bindings WHERE profile = $1 AND url IN ($2, '') ORDER BY url = '' LIMIT 1";
@@ -176,6 +180,7 @@ mod tests {
             BY_KEY,
             BY_URL,
             BY_NAME,
+            ELSEWHERE,
             PLACE_OF,
             WITH_KEY,
             BOUND,

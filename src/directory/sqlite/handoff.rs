@@ -16,7 +16,11 @@ const OVERTAKEN: &str = "overtaken by a later rotation";
 
 /// Sets where the hand-off stands, of a rotation of this place.
 pub(super) fn set(tx: &Connection, place: PlaceId, step: &HandOffStep) -> Result<(), Fault> {
-    let HandOffStep { id, after } = step;
+    let HandOffStep {
+        id,
+        moved_to,
+        after,
+    } = step;
     let row = journal::one(tx, *id)?
         .filter(|row| row.place == place)
         .ok_or(DirectoryError::NoRotation { id: *id })?;
@@ -24,6 +28,7 @@ pub(super) fn set(tx: &Connection, place: PlaceId, step: &HandOffStep) -> Result
         after.state.as_str(),
         after.exit,
         after.note,
+        moved_to,
         id.0
     ])?;
     if after.state == HandOffState::Pending {

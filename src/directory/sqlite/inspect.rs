@@ -8,11 +8,12 @@ use rusqlite::{Connection, OpenFlags};
 use super::{
     fault::Fault,
     open::{NEWEST, PATIENCE, SMALLEST, not_a_log_alone, version},
+    places,
 };
-use crate::directory::{DirectoryError, sql};
+use crate::directory::{DirectoryError, Place, sql};
 
 /// What a directory file is like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspected {
     /// Version of its schema; 0 for a file that nothing was written to yet.
     pub schema: i64,
@@ -23,6 +24,8 @@ pub struct Inspected {
     pub faults: usize,
     /// `None` where the schema is an older one.
     pub contents: Option<Contents>,
+    /// By name; none where the schema is an older one.
+    pub places: Vec<Place>,
 }
 
 /// How many there are, over all profiles.
@@ -63,12 +66,17 @@ fn look(path: &Path, bytes: u64) -> Result<Inspected, Fault> {
     let contents = (schema == NEWEST && faults == 0)
         .then(|| contents(&connection))
         .transpose()?;
+    let places = match contents {
+        Some(_) => places::all(&connection)?,
+        None => Vec::new(),
+    };
     Ok(Inspected {
         schema,
         newest: NEWEST,
         bytes,
         faults,
         contents,
+        places,
     })
 }
 

@@ -50,6 +50,7 @@ pub(super) fn begin(tx: &Connection, place: PlaceId, intent: &Intent) -> Result<
                 boot_clock(),
                 intent.profile,
                 intent.key.map(|key| key.0),
+                intent.hands_off,
             ],
             |row| row.get(0),
         )

@@ -178,6 +178,7 @@ pub(super) fn rotation(row: &Row<'_>) -> Result<Option<JournalRow>> {
         id: RotationId(row.get(0)?),
         place: PlaceId(row.get(17)?),
         profile: row.get(1)?,
+        hands_off: row.get(19)?,
         user_group_id,
         rotation: Rotation {
             state,

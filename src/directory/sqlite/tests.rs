@@ -39,6 +39,7 @@ fn intent(group: &str) -> Intent {
         reason: None,
         at: Timestamp::UNIX_EPOCH,
         profile: "eu".into(),
+        hands_off: false,
         key: None,
         item: None,
     }

@@ -5,9 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Area, Report, many};
+use super::{Area, Report, many, places};
 use crate::{
-    config::{ConfigError, Overrides, directory_of, paths, scrub::shown},
+    config::{ConfigError, Overrides, Profile, directory_of, paths, scrub::shown},
     directory::{Contents, DirectoryError, Inspected, backup_of, backups_of, inspect},
 };
 
@@ -23,7 +23,11 @@ fn service(overrides: &Overrides, report: &mut Report) {
 }
 
 /// The file, where there is one that can be used.
-pub(super) async fn look(overrides: &Overrides, report: &mut Report) -> Option<PathBuf> {
+pub(super) async fn look(
+    overrides: &Overrides,
+    profiles: Option<&[Profile]>,
+    report: &mut Report,
+) -> Option<PathBuf> {
     service(overrides, report);
     let file = match directory_of(overrides) {
         Ok(file) => file,
@@ -49,7 +53,11 @@ pub(super) async fn look(overrides: &Overrides, report: &mut Report) -> Option<P
     let place = file.clone();
     let looking = tokio::task::spawn_blocking(move || inspect(&place)).await;
     match looking {
-        Ok(Ok(inspected)) => judge(&file, &inspected, report).then_some(file),
+        Ok(Ok(inspected)) => {
+            let is_whole = judge(&file, &inspected, report);
+            places::look(&inspected.places, profiles, report);
+            is_whole.then_some(file)
+        }
         Ok(Err(error)) => {
             broken(&error, report);
             copies(&file, report);
@@ -79,6 +87,7 @@ fn judge(file: &Path, inspected: &Inspected, report: &mut Report) -> bool {
         bytes,
         faults,
         contents,
+        ..
     } = *inspected;
     let size = format!(
         "{}, {} KiB",
@@ -150,7 +159,7 @@ fn waiting(contents: &Contents, report: &mut Report) {
         report.warning(
             AREA,
             format!("new tokens that have not arrived: {waits} pending, {failed} failed hand-offs"),
-            "`groupdesk rotations handoff --pending --failed` hands them off, for each profile.",
+            "`groupdesk rotations handoff --pending --failed` hands them off, in the profile that began them.",
         );
     }
     if contents.drafts > 0 {

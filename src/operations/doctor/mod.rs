@@ -3,6 +3,7 @@
 
 mod configuration;
 mod directory;
+mod places;
 mod service;
 mod terminal;
 
@@ -170,7 +171,10 @@ pub async fn examine(visit: &Visit) -> Report {
         ),
     );
     let settings = configuration::look(visit, &mut report);
-    let directory = directory::look(&visit.overrides, &mut report).await;
+    let profiles = settings
+        .as_ref()
+        .map(|(settings, _)| settings.profiles.as_slice());
+    let directory = directory::look(&visit.overrides, profiles, &mut report).await;
     match &settings {
         Some((settings, profile)) => {
             service::look(visit, settings, profile, directory.as_deref(), &mut report).await;

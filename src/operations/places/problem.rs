@@ -6,12 +6,12 @@ use crate::{
 };
 
 /// Why nothing may be sent for this profile before a person has said something.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlaceProblem {
     /// It is not clear which place the profile means.
     #[error(
         "profile {profile}: {}; nothing was sent. {}",
-        why(question),
+        question.reason(),
         what_to_type(profile, *from_variables, question)
     )]
     Asked {
@@ -55,13 +55,11 @@ pub enum PlaceProblem {
     },
     /// An answer contradicted the place, and nobody has said yet that it is in order.
     #[error(
-        "ALARM since {} at place {place}: {}{}; nothing by id is sent for it until a person acknowledges that: \
+        "ALARM at place {place} {}; nothing by id is sent for it until a person acknowledges that: \
          groupdesk place acknowledge {place} --reason WHY",
-        alarm.at.strftime("%Y-%m-%d %H:%M UTC"),
-        visible(&alarm.what),
-        alarm.user_group_id.as_ref().map_or_else(String::new, |id| format!(" (\"{}\")", visible(id)))
+        oldest_of(alarms)
     )]
-    Alarmed { place: String, alarm: Box<Alarm> },
+    Alarmed { place: String, alarms: Vec<Alarm> },
     #[error("{}; nothing was changed", refused(refusal))]
     Refused { refusal: Refusal },
     #[error("there is no place {name}; nothing was changed. `groupdesk place list` names them")]
@@ -91,18 +89,22 @@ impl PlaceProblem {
     }
 }
 
-fn why(question: &Question) -> String {
-    let key = question.key;
-    match question.why {
-        Why::NewKey => format!("its API key (fingerprint {key}) is not known at its address"),
-        Why::OtherAddress => {
-            "its address, or its API key at this address, is not the one it was known with".into()
-        }
-        Why::OtherName => "its address and API key are those of another place than its name".into(),
-        Why::FromBefore => {
-            "what is known under its name comes from before API keys were compared".into()
-        }
-    }
+/// Since when, what, and whether there are more.
+fn oldest_of(alarms: &[Alarm]) -> String {
+    let Some(alarm) = alarms.first() else {
+        return String::new();
+    };
+    let id = alarm.user_group_id.as_ref();
+    let more = match alarms.len() - 1 {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    format!(
+        "since {}: {}{}{more}",
+        alarm.at.strftime("%Y-%m-%d %H:%M UTC"),
+        visible(&alarm.what),
+        id.map_or_else(String::new, |id| format!(" (\"{}\")", visible(id)))
+    )
 }
 
 fn what_to_type(profile: &str, from_variables: bool, question: &Question) -> String {

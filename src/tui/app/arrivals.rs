@@ -32,8 +32,11 @@ impl App {
             if let Some((id, wanted)) = &running.sends {
                 self.settle_draft(running.profile, id, wanted, &outcome);
             }
-            self.notice(&outcome, running.profile);
+            if !Self::is_asked(&outcome, is_here) {
+                self.notice(&outcome, running.profile);
+            }
         }
+        self.note_place(running.profile, &outcome);
         if let Outcome::Failed(trouble) | Outcome::NotHandedOff(trouble) = &outcome {
             let now = self.desk.now;
             let severity = trouble.severity();
@@ -145,6 +148,10 @@ impl App {
             | Outcome::ReportWritten(_)
             | Outcome::Exported(..)
             | Outcome::Checked(_)
+            | Outcome::PlaceBound(_)
+            | Outcome::Proof(_)
+            | Outcome::Proven
+            | Outcome::Acknowledged
             | Outcome::NotAdded(_)
             | Outcome::Failed(_) => {}
         }
@@ -231,7 +238,12 @@ impl App {
             | Outcome::Batches(_)
             | Outcome::Planned(_)
             | Outcome::Checked(_)
+            | Outcome::Proof(_)
             | Outcome::HandedOff(None) => {}
+            Outcome::PlaceBound(_) | Outcome::Proven | Outcome::Acknowledged => {
+                let text = format!("what was said about the place is kept{place}");
+                self.desk.say(Severity::Done, text);
+            }
         }
     }
 

@@ -56,6 +56,11 @@ impl App {
 
     /// New tokens that wait since an earlier session.
     pub(super) fn found_waiting(&mut self, rows: &[JournalRow]) {
+        let here = self.desk.profile().map(|profile| profile.name.clone());
+        let (rows, elsewhere): (Vec<_>, Vec<_>) = rows
+            .iter()
+            .partition(|row| here.as_ref() == Some(&row.profile));
+        self.say_due_elsewhere(&elsewhere);
         let waiting = &mut self.desk.to_hand_off;
         waiting.clear();
         waiting.extend(rows.iter().map(|row| (row.user_group_id.clone(), row.id)));
@@ -76,6 +81,17 @@ impl App {
             ids.join(", ")
         );
         self.desk.say(Severity::Error, text);
+    }
+
+    /// Another profile of the same place began them: they are not this profile's to run by itself.
+    fn say_due_elsewhere(&mut self, rows: &[&JournalRow]) {
+        for row in rows.iter().take(NAMED) {
+            let text = format!(
+                "due in {}: the new token of {} is not handed off yet; to do it here: groupdesk rotations handoff {} -P NAME",
+                row.profile, row.user_group_id, row.id.0
+            );
+            self.desk.say(Severity::Warning, text);
+        }
     }
 
     pub(super) fn note_handed(&mut self, handed: &HandedOff) {

@@ -47,6 +47,11 @@ pub(super) fn here(focus: Focus) -> impl Iterator<Item = &'static Binding> + Clo
         Focus::BulkReason => tables::BULK_REASON,
         Focus::BulkTyped => tables::BULK_TYPED,
         Focus::BulkRun => tables::BULK_RUN,
+        Focus::PlaceChoice => tables::PLACE_CHOICE,
+        Focus::PlaceNew => tables::PLACE_NEW,
+        Focus::PlaceProof => tables::PLACE_PROOF,
+        Focus::PlaceReason => tables::PLACE_REASON,
+        Focus::PlaceWait => tables::PLACE_WAIT,
     };
     found.iter().copied().flatten()
 }

@@ -5,7 +5,7 @@ use super::{Action as A, Binding};
 /// Tables in a shape that the formatter leaves alone: one binding a line.
 macro_rules! tables {
     ($($(#[$doc:meta])* $name:ident { $($action:ident [$($key:literal)+] $hint:literal $help:literal;)* } $(+ $more:ident)*)*) => {
-        $($(#[$doc])* pub(super) const $name: &[&[Binding]] = &[&[$(Binding {
+        $($(#[$doc])* pub(in crate::tui::keymap) const $name: &[&[Binding]] = &[&[$(Binding {
             action: A::$action,
             keys: &[$($key),+],
             hint: $hint,
@@ -13,6 +13,10 @@ macro_rules! tables {
         }),*] $(, $more[0])*];)*
     };
 }
+
+mod placing;
+
+pub(super) use placing::*;
 
 tables! {
     EVERYWHERE {
@@ -389,11 +393,5 @@ tables! {
         WriteFile ["w"] "WRITE the profile" "write the profile into the configuration file, and open it";
         Refresh ["r" "f5" "ctrl-r"] "test again" "test the connection again";
         Back ["esc"] "back to the form" "back to the form; nothing is written";
-    } + MOVE
-
-    PROFILES {
-        Enter ["enter"] "take it" "take the marked line";
-        Connect ["a"] "add one" "add a profile";
-        Back ["esc"] "close" "close";
     } + MOVE
 }

@@ -15,8 +15,8 @@ use crate::{
         search::Found,
     },
     operations::{
-        Batch, Checkup, Done, DraftSaved, Failure, HandedOff, JournalRow, KeptDraft, Numbered,
-        Recovered, Warning, Whose, bulk::Report,
+        Batch, Bound, Checkup, Done, DraftSaved, Failure, HandedOff, JournalRow, KeptDraft,
+        Numbered, PlaceProblem, Recovered, Warning, Whose, bulk::Report,
     },
     tui::{groups::Listing, messages::Severity},
 };
@@ -60,6 +60,10 @@ pub enum Outcome {
     ProfileAdded(ProfileIndex, Box<Profile>),
     /// Neither tested nor written; each problem with the field it is about.
     NotAdded(Vec<(Option<Field>, String)>),
+    PlaceBound(Box<Bound>),
+    Proof(Option<UserGroupId>),
+    Proven,
+    Acknowledged,
     Failed(Trouble),
 }
 
@@ -101,6 +105,10 @@ impl Outcome {
             | Self::Exported(..)
             | Self::Checked(_)
             | Self::ProfileAdded(..)
+            | Self::PlaceBound(_)
+            | Self::Proof(_)
+            | Self::Proven
+            | Self::Acknowledged
             | Self::NotAdded(_) => false,
         }
     }
@@ -114,6 +122,8 @@ pub struct Trouble {
     pub ending: Option<Ending>,
     /// Another environment answered than the profile says (hazard 11).
     pub wrong_environment: bool,
+    /// What stands in the way, where it is about the place of the profile.
+    pub place: Option<Box<PlaceProblem>>,
 }
 
 impl Trouble {
@@ -123,6 +133,7 @@ impl Trouble {
             text: text.into(),
             ending: None,
             wrong_environment: false,
+            place: None,
         }
     }
 
@@ -148,6 +159,10 @@ impl From<Failure> for Trouble {
             text: failure.to_string(),
             ending: failure.ending(),
             wrong_environment: failure.is_wrong_environment(),
+            place: match failure {
+                Failure::Place(problem) => Some(Box::new(problem)),
+                _ => None,
+            },
         }
     }
 }

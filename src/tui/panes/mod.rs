@@ -15,6 +15,7 @@ pub mod list;
 pub mod messages;
 mod new_file;
 pub mod open;
+pub mod place;
 pub mod profiles;
 pub mod result;
 pub mod review;
@@ -104,6 +105,7 @@ pub enum Pane {
     Rotations(rotations::Rotations),
     Whose(whose::Whose),
     Bulk(Box<bulk::Bulk>),
+    Place(Box<place::PlacePane>),
 }
 
 impl Pane {
@@ -130,6 +132,7 @@ impl Pane {
             Self::Rotations(pane) => pane,
             Self::Whose(pane) => pane,
             Self::Bulk(pane) => pane.as_ref(),
+            Self::Place(pane) => pane.as_ref(),
         }
     }
 
@@ -156,6 +159,7 @@ impl Pane {
             Self::Rotations(pane) => pane,
             Self::Whose(pane) => pane,
             Self::Bulk(pane) => pane.as_mut(),
+            Self::Place(pane) => pane.as_mut(),
         }
     }
 }

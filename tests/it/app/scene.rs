@@ -254,6 +254,9 @@ pub(crate) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
             rotation(2, "globex", State::NotApplied),
             rotation(1, "acme-eu", State::Unknown),
         ]),
+        Job::AnswerPlace(_) | Job::Prove(_) => Outcome::Proven,
+        Job::Proof => Outcome::Proof(None),
+        Job::Acknowledge(..) => Outcome::Acknowledged,
         Job::Settle => Outcome::Recovered(vec![Recovered::Settled(rotation(
             1,
             "acme-eu",
@@ -296,6 +299,7 @@ pub(super) fn rotation(number: i64, group: &str, state: State) -> JournalRow {
         id: RotationId(number),
         place: PlaceId(1),
         profile: "testing".into(),
+        hands_off: false,
         user_group_id: id(group),
         rotation: Rotation {
             state,

@@ -74,6 +74,7 @@ impl<'a> UnderWay<'a> {
             reason: None,
             at,
             profile: desk.profile.name.clone(),
+            hands_off: false,
             key: None,
             item: None,
         };

@@ -285,6 +285,30 @@ async fn a_rotation_whose_answer_was_lost_is_handed_off_too() {
     assert!(taker.read("in").contains(&scene.token()));
 }
 
+/// Another profile of the same place finds out how it ended, has no command, and runs none.
+#[tokio::test]
+async fn a_rotation_that_another_profile_settles_is_due_where_it_was_begun() {
+    let taker = Taker::new("touch $1/ran");
+    let scene = taker.scene().await;
+    scene.meddler.next("POST", Meddling::applied(Then::Reset));
+    scene.meddler.next("GET", Meddling::passed());
+    scene.meddler.next("GET", Meddling::swallowed(Then::Reset));
+    rotate(&scene.ana).await.expect_err("lost");
+    let second = scene.desk().with(|profile| {
+        profile.name = "second".into();
+        profile.handoff = None;
+    });
+    let second = second.unbound();
+    second.recover(&[], 4, |_| {}).await.expect("readable");
+    let due = second.pending_hand_offs().await.expect("readable");
+    assert_eq!(due.len(), 1, "{:?}", journal(&scene.ana).await);
+    assert!(!second.is_begun_here(&due[0]));
+    assert!(scene.ana.is_begun_here(&due[0]));
+    assert!(!taker.path("ran").exists());
+    let handed = scene.ana.hand_off_again(due[0].id).await.expect("run");
+    assert!(handed.is_done() && taker.path("ran").exists());
+}
+
 #[tokio::test]
 async fn a_token_that_a_read_contradicts_waits() {
     let taker = Taker::new("touch $1/ran");

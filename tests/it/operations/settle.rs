@@ -215,6 +215,7 @@ pub(super) async fn leave_behind(
         reason: None,
         at: noon(),
         profile: profile.clone(),
+        hands_off: false,
         key: None,
         item: None,
     };

@@ -8,7 +8,7 @@ use groupdesk::tui::keymap::{Action, Bound, Focus, Keymap};
 /// A row: its name, its places, and the place whose row says the rest.
 type Row = (&'static str, &'static [Focus], Option<Focus>);
 
-const ROWS: [Row; 28] = [
+const ROWS: [Row; 29] = [
     ("groups", &[Focus::List], None),
     ("filter", &[Focus::Filter], None),
     ("one group", &[Focus::Group], None),
@@ -73,6 +73,17 @@ const ROWS: [Row; 28] = [
     ("requests", &[Focus::Requests, Focus::Request], None),
     ("help, palette", &[Focus::Help], None),
     ("profiles, copy", &[Focus::Profiles, Focus::CopyMenu], None),
+    (
+        "which environment, a key on trial, an alarm",
+        &[
+            Focus::PlaceChoice,
+            Focus::PlaceNew,
+            Focus::PlaceProof,
+            Focus::PlaceReason,
+            Focus::PlaceWait,
+        ],
+        None,
+    ),
     ("first start", &[Focus::Welcome], None),
     (
         "new profile",

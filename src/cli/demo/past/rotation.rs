@@ -61,6 +61,7 @@ pub(super) async fn journaled(
         reason: reason.clone(),
         at: lesson.at,
         profile: profile.into(),
+        hands_off: false,
         key: None,
         item: None,
     };

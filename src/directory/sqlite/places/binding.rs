@@ -5,8 +5,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::{TABLE, all, event, is_empty, merge, number, rows};
 use crate::{
     directory::{
-        Binding, Bound, Caller, KeyId, KeyState, OtherPlace, PlaceId, Question, Why, columns,
-        sql::places as sql, sqlite::fault::Fault,
+        Binding, Bound, Caller, Foreseen, KeyId, KeyState, OtherPlace, PlaceId, Question, Why,
+        columns, sql::places as sql, sqlite::fault::Fault,
     },
     domain::{group::EnvironmentTag, token::Fingerprint},
 };
@@ -100,6 +100,17 @@ pub(in crate::directory) fn with_key(
     Ok(found)
 }
 
+/// Addresses other than this one that the name was bound with, and their places; the last used first.
+pub(in crate::directory) fn elsewhere(
+    connection: &Connection,
+    profile: &str,
+    url: &str,
+) -> Result<Vec<(String, String)>, Fault> {
+    rows(connection, sql::ELSEWHERE, [profile, url], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })
+}
+
 /// The place of a profile whose name, address and key are all known for it, and to which nothing is to be added.
 pub(in crate::directory) fn bound(
     connection: &Connection,
@@ -154,8 +165,45 @@ pub(in crate::directory) fn others(
     )
 }
 
+/// What address, key and name tell, before anything is written down.
+enum Verdict {
+    Take(PlaceId, Option<KeyState>),
+    /// What was kept by name alone is empty, and becomes part of the place that address and key tell.
+    Unite(PlaceId, PlaceId),
+    Make,
+    Ask(Why),
+}
+
 pub(in crate::directory) fn bind(tx: &Connection, caller: &Caller) -> Result<Binding, Fault> {
     let known = Known::of(tx, caller)?;
+    match judge(tx, caller, &known)? {
+        Verdict::Take(place, state) => take(tx, caller, place, state),
+        Verdict::Unite(empty, place) => {
+            merge(tx, empty, place, caller.at, &caller.by)?;
+            take(tx, caller, place, None)
+        }
+        Verdict::Make => {
+            let place = make(tx, caller)?;
+            take(tx, caller, place, Some(KeyState::Trusted))
+        }
+        Verdict::Ask(why) => ask(tx, caller, &known, why).map(Binding::Asked),
+    }
+}
+
+/// What binding it would come to; nothing is written.
+pub(in crate::directory) fn foresee(
+    connection: &Connection,
+    caller: &Caller,
+) -> Result<Foreseen, Fault> {
+    let known = Known::of(connection, caller)?;
+    Ok(match judge(connection, caller, &known)? {
+        Verdict::Take(..) | Verdict::Unite(..) => Foreseen::Known,
+        Verdict::Make => Foreseen::New,
+        Verdict::Ask(why) => Foreseen::Asked(ask(connection, caller, &known, why)?),
+    })
+}
+
+fn judge(connection: &Connection, caller: &Caller, known: &Known) -> Result<Verdict, Fault> {
     if let Some(place) = known.here.first().copied() {
         let exact = known.exact.filter(|_| !caller.from_variables);
         let others = known.before.iter().chain(&known.elsewhere);
@@ -164,67 +212,65 @@ pub(in crate::directory) fn bind(tx: &Connection, caller: &Caller) -> Result<Bin
             None => others.copied().collect(),
         };
         return if named.iter().all(|named| *named == place) {
-            take(tx, caller, place, None)
+            Ok(Verdict::Take(place, None))
         } else if exact.is_none() && known.elsewhere.is_empty() {
-            before(tx, caller, &known)
+            before(connection, known)
         } else {
-            ask(tx, caller, &known, Why::OtherName)
+            Ok(Verdict::Ask(Why::OtherName))
         };
     }
     if let (true, Some(place)) = (caller.key_changes, known.exact) {
-        return take(tx, caller, place, Some(KeyState::Trial));
+        return Ok(Verdict::Take(place, Some(KeyState::Trial)));
     }
     if caller.from_variables {
-        return if known.by_key.is_empty() {
-            let place = make(tx, caller)?;
-            take(tx, caller, place, Some(KeyState::Trusted))
+        return Ok(if known.by_key.is_empty() {
+            Verdict::Make
         } else {
-            ask(tx, caller, &known, Why::OtherAddress)
-        };
+            Verdict::Ask(Why::OtherAddress)
+        });
     }
     if known.exact.is_none() && known.before.is_some() {
-        return before(tx, caller, &known);
+        return before(connection, known);
     }
-    if known.candidates().is_empty() {
-        let place = make(tx, caller)?;
-        return take(tx, caller, place, Some(KeyState::Trusted));
-    }
-    let why = if known.by_url.is_empty() {
-        Why::OtherAddress
+    Ok(if known.candidates().is_empty() {
+        Verdict::Make
+    } else if known.by_url.is_empty() {
+        Verdict::Ask(Why::OtherAddress)
     } else {
-        Why::NewKey
-    };
-    ask(tx, caller, &known, why)
+        Verdict::Ask(Why::NewKey)
+    })
 }
 
 /// A name from before addresses were kept: its place is taken by use only where there is nothing in it.
-fn before(tx: &Connection, caller: &Caller, known: &Known) -> Result<Binding, Fault> {
+fn before(connection: &Connection, known: &Known) -> Result<Verdict, Fault> {
     let empty = match known.before {
-        Some(place) => is_empty(tx, place)?.then_some(place),
+        Some(place) => is_empty(connection, place)?.then_some(place),
         None => None,
     };
-    match (empty, known.here.first()) {
-        (Some(empty), Some(here)) => {
-            merge(tx, empty, *here, caller.at, &caller.by)?;
-            take(tx, caller, *here, None)
-        }
+    Ok(match (empty, known.here.first()) {
+        (Some(empty), Some(here)) => Verdict::Unite(empty, *here),
         (Some(empty), None) if known.by_key.is_empty() && known.by_url.is_empty() => {
-            take(tx, caller, empty, Some(KeyState::Trusted))
+            Verdict::Take(empty, Some(KeyState::Trusted))
         }
-        _ => ask(tx, caller, known, Why::FromBefore),
-    }
+        _ => Verdict::Ask(Why::FromBefore),
+    })
 }
 
-fn ask(tx: &Connection, caller: &Caller, known: &Known, why: Why) -> Result<Binding, Fault> {
+fn ask(
+    connection: &Connection,
+    caller: &Caller,
+    known: &Known,
+    why: Why,
+) -> Result<Question, Fault> {
     let candidates = known.candidates();
-    let mut places = all(tx)?;
+    let mut places = all(connection)?;
     places.retain(|place| candidates.contains(&place.id));
     places.sort_by_key(|place| candidates.iter().position(|id| *id == place.id));
-    Ok(Binding::Asked(Question {
+    Ok(Question {
         why,
         key: caller.key,
         places,
-    }))
+    })
 }
 
 pub(super) fn make(tx: &Connection, caller: &Caller) -> Result<PlaceId, Fault> {

@@ -7,7 +7,9 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 pub(in crate::directory) use answering::{answer, end_trial};
-pub(in crate::directory) use binding::{bind, bound, others, place_of, with_key};
+pub(in crate::directory) use binding::{
+    bind, bound, elsewhere, foresee, others, place_of, with_key,
+};
 
 use super::{fault::Fault, groups};
 use crate::{
@@ -54,12 +56,11 @@ pub(in crate::directory) fn gate(
     let (state, tag) = found.unzip();
     let state = state.as_deref().and_then(KeyState::parse);
     let tag = tag.flatten();
-    let alarm = alarms(connection, place)?.into_iter().next();
     Ok(Gate {
         // A key that is there no more went with a place that became part of another.
         key: state.unwrap_or(KeyState::Withdrawn),
         tag: tag.as_deref().map(EnvironmentTag::parse),
-        alarm,
+        alarms: alarms(connection, place)?,
     })
 }
 

@@ -125,6 +125,12 @@ async fn rotations(c: &mut Contract) {
     c.case(&desk, 0, "rotations", &["rotations"]).await;
     let again = ["rotations", "handoff", "2", "99"];
     c.case(&desk, 6, "rotations handoff [ID]", &again).await;
+    let config = std::fs::read_to_string(desk.path("config.toml")).expect("there");
+    let second = config.replace("[profiles.live]", "[profiles.second]");
+    desk.write("config.toml", &format!("{config}{second}"));
+    let elsewhere = ["--profile", "second", "rotations", "handoff", "--failed"];
+    c.case(&desk, 0, "rotations handoff [ID]", &elsewhere).await;
+    desk.write("config.toml", &config);
     does(&desk, "cat > $1/in");
     for id in ["bulk-1", "bulk-2"] {
         desk.json(0, &["create", id, "--yes"]).await;

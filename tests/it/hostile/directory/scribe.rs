@@ -164,6 +164,7 @@ pub(super) async fn group(directory: &Directory, name: &str, said: impl Fn(&str)
         reason: Some("leaked".into()),
         at: noon(),
         profile: PROFILE.into(),
+        hands_off: false,
         key: None,
         item: None,
     };

@@ -1,0 +1,96 @@
+//! Places of the directory: who uses them, and what in them waits for a person.
+
+use super::{Area, Report, many};
+use crate::{
+    config::Profile,
+    directory::{KeyState, Place},
+    domain::text::visible,
+};
+
+const AREA: Area = Area::Directory;
+
+/// `profiles`: those of the configuration, where it can be read.
+pub(super) fn look(places: &[Place], profiles: Option<&[Profile]>, report: &mut Report) {
+    for place in places {
+        let name = visible(&place.name);
+        let users = match place.profiles.as_slice() {
+            [] => "no profile".to_owned(),
+            names => format!("profiles {}", visible(&names.join(", "))),
+        };
+        report.ok(
+            AREA,
+            format!(
+                "place {name}: {}, {} open; {users}",
+                many(place.groups, "group", "groups"),
+                place.open
+            ),
+        );
+        if let Some(profiles) = profiles {
+            orphan(place, profiles, report);
+        }
+        keys(place, report);
+        for alarm in &place.alarms {
+            report.problem(
+                AREA,
+                format!(
+                    "ALARM at place {name} since {}: {}; nothing by id is sent for it",
+                    alarm.at.strftime("%Y-%m-%d %H:%M UTC"),
+                    visible(&alarm.what)
+                ),
+                &format!("Look into it, then: groupdesk place acknowledge {name} --reason WHY"),
+            );
+        }
+    }
+}
+
+/// Nobody comes here any more: its profile was renamed or removed, or has another key or address.
+fn orphan(place: &Place, profiles: &[Profile], report: &mut Report) {
+    let is_used = |profile: &Profile| {
+        place.profiles.contains(&profile.name)
+            && (place.urls.is_empty() || place.urls.contains(&profile.url()))
+    };
+    if profiles.iter().any(is_used) || place.groups == 0 && place.open == 0 {
+        return;
+    }
+    let name = visible(&place.name);
+    report.warning(
+        AREA,
+        format!(
+            "no profile of the configuration is bound to place {name}, which has {} and {} open",
+            many(place.groups, "group", "groups"),
+            place.open
+        ),
+        &format!(
+            "`groupdesk profile bind NAME --same-environment {name}` binds one; where it is the environment of another \
+             place: groupdesk place merge {name} PLACE"
+        ),
+    );
+}
+
+fn keys(place: &Place, report: &mut Report) {
+    let name = visible(&place.name);
+    let profile = place.profiles.first().map_or("NAME", String::as_str);
+    let profile = visible(profile);
+    for key in &place.keys {
+        let fingerprint = key.fingerprint;
+        match key.state {
+            KeyState::Trial => report.warning(
+                AREA,
+                format!("API key {fingerprint} of place {name} is on trial; nothing is sent with it"),
+                &format!("groupdesk profile bind {profile} --same-environment --proof ID"),
+            ),
+            KeyState::Withdrawn if key.recorded > 0 => report.warning(
+                AREA,
+                format!(
+                    "{} of place {name} were written with API key {fingerprint}, which was taken back",
+                    many(key.recorded, "line of the history", "lines of the history")
+                ),
+                &format!(
+                    "What was read then may be of another environment. Read it again with a key of the place: groupdesk get \
+                     --refresh-all --profile {profile}"
+                ),
+            ),
+            KeyState::Trusted | KeyState::Withdrawn => {}
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What holds a profile back, told before anything is sent, and what a person may look at to decide.
+
+use super::PlaceProblem;
+use crate::{
+    directory::{DirectoryError, Foreseen, PlaceId, Question, Why},
+    domain::group::UserGroupId,
+    operations::{Failure, Operations},
+};
+
+impl Question {
+    /// Why it is asked, as the rest of a sentence about the profile.
+    pub fn reason(&self) -> String {
+        match self.why {
+            Why::NewKey => {
+                format!(
+                    "its API key (fingerprint {}) is not known at its address",
+                    self.key
+                )
+            }
+            Why::OtherAddress => {
+                "its address, or its API key at this address, is not the one it was known with"
+                    .into()
+            }
+            Why::OtherName => {
+                "its address and API key are those of another place than its name".into()
+            }
+            Why::FromBefore => {
+                "what is known under its name comes from before API keys were compared".into()
+            }
+        }
+    }
+}
+
+impl Operations {
+    pub(super) fn asked(&self, question: Question) -> PlaceProblem {
+        let profile = self.profile();
+        PlaceProblem::Asked {
+            profile: profile.name.clone(),
+            from_variables: profile.from_variables,
+            question: Box::new(question),
+        }
+    }
+
+    /// What a person has to say before anything is sent for this profile; nothing is sent. `None` also where that cannot
+    /// be told now: sending is refused then, with the reason.
+    pub async fn held(&self) -> Option<PlaceProblem> {
+        let caller = self.caller().await.ok()?;
+        match self.directory().foresee(caller).await.ok()? {
+            Foreseen::Asked(question) => Some(self.asked(question)),
+            Foreseen::New => None,
+            Foreseen::Known => match self.may_send().await {
+                Err(Failure::Place(problem)) => Some(problem),
+                _ => None,
+            },
+        }
+    }
+
+    /// The group that proves a key on trial best: its token was seen, the latest of all, and nothing of it is open.
+    pub async fn proof(&self) -> Result<Option<UserGroupId>, DirectoryError> {
+        let open = self.open_rotations().await?;
+        let groups = self.list().await?;
+        let can_prove = groups.into_iter().filter(|group| {
+            group.fingerprint.is_some() && !open.iter().any(|row| row.user_group_id == group.id)
+        });
+        let seen = can_prove.filter_map(|group| Some((group.last_seen?, group.id)));
+        Ok(seen.max_by_key(|(at, _)| *at).map(|(_, id)| id))
+    }
+
+    /// Acknowledges the alarms of the place of that name.
+    pub async fn acknowledge_at(&self, place: &str, reason: &str) -> Result<usize, Failure> {
+        let places = self.places().await.map_err(Failure::NothingSent)?;
+        match places.iter().find(|known| known.name == place) {
+            Some(place) => self.acknowledge(place, reason).await,
+            None => Err(PlaceProblem::NoPlace { name: place.into() }.into()),
+        }
+    }
+
+    /// One line for a profile that is bound to nothing though its name is known with another address: an empty list has
+    /// to say why it is empty.
+    pub async fn known_elsewhere(&self) -> Result<Option<String>, DirectoryError> {
+        let profile = self.profile();
+        if profile.from_variables || self.place().await? != PlaceId::NONE {
+            return Ok(None);
+        }
+        let (name, url) = (&profile.name, profile.url());
+        let others = self.directory().bound_elsewhere(name, &url).await?;
+        Ok(others.first().map(|(url, place)| {
+            format!(
+                "profile {name} is not bound with this address; with {url} it is place {place}. If it is the same \
+                 environment: groupdesk profile bind {name} --same-environment {place}; if not: groupdesk profile bind \
+                 {name} --new-environment"
+            )
+        }))
+    }
+}

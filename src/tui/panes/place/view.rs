@@ -1,0 +1,238 @@
+//! How the question about a place looks: why it is asked, the choices, and what tells the places apart.
+
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+    style::Style,
+};
+
+use super::{Choice, PlacePane, Stage, choices, chosen};
+use crate::{
+    domain::text::visible,
+    operations::{Place, PlaceProblem, Question},
+    tui::{
+        desk::Desk,
+        frame::popup,
+        keymap::{Action, Focus},
+        sheet::Sheet,
+        widgets::paint,
+    },
+};
+
+const WIDTH: u16 = 78;
+/// Of a field and what stands below it.
+const FIELD_ROWS: u16 = 2;
+
+pub(super) fn draw(
+    pane: &PlacePane,
+    buffer: &mut Buffer,
+    area: Rect,
+    desk: &Desk,
+) -> Option<Position> {
+    let mut sheet = Sheet::new(WIDTH.min(area.width).saturating_sub(4), desk.theme);
+    if let Some(said) = &pane.said {
+        sheet.text(said, desk.theme.error());
+        sheet.blank();
+    }
+    let mut at = None;
+    let (title, field) = match &pane.stage {
+        Stage::Choose(question, cursor) => {
+            at = Some(choose(&mut sheet, pane, question, cursor.at, desk));
+            ("Which environment is this?", None)
+        }
+        Stage::New(question) => {
+            new(&mut sheet, pane, question, desk);
+            ("A new environment", None)
+        }
+        Stage::Proof(field, proposed) => {
+            trial(&mut sheet, pane);
+            sheet.blank();
+            let tab = desk.keys.key(Focus::PlaceProof, Action::NextField);
+            let text = match proposed {
+                Some(id) => format!("proposed: {id}; {tab} takes it"),
+                None if pane.looking.is_some() => "looking for one to propose".into(),
+                None => "name one that this place has seen".into(),
+            };
+            sheet.text(&text, desk.theme.title());
+            ("An API key on trial", Some(field))
+        }
+        Stage::Reason(field) => {
+            alarms(&mut sheet, pane, desk);
+            ("Alarm: nothing is sent", Some(field))
+        }
+        Stage::Told => ("Not the same environment", None),
+    };
+    if pane.working.is_some() {
+        sheet.blank();
+        sheet.text("under way", desk.theme.dim());
+    }
+    let field = field.filter(|_| pane.working.is_none());
+    let rows = if field.is_some() { FIELD_ROWS } else { 0 };
+    let height = sheet.height() as u16 + rows + 2;
+    let inner = popup(buffer, area, (WIDTH, height), title, desk.theme);
+    let page = Rect {
+        height: inner.height.saturating_sub(rows),
+        ..inner
+    };
+    // The line of the cursor is always to be seen; before a field the end of the text is.
+    let scroll = match at {
+        Some(line) => (line + 2).saturating_sub(usize::from(page.height)),
+        None if field.is_some() => sheet.last_scroll(page.height),
+        None => 0,
+    };
+    sheet.draw(buffer, page, scroll);
+    let below = Rect {
+        height: rows.min(inner.height),
+        ..paint::row(inner, page.height)
+    };
+    field?.draw(buffer, below, desk.theme, true)
+}
+
+fn profile(pane: &PlacePane) -> &str {
+    match &pane.problem {
+        PlaceProblem::Asked { profile, .. } | PlaceProblem::OnTrial { profile, .. } => profile,
+        _ => "",
+    }
+}
+
+/// Returns the line of the cursor.
+fn choose(
+    sheet: &mut Sheet,
+    pane: &PlacePane,
+    question: &Question,
+    at: usize,
+    desk: &Desk,
+) -> usize {
+    let why = format!(
+        "Profile {}: {}. Nothing is sent, settled or written down before you say which environment it is.",
+        profile(pane),
+        question.reason()
+    );
+    sheet.text(&why, desk.theme.warning());
+    sheet.blank();
+    let first = sheet.height();
+    for line in 0..choices(question) {
+        let here = line == at;
+        let mark = if here { '>' } else { ' ' };
+        let text = match chosen(question, line) {
+            Choice::NotNow => "not now: nothing is sent".to_owned(),
+            Choice::Same(place) => format!(
+                "the same environment as {} ({})",
+                visible(&place.name),
+                used(place, desk)
+            ),
+            Choice::New => "a new environment, which nothing here is known of".into(),
+        };
+        let style = if here {
+            desk.theme.cursor_row()
+        } else {
+            Style::new()
+        };
+        let room = sheet.width().saturating_sub(2);
+        let text = paint::cut(&text, room, desk.theme);
+        sheet.pieces(vec![(format!("{mark} {text:<room$}"), style)]);
+    }
+    sheet.blank();
+    sheet.field("its key", &question.key.to_string(), Style::new(), "");
+    let shown = match chosen(question, at) {
+        Choice::Same(place) => Some(place),
+        Choice::NotNow | Choice::New => question.places.first(),
+    };
+    if let Some(place) = shown {
+        details(sheet, place, desk);
+    }
+    first + at
+}
+
+/// How many groups, and when something was last written down.
+fn used(place: &Place, desk: &Desk) -> String {
+    let groups = match place.groups {
+        1 => "1 group".into(),
+        count => format!("{count} groups"),
+    };
+    match place.last_used {
+        Some(at) => format!("{groups}, used {}", desk.since(at)),
+        None => format!("{groups}, never used"),
+    }
+}
+
+fn details(sheet: &mut Sheet, place: &Place, desk: &Desk) {
+    let open = match place.open {
+        0 => String::new(),
+        open => format!("{open} open"),
+    };
+    sheet.field("place", &place.name, desk.theme.title(), &open);
+    for url in &place.urls {
+        sheet.field("address", url, Style::new(), "");
+    }
+    for key in &place.keys {
+        let state = format!("{}, since {}", key.state.as_str(), desk.since(key.added_at));
+        sheet.field(
+            "known key",
+            &key.fingerprint.to_string(),
+            Style::new(),
+            &state,
+        );
+    }
+    if place.keys.is_empty() {
+        sheet.field("known key", "none", Style::new(), "");
+    }
+}
+
+fn new(sheet: &mut Sheet, pane: &PlacePane, question: &Question, desk: &Desk) {
+    let names = question
+        .places
+        .iter()
+        .map(|place| visible(&place.name).into_owned());
+    let text = format!(
+        "Profile {} becomes a place of its own and begins with an empty list. What is known of {} stays there, with \
+         its open rotations and drafts: nobody settles or finishes them from this profile.",
+        profile(pane),
+        names.collect::<Vec<_>>().join(", ")
+    );
+    sheet.text(&text, Style::new());
+    sheet.blank();
+    sheet.field("its key", &question.key.to_string(), Style::new(), "");
+    sheet.blank();
+    let key = desk.keys.key(Focus::PlaceNew, Action::Confirm);
+    let text = format!("{key} says that it is another environment; Enter does nothing here.");
+    sheet.text(&text, desk.theme.warning());
+}
+
+fn trial(sheet: &mut Sheet, pane: &PlacePane) {
+    let PlaceProblem::OnTrial { profile, place } = &pane.problem else {
+        return;
+    };
+    let text = format!(
+        "The API key of profile {profile} is new at place {place}. Nothing is sent with it but the reading of one group that \
+         you name: the token that comes back must be one that {place} has seen. Any other takes the binding back."
+    );
+    sheet.text(&text, Style::new());
+    sheet.text(
+        "If this is another environment after all, reading can create the group there.",
+        Style::new(),
+    );
+}
+
+fn alarms(sheet: &mut Sheet, pane: &PlacePane, desk: &Desk) {
+    let PlaceProblem::Alarmed { place, alarms } = &pane.problem else {
+        return;
+    };
+    let text = format!(
+        "An answer contradicted place {place}. No group of it is read, changed or settled until a person has looked \
+         into it and says what was found."
+    );
+    sheet.text(&text, Style::new());
+    sheet.blank();
+    for alarm in alarms {
+        let at = alarm.at.strftime("%Y-%m-%d %H:%M UTC");
+        let about = alarm.user_group_id.as_deref().unwrap_or("no group");
+        sheet.field("ALARM", &alarm.what, desk.theme.error(), "");
+        sheet.field(
+            "",
+            &format!("{at}, {about}, by {}", alarm.by),
+            Style::new(),
+            "",
+        );
+    }
+}
