@@ -30,9 +30,11 @@ use super::{
     facts::{self, StatedFacts},
     failure::{Call, CallError, ClientError, Sending},
     masking::Seen,
+    receiving::{announced, read, text},
     recording::{Came, Listener, Note, Place},
     retry_after::retry_after,
     secure::authorities,
+    send_by::{AskBeforeSending, SendBy},
     unclear::Unclear,
     wiped::{self, Buffer},
     wire::{GroupRequest, RotateRequest},
@@ -47,6 +49,7 @@ const IDLE: Duration = Duration::from_secs(15);
 pub struct Client {
     inner: Arc<Inner>,
     listener: Option<Listener>,
+    send_by: Option<SendBy>,
 }
 
 struct Inner {
@@ -137,7 +140,12 @@ impl Client {
         let inner = Inner {
             profile: name(),
             reads: build(base().pool_idle_timeout(IDLE))?,
-            writes: build(base().pool_max_idle_per_host(0).http1_only())?,
+            writes: build(
+                base()
+                    .pool_max_idle_per_host(0)
+                    .http1_only()
+                    .connector_layer(AskBeforeSending),
+            )?,
             timeout: profile.timeout,
             connect_timeout,
             own_authorities,
@@ -150,6 +158,7 @@ impl Client {
         Ok(Self {
             inner: Arc::new(inner),
             listener: None,
+            send_by: None,
         })
     }
 
@@ -159,7 +168,15 @@ impl Client {
         Self {
             inner: Arc::clone(&self.inner),
             listener,
+            send_by: self.send_by.clone(),
         }
+    }
+
+    /// The same client, whose writes leave in time or not at all.
+    #[must_use]
+    pub fn until(mut self, send_by: SendBy) -> Self {
+        self.send_by = Some(send_by);
+        self
     }
 
     /// Gets the group, and creates it when the service does not know it (hazard 1).
@@ -264,7 +281,8 @@ impl Client {
             Note::begin(listener, place, (call, asked), &body)
         });
         let mut came = None;
-        let result = self.inner.exchange(call, body, asked, &mut came).await;
+        let exchange = self.inner.exchange(call, body, asked, &mut came);
+        let result = SendBy::during(self.send_by.clone(), exchange).await;
         if let Some(note) = note {
             note.end(&result, came.as_ref());
         }
@@ -370,31 +388,4 @@ fn base(profile: &Profile, address: &Address) -> reqwest::ClientBuilder {
         builder = builder.tls_certs_only([]);
     }
     builder
-}
-
-/// How long the body says it is, where that is not too long; 0 where it does not say.
-fn announced(response: &reqwest::Response) -> usize {
-    let length = response.content_length().map(usize::try_from);
-    let length = length.and_then(Result::ok);
-    length
-        .filter(|length| *length <= LARGEST_ANSWER)
-        .unwrap_or(0)
-}
-
-/// The body as far as it comes; `false` when it is too large. A redirect's body is not waited for.
-async fn read(response: &mut reqwest::Response, body: &mut Buffer) -> Result<bool, reqwest::Error> {
-    if response.status().is_redirection() {
-        return Ok(true);
-    }
-    while let Some(chunk) = response.chunk().await? {
-        if body.len() + chunk.len() > LARGEST_ANSWER {
-            return Ok(false);
-        }
-        wiped::add(body, &chunk, LARGEST_ANSWER);
-    }
-    Ok(true)
-}
-
-fn text<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Option<&'a str> {
-    headers.get(name)?.to_str().ok()
 }

@@ -3,7 +3,7 @@
 
 use std::{error::Error as _, io, time::Duration};
 
-use super::{secure::Distrust, words::Scrub};
+use super::{secure::Distrust, send_by::TooLate, words::Scrub};
 
 /// Why a profile cannot be called at all. Nothing was sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -121,6 +121,9 @@ pub enum NotSent {
     Tls { host: String, why: Distrust },
     #[error("no connection to {host}: {words}")]
     Other { host: String, words: String },
+    /// The connection stood, but by then others could have settled that nothing was sent.
+    #[error("the connection to {0} stood too late to send anything over it")]
+    Late(String),
 }
 
 impl NotSent {
@@ -133,6 +136,9 @@ impl NotSent {
                 "check the network, the firewall and `base_url`"
             }
             Self::Tls { why, .. } => why.next(),
+            Self::Late(_) => {
+                "this machine slept or was very busy: look at the group, then try again"
+            }
         }
     }
 }
@@ -219,6 +225,9 @@ impl Sending<'_> {
     fn not_connected(&self, error: &reqwest::Error, scrub: &Scrub<'_>) -> NotSent {
         let host = self.host.to_owned();
         let kind = io_error(error).map(io::Error::kind);
+        if chain(error).any(<dyn std::error::Error>::is::<TooLate>) {
+            return NotSent::Late(host);
+        }
         if error.is_timeout() {
             return NotSent::TimedOut {
                 host,

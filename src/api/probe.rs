@@ -195,6 +195,7 @@ fn judged(result: &Result<Reply, CallError>, has_slash: bool) -> (Finding, Strin
             let next = match why {
                 NotSent::Tls { why, .. } => why.next(),
                 NotSent::Refused(_)
+                | NotSent::Late(_)
                 | NotSent::Name(_)
                 | NotSent::TimedOut { .. }
                 | NotSent::Other { .. } => "check the base URL and the network",

@@ -12,7 +12,7 @@ use super::{
     exit::Exit,
     import::{
         checked::Checked,
-        plan,
+        plan::{self, Shown},
         send::{self, Job},
     },
     print,
@@ -41,7 +41,7 @@ pub(super) async fn run(global: &Global, arguments: Apply) -> Result<Exit, Stop>
         () = signals.next() => return Err(Stop::Interrupted { in_flight: false }),
         prepared = Box::pin(prepare(&session, &arguments)) => prepared?,
     };
-    let (checked, permit) = match prepared {
+    let (checked, permit, shown) = match prepared {
         Ok(ready) => ready,
         Err(exit) => return Ok(exit),
     };
@@ -49,6 +49,7 @@ pub(super) async fn run(global: &Global, arguments: Apply) -> Result<Exit, Stop>
         permit,
         pace: arguments.speed.pace(),
         import: None,
+        bases: shown.bases,
     };
     send::run(&session, &mut signals, &checked, job).await
 }
@@ -66,7 +67,7 @@ fn sending(plan: Plan) -> Sending {
 async fn prepare(
     session: &Session,
     arguments: &Apply,
-) -> Result<Result<(Checked, Permit), Exit>, Stop> {
+) -> Result<Result<(Checked, Permit, Shown), Exit>, Stop> {
     let sources = sources(&arguments.path)?;
     let Some(checked) = Checked::of(sources, session.json).await? else {
         return Ok(Err(Exit::Usage));
@@ -76,7 +77,8 @@ async fn prepare(
         update: true,
         only_differences: true,
     };
-    let plan = plan::tell(session, &checked, all).await?;
+    let shown = plan::tell(session, &checked, all, arguments.refresh).await?;
+    let plan = shown.plan;
     if arguments.prune_report {
         prune_report(session, &checked.ids).await?;
     }
@@ -87,7 +89,7 @@ async fn prepare(
     print::context(&plan::in_words(all, plan));
     let operations = &session.operations;
     if plan.to_do() == 0 {
-        return Ok(Ok((checked, Permit::nothing())));
+        return Ok(Ok((checked, Permit::nothing(), shown)));
     }
     let permit = operations.sending_permitted(sending(plan), plan.to_do())?;
     ask::can_be_asked(session, arguments.mutation.yes)?;
@@ -96,7 +98,7 @@ async fn prepare(
     let words = format!("apply {} in {profile}", plan.to_do());
     let what = "Groups are created and changed; none can be deleted again.";
     ask::confirm(arguments.mutation.yes, what, Question::TypeWords(&words)).await?;
-    Ok(Ok((checked, permit)))
+    Ok(Ok((checked, permit, shown)))
 }
 
 /// Known groups that the files do not have.

@@ -11,7 +11,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
-pub(super) use below::{Demo, Keys, Rotations, RotationsCommand, Serve, ServeCommand};
+pub(super) use below::{Abandoned, Demo, Keys, Rotations, RotationsCommand, Serve, ServeCommand};
 pub(super) use bulk::Bulk;
 pub(super) use exchange::{Apply, Export, FileFormat, Import};
 pub(super) use get::Get;
@@ -110,7 +110,7 @@ pub(super) enum Command {
     Rotate(Rotate),
     /// Tell who did what to which group, the newest first
     #[command(
-        after_help = "Examples:\n  groupdesk history --limit 20\n  groupdesk history acme-eu --json"
+        after_help = "Examples:\n  groupdesk history --limit 20\n  groupdesk history acme-eu --json\n  groupdesk history --open"
     )]
     History {
         /// Only of this group
@@ -119,6 +119,9 @@ pub(super) enum Command {
         /// At most this many lines
         #[arg(long, value_name = "N")]
         limit: Option<usize>,
+        /// Only creates and updates of which nobody knows yet whether they took effect
+        #[arg(long, conflicts_with = "limit")]
+        open: bool,
     },
     /// List rotations of this profile, the newest first; settle or abandon open ones
     #[command(

@@ -7,16 +7,19 @@ use serde_json::{Value, json};
 
 use super::{
     args::{Global, user_group_id},
+    ask::{self, Asking},
     exit::Exit,
     human, print,
-    session::overrides,
+    profile::facts,
+    session::{InFlight, Session, overrides},
     signals::Signals,
     stop::Stop,
 };
 use crate::{
+    config::guard::Level,
     domain::group::UserGroupId,
     operations::{
-        Clock,
+        Assurance, Clock, Guarded,
         doctor::{Finding, Report, Severity, Terminal, Visit, examine},
     },
     tui::{keymap, theme::Theme},
@@ -25,7 +28,7 @@ use crate::{
 /// Columns where there is no terminal: the report goes into tickets.
 const COLUMNS: usize = 80;
 
-/// Look at configuration, API key, network, service, clock, directory and terminal; creates and changes nothing
+/// Look at configuration, API key, network, service, clock, directory and terminal; creates and changes nothing without --probe
 #[derive(Debug, Args)]
 #[command(
     after_help = "The report is safe to paste: no API key, no token, no group but the one of --id.\n\n\
@@ -37,9 +40,36 @@ pub(super) struct Doctor {
     /// Also read this group, which the directory must know: tells whether the body of a GET survives the way
     #[arg(long, value_name = "ID", value_parser = user_group_id)]
     id: Option<UserGroupId>,
+    /// Prove with this expendable group what the service does where its interface is silent: it is changed and put back
+    #[arg(long, value_name = "ID", value_parser = user_group_id, conflicts_with = "id")]
+    probe: Option<UserGroupId>,
+    /// With --probe: do not ask
+    #[arg(long, short = 'y', requires = "probe")]
+    yes: bool,
+}
+
+/// Changes the group and puts it back; asks for its id.
+async fn probe(global: &Global, id: &UserGroupId, yes: bool) -> Result<Exit, Stop> {
+    let session = Session::open(global, InFlight::default())?;
+    session.operations.permitted(Guarded::Update)?;
+    session.operations.known(id, Assurance::KnownOnly).await?;
+    ask::can_be_asked(&session, yes)?;
+    session.say_where();
+    let what = format!(
+        "Change \"{id}\" several times, and put it back as it is known here? Its dashboards may fail meanwhile."
+    );
+    let asking = Asking::about(&session, Guarded::Update, id, Level::Typed);
+    ask::confirm(yes, &what, asking.question(id)).await?;
+    let probing = Box::pin(session.operations.probe_facts(id));
+    let facts = session.in_flight.during(probing).await;
+    facts::print(&session, &facts.map_err(Stop::of_mutation)?)?;
+    Ok(Exit::Done)
 }
 
 pub(super) async fn run(global: &Global, arguments: Doctor) -> Result<Exit, Stop> {
+    if let Some(id) = &arguments.probe {
+        return probe(global, id, arguments.yes).await;
+    }
     let mut signals = Signals::new()?;
     let overrides = overrides(global);
     let theme = Theme::detect(global.ascii, |name| {

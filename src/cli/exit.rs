@@ -170,17 +170,24 @@ impl Exit {
             | Failure::CreatedByGet { .. }
             | Failure::WrongEnvironment { .. }
             | Failure::ChangedElsewhere { .. }
+            | Failure::Held(_)
+            | Failure::NotExpendable { .. }
+            | Failure::ChangedSince { .. }
+            | Failure::NotKnownEnough(_)
             | Failure::NeverSeen { .. }
             | Failure::RotationTaken { .. }
             | Failure::TokenChanged { .. }
             | Failure::NotOpen { .. }
-            | Failure::UnderWay { .. } => Self::Guarded,
+            | Failure::UnderWay { .. }
+            | Failure::ChangeEnded { .. }
+            | Failure::ChangeUnderWay { .. } => Self::Guarded,
             Failure::Place(problem) => Self::of_place(problem),
             Failure::Key(_)
             | Failure::KeyRefused { .. }
             | Failure::Client(ClientError::NoKey(_) | ClientError::Key(_)) => Self::Key,
             Failure::Client(_)
             | Failure::NoRotation { .. }
+            | Failure::NoChange { .. }
             | Failure::NoReason
             | Failure::TooLarge(_)
             | Failure::NoHandOff(_)

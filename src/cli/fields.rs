@@ -13,6 +13,7 @@ use crate::{
     domain::{
         change::Wanted,
         exchange::{Read, Reader, Row},
+        facts::Field,
         group::UserGroupId,
         near::near,
         size::fits,
@@ -34,15 +35,6 @@ pub(super) struct Edits {
     unmap: Vec<String>,
     property: Vec<(String, Value)>,
     remove_property: Vec<String>,
-}
-
-/// What stands for a field of which nothing is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unknown {
-    /// A new group: there is nothing yet.
-    IsEmpty,
-    /// The service may hold something: single rows cannot be laid over it (hazard 4 of service.md).
-    IsUnknown,
 }
 
 impl Edits {
@@ -116,11 +108,19 @@ impl Edits {
         })
     }
 
-    /// What is wanted in all, starting from what is known.
-    pub(super) fn apply(&self, base: &Wanted, unknown: Unknown) -> Result<Wanted, Stop> {
+    /// The fields that are given whole.
+    pub(super) fn whole(&self) -> Vec<Field> {
+        let mapping = self.said.mapping.is_some().then_some(Field::Mapping);
+        let properties = self.said.properties.is_some().then_some(Field::Properties);
+        mapping.into_iter().chain(properties).collect()
+    }
+
+    /// What is wanted in all, starting from what is known. Single changes of what is not known stand alone; whether they
+    /// may be sent so is decided later.
+    pub(super) fn apply(&self, base: &Wanted) -> Result<Wanted, Stop> {
         let mut wanted = self.said.over(base);
         if !(self.map.is_empty() && self.unmap.is_empty()) {
-            let mapping = opened(&mut wanted.mapping, unknown, "mapping")?;
+            let mapping = wanted.mapping.get_or_insert_default();
             for key in &self.unmap {
                 if mapping.shift_remove(key).is_none() {
                     let what = "--unmap: the mapping has no row";
@@ -130,7 +130,7 @@ impl Edits {
             mapping.extend(self.map.iter().cloned());
         }
         if !(self.property.is_empty() && self.remove_property.is_empty()) {
-            let properties = opened(&mut wanted.properties, unknown, "properties")?;
+            let properties = wanted.properties.get_or_insert_default();
             for key in &self.remove_property {
                 if properties.shift_remove(key).is_none() {
                     let what = "--remove-property: the properties have no key";
@@ -153,20 +153,6 @@ fn not_there<'a>(what: &str, key: &str, known: impl Iterator<Item = &'a String>)
         "{what} \"{}\"; nothing was changed{meant}",
         visible(key)
     ))
-}
-
-fn opened<'w, T: Default>(
-    field: &'w mut Option<T>,
-    unknown: Unknown,
-    name: &str,
-) -> Result<&'w mut T, Stop> {
-    if field.is_none() && unknown == Unknown::IsUnknown {
-        return Err(Stop::Guarded(format!(
-            "this desk does not know the {name} of this group, and the service may not tell: single changes would replace \
-             all of it; nothing was changed. Give the whole with --{name} FILE"
-        )));
-    }
-    Ok(field.get_or_insert_default())
 }
 
 /// The one group of a file, in whichever of the formats of `export`.
@@ -296,7 +282,7 @@ mod tests {
             ..Fields::default()
         };
         let edits = Edits::read_now(&fields, vec!["7".into()], vec!["x".into()]).expect("read");
-        let wanted = edits.apply(&base, Unknown::IsUnknown).expect("applied");
+        let wanted = edits.apply(&base).expect("applied");
         assert_eq!(wanted.name.as_deref(), Some("Acme"));
         let mapping = serde_json::to_string(&wanted.mapping).expect("JSON");
         assert_eq!(mapping, r#"{"40":"9=9","8":"2"}"#);
@@ -305,18 +291,27 @@ mod tests {
     }
 
     #[test]
-    fn a_row_cannot_be_laid_over_an_unknown_mapping() {
+    fn what_is_given_by_a_file_is_whole_and_rows_are_not() {
         let fields = Fields {
             map: vec!["40=1".into()],
             ..Fields::default()
         };
-        let edits = edits(&fields).expect("read");
-        let base = Wanted::default();
-        assert!(matches!(
-            edits.apply(&base, Unknown::IsUnknown),
-            Err(Stop::Guarded(_))
-        ));
-        assert!(edits.apply(&base, Unknown::IsEmpty).is_ok());
+        let rows = edits(&fields).expect("read");
+        assert_eq!(rows.whole(), []);
+        let wanted = rows.apply(&Wanted::default()).expect("applied");
+        assert_eq!(wanted.mapping.map(|rows| rows.len()), Some(1));
+        let whole = Edits {
+            said: wanted_mapping(),
+            ..Edits::default()
+        };
+        assert_eq!(whole.whole(), [Field::Mapping]);
+    }
+
+    fn wanted_mapping() -> Wanted {
+        Wanted {
+            mapping: Some([("40".to_owned(), "1".to_owned())].into_iter().collect()),
+            ..Wanted::default()
+        }
     }
 
     #[test]
@@ -345,6 +340,6 @@ mod tests {
             unmap: vec!["1".into()],
             ..Edits::default()
         };
-        assert!(nothing.apply(&Wanted::default(), Unknown::IsEmpty).is_err());
+        assert!(nothing.apply(&Wanted::default()).is_err());
     }
 }

@@ -81,6 +81,23 @@ pub(super) async fn get(session: &Session, arguments: Get) -> Result<Exit, Stop>
     mutations::answer(session, &done, None, &token, file.as_mut())
 }
 
+/// Creates and updates whose end is open: the group is read again by whoever wants to know.
+pub(super) async fn open_changes(
+    session: &Session,
+    id: Option<&UserGroupId>,
+) -> Result<Exit, Stop> {
+    let mut changes = session.operations.open_changes().await?;
+    changes.retain(|change| id.is_none_or(|id| change.user_group_id == *id));
+    if session.json {
+        print::json(&changes.iter().map(json::change).collect::<Vec<_>>())?;
+    } else if changes.is_empty() {
+        print::say("no create and no update is open");
+    } else {
+        print::result(&human::changes(&changes, session.operations.now()))?;
+    }
+    Ok(Exit::Done)
+}
+
 pub(super) async fn history(
     session: &Session,
     id: Option<UserGroupId>,

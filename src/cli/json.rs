@@ -14,7 +14,7 @@ use crate::{
         known::KnownGroup,
         token::Token,
     },
-    operations::{self, Done, JournalRow, Recovered},
+    operations::{self, Done, JournalRow, Mutation, Recovered},
 };
 
 /// A group as `list` and `show` print it.
@@ -132,6 +132,22 @@ pub(super) fn entry(line: &Numbered<Entry>) -> Value {
         "reason": reason,
         "changes": changes,
         "note": note,
+    })
+}
+
+/// A create or an update as `history --open` prints it.
+pub(super) fn change(change: &Mutation) -> Value {
+    json!({
+        "change": format!("m{}", change.id.0),
+        "at": change.since().to_string(),
+        "by": change.by,
+        "profile": change.profile,
+        "user_group_id": change.user_group_id.as_str(),
+        "operation": change.operation.as_str(),
+        "state": change.state.as_str(),
+        "outcome": change.ending.map(Ending::as_str),
+        "changes": change.changes,
+        "note": change.note,
     })
 }
 

@@ -145,7 +145,8 @@ async fn one(session: &Session, command: Command) -> Result<Exit, Stop> {
         Command::List => groups::list(session).await,
         Command::Show { id } => groups::show(session, &id).await,
         Command::Get(get) => groups::get(session, get).await,
-        Command::History { id, limit } => groups::history(session, id, limit).await,
+        Command::History { id, open: true, .. } => groups::open_changes(session, id.as_ref()).await,
+        Command::History { id, limit, .. } => groups::history(session, id, limit).await,
         Command::Create(create) => mutations::create(session, create).await,
         Command::Update(update) => mutations::update(session, update).await,
         Command::Rotate(rotate) if rotate.token_stdin => {

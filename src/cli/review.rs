@@ -4,15 +4,19 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::{print, session::Session, stop::Stop};
+use jiff::Timestamp;
+
+use super::{human::ago, print, session::Session, stop::Stop};
 use crate::{
     api::inspect::{Method, request_json},
     domain::{
-        change::{Change, Field, Mark, Row, Wanted},
+        change::{Change, Field as Changed, Mark, Row, Wanted},
+        facts::Field,
         group::UserGroupId,
         text::visible,
+        update::Plan,
     },
-    operations::{changes_json, request},
+    operations::{Done, changes_json, request},
 };
 
 /// The changed rows, one a line, with the signs of console.md.
@@ -21,7 +25,7 @@ use crate::{
 pub(super) fn lines(change: &Change, is_creation: bool) -> String {
     let mut text = String::new();
     for (name, field) in change.fields() {
-        if matches!(field, Field::Replaced(_)) && !is_creation {
+        if matches!(field, Changed::Replaced(_)) && !is_creation {
             line(
                 &mut text,
                 &format!(
@@ -40,6 +44,47 @@ pub(super) fn lines(change: &Change, is_creation: bool) -> String {
                 &format!("{} {place}: {}", row.mark().sign(), values(row)),
             );
         }
+    }
+    text
+}
+
+/// What of the request a person did not change: replaced whole, or travelling along, each with its age.
+pub(super) fn beside(plan: &Plan, read: &Done, now: Timestamp) -> String {
+    let mut text = String::new();
+    for field in &plan.replaced {
+        line(&mut text, &format!("! {}: replaced whole", field.as_str()));
+    }
+    for field in Field::ALL {
+        let known = plan.travels.iter().any(|travels| travels.field == field);
+        let is_sent = match field {
+            Field::Name => plan.send.name.is_some(),
+            Field::Mapping => plan.send.mapping.is_some(),
+            Field::Properties => plan.send.properties.is_some(),
+        };
+        if !known && !is_sent {
+            line(&mut text, &format!("  {}: left out", field.as_str()));
+        }
+    }
+    for travels in plan.travels.iter().filter(|travels| !travels.is_read) {
+        line(
+            &mut text,
+            &format!(
+                "  {}: sent along as last known, {}",
+                travels.field.as_str(),
+                ago(travels.at, now)
+            ),
+        );
+    }
+    for open in &read.open {
+        line(
+            &mut text,
+            &format!(
+                "! the {} of {} may have arrived: m{} in `groupdesk history --open`",
+                open.operation.as_str(),
+                open.since().strftime("%Y-%m-%d %H:%M UTC"),
+                open.id.0
+            ),
+        );
     }
     text
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    args::{Rotations, RotationsCommand},
+    args::{Abandoned, Rotations, RotationsCommand},
     ask::{self, Question},
     exit::Exit,
     human, json, print,
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     domain::rotation::{Event, State},
-    operations::{Guarded, Recovered, RotationId},
+    operations::{Guarded, MutationId, Recovered, RotationId},
 };
 
 /// Groups read at the same time.
@@ -23,9 +23,10 @@ pub(super) async fn run(session: &Session, arguments: Rotations) -> Result<Exit,
         None => list(session, arguments.open).await,
         Some(RotationsCommand::HandOff(which)) => super::handoff::run(session, which).await,
         Some(RotationsCommand::Settle { ids }) => settle(session, &ids).await,
-        Some(RotationsCommand::Abandon { id, reason, yes }) => {
-            abandon(session, RotationId(id), &reason, yes).await
-        }
+        Some(RotationsCommand::Abandon { id, reason, yes }) => match id {
+            Abandoned::Rotation(id) => abandon(session, RotationId(id), &reason, yes).await,
+            Abandoned::Change(id) => abandon_change(session, MutationId(id), &reason, yes).await,
+        },
     }
 }
 
@@ -72,7 +73,58 @@ async fn settle(session: &Session, ids: &[i64]) -> Result<Exit, Stop> {
     if session.operations.has_open_elsewhere().await? {
         return Ok(Exit::Unknown);
     }
-    Ok(Exit::of_recovered(&all))
+    let changes = if ids.is_empty() {
+        settle_changes(session).await?
+    } else {
+        Exit::Done
+    };
+    Ok(match Exit::of_recovered(&all) {
+        Exit::Done => changes,
+        exit => exit,
+    })
+}
+
+/// Creates and updates are settled along with them.
+async fn settle_changes(session: &Session) -> Result<Exit, Stop> {
+    let open = session.operations.settle_changes().await?;
+    for change in &open {
+        print::alarm(&format!(
+            "{} m{} of \"{}\" stays {}: nobody can tell whether it took effect; `groupdesk history --open` shows it, \
+             `groupdesk rotations abandon m{} --reason WHY` closes it",
+            change.operation.as_str(),
+            change.id.0,
+            change.user_group_id,
+            change.state.as_str(),
+            change.id.0
+        ));
+    }
+    Ok(if open.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Unknown
+    })
+}
+
+async fn abandon_change(
+    session: &Session,
+    id: MutationId,
+    reason: &str,
+    yes: bool,
+) -> Result<Exit, Stop> {
+    session.operations.permitted(Guarded::Abandon)?;
+    ask::can_be_asked(session, yes)?;
+    let what = format!(
+        "Close m{}? Nobody will find out whether it took effect.",
+        id.0
+    );
+    ask::confirm(yes, &what, Question::YesOrNo).await?;
+    let change = session.operations.abandon_change(id, reason).await?;
+    if session.json {
+        print::json(&json::change(&change))?;
+    } else {
+        print::result(&human::changes(&[change], session.operations.now()))?;
+    }
+    Ok(Exit::Done)
 }
 
 /// One line for the person, as soon as it is known.

@@ -1,15 +1,18 @@
 //! What a command works with: the operations of the chosen profile, how to print, and whether a change is in flight.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    io::IsTerminal,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use super::{args::Global, print, stop::Stop};
 use crate::{
     config::{Environment, Overrides, Settings},
     directory::Directory,
-    operations::{Clock, Operations},
+    operations::{Clock, Held, Operations},
 };
 
 /// A change was sent, or is about to be, and its outcome is not known yet.
@@ -40,20 +43,29 @@ pub(super) struct Session {
 
 impl Session {
     pub(super) fn open(global: &Global, in_flight: InFlight) -> Result<Self, Stop> {
-        let overrides = overrides(global);
+        Self::of(overrides(global), global.json, global.no_input, in_flight)
+    }
+
+    pub(super) fn of(
+        overrides: Overrides,
+        json: bool,
+        no_input: bool,
+        in_flight: InFlight,
+    ) -> Result<Self, Stop> {
         let settings = Settings::load(&overrides)?;
         let profile = settings.profile(None)?.clone();
         let directory = Directory::open(&settings.directory)?;
+        let operations = Operations::new(
+            profile,
+            overrides.env,
+            directory,
+            settings.operator,
+            Clock::System,
+        );
         Ok(Self {
-            operations: Operations::new(
-                profile,
-                overrides.env,
-                directory,
-                settings.operator,
-                Clock::System,
-            ),
-            json: global.json,
-            no_input: global.no_input,
+            operations: operations.telling(Arc::new(say_who_is_waited_for)),
+            json,
+            no_input,
             in_flight,
         })
     }
@@ -91,6 +103,13 @@ impl Session {
             profile.name,
             profile.url()
         ));
+    }
+}
+
+/// For a person who sits there; a program only wants to know how it ends.
+fn say_who_is_waited_for(held: &Held) {
+    if std::io::stderr().is_terminal() {
+        print::say(&format!("waiting: {held}"));
     }
 }
 

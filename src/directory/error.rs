@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf, sync::Arc};
 
-use super::RotationId;
+use super::{MutationId, RotationId};
 use crate::domain::{known::Lesson, rotation::State};
 
 /// Why the directory did not do what was asked. Nothing was recorded, unless [`DirectoryError::Failed`] says otherwise.
@@ -85,6 +85,17 @@ pub enum DirectoryError {
     /// comes back.
     #[error("another token of the group became known meanwhile; read the group again")]
     Overtaken(Box<Lesson>),
+    /// An outcome of the group was written down after the reading had left; nothing of the record was written, and the
+    /// lesson comes back.
+    #[error("the group was changed from here while it was being read; read it again")]
+    ReadOvertaken(Box<Lesson>),
+    /// Another process has moved the mutation on: it had taken this one for dead.
+    #[error(
+        "this took so long that another process gave up the claim on the group (number {}); look at the group, then try \
+         again",
+        id.0
+    )]
+    ClaimMoved { id: MutationId },
     #[error("there is no rotation {} in this profile; list them with `groupdesk rotations`", id.0)]
     NoRotation { id: RotationId },
     #[error("there is no batch {0} in this profile; leave the number out to take the newest one")]

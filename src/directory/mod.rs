@@ -7,7 +7,9 @@ mod boot;
 mod columns;
 mod draft;
 mod error;
+mod facts;
 mod import;
+mod mutation;
 mod place;
 mod replay;
 mod request;
@@ -41,7 +43,9 @@ pub use batch::{Batch, BatchId, BatchItem, ItemKey, NewBatch};
 pub use boot::BootTime;
 pub use draft::{DraftSaved, KeptDraft, OtherDraft};
 pub use error::DirectoryError;
+pub use facts::{Fact, Statement};
 pub use import::{Import, ImportId};
+pub use mutation::{Claimed, Mutation, MutationId, MutationIntent, MutationStep};
 pub use place::{
     Alarm, Answer, Binding, Bound, Caller, Foreseen, Gate, KeyId, KeyState, OtherPlace, Place,
     PlaceEvent, PlaceId, PlaceKey, Question, Refusal, Why,

@@ -3,6 +3,7 @@
 //! Parameters are `$1`, `$2`, … and first appear in that order: SQLite numbers them by first appearance.
 
 mod filter;
+pub(super) mod mutations;
 pub(super) mod places;
 
 pub(super) use filter::{Parameter, history, rotations};
@@ -247,8 +248,16 @@ pub(super) const CONTENTS: &str = concat!(
     "SELECT (SELECT COUNT(*) FROM user_groups), (SELECT COUNT(*) FROM rotations WHERE ",
     open_states!(),
     "), (SELECT COUNT(*) FROM rotations WHERE handoff = 'pending'), \
-     (SELECT COUNT(*) FROM rotations WHERE handoff = 'failed'), (SELECT COUNT(*) FROM drafts)"
+     (SELECT COUNT(*) FROM rotations WHERE handoff = 'failed'), (SELECT COUNT(*) FROM drafts), \
+     (SELECT COUNT(*) FROM mutations WHERE rotation_id IS NULL AND state IN ('sent', 'unknown', 'open'))"
 );
+
+pub(super) const FACTS: &str = "SELECT fact, value, source, at, by FROM facts WHERE place = $1";
+
+pub(super) const STATE_FACT: &str = "\
+INSERT INTO facts (place, fact, value, source, at, by) VALUES ($1, $2, $3, $4, $5, $6) \
+ON CONFLICT (place, fact) DO UPDATE SET value = excluded.value, source = excluded.source, at = excluded.at, \
+ by = excluded.by";
 
 pub(super) const META: &str = "SELECT value FROM meta WHERE key = $1";
 
@@ -261,7 +270,7 @@ const OPEN: &str = open_states!();
 pub(super) mod tests {
     use super::*;
     use crate::directory::{HistoryFilter, PlaceId, RotationFilter};
-    use crate::domain::rotation::State;
+    use crate::domain::{mutation, rotation::State};
 
     #[test]
     fn parameters_first_appear_in_order() {
@@ -300,9 +309,20 @@ pub(super) mod tests {
             HAPPENINGS,
             VIEW,
             KEEP_VIEW,
+            FACTS,
+            STATE_FACT,
             META,
             ADD_META,
             NEXT_DRAFT,
+            mutations::HOLDER,
+            mutations::BEGIN,
+            mutations::ONE,
+            mutations::OPEN,
+            mutations::OPEN_OF_GROUP,
+            mutations::STEP,
+            mutations::COUNT_RECORDED,
+            mutations::RECORDED,
+            mutations::FOLLOW_ROTATION,
         ] {
             must_be_in_order(text);
         }
@@ -329,6 +349,21 @@ pub(super) mod tests {
         assert_eq!(OPEN, format!("state IN ({})", words.join(", ")));
         let schema = include_str!("../../assets/migrations/directory/0001_begin.sql");
         assert!(schema.contains(&format!("WHERE {OPEN};")));
+    }
+
+    #[test]
+    fn the_states_that_hold_and_are_open_are_those_of_the_domain_and_of_the_indexes() {
+        let list = |is: fn(mutation::State) -> bool| {
+            let words = mutation::State::ALL.into_iter().filter(|state| is(*state));
+            let words: Vec<_> = words.map(|state| format!("'{}'", state.as_str())).collect();
+            format!("state IN ({})", words.join(", "))
+        };
+        assert_eq!(mutations::HOLDS, list(mutation::State::holds));
+        assert_eq!(mutations::IS_OPEN, list(mutation::State::is_open));
+        let schema = include_str!("../../assets/migrations/directory/0008_mutations.sql");
+        for states in [mutations::HOLDS, mutations::IS_OPEN] {
+            assert!(schema.contains(&format!("WHERE {states};")), "{states}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{BootTime, ItemKey, KeyId, PlaceId};
+use super::{BootTime, ItemKey, KeyId, Mutation, MutationStep, PlaceId};
 
 use crate::domain::{
     group::UserGroupId,
@@ -25,9 +25,12 @@ pub struct Record {
     pub entry: Option<Entry>,
     pub rotation: Option<RotationStep>,
     pub handoff: Option<HandOffStep>,
+    pub mutation: Option<MutationStep>,
     pub upon: Upon,
     /// The exchange created the group.
     pub created: bool,
+    /// Of a reading: how many outcomes of the group were written down before it left; more by now refuse the record.
+    pub since: Option<i64>,
     /// The API key that the exchange was made with.
     pub key: Option<KeyId>,
     /// Something in the answer that contradicts the place, in words; stands beside an entry.
@@ -83,6 +86,10 @@ pub struct Standing {
     pub group: Option<KnownGroup>,
     /// Rotations of which something is still to be found out, the last begun first.
     pub open: Vec<JournalRow>,
+    /// Creates and updates of which something is still to be found out, the last begun first.
+    pub mutations: Vec<Mutation>,
+    /// How many outcomes of such were written down so far.
+    pub recorded: i64,
 }
 
 /// A rotation to begin.
@@ -115,6 +122,8 @@ pub enum Begun {
     Started(RotationId),
     /// Another rotation already holds this token, or has taken the item of the batch; nothing may be sent.
     TakenBy(JournalRow),
+    /// A create or an update holds the group; nothing may be sent yet.
+    HeldBy(Box<Mutation>),
 }
 
 /// A rotation as journalled.

@@ -27,6 +27,16 @@ impl Wanted {
         }
     }
 
+    /// Only the fields that `said` names.
+    #[must_use]
+    pub fn touched_by(self, said: &Self) -> Self {
+        Self {
+            name: self.name.filter(|_| said.name.is_some()),
+            mapping: self.mapping.filter(|_| said.mapping.is_some()),
+            properties: self.properties.filter(|_| said.properties.is_some()),
+        }
+    }
+
     /// The fields of `self`, and where it is silent those of `base`.
     #[must_use]
     pub fn over(&self, base: &Self) -> Self {

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use super::{PlaceProblem, Warning};
+use super::{Held, NotKnownEnough, PlaceProblem, Warning};
 use crate::{
     api::{
         answer::advice,
         failure::{CallError, ClientError},
     },
     config::{KeyError, guard::Operation},
-    directory::{DirectoryError, RotationId},
+    directory::{DirectoryError, MutationId, RotationId},
     domain::{
         group::{EnvironmentTag, UserGroupId},
         history::Ending,
@@ -76,6 +76,28 @@ pub enum Failure {
         /// Name, rows of the mapping, keys of the properties; made visible.
         what: Vec<String>,
     },
+    /// A probe changes the group and puts it back: what is open, unread or alarming could not be told apart from that.
+    #[error(
+        "\"{id}\" is not fit for a probe: its name must have been read, nothing of it may be open, and no alarm may stand; \
+         nothing was sent"
+    )]
+    NotExpendable { id: UserGroupId },
+    /// Another mutation of the group is not over.
+    #[error("{0}; nothing was sent")]
+    Held(Box<Held>),
+    /// What the person touches is not any more as it was reviewed.
+    #[error(
+        "\"{id}\" was changed since it was reviewed: {}; nothing was sent. Look at it again, then decide",
+        what.join("; ")
+    )]
+    ChangedSince {
+        id: UserGroupId,
+        /// The part with both values; made visible.
+        what: Vec<String>,
+    },
+    /// What would be sent cannot be known well enough, and nobody vouched for it.
+    #[error("{0}; nothing was sent")]
+    NotKnownEnough(Box<NotKnownEnough>),
     /// There is no copy to compare with.
     #[error(
         "\"{id}\" was never seen at the service from here, so nobody can tell whether it was changed; nothing was sent. \
@@ -120,6 +142,23 @@ pub enum Failure {
     )]
     UnderWay {
         id: RotationId,
+        by: String,
+        wait: Duration,
+    },
+    #[error(
+        "there is no create or update m{} in this profile; nothing was changed; `groupdesk history --open` lists them",
+        id.0
+    )]
+    NoChange { id: MutationId },
+    #[error("m{} has ended: there is nothing to abandon, and nothing was changed", id.0)]
+    ChangeEnded { id: MutationId },
+    #[error(
+        "m{} was begun by {by} a short while ago and may still take effect; nothing was changed; try again in {} s",
+        id.0,
+        wait.as_secs() + 1
+    )]
+    ChangeUnderWay {
+        id: MutationId,
         by: String,
         wait: Duration,
     },
@@ -220,12 +259,19 @@ impl Failure {
             | Self::TooLarge(_)
             | Self::CreatedByGet { .. }
             | Self::ChangedElsewhere { .. }
+            | Self::Held(_)
+            | Self::NotExpendable { .. }
+            | Self::ChangedSince { .. }
+            | Self::NotKnownEnough(_)
             | Self::NeverSeen { .. }
             | Self::RotationTaken { .. }
             | Self::TokenChanged { .. }
             | Self::NoRotation { .. }
             | Self::NotOpen { .. }
             | Self::UnderWay { .. }
+            | Self::NoChange { .. }
+            | Self::ChangeEnded { .. }
+            | Self::ChangeUnderWay { .. }
             | Self::NoReason
             | Self::Place(_)
             | Self::Key(_)
@@ -261,12 +307,19 @@ impl Failure {
             | Self::TooLarge(_)
             | Self::WrongEnvironment { .. }
             | Self::ChangedElsewhere { .. }
+            | Self::Held(_)
+            | Self::NotExpendable { .. }
+            | Self::ChangedSince { .. }
+            | Self::NotKnownEnough(_)
             | Self::NeverSeen { .. }
             | Self::RotationTaken { .. }
             | Self::TokenChanged { .. }
             | Self::NoRotation { .. }
             | Self::NotOpen { .. }
             | Self::UnderWay { .. }
+            | Self::NoChange { .. }
+            | Self::ChangeEnded { .. }
+            | Self::ChangeUnderWay { .. }
             | Self::NoReason
             | Self::Place(_)
             | Self::Key(_)
@@ -316,40 +369,4 @@ fn what_next(state: State) -> &'static str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn id() -> UserGroupId {
-        UserGroupId::parse("acme").expect("an id")
-    }
-
-    #[test]
-    fn a_rotation_that_is_there_already_says_what_to_do_about_it() {
-        for (state, words) in [
-            (State::Sent, "Wait for it"),
-            (State::Unknown, "never rotate to find out"),
-            (State::Rotated, "its token is a newer one"),
-            (State::Conflict, "A person must look"),
-            (State::Abandoned, "Try again"),
-        ] {
-            let taken = Failure::RotationTaken {
-                id: id(),
-                state,
-                by: "ana".into(),
-            };
-            assert!(taken.to_string().contains(words), "{taken}");
-        }
-    }
-
-    #[test]
-    fn only_another_environment_is_one() {
-        let conflict = |wrong_environment| Failure::Conflict {
-            why: "so".into(),
-            wrong_environment,
-        };
-        assert!(conflict(true).is_wrong_environment());
-        assert!(!conflict(false).is_wrong_environment());
-        assert!(!Failure::NoReason.is_wrong_environment());
-        assert!(!Failure::HandOffAlarm(Warning::CreatedByGet).is_wrong_environment());
-    }
-}
+mod tests;

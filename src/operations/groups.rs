@@ -1,17 +1,21 @@
-//! Look up, create and update (hazards 1 to 4 and 6 of service.md).
+//! Look up and create (hazards 1 to 3 and 6 of service.md).
 
 use super::{
     Assurance, Done, Failure, Guarded, Operations, Point, Sends, Warning,
-    learning::{Before, Learnt, Lookup, Read},
+    claims::Claim,
+    learning::{Before, Found, Learnt, Lookup, Read},
     no_good::No,
+    recording::changes_for_history,
 };
 use crate::{
     api::wire::GroupRequest,
+    directory::{Mutation, Record},
     domain::{
         change::{Change, Wanted, differences},
+        facts::Field,
         group::UserGroupId,
         history::{Ending, Operation},
-        known::{Returned, Sent},
+        known::{KnownGroup, Returned, Sent},
         rotation::State,
         size::fits,
     },
@@ -20,7 +24,6 @@ use crate::{
 /// Entries of a group's history that an earlier create is looked for in.
 const RECENT: usize = 50;
 
-const TRY_AGAIN_UPDATE: &str = "Read the group; sending the same update again is safe";
 const TRY_AGAIN_CREATE: &str = "Creating it again is safe: an existing group is returned unchanged";
 
 impl Operations {
@@ -29,7 +32,7 @@ impl Operations {
     ///
     /// It settles the open rotations of the group (rotation.md, rule 2).
     pub async fn look_up(&self, id: &UserGroupId, assurance: Assurance) -> Result<Done, Failure> {
-        Ok(self.look_closely(id, assurance).await?.done)
+        Ok(Box::pin(self.look_closely(id, assurance)).await?.done)
     }
 
     /// As [`Operations::look_up`], with what became of the rotations of the group.
@@ -38,17 +41,24 @@ impl Operations {
         id: &UserGroupId,
         assurance: Assurance,
     ) -> Result<Lookup, Failure> {
-        let (known, asked) = self.ask(id).await.map_err(Failure::NothingSent)?;
-        self.may_read(id, known.as_ref(), assurance).await?;
-        let is_seen = known
-            .as_ref()
-            .is_some_and(|group| group.last_seen.is_some());
-        let sends = if is_seen {
-            Sends::Read
-        } else {
-            Sends::MayCreate
+        let is_seen = |known: &Option<KnownGroup>| {
+            let seen = known.as_ref().and_then(|group| group.last_seen);
+            seen.is_some()
         };
-        let properties = self.profile().read_properties.then(|| {
+        let (mut known, mut asked) = self.ask(id).await.map_err(Failure::NothingSent)?;
+        self.may_read(id, known.as_ref(), assurance).await?;
+        let mut claim = None;
+        if !is_seen(&known) {
+            // It can create: a mutation like any other.
+            claim = Some(self.claim(id, Operation::Get, None).await?);
+            (known, asked) = self.ask(id).await.map_err(Failure::NothingSent)?;
+            if is_seen(&known) {
+                claim = None;
+            }
+        }
+        let facts = self.facts().await.map_err(Failure::NothingSent)?;
+        let carries = facts.properties_are_readable();
+        let properties = carries.then(|| {
             let known = known.as_ref().and_then(|group| group.properties.as_ref());
             known.map(|known| known.value.clone()).unwrap_or_default()
         });
@@ -58,12 +68,19 @@ impl Operations {
             ..GroupRequest::default()
         };
         self.reached(Point::BeforeGet);
-        let read = self.read(sends, &request, id).await?;
+        let (read, claim) = match claim {
+            Some(claim) => {
+                let (read, claim) = self.read_with_claim(&request, id, claim).await?;
+                (read, Some(claim))
+            }
+            None => (self.read(Sends::Read, &request, id).await?, None),
+        };
         self.reached(Point::GetAnswered);
         let ending = match read.new_user_group {
             Some(true) => Ending::CreatedByGet,
             Some(false) | None => Ending::Found,
         };
+        let fields = fields_in(&read.returned);
         let learnt = Learnt {
             operation: Operation::Get,
             ending,
@@ -72,11 +89,59 @@ impl Operations {
             changes: None,
             before: Before::Read(known.map(Box::new)),
             asked: Some(asked),
+            claim: claim.map(|claim| claim.end(ending, None)),
+            fields,
         };
-        let mut lookup = self.learn(id, learnt).await?;
+        let mut lookup = Box::pin(self.learn(id, learnt)).await?;
         self.reached(Point::GetDurable);
+        // The answer itself may have told more of them.
+        lookup.done.facts = self.facts().await.map_err(Failure::NotWritten)?;
+        lookup.done.open = self.still_open(id).await?;
         self.warn_of_what_stands(&mut lookup);
         Ok(lookup)
+    }
+
+    async fn still_open(&self, id: &UserGroupId) -> Result<Vec<Mutation>, Failure> {
+        let standing = self.directory().standing(self.here(), id).await;
+        Ok(standing.map_err(Failure::NotWritten)?.mutations)
+    }
+
+    /// A get that can create: over a fresh connection, as every write, and journalled.
+    async fn read_with_claim(
+        &self,
+        request: &GroupRequest,
+        id: &UserGroupId,
+        mut claim: Claim,
+    ) -> Result<(Read, Claim), Failure> {
+        let client = self.client(Sends::MayCreate).await?;
+        let send_by = claim.sending(None).await?;
+        let result = client.until(send_by).create(request, id).await;
+        match self.judge(result) {
+            Ok(read) => Ok((read, claim)),
+            Err(no) => {
+                let may_have_created = no.may_have_changed();
+                let failure = no.of_read();
+                let note = Some(failure.to_string());
+                let record = if may_have_created {
+                    let mut entry = self.entry(Operation::Get, id, Ending::Unknown);
+                    entry.note.clone_from(&note);
+                    Record {
+                        entry: Some(entry),
+                        mutation: Some(claim.unknown(note)),
+                        ..Record::default()
+                    }
+                } else {
+                    let ending = failure.ending().unwrap_or(Ending::NotApplied);
+                    Record {
+                        mutation: Some(claim.end(ending, note)),
+                        ..Record::default()
+                    }
+                };
+                // What became of the request matters more than that it could not be noted.
+                drop(self.write(record).await);
+                Err(failure)
+            }
+        }
     }
 
     /// What the answer does not say but the directory knows: a wrong tag seen before, a rotation still to be settled.
@@ -105,46 +170,68 @@ impl Operations {
         self.permitted(Guarded::Create)?;
         fits(wanted)?;
         let request = request(id, wanted);
-        let result = self
-            .client(Sends::Change(Guarded::Create))
-            .await?
-            .create(&request, id)
-            .await;
+        let all = Change::between(&Wanted::default(), wanted);
+        let changes = changes_for_history(Operation::Create, &all);
+        let mut claim = self.claim(id, Operation::Create, changes).await?;
+        let client = self.client(Sends::Change(Guarded::Create)).await?;
+        let send_by = claim.sending(None).await?;
+        let result = client.until(send_by).create(&request, id).await;
         let read = match self.judge(result) {
             Ok(read) => read,
             Err(no) => {
                 let failure = no.of_mutation("create", TRY_AGAIN_CREATE);
-                return Err(self.note_failure(Operation::Create, id, failure).await);
+                return Err(self
+                    .note_failure(Operation::Create, id, failure, claim)
+                    .await);
             }
         };
         let answered = answered(&read.returned);
         let creation_unclear = read.new_user_group.is_none();
         let created = read.new_user_group == Some(true);
+        let ending = if created {
+            Ending::Created
+        } else {
+            Ending::Existed
+        };
         let learnt = Learnt {
             operation: Operation::Create,
-            ending: if created {
-                Ending::Created
-            } else {
-                Ending::Existed
-            },
+            ending,
             sent: if created {
                 sent(wanted)
             } else {
                 Sent::default()
             },
             read,
-            changes: created.then(|| Change::between(&Wanted::default(), wanted)),
+            changes: created.then_some(all),
             before: Before::ToRead,
             asked: None,
+            claim: Some(claim.end(ending, None)),
+            fields: Vec::new(),
         };
-        let mut done = self.learn(id, learnt).await?.done;
+        let mut done = Box::pin(self.learn(id, learnt)).await?.done;
         if creation_unclear || (!created && self.may_have_created(id).await) {
             done.warnings.push(Warning::CreationUnclear);
         }
+        self.found_by_create(id).await;
         let different = differences(wanted, &answered);
         done.warnings
             .extend(different.into_iter().map(Warning::Differs));
         Ok(done)
+    }
+
+    /// The group is there now: what earlier creates and first reads with an open end were about is settled.
+    async fn found_by_create(&self, id: &UserGroupId) {
+        let Ok(standing) = self.directory().standing(self.here(), id).await else {
+            return;
+        };
+        let found = Found {
+            read: Wanted::default(),
+            is_there: true,
+        };
+        let open = standing.mutations.iter();
+        let steps = open.flat_map(|open| self.settled(open, Some(&found)));
+        // They are found again by whoever comes next.
+        drop(self.take_steps(steps.collect()).await);
     }
 
     /// Hazard 6: after a create whose outcome stayed unknown, "it was there already" says nothing.
@@ -162,62 +249,18 @@ impl Operations {
         })
     }
 
-    /// Sends the whole of what is wanted, then reads the group again. `base` is what the edit started from, for
-    /// the history.
-    pub async fn update(
-        &self,
-        id: &UserGroupId,
-        base: &Wanted,
-        wanted: &Wanted,
-        assurance: Assurance,
-    ) -> Result<Done, Failure> {
-        self.permitted(Guarded::Update)?;
-        fits(wanted)?;
-        if let Some(known) = self.known(id, assurance).await? {
-            self.right_environment(&known, assurance)?;
-        }
-        let request = request(id, wanted);
-        let result = self
-            .client(Sends::Change(Guarded::Update))
-            .await?
-            .update(&request, id)
-            .await;
-        let read = match self.judge(result) {
-            Ok(read) => read,
-            Err(no) => {
-                let failure = no.of_mutation("update", TRY_AGAIN_UPDATE);
-                return Err(self.note_failure(Operation::Update, id, failure).await);
-            }
-        };
-        let answered = answered(&read.returned);
-        let learnt = Learnt {
-            operation: Operation::Update,
-            ending: Ending::Updated,
-            sent: sent(wanted),
-            read,
-            changes: Some(Change::between(base, wanted)),
-            before: Before::ToRead,
-            asked: None,
-        };
-        let mut done = self.learn(id, learnt).await?.done;
-        let different = differences(wanted, &answered);
-        done.warnings
-            .extend(different.into_iter().map(Warning::Differs));
-        // An alarm stops everything that would follow.
-        if !done.warnings.iter().any(Warning::is_alarm) {
-            self.read_back(id, &mut done).await;
-        }
-        Ok(done)
-    }
-
     /// The get after an update: what it shows is news, its failure only a warning.
-    async fn read_back(&self, id: &UserGroupId, done: &mut Done) {
+    pub(super) async fn read_back(&self, id: &UserGroupId, done: &mut Done) {
         match self.look_up(id, Assurance::Exists).await {
             Ok(again) => {
                 done.group = again.group;
                 done.token = again.token;
+                if !again.warnings.iter().any(Warning::is_stale) {
+                    done.read = again.read;
+                }
                 for warning in again.warnings {
-                    if !done.warnings.contains(&warning) {
+                    // A neighbour's change that was recorded meanwhile is read back by the neighbour.
+                    if warning != Warning::ReadOvertaken && !done.warnings.contains(&warning) {
                         done.warnings.push(warning);
                     }
                 }
@@ -250,7 +293,14 @@ pub fn request(id: &UserGroupId, wanted: &Wanted) -> GroupRequest {
     }
 }
 
-fn sent(wanted: &Wanted) -> Sent {
+/// The fields that an answer told of. The mapping is never returned.
+fn fields_in(returned: &Returned) -> Vec<Field> {
+    let name = returned.name.is_some().then_some(Field::Name);
+    let properties = returned.properties.is_some().then_some(Field::Properties);
+    name.into_iter().chain(properties).collect()
+}
+
+pub(super) fn sent(wanted: &Wanted) -> Sent {
     Sent {
         name: wanted.name.clone(),
         mapping: wanted.mapping.clone(),
@@ -258,7 +308,7 @@ fn sent(wanted: &Wanted) -> Sent {
     }
 }
 
-fn answered(returned: &Returned) -> Wanted {
+pub(super) fn answered(returned: &Returned) -> Wanted {
     Wanted {
         name: returned.name.clone(),
         mapping: None,

@@ -19,6 +19,27 @@ pub(super) struct Moment {
     pub boot: Option<BootTime>,
 }
 
+impl Moment {
+    /// Time from an earlier moment to this one, sleep included where a clock tells of it.
+    pub(super) fn since(&self, earlier: &Self) -> Duration {
+        let by_boot = self.boot.as_ref().zip(earlier.boot.as_ref());
+        let by_boot = by_boot.and_then(|(now, earlier)| now.since(earlier));
+        let monotonic = self.monotonic.zip(earlier.monotonic);
+        let monotonic = monotonic.map(|(now, earlier)| now.saturating_duration_since(earlier));
+        by_boot
+            .or(monotonic)
+            .unwrap_or_else(|| between(earlier.wall, self.wall))
+    }
+
+    /// Time since something that was written down, perhaps by another process.
+    pub(super) fn since_recorded(&self, boot: Option<&BootTime>, wall: Timestamp) -> Duration {
+        let by_boot = boot.zip(self.boot.as_ref());
+        by_boot
+            .and_then(|(sent, now)| now.since(sent))
+            .unwrap_or_else(|| between(wall, self.wall))
+    }
+}
+
 /// When this process sent which rotation.
 #[derive(Debug, Default)]
 pub(super) struct Sendings(Mutex<HashMap<RotationId, Instant>>);
@@ -35,11 +56,8 @@ impl Sendings {
         if let (Some(sent), Some(now)) = (known.get(&row.id), now.monotonic) {
             return now.saturating_duration_since(*sent);
         }
-        let by_boot = match (&row.boot_clock, &now.boot) {
-            (Some(sent), Some(now)) => now.since(sent),
-            _ => None,
-        };
-        by_boot.unwrap_or_else(|| between(row.sent_at.unwrap_or(row.started_at), now.wall))
+        let wall = row.sent_at.unwrap_or(row.started_at);
+        now.since_recorded(row.boot_clock.as_ref(), wall)
     }
 }
 

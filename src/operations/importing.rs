@@ -6,19 +6,25 @@ use std::{
     time::Duration,
 };
 
+use jiff::Timestamp;
+
 use super::{
     Assurance, DirectoryError, Done, Failure, Guarded, Operations, Warning,
     pace::{Control, Patience},
+    updating::changed_since,
 };
 use crate::{
     config::guard,
     directory::{Import, ImportId},
     domain::{
-        change::Wanted,
+        change::{Difference, Wanted},
         exchange::{Need, Planned, Row},
         group::UserGroupId,
         history::Ending,
         known::Taken,
+        size::fits,
+        text::visible,
+        update::Edit,
     },
 };
 
@@ -70,6 +76,8 @@ pub enum RowEnd {
     Done {
         outcome: &'static str,
         warnings: Vec<Warning>,
+        /// When the service last told of the group, in this run; `None`: it was not read.
+        read_at: Option<Timestamp>,
     },
     /// Only a create could make it, and none was asked for; nothing was sent.
     NotThere,
@@ -100,6 +108,11 @@ impl RowEnd {
         }
     }
 
+    /// The group was changed since the plan showed it; nothing was sent.
+    pub fn is_changed_since(&self) -> bool {
+        matches!(self, Self::Failed(Failure::ChangedSince { .. }))
+    }
+
     /// Something that stops all that would follow.
     pub fn is_alarm(&self) -> bool {
         match self {
@@ -117,6 +130,7 @@ impl RowEnd {
                     | Failure::ReadOnly { .. }
                     | Failure::NothingSent(_)
                     | Failure::NotWritten(_)
+                    | Failure::NotKnownEnough(_)
             ),
         }
     }
@@ -164,7 +178,7 @@ impl Operations {
         })
     }
 
-    /// Sends what one row needs, and writes down that it is done where its file has a journal. Doing it twice does no
+    /// Sends what one row needs, as the plan showed it (`base`: what an update begins with), and writes down that it is done where its file has a journal. Doing it twice does no
     /// harm: an existing group is returned unchanged, and an update sends the same whole. What the service puts off is
     /// sent again after the pause it asks for, which holds for all rows; `held` gets to know of it.
     pub async fn send_row(
@@ -172,13 +186,14 @@ impl Operations {
         permit: &Permit,
         place: Option<(ImportId, usize)>,
         row: &Row,
+        base: Option<&Wanted>,
         control: &Control,
         held: impl Fn(Duration),
     ) -> RowEnd {
         let mut patience = Patience::new();
         let mut is_taken = false;
         let end = loop {
-            let settled = self.settle_row(row, permit, &mut is_taken).await;
+            let settled = self.settle_row(row, base, permit, &mut is_taken).await;
             let Some(wait) = patience.put_off_row(&settled) else {
                 break settled.unwrap_or_else(RowEnd::Failed);
             };
@@ -220,20 +235,22 @@ impl Operations {
         }
     }
 
-    /// `is_taken`: the permit counts this row already.
+    /// `is_taken`: the permit counts this row already. `base`: what the plan showed of a group that it would update.
     async fn settle_row(
         &self,
         row: &Row,
+        base: Option<&Wanted>,
         permit: &Permit,
         is_taken: &mut bool,
     ) -> Result<RowEnd, Failure> {
         let sending = permit.sending;
         let known = self.show(&row.id).await.map_err(Failure::NothingSent)?;
         let planned = Planned::of(row, known.as_ref());
-        if sending.only_differences && planned.need == Need::Unchanged {
+        if sending.only_differences && base.is_none() && planned.need == Need::Unchanged {
             return Ok(RowEnd::Done {
                 outcome: UNCHANGED,
                 warnings: Vec::new(),
+                read_at: None,
             });
         }
         // What only a file has told of may not exist: to read it could create it without its fields.
@@ -247,43 +264,80 @@ impl Operations {
             return Ok(RowEnd::NotStarted);
         }
         if sending.update && is_there {
-            let read = self.look_up(&row.id, Assurance::KnownOnly).await?;
-            return self.update_from(row, read).await;
+            // What would stand there must be readable afterwards, also what is not sent.
+            fits(&planned.wanted)?;
+            return self.update_row(row, base).await;
         }
         let created = self.create(&row.id, &row.said).await?;
-        if created.ending == Ending::Existed && sending.update && !is_alarming(&created) {
-            return self.update_from(row, created).await;
+        // Nobody has seen what it would replace: the next plan shows it.
+        let differs: Vec<_> = created
+            .warnings
+            .iter()
+            .filter_map(|warning| match warning {
+                Warning::Differs(differs) if sending.update => Some(since_created(differs)),
+                _ => None,
+            })
+            .collect();
+        if !differs.is_empty() && !is_alarming(&created) {
+            return Err(Failure::ChangedSince {
+                id: row.id.clone(),
+                what: differs,
+            });
         }
         Ok(RowEnd::Done {
             outcome: created.ending.as_str(),
             warnings: created.warnings,
+            read_at: created.group.last_seen,
         })
     }
 
-    /// Lays the row over what was just read, and sends the whole where that differs.
-    async fn update_from(&self, row: &Row, read: Done) -> Result<RowEnd, Failure> {
-        if read.ending == Ending::CreatedByGet {
-            let id = row.id.clone();
-            return Err(Failure::CreatedByGet { id });
-        }
-        let Planned { change, wanted, .. } = Planned::of(row, Some(&read.group));
-        let mut warnings = read.warnings;
-        if change.is_empty() || is_alarm(&warnings) {
+    /// Sends what the plan showed, and nothing else: what the row touches must be as the plan had it. Without a base the
+    /// plan had it as the row says.
+    async fn update_row(&self, row: &Row, base: Option<&Wanted>) -> Result<RowEnd, Failure> {
+        let base = base.unwrap_or(&row.said);
+        let edit = Edit::whole(base, &row.said.over(base));
+        let known = Assurance::KnownOnly;
+        let done = if edit.fields().is_empty() {
+            let read = self.look_up(&row.id, known).await?;
+            if read.ending == Ending::CreatedByGet {
+                let id = row.id.clone();
+                return Err(Failure::CreatedByGet { id });
+            }
+            let now = Wanted::of(&read.group);
+            let met = changed_since(&row.said, &now);
+            if !met.is_empty() && !is_alarming(&read) {
+                return Err(Failure::ChangedSince {
+                    id: row.id.clone(),
+                    what: met,
+                });
+            }
+            read
+        } else {
+            self.update_edit(&row.id, &edit, known).await?
+        };
+        let outcome = match done.ending {
+            Ending::Found => UNCHANGED,
+            ending => ending.as_str(),
+        };
+        let mut warnings = done.warnings;
+        if outcome == UNCHANGED {
             warnings.retain(|warning| !matches!(warning, Warning::Differs(_)));
-            return Ok(RowEnd::Done {
-                outcome: UNCHANGED,
-                warnings,
-            });
         }
-        let base = Wanted::of(&read.group);
-        let done = self
-            .update(&row.id, &base, &wanted, Assurance::KnownOnly)
-            .await?;
         Ok(RowEnd::Done {
-            outcome: done.ending.as_str(),
-            warnings: done.warnings,
+            outcome,
+            warnings,
+            read_at: done.group.last_seen,
         })
     }
+}
+
+fn since_created(differs: &Difference) -> String {
+    format!(
+        "{}: planned \"{}\" for a new group, the service has \"{}\"",
+        differs.field,
+        visible(&differs.asked),
+        visible(&differs.kept)
+    )
 }
 
 fn is_alarm(warnings: &[Warning]) -> bool {

@@ -14,14 +14,17 @@ use crate::{
     api::{
         answer::{Group, Verdict},
         client::Reply,
+        facts::StatedFacts,
         failure::CallError,
     },
-    directory::{DirectoryError, JournalRow, Record, RotationId, Upon},
+    directory::{DirectoryError, JournalRow, MutationId, MutationStep, Record, RotationId, Upon},
     domain::{
-        change::Change,
+        change::{Change, Wanted},
+        facts::{Facts, Field},
         group::{EnvironmentTag, UserGroupId},
         history::{Ending, Operation},
         known::{KnownGroup, Lesson, Noticed, Returned, Sent},
+        mutation,
         rotation::State,
         token::{Fingerprint, Token},
     },
@@ -34,6 +37,8 @@ pub(super) struct Read {
     pub new_user_group: Option<bool>,
     pub status: u16,
     pub latency: Duration,
+    /// What the service says of itself.
+    pub facts: StatedFacts,
 }
 
 /// A good answer, and what was asked.
@@ -46,6 +51,18 @@ pub(super) struct Learnt {
     pub before: Before,
     /// What was open before a get left; `None` where the answer settles nothing.
     pub asked: Option<Asked>,
+    /// The end of the claim that this was done under.
+    pub claim: Option<MutationStep>,
+    /// The fields that a get told of.
+    pub fields: Vec<Field>,
+}
+
+/// What a get found, for creates and updates whose end is open.
+pub(super) struct Found {
+    /// Name and properties, as far as the answer told of them.
+    pub read: Wanted,
+    /// It was there before this get.
+    pub is_there: bool,
 }
 
 /// What was known of the group before the answer.
@@ -95,8 +112,11 @@ impl Operations {
                 verdict: Verdict::Success(group),
                 status,
                 latency,
-                ..
-            }) => Ok(self.take_apart(group, status, latency)),
+                facts,
+            }) => Ok(Read {
+                facts,
+                ..self.take_apart(group, status, latency)
+            }),
             Ok(reply) => Err(No::Answered(Box::new(reply))),
             Err(error) => Err(No::Failed(error)),
         }
@@ -115,6 +135,7 @@ impl Operations {
             new_user_group: group.new_user_group,
             status,
             latency,
+            facts: StatedFacts::default(),
         }
     }
 
@@ -153,6 +174,8 @@ impl Operations {
     /// Writes down a good answer and says what it means for the person who asked.
     pub(super) async fn learn(&self, id: &UserGroupId, learnt: Learnt) -> Result<Lookup, Failure> {
         let mut learnt = learnt;
+        let heard = self.hear(learnt.read.facts).await;
+        heard.map_err(Failure::NotWritten)?;
         let Returned {
             fingerprint,
             ref environment_tag,
@@ -178,9 +201,20 @@ impl Operations {
             match self.learn_once(id, &learnt, lesson, before).await {
                 Ok(lookup) => return Ok(lookup),
                 // Rotations that another process moved on meanwhile are left to it.
-                Err((DirectoryError::MovedOn { .. }, Some(spare))) if tries > 0 => {
+                Err((
+                    DirectoryError::MovedOn { .. } | DirectoryError::ClaimMoved { .. },
+                    Some(spare),
+                )) if tries > 0 => {
                     learnt.asked = None;
                     lesson = *spare;
+                }
+                // What was changed from here meanwhile is known better than what was read before.
+                Err((DirectoryError::ReadOvertaken(given), spare)) if tries > 0 => {
+                    if let Some(asked) = &mut learnt.asked {
+                        asked.overtaken = true;
+                        asked.mutations.clear();
+                    }
+                    lesson = *spare.unwrap_or(given);
                 }
                 Err((DirectoryError::Overtaken(given), spare)) if tries > 0 => {
                     lesson = *spare.unwrap_or(given);
@@ -204,6 +238,7 @@ impl Operations {
             read,
             ..
         } = learnt;
+        let overtaken = learnt.asked.as_ref().is_some_and(|asked| asked.overtaken);
         let stale = self.is_stale(before.as_ref(), &read.returned).await;
         let stale = stale.map_err(|error| (error, None))?;
         let alarm = self.alarm(*ending, &read.returned);
@@ -213,9 +248,17 @@ impl Operations {
         let settled = asked
             .map(|asked| self.settle(asked, &evidence(alarm.as_ref(), read)))
             .unwrap_or_default();
-        let is_kept = stale || !settled.steps.is_empty();
+        let mut records = settled.steps;
+        if let Some(asked) = asked.filter(|_| alarm.is_none()) {
+            records.extend(self.settle_mutations(asked, &lesson, read.new_user_group));
+        }
+        // Under the own claim nobody else can overtake it.
+        let is_alone = learnt.claim.is_some();
+        let since = learnt.asked.as_ref();
+        let since = since.filter(|_| !stale && !overtaken && !is_alone);
+        let is_kept = stale || overtaken || !records.is_empty();
         let spare = is_kept.then(|| Box::new(lesson.clone()));
-        if stale {
+        if stale || overtaken {
             lesson.returned = None;
         }
         let previous = before.as_ref().and_then(token_of);
@@ -225,8 +268,19 @@ impl Operations {
         let mut noticed = before.map_or_else(Noticed::default, |group| group.notices(&lesson));
         // A rotation of ours explains it.
         noticed.token_changed_elsewhere &= !settled.endings.contains(&Ending::Recovered);
+        let mut is_foreign = noticed.is_foreign();
+        let own = learnt.claim.as_ref().map(|step| step.id);
+        if is_foreign && self.is_being_changed(id, own).await {
+            noticed.name_was = None;
+            is_foreign = false;
+        }
         let mut warnings: Vec<_> = alarm.into_iter().collect();
         warnings.extend(Warning::of(&noticed));
+        if is_foreign {
+            // What could not be withdrawn is withdrawn by the next reading: the name that was known stays until then.
+            let withdrawn = self.withdraw_sole_writer().await;
+            warnings.extend(withdrawn.map_err(|error| (error, spare.clone()))?);
+        }
         // A get that found what was expected is no history; one that noticed something is.
         let noteworthy = *operation != Operation::Get || !warnings.is_empty();
         let entry = noteworthy.then(|| {
@@ -239,7 +293,6 @@ impl Operations {
             entry.note = (!notes.is_empty()).then(|| notes.join("; "));
             entry
         });
-        let mut records = settled.steps;
         let steps = records.iter().filter_map(|record| record.rotation.as_ref());
         let moved = steps.map(|step| (step.id, step.after.state)).collect();
         records.push(Record {
@@ -249,6 +302,8 @@ impl Operations {
             created: matches!(ending, Ending::Created | Ending::CreatedByGet),
             key: self.key_id(),
             alarm: tag_alarm,
+            since: since.map(|asked| asked.recorded),
+            mutation: learnt.claim.clone(),
             ..Record::default()
         });
         let recorded = self.directory().record_all(self.here(), records).await;
@@ -257,6 +312,7 @@ impl Operations {
         let endings = settled.endings.into_iter();
         warnings.extend(endings.map(|ending| Warning::RotationSettled { ending }));
         warnings.extend(stale.then_some(Warning::StaleAnswer));
+        warnings.extend((overtaken && !stale).then_some(Warning::ReadOvertaken));
         let done = Done {
             ending: *ending,
             group: recorded
@@ -268,11 +324,51 @@ impl Operations {
             status: read.status,
             latency: read.latency,
             rotation: None,
+            read: learnt.fields.clone(),
+            facts: Facts::default(),
+            open: Vec::new(),
         };
         Ok(Lookup {
             done,
             moved,
             open: recorded.open,
+        })
+    }
+
+    /// What a get says of creates and updates whose end was open when it left.
+    fn settle_mutations(
+        &self,
+        asked: &Asked,
+        lesson: &Lesson,
+        new_user_group: Option<bool>,
+    ) -> Vec<Record> {
+        if asked.mutations.is_empty() {
+            return Vec::new();
+        }
+        let returned = lesson.returned.as_ref();
+        let found = Found {
+            read: Wanted {
+                name: returned.and_then(|returned| returned.name.clone()),
+                mapping: None,
+                properties: returned.and_then(|returned| returned.properties.clone()),
+            },
+            is_there: new_user_group == Some(false),
+        };
+        let mutations = asked.mutations.iter();
+        mutations
+            .flat_map(|mutation| self.settled(mutation, Some(&found)))
+            .collect()
+    }
+
+    /// Whether a change from here may be what an answer shows, although its own answer is not here yet.
+    pub(super) async fn is_being_changed(&self, id: &UserGroupId, own: Option<MutationId>) -> bool {
+        let standing = self.directory().standing(self.here(), id).await;
+        standing.is_ok_and(|standing| {
+            let mut others = standing.mutations.iter();
+            let rotates = |row: &JournalRow| row.rotation.state != State::Rotated;
+            standing.open.iter().any(rotates)
+                || others
+                    .any(|other| Some(other.id) != own && other.state != mutation::State::Intended)
         })
     }
 

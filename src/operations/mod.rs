@@ -2,11 +2,13 @@
 //! then one transaction that writes directory, history and journal together, then the answer.
 
 pub mod bulk;
+mod claims;
 mod clock;
 mod connecting;
 pub mod doctor;
 mod drafts;
 mod exporting;
+mod facts;
 mod failure;
 mod groups;
 mod handing;
@@ -14,10 +16,12 @@ mod horizon;
 mod importing;
 mod learning;
 mod no_good;
+mod not_known;
 mod outcome;
 mod pace;
 mod places;
 mod points;
+mod probing;
 mod recording;
 mod recovering;
 mod refreshing;
@@ -25,6 +29,8 @@ mod rotating;
 mod rotation_answer;
 mod settling;
 mod unchanged;
+mod unsettled;
+mod updating;
 mod whose;
 
 use std::{sync::Arc, time::Duration};
@@ -34,6 +40,7 @@ use jiff::Timestamp;
 use secrecy::SecretString;
 use tokio::sync::OnceCell;
 
+pub use claims::{Held, Waiting};
 pub use clock::Clock;
 pub use connecting::{Checkup, Connector, NotAdded};
 pub use exporting::{exported_row, format_of};
@@ -41,12 +48,14 @@ pub use failure::Failure;
 pub use groups::request;
 pub use handing::HandedOff;
 pub use importing::{Permit, RowEnd, Sending};
+pub use not_known::NotKnownEnough;
 pub use outcome::{Done, Warning};
 pub use places::PlaceProblem;
 pub use points::Point;
 pub use recording::changes_json;
 pub use recovering::{Recovered, StillOpen};
 pub use refreshing::{GroupRead, Reading, Refresh, RefreshRun};
+pub use updating::sendable;
 pub use whose::{Answered, Whose, not_a_token};
 
 #[cfg(feature = "failpoints")]
@@ -61,9 +70,10 @@ pub use crate::{
     },
     config::guard::Operation as Guarded,
     directory::{
-        Alarm, Answer, Batch, BatchId, BatchItem, Bound, DirectoryError, DraftSaved, Import,
-        ImportId, ItemKey, JournalRow, KeptDraft, KeyState, Numbered, OtherDraft, OtherPlace,
-        Owner, Place, PlaceEvent, PlaceId, PlaceKey, Question, RotationId, Why,
+        Alarm, Answer, Batch, BatchId, BatchItem, Bound, DirectoryError, DraftSaved, Fact, Import,
+        ImportId, ItemKey, JournalRow, KeptDraft, KeyState, Mutation, MutationId, Numbered,
+        OtherDraft, OtherPlace, Owner, Place, PlaceEvent, PlaceId, PlaceKey, Question, RotationId,
+        Why,
     },
 };
 
@@ -105,6 +115,8 @@ pub struct Operations(
     Arc<Inner>,
     /// Who gets to know the exchanges of this handle.
     Option<Listener>,
+    /// Who gets to know of whom is waited for.
+    Option<Waiting>,
 );
 
 struct Inner {
@@ -120,6 +132,7 @@ struct Inner {
     operator: String,
     clock: Clock,
     sendings: Sendings,
+    heard: facts::Heard,
     points: points::Points,
 }
 
@@ -145,15 +158,16 @@ impl Operations {
             operator,
             clock,
             sendings: Sendings::default(),
+            heard: facts::Heard::default(),
             points: points::Points::default(),
         });
-        Self(inner, None)
+        Self(inner, None, None)
     }
 
     /// The same operations, whose exchanges this listener gets to know, without their secrets.
     #[must_use]
     pub fn heard_by(&self, listener: Listener) -> Self {
-        Self(Arc::clone(&self.0), Some(listener))
+        Self(Arc::clone(&self.0), Some(listener), self.2.clone())
     }
 
     pub fn profile(&self) -> &Profile {

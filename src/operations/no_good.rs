@@ -12,6 +12,16 @@ pub(super) enum No {
 }
 
 impl No {
+    /// Of something that can change the group: only a refusal that the service stated, or no connection, says no.
+    pub(super) fn may_have_changed(&self) -> bool {
+        match self {
+            Self::Answered(reply) => {
+                !matches!(reply.verdict, Verdict::Refused { stated: true, .. })
+            }
+            Self::Failed(error) => matches!(error, CallError::Lost { .. }),
+        }
+    }
+
     pub(super) fn of_read(self) -> Failure {
         match self {
             Self::Answered(reply) => match reply.verdict {

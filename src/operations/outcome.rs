@@ -5,15 +5,18 @@ use std::{fmt, time::Duration};
 use jiff::Timestamp;
 
 use crate::{
-    directory::RotationId,
+    directory::{Mutation, RotationId},
     domain::{
         change::Difference,
+        facts::{Facts, Field},
         group::EnvironmentTag,
         history::Ending,
         known::{KnownGroup, Noticed},
+        mutation::{self, fields_of},
         rotation::State,
         text::visible,
         token::{Fingerprint, Token},
+        update::{Edit, Ground, Plan},
     },
 };
 
@@ -33,6 +36,40 @@ pub struct Done {
     pub latency: Duration,
     /// The journal's row, for rotations.
     pub rotation: Option<RotationId>,
+    /// The fields that were read just now.
+    pub read: Vec<Field>,
+    /// What the place is known to do, as far as it was asked for.
+    pub facts: Facts,
+    /// Earlier changes of the group whose end is open, and that may have arrived.
+    pub open: Vec<Mutation>,
+}
+
+impl Done {
+    /// What would be sent of an edit of the group as it was read.
+    pub fn plan(&self, edit: &Edit) -> Plan {
+        Plan::of(
+            edit,
+            &Ground {
+                group: &self.group,
+                read: &self.read,
+                unsure: &unsure(&self.open, &self.read),
+                facts: &self.facts,
+            },
+        )
+    }
+}
+
+/// The fields that earlier changes may have changed, and that were not read since.
+pub(super) fn unsure(open: &[Mutation], read: &[Field]) -> Vec<Field> {
+    let may_have_arrived = |other: &&Mutation| {
+        matches!(
+            other.state,
+            mutation::State::Open | mutation::State::Unknown
+        )
+    };
+    let open = open.iter().filter(may_have_arrived);
+    let fields = open.flat_map(|other| fields_of(other.changes.as_ref()));
+    fields.filter(|field| !read.contains(field)).collect()
 }
 
 /// Something about an answer that a person should know.
@@ -69,17 +106,36 @@ pub enum Warning {
     },
     /// The answer carries a token that this desk has seen replaced a short while ago; nothing was learnt from it.
     StaleAnswer,
+    /// The group was changed from here while it was being read; nothing was learnt from that reading.
+    ReadOvertaken,
+    /// A reading shows what this directory did not write, although it was told that nobody else writes.
+    NotSoleWriter,
+    /// A field that an update left out is another one afterwards, although it was taken to be kept.
+    LeftOutChanged {
+        field: Field,
+    },
 }
 
 impl Warning {
     /// Stops everything that would follow.
     pub fn is_alarm(&self) -> bool {
-        matches!(self, Self::CreatedByGet | Self::WrongTag { .. })
+        matches!(
+            self,
+            Self::CreatedByGet
+                | Self::WrongTag { .. }
+                | Self::NotSoleWriter
+                | Self::LeftOutChanged { .. }
+        )
+    }
+
+    /// What was known of the place turned out wrong.
+    pub fn is_of_facts(&self) -> bool {
+        matches!(self, Self::NotSoleWriter | Self::LeftOutChanged { .. })
     }
 
     /// Nothing was learnt from the answer.
     pub(super) fn is_stale(&self) -> bool {
-        matches!(self, Self::StaleAnswer)
+        matches!(self, Self::StaleAnswer | Self::ReadOvertaken)
     }
 
     /// Another environment answered than the profile says (hazard 11).
@@ -158,6 +214,20 @@ impl fmt::Display for Warning {
                 f,
                 "an earlier rotation with an open outcome is settled: {}",
                 ending.as_str().replace('_', " ")
+            ),
+            Self::ReadOvertaken => f.write_str(
+                "the group was changed from here while it was being read, and nothing was learnt from this answer; read it \
+                 again",
+            ),
+            Self::NotSoleWriter => f.write_str(
+                "ALARM: somebody else writes to this environment, too: it holds what was not written from here. That nobody \
+                 else does is withdrawn; what cannot be read is not known any more. `groupdesk profile facts` shows it",
+            ),
+            Self::LeftOutChanged { field } => write!(
+                f,
+                "ALARM: the update left the {} out, and the service changed it all the same. That it is kept is withdrawn; \
+                 look at the group. `groupdesk profile facts` shows it",
+                field.as_str()
             ),
             Self::StaleAnswer => f.write_str(
                 "the service answered with an older token than the one this desk has seen; \

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Failure, Operations};
+use super::{Failure, Operations, claims::Claim};
 use crate::{
     directory::{Record, Recorded},
     domain::{
@@ -37,20 +37,26 @@ impl Operations {
         }
     }
 
-    /// Writes a mutation that failed into the history, and hands the failure back.
+    /// Writes a mutation that failed into the history, with the end of its claim, and hands the failure back.
     pub(super) async fn note_failure(
         &self,
         operation: Operation,
         id: &UserGroupId,
         failure: Failure,
+        claim: Claim,
     ) -> Failure {
         let Some(ending) = failure.ending() else {
             return failure;
         };
+        let note = Some(failure.to_string());
         let mut entry = self.entry(operation, id, ending);
-        entry.note = Some(failure.to_string());
+        entry.note.clone_from(&note);
         let record = Record {
             entry: Some(entry),
+            mutation: Some(match ending {
+                Ending::Unknown => claim.unknown(note),
+                ending => claim.end(ending, note),
+            }),
             ..Record::default()
         };
         // What became of the request matters more than that it could not be noted.

@@ -190,13 +190,16 @@ impl Operations {
     }
 
     /// Left behind before sending: nothing was sent, no get is needed. Left behind after it: unknown from now on.
-    async fn give_up_dead_ones(
+    pub(super) async fn give_up_dead_ones(
         &self,
         rows: Vec<JournalRow>,
     ) -> Result<Vec<JournalRow>, DirectoryError> {
         for row in &rows {
             let asked = Asked {
                 open: vec![row.clone()],
+                mutations: Vec::new(),
+                recorded: 0,
+                overtaken: false,
                 at: self.moment(),
             };
             let settled = self.settle(&asked, &Evidence::Nothing);

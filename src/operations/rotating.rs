@@ -104,11 +104,13 @@ impl Operations {
         self.reached(Point::IntentDurable);
         // The key and TLS are ready since the preflight: from here on only the network stands in between.
         let client = self.client(Sends::Change(operation)).await?;
+        let sending = self.moment();
         self.advance(&mut under_way, Event::Sending, Beside::default())
             .await
             .map_err(Failure::NothingSent)?;
         self.note_sending(under_way.row);
         self.reached(Point::SentDurable);
+        let client = client.until(self.send_by(sending));
         let result = client.rotate(&current, Some(id)).await;
         self.reached(Point::Answered);
         self.take_answer(under_way, result).await
@@ -166,14 +168,22 @@ impl Operations {
             key: self.key_id(),
             item,
         };
-        let begun = self.directory().begin_rotation(self.here(), intent).await;
-        match begun.map_err(Failure::NothingSent)? {
-            Begun::Started(row) => Ok(row),
-            Begun::TakenBy(row) => Err(Failure::RotationTaken {
-                id: id.clone(),
-                state: row.rotation.state,
-                by: row.by,
-            }),
+        let mut wait = self.patience();
+        loop {
+            let (place, intent) = (self.here(), intent.clone());
+            let begun = self.directory().begin_rotation(place, intent).await;
+            match begun.map_err(Failure::NothingSent)? {
+                Begun::Started(row) => return Ok(row),
+                // Another rotation of the same token is never what is wanted next; a create or an update changes no token.
+                Begun::TakenBy(row) => {
+                    return Err(Failure::RotationTaken {
+                        id: id.clone(),
+                        state: row.rotation.state,
+                        by: row.by,
+                    });
+                }
+                Begun::HeldBy(holder) => self.wait_for(&holder, &mut wait).await?,
+            }
         }
     }
 
@@ -208,6 +218,8 @@ impl Operations {
             ),
             upon: beside.upon,
             created: false,
+            mutation: None,
+            since: None,
             key: self.key_id(),
             alarm: beside.alarm,
         };

@@ -12,6 +12,7 @@ use crate::{
     api::{answer::Verdict, client::Reply, failure::CallError, rotation::rotation_answer},
     directory::{DirectoryError, Recorded, RotationId, Upon},
     domain::{
+        facts::Facts,
         history::Ending,
         known::{KnownGroup, Lesson, Returned, Sent},
         rotation::{Answer, Event, State},
@@ -125,6 +126,9 @@ impl Operations {
             status,
             latency,
             rotation: Some(under_way.row),
+            read: Vec::new(),
+            facts: Facts::default(),
+            open: Vec::new(),
         })
     }
 
@@ -209,7 +213,7 @@ impl Operations {
     /// the group cannot be read.
     pub async fn confirm(&self, rotated: Done) -> Done {
         let mut done = rotated;
-        let looked = self.look_closely(&done.group.id, Assurance::Exists).await;
+        let looked = Box::pin(self.look_closely(&done.group.id, Assurance::Exists)).await;
         let lookup = match looked {
             Ok(lookup) => lookup,
             Err(failure) => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{Operations, handing::hand_off_after, horizon::Moment};
 use crate::{
-    directory::{DirectoryError, JournalRow, Record, RotationId, RotationStep, Standing},
+    directory::{DirectoryError, JournalRow, Mutation, Record, RotationId, RotationStep, Standing},
     domain::{
         group::UserGroupId,
         history::{Ending, Entry, Operation},
@@ -18,6 +18,12 @@ use crate::{
 /// What was open before a get left, and when it left: a get says nothing about what came later.
 pub(super) struct Asked {
     pub open: Vec<JournalRow>,
+    /// Creates and updates.
+    pub mutations: Vec<Mutation>,
+    /// How many outcomes of the group were written down by then.
+    pub recorded: i64,
+    /// Another one was written down since.
+    pub overtaken: bool,
     pub at: Moment,
 }
 
@@ -62,8 +68,20 @@ impl Operations {
         id: &UserGroupId,
     ) -> Result<(Option<KnownGroup>, Asked), DirectoryError> {
         let at = self.moment();
-        let Standing { group, open } = self.directory().standing(self.place().await?, id).await?;
-        Ok((group, Asked { open, at }))
+        let Standing {
+            group,
+            open,
+            mutations,
+            recorded,
+        } = self.directory().standing(self.place().await?, id).await?;
+        let asked = Asked {
+            open,
+            mutations,
+            recorded,
+            overtaken: false,
+            at,
+        };
+        Ok((group, asked))
     }
 
     /// Tells every rotation that was open when the get left what it found.

@@ -33,4 +33,15 @@ impl Asks {
             guard: raised.map(|(_, reason)| reason.to_owned()),
         }
     }
+
+    /// One level more: what is sent cannot be known well enough.
+    #[must_use]
+    pub fn raised(mut self) -> Self {
+        self.level = match self.level {
+            Level::Button => Level::Key,
+            Level::Key => Level::Typed,
+            Level::Typed | Level::Words => Level::Words,
+        };
+        self
+    }
 }

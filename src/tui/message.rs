@@ -17,6 +17,7 @@ use crate::{
         change::Wanted,
         draft::Draft,
         exchange::Format,
+        facts::Field,
         group::UserGroupId,
         search::{Found, Index, ListView, Look},
         token::{Fingerprint, Token},
@@ -101,6 +102,10 @@ pub enum Job {
         id: UserGroupId,
         base: Wanted,
         wanted: Wanted,
+        /// Fields that the person saw replaced whole, although others may have changed them.
+        replace: Vec<Field>,
+        /// The person saw what travels along as last known.
+        travels: bool,
     },
     Rotate {
         id: UserGroupId,

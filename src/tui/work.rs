@@ -16,7 +16,7 @@ pub(in crate::tui) use finding::nearest_in;
 pub use running::Link;
 
 use crate::{
-    domain::group::UserGroupId,
+    domain::{group::UserGroupId, update::Edit},
     operations::{Assurance, Connector, DirectoryError, Done, Failure, Operations, Whose},
 };
 
@@ -101,11 +101,23 @@ impl Works {
             Job::LookUp(id) => done(operations.look_up(&id, Assurance::KnownOnly).await),
             Job::SameId(id) => self.same_id(&id).await,
             Job::Create(id, wanted) => done(operations.create(&id, &wanted).await),
-            Job::Update { id, base, wanted } => done(
-                operations
-                    .update(&id, &base, &wanted, Assurance::KnownOnly)
-                    .await,
-            ),
+            Job::Update {
+                id,
+                base,
+                wanted,
+                replace,
+                travels,
+            } => {
+                let edit = Edit {
+                    base,
+                    wanted,
+                    replace,
+                    travels,
+                    whole: Vec::new(),
+                };
+                let known = Assurance::KnownOnly;
+                done(operations.update_edit(&id, &edit, known).await)
+            }
             Job::Rotate { id, seen, reason } => done(
                 operations
                     .rotate_seen(&id, seen, reason, Assurance::KnownOnly)

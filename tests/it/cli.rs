@@ -4,6 +4,7 @@
 mod alarms;
 mod apply;
 mod bad_input;
+mod claims;
 mod clock;
 mod completions;
 mod contract;

@@ -140,6 +140,7 @@ async fn start(directory: &Directory, intent: Intent) -> RotationId {
     {
         Begun::Started(id) => id,
         Begun::TakenBy(row) => panic!("taken by {row:?}"),
+        Begun::HeldBy(holder) => panic!("held by {holder:?}"),
     }
 }
 

@@ -1,11 +1,14 @@
 //! What an operator can do, against the real service, a proxy that meddles and a service that misbehaves.
 
+mod claims;
 mod clock;
 mod create;
+mod facts;
 mod guards;
 mod handed;
 mod handing;
 mod late;
+mod left_behind;
 mod limits;
 mod look_up;
 mod lost;

@@ -33,9 +33,9 @@ pub(in crate::cli) enum RotationsCommand {
                       groupdesk rotations abandon 12 --reason 'settled by phone' --yes --json"
     )]
     Abandon {
-        /// Number of the rotation
-        #[arg(value_name = "ID")]
-        id: i64,
+        /// Number of the rotation, or m and a number, as history --open lists creates and updates
+        #[arg(value_name = "ID", value_parser = abandoned)]
+        id: Abandoned,
         /// Why, for the history
         #[arg(long)]
         reason: String,
@@ -109,4 +109,22 @@ pub(in crate::cli) enum Keys {
         /// Number of the key, as the list shows it
         id: i64,
     },
+}
+
+/// What a person gives up finding out about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) enum Abandoned {
+    Rotation(i64),
+    /// A create or an update.
+    Change(i64),
+}
+
+fn abandoned(text: &str) -> Result<Abandoned, String> {
+    let number = |digits: &str| digits.parse().ok().filter(|number| *number > 0);
+    let change = text.strip_prefix('m').and_then(number);
+    let rotation = || number(text).map(Abandoned::Rotation);
+    change
+        .map(Abandoned::Change)
+        .or_else(rotation)
+        .ok_or_else(|| "write the number of a rotation, or m and the number of a change: m7".into())
 }

@@ -25,6 +25,9 @@ pub(in crate::cli) struct Import {
     /// Also update groups that differ from their row; ids the service is not known to have need --create too
     #[arg(long)]
     pub(in crate::cli) update: bool,
+    /// Read the groups of the file before the plan
+    #[arg(long)]
+    pub(in crate::cli) refresh: bool,
     /// Begin with the first row, though an earlier run of this file was interrupted
     #[arg(long)]
     pub(in crate::cli) again: bool,
@@ -94,6 +97,9 @@ pub(in crate::cli) struct Apply {
     /// A file as import reads it, or a folder of such files
     #[arg(value_name = "DIR|FILE")]
     pub(in crate::cli) path: PathBuf,
+    /// Read the groups of the files before the plan
+    #[arg(long)]
+    pub(in crate::cli) refresh: bool,
     /// List the known groups that the files do not have
     #[arg(long)]
     pub(in crate::cli) prune_report: bool,

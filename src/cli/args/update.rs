@@ -7,7 +7,7 @@ use clap::Args;
 use super::{Exists, Fields, Mutation, TokenArgs, user_group_id};
 use crate::domain::group::UserGroupId;
 
-/// Change a group; the rest is sent as it is known
+/// Change a group; the rest stays as it is
 #[derive(Debug, Args)]
 #[command(
     after_help = "With --mapping, --map and --unmap change the mapping of the file; so do --property and\n\
@@ -32,6 +32,12 @@ pub(in crate::cli) struct Update {
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["name", "map", "unmap", "mapping", "property", "remove_property", "properties"])]
     pub(in crate::cli) apply: Option<PathBuf>,
+    /// Replace the mapping whole: the last known one with these changes, although others may have changed it since
+    #[arg(long)]
+    pub(in crate::cli) replace_mapping: bool,
+    /// Replace the properties whole: the last known ones with these changes, although others may have changed them since
+    #[arg(long)]
+    pub(in crate::cli) replace_properties: bool,
     /// Refuse, and change nothing, where name, mapping or properties are not as last seen here
     #[arg(long, conflicts_with = "exists")]
     pub(in crate::cli) if_unchanged: bool,

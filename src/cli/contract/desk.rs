@@ -164,6 +164,27 @@ pub(super) const SHAPES: &[Shape] = &[
         fields: &[&[PROFILE, field("stored", "bool", "", "false after --forget")]],
     },
     Shape {
+        name: "fact",
+        about: "what the service of a profile is known to do where its interface is silent",
+        fields: &[&[
+            field(
+                "fact",
+                "text",
+                "",
+                "properties_on_get, absent_name, absent_properties, absent_mapping or sole_writer",
+            ),
+            field(
+                "value",
+                "text",
+                "",
+                "returned, echoed or unknown; of an absent field keep, clear or unknown; of sole_writer yes or no",
+            ),
+            field("source", "text", "", "proven, told or unknown"),
+            field("at", "time", "nobody has said anything", "since when"),
+            field("by", "text", "nobody has said anything", "by whom"),
+        ]],
+    },
+    Shape {
         name: "demo",
         about: "a demo that runs until it is stopped; one line, printed when it is ready",
         fields: &[&[

@@ -71,6 +71,12 @@ pub(super) const SHAPES: &[Shape] = &[
                 "nothing changes",
                 "as in `request`; not there for not_in_files",
             ),
+            field(
+                "read_at",
+                "time",
+                "not read in this run: it is as last known",
+                "when the service last told of the group; not there for not_in_files",
+            ),
         ]],
     },
     Shape {
@@ -100,6 +106,12 @@ pub(super) const SHAPES: &[Shape] = &[
             ),
             field("note", "text", "none", "what is wrong; for people"),
             WARNINGS,
+            field(
+                "read_at",
+                "time",
+                "not read in this run: it is as last known",
+                "when the service last told of the group",
+            ),
         ]],
     },
     Shape {

@@ -175,6 +175,37 @@ pub(super) const SHAPES: &[Shape] = &[
         ]],
     },
     Shape {
+        name: "change",
+        about: "a create, an update or a first read that was begun, the newest first",
+        fields: &[&[
+            field("change", "text", "", "m and its number, for abandon"),
+            field(
+                "at",
+                "time",
+                "",
+                "when it was sent, or begun where it was not",
+            ),
+            field("by", "text", "", "who began it: user@machine"),
+            field("profile", "text", "", "where"),
+            THE_GROUP,
+            field("operation", "text", "", "create, update or get"),
+            field(
+                "state",
+                "text",
+                "",
+                "under way: intended, sent; not known, and it may still take effect: unknown; not known: open; ended",
+            ),
+            field("outcome", "text", "it has not ended", "as in `entry`"),
+            field(
+                "changes",
+                "object of anything",
+                "nothing was to be changed",
+                "as in `request`",
+            ),
+            field("note", "text", "none", "what else was seen"),
+        ]],
+    },
+    Shape {
         name: "owner",
         about: "a group that has or had a token of the text; an empty array and exit 1 where there is none",
         fields: &[&[

@@ -21,8 +21,8 @@ use tempfile::TempDir;
 use crate::{
     api::wire::DEFAULT_PATH,
     config::{ConfigError, Environment, Overrides, Settings, files},
-    directory::{Answer, Caller, Directory, DirectoryError, PlaceId},
-    domain::group::EnvironmentTag,
+    directory::{Answer, Caller, Directory, DirectoryError, Fact, PlaceId, Statement},
+    domain::{facts::Basis, group::EnvironmentTag},
     operations::{Clock, Operations},
     service::{
         Limits, Running, Service,
@@ -270,6 +270,14 @@ async fn places(
         };
         let bound = directory.answer_binding(caller, Answer::New).await?;
         *place = bound.map_err(|_| DemoError::Lost)?.place;
+        // The demo is thrown away with its service: nobody else can write there.
+        let alone = Statement {
+            fact: Fact::SoleWriter(true),
+            basis: Basis::Told,
+            at,
+            by: "demo".into(),
+        };
+        directory.state_facts(*place, vec![alone]).await?;
     }
     Ok(places)
 }

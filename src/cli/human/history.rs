@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::{age, rows, word};
 use crate::{
-    directory::Numbered,
+    directory::{Mutation, Numbered},
     domain::{
         history::{Entry, changes_text},
         text::visible,
@@ -28,6 +28,31 @@ const RESULT: usize = 4;
 pub(in crate::cli) fn history(lines: &[Numbered<Entry>], now: Timestamp) -> String {
     let lines: Vec<_> = lines.iter().map(|line| row(&line.value, now)).collect();
     rows(HEADER, &lines, Some(RESULT))
+}
+
+const CHANGE_HEADER: [&str; 7] = ["NUMBER", "AGE", "WHO", "ID", "WHAT", "STATE", "CHANGES"];
+const STATE: usize = 5;
+
+/// Creates and updates whose end is open.
+pub(in crate::cli) fn changes(changes: &[Mutation], now: Timestamp) -> String {
+    let lines: Vec<_> = changes
+        .iter()
+        .map(|change| change_row(change, now))
+        .collect();
+    rows(CHANGE_HEADER, &lines, Some(STATE))
+}
+
+fn change_row(change: &Mutation, now: Timestamp) -> [String; CHANGE_HEADER.len()] {
+    let text = change.changes.as_ref().map(changes_text);
+    [
+        format!("m{}", change.id.0),
+        age(change.since(), now),
+        visible(&change.by).into_owned(),
+        change.user_group_id.to_string(),
+        change.operation.as_str().to_owned(),
+        word(change.state.as_str()),
+        text.map_or_else(String::new, |text| visible(&text).into_owned()),
+    ]
 }
 
 fn row(entry: &Entry, now: Timestamp) -> [String; HEADER.len()] {

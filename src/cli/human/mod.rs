@@ -16,7 +16,7 @@ use colour::Tone;
 pub(super) use {
     colour::{is_coloured, painted},
     group::group,
-    history::history,
+    history::{changes, history},
     list::list,
     rotations::{answered_tokens, rotations},
     rows::{rows, rows_within},
@@ -148,6 +148,11 @@ pub(super) fn word(word: &str) -> String {
 }
 
 /// A time that has passed, in its largest unit.
+/// `3 h ago`, for sentences.
+pub(super) fn ago(at: Timestamp, now: Timestamp) -> String {
+    format!("{} ago", age(at, now))
+}
+
 fn age(at: Timestamp, now: Timestamp) -> String {
     let seconds = now.duration_since(at).as_secs().max(0);
     match seconds {

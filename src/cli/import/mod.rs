@@ -27,6 +27,7 @@ use crate::{
     operations::{Import, Sending},
 };
 use checked::{Checked, line, piece};
+use plan::Shown;
 use send::Job;
 
 pub(super) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, Stop> {
@@ -56,8 +57,8 @@ pub(super) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, S
             return take_in(&session, &checked, dry_run).await.map(Err);
         }
         if arguments.mutation.dry_run {
-            let plan = plan::tell(&session, &checked, sending).await?;
-            plan::say_sum(&session, sending, plan)?;
+            let shown = plan::tell(&session, &checked, sending, arguments.refresh).await?;
+            plan::say_sum(&session, sending, shown.plan)?;
             return Ok(Err(Exit::Done));
         }
         let digest = digest(&checked, sending);
@@ -67,12 +68,14 @@ pub(super) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, S
         let done = if is_again { &[][..] } else { &import.done };
         let left = checked.rows - done.len();
         let permit = operations.sending_permitted(sending, left)?;
+        let mut shown = Shown::default();
         if left > 0 {
             operations.ready().await?;
             if !done.is_empty() {
                 going_on(&import, checked.rows);
             }
-            plan::check_screen(&session, &checked, sending, done).await?;
+            let refreshes = arguments.refresh;
+            shown = plan::check_screen(&session, &checked, sending, done, refreshes).await?;
             let words = format!("import {left} in {}", operations.profile().name);
             let what = "Each row is sent; no group can be deleted again.";
             ask::confirm(arguments.mutation.yes, what, Question::TypeWords(&words)).await?;
@@ -81,7 +84,7 @@ pub(super) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, S
             operations.end_import(import.id).await?;
             import = operations.begin_import(digest).await?;
         }
-        Ok(Ok((checked, import, permit)))
+        Ok(Ok((checked, import, permit, shown)))
     };
     let prepared: Result<_, Exit> = tokio::select! {
         biased;
@@ -89,7 +92,7 @@ pub(super) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, S
         () = signals.next() => return Err(Stop::Interrupted { in_flight: false }),
         prepared = Box::pin(prepared) => prepared?,
     };
-    let (checked, import, permit) = match prepared {
+    let (checked, import, permit, shown) = match prepared {
         Ok(ready) => ready,
         Err(exit) => return Ok(exit),
     };
@@ -97,6 +100,7 @@ pub(super) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, S
         permit,
         pace: arguments.speed.pace(),
         import: Some(import),
+        bases: shown.bases,
     };
     send::run(&session, &mut signals, &checked, job).await
 }

@@ -1,7 +1,12 @@
 //! What the rows of a file would change, as far as this desk knows; nothing is sent.
 
-use std::{collections::HashSet, fmt::Write};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt::Write,
+};
 
+use futures_util::StreamExt;
+use jiff::Timestamp;
 use serde_json::json;
 
 use super::checked::{Checked, piece};
@@ -9,29 +14,102 @@ use crate::{
     api::inspect::escape_hidden,
     cli::{print, review, session::Session, stop::Stop},
     domain::{
+        change::Wanted,
         exchange::{Need, Plan, Planned, Row},
         text::visible,
     },
-    operations::{Sending, changes_json, request},
+    operations::{Sending, Warning, bulk::Control, changes_json, request},
 };
 
 /// How many rows are named before a confirmation.
 const NAMED: usize = 20;
+
+/// A plan that was shown: what is sent is what it said.
+#[derive(Default)]
+pub(in crate::cli) struct Shown {
+    pub(in crate::cli) plan: Plan,
+    /// What the rows that would update a group begin with, as far as they touch it; by their numbers.
+    pub(in crate::cli) bases: HashMap<usize, Wanted>,
+    /// Reads came before the plan: from then on what they showed counts as read in this run.
+    pub(in crate::cli) refreshed: Option<Timestamp>,
+}
+
+impl Shown {
+    fn takes(&mut self, number: usize, row: &Row, planned: &Planned) {
+        self.plan.count(planned.need);
+        if planned.need == Need::Update {
+            self.bases
+                .insert(number, planned.base.clone().touched_by(&row.said));
+        }
+    }
+
+    /// When the group was read in this run.
+    fn read_at(&self, planned: &Planned) -> Option<Timestamp> {
+        let begun = self.refreshed?;
+        planned.seen.filter(|seen| *seen >= begun)
+    }
+}
+
+/// Groups that are read at the same time before a plan.
+const AT_ONCE: usize = 8;
+
+/// Reads the groups of all rows that were seen before.
+async fn refresh(session: &Session, checked: &Checked) -> Result<(), Stop> {
+    let control = Control::default();
+    let mut rows = checked.read()?;
+    while let Some(next) = rows.recv().await {
+        let ids = piece(next)?.into_iter().map(|(_, row)| row.id).collect();
+        let known = session.operations.show_some(ids).await?;
+        let seen = known.into_iter().flatten();
+        let seen = seen.filter(|group| group.last_seen.is_some());
+        let reads = seen.map(|group| {
+            let control = &control;
+            async move {
+                let read = session
+                    .operations
+                    .read_patiently(&group.id, control, |_| {});
+                read.await
+            }
+        });
+        let mut reading = futures_util::stream::iter(reads).buffer_unordered(AT_ONCE);
+        while let Some(read) = reading.next().await {
+            if read?.warnings.iter().any(Warning::is_alarm) {
+                return Err(Stop::Guarded(
+                    "a group raised an alarm while it was read; nothing was sent".into(),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Begins a plan; with `refreshes` after reading.
+async fn begin(session: &Session, checked: &Checked, refreshes: bool) -> Result<Shown, Stop> {
+    let begun = session.operations.now();
+    if refreshes {
+        refresh(session, checked).await?;
+    }
+    Ok(Shown {
+        refreshed: refreshes.then_some(begun),
+        ..Shown::default()
+    })
+}
 
 /// Tells of every row what it needs.
 pub(in crate::cli) async fn tell(
     session: &Session,
     checked: &Checked,
     sending: Sending,
-) -> Result<Plan, Stop> {
-    let mut plan = Plan::default();
+    refreshes: bool,
+) -> Result<Shown, Stop> {
+    let mut shown = begin(session, checked, refreshes).await?;
     let mut rows = checked.read()?;
     while let Some(next) = rows.recv().await {
         let mut text = String::new();
         for (number, row, planned) in planned(session, piece(next)?).await? {
-            plan.count(planned.need);
+            shown.takes(number, &row, &planned);
             let told = if session.json {
-                json_line(sending, number, &row, &planned)
+                json_line(sending, number, &row, &planned, shown.read_at(&planned))
             } else {
                 lines(sending, &row, &planned)
             };
@@ -41,7 +119,7 @@ pub(in crate::cli) async fn tell(
             print::result(&text)?;
         }
     }
-    Ok(plan)
+    Ok(shown)
 }
 
 /// What a person sees before the confirmation: how many rows need what, and the first of them.
@@ -50,23 +128,25 @@ pub(super) async fn check_screen(
     checked: &Checked,
     sending: Sending,
     done: &[usize],
-) -> Result<(), Stop> {
+    refreshes: bool,
+) -> Result<Shown, Stop> {
     let done: HashSet<usize> = done.iter().copied().collect();
-    let mut plan = Plan::default();
+    let mut shown = begin(session, checked, refreshes).await?;
     let mut named = String::new();
     let mut rows = checked.read()?;
     while let Some(next) = rows.recv().await {
         let mut left = piece(next)?;
         left.retain(|(number, _)| !done.contains(number));
-        for (_, row, planned) in planned(session, left).await? {
-            plan.count(planned.need);
-            if plan.all() <= NAMED {
+        for (number, row, planned) in planned(session, left).await? {
+            shown.takes(number, &row, &planned);
+            if shown.plan.all() <= NAMED {
                 let word = word(sending, planned.need).replace('_', " ");
                 writeln!(named, "  {word} {}", visible(row.id.as_str()))
                     .expect("a String takes it");
             }
         }
     }
+    let plan = shown.plan;
     let more = plan.all().saturating_sub(NAMED);
     if more > 0 {
         writeln!(named, "  and {more} more").expect("a String takes it");
@@ -76,7 +156,7 @@ pub(super) async fn check_screen(
         plan.all(),
         in_words(sending, plan)
     ));
-    Ok(())
+    Ok(shown)
 }
 
 /// The sum of it.
@@ -103,9 +183,14 @@ pub(in crate::cli) fn in_words(sending: Sending, plan: Plan) -> String {
             || *word == "create" && sending.create
             || *word == "update" && sending.update
     };
+    // Nobody has read them: that they are unchanged would be too much to say.
+    let told = |word: &str| match word {
+        "unchanged" => "as last known".to_owned(),
+        word => word.replace('_', " "),
+    };
     let parts: Vec<_> = counts
         .filter(is_said)
-        .map(|(word, count)| format!("{} {count}", word.replace('_', " ")))
+        .map(|(word, count)| format!("{} {count}", told(word)))
         .collect();
     parts.join(", ")
 }
@@ -137,7 +222,13 @@ async fn planned(
     }))
 }
 
-fn json_line(sending: Sending, number: usize, row: &Row, planned: &Planned) -> String {
+fn json_line(
+    sending: Sending,
+    number: usize,
+    row: &Row,
+    planned: &Planned,
+    read_at: Option<Timestamp>,
+) -> String {
     let word = word(sending, planned.need);
     let is_sent = matches!(word, "create" | "update");
     let line = json!({
@@ -146,6 +237,7 @@ fn json_line(sending: Sending, number: usize, row: &Row, planned: &Planned) -> S
         "plan": word,
         "request": is_sent.then(|| request(&row.id, &planned.wanted)),
         "changes": changes_json(&planned.change),
+        "read_at": read_at.map(|at| at.to_string()),
     });
     escape_hidden(&format!("{line}\n"))
 }

@@ -2,7 +2,7 @@
 //! finished. Alarms, a refused key, and three failures in a row stop it too.
 
 use std::{
-    collections::{HashSet, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     time::Duration,
 };
 
@@ -22,7 +22,7 @@ use crate::{
         stop::Stop,
         teller::Teller,
     },
-    domain::{exchange::Row, group::UserGroupId},
+    domain::{change::Wanted, exchange::Row, group::UserGroupId},
     operations::{
         Import, Permit, RowEnd,
         bulk::{Control, Pace},
@@ -34,6 +34,8 @@ pub(in crate::cli) struct Job {
     pub(in crate::cli) pace: Pace,
     /// The journal, where there is one.
     pub(in crate::cli) import: Option<Import>,
+    /// What the rows that update a group begin with, as the plan showed them.
+    pub(in crate::cli) bases: HashMap<usize, Wanted>,
 }
 
 type Ended = (usize, UserGroupId, RowEnd);
@@ -80,8 +82,8 @@ pub(in crate::cli) async fn run(
         is_all: false,
         done: job
             .import
-            .into_iter()
-            .flat_map(|import| import.done)
+            .iter()
+            .flat_map(|import| import.done.iter().copied())
             .collect(),
     };
     let control = Control::default();
@@ -124,9 +126,10 @@ pub(in crate::cli) async fn run(
                     next_start = job.pace.next_start();
                     let place = import.map(|import| (import, number));
                     let (permit, control) = (&job.permit, &control);
+                    let base = job.bases.get(&number);
                     let sent = async move {
                         let operations = &session.operations;
-                        let end = operations.send_row(permit, place, &row, control, held).await;
+                        let end = operations.send_row(permit, place, &row, base, control, held).await;
                         (number, row.id, end)
                     };
                     flying.push(sent.boxed());

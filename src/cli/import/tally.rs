@@ -109,6 +109,11 @@ impl Run {
                 self.first_failure.get_or_insert(Exit::Guarded);
                 return;
             }
+            // It says nothing of the next row, and the plan was done only in part.
+            RowEnd::Failed(_) if end.is_changed_since() => {
+                self.first_failure.get_or_insert(Exit::Partly);
+                return;
+            }
             RowEnd::Failed(failure) => Some(Exit::of_failure(failure)),
         };
         self.in_a_row = failure.map_or(0, |_| self.in_a_row + 1);
@@ -203,6 +208,10 @@ pub(super) fn line_of(
             "outcome": if end.is_unknown() { "unknown" } else { end.outcome() },
             "note": note,
             "warnings": warnings,
+            "read_at": match end {
+                RowEnd::Done { read_at, .. } => read_at.map(|at| at.to_string()),
+                RowEnd::NotThere | RowEnd::NotStarted | RowEnd::Failed(_) => None,
+            },
         });
         return Some(escape_hidden(&value.to_string()));
     }

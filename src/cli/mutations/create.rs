@@ -7,7 +7,7 @@ use crate::{
         args::Create,
         ask::{self, Asking},
         exit::Exit,
-        fields::{Edits, Unknown},
+        fields::Edits,
         print, review,
         session::Session,
         stop::Stop,
@@ -38,7 +38,7 @@ pub(in crate::cli) async fn create(session: &Session, arguments: Create) -> Resu
     }
     session.say_where();
     let edits = Edits::read(fields, Vec::new(), Vec::new()).await?;
-    let wanted = edits.apply(&Wanted::default(), Unknown::IsEmpty)?;
+    let wanted = edits.apply(&Wanted::default())?;
     let change = Change::between(&Wanted::default(), &wanted);
     say_what_is_odd(session, &id).await?;
     if mutation.dry_run {

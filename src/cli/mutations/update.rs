@@ -1,4 +1,4 @@
-//! `update`: reads the group, lays the edits over what is known, and sends the whole (hazard 4 of service.md).
+//! `update`: reads the group, lays the edits over it, and sends what may be sent (hazard 4 of service.md).
 
 use super::{answer, assurance, token_file};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
         args::Update,
         ask::{self, Asking},
         exit::Exit,
-        fields::{Edits, Unknown},
+        fields::Edits,
         human, print, review,
         session::Session,
         stop::Stop,
@@ -15,10 +15,12 @@ use crate::{
     config::guard::Level,
     domain::{
         change::{Change, Wanted},
+        facts::Field,
         group::UserGroupId,
         history::Ending,
+        update::Edit,
     },
-    operations::{Assurance, Done, Failure, Guarded},
+    operations::{Assurance, Done, Failure, Guarded, Warning, sendable},
 };
 
 pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Result<Exit, Stop> {
@@ -28,6 +30,8 @@ pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Resu
         unmap,
         remove_property,
         apply,
+        replace_mapping,
+        replace_properties,
         if_unchanged,
         assurance: exists,
         mutation,
@@ -59,17 +63,43 @@ pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Resu
         .in_flight
         .during(read_first(session, &id, assurance, if_unchanged))
         .await?;
-    let base = Wanted::of(&read.group);
-    let wanted = edits.apply(&base, Unknown::IsUnknown)?;
-    let change = Change::between(&base, &wanted);
-    say_what_is_left_out(&wanted);
-    if mutation.dry_run {
-        review::dry_run(session, Method::Put, &id, &wanted, &change)?;
-        return Ok(Exit::Done);
+    // What was relied on is withdrawn: the person looks first.
+    if read.warnings.iter().any(Warning::is_of_facts) {
+        return answer(session, &read, None, &token, file.as_mut());
     }
-    if change.is_empty() {
+    let base = Wanted::of(&read.group);
+    let replace = [
+        (replace_mapping, Field::Mapping),
+        (replace_properties, Field::Properties),
+    ];
+    let replace = replace.into_iter().filter(|(said, _)| *said);
+    let edit = Edit {
+        wanted: edits.apply(&base)?,
+        base,
+        whole: edits.whole(),
+        replace: replace.map(|(_, field)| field).collect(),
+        travels: false,
+    };
+    if edit.fields().is_empty() {
+        if mutation.dry_run {
+            let nothing = Change::between(&edit.base, &edit.base);
+            review::dry_run(session, Method::Put, &id, &Wanted::default(), &nothing)?;
+            return Ok(Exit::Done);
+        }
         print::say("nothing is different; no update was sent");
         return answer(session, &read, None, &token, file.as_mut());
+    }
+    // What cannot be sent so is said before anybody is asked.
+    let plan = read.plan(&edit);
+    sendable(&id, &plan, &read)?;
+    let change = Change::between(&edit.base, &plan.send);
+    let beside = review::beside(&plan, &read, session.operations.now());
+    if !beside.is_empty() {
+        print::context(&beside);
+    }
+    if mutation.dry_run {
+        review::dry_run(session, Method::Put, &id, &plan.send, &change)?;
+        return Ok(Exit::Done);
     }
     if !mutation.yes {
         human::say_warnings(&read);
@@ -81,7 +111,7 @@ pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Resu
     let updated = session
         .in_flight
         .during(Box::pin(
-            session.operations.update(&id, &base, &wanted, assurance),
+            session.operations.update_edit(&id, &edit, assurance),
         ))
         .await;
     let mut done = updated.map_err(Stop::of_mutation)?;
@@ -110,15 +140,4 @@ async fn read_first(
         return Err(Failure::CreatedByGet { id: id.clone() }.into());
     }
     Ok(read)
-}
-
-fn say_what_is_left_out(wanted: &Wanted) {
-    if wanted.mapping.is_none() {
-        print::context(
-            "the mapping is not known here and is left out of the request; the service keeps what it has, as far as is known",
-        );
-    }
-    if wanted.properties.is_none() {
-        print::context("the properties are not known here and are left out of the request");
-    }
 }

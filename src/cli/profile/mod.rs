@@ -3,6 +3,7 @@
 
 mod add;
 mod bind;
+pub(super) mod facts;
 mod input;
 mod show;
 
@@ -72,6 +73,12 @@ pub(super) enum Command {
         #[arg(long)]
         dry_run: bool,
     },
+    /// Show and tell what the service does where its interface is silent; updates depend on it
+    #[command(
+        after_help = "Not known is a good answer: --absent-fields unknown accepts that what was last known is sent along.\n\n\
+                      Examples:\n  groupdesk profile facts eu-live\n  groupdesk profile facts eu-live --absent-fields keep --sole-writer yes"
+    )]
+    Facts(facts::Arguments),
     /// Store the API key of a profile in the kernel's keyring, read from standard input
     #[command(
         after_help = "Examples:\n  groupdesk profile key eu-live\n  groupdesk profile key eu-live < key"
@@ -169,6 +176,7 @@ impl Bench {
             Command::Show { name } => show::show(self, name.as_deref()),
             Command::Check { name } => self.check(name.as_deref()).await,
             Command::Remove { name, yes, dry_run } => self.remove(&name, yes, dry_run),
+            Command::Facts(arguments) => facts::run(self, arguments).await,
             Command::Key { name, forget } => self.key(&name, forget).await,
         }
     }

@@ -138,7 +138,7 @@ pub(in crate::directory) const RENAME: &str = "\
 UPDATE places SET name = $1 WHERE number = $2 AND NOT EXISTS (SELECT 1 FROM places WHERE name = $1)";
 
 /// What one place held becomes the other's; the groups themselves are united before. Into $1, from $2.
-pub(in crate::directory) const MERGE: [&str; 15] = [
+pub(in crate::directory) const MERGE: [&str; 18] = [
     "INSERT INTO fingerprints (fingerprint, place, user_group_id, first_seen, last_seen) \
      SELECT fingerprint, $1, user_group_id, first_seen, last_seen FROM fingerprints WHERE place = $2 \
      ON CONFLICT (fingerprint, place, user_group_id) DO UPDATE SET \
@@ -147,6 +147,10 @@ pub(in crate::directory) const MERGE: [&str; 15] = [
     "DELETE FROM fingerprints WHERE place <> $1 AND place = $2",
     "UPDATE history SET place = $1 WHERE place = $2",
     "UPDATE rotations SET place = $1, merged = CASE merged WHEN 0 THEN $2 ELSE merged END WHERE place = $2",
+    "UPDATE mutations SET place = $1, merged = CASE merged WHEN 0 THEN $2 ELSE merged END WHERE place = $2",
+    "DELETE FROM facts WHERE place = $1 AND fact = 'sole_writer' AND NOT EXISTS \
+      (SELECT 1 FROM facts other WHERE other.place = $2 AND other.fact = 'sole_writer' AND other.value = 'yes')",
+    "DELETE FROM facts WHERE place <> $1 AND place = $2",
     "UPDATE batches SET place = $1 WHERE place = $2",
     "UPDATE imports SET place = $1 WHERE place = $2",
     "UPDATE drafts SET place = $1, merged = CASE WHEN EXISTS (SELECT 1 FROM drafts other \

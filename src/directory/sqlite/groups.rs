@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, ToSql, params, types::ToSqlOutput};
 use serde::Serialize;
 
-use super::{fault::Fault, journal, places, rows};
+use super::{fault::Fault, journal, mutations, places, rows};
 use crate::{
     directory::{
         Damaged, DirectoryError, KeyId, Owner, PlaceId, Recorded, Standing, Upon,
@@ -96,7 +96,18 @@ pub(super) fn standing(
     Ok(Standing {
         group: one(connection, place, id)?,
         open: journal::open_of(connection, place, id)?,
+        mutations: mutations::open_of(connection, place, id)?,
+        recorded: mutations::recorded(connection, place, id)?,
     })
+}
+
+/// What a lesson is drawn from, and holds under.
+#[derive(Clone, Copy)]
+pub(super) struct Drawn {
+    pub(super) upon: Upon,
+    pub(super) since: Option<i64>,
+    pub(super) key: Option<KeyId>,
+    pub(super) created: bool,
 }
 
 /// Reads the group, lets it learn, writes it back.
@@ -104,16 +115,25 @@ pub(super) fn learn(
     tx: &Connection,
     place: PlaceId,
     mut lesson: Lesson,
-    upon: Upon,
-    key: Option<KeyId>,
-    created: bool,
+    drawn: Drawn,
 ) -> Result<Recorded, Fault> {
+    let Drawn {
+        upon,
+        since,
+        key,
+        created,
+    } = drawn;
     lesson.at = columns::as_kept(lesson.at);
     let mut group =
         one(tx, place, &lesson.id)?.unwrap_or_else(|| KnownGroup::new(lesson.id.clone()));
     let token = group.fingerprint.as_ref().map(|known| known.value);
     if matches!(upon, Upon::Token(seen) if seen != token) {
         return Err(DirectoryError::Overtaken(Box::new(lesson)).into());
+    }
+    if let Some(since) = since
+        && mutations::recorded(tx, place, &lesson.id)? > since
+    {
+        return Err(DirectoryError::ReadOvertaken(Box::new(lesson)).into());
     }
     let (at, returned) = (columns::micros(lesson.at), lesson.returned.as_ref());
     let fingerprint = returned.map(|returned| returned.fingerprint);

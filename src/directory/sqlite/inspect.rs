@@ -34,6 +34,8 @@ pub struct Contents {
     pub groups: u32,
     /// Rotations of which something is still to be found out.
     pub open_rotations: u32,
+    /// Creates and updates of which it is not known whether they took effect.
+    pub open_changes: u32,
     pub pending_hand_offs: u32,
     pub failed_hand_offs: u32,
     pub drafts: u32,
@@ -96,6 +98,7 @@ fn contents(connection: &Connection) -> Result<Contents, Fault> {
             pending_hand_offs: row.get(2)?,
             failed_hand_offs: row.get(3)?,
             drafts: row.get(4)?,
+            open_changes: row.get(5)?,
         })
     })?;
     Ok(contents)

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Rows, params, params_from_iter};
 
-use super::{batches, fault::Fault, groups, rows};
+use super::{batches, fault::Fault, groups, mutations, rows};
 use crate::{
     directory::{
         Begun, BootTime, DirectoryError, Happening, Intent, JournalRow, PlaceId, RotationFilter,
@@ -36,6 +36,9 @@ pub(super) fn begin(tx: &Connection, place: PlaceId, intent: &Intent) -> Result<
         .optional()?;
     if let Some(row) = unsettled {
         return Ok(Begun::TakenBy(row.ok_or(Fault::Row(TABLE))?));
+    }
+    if let Some(holder) = mutations::holder(tx, place, &intent.user_group_id)? {
+        return Ok(Begun::HeldBy(Box::new(holder)));
     }
     let started: Option<i64> = tx
         .prepare_cached(sql::BEGIN_ROTATION)?
@@ -72,6 +75,7 @@ pub(super) fn begin(tx: &Connection, place: PlaceId, intent: &Intent) -> Result<
     if let Some(place) = intent.item {
         batches::take(tx, place, id)?;
     }
+    mutations::begin_rotation(tx, place, id, intent)?;
     groups::keep_fingerprint(tx, place, &intent.user_group_id, intent.previous, at)?;
     Ok(Begun::Started(id))
 }
@@ -115,6 +119,7 @@ pub(super) fn step(tx: &Connection, place: PlaceId, step: &RotationStep) -> Resu
     if changed != 1 {
         return Err(moved_on().into());
     }
+    mutations::follow(tx, step)?;
     let what = What::Stepped {
         event,
         horizon_passed,
@@ -127,7 +132,7 @@ pub(super) fn step(tx: &Connection, place: PlaceId, step: &RotationStep) -> Resu
 }
 
 /// The horizon of an intent, and then of its sending, begins here.
-fn boot_clock() -> Option<String> {
+pub(super) fn boot_clock() -> Option<String> {
     BootTime::now().map(|now| now.to_string())
 }
 

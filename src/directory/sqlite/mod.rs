@@ -5,6 +5,7 @@ mod backup;
 mod batches;
 mod console;
 mod drafts;
+pub(super) mod facts;
 mod fault;
 mod groups;
 mod handoff;
@@ -12,6 +13,7 @@ mod history;
 mod imports;
 mod inspect;
 mod journal;
+pub(super) mod mutations;
 mod open;
 pub(super) mod places;
 mod rows;
@@ -208,6 +210,9 @@ fn record_all(
             if let Some(step) = &record.rotation {
                 journal::step(tx, place, step)?;
             }
+            if let Some(step) = &record.mutation {
+                mutations::step(tx, place, step)?;
+            }
             if let Some(step) = &record.handoff {
                 handoff::set(tx, place, step)?;
             }
@@ -219,7 +224,15 @@ fn record_all(
             }
             record.lesson.map_or_else(
                 || Ok(Recorded::default()),
-                |lesson| groups::learn(tx, place, lesson, record.upon, record.key, record.created),
+                |lesson| {
+                    let drawn = groups::Drawn {
+                        upon: record.upon,
+                        since: record.since,
+                        key: record.key,
+                        created: record.created,
+                    };
+                    groups::learn(tx, place, lesson, drawn)
+                },
             )
         })
         .collect()

@@ -37,6 +37,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../assets/migrations/directory/0005_drafts.sql"),
     include_str!("../../../assets/migrations/directory/0006_imports.sql"),
     include_str!("../../../assets/migrations/directory/0007_places.sql"),
+    include_str!("../../../assets/migrations/directory/0008_mutations.sql"),
 ];
 
 pub(super) const NEWEST: i64 = MIGRATIONS.len() as i64;

@@ -112,12 +112,15 @@ fn the_index_knows_which_states_hold_a_token() {
             (state.as_str(), first),
         )
         .expect("set");
+        raw.execute("UPDATE mutations SET state = 'ended'", ())
+            .expect("set");
         match begin(&mut scene.store).expect("written") {
             Begun::Started(_) => assert!(!state.holds_token(), "{state:?}"),
             Begun::TakenBy(row) => {
                 assert!(state.holds_token(), "{state:?}");
                 assert_eq!((row.id.0, row.rotation.state), (first, state));
             }
+            Begun::HeldBy(holder) => panic!("held by {holder:?}"),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What has to be done so that the groups are as a file says, as far as this desk knows.
 
+use jiff::Timestamp;
+
 use super::Row;
 use crate::domain::{
     change::{Change, Wanted},
@@ -33,6 +35,10 @@ pub struct Planned {
     pub change: Change,
     /// The whole that would be sent.
     pub wanted: Wanted,
+    /// What is known of the group; nothing of one that is to be created.
+    pub base: Wanted,
+    /// When the service last told of it.
+    pub seen: Option<Timestamp>,
 }
 
 impl Planned {
@@ -43,6 +49,8 @@ impl Planned {
                 need: Need::Create,
                 change: Change::between(&Wanted::default(), &row.said),
                 wanted: row.said.clone(),
+                base: Wanted::default(),
+                seen: None,
             };
         };
         let base = Wanted::of(known);
@@ -57,6 +65,8 @@ impl Planned {
             need,
             change,
             wanted,
+            base,
+            seen: known.last_seen,
         }
     }
 }

@@ -153,6 +153,21 @@ fn waiting(contents: &Contents, report: &mut Report) {
             "`groupdesk rotations settle` finds out by reading, for each profile; never rotate again to find out.",
         ),
     }
+    if contents.open_changes > 0 {
+        report.warning(
+            AREA,
+            format!(
+                "{}: whether they took effect is not known",
+                many(
+                    contents.open_changes,
+                    "open create or update",
+                    "open creates or updates"
+                )
+            ),
+            "`groupdesk history --open` lists them, for each profile, and `groupdesk rotations settle` finds out what can \
+             be found out by reading.",
+        );
+    }
     let waits = contents.pending_hand_offs;
     let failed = contents.failed_hand_offs;
     if waits + failed > 0 {

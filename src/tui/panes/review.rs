@@ -20,8 +20,9 @@ use crate::{
         group::UserGroupId,
         history::Ending,
         near::near,
+        update::Plan,
     },
-    operations::Guarded,
+    operations::{Done, Guarded},
     tui::{
         desk::{Ask, Desk},
         keymap::{Action, Focus},
@@ -84,10 +85,16 @@ pub struct Review {
     /// What is sent: what was typed, as far as the choices say so.
     wanted: Wanted,
     change: Change,
+    /// What of it is sent, and what speaks against that.
+    plan: Plan,
+    /// The group as it was read, and what the place is known to do.
+    read: Option<Box<Done>>,
     /// The choices made before the copy is read again.
     chosen: Option<Box<Choices>>,
     copy: Copy,
     stage: Stage,
+    /// How strongly it asks where all is known well enough.
+    usual: Asks,
     asks: Asks,
     on_apply: bool,
     unchanged_too: bool,
@@ -129,10 +136,16 @@ impl Review {
             base: edit.base.clone(),
             now: edit.base.clone(),
             typed: wanted.clone(),
+            plan: Plan {
+                send: wanted.clone(),
+                ..Plan::default()
+            },
+            read: None,
             wanted,
             chosen: None,
             copy,
             stage: Stage::Deciding,
+            usual: Asks::about(desk.profile(), operation(edit.creating)),
             asks: Asks::about(desk.profile(), operation(edit.creating)),
             on_apply: false,
             unchanged_too: false,

@@ -22,6 +22,8 @@ fn update() -> Job {
         id: id("acme-eu"),
         base: base("acme-eu"),
         wanted: wanted("Name of acme-eu 2", &[("7", "40")], r#"{"tier":"gold"}"#),
+        replace: Vec::new(),
+        travels: false,
     }
 }
 

@@ -3,6 +3,7 @@
 use groupdesk::{
     domain::{
         change::Wanted,
+        facts::{Absent, Basis, Facts, Stated},
         known::{KnownGroup, Lesson, Returned, Sent},
         token::Fingerprint,
     },
@@ -64,4 +65,23 @@ pub(crate) fn learnt(name: &str, wanted: &Wanted, fingerprint: u8) -> KnownGroup
         by: "ana@bastion2".into(),
     });
     group
+}
+
+/// What lets stories of other things send updates as they are.
+pub(super) fn told() -> Facts {
+    fn told<T>(value: T) -> Stated<T> {
+        Stated {
+            value,
+            basis: Basis::Told,
+            at: None,
+            by: None,
+        }
+    }
+    Facts {
+        absent_name: told(Absent::Unknown),
+        absent_mapping: told(Absent::Unknown),
+        absent_properties: told(Absent::Unknown),
+        sole_writer: told(true),
+        ..Facts::default()
+    }
 }

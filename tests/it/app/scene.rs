@@ -31,8 +31,8 @@ use ratatui::{buffer::Buffer, layout::Rect};
 use super::compare::everywhere;
 use super::exchanges::sent;
 use super::find::found;
-use super::groups::taught;
 pub(super) use super::groups::{base, group, learnt, wanted};
+use super::groups::{taught, told};
 use crate::support::{
     console::{parse, text_of},
     world::id,
@@ -344,6 +344,9 @@ pub(super) fn done(ending: Ending, group: KnownGroup) -> Outcome {
         status: 200,
         latency: Duration::from_millis(7),
         rotation: None,
+        read: Vec::new(),
+        facts: told(),
+        open: Vec::new(),
     }))
 }
 

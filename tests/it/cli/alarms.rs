@@ -43,7 +43,7 @@ async fn a_guard_refuses_on_the_command_line_and_says_why() {
 async fn an_answer_with_the_other_tag_has_its_exit_code() {
     let wrong = |token| group(token, &json!({"api_environment_tag": "Testing"}));
     let right = || group("token-0", &Value::Null);
-    let (desk, service) = acquainted(vec![right(), wrong("token-0")]).await;
+    let (desk, service) = acquainted(vec![right(), right(), wrong("token-0")]).await;
     let updated = desk
         .json(3, &["update", "acme", "--name", "x", "--yes"])
         .await;
@@ -55,7 +55,7 @@ async fn an_answer_with_the_other_tag_has_its_exit_code() {
         updated["warnings"].to_string().contains("ALARM"),
         "{updated}"
     );
-    assert_eq!(methods(&service), ["GET", "GET", "PUT"]);
+    assert_eq!(methods(&service), ["GET", "GET", "GET", "PUT"]);
 
     let (desk, service) = acquainted(vec![right(), wrong("token-1")]).await;
     let rotated = desk.json(7, &["rotate", "acme", "--yes"]).await;

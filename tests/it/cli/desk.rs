@@ -82,6 +82,12 @@ impl Desk {
         self.set("LIVE_KEY", key);
     }
 
+    pub(super) fn variable(&self, name: &str) -> String {
+        let mut known = self.variables.iter();
+        let found = known.find(|(known, _)| known == name);
+        found.expect("it is set").1.clone()
+    }
+
     pub(super) fn command(&self, arguments: &[&str]) -> Command {
         self.program(env!("CARGO_BIN_EXE_groupdesk"), arguments)
     }

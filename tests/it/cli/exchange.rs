@@ -4,7 +4,7 @@
 mod files;
 mod terminal;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use rustix::process::Signal;
@@ -15,6 +15,7 @@ use super::{
     guards::methods,
 };
 use crate::support::{
+    clock::TestClock,
     faults::{Fault, Faults, http, json as answer},
     until::received,
 };
@@ -149,6 +150,9 @@ async fn a_service_that_fails_in_the_middle_is_counted_and_gone_on_with() {
     ];
     let service = Faults::start(script).await;
     let mut desk = Desk::new();
+    let clock = TestClock::new(desk.folder.path());
+    let (name, value) = clock.variable();
+    desk.set(name, value);
     desk.connect(&service.base_url(), "key");
     let file = ids(&desk, 8);
     let ran = desk.run(&import(&file, &CREATE)).await;
@@ -159,8 +163,9 @@ async fn a_service_that_fails_in_the_middle_is_counted_and_gone_on_with() {
     assert_eq!(counts, [2, 1, 3, 2, 0], "{last}");
     assert_eq!(last["stopped"], "3 failures in a row");
 
-    // The rest, and nothing of what is done.
+    // The rest, and nothing of what is done; what is unknown may take effect for a while.
     service.all_over().await;
+    clock.forward(Duration::from_mins(2));
     let sent = service.requests().len();
     let script: Vec<_> = [2, 4, 5, 6, 7, 8]
         .map(|row| made(&format!("g{row}"), row > 6))
@@ -294,7 +299,7 @@ async fn a_check_says_what_would_be_sent_before_it_asks() {
     let dry = desk.run(&["import", &file, "--update", "--dry-run"]).await;
     assert!(
         dry.out
-            .contains("update 1, unchanged 1, not known 1, as far as is known"),
+            .contains("update 1, as last known 1, not known 1, as far as is known"),
         "{}",
         dry.out
     );
@@ -305,7 +310,7 @@ async fn a_check_says_what_would_be_sent_before_it_asks() {
         .await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     for words in [
-        "3 rows, as far as is known here: create 1, update 1, unchanged 1",
+        "3 rows, as far as is known here: create 1, update 1, as last known 1",
         "  create new-1",
         "  update acme-eu",
     ] {

@@ -105,7 +105,16 @@ async fn refused_key_and_unreachable() {
     let page = || Fault::Answer(http("200 OK", &["Content-Type: text/html"], "<html>"));
     let refuse = || answer("422 Unprocessable Entity", &words);
     let old = || group("token-0", &Value::Null);
-    let script = vec![refuse(), old(), refuse(), page(), page(), page(), page()];
+    let script = vec![
+        refuse(),
+        old(),
+        old(),
+        refuse(),
+        page(),
+        page(),
+        page(),
+        page(),
+    ];
     let (desk, _service) = acquainted(script).await;
     all_end_with(
         &desk,
@@ -175,7 +184,7 @@ async fn in_part_and_unknown() {
         &[&["rotate", "acme", "--yes"], &["rotations", "settle"]],
     )
     .await;
-    let (desk, _service) = acquainted(vec![old(), Fault::Close, old()]).await;
+    let (desk, _service) = acquainted(vec![old(), old(), Fault::Close, old()]).await;
     all_end_with(&desk, 7, &[&["update", "acme", "--name", "x", "--yes"]]).await;
     let (desk, _service) = acquainted(vec![Fault::Close]).await;
     all_end_with(&desk, 7, &[&["create", "new-1", "--yes"]]).await;

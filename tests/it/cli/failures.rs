@@ -41,7 +41,8 @@ async fn a_refusal_is_one_and_carries_the_services_words() {
     let words =
         json!({"success": 0, "error": {"code": "bad_mapping", "message": "schema 40 is unknown"}});
     let refuse = || answer("422 Unprocessable Entity", &words);
-    let (desk, _service) = acquainted(vec![group("token-0", &Value::Null), refuse()]).await;
+    let old = || group("token-0", &Value::Null);
+    let (desk, _service) = acquainted(vec![old(), old(), refuse()]).await;
     let failure = desk
         .json(1, &["update", "acme", "--name", "x", "--yes"])
         .await;
@@ -85,7 +86,12 @@ async fn a_lost_answer_to_a_change_is_seven() {
         (&["update", "acme", "--name", "x", "--yes"][..], "PUT"),
         (&["rotate", "acme", "--yes"], "POST"),
     ] {
-        let (desk, service) = acquainted(vec![old(), Fault::Reset, old()]).await;
+        // An update reads again under its claim.
+        let mut script = vec![old(), Fault::Reset, old()];
+        if method == "PUT" {
+            script.insert(0, old());
+        }
+        let (desk, service) = acquainted(script).await;
         let failure = desk.json(7, command).await;
         assert_eq!(failure["outcome"], "unknown");
         let sent = methods(&service)

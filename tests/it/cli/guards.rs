@@ -29,6 +29,8 @@ pub(super) async fn acquainted(script: Vec<Fault>) -> (Desk, Faults) {
     let met = desk.json(0, &["get", "acme", "--exists"]).await;
     assert_eq!(met["outcome"], "found");
     assert_eq!(service.requests().len(), 1);
+    // What is known here is bound again, and told to be updated as last known.
+    desk.connect(&service.base_url(), "key-of-the-desk");
     (desk, service)
 }
 

@@ -127,5 +127,5 @@ async fn what_was_waited_for_comes_whole_once_it_is_read() {
     let text = read.await.expect("no panic").expect("UTF-8");
     let text = text.trim_start_matches('\n');
     assert!(text.starts_with("create other\n"), "{text}");
-    assert!(text.contains("create 1, unchanged 1"), "{text}");
+    assert!(text.contains("create 1, as last known 1"), "{text}");
 }

@@ -6,6 +6,7 @@ use groupdesk::{
     api::{
         client::Client,
         failure::{Call, CallError, ClientError, Lost, NotSent},
+        send_by::SendBy,
     },
     domain::rotation::Answer,
 };
@@ -196,4 +197,28 @@ async fn a_failed_handshake_means_nothing_was_sent() {
         }
     );
     assert!(secure, "{error:?}");
+}
+
+/// The machine may have slept while the connection was made: others have settled by then that nothing was sent.
+#[tokio::test]
+async fn what_connects_too_late_sends_not_a_byte() {
+    for one in [Call::Create, Call::Update, Call::Rotate] {
+        let server = Faults::always(Fault::Close).await;
+        let late = client(&server, LONG).until(SendBy::new(|| true));
+        let result = call(&late, one).await;
+        assert_eq!(answer(&result), Answer::NotSent, "{one:?}");
+        let error = result.expect_err("not sent");
+        let late = matches!(
+            &error,
+            CallError::NotSent {
+                why: NotSent::Late(_),
+                ..
+            }
+        );
+        assert!(late, "{error:?}");
+        assert_eq!(server.requests().len(), 0, "{one:?}");
+        let in_time = client(&server, LONG).until(SendBy::new(|| false));
+        assert_eq!(answer(&call(&in_time, one).await), Answer::Unclear);
+        assert_eq!(server.requests().len(), 1, "{one:?}");
+    }
 }

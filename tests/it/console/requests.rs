@@ -138,7 +138,12 @@ async fn an_error_leads_to_its_request_and_answer() {
     console.keys("m").await;
     console.shows("UNKNOWN whether the update took effect");
     console.keys("<enter>").await;
-    console.shows("PUT http://").shows("UNCLEAR");
+    // The group was read first.
+    console.shows("GET http://");
+    console.keys("<pgdn>").await;
+    console.shows("UNCLEAR");
+    console.keys("jjjj").await;
+    console.shows("PUT http://");
     console.keys("G").await;
     console.shows("HTTP 502").shows("<html>gone</html>");
     // A request that got no answer, too.

@@ -92,6 +92,7 @@ fn ago(hours: i64) -> Timestamp {
 /// Both environments with the same groups; some were changed and rotated in the past.
 pub(crate) async fn a_world() -> World {
     let world = World::new().await;
+    world.alone(true);
     for side in SIDES {
         let desk = || world.desk(side).by(LI);
         let creating = desk().at(ago(24 * 402)).operations();

@@ -195,6 +195,7 @@ async fn creating_what_exists_shows_what_the_service_kept() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_somebody_else_changed_meanwhile_is_shown_three_ways() {
     let world = a_world().await;
+    world.alone(false);
     let mut console = open(&world, Side::Testing, USUAL).await;
     console.keys("e<end> plc").await;
     let elsewhere = world.other_directory("li");

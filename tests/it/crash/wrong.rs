@@ -88,7 +88,7 @@ impl<'a> UnderWay<'a> {
                 row,
                 rotation: Rotation::intended(previous),
             }),
-            Begun::TakenBy(_) => None,
+            Begun::TakenBy(_) | Begun::HeldBy(_) => None,
         }
     }
 

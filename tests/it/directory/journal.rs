@@ -97,6 +97,7 @@ async fn of_fifty_at_once_over_two_handles_exactly_one_begins() {
         match one.expect("written") {
             Begun::Started(id) => started.push(id),
             Begun::TakenBy(row) => taken.push(row.id),
+            Begun::HeldBy(holder) => panic!("held by {holder:?}"),
         }
     }
     assert_eq!((started.len(), taken.len()), (1, 49));

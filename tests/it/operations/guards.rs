@@ -270,8 +270,8 @@ async fn an_update_that_is_answered_with_the_other_tag_is_done_and_an_alarm() {
         done.warnings
     );
     assert_eq!(
-        meddler.count("GET"),
-        0,
+        meddler.methods(),
+        ["GET", "PUT"],
         "nothing follows an alarm, not even the read"
     );
     // From now on nothing is sent until a person has looked.

@@ -54,7 +54,9 @@ async fn neither_a_create_nor_an_update_nor_a_row_is_sent() {
             said: wanted,
         };
         let control = Control::default();
-        let end = scene.ana.send_row(&permit, None, &row, &control, |_| {});
+        let end = scene
+            .ana
+            .send_row(&permit, None, &row, None, &control, |_| {});
         let end = end.await;
         assert!(!end.is_alarm() && !end.is_unknown(), "{end:?}");
         let RowEnd::Failed(of_row) = end else {

@@ -4,13 +4,13 @@ use groupdesk::{
     domain::{
         change::{Difference, Wanted},
         history::{Ending, Operation},
-        known::Source,
+        known::{KnownGroup, Source},
     },
     operations::{Assurance, Failure, Warning},
 };
 use serde_json::json;
 
-use super::{ACME, Scene, exposed, has, history, rotate, update, wanted};
+use super::{ACME, Scene, exposed, has, history, look_up, rotate, update, wanted};
 use crate::support::{
     meddler::{Gate, Meddling, Then},
     world::{Side, id},
@@ -36,7 +36,7 @@ async fn the_whole_body_goes_out_and_is_read_back() {
         .expect("updated");
     assert_eq!(done.ending, Ending::Updated);
     assert_eq!(done.warnings, []);
-    assert_eq!(scene.meddler.methods(), ["PUT", "GET"]);
+    assert_eq!(scene.meddler.methods(), ["GET", "PUT", "GET"]);
     let sent = json!({
         "name": "Acme EU", "user_group_id": ACME,
         "mapping": {"7": "213", "8": "1"}, "properties": {"tier": "gold", "n": 1},
@@ -103,6 +103,7 @@ async fn a_value_the_service_did_not_take_is_named() {
 #[tokio::test]
 async fn an_update_that_cannot_be_read_back_is_done_all_the_same() {
     let scene = Scene::new().await;
+    scene.meddler.next("GET", Meddling::passed());
     scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
     let done = update(&scene.ana, &base(), &edited())
         .await
@@ -123,7 +124,10 @@ async fn an_unclear_answer_is_unknown_and_in_the_history() {
     let wrong = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n".to_vec();
     for then in [Then::Instead(wrong), Then::Drop, Then::Half] {
         let scene = Scene::new().await;
+        look_up(&scene.ana).await.expect("found");
+        let told = |group: Option<KnownGroup>| group.map(|group| (group.name, group.mapping));
         let known = scene.ana.show(&id(ACME)).await.expect("readable");
+        let known = told(known).map(|(name, mapping)| (name.map(|name| name.value), mapping));
         scene.meddler.next("PUT", Meddling::applied(then));
         let failure = update(&scene.ana, &base(), &edited())
             .await
@@ -140,15 +144,24 @@ async fn an_unclear_answer_is_unknown_and_in_the_history() {
             scene.history().await,
             [(Operation::Update, Ending::Unknown)]
         );
-        assert_eq!(scene.ana.show(&id(ACME)).await.expect("readable"), known);
-        assert_eq!(scene.meddler.methods(), ["PUT"], "nothing is repeated");
+        let now = told(scene.ana.show(&id(ACME)).await.expect("readable"));
+        let now = now.map(|(name, mapping)| (name.map(|name| name.value), mapping));
+        assert_eq!(now, known);
+        assert_eq!(
+            scene.meddler.methods(),
+            ["GET", "GET", "PUT"],
+            "nothing is repeated"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_refusal_changes_nothing_here_or_there() {
     let scene = Scene::new().await;
-    let known = scene.ana.show(&id(ACME)).await.expect("readable");
+    let name =
+        |group: Option<KnownGroup>| group.and_then(|group| group.name.map(|name| name.value));
+    look_up(&scene.ana).await.expect("found");
+    let known = name(scene.ana.show(&id(ACME)).await.expect("readable"));
     let stored = scene.world.stored(Side::Testing, ACME);
     let read_only = scene.world.key_source(Side::Testing, true);
     let reader = scene.desk().with(|profile| profile.api_key = read_only);
@@ -158,23 +171,24 @@ async fn a_refusal_changes_nothing_here_or_there() {
         "{failure:?}"
     );
     assert_eq!(scene.world.stored(Side::Testing, ACME), stored);
-    assert_eq!(scene.ana.show(&id(ACME)).await.expect("readable"), known);
+    let now = name(scene.ana.show(&id(ACME)).await.expect("readable"));
+    assert_eq!(now, known);
     assert_eq!(
         scene.history().await,
         [(Operation::Update, Ending::Refused)]
     );
 
+    // It is read first, and reading can create.
     let nobody = id("nobody");
     let failure = scene
         .ana
         .update(&nobody, &base(), &edited(), Assurance::Exists)
         .await;
     assert!(
-        matches!(failure, Err(Failure::Refused { status: 404, .. })),
+        matches!(failure, Err(Failure::CreatedByGet { .. })),
         "{failure:?}"
     );
-    assert_eq!(scene.world.find_stored(Side::Testing, "nobody"), None);
-    assert_eq!(scene.ana.show(&id("nobody")).await.expect("readable"), None);
+    assert_eq!(scene.meddler.count("PUT"), 1, "nothing followed");
 }
 
 #[tokio::test]
@@ -188,7 +202,7 @@ async fn after_an_answer_from_another_environment_nothing_follows() {
         .await
         .expect("an answer");
     assert!(done.warnings.iter().any(Warning::is_alarm));
-    assert_eq!(scene.meddler.methods(), ["PUT"]);
+    assert_eq!(scene.meddler.methods(), ["GET", "PUT"]);
     let note = history(&scene.ana).await[0].note.clone().expect("a note");
     assert!(note.contains("ALARM"), "{note}");
 }

@@ -5,6 +5,7 @@ pub(crate) mod console;
 pub(crate) mod faults;
 pub(crate) mod long;
 pub(crate) mod meddler;
+pub(crate) mod odd;
 pub(crate) mod pty;
 pub(crate) mod saying;
 pub(crate) mod service;

@@ -183,6 +183,13 @@ impl World {
         }
     }
 
+    /// Whether nobody writes to the service but through the usual directory, as a person tells it.
+    pub(crate) fn alone(&self, alone: bool) {
+        for side in [Side::Production, Side::Testing] {
+            desk::tell_alone(&self.directory, self.place(side), alone);
+        }
+    }
+
     /// The same of another directory.
     pub(crate) fn place_in(&self, directory: &Directory, side: Side) -> PlaceId {
         let profile = self.profile(side);

@@ -2,7 +2,11 @@
 
 use super::{Copy, Page, Review, choices::Choices, view};
 use crate::{
-    domain::change::{Change, Wanted},
+    domain::{
+        change::{Change, Wanted},
+        facts::Field,
+        update::{Edit, Objection},
+    },
     operations::Done,
     tui::{desk::Desk, keymap::Action, messages::Severity},
 };
@@ -15,6 +19,7 @@ impl Review {
             return;
         }
         self.now = Wanted::of(&done.group);
+        self.read = Some(Box::new(done.clone()));
         let mut choices = Choices::of(&self.base, &self.now, &self.typed, desk.now);
         if let Some(before) = self.chosen.take() {
             choices.keep(&before);
@@ -42,7 +47,39 @@ impl Review {
         if let Copy::Read(choices) = &self.copy {
             self.wanted = choices.result();
         }
-        self.change = Change::between(&self.now, &self.wanted);
+        if let Some(read) = &self.read {
+            self.plan = read.plan(&self.edit());
+        }
+        self.change = Change::between(&self.now, &self.plan.send);
+        self.asks = if self.plan.objections.is_empty() {
+            self.usual.clone()
+        } else {
+            self.usual.clone().raised()
+        };
+    }
+
+    /// What the person decided, on the copy that was read. Of what is not known there is only the whole.
+    fn edit(&self) -> Edit {
+        let is_known = |field: &Field| match field {
+            Field::Name => true,
+            Field::Mapping => self.now.mapping.is_some(),
+            Field::Properties => self.now.properties.is_some(),
+        };
+        let whole = Field::ALL.into_iter().filter(|field| !is_known(field));
+        Edit {
+            base: self.now.clone(),
+            wanted: self.wanted.clone(),
+            whole: whole.collect(),
+            ..Edit::default()
+        }
+    }
+
+    /// What the review showed beyond the change: fields that are replaced whole, and whether others travel along.
+    pub(super) fn vouched(&self) -> (Vec<Field>, bool) {
+        let objections = &self.plan.objections;
+        let is_not_told = |objection: &Objection| matches!(objection, Objection::NotTold { .. });
+        let travels = objections.iter().any(is_not_told);
+        (self.plan.replaced.clone(), travels)
     }
 
     /// Moves between the choices, and only past them through the page.

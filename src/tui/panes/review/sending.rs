@@ -41,10 +41,13 @@ impl Review {
         let job = if self.creating {
             Job::Create(self.id.clone(), self.wanted.clone())
         } else {
+            let (replace, travels) = self.vouched();
             Job::Update {
                 id: self.id.clone(),
                 base: self.now.clone(),
                 wanted: self.wanted.clone(),
+                replace,
+                travels,
             }
         };
         let ticket = desk.start(job);
@@ -80,12 +83,12 @@ impl Review {
     }
 
     pub(super) fn request_text(&self) -> String {
-        request_json(&request(&self.id, &self.wanted))
+        request_json(&request(&self.id, &self.plan.send))
     }
 
     pub(super) fn curl(&self, desk: &Desk) -> Option<String> {
         let profile = desk.profile()?;
-        let request = request(&self.id, &self.wanted);
+        let request = request(&self.id, &self.plan.send);
         Some(as_curl(profile, self.method(), &request))
     }
 }

@@ -4,7 +4,7 @@ use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
 use super::{Copy, Page, Review, Stage, choosing};
 use crate::{
-    domain::{history::Ending, text::oddities},
+    domain::{facts::Field, history::Ending, text::oddities, update::Objection},
     tui::{
         changes::{self, Of},
         desk::Desk,
@@ -125,6 +125,7 @@ fn difference(review: &Review, sheet: &mut Sheet, rows: &mut Vec<usize>, desk: &
         sheet.field("! guard", reason, theme.warning(), "");
     }
     copy(review, sheet, rows, desk);
+    beside(review, sheet, desk);
     sheet.blank();
     if review.change.is_empty() {
         let text = if review.creating {
@@ -140,6 +141,84 @@ fn difference(review: &Review, sheet: &mut Sheet, rows: &mut Vec<usize>, desk: &
         Of::Known
     };
     changes::write(sheet, &review.change, of, review.unchanged_too, theme);
+    along(review, sheet, desk);
+}
+
+/// What may have arrived, and what cannot be known well enough.
+fn beside(review: &Review, sheet: &mut Sheet, desk: &Desk) {
+    let theme = desk.theme;
+    let Some(read) = &review.read else { return };
+    for open in &read.open {
+        let text = format!(
+            "the {} of {} may have arrived: nobody knows yet (m{} of the open ones)",
+            open.operation.as_str(),
+            desk.moment(open.since()),
+            open.id.0
+        );
+        sheet.field("! open", &text, theme.warning(), "");
+    }
+    for objection in &review.plan.objections {
+        let field = objection.field().as_str();
+        let text = match objection {
+            Objection::InPart { at, .. } => {
+                let from = at.map_or_else(String::new, |at| format!(" ({})", desk.moment(at)));
+                format!(
+                    "others may have changed the {field}, which cannot be read: all of it is replaced by the last known \
+                     value{from}, with your change in it"
+                )
+            }
+            Objection::NotTold { at, .. } => {
+                let from = at.map_or_else(String::new, |at| format!(" ({})", desk.moment(at)));
+                format!(
+                    "nobody has said what the service does with a {field} that is left out: it is sent along as last \
+                     known{from}"
+                )
+            }
+            Objection::WouldClear { .. } => format!(
+                "left out, the {field} would be cleared, and nothing is known that could be sent: give it, too"
+            ),
+            Objection::Unsure { .. } => format!(
+                "the {field} may have been changed by what is open above: give it, too, or close that with a reason"
+            ),
+        };
+        sheet.field(&format!("! {field}"), &text, theme.warning(), "");
+        if let Objection::InPart {
+            field: Field::Mapping,
+            ..
+        } = objection
+        {
+            for (schema, source) in review.plan.send.mapping.iter().flatten() {
+                sheet.indented(4, &format!("{schema} = {source}"), theme.dim());
+            }
+        }
+        if let Objection::InPart {
+            field: Field::Properties,
+            ..
+        } = objection
+        {
+            for (key, value) in review.plan.send.properties.iter().flatten() {
+                sheet.indented(4, &format!("{key}: {value}"), theme.dim());
+            }
+        }
+    }
+}
+
+/// What is sent although nobody changed it, with its age.
+fn along(review: &Review, sheet: &mut Sheet, desk: &Desk) {
+    let theme = desk.theme;
+    let told = |field| {
+        review
+            .plan
+            .objections
+            .iter()
+            .any(|other| other.field() == field)
+    };
+    let travels = review.plan.travels.iter();
+    for travels in travels.filter(|one| !one.is_read && !told(one.field)) {
+        let field = travels.field.as_str();
+        let text = format!("sent along as last known: {}", desk.moment(travels.at));
+        sheet.field(field, &text, theme.dim(), "");
+    }
 }
 
 fn request(review: &Review, sheet: &mut Sheet, desk: &Desk) {

@@ -36,11 +36,18 @@ async fn every_command_prints_the_json_that_is_described() {
     pin("json_profiles", c);
     itself(c, &desk).await;
     pin("json_itself", c);
+    let open = ["history", "--open"];
+    c.case(&desk, 0, "history [ID] --open", &open).await;
+    let facts = ["profile", "facts"];
+    c.case(&desk, 0, "profile facts [NAME]", &facts).await;
+    let probe = ["doctor", "--probe", "acme-eu", "--yes"];
+    c.case(&desk, 0, "doctor --probe ID", &probe).await;
     // The kernel of a container often has no keyring.
     let keyring = if c.commands.contains("profile key NAME") {
-        &[][..]
+        // Nothing is open in these worlds.
+        &["change"][..]
     } else {
-        &["profile key NAME", "profile-key"]
+        &["profile key NAME", "profile-key", "change"]
     };
     c.assert_complete(keyring);
 }

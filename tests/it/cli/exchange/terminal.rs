@@ -1,6 +1,8 @@
 //! `import`, `apply` and `profile add` on a real terminal: the words that are asked for, the wrong ones, Ctrl-C at the
 //! question and in the middle, the bar.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::{ids, made, sum};
@@ -11,6 +13,7 @@ use crate::{
         prompts::{Asks, dialogue, talk},
     },
     support::{
+        clock::TestClock,
         faults::{Fault, Faults, json as answer},
         until::wait_until,
     },
@@ -60,6 +63,9 @@ async fn only_the_exact_words_send_anything() {
 async fn a_ctrl_c_in_the_middle_leaves_the_rest_for_later() {
     let service = Faults::start(vec![made("g1", true), Fault::Hang]).await;
     let mut desk = Desk::new();
+    let clock = TestClock::new(desk.folder.path());
+    let (name, value) = clock.variable();
+    desk.set(name, value);
     desk.set("TERM", "xterm-256color");
     desk.connect(&service.base_url(), "key");
     let file = ids(&desk, 4);
@@ -88,6 +94,8 @@ async fn a_ctrl_c_in_the_middle_leaves_the_rest_for_later() {
     let script: Vec<_> = (2..=4).map(|row| made(&format!("g{row}"), true)).collect();
     let next = Faults::start(script).await;
     desk.connect(&next.base_url(), "key");
+    // What has no answer may take effect for a while.
+    clock.forward(Duration::from_mins(2));
     let ran = desk.run(&[&run[..], &["--yes", "--json"]].concat()).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert_eq!(sum(&ran.out)["done_before"], 1);

@@ -11,7 +11,7 @@ use crate::support::clock;
 
 pub(super) const CASES: usize = VERSIONS.len() + MARKS.len() + 9 + 2;
 
-const VERSIONS: [i64; 7] = [8, 9, 99, 2_147_483_647, -1, -2_147_483_648, 0];
+const VERSIONS: [i64; 7] = [9, 10, 99, 2_147_483_647, -1, -2_147_483_648, 0];
 const MARKS: [i64; 4] = [0, 1, 0x6764_6753, -1];
 
 async fn ours() -> Place {

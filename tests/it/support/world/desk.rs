@@ -13,8 +13,11 @@ use groupdesk::{
         Environment,
         profile::{KeySource, Profile},
     },
-    directory::{Answer, Caller, Directory, DirectoryError, PlaceId},
-    domain::token::Fingerprint,
+    directory::{Answer, Caller, Directory, DirectoryError, Fact, PlaceId, Statement},
+    domain::{
+        facts::{Absent, Basis, Field, OnGet},
+        token::Fingerprint,
+    },
     operations::{Clock, Operations},
 };
 use jiff::Timestamp;
@@ -146,7 +149,9 @@ pub(crate) fn bind(
             None => Answer::New,
         };
         let bound = directory.answer_binding(caller, answer).await;
-        bound.expect("writable").ok().map(|bound| bound.place)
+        let place = bound.expect("writable").ok().map(|bound| bound.place)?;
+        tell(directory, place, profile).await;
+        Some(place)
     })
 }
 
@@ -157,6 +162,38 @@ pub(crate) fn acknowledge(directory: &Directory) {
         let done = directory.acknowledge(place.id, tag, Timestamp::now(), ANA, "a test goes on");
         wait_for(done).expect("writable");
     }
+}
+
+/// Tells what lets stories of other things send updates as they are: what is not changed travels along, and a header of
+/// the service says nothing else. [`Desk::unbound`] with a directory of its own knows nothing of it.
+async fn tell(directory: &Directory, place: PlaceId, profile: &Profile) {
+    let known = directory.facts(place).await.expect("readable");
+    let on_get = if profile.read_properties || known.properties_are_readable() {
+        OnGet::Returned
+    } else {
+        OnGet::Echoed
+    };
+    let absent = Field::ALL.map(|field| Fact::Absent(field, Absent::Unknown));
+    let facts = [Fact::PropertiesOnGet(on_get)];
+    let statements = facts.into_iter().chain(absent).map(|fact| Statement {
+        fact,
+        basis: Basis::Told,
+        at: Timestamp::now(),
+        by: ANA.into(),
+    });
+    let told = directory.state_facts(place, statements.collect()).await;
+    told.expect("writable");
+}
+
+/// Says whether anybody else writes there.
+pub(super) fn tell_alone(directory: &Directory, place: PlaceId, alone: bool) {
+    let said = Statement {
+        fact: Fact::SoleWriter(alone),
+        basis: Basis::Told,
+        at: Timestamp::now(),
+        by: ANA.into(),
+    };
+    wait_for(directory.state_facts(place, vec![said])).expect("writable");
 }
 
 /// Waits on this very thread: scenes are built where nothing can be awaited.

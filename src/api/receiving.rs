@@ -1,0 +1,36 @@
+//! The bytes of an answer, as far as they come and no further than they may.
+
+use reqwest::header::{self, HeaderMap};
+
+use super::wiped::{self, Buffer};
+use crate::domain::size::LARGEST_ANSWER;
+
+/// How long the body says it is, where that is not too long; 0 where it does not say.
+pub(super) fn announced(response: &reqwest::Response) -> usize {
+    let length = response.content_length().map(usize::try_from);
+    let length = length.and_then(Result::ok);
+    length
+        .filter(|length| *length <= LARGEST_ANSWER)
+        .unwrap_or(0)
+}
+
+/// The body as far as it comes; `false` when it is too large. A redirect's body is not waited for.
+pub(super) async fn read(
+    response: &mut reqwest::Response,
+    body: &mut Buffer,
+) -> Result<bool, reqwest::Error> {
+    if response.status().is_redirection() {
+        return Ok(true);
+    }
+    while let Some(chunk) = response.chunk().await? {
+        if body.len() + chunk.len() > LARGEST_ANSWER {
+            return Ok(false);
+        }
+        wiped::add(body, &chunk, LARGEST_ANSWER);
+    }
+    Ok(true)
+}
+
+pub(super) fn text<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}

@@ -1,0 +1,91 @@
+//! Until when a request may leave. A machine that slept between the intent and the connection would send after others
+//! have settled that nothing was sent (rotation.md, "Send-by"). Asked when the connection, and TLS, stands and before
+//! the first byte of the request.
+
+use std::{
+    fmt,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use tower_layer::Layer;
+use tower_service::Service;
+
+/// Says whether it is too late to send.
+#[derive(Clone)]
+pub struct SendBy(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl SendBy {
+    pub fn new(is_late: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(is_late))
+    }
+
+    fn is_late(&self) -> bool {
+        (self.0)()
+    }
+
+    /// Holds for the connection that `request` makes: writes make one each, and make it themselves.
+    pub(super) async fn during<T>(send_by: Option<Self>, request: impl Future<Output = T>) -> T {
+        SEND_BY.scope(send_by, request).await
+    }
+}
+
+impl fmt::Debug for SendBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SendBy")
+    }
+}
+
+tokio::task_local! {
+    static SEND_BY: Option<SendBy>;
+}
+
+/// The connection stands, and it is too late to use it.
+#[derive(Debug, thiserror::Error)]
+#[error("the time to send it in was over")]
+pub(super) struct TooLate;
+
+/// Asks once the connection stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AskBeforeSending;
+
+impl<S> Layer<S> for AskBeforeSending {
+    type Service = Asking<S>;
+
+    fn layer(&self, connect: S) -> Asking<S> {
+        Asking(connect)
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Asking<S>(S);
+
+type Error = Box<dyn std::error::Error + Send + Sync>;
+
+impl<S, R> Service<R> for Asking<S>
+where
+    S: Service<R, Error = Error>,
+    S::Future: Send + 'static,
+{
+    type Response = S::Response;
+    type Error = Error;
+    type Future = Pin<Box<dyn Future<Output = Result<S::Response, Error>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.0.poll_ready(context)
+    }
+
+    fn call(&mut self, request: R) -> Self::Future {
+        let connecting = self.0.call(request);
+        // Taken now: whoever connects in the background does so outside of the request's task.
+        let send_by = SEND_BY.try_with(Clone::clone).ok().flatten();
+        Box::pin(async move {
+            let connection = connecting.await?;
+            match send_by {
+                Some(send_by) if send_by.is_late() => Err(TooLate.into()),
+                _ => Ok(connection),
+            }
+        })
+    }
+}

@@ -1,0 +1,80 @@
+//! What a place is known to do that nobody documents, each with who says so and since when.
+
+use jiff::Timestamp;
+
+use super::{
+    Directory, DirectoryError, PlaceId,
+    sqlite::{Access, facts},
+};
+use crate::domain::facts::{Absent, Basis, Facts, Field, OnGet};
+
+/// One fact and its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fact {
+    PropertiesOnGet(OnGet),
+    Absent(Field, Absent),
+    SoleWriter(bool),
+}
+
+impl Fact {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PropertiesOnGet(_) => "properties_on_get",
+            Self::Absent(Field::Name, _) => "absent_name",
+            Self::Absent(Field::Mapping, _) => "absent_mapping",
+            Self::Absent(Field::Properties, _) => "absent_properties",
+            Self::SoleWriter(_) => "sole_writer",
+        }
+    }
+
+    pub fn value(self) -> &'static str {
+        match self {
+            Self::PropertiesOnGet(value) => value.as_str(),
+            Self::Absent(_, value) => value.as_str(),
+            Self::SoleWriter(true) => "yes",
+            Self::SoleWriter(false) => "no",
+        }
+    }
+
+    /// As the columns have it; `None` where they make no sense.
+    pub(super) fn parse(name: &str, value: &str) -> Option<Self> {
+        let absent = |field| Absent::parse(value).map(|value| Self::Absent(field, value));
+        match name {
+            "properties_on_get" => OnGet::parse(value).map(Self::PropertiesOnGet),
+            "absent_name" => absent(Field::Name),
+            "absent_mapping" => absent(Field::Mapping),
+            "absent_properties" => absent(Field::Properties),
+            "sole_writer" if value == "yes" => Some(Self::SoleWriter(true)),
+            "sole_writer" if value == "no" => Some(Self::SoleWriter(false)),
+            _ => None,
+        }
+    }
+}
+
+/// A fact as somebody states it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Statement {
+    pub fact: Fact,
+    pub basis: Basis,
+    pub at: Timestamp,
+    pub by: String,
+}
+
+impl Directory {
+    /// What is known of this place; by default nothing.
+    pub async fn facts(&self, place: PlaceId) -> Result<Facts, DirectoryError> {
+        self.run(Access::Glance, move |c| facts::of(c, place)).await
+    }
+
+    /// Keeps what was stated, in the place of what was known before.
+    pub async fn state_facts(
+        &self,
+        place: PlaceId,
+        statements: Vec<Statement>,
+    ) -> Result<(), DirectoryError> {
+        self.run(Access::Write, move |tx| {
+            facts::state(tx, place, &statements)
+        })
+        .await
+    }
+}

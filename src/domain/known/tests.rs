@@ -1,0 +1,129 @@
+//! What an exchange or a file changes in what is known.
+
+use super::*;
+
+fn lesson(returned: Option<Returned>) -> Lesson {
+    Lesson {
+        id: UserGroupId::parse("acme").expect("a valid id"),
+        sent: Sent::default(),
+        returned,
+        rotated: false,
+        at: Timestamp::UNIX_EPOCH,
+        by: "ana".into(),
+    }
+}
+
+fn returned(fingerprint: u8) -> Returned {
+    Returned {
+        name: None,
+        team_id: None,
+        properties: None,
+        environment_tag: None,
+        fingerprint: Fingerprint::from_bytes([fingerprint; 32]),
+    }
+}
+
+#[test]
+fn an_absent_field_erases_nothing() {
+    let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid id"));
+    let mut first = lesson(Some(Returned {
+        name: Some("Acme".into()),
+        team_id: Some(7),
+        environment_tag: Some(EnvironmentTag::Customer),
+        ..returned(1)
+    }));
+    first.sent.mapping = Some([("40".into(), "213".into())].into_iter().collect());
+    group.learn(first);
+    let known = group.clone();
+
+    group.learn(lesson(Some(returned(1))));
+    assert_eq!(group.name, known.name);
+    assert_eq!(group.mapping, known.mapping);
+    assert_eq!(group.environment_tag, known.environment_tag);
+    assert_eq!(
+        group.mapping.expect("the mapping is known").source,
+        Source::Sent
+    );
+}
+
+#[test]
+fn a_token_changed_by_somebody_else_is_noticed() {
+    let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid id"));
+    assert!(
+        !group
+            .learn(lesson(Some(returned(1))))
+            .token_changed_elsewhere
+    );
+    assert_eq!(group.last_rotated, None);
+    assert!(
+        group
+            .learn(lesson(Some(returned(2))))
+            .token_changed_elsewhere
+    );
+    let mut ours = lesson(Some(returned(3)));
+    ours.rotated = true;
+    assert!(!group.learn(ours).token_changed_elsewhere);
+    assert_eq!(
+        group.last_rotated.and_then(|last| last.by).as_deref(),
+        Some("ana")
+    );
+}
+
+#[test]
+fn a_file_fills_gaps_and_overwrites_only_files() {
+    let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid id"));
+    let says = |name: &str| Wanted {
+        name: Some(name.into()),
+        ..Wanted::default()
+    };
+    let at = Timestamp::UNIX_EPOCH;
+    assert_eq!(
+        group.import(&Wanted::default(), at, "ana"),
+        Taken::Unchanged
+    );
+    assert_eq!(group.import(&says("Acme"), at, "ana"), Taken::Filled);
+    assert_eq!(group.import(&says("Acme"), at, "ben"), Taken::Unchanged);
+    assert_eq!(group.import(&says("Acme 2"), at, "ben"), Taken::Filled);
+    let name = group.name.clone().expect("a name");
+    assert_eq!((name.source, name.by.as_str()), (Source::Imported, "ben"));
+    assert_eq!(
+        Wanted::of(&group).name,
+        None,
+        "an edit begins with what the service has"
+    );
+
+    let mut answer = lesson(Some(Returned {
+        name: Some("Acme Europe".into()),
+        ..returned(1)
+    }));
+    assert_eq!(
+        group.learn(answer.clone()),
+        Noticed::default(),
+        "a file is no witness"
+    );
+    assert_eq!(group.import(&says("Acme"), at, "ana"), Taken::Kept);
+    assert_eq!(group.title(), "Acme Europe");
+    answer.returned = None;
+    answer.sent.name = Some("Acme EU".into());
+    group.learn(answer);
+    assert_eq!(group.import(&says("Acme"), at, "ana"), Taken::Kept);
+}
+
+#[test]
+fn a_name_changed_by_somebody_else_is_noticed() {
+    let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid id"));
+    let named = |name: &str| {
+        lesson(Some(Returned {
+            name: Some(name.into()),
+            ..returned(1)
+        }))
+    };
+    group.learn(named("Acme"));
+    assert_eq!(
+        group.learn(named("Acme Europe")).name_was.as_deref(),
+        Some("Acme")
+    );
+    let mut ours = named("Acme EU");
+    ours.sent.name = Some("Acme EU".into());
+    assert_eq!(group.learn(ours).name_was, None);
+}

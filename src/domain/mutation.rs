@@ -1,0 +1,152 @@
+//! A create, an update or a rotation from its intent to its end. The intent *is* the claim on the group: while one may
+//! still be on its way, no other is begun. Of rotations `rotation` decides; here they only hold the group.
+
+use serde_json::Value;
+
+use super::{change::Wanted, facts::Field, history::Ending};
+
+/// Where a mutation stands. The words are those of `history --open --json`.
+///
+/// ```text
+/// intended ──▶ sent ──▶ ended            intended, older than the settle window ──▶ ended (nothing was sent)
+///               ├─────▶ unknown ──┐      sent, older than it ──▶ open
+///               └── window over ──┴──▶ open ──▶ ended (a reading settles it, or a person)
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum State {
+    /// The intent is durable; nothing was sent.
+    Intended,
+    /// The request may be on its way.
+    Sent,
+    /// It may or may not have taken effect, and may do so still.
+    Unknown,
+    /// The settle window is over, and it is not known whether it took effect.
+    Open,
+    Ended,
+}
+
+impl State {
+    pub const ALL: [Self; 5] = [
+        Self::Intended,
+        Self::Sent,
+        Self::Unknown,
+        Self::Open,
+        Self::Ended,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Intended => "intended",
+            Self::Sent => "sent",
+            Self::Unknown => "unknown",
+            Self::Open => "open",
+            Self::Ended => "ended",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == text)
+    }
+
+    /// No other mutation of the group may begin.
+    pub fn holds(self) -> bool {
+        matches!(self, Self::Intended | Self::Sent | Self::Unknown)
+    }
+
+    /// Something is still to be found out.
+    pub fn is_open(self) -> bool {
+        self != Self::Ended
+    }
+
+    /// Whether a step leads there. An end is an end, and nothing goes back.
+    pub fn may_become(self, next: Self) -> bool {
+        match (self, next) {
+            (Self::Intended, Self::Sent | Self::Ended)
+            | (Self::Sent, Self::Unknown | Self::Open | Self::Ended)
+            | (Self::Unknown, Self::Open | Self::Ended)
+            | (Self::Open, Self::Ended) => true,
+            (
+                Self::Intended | Self::Sent | Self::Unknown | Self::Open | Self::Ended,
+                Self::Intended | Self::Sent | Self::Unknown | Self::Open | Self::Ended,
+            ) => false,
+        }
+    }
+}
+
+/// The fields that the changes of a history line name.
+pub fn fields_of(changes: Option<&Value>) -> Vec<Field> {
+    let has = |field: &Field| changes.is_some_and(|changes| changes.get(field.as_str()).is_some());
+    Field::ALL.into_iter().filter(has).collect()
+}
+
+/// What a reading says of an update whose end is open: `None` where it cannot tell. A request is done whole or not at all,
+/// so that what can be read of it speaks for the rest.
+pub fn settled_by(changes: &Value, read: &Wanted) -> Option<Ending> {
+    let name = changes.get("name").zip(read.name.as_ref());
+    let name = name.map(|(pair, now)| (pair.clone(), Some(Value::String(now.clone()))));
+    let rows = changes.get("properties").and_then(Value::as_object);
+    let rows = rows.zip(read.properties.as_ref());
+    let rows = rows.into_iter().flat_map(|(rows, now)| {
+        rows.iter().map(|(key, pair)| {
+            let now = now.get(key).map(|now| Value::String(now.to_string()));
+            (pair.clone(), now)
+        })
+    });
+    let all: Vec<_> = name.into_iter().chain(rows).collect();
+    let all_are = |at: usize| {
+        let is = |(pair, now): &(Value, Option<Value>)| {
+            pair.get(at).filter(|said| !said.is_null()) == now.as_ref()
+        };
+        !all.is_empty() && all.iter().all(is)
+    };
+    match (all_are(0), all_are(1)) {
+        (false, true) => Some(Ending::Updated),
+        (true, false) => Some(Ending::NotApplied),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn nothing_goes_back_and_an_end_is_an_end() {
+        for state in State::ALL {
+            assert!(!state.may_become(state) && !state.may_become(State::Intended));
+            assert_eq!(State::parse(state.as_str()), Some(state));
+            assert_eq!(state.is_open(), state.may_become(State::Ended), "{state:?}");
+        }
+        assert!(!State::Open.holds() && State::Unknown.holds());
+        assert!(
+            !State::Intended.may_become(State::Unknown),
+            "nothing was sent"
+        );
+    }
+
+    #[test]
+    fn what_can_be_read_speaks_for_the_rest() {
+        let changes = json!({"name": ["A", "B"], "mapping": {"7": ["1", "2"]},
+                             "properties": {"n": [null, "1"]}});
+        let read = |name: &str, properties: Value| Wanted {
+            name: Some(name.into()),
+            mapping: None,
+            properties: properties.as_object().cloned(),
+        };
+        let settled = |name, properties| settled_by(&changes, &read(name, properties));
+        assert_eq!(settled("B", json!({"n": 1, "x": 2})), Some(Ending::Updated));
+        assert_eq!(settled("B", Value::Null), Some(Ending::Updated));
+        assert_eq!(settled("A", json!({"x": 2})), Some(Ending::NotApplied));
+        assert_eq!(settled("A", json!({"n": 1})), None, "somebody else, too");
+        assert_eq!(settled("C", Value::Null), None);
+        let mapping = json!({"mapping": {"7": ["1", "2"]}});
+        assert_eq!(settled_by(&mapping, &read("B", json!({}))), None);
+        assert_eq!(
+            fields_of(Some(&changes)),
+            [Field::Name, Field::Mapping, Field::Properties]
+        );
+        assert_eq!(fields_of(Some(&mapping)), [Field::Mapping]);
+    }
+}

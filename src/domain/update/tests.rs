@@ -1,0 +1,277 @@
+//! The table "a field of the update | may be sent", row by row.
+
+use serde_json::json;
+
+use super::*;
+use crate::domain::{
+    facts::{Basis, OnGet, Stated},
+    group::UserGroupId,
+    known::{Lesson, Returned, Sent},
+    token::Fingerprint,
+};
+
+fn wanted(name: &str, mapping: &[(&str, &str)], properties: &serde_json::Value) -> Wanted {
+    let rows = mapping.iter();
+    Wanted {
+        name: Some(name.into()),
+        mapping: Some(
+            rows.map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+                .collect(),
+        ),
+        properties: Some(properties.as_object().expect("an object").clone()),
+    }
+}
+
+fn base() -> Wanted {
+    wanted("Acme", &[("7", "40"), ("8", "1")], &json!({"tier": "gold"}))
+}
+
+/// Known as `base`, sent by this directory.
+fn group(holds: &Wanted) -> KnownGroup {
+    let id = UserGroupId::parse("acme").expect("an id");
+    let mut group = KnownGroup::new(id.clone());
+    group.learn(Lesson {
+        id,
+        sent: Sent {
+            name: holds.name.clone(),
+            mapping: holds.mapping.clone(),
+            properties: holds.properties.clone(),
+        },
+        returned: Some(Returned {
+            name: None,
+            team_id: None,
+            properties: None,
+            environment_tag: None,
+            fingerprint: Fingerprint::from_bytes([1; 32]),
+        }),
+        rotated: false,
+        at: Timestamp::UNIX_EPOCH,
+        by: "ana".into(),
+    });
+    group
+}
+
+fn told<T>(value: T) -> Stated<T> {
+    Stated {
+        value,
+        basis: Basis::Told,
+        at: None,
+        by: None,
+    }
+}
+
+fn facts(absent: Absent) -> Facts {
+    Facts {
+        absent_name: told(absent),
+        absent_properties: told(absent),
+        absent_mapping: told(absent),
+        ..Facts::default()
+    }
+}
+
+fn edit(change: impl Fn(&mut Wanted)) -> Edit {
+    let mut wanted = base();
+    change(&mut wanted);
+    Edit {
+        base: base(),
+        wanted,
+        ..Edit::default()
+    }
+}
+
+fn map(wanted: &mut Wanted) {
+    let rows = wanted.mapping.get_or_insert_default();
+    rows.insert("7".into(), "213".into());
+}
+
+fn plan(edit: &Edit, now: &Wanted, read: &[Field], facts: &Facts) -> Plan {
+    let group = group(now);
+    Plan::of(
+        edit,
+        &Ground {
+            group: &group,
+            read,
+            unsure: &[],
+            facts,
+        },
+    )
+}
+
+#[test]
+fn what_is_changed_whole_is_sent_and_said_to_be_replaced() {
+    let edit = Edit {
+        whole: vec![Field::Mapping],
+        ..edit(map)
+    };
+    let plan = plan(&edit, &base(), &[], &facts(Absent::Keep));
+    assert_eq!(plan.objections, []);
+    assert_eq!(plan.replaced, [Field::Mapping]);
+    assert_eq!(plan.send.mapping, edit.wanted.mapping);
+    assert_eq!((plan.send.name, plan.send.properties), (None, None));
+}
+
+#[test]
+fn what_is_changed_in_part_is_laid_over_what_was_read() {
+    let edit = edit(|wanted| {
+        let rows = wanted.properties.get_or_insert_default();
+        rows.insert("seats".into(), json!(25));
+    });
+    let mut now = base();
+    let theirs = now.properties.get_or_insert_default();
+    theirs.insert("set elsewhere".into(), json!(true));
+    let plan = plan(&edit, &now, &[Field::Properties], &facts(Absent::Keep));
+    assert_eq!(
+        (&plan.objections[..], &plan.replaced[..]),
+        (&[][..], &[][..])
+    );
+    let all = json!({"tier": "gold", "set elsewhere": true, "seats": 25});
+    assert_eq!(json!(plan.send.properties), all);
+    assert_eq!(plan.meanwhile, [], "nobody touched what the person touches");
+}
+
+#[test]
+fn what_cannot_be_read_is_changed_in_part_only_by_the_sole_writer() {
+    let keep = facts(Absent::Keep);
+    let refused = plan(&edit(map), &base(), &[], &keep);
+    let objection = Objection::InPart {
+        field: Field::Mapping,
+        at: Some(Timestamp::UNIX_EPOCH),
+        unsure: false,
+    };
+    assert_eq!(refused.objections, [objection]);
+
+    let sole = Facts {
+        sole_writer: told(true),
+        ..keep.clone()
+    };
+    let mut now = base();
+    let ours = now.mapping.get_or_insert_default();
+    ours.insert("9".into(), "our other process".into());
+    let sent = plan(&edit(map), &now, &[], &sole);
+    assert_eq!(sent.objections, []);
+    let all = json!({"7": "213", "8": "1", "9": "our other process"});
+    assert_eq!(json!(sent.send.mapping), all);
+
+    let said = Edit {
+        replace: vec![Field::Mapping],
+        ..edit(map)
+    };
+    let replaced = plan(&said, &base(), &[], &keep);
+    assert_eq!(replaced.objections, []);
+    assert_eq!(replaced.replaced, [Field::Mapping]);
+    assert_eq!(replaced.send.mapping, said.wanted.mapping);
+}
+
+#[test]
+fn the_sole_writer_does_not_know_what_an_open_change_may_have_changed() {
+    let sole = Facts {
+        sole_writer: told(true),
+        ..facts(Absent::Unknown)
+    };
+    let group = group(&base());
+    let unsure = |unsure| Ground {
+        group: &group,
+        read: &[],
+        unsure,
+        facts: &sole,
+    };
+    let touched = Plan::of(&edit(map), &unsure(&[Field::Mapping]));
+    assert!(matches!(
+        touched.objections[..],
+        [Objection::InPart { unsure: true, .. }]
+    ));
+    let name = edit(|wanted| wanted.name = Some("Acme 2".into()));
+    let untouched = Plan::of(&name, &unsure(&[Field::Mapping]));
+    let field = Field::Mapping;
+    assert_eq!(untouched.objections, [Objection::Unsure { field }]);
+    assert_eq!(untouched.send.mapping, None);
+}
+
+#[test]
+fn what_is_not_changed_is_left_out_where_it_is_kept() {
+    let edit = edit(|wanted| wanted.name = Some("Acme 2".into()));
+    let plan = plan(&edit, &base(), &[], &facts(Absent::Keep));
+    let only_name = Wanted {
+        name: Some("Acme 2".into()),
+        ..Wanted::default()
+    };
+    assert_eq!((plan.send, plan.objections), (only_name, vec![]));
+}
+
+#[test]
+fn what_is_not_changed_travels_along_once_somebody_said_so() {
+    let edit = edit(|wanted| wanted.name = Some("Acme 2".into()));
+    let refused = plan(&edit, &base(), &[], &Facts::default());
+    let at = Some(Timestamp::UNIX_EPOCH);
+    let not_told = |field| Objection::NotTold { field, at };
+    let both = [not_told(Field::Mapping), not_told(Field::Properties)];
+    assert_eq!(refused.objections, both);
+    // What was read under the claim needs nobody's word.
+    let read = plan(&edit, &base(), &[Field::Properties], &Facts::default());
+    assert_eq!(read.objections, [not_told(Field::Mapping)]);
+    for absent in [Absent::Unknown, Absent::Clear] {
+        let told = plan(&edit, &base(), &[], &facts(absent));
+        assert_eq!(told.objections, []);
+        assert_eq!(told.send, edit.wanted);
+        let fields: Vec<_> = told.travels.iter().map(|one| one.field).collect();
+        assert_eq!(fields, [Field::Mapping, Field::Properties]);
+    }
+    let seen = Edit {
+        travels: true,
+        ..edit
+    };
+    let seen = plan(&seen, &base(), &[], &Facts::default());
+    assert_eq!(seen.objections, [], "a person saw it");
+}
+
+#[test]
+fn what_is_not_known_cannot_travel() {
+    let mut now = base();
+    now.mapping = None;
+    let mut edit = edit(|wanted| wanted.name = Some("Acme 2".into()));
+    edit.base.mapping = None;
+    edit.wanted.mapping = None;
+    let field = Field::Mapping;
+    let clear = plan(&edit, &now, &[], &facts(Absent::Clear));
+    assert_eq!(clear.objections, [Objection::WouldClear { field }]);
+    let at = None;
+    let unknown = plan(&edit, &now, &[Field::Properties], &Facts::default());
+    assert_eq!(unknown.objections, [Objection::NotTold { field, at }]);
+    let told = plan(&edit, &now, &[], &facts(Absent::Unknown));
+    assert_eq!((told.objections, told.send.mapping), (vec![], None));
+}
+
+#[test]
+fn what_the_person_touches_and_somebody_else_changed_is_named_with_both_values() {
+    let read = &[Field::Name, Field::Properties];
+    let readable = Facts {
+        properties_on_get: told(OnGet::Returned),
+        ..facts(Absent::Keep)
+    };
+    let tier = edit(|wanted| {
+        let rows = wanted.properties.get_or_insert_default();
+        rows.insert("tier".into(), json!("iron"));
+    });
+    let now = |tier: &str| wanted("Theirs", &[("7", "40")], &json!({"tier": tier, "x": 1}));
+    let met = plan(&tier, &now("silver"), read, &readable);
+    let tiers = Meanwhile {
+        part: Part::Property("tier".into()),
+        reviewed: Some("\"gold\"".into()),
+        now: Some("\"silver\"".into()),
+    };
+    assert_eq!(met.meanwhile, [tiers]);
+    assert_eq!(plan(&tier, &now("gold"), read, &readable).meanwhile, []);
+    assert_eq!(
+        plan(&tier, &now("iron"), read, &readable).meanwhile,
+        [],
+        "the same was done already"
+    );
+    // Given whole, also a row that nobody looked at counts.
+    let whole = Edit {
+        whole: vec![Field::Properties],
+        ..tier
+    };
+    let met = plan(&whole, &now("gold"), read, &readable);
+    let keys: Vec<_> = met.meanwhile.iter().map(|one| one.part.label()).collect();
+    assert_eq!(keys, ["properties x"]);
+}

@@ -1,0 +1,37 @@
+//! What a failure says to do.
+
+use super::*;
+
+fn id() -> UserGroupId {
+    UserGroupId::parse("acme").expect("an id")
+}
+
+#[test]
+fn a_rotation_that_is_there_already_says_what_to_do_about_it() {
+    for (state, words) in [
+        (State::Sent, "Wait for it"),
+        (State::Unknown, "never rotate to find out"),
+        (State::Rotated, "its token is a newer one"),
+        (State::Conflict, "A person must look"),
+        (State::Abandoned, "Try again"),
+    ] {
+        let taken = Failure::RotationTaken {
+            id: id(),
+            state,
+            by: "ana".into(),
+        };
+        assert!(taken.to_string().contains(words), "{taken}");
+    }
+}
+
+#[test]
+fn only_another_environment_is_one() {
+    let conflict = |wrong_environment| Failure::Conflict {
+        why: "so".into(),
+        wrong_environment,
+    };
+    assert!(conflict(true).is_wrong_environment());
+    assert!(!conflict(false).is_wrong_environment());
+    assert!(!Failure::NoReason.is_wrong_environment());
+    assert!(!Failure::HandOffAlarm(Warning::CreatedByGet).is_wrong_environment());
+}

@@ -1,0 +1,91 @@
+//! Why an update is not sent that cannot be known well enough, in words: each names what makes the refusal unnecessary.
+
+use std::{fmt, mem};
+
+use jiff::Timestamp;
+
+use crate::domain::{group::UserGroupId, update::Objection};
+
+/// Why an update is not sent although nobody changed what it touches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotKnownEnough {
+    pub id: UserGroupId,
+    pub objections: Vec<Objection>,
+    /// When earlier changes were sent whose end is open.
+    pub open: Vec<Timestamp>,
+}
+
+impl fmt::Display for NotKnownEnough {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut is_first = true;
+        for objection in self.objections.iter().filter(|one| !is_not_told(one)) {
+            if !mem::take(&mut is_first) {
+                f.write_str("; ")?;
+            }
+            self.say(*objection, f)?;
+        }
+        let not_told = self.objections.iter().filter(|one| is_not_told(one));
+        let not_told: Vec<_> = not_told.map(|one| one.field().as_str()).collect();
+        if not_told.is_empty() {
+            return Ok(());
+        }
+        write!(
+            f,
+            "{}nobody has said what the service does with fields that an update leaves out ({}): say it once with `groupdesk \
+             profile facts NAME --absent-fields keep|clear|unknown` (unknown: what was last known is sent along)",
+            if is_first { "" } else { "; " },
+            not_told.join(", ")
+        )
+    }
+}
+
+fn is_not_told(objection: &Objection) -> bool {
+    matches!(objection, Objection::NotTold { .. })
+}
+
+impl NotKnownEnough {
+    fn say(&self, objection: Objection, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let field = objection.field().as_str();
+        let open = self.open.first();
+        let open = open.map_or_else(
+            || "an earlier change".to_owned(),
+            |at| format!("the change of {}", at.strftime("%Y-%m-%d %H:%M:%S UTC")),
+        );
+        match objection {
+            Objection::InPart { unsure: true, .. } => write!(
+                f,
+                "{open} may have arrived, so the {field} of \"{}\" are not known: give them whole (--replace-{field} \
+                 sends the last known ones with this change in them), or close it with a reason: `groupdesk history --open`",
+                self.id
+            ),
+            Objection::InPart { at: Some(at), .. } => write!(
+                f,
+                "the {field} of \"{}\" cannot be read, and others may have changed them since {}: --replace-{field} sends \
+                 the last known ones with this change in them, `groupdesk profile facts NAME --sole-writer yes` says that \
+                 nobody else writes",
+                self.id,
+                at.strftime("%Y-%m-%d %H:%M UTC")
+            ),
+            Objection::InPart { at: None, .. } => write!(
+                f,
+                "the {field} of \"{}\" are not known here, and single changes would replace all of them: give the whole with \
+                 --{field} FILE, or --replace-{field}",
+                self.id
+            ),
+            // Said once for all fields.
+            Objection::NotTold { .. } => Ok(()),
+            Objection::WouldClear { .. } => write!(
+                f,
+                "the service clears {field} that an update leaves out, and those of \"{}\" are not known here: give them with \
+                 --{field}",
+                self.id
+            ),
+            Objection::Unsure { .. } => write!(
+                f,
+                "{open} may have arrived, so the {field} of \"{}\" are not known, and would be sent along: give them, too, or \
+                 close it with a reason: `groupdesk history --open`",
+                self.id
+            ),
+        }
+    }
+}

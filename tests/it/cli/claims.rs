@@ -1,0 +1,282 @@
+//! Writers that come at the same time, and what of an update may be sent: real processes against the real service.
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use super::desk::{Background, Desk, Ran};
+
+const GROUP: &str = "w02";
+const FACTS: [&str; 3] = ["profile", "facts", "live"];
+
+/// A service with one group that the desk has made, and whether it states its facts.
+async fn desk(states_facts: bool) -> (Desk, Background) {
+    let mut desk = Desk::new();
+    let database = desk.database();
+    let key = desk
+        .key(&["--environment", "production", "--tag", "Customer"])
+        .await;
+    let mut serve = vec!["serve", "--listen", "127.0.0.1:0", "--database", &database];
+    if !states_facts {
+        serve.push("--no-facts-header");
+    }
+    let mut serving = Background::start(desk.command(&serve));
+    let line = serving.line().await;
+    let url = line
+        .strip_prefix("listening on ")
+        .and_then(|url| url.strip_suffix("/api/user"))
+        .expect("an address");
+    desk.connect(url, &key);
+    let create = [
+        "create",
+        GROUP,
+        "--name",
+        "W",
+        "--map",
+        "7=1",
+        "--property",
+        "tier=\"gold\"",
+        "--yes",
+    ];
+    assert_eq!(desk.run(&create).await.code, 0);
+    (desk, serving)
+}
+
+/// The group as the service's own database holds it: name, mapping, properties.
+fn stored(desk: &Desk) -> (String, Value, Value) {
+    let database = Connection::open(desk.database()).expect("a database");
+    let json = |text: String| serde_json::from_str(&text).expect("stored JSON");
+    database
+        .query_row(
+            "SELECT name, mapping, properties FROM groups WHERE user_group_id = ?1",
+            [GROUP],
+            |row| Ok((row.get(0)?, json(row.get(1)?), json(row.get(2)?))),
+        )
+        .expect("the group")
+}
+
+fn keys(value: &Value) -> Vec<String> {
+    let object = value.as_object().expect("an object");
+    let mut keys: Vec<_> = object.keys().cloned().collect();
+    keys.sort();
+    keys
+}
+
+/// Updates at the same time, each a process of its own.
+async fn at_once(desk: &Desk, count: usize, option: &str, pair: &str) -> Vec<Ran> {
+    let updates = (1..=count).map(|number| {
+        let pair = pair.replace('N', &number.to_string());
+        async move { desk.run(&["update", GROUP, option, &pair, "--yes"]).await }
+    });
+    futures_util::future::join_all(updates).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn eight_properties_at_once_are_all_at_the_service_and_in_the_directory() {
+    let (desk, _serving) = desk(true).await;
+    for ran in at_once(&desk, 8, "--property", "pN=N").await {
+        assert_eq!(ran.code, 0, "{}", ran.err);
+    }
+    let (_, _, properties) = stored(&desk);
+    assert_eq!(
+        keys(&properties),
+        ["p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "tier"]
+    );
+    let known = desk.json(0, &["show", GROUP]).await;
+    assert_eq!(keys(&known["properties"]), keys(&properties));
+    let open = desk.json(0, &["history", "--open"]).await;
+    assert_eq!(open, json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn six_rows_of_the_mapping_at_once_are_all_there_for_the_sole_writer() {
+    let (desk, _serving) = desk(true).await;
+    let tell = [&FACTS[..], &["--sole-writer", "yes"]].concat();
+    let told = desk.json(0, &tell).await;
+    let sole = told.as_array().expect("facts").last().expect("one").clone();
+    assert_eq!(sole["fact"], "sole_writer");
+    assert_eq!(
+        (&sole["value"], &sole["source"]),
+        (&json!("yes"), &json!("told"))
+    );
+    for ran in at_once(&desk, 6, "--map", "10N=N").await {
+        assert_eq!(ran.code, 0, "{}", ran.err);
+    }
+    let (_, mapping, _) = stored(&desk);
+    assert_eq!(
+        keys(&mapping),
+        ["101", "102", "103", "104", "105", "106", "7"]
+    );
+}
+
+/// By default nothing is known of a service that states nothing, and others may write, too.
+#[tokio::test]
+async fn what_cannot_be_known_is_not_sent_and_the_refusal_says_what_helps() {
+    let (desk, _serving) = desk(false).await;
+    let before = stored(&desk);
+    let facts = desk.json(0, &FACTS).await;
+    for fact in facts.as_array().expect("facts") {
+        assert_eq!(
+            (&fact["source"], &fact["by"]),
+            (&json!("unknown"), &Value::Null)
+        );
+    }
+    for (options, helps) in [
+        (["--property", "p=1"], "--replace-properties"),
+        (["--map", "8=2"], "--replace-mapping"),
+        (["--name", "Other"], "--absent-fields"),
+    ] {
+        for more in [&["--yes"][..], &["--dry-run"]] {
+            let update = [&["update", GROUP][..], &options, more].concat();
+            let ran = desk.run(&update).await;
+            assert_eq!(ran.code, 3, "{options:?} {more:?}: {}{}", ran.out, ran.err);
+            assert!(ran.err.contains(helps), "{}", ran.err);
+        }
+        assert_eq!(stored(&desk), before, "{options:?}");
+    }
+    let told = [&FACTS[..], &["--absent-fields", "unknown"]].concat();
+    assert_eq!(desk.run(&told).await.code, 0);
+    let name = desk
+        .run(&["update", GROUP, "--name", "Other", "--yes"])
+        .await;
+    assert_eq!(name.code, 0, "{}", name.err);
+    assert_eq!(stored(&desk).0, "Other");
+    let map = ["update", GROUP, "--map", "8=2", "--yes"];
+    let refused = desk.run(&map).await;
+    assert_eq!(refused.code, 3, "{}", refused.err);
+    let said = [&map[..], &["--replace-mapping"]].concat();
+    let ran = desk.run(&said).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(stored(&desk).1, json!({"7": "1", "8": "2"}));
+    let tell = [&FACTS[..], &["--absent-fields", "mapping=clear"]].concat();
+    assert!(desk.run(&tell).await.out.contains("clear"));
+}
+
+/// Another desk, which knows nothing of the first.
+fn li(desk: &Desk) -> Desk {
+    let mut li = Desk::new();
+    let config = std::fs::read_to_string(desk.path("config.toml")).expect("readable");
+    let url = config.split('"').nth(1).expect("an address").to_owned();
+    li.connect(&url, &desk.variable("LIVE_KEY"));
+    li.set("USER", "li");
+    li
+}
+
+#[tokio::test]
+async fn what_somebody_else_set_is_not_erased() {
+    let (desk, _serving) = desk(true).await;
+    let li = li(&desk);
+    assert_eq!(li.run(&["get", GROUP, "--exists"]).await.code, 0);
+    let theirs = ["update", GROUP, "--property", "theirs=1", "--yes"];
+    assert_eq!(li.run(&theirs).await.code, 0);
+    let ours = ["update", GROUP, "--property", "ours=1", "--yes"];
+    let ran = desk.run(&ours).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(keys(&stored(&desk).2), ["ours", "theirs", "tier"]);
+    // Nor is it sent where somebody says that nobody else writes, and is wrong.
+    let sole = [&FACTS[..], &["--sole-writer", "yes"]].concat();
+    assert_eq!(desk.run(&sole).await.code, 0);
+    assert_eq!(
+        li.run(&["update", GROUP, "--name", "Theirs", "--yes"])
+            .await
+            .code,
+        0
+    );
+    let alarm = desk.run(&["update", GROUP, "--map", "8=2", "--yes"]).await;
+    assert_eq!(alarm.code, 3, "{}{}", alarm.out, alarm.err);
+    assert!(alarm.err.contains("somebody else writes"), "{}", alarm.err);
+    let facts = desk.json(0, &FACTS).await;
+    let last = facts
+        .as_array()
+        .expect("facts")
+        .last()
+        .expect("one")
+        .clone();
+    assert_eq!(
+        (&last["value"], &last["source"]),
+        (&json!("no"), &json!("proven"))
+    );
+    assert_eq!(stored(&desk).1, json!({"7": "1"}));
+}
+
+#[tokio::test]
+async fn a_row_that_changed_since_the_plan_is_not_sent_and_named_with_both_values() {
+    let (desk, _serving) = desk(true).await;
+    let li = li(&desk);
+    assert_eq!(li.run(&["get", GROUP, "--exists"]).await.code, 0);
+    let same = desk.write(
+        "same.jsonl",
+        "{\"user_group_id\": \"w02\", \"name\": \"W\"}\n",
+    );
+    let other = desk.write(
+        "other.jsonl",
+        "{\"user_group_id\": \"w02\", \"name\": \"Ours\"}\n",
+    );
+    let lines = |ran: &Ran| -> Vec<Value> {
+        let lines = ran.out.lines();
+        lines
+            .map(|line| serde_json::from_str(line).expect("JSON"))
+            .collect()
+    };
+    let dry = desk.run(&["apply", &same, "--dry-run", "--json"]).await;
+    let planned = lines(&dry);
+    assert_eq!(
+        (&planned[0]["plan"], &planned[0]["read_at"]),
+        (&json!("unchanged"), &Value::Null)
+    );
+    let people = desk.run(&["apply", &same, "--dry-run"]).await;
+    assert!(
+        !people.out.contains("unchanged"),
+        "nobody has read it: {}",
+        people.out
+    );
+    // Somebody else changes it; here nothing is known of that.
+    assert_eq!(
+        li.run(&["update", GROUP, "--name", "Theirs", "--yes"])
+            .await
+            .code,
+        0
+    );
+    for command in [&["import", "--update", "--yes"][..], &["apply", "--yes"]] {
+        let file = if command[0] == "import" {
+            &same
+        } else {
+            &other
+        };
+        let send = [&command[..1], &[file.as_str()], &command[1..], &["--json"]].concat();
+        let ran = desk.run(&send).await;
+        assert_eq!(ran.code, 6, "{command:?}: {}{}", ran.out, ran.err);
+        let note = lines(&ran)
+            .into_iter()
+            .find_map(|line| line["note"].as_str().map(str::to_owned));
+        let note = note.expect("the row is named");
+        assert!(
+            note.contains("\"W\"") && note.contains("\"Theirs\""),
+            "{note}"
+        );
+        assert_eq!(stored(&desk).0, "Theirs", "{command:?}");
+        // What was read is known by now: the directory forgets it again for the second command.
+        assert_eq!(
+            li.run(&["update", GROUP, "--name", "W", "--yes"])
+                .await
+                .code,
+            0
+        );
+        assert_eq!(desk.run(&["get", GROUP]).await.code, 0);
+        assert_eq!(
+            li.run(&["update", GROUP, "--name", "Theirs", "--yes"])
+                .await
+                .code,
+            0
+        );
+    }
+    // Read first, the plan shows it, and what it shows is sent.
+    let fresh = desk
+        .run(&["apply", &same, "--refresh", "--yes", "--json"])
+        .await;
+    assert_eq!(fresh.code, 0, "{}{}", fresh.out, fresh.err);
+    let told = lines(&fresh);
+    assert_eq!(told[0]["plan"], "update");
+    assert_eq!(told[0]["changes"]["name"], json!(["Theirs", "W"]));
+    assert!(told[0]["read_at"].is_string(), "{}", told[0]);
+    assert_eq!(stored(&desk).0, "W");
+}

@@ -1,0 +1,258 @@
+//! One unsettled mutation per group: writers that come at the same time lose nothing, and whoever is left behind by a
+//! process that died is found.
+
+use std::time::Duration;
+
+use groupdesk::{
+    directory::Directory,
+    domain::{
+        change::Wanted,
+        facts::Field,
+        history::{Ending, Operation},
+        mutation::State,
+        update::Edit,
+    },
+    operations::{Assurance, Done, Failure, Operations},
+};
+use jiff::{Timestamp, ToSpan};
+use serde_json::json;
+
+use super::{ACME, Scene, look_up, rotate, wanted};
+use crate::support::{
+    meddler::{Gate, Meddling},
+    world::{Desk, LI, Side, id},
+};
+
+/// Of a desk whose service returns properties.
+fn readable(desk: Desk) -> Desk {
+    desk.with(|profile| profile.read_properties = true)
+}
+
+/// An edit of what is known now, in part.
+pub(super) async fn edit(operations: &Operations, change: impl Fn(&mut Wanted)) -> Edit {
+    let known = operations.show(&id(ACME)).await.expect("readable");
+    let base = Wanted::of(&known.expect("known"));
+    let mut wanted = base.clone();
+    change(&mut wanted);
+    Edit {
+        base,
+        wanted,
+        ..Edit::default()
+    }
+}
+
+async fn property(operations: &Operations, key: &str) -> Edit {
+    edit(operations, |wanted| {
+        let properties = wanted.properties.get_or_insert_default();
+        properties.insert(key.to_owned(), json!(1));
+    })
+    .await
+}
+
+pub(super) async fn rename(operations: &Operations, name: &str) -> Edit {
+    edit(operations, |wanted| wanted.name = Some(name.to_owned())).await
+}
+
+/// The mapping given whole: it cannot be read.
+pub(super) async fn map(operations: &Operations) -> Edit {
+    let edit = edit(operations, |wanted| {
+        let rows = wanted.mapping.get_or_insert_default();
+        rows.insert("1".into(), "2".into());
+    });
+    Edit {
+        whole: vec![Field::Mapping],
+        ..edit.await
+    }
+}
+
+pub(super) async fn send(operations: &Operations, edit: &Edit) -> Result<Done, Failure> {
+    let known = Assurance::KnownOnly;
+    operations.update_edit(&id(ACME), edit, known).await
+}
+
+/// As long after now as the settle window never is.
+pub(super) fn later() -> Timestamp {
+    Timestamp::now() + 10.minutes()
+}
+
+#[tokio::test]
+async fn eight_writers_in_several_processes_lose_nothing() {
+    let scene = Scene::with(readable).await;
+    look_up(&scene.ana).await.expect("found");
+    let file = scene.world.directory_file();
+    let mut writers = Vec::new();
+    for number in 1..=8 {
+        let directory = Directory::open(&file).expect("an opening of its own");
+        let operations = readable(scene.desk().by(LI).on(&directory)).operations();
+        let edit = property(&operations, &format!("p{number}")).await;
+        writers.push(tokio::spawn(async move { send(&operations, &edit).await }));
+    }
+    for writer in writers {
+        let done = writer.await.expect("it ends").expect("updated");
+        assert_eq!(done.ending, Ending::Updated);
+        assert!(
+            done.warnings.is_empty(),
+            "nobody else was there: {:?}",
+            done.warnings
+        );
+    }
+    let stored = scene.world.stored(Side::Testing, ACME).properties;
+    let all = json!({"tier": "gold", "p1": 1, "p2": 1, "p3": 1, "p4": 1, "p5": 1, "p6": 1, "p7": 1, "p8": 1});
+    let sorted = |value: &serde_json::Value| {
+        let object = value.as_object().expect("an object").clone();
+        let mut keys: Vec<_> = object.into_iter().map(|(key, _)| key).collect();
+        keys.sort();
+        keys
+    };
+    assert_eq!(sorted(&stored), sorted(&all));
+    let known = scene.ana.show(&id(ACME)).await.expect("readable");
+    let known = known.expect("known").properties.expect("known").value;
+    assert_eq!(sorted(&json!(known)), sorted(&stored));
+    assert_eq!(scene.meddler.count("PUT"), 8);
+    assert_eq!(scene.ana.open_changes().await.expect("readable"), []);
+}
+
+#[tokio::test]
+async fn what_somebody_else_set_is_not_erased_and_what_the_person_touches_is_compared() {
+    let scene = Scene::with(readable).await;
+    look_up(&scene.ana).await.expect("found");
+    let ours = property(&scene.ana, "ours").await;
+    let name = rename(&scene.ana, "Ours").await;
+    let elsewhere = scene.world.other_directory("li");
+    let li = scene.world.desk(Side::Testing).by(LI).on(&elsewhere);
+    let theirs = wanted("Theirs", &[("7", "40")], &json!({"theirs": true}));
+    li.operations()
+        .update(&id(ACME), &Wanted::default(), &theirs, Assurance::Exists)
+        .await
+        .expect("updated");
+    let puts = scene.meddler.count("PUT");
+    let refused = send(&scene.ana, &name).await;
+    let Err(Failure::ChangedSince { what, .. }) = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(what, ["name: reviewed \"Acme Europe\", now \"Theirs\""]);
+    assert_eq!(scene.meddler.count("PUT"), puts, "nothing was sent");
+    send(&scene.ana, &ours).await.expect("updated");
+    let stored = scene.world.stored(Side::Testing, ACME).properties;
+    assert_eq!(stored, json!({"theirs": true, "ours": 1}));
+    let endings: Vec<_> = scene.history().await;
+    assert_eq!(endings.last(), Some(&(Operation::Update, Ending::Updated)));
+}
+
+#[tokio::test]
+async fn a_second_writer_waits_and_then_says_who_holds_the_group() {
+    let scene = Scene::new().await;
+    look_up(&scene.ana).await.expect("found");
+    let gate = Gate::new();
+    scene.meddler.next("PUT", Meddling::passed().held(&gate));
+    let (here, first) = (scene.ana.clone(), rename(&scene.ana, "First").await);
+    let holding = tokio::spawn(async move { send(&here, &first).await });
+    gate.reached().await;
+    // It waits no longer than its profile says.
+    let hurried = scene.desk().by(LI).timeout(Duration::from_millis(300));
+    let hurried = hurried.operations();
+    let second = map(&hurried).await;
+    let sent = scene.meddler.methods().len();
+    let refused = send(&hurried, &second).await.expect_err("held");
+    let Failure::Held(held) = &refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(
+        (held.operation, held.state),
+        (Operation::Update, State::Sent)
+    );
+    assert!(
+        refused
+            .to_string()
+            .contains("held by update of ana@bastion2"),
+        "{refused}"
+    );
+    assert_eq!(
+        scene.meddler.methods().len(),
+        sent,
+        "nothing was sent, not even a get"
+    );
+    // A rotation waits, too; and whoever has the time comes after the first.
+    let (rotating, patient) = (scene.ana.clone(), scene.desk().by(LI).operations());
+    let rotating = tokio::spawn(async move { rotate(&rotating).await });
+    let waiting = tokio::spawn(async move { send(&patient, &second).await });
+    gate.open();
+    holding.await.expect("it ends").expect("updated");
+    waiting.await.expect("it ends").expect("updated");
+    rotating.await.expect("it ends").expect("rotated");
+    let stored = scene.world.stored(Side::Testing, ACME);
+    assert_eq!(
+        (stored.name.as_str(), stored.mapping["1"].as_str()),
+        ("First", Some("2"))
+    );
+    scene.check().await;
+}
+
+#[tokio::test]
+async fn one_that_breaks_off_before_sending_gives_the_group_back() {
+    let scene = Scene::new().await;
+    look_up(&scene.ana).await.expect("found");
+    let gate = Gate::new();
+    scene.meddler.next("GET", Meddling::passed().held(&gate));
+    let (here, first) = (scene.ana.clone(), rename(&scene.ana, "First").await);
+    let reading = tokio::spawn(async move { send(&here, &first).await });
+    gate.reached().await;
+    reading.abort();
+    assert!(reading.await.is_err(), "it was broken off");
+    let second = rename(&scene.ana, "Second").await;
+    send(&scene.ana, &second).await.expect("updated");
+    assert_eq!(scene.world.stored(Side::Testing, ACME).name, "Second");
+    assert_eq!(
+        scene.history().await,
+        [(Operation::Update, Ending::Updated)]
+    );
+}
+
+/// An answer that was asked for before a change from here was recorded says nothing any more.
+#[tokio::test]
+async fn a_reading_that_a_change_from_here_has_overtaken_is_not_recorded() {
+    let scene = Scene::new().await;
+    look_up(&scene.ana).await.expect("found");
+    let gate = Gate::new();
+    scene.meddler.next("GET", Meddling::passed().behind(&gate));
+    let here = scene.ana.clone();
+    let reading = tokio::spawn(async move { look_up(&here).await });
+    gate.reached().await;
+    let direct = scene.ana.clone();
+    let name = rename(&direct, "Newer").await;
+    send(&direct, &name).await.expect("updated");
+    gate.open();
+    let read = reading.await.expect("it ends").expect("found");
+    let told: Vec<_> = read.warnings.iter().map(ToString::to_string).collect();
+    assert!(
+        told.len() == 1 && told[0].contains("while it was being read"),
+        "{told:?}"
+    );
+    let known = read.group.name.map(|name| name.value);
+    assert_eq!(known.as_deref(), Some("Newer"));
+}
+
+/// The clock that counts sleep has gone on: others may have settled that nothing was sent.
+#[tokio::test]
+async fn an_intent_that_is_taken_for_dead_sends_nothing_any_more() {
+    let scene = Scene::new().await;
+    look_up(&scene.ana).await.expect("found");
+    let gate = Gate::new();
+    scene.meddler.next("GET", Meddling::passed().held(&gate));
+    let (here, first) = (scene.ana.clone(), rename(&scene.ana, "Asleep").await);
+    let sleeping = tokio::spawn(async move { send(&here, &first).await });
+    gate.reached().await;
+    let tomorrow = scene.desk().by(LI).at(later()).operations();
+    assert_eq!(tomorrow.settle_changes().await.expect("readable"), []);
+    gate.open();
+    let given_up = sleeping.await.expect("it ends").expect_err("not sent");
+    assert!(
+        given_up.to_string().contains("gave up the claim"),
+        "{given_up}"
+    );
+    assert_eq!(scene.meddler.count("PUT"), 0);
+    assert_eq!(
+        scene.history().await,
+        [(Operation::Update, Ending::NotApplied)]
+    );
+}

@@ -1,0 +1,178 @@
+//! Services that merge, that clear, that only echo, and whose get applies fields: what is proven of them, and that nothing
+//! is lost without a word.
+
+use groupdesk::{
+    domain::{
+        change::Wanted,
+        facts::{Absent, Basis, Facts, OnGet as Proven},
+        history::Ending,
+        update::Edit,
+    },
+    operations::{Assurance, Fact, Failure, Operations},
+};
+use serde_json::{Value, json};
+
+use super::wanted;
+use crate::support::{
+    odd::{Odd, OddService, OnGet},
+    world::{Side, World, id},
+};
+
+const GROUP: &str = "expendable";
+
+const KEEPS: Odd = Odd {
+    on_get: OnGet::ReturnsStored,
+    clears: false,
+    merges: false,
+};
+
+/// A desk of its own that has made the group there, and knows nothing of the service.
+async fn acquainted(world: &World, odd: Odd) -> (OddService, Operations) {
+    let service = OddService::start(odd).await;
+    // A place of its own each time.
+    let port = service.base_url().rsplit(':').next().map(str::to_owned);
+    let directory = world.other_directory(&port.expect("a port"));
+    let desk = world.desk(Side::Testing).through(service.base_url());
+    let ana = desk.on(&directory).unbound();
+    let all = wanted("Name", &[("7", "40")], &json!({"tier": "gold"}));
+    let created = ana.create(&id(GROUP), &all).await.expect("created");
+    assert_eq!(created.ending, Ending::Created);
+    assert_eq!(ana.facts().await.expect("readable"), Facts::default());
+    (service, ana)
+}
+
+async fn property(operations: &Operations) -> Edit {
+    let known = operations.show(&id(GROUP)).await.expect("readable");
+    let base = Wanted::of(&known.expect("known"));
+    let mut wanted = base.clone();
+    let properties = wanted.properties.get_or_insert_default();
+    properties.insert("ours".into(), json!(1));
+    Edit {
+        base,
+        wanted,
+        ..Edit::default()
+    }
+}
+
+#[tokio::test]
+async fn a_probe_proves_what_can_be_proven_and_puts_the_group_back() {
+    let world = World::new().await;
+    for (on_get, proven) in [
+        (OnGet::ReturnsStored, Proven::Returned),
+        (OnGet::Echoes, Proven::Echoed),
+        (OnGet::Applies, Proven::Echoed),
+        (OnGet::Silent, Proven::Unknown),
+    ] {
+        for clears in [false, true] {
+            let odd = Odd {
+                on_get,
+                clears,
+                ..KEEPS
+            };
+            let (service, ana) = acquainted(&world, odd).await;
+            let before = service.group(GROUP);
+            let facts = ana.probe_facts(&id(GROUP)).await.expect("probed");
+            assert_eq!(service.group(GROUP), before, "{odd:?}");
+            assert_eq!(facts.properties_on_get.value, proven, "{odd:?}");
+            assert_eq!(facts.properties_on_get.basis, Basis::Proven);
+            let absent = if clears { Absent::Clear } else { Absent::Keep };
+            assert_eq!(facts.absent_name.value, absent, "{odd:?}");
+            let of_properties = if proven == Proven::Returned {
+                absent
+            } else {
+                Absent::Unknown
+            };
+            assert_eq!(facts.absent_properties.value, of_properties, "{odd:?}");
+            assert_eq!(facts.absent_mapping, Facts::default().absent_mapping);
+            assert_eq!(ana.open_changes().await.expect("readable"), []);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_group_that_is_not_known_is_not_probed() {
+    let world = World::new().await;
+    let (_service, ana) = acquainted(&world, KEEPS).await;
+    let refused = ana.probe_facts(&id("another")).await;
+    assert!(
+        matches!(refused, Err(Failure::NotKnown { .. })),
+        "{refused:?}"
+    );
+}
+
+/// By default nothing is sent that is not known; told, nothing of somebody else's is erased without a word.
+#[tokio::test]
+async fn what_somebody_else_set_survives_on_every_service_or_nothing_is_sent() {
+    let world = World::new().await;
+    for on_get in [
+        OnGet::ReturnsStored,
+        OnGet::Echoes,
+        OnGet::Applies,
+        OnGet::Silent,
+    ] {
+        for (clears, merges) in [(false, false), (true, false), (false, true)] {
+            let odd = Odd {
+                on_get,
+                clears,
+                merges,
+            };
+            let (service, ana) = acquainted(&world, odd).await;
+            service.set(GROUP, "properties", json!({"tier": "gold", "theirs": true}));
+            let before = service.group(GROUP);
+            let known = Assurance::KnownOnly;
+            let edit = property(&ana).await;
+            let refused = ana.update_edit(&id(GROUP), &edit, known).await;
+            assert!(
+                matches!(refused, Err(Failure::NotKnownEnough(_))),
+                "{odd:?}: {refused:?}"
+            );
+            assert_eq!(service.group(GROUP), before, "{odd:?}");
+            if on_get != OnGet::ReturnsStored {
+                continue;
+            }
+            let absent = if clears { Absent::Clear } else { Absent::Keep };
+            let fields = groupdesk::domain::facts::Field::ALL;
+            let facts = fields.map(|field| Fact::Absent(field, absent));
+            let readable = Fact::PropertiesOnGet(Proven::Returned);
+            let told = facts.into_iter().chain([readable]).collect();
+            ana.tell_facts(told).await.expect("told");
+            let done = ana.update_edit(&id(GROUP), &edit, known).await;
+            assert_eq!(done.expect("updated").ending, Ending::Updated, "{odd:?}");
+            let all = json!({"tier": "gold", "theirs": true, "ours": 1});
+            let now = service.group(GROUP);
+            assert_eq!(now[2], all, "{odd:?}");
+            assert_eq!((&now[0], &now[1]), (&before[0], &before[1]), "{odd:?}");
+        }
+    }
+}
+
+/// Told wrongly that it keeps what is left out, it is found out at once.
+#[tokio::test]
+async fn a_service_that_clears_what_was_told_to_be_kept_is_an_alarm() {
+    let world = World::new().await;
+    let odd = Odd {
+        clears: true,
+        ..KEEPS
+    };
+    let (service, ana) = acquainted(&world, odd).await;
+    let fields = groupdesk::domain::facts::Field::ALL;
+    let mut told: Vec<_> = fields.map(|field| Fact::Absent(field, Absent::Keep)).into();
+    told.push(Fact::PropertiesOnGet(Proven::Returned));
+    ana.tell_facts(told).await.expect("told");
+    let edit = property(&ana).await;
+    let done = ana
+        .update_edit(&id(GROUP), &edit, Assurance::KnownOnly)
+        .await;
+    let done = done.expect("updated");
+    assert!(
+        done.warnings
+            .iter()
+            .any(groupdesk::operations::Warning::is_of_facts),
+        "{:?}",
+        done.warnings
+    );
+    assert_eq!(service.group(GROUP)[0], Value::from(""), "the name is gone");
+    let facts = ana.facts().await.expect("readable");
+    assert_eq!(facts.absent_name.value, Absent::Unknown);
+    assert!(!facts.absent_name.is_answered(), "it is asked again");
+}

@@ -1,0 +1,178 @@
+//! Creates and updates whose process is gone, or whose answer was lost: each leaves a line, and is settled or closed.
+
+use std::time::Duration;
+
+use groupdesk::{
+    domain::{
+        history::{Ending, Operation},
+        mutation::State,
+        update::Edit,
+    },
+    operations::{Assurance, Failure},
+};
+use serde_json::json;
+
+use super::{
+    Scene,
+    claims::{later, map, rename, send},
+    history, look_up, wanted,
+};
+use crate::support::{
+    meddler::{Gate, Meddling, Then},
+    world::{LI, id},
+};
+
+/// The request is at the service or on its way there, and its process is gone.
+async fn killed(scene: &Scene, edit: Edit, applied: bool) {
+    let gate = Gate::new();
+    scene.meddler.next(
+        "PUT",
+        if applied {
+            Meddling::passed().behind(&gate)
+        } else {
+            Meddling::swallowed(Then::Hang).held(&gate)
+        },
+    );
+    let here = scene.ana.clone();
+    let updating = tokio::spawn(async move { send(&here, &edit).await });
+    gate.reached().await;
+    updating.abort();
+    assert!(updating.await.is_err(), "it was killed");
+}
+
+#[tokio::test]
+async fn a_killed_update_leaves_a_line_and_holds_the_group_until_the_window_is_over() {
+    let scene = Scene::new().await;
+    look_up(&scene.ana).await.expect("found");
+    // The mapping cannot be read: nobody can tell.
+    let mapping = map(&scene.ana).await;
+    killed(&scene, mapping, true).await;
+    let open = scene.ana.open_changes().await.expect("readable");
+    assert_eq!((open.len(), open[0].state), (1, State::Sent));
+    let hurried = scene
+        .desk()
+        .timeout(Duration::from_millis(200))
+        .operations();
+    let name = rename(&hurried, "Second").await;
+    let held = send(&hurried, &name).await.expect_err("held");
+    assert!(matches!(held, Failure::Held(_)), "{held:?}");
+
+    let tomorrow = scene.desk().by(LI).at(later()).operations();
+    let stands = tomorrow.settle_changes().await.expect("readable");
+    assert_eq!((stands.len(), stands[0].state), (1, State::Open));
+    let lines = history(&scene.ana).await;
+    let line = lines.last().expect("a line");
+    assert_eq!(
+        (line.operation, line.ending),
+        (Operation::Update, Ending::Unknown)
+    );
+    assert!(
+        line.note
+            .as_ref()
+            .is_some_and(|note| note.contains("ana@bastion2")),
+        "{line:?}"
+    );
+    // Another field may be changed; what was open may not be laid over.
+    let name = rename(&tomorrow, "Second").await;
+    let unsure = send(&tomorrow, &name)
+        .await
+        .expect_err("the mapping is not known");
+    assert!(unsure.to_string().contains("may have arrived"), "{unsure}");
+    let closed = tomorrow
+        .abandon_change(stands[0].id, "looked at the dashboard")
+        .await;
+    assert_eq!(closed.expect("closed").ending, Some(Ending::Abandoned));
+    send(&tomorrow, &name).await.expect("updated");
+    assert_eq!(tomorrow.open_changes().await.expect("readable"), []);
+    assert_eq!(history(&scene.ana).await.len(), 3);
+}
+
+#[tokio::test]
+async fn what_a_reading_can_settle_of_a_killed_update_is_settled() {
+    for applied in [true, false] {
+        let scene = Scene::new().await;
+        look_up(&scene.ana).await.expect("found");
+        killed(&scene, rename(&scene.ana, "Killed").await, applied).await;
+        let tomorrow = scene.desk().by(LI).at(later()).operations();
+        assert_eq!(tomorrow.settle_changes().await.expect("readable"), []);
+        let expected = if applied {
+            Ending::Updated
+        } else {
+            Ending::NotApplied
+        };
+        let ended = scene.history().await;
+        assert_eq!(ended, [(Operation::Update, expected)], "one line per deed");
+    }
+}
+
+#[tokio::test]
+async fn an_update_without_an_answer_is_settled_as_soon_as_a_get_shows_it() {
+    let scene = Scene::new().await;
+    look_up(&scene.ana).await.expect("found");
+    scene.meddler.next("PUT", Meddling::applied(Then::Drop));
+    let name = rename(&scene.ana, "Arrived").await;
+    let unknown = send(&scene.ana, &name).await.expect_err("no answer");
+    assert_eq!(unknown.ending(), Some(Ending::Unknown));
+    assert_eq!(
+        scene.ana.open_changes().await.expect("readable")[0].state,
+        State::Unknown
+    );
+    look_up(&scene.ana).await.expect("found");
+    assert_eq!(scene.ana.open_changes().await.expect("readable"), []);
+    let again = rename(&scene.ana, "Again").await;
+    send(&scene.ana, &again).await.expect("updated");
+    let ended = scene.history().await;
+    let endings: Vec<_> = ended.iter().map(|(_, ending)| *ending).collect();
+    assert_eq!(endings, [Ending::Unknown, Ending::Updated, Ending::Updated]);
+}
+
+#[tokio::test]
+async fn a_killed_create_leaves_a_line_and_a_read_that_finds_the_group_settles_it() {
+    let scene = Scene::new().await;
+    let globex = id("globex");
+    for operation in [Operation::Create, Operation::Get] {
+        let gate = Gate::new();
+        scene.meddler.next("GET", Meddling::passed().behind(&gate));
+        let (here, new) = (scene.ana.clone(), globex.clone());
+        let creating = tokio::spawn(async move {
+            let all = wanted("Globex", &[], &json!({}));
+            match operation {
+                Operation::Create => here.create(&new, &all).await,
+                _ => here.look_up(&new, Assurance::Exists).await,
+            }
+        });
+        gate.reached().await;
+        creating.abort();
+        assert!(creating.await.is_err(), "it was killed");
+        let open = scene.ana.open_changes().await.expect("readable");
+        assert_eq!((open[0].operation, open[0].state), (operation, State::Sent));
+        let hurried = scene
+            .desk()
+            .timeout(Duration::from_millis(200))
+            .operations();
+        let held = hurried.look_up(&globex, Assurance::Exists).await;
+        assert!(
+            matches!(held, Err(Failure::Held(_))),
+            "a read can create: {held:?}"
+        );
+        let tomorrow = scene.desk().by(LI).at(later()).operations();
+        let stands = tomorrow.settle_changes().await.expect("readable");
+        assert_eq!(
+            stands[0].state,
+            State::Open,
+            "it is not known here, and is not read"
+        );
+        let line = history(&scene.ana).await.pop().expect("a line");
+        assert_eq!((line.operation, line.ending), (operation, Ending::Unknown));
+        if operation == Operation::Create {
+            let closed = tomorrow
+                .abandon_change(stands[0].id, "it is read below")
+                .await;
+            closed.expect("closed");
+        } else {
+            let found = tomorrow.look_up(&globex, Assurance::Exists).await;
+            assert_eq!(found.expect("found").ending, Ending::Found);
+            assert_eq!(tomorrow.open_changes().await.expect("readable"), []);
+        }
+    }
+}
