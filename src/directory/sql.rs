@@ -330,7 +330,9 @@ pub(super) mod tests {
 
     pub(in crate::directory) fn must_be_in_order(text: &str) {
         let mut highest = 0;
-        for piece in text.split('$').skip(1) {
+        // The other sign of that kind begins a path in JSON.
+        let paths_apart = text.replace("'$.", "'");
+        for piece in paths_apart.split('$').skip(1) {
             let digits: String = piece.chars().take_while(char::is_ascii_digit).collect();
             let number: usize = digits.parse().expect("a number follows the sign");
             assert!(number <= highest + 1, "${number} is early in {text}");

@@ -47,7 +47,7 @@ async fn a_new_key_is_asked_about_at_once_goes_on_trial_and_is_proven() {
         .shows("a new environment")
         .shows(&fingerprint)
         .shows(&meddler.base_url())
-        .shows("trusted, since");
+        .shows("trusted, added");
     // A key that was meant for something else decides nothing.
     console.keys("<enter>").await;
     console

@@ -166,7 +166,7 @@ fn details(sheet: &mut Sheet, place: &Place, desk: &Desk) {
         sheet.field("address", url, Style::new(), "");
     }
     for key in &place.keys {
-        let state = format!("{}, since {}", key.state.as_str(), desk.since(key.added_at));
+        let state = format!("{}, added {}", key.state.as_str(), desk.since(key.added_at));
         sheet.field(
             "known key",
             &key.fingerprint.to_string(),
