@@ -125,7 +125,11 @@ fn neither_key_nor_token_stands_anywhere() {
         session
     };
 
-    for (profile, id) in [("by-file", "one"), ("by-variable", "two")] {
+    // Two profiles of one address and key are one place.
+    for (profile, id, count) in [
+        ("by-file", "one", "1 of 1"),
+        ("by-variable", "two", "2 of 2"),
+    ] {
         let mut session = console(profile);
         session.send(format!("o{id}\r"));
         session.wait_for(&format!("Create {id}"), PATIENCE);
@@ -134,7 +138,7 @@ fn neither_key_nor_token_stands_anywhere() {
         session.send("\t\r");
         session.wait_for("CREATED", PATIENCE);
         session.send("\r");
-        session.wait_for("1 of 1", PATIENCE);
+        session.wait_for(count, PATIENCE);
         let token = revealed(&mut session);
         assert_eq!(token.len(), 64);
         session.send("v");

@@ -14,18 +14,22 @@ use crate::support::pty::Session;
 fn console(place: &Place, held: &Held, testing: &str, production: &str) -> Session {
     let config = format!(
         "default_profile = \"testing\"\n\n\
-         [profiles.production]\nbase_url = \"http://{production}\"\napi_key = {{ env = \"KEY\" }}\n\
+         [profiles.production]\nbase_url = \"http://{production}\"\napi_key = {{ env = \"KEY_2\" }}\n\
          environment = \"Customer\"\nproduction = true\n\n\
          [profiles.testing]\nbase_url = \"http://{testing}\"\napi_key = {{ env = \"KEY\" }}\n\
          environment = \"Testing\"\nproduction = false\n"
     );
     let file = place.below("config/dead.toml");
     fs::write(&file, config).expect("written");
+    let (at, also_at) = (format!("http://{testing}"), format!("http://{production}"));
+    held.is_also_at(&at, "no-such-key", "testing", "Testing");
+    held.is_also_at(&also_at, "no-such-key-2", "production", "Customer");
     let mut session = place
         .groupdesk(&[])
         .env("GROUPDESK_CONFIG", file.to_string_lossy())
         .env("GROUPDESK_DIRECTORY", held.directory.as_str())
         .env("KEY", "no-such-key")
+        .env("KEY_2", "no-such-key-2")
         .size(24, 120)
         .start();
     session.wait_for(FIRST, PATIENCE);

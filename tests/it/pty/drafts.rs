@@ -35,7 +35,8 @@ fn type_into_the_form(session: &mut Session) {
 
 pub(super) fn kept(held: &Held) -> Option<(String, String)> {
     let directory = Connection::open(&held.directory).expect("a database");
-    let sql = "SELECT name, properties FROM drafts WHERE profile = 'production'";
+    let sql = "SELECT d.name, d.properties FROM drafts d JOIN places p ON p.number = d.place \
+               WHERE p.name = 'production'";
     let row = directory.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)));
     row.ok()
 }

@@ -49,6 +49,7 @@ impl Desk {
         let config = "[profiles.testing]\nbase_url = \"http://127.0.0.1:1\"\napi_key = { env = \"KEY\" }\n\
                       environment = \"Testing\"\nproduction = false\n";
         fs::write(place.below("config/mine.toml"), config).expect("written");
+        held.is_also_at("http://127.0.0.1:1", CANARY, "testing", "Testing");
         Self {
             place,
             held,

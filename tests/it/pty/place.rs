@@ -5,9 +5,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use groupdesk::{
+    config::profile::{KeySource, Profile},
+    directory::Directory,
+    domain::group::EnvironmentTag,
+};
+
 use super::PATIENCE;
 use crate::support::pty::{Program, Session};
 pub(crate) use crate::support::until::wait_until;
+use crate::support::world::bind;
 
 /// The first group of the demo's testing list.
 pub(crate) const FIRST: &str = "Acme Eu";
@@ -102,6 +109,17 @@ pub(crate) struct Held {
     pub(crate) directory: String,
     /// Kills it when it goes.
     _session: Session,
+}
+
+impl Held {
+    /// Somebody has said that this address and key are an environment of the demo, too.
+    pub(crate) fn is_also_at(&self, base_url: &str, key: &str, name: &str, tag: &str) {
+        let directory = Directory::open(Path::new(&self.directory)).expect("a directory");
+        let mut profile = Profile::new(name, base_url, KeySource::Env("KEY".into()));
+        profile.environment = Some(EnvironmentTag::parse(tag));
+        let environment = [("KEY", key)].into_iter().collect();
+        bind(&directory, &profile, &environment).expect("bound");
+    }
 }
 
 /// The processes of a session that still run, with their command lines.
