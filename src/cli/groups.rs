@@ -71,13 +71,8 @@ pub(super) async fn get(session: &Session, arguments: Get) -> Result<Exit, Stop>
         session.say_where();
     }
     let mut file = mutations::token_file(&token)?;
-    let reading = Box::pin(session.operations.look_up(&id, assurance));
-    let done = if known.is_some() {
-        reading.await?
-    } else {
-        // It may create (hazard 1): once begun, it is waited for like a change.
-        session.in_flight.during(reading).await?
-    };
+    let read = Box::pin(session.operations.look_up(&id, assurance));
+    let done = mutations::reading(session, known.as_ref(), read).await?;
     mutations::answer(session, &done, None, &token, file.as_mut())
 }
 

@@ -14,7 +14,10 @@ use super::{
     args::TokenArgs, exit::Exit, handoff, human, json, print, session::Session, stop::Stop,
     token_out::TokenFile,
 };
-use crate::operations::{Assurance, Done, HandedOff};
+use crate::{
+    domain::known::KnownGroup,
+    operations::{Assurance, Done, HandedOff},
+};
 
 /// What may be said of an id that the directory does not know.
 pub(super) fn assurance(exists: bool) -> Assurance {
@@ -22,6 +25,19 @@ pub(super) fn assurance(exists: bool) -> Assurance {
         Assurance::Exists
     } else {
         Assurance::KnownOnly
+    }
+}
+
+/// Runs a read. One that may create (hazard 1) is waited for like a change; a mere read is left at once.
+pub(super) async fn reading<T>(
+    session: &Session,
+    known: Option<&KnownGroup>,
+    read: impl Future<Output = T>,
+) -> T {
+    if known.is_some_and(|group| group.last_seen.is_some()) {
+        read.await
+    } else {
+        session.in_flight.during(read).await
     }
 }
 

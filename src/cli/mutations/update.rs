@@ -1,6 +1,6 @@
 //! `update`: reads the group, lays the edits over it, and sends what may be sent (hazard 4 of service.md).
 
-use super::{answer, assurance, token_file};
+use super::{answer, assurance, reading, token_file};
 use crate::{
     api::inspect::Method,
     cli::{
@@ -58,11 +58,8 @@ pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Resu
     } else {
         token_file(&token)?
     };
-    // A get may create (hazard 1): once begun, it is waited for like a change.
-    let read = session
-        .in_flight
-        .during(read_first(session, &id, assurance, if_unchanged))
-        .await?;
+    let first = read_first(session, &id, assurance, if_unchanged);
+    let read = reading(session, known.as_ref(), first).await?;
     // What was relied on is withdrawn: the person looks first.
     if read.warnings.iter().any(Warning::is_of_facts) {
         return answer(session, &read, None, &token, file.as_mut());

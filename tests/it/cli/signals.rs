@@ -14,9 +14,29 @@ use crate::support::{
 
 #[tokio::test]
 async fn a_read_ends_at_once() {
+    for arguments in [
+        &["get", "acme"][..],
+        &["update", "acme", "--name", "New", "--yes"],
+        &["update", "acme", "--name", "New", "--dry-run"],
+    ] {
+        let (desk, service) = acquainted(vec![Fault::Hang]).await;
+        let mut reading = Background::start(desk.command(arguments));
+        received(&service, 2).await;
+        reading.signal(Signal::INT);
+        assert_eq!(reading.code().await, Some(130), "{arguments:?}");
+        assert_eq!(methods(&service), ["GET", "GET"], "{arguments:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_read_that_may_create_is_waited_for() {
     let (desk, service) = acquainted(vec![Fault::Hang]).await;
-    let mut reading = Background::start(desk.command(&["get", "acme"]));
+    desk.write("rows.csv", "user_group_id\ntold-only\n");
+    assert_eq!(desk.run(&["import", "rows.csv"]).await.code, 0);
+    let mut reading = Background::start(desk.command(&["get", "told-only", "--exists"]));
     received(&service, 2).await;
+    reading.signal(Signal::INT);
+    reading.says("finishing what is in flight").await;
     reading.signal(Signal::INT);
     assert_eq!(reading.code().await, Some(130));
 }
