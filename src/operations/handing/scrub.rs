@@ -56,26 +56,21 @@ pub(super) fn scrubbed(tail: &Tail, token: &Token) -> String {
     shown(&without(line, token))
 }
 
-/// Every part of the token becomes `…`, as it is or as JSON would write it, in whatever case.
+/// Every part of the token becomes `…`, as it is or as JSON would write it, in whatever case and however spaced: a shell
+/// makes one space of many.
 fn without(line: &str, token: &Token) -> String {
-    let plain = Zeroizing::new(token.expose().to_ascii_lowercase());
-    let json = Zeroizing::new(
-        serde_json::to_string(token.expose())
-            .unwrap_or_default()
-            .trim_matches('"')
-            .to_ascii_lowercase(),
-    );
-    let lower = Zeroizing::new(line.to_ascii_lowercase());
+    let json = Zeroizing::new(serde_json::to_string(token.expose()).unwrap_or_default());
+    let (letters, places) = unspaced(line);
     let mut hidden = vec![false; line.len()];
-    for secret in [&plain, &json] {
-        let secret = secret.as_bytes();
+    for secret in [token.expose(), json.trim_matches('"')] {
+        let (secret, _) = unspaced(secret);
         let part = PART.min(secret.len());
         if part == 0 {
             continue;
         }
-        for (at, here) in lower.as_bytes().windows(part).enumerate() {
+        for (here, at) in letters.windows(part).zip(places.windows(part)) {
             if secret.windows(part).any(|part| part == here) {
-                hidden[at..at + part].fill(true);
+                hidden[at[0]..=at[part - 1]].fill(true);
             }
         }
     }
@@ -91,6 +86,15 @@ fn without(line: &str, token: &Token) -> String {
         was_hidden = is_hidden;
     }
     clean
+}
+
+/// The bytes that are no white space, in lower case, and where they stand.
+fn unspaced(text: &str) -> (Zeroizing<Vec<u8>>, Vec<usize>) {
+    let bytes = text.as_bytes();
+    let is_letter = |at: &usize| !bytes[*at].is_ascii_whitespace();
+    let places: Vec<_> = (0..bytes.len()).filter(is_letter).collect();
+    let letters = places.iter().map(|at| bytes[*at].to_ascii_lowercase());
+    (Zeroizing::new(letters.collect()), places)
 }
 
 #[cfg(test)]
@@ -121,6 +125,21 @@ mod tests {
             ("red \u{1b}[31m", "red \\u{1b}[31m"),
         ] {
             assert_eq!(said(text), kept, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_token_with_spaces_is_not_kept_however_it_is_spaced() {
+        let token = Token::new("abcd efg\thij  klm\nop".into());
+        for text in [
+            "denied: abcd efg hij klm op!",
+            "denied: abcd  efg\thij  klm op!",
+            "denied: abcdefghijklmop!",
+            "denied: abcd efg\\thij  klm\\nop!",
+        ] {
+            let mut tail = Tail::default();
+            tail.take(text.as_bytes());
+            assert_eq!(scrubbed(&tail, &token), "denied: …!", "{text:?}");
         }
     }
 
