@@ -153,7 +153,7 @@ pub(super) enum Command {
     /// Copy the directory, the file that keeps what is known here
     #[command(
         subcommand,
-        after_help = "Examples:\n  groupdesk directory backup directory-2026-11.db"
+        after_help = "Examples:\n  groupdesk directory backup directory-2026-11.db\n  groupdesk directory backup /mnt/safe/directory.db --json"
     )]
     Directory(super::directory::Command),
     /// List, show, rename and merge places: the environments that profiles mean

@@ -32,7 +32,9 @@ pub(super) enum Command {
         name: String,
     },
     /// Give a place another name
-    #[command(after_help = "Examples:\n  groupdesk place rename live eu-live")]
+    #[command(
+        after_help = "Examples:\n  groupdesk place rename live eu-live\n  groupdesk place rename live-2 eu-test --json"
+    )]
     Rename {
         /// The place
         name: String,
@@ -40,7 +42,9 @@ pub(super) enum Command {
         to: String,
     },
     /// Make one place of two that are the same environment; nothing of either is lost
-    #[command(after_help = "Examples:\n  groupdesk place merge old live")]
+    #[command(
+        after_help = "Examples:\n  groupdesk place merge old live\n  groupdesk place merge old live --yes --json"
+    )]
     Merge {
         /// The place that goes
         name: String,
@@ -52,7 +56,7 @@ pub(super) enum Command {
     },
     /// Say that the alarms of a place were looked into; then requests are sent again
     #[command(
-        after_help = "Examples:\n  groupdesk place acknowledge live --reason 'the key was of testing; replaced'"
+        after_help = "Examples:\n  groupdesk place acknowledge live --reason 'the key was of testing; replaced'\n  groupdesk place acknowledge live --reason 'a proxy was mended' --yes"
     )]
     Acknowledge {
         /// The place

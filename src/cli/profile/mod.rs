@@ -44,6 +44,8 @@ pub(super) enum Command {
     },
     /// Say which environment a profile means, where its address, API key and name do not tell
     #[command(
+        override_usage = "groupdesk profile bind <NAME|--variables|--all> --same-environment [PLACE] [OPTIONS]\n       \
+                          groupdesk profile bind <NAME|--variables> --new-environment|--undo [OPTIONS]",
         after_help = "Exit codes: 0 bound, 2 usage or configuration, 3 the proof failed, 4 the key cannot be read.\n\n\
                       Examples:\n  groupdesk profile bind eu-test --new-environment\n  \
                       groupdesk profile bind eu-live --same-environment --proof acme-eu\n  \
