@@ -139,23 +139,24 @@ fn told(failure: &Failure) -> Class {
 /// Returns how many were tried.
 async fn changed(statuses: &[u16]) -> usize {
     let bodies = [Body::Zero, Body::Page, Body::Empty, Body::Good];
-    let stage = Stage::new(2 * statuses.len() * bodies.len()).await;
+    let stage = Stage::new(4 * statuses.len() * bodies.len()).await;
     let mut groups = stage.groups.iter();
     let mut cases = 0;
     for status in statuses.iter().copied() {
         for body in bodies {
             for applied in [true, false] {
-                let group = groups.next().expect("enough");
-                let bytes = body.bytes(status, group);
                 // A good answer that the service did not give is no fault of the line.
                 let good = body == Body::Good && allowed(status, body) == [Class::Done];
-                let meddling = || match (good, applied) {
-                    (true, _) => Meddling::passed(),
-                    (false, true) => Meddling::applied(Then::Instead(bytes.clone())),
-                    (false, false) => Meddling::swallowed(Then::Instead(bytes.clone())),
-                };
                 for errand in [Errand::Update, Errand::Rotate] {
                     cases += 1;
+                    // Each has its own group: what is unknown holds it.
+                    let group = groups.next().expect("enough");
+                    let bytes = body.bytes(status, group);
+                    let meddling = || match (good, applied) {
+                        (true, _) => Meddling::passed(),
+                        (false, true) => Meddling::applied(Then::Instead(bytes.clone())),
+                        (false, false) => Meddling::swallowed(Then::Instead(bytes.clone())),
+                    };
                     let before = stage.token(group);
                     let sent = stage.meddler.count(errand.method());
                     stage.meddler.next(errand.method(), meddling());
