@@ -206,7 +206,8 @@ fn wait_for<T>(work: impl Future<Output = T>) -> T {
     }
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut context = Context::from_waker(&waker);
-    let mut work = pin!(work);
+    // Inside a task of tokio its budget would run out here, with nobody to renew it.
+    let mut work = pin!(tokio::task::unconstrained(work));
     loop {
         match work.as_mut().poll(&mut context) {
             Poll::Ready(done) => return done,
