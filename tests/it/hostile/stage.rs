@@ -37,7 +37,12 @@ impl Errand {
     /// The three of the interface.
     pub(super) const THREE: [Self; 3] = [Self::Get, Self::Update, Self::Rotate];
 
-    /// The method of its own request; a rotation reads before and after.
+    /// Reads the group under its claim, before its own request.
+    pub(super) fn reads_before(self) -> bool {
+        matches!(self, Self::Update | Self::Rotate)
+    }
+
+    /// The method of its own request; what reads before may read again after it.
     pub(super) fn method(self) -> &'static str {
         match self {
             Self::Get | Self::Create => "GET",

@@ -110,6 +110,8 @@ async fn one_row_of_a_production_mapping_is_changed() {
     assert_eq!(scene.world.stored(Side::Production, "acme-eu"), before);
 
     session.send("y");
+    on_production(&session.wait_for("Type this to send it", PATIENCE));
+    session.send("acme-eu\r");
     let result = session.wait_for("UPDATED", PATIENCE);
     on_production(&result);
     assert!(result.contains("40 → 999"), "{result}");
