@@ -186,8 +186,9 @@ impl Operations {
             }
         };
         let answered = answered(&read.returned);
-        let creation_unclear = read.new_user_group.is_none();
-        let created = read.new_user_group == Some(true);
+        let new_user_group = read.new_user_group;
+        let creation_unclear = new_user_group.is_none();
+        let created = new_user_group == Some(true);
         let ending = if created {
             Ending::Created
         } else {
@@ -212,7 +213,7 @@ impl Operations {
         if creation_unclear || (!created && self.may_have_created(id).await) {
             done.warnings.push(Warning::CreationUnclear);
         }
-        self.found_by_create(id).await;
+        self.found_by_create(id, new_user_group).await;
         let different = differences(wanted, &answered);
         done.warnings
             .extend(different.into_iter().map(Warning::Differs));
@@ -220,13 +221,13 @@ impl Operations {
     }
 
     /// The group is there now: what earlier creates and first reads with an open end were about is settled.
-    async fn found_by_create(&self, id: &UserGroupId) {
+    async fn found_by_create(&self, id: &UserGroupId, new_user_group: Option<bool>) {
         let Ok(standing) = self.directory().standing(self.here(), id).await else {
             return;
         };
         let found = Found {
             read: Wanted::default(),
-            is_there: true,
+            new_user_group,
         };
         let open = standing.mutations.iter();
         let steps = open.flat_map(|open| self.settled(open, Some(&found)));

@@ -61,8 +61,8 @@ pub(super) struct Learnt {
 pub(super) struct Found {
     /// Name and properties, as far as the answer told of them.
     pub read: Wanted,
-    /// It was there before this get.
-    pub is_there: bool,
+    /// Whether this request made it.
+    pub new_user_group: Option<bool>,
 }
 
 /// What was known of the group before the answer.
@@ -352,7 +352,7 @@ impl Operations {
                 mapping: None,
                 properties: returned.and_then(|returned| returned.properties.clone()),
             },
-            is_there: new_user_group == Some(false),
+            new_user_group,
         };
         let mutations = asked.mutations.iter();
         mutations

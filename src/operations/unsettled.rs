@@ -138,7 +138,13 @@ impl Operations {
             vec![self.mutation_step(mutation, State::Ended, Some(ending), Some(note), true)]
         };
         let proof = found.and_then(|found| match mutation.operation {
-            Operation::Create | Operation::Get => found.is_there.then_some(Ending::Created),
+            Operation::Create | Operation::Get => found.new_user_group.map(|is_new| {
+                if is_new {
+                    Ending::NotApplied
+                } else {
+                    Ending::Created
+                }
+            }),
             _ => settled_by(mutation.changes.as_ref()?, &found.read),
         });
         match (mutation.state, proof) {

@@ -127,6 +127,24 @@ async fn an_update_without_an_answer_is_settled_as_soon_as_a_get_shows_it() {
 }
 
 #[tokio::test]
+async fn a_create_that_makes_the_group_tells_that_an_earlier_one_never_did() {
+    let scene = Scene::new().await;
+    let globex = id("globex");
+    let all = wanted("Globex", &[], &json!({}));
+    scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
+    let lost = scene.ana.create(&globex, &all).await.expect_err("lost");
+    assert_eq!(lost.ending(), Some(Ending::Unknown));
+    let tomorrow = scene.desk().at(later()).operations();
+    let created = tomorrow.create(&globex, &all).await.expect("created");
+    assert_eq!(created.ending, Ending::Created);
+    assert_eq!(tomorrow.open_changes().await.expect("readable"), []);
+    let lines = history(&tomorrow).await.into_iter();
+    let mut endings: Vec<_> = lines.map(|line| line.ending).collect();
+    endings.retain(|ending| *ending != Ending::Unknown);
+    assert_eq!(endings, [Ending::Created, Ending::NotApplied]);
+}
+
+#[tokio::test]
 async fn a_killed_create_leaves_a_line_and_a_read_that_finds_the_group_settles_it() {
     let scene = Scene::new().await;
     let globex = id("globex");
