@@ -48,7 +48,7 @@ pub use import::{Import, ImportId};
 pub use mutation::{Claimed, Mutation, MutationId, MutationIntent, MutationStep};
 pub use place::{
     Alarm, Answer, Binding, Bound, Caller, Foreseen, Gate, KeyId, KeyState, OtherPlace, Place,
-    PlaceEvent, PlaceId, PlaceKey, Question, Refusal, Why,
+    PlaceEvent, PlaceId, PlaceKey, Question, Refusal, STILL_UNDER_WAY, Why,
 };
 pub use replay::replay;
 use request::{Groups, Reply, Request};

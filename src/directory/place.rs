@@ -1,6 +1,8 @@
 //! A place: one environment of one service. A profile is a name in somebody's configuration for one; which place it means is
 //! told by its address *and* by the fingerprint of its API key, because a key decides the environment (docs: hazard 12).
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 
 use super::{Directory, DirectoryError, sqlite::Access, sqlite::places};
@@ -194,7 +196,12 @@ pub enum Refusal {
     NotBound,
     /// The key belongs to this other place, which is a different one.
     OtherPlace { place: String },
+    /// Somebody may be about to write down how a change there ended.
+    UnderWay { place: String, by: String },
 }
+
+/// For so long after its last step a change counts as under way.
+pub const STILL_UNDER_WAY: Duration = Duration::from_mins(10);
 
 /// What holds requests back at this moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -367,7 +374,7 @@ impl Directory {
         into: PlaceId,
         at: Timestamp,
         by: &str,
-    ) -> Result<(), DirectoryError> {
+    ) -> Result<Result<(), Refusal>, DirectoryError> {
         let by = by.to_owned();
         self.run(Access::Write, move |tx| {
             places::merge(tx, from, into, at, &by)

@@ -17,7 +17,7 @@ impl Operations {
         draft: Draft,
         seen: Option<Timestamp>,
     ) -> Result<DraftSaved, DirectoryError> {
-        let (place, by) = (self.place_to_write().await?, self.operator());
+        let (place, by) = (self.place_of_drafts().await?, self.operator());
         self.directory().save_draft(place, draft, by, seen).await
     }
 

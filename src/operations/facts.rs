@@ -47,7 +47,7 @@ impl Operations {
 
     /// A person says how the place is.
     pub async fn tell_facts(&self, facts: Vec<Fact>) -> Result<Facts, Failure> {
-        let place = self.bound().await?.place;
+        let place = self.may_record().await?;
         let statements = facts
             .into_iter()
             .map(|fact| self.statement(fact, Basis::Told));

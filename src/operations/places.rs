@@ -12,8 +12,8 @@ use super::{Failure, Operations};
 use crate::{
     api::wire::GroupRequest,
     directory::{
-        Answer, Binding, Bound, Caller, DirectoryError, KeyId, KeyState, OtherPlace, Place,
-        PlaceEvent, PlaceId,
+        Alarm, Answer, Binding, Bound, Caller, DirectoryError, Gate, KeyId, KeyState, OtherPlace,
+        Place, PlaceEvent, PlaceId,
     },
     domain::{
         group::{EnvironmentTag, UserGroupId},
@@ -58,13 +58,15 @@ impl Operations {
         Ok(by_key.await.unwrap_or(PlaceId::NONE))
     }
 
-    /// The place for writing down what needs no request: drafts, rows of a file. Bound first where it never was.
+    /// The place for a person's own text, which needs no trusted key. Bound first where it never was.
+    pub(super) async fn place_of_drafts(&self) -> Result<PlaceId, DirectoryError> {
+        let bound = self.bound().await;
+        bound.map(|bound| bound.place).map_err(not_bound)
+    }
+
+    /// As [`Operations::may_record`], for what needs no request.
     pub(super) async fn place_to_write(&self) -> Result<PlaceId, DirectoryError> {
-        match self.bound().await {
-            Ok(bound) => Ok(bound.place),
-            Err(Failure::NothingSent(error)) => Err(error),
-            Err(failure) => Err(DirectoryError::NotBound(failure.to_string())),
-        }
+        self.may_record().await.map_err(not_bound)
     }
 
     /// The place that was bound in this process; for writing what an exchange left behind.
@@ -151,34 +153,50 @@ impl Operations {
 
     /// The gate of every request: the key is one of the place and not on trial, and no alarm stands.
     pub(super) async fn may_send(&self) -> Result<(), Failure> {
+        let bound = self.without_alarm().await?;
+        self.trusted(bound).map(|_| ())
+    }
+
+    /// The gate of what is written down without a request: the key is one of the place and not on trial.
+    pub(super) async fn may_record(&self) -> Result<PlaceId, Failure> {
+        let (bound, _) = self.looked_at_anew().await?;
+        self.trusted(bound)
+    }
+
+    /// What was bound, as other processes have left it, and the alarms that stand.
+    async fn looked_at_anew(&self) -> Result<(Bound, Vec<Alarm>), Failure> {
         let mut bound = self.bound().await?;
-        for _ in 0..2 {
-            let gate = self.directory().gate(bound.place, bound.key).await;
-            let gate = gate.map_err(Failure::NothingSent)?;
-            if gate.key == KeyState::Withdrawn {
-                // Another process took it back, or the place became part of another one.
-                self.0.here.set(None);
-                bound = self.bind().await?;
-                continue;
-            }
-            if !gate.alarms.is_empty() {
-                return Err(PlaceProblem::Alarmed {
-                    place: bound.name,
-                    alarms: gate.alarms,
-                }
-                .into());
-            }
-            bound.on_trial = gate.key == KeyState::Trial;
-            bound.tag = gate.tag;
-            self.0.here.set(Some(bound.clone()));
-            if bound.on_trial {
-                return Err(PlaceProblem::OnTrial {
-                    profile: self.profile().name.clone(),
-                    place: bound.name,
-                }
-                .into());
-            }
-            return Ok(());
+        let mut gate = self.gate(&bound).await?;
+        if gate.key == KeyState::Withdrawn {
+            // Another process took it back, or the place became part of another one.
+            self.0.here.set(None);
+            bound = self.bind().await?;
+            gate = self.gate(&bound).await?;
+        }
+        // Taken back once more, it is as good as never proven.
+        bound.on_trial = gate.key != KeyState::Trusted;
+        bound.tag = gate.tag;
+        self.0.here.set(Some(bound.clone()));
+        Ok((bound, gate.alarms))
+    }
+
+    async fn gate(&self, bound: &Bound) -> Result<Gate, Failure> {
+        let gate = self.directory().gate(bound.place, bound.key).await;
+        gate.map_err(Failure::NothingSent)
+    }
+
+    async fn without_alarm(&self) -> Result<Bound, Failure> {
+        let (bound, alarms) = self.looked_at_anew().await?;
+        if alarms.is_empty() {
+            return Ok(bound);
+        }
+        let place = bound.name;
+        Err(PlaceProblem::Alarmed { place, alarms }.into())
+    }
+
+    fn trusted(&self, bound: Bound) -> Result<PlaceId, Failure> {
+        if !bound.on_trial {
+            return Ok(bound.place);
         }
         Err(PlaceProblem::OnTrial {
             profile: self.profile().name.clone(),
@@ -203,7 +221,7 @@ impl Operations {
     /// Reads one group that a person names, to prove that a key on trial is of its place: the token must be one that was
     /// seen there. Anything else takes the binding back. Says whether there was a trial at all.
     pub async fn prove(&self, id: &UserGroupId) -> Result<bool, Failure> {
-        let bound = self.bound().await?;
+        let bound = self.without_alarm().await?;
         if !bound.on_trial {
             return Ok(false);
         }
@@ -286,7 +304,8 @@ impl Operations {
             .directory()
             .merge_places(from.id, into.id, now, by)
             .await;
-        merged.map_err(Failure::NothingSent)
+        let merged = merged.map_err(Failure::NothingSent)?;
+        merged.map_err(|refusal| PlaceProblem::Refused { refusal }.into())
     }
 
     /// Acknowledges the alarms of a place: a person has looked and says what was found.
@@ -295,10 +314,11 @@ impl Operations {
         if reason.is_empty() {
             return Err(Failure::NoReason);
         }
+        // Of a place that this profile does not mean, it says nothing.
         let tag = if place.profiles.contains(&self.profile().name) {
             self.profile().environment.clone()
         } else {
-            None
+            place.tag.clone()
         };
         let (now, by) = (self.now(), self.operator());
         let count = self
@@ -311,5 +331,12 @@ impl Operations {
     /// What was said about a place, the oldest first.
     pub async fn place_events(&self, place: PlaceId) -> Result<Vec<PlaceEvent>, DirectoryError> {
         self.directory().place_events(place).await
+    }
+}
+
+fn not_bound(failure: Failure) -> DirectoryError {
+    match failure {
+        Failure::NothingSent(error) => error,
+        failure => DirectoryError::NotBound(failure.to_string()),
     }
 }

@@ -262,7 +262,7 @@ impl Operations {
         if reason.is_empty() {
             return Err(Failure::NoReason);
         }
-        self.bound().await?;
+        self.may_record().await?;
         let row = self.rotation(id).await?;
         let before = row.rotation;
         let after = before

@@ -49,7 +49,7 @@ impl Operations {
         if reason.is_empty() {
             return Err(Failure::NoReason);
         }
-        let place = self.bound().await?.place;
+        let place = self.may_record().await?;
         let found = self.directory().mutation(place, id).await;
         let found = found.map_err(Failure::NothingSent)?;
         let mutation = found

@@ -17,6 +17,7 @@ mod places;
 mod recover;
 mod rotate;
 mod rows;
+mod schedules;
 mod settle;
 mod together;
 mod too_large;

@@ -88,7 +88,7 @@ WHERE place = $4 AND acknowledged_at IS NULL";
 
 pub(in crate::directory) const FORGET_TAGS: &str = "\
 UPDATE user_groups SET environment_tag = NULL, origin = json_remove(origin, '$.environment_tag') \
-WHERE place = $1 AND environment_tag <> $2";
+WHERE place = $1 AND environment_tag IS NOT NULL AND environment_tag IS DISTINCT FROM $2";
 
 pub(in crate::directory) const HAD_TOKEN: &str =
     "SELECT 1 FROM fingerprints WHERE fingerprint = $1 AND place = $2 AND user_group_id = $3";
@@ -123,7 +123,7 @@ pub(in crate::directory) const NAME: &str = "SELECT name FROM places WHERE numbe
 pub(in crate::directory) const IS_USED: &str = "\
 SELECT EXISTS (SELECT 1 FROM user_groups WHERE place = $1) \
  OR EXISTS (SELECT 1 FROM history WHERE place = $1) \
- OR EXISTS (SELECT 1 FROM rotations WHERE place = $1) \
+ OR EXISTS (SELECT 1 FROM mutations WHERE place = $1) \
  OR EXISTS (SELECT 1 FROM batches WHERE place = $1) \
  OR EXISTS (SELECT 1 FROM imports WHERE place = $1) \
  OR EXISTS (SELECT 1 FROM drafts WHERE place = $1)";
@@ -136,6 +136,11 @@ pub(in crate::directory) const HAS_TOKEN: &str =
 
 pub(in crate::directory) const RENAME: &str = "\
 UPDATE places SET name = $1 WHERE number = $2 AND NOT EXISTS (SELECT 1 FROM places WHERE name = $1)";
+
+/// Who begins or sends a change, or did a moment ago.
+pub(in crate::directory) const UNDER_WAY: &str = "\
+SELECT by FROM mutations WHERE place = $1 AND state IN ('intended', 'sent') \
+AND COALESCE(sent_at, started_at) > $2 ORDER BY id LIMIT 1";
 
 /// What one place held becomes the other's; the groups themselves are united before. Into $1, from $2.
 pub(in crate::directory) const MERGE: [&str; 18] = [

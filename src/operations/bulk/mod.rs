@@ -145,7 +145,7 @@ impl Operations {
             at: self.now(),
             groups: plan.ready.clone(),
         };
-        let place = self.bound().await?.place;
+        let place = self.may_record().await?;
         let begun = self.directory().begin_batch(place, batch).await;
         begun.map_err(Failure::NothingSent)
     }

@@ -1,7 +1,7 @@
 //! Why nothing is sent before a person has said something about the place, in words that say what to type.
 
 use crate::{
-    directory::{Alarm, Question, Refusal, Why},
+    directory::{Alarm, Question, Refusal, STILL_UNDER_WAY, Why},
     domain::{group::UserGroupId, text::visible},
 };
 
@@ -149,6 +149,10 @@ fn refused(refusal: &Refusal) -> String {
             places.join(" | ")
         ),
         Refusal::NotBound => "it is not bound to any place".into(),
+        Refusal::UnderWay { place, by } => format!(
+            "a change at place {place} is under way, begun by {by}: its end could not be written down. Try again in {} minutes",
+            STILL_UNDER_WAY.as_secs() / 60
+        ),
         Refusal::OtherPlace { place } => format!(
             "its API key is known at place {place}; where both are one environment: groupdesk place merge"
         ),

@@ -2,15 +2,16 @@
 
 use groupdesk::{
     config::profile::Profile,
-    directory::{Answer, Binding, Caller, Directory},
+    directory::{Answer, Binding, Caller, Directory, DirectoryError, Refusal},
+    domain::batch::Plan,
     domain::rotation::{Answer as Answered, Event, State},
     operations::{Assurance, Failure, Operations, PlaceProblem},
 };
 use jiff::Timestamp;
 
-use super::{ACME, Scene, rotate, settle::leave_behind};
+use super::{ACME, Scene, look_up, rotate, settle::leave_behind};
 use crate::support::{
-    meddler::{Meddling, Then},
+    meddler::{Gate, Meddling, Then},
     world::{Desk, Side, World, id},
 };
 
@@ -216,6 +217,85 @@ async fn a_key_that_reads_another_token_is_taken_back() {
     );
 }
 
+#[tokio::test]
+async fn nothing_is_recorded_with_a_key_on_trial_and_none_is_proven_under_an_alarm() {
+    let scene = Scene::new().await;
+    lost(&scene).await;
+    let renewed = scene.world.new_key("testing", Some("Testing"));
+    let li = || scene.desk().key(&renewed).unbound();
+    let same = Answer::Same {
+        place: None,
+        unproven: false,
+    };
+    li().answer_binding(same).await.expect("bound");
+    let on_trial = |failure: &Failure| {
+        assert!(
+            matches!(failure, Failure::Place(PlaceProblem::OnTrial { .. })),
+            "{failure}"
+        );
+    };
+    let rows = li().rotations().await.expect("readable");
+    on_trial(&li().abandon(rows[0].id, "why").await.expect_err("held"));
+    on_trial(&li().tell_facts(vec![]).await.expect_err("held"));
+    let plan = Plan {
+        ready: vec![id(ACME)],
+        ..Plan::default()
+    };
+    on_trial(&li().begin_bulk(&plan, None).await.expect_err("held"));
+    let refused = li().begin_import([0; 32]).await.expect_err("held");
+    assert!(
+        matches!(refused, DirectoryError::NotBound(_)),
+        "{refused:?}"
+    );
+    let refused = li().import(Vec::new()).await.expect_err("held");
+    assert!(refused.to_string().contains("on trial"), "{refused}");
+    assert_eq!(scene.states().await, [State::Unknown]);
+
+    scene.ana.recover(&[], 1, |_| {}).await.expect("readable");
+    let wrong_tag = |body: &mut serde_json::Value| {
+        body["user_group"]["api_environment_tag"] = "Customer".into();
+    };
+    scene.meddler.next("GET", Meddling::change(wrong_tag));
+    look_up(&scene.ana).await.expect("an answer");
+    let sent = scene.meddler.methods().len();
+    let held = li().prove(&id(ACME)).await.expect_err("an alarm stands");
+    assert!(
+        matches!(held, Failure::Place(PlaceProblem::Alarmed { .. })),
+        "{held}"
+    );
+    assert_eq!(scene.meddler.methods().len(), sent, "nothing was sent");
+}
+
+#[tokio::test]
+async fn whose_alarm_it_is_not_leaves_the_tag_of_the_place_as_it_is() {
+    let scene = Scene::new().await;
+    let other_tag = |body: &mut serde_json::Value| {
+        body["user_group"]["api_environment_tag"] = "Customer".into();
+    };
+    let testing = async || {
+        let places = scene.ana.places().await.expect("readable");
+        let place = places.into_iter().find(|place| place.name == "testing");
+        place.expect("it is there")
+    };
+    let tag = testing().await.tag;
+    assert!(tag.is_some());
+    scene.meddler.next("GET", Meddling::change(other_tag));
+    look_up(&scene.ana).await.expect("an answer");
+    let elsewhere = scene.world.operations(Side::Production);
+    let count = elsewhere.acknowledge(&testing().await, "seen").await;
+    assert_eq!(count.expect("written"), 1);
+    assert_eq!(testing().await.tag, tag);
+    // A profile of the place that names none forgets it, with the tags of its groups.
+    let untold = stranger(&scene, |profile| profile.environment = None).unbound();
+    let count = untold
+        .acknowledge(&testing().await, "it has another name")
+        .await;
+    assert_eq!(count.expect("written"), 0);
+    assert_eq!(testing().await.tag, None);
+    let known = scene.ana.show(&id(ACME)).await.expect("readable");
+    assert!(known.expect("known").environment_tag.is_none());
+}
+
 fn caller(directory: &Directory, profile: &str, url: &str, key: &str) -> Caller {
     Caller {
         profile: profile.into(),
@@ -284,6 +364,26 @@ async fn two_places_that_are_one_are_united_and_nothing_is_lost() {
         found.expect("it is there").clone()
     };
     let (from, into) = (named("second"), named("testing"));
+    let gate = Gate::new();
+    let globex = id("globex");
+    scene.meddler.next("GET", Meddling::passed().behind(&gate));
+    let creating = tokio::spawn({
+        let ana = scene.ana.clone();
+        async move { ana.look_up(&globex, Assurance::Exists).await }
+    });
+    gate.reached().await;
+    let refused = scene.ana.merge_places(&into, &from).await;
+    assert!(
+        matches!(
+            &refused,
+            Err(Failure::Place(PlaceProblem::Refused {
+                refusal: Refusal::UnderWay { by, .. }
+            })) if by.starts_with("ana")
+        ),
+        "{refused:?}"
+    );
+    gate.open();
+    creating.await.expect("no panic").expect("an answer");
     let merged = scene.ana.merge_places(&from, &into).await;
     merged.expect("united");
     assert_eq!(

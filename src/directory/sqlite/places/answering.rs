@@ -39,7 +39,9 @@ pub(in crate::directory) fn answer(
                         let place = name(tx, *here)?;
                         return Ok(Err(Refusal::OtherPlace { place }));
                     }
-                    merge(tx, place, *here, caller.at, &caller.by)?;
+                    if let Err(refusal) = merge(tx, place, *here, caller.at, &caller.by)? {
+                        return Ok(Err(refusal));
+                    }
                     *here
                 }
                 (None, Some(other)) if *other != place => {

@@ -179,7 +179,9 @@ pub(in crate::directory) fn bind(tx: &Connection, caller: &Caller) -> Result<Bin
     match judge(tx, caller, &known)? {
         Verdict::Take(place, state) => take(tx, caller, place, state),
         Verdict::Unite(empty, place) => {
-            merge(tx, empty, place, caller.at, &caller.by)?;
+            // Nothing is under way in what holds nothing.
+            let merged = merge(tx, empty, place, caller.at, &caller.by)?;
+            merged.map_err(|_| Fault::Row(TABLE))?;
             take(tx, caller, place, None)
         }
         Verdict::Make => {

@@ -14,8 +14,8 @@ pub(in crate::directory) use binding::{
 use super::{fault::Fault, groups};
 use crate::{
     directory::{
-        Alarm, Caller, Gate, KeyId, KeyState, Place, PlaceEvent, PlaceId, PlaceKey, columns,
-        sql::places as sql,
+        Alarm, Caller, Gate, KeyId, KeyState, Place, PlaceEvent, PlaceId, PlaceKey, Refusal,
+        STILL_UNDER_WAY, columns, sql::places as sql,
     },
     domain::{
         group::{EnvironmentTag, UserGroupId},
@@ -25,6 +25,12 @@ use crate::{
 };
 
 const TABLE: &str = "places";
+
+/// The moment of a column that must hold one.
+fn moment(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
+    let micros = row.get(column)?;
+    columns::timestamp(micros).ok_or(rusqlite::Error::IntegralValueOutOfRange(column, micros))
+}
 
 /// Rows of one query, each as a value.
 fn rows<T>(
@@ -65,27 +71,15 @@ pub(in crate::directory) fn gate(
 }
 
 fn alarms(connection: &Connection, place: PlaceId) -> Result<Vec<Alarm>, Fault> {
-    let found = rows(connection, sql::ALARMS, [place.0], |row| {
-        Ok((
-            row.get(0)?,
-            row.get(1)?,
-            row.get(2)?,
-            row.get(3)?,
-            row.get(4)?,
-        ))
-    })?;
-    found
-        .into_iter()
-        .map(|(number, user_group_id, what, at, by)| {
-            Ok(Alarm {
-                number,
-                user_group_id,
-                what,
-                at: columns::timestamp(at).ok_or(Fault::Row("alarms"))?,
-                by,
-            })
+    rows(connection, sql::ALARMS, [place.0], |row| {
+        Ok(Alarm {
+            number: row.get(0)?,
+            user_group_id: row.get(1)?,
+            what: row.get(2)?,
+            at: moment(row, 3)?,
+            by: row.get(4)?,
         })
-        .collect()
+    })
 }
 
 /// Nothing by id is sent for the place from here on.
@@ -184,59 +178,33 @@ pub(in crate::directory) fn all(connection: &Connection) -> Result<Vec<Place>, F
 }
 
 fn keys(connection: &Connection, place: PlaceId) -> Result<Vec<PlaceKey>, Fault> {
-    type Columns = (i64, [u8; 32], String, i64, String, u32);
-    let found: Vec<Columns> = rows(connection, sql::KEYS, [place.0], |row| {
-        Ok((
-            row.get(0)?,
-            row.get(1)?,
-            row.get(2)?,
-            row.get(3)?,
-            row.get(4)?,
-            row.get(5)?,
-        ))
-    })?;
-    found
-        .into_iter()
-        .map(|(id, fingerprint, state, at, added_by, recorded)| {
-            let parts = KeyState::parse(&state).zip(columns::timestamp(at));
-            let (state, added_at) = parts.ok_or(Fault::Row("place_keys"))?;
-            Ok(PlaceKey {
-                id: KeyId(id),
-                fingerprint: Fingerprint::from_bytes(fingerprint),
-                state,
-                added_at,
-                added_by,
-                recorded,
-            })
+    rows(connection, sql::KEYS, [place.0], |row| {
+        let state: String = row.get(2)?;
+        Ok(PlaceKey {
+            id: KeyId(row.get(0)?),
+            fingerprint: Fingerprint::from_bytes(row.get(1)?),
+            // What is no state that is known is trusted with nothing.
+            state: KeyState::parse(&state).unwrap_or(KeyState::Withdrawn),
+            added_at: moment(row, 3)?,
+            added_by: row.get(4)?,
+            recorded: row.get(5)?,
         })
-        .collect()
+    })
 }
 
 pub(in crate::directory) fn events(
     connection: &Connection,
     place: PlaceId,
 ) -> Result<Vec<PlaceEvent>, Fault> {
-    let found = rows(connection, sql::EVENTS, [place.0], |row| {
-        Ok((
-            row.get(0)?,
-            row.get(1)?,
-            row.get(2)?,
-            row.get(3)?,
-            row.get(4)?,
-        ))
-    })?;
-    found
-        .into_iter()
-        .map(|(at, by, profile, event, note)| {
-            Ok(PlaceEvent {
-                at: columns::timestamp(at).ok_or(Fault::Row("place_events"))?,
-                by,
-                profile,
-                event,
-                note,
-            })
+    rows(connection, sql::EVENTS, [place.0], |row| {
+        Ok(PlaceEvent {
+            at: moment(row, 0)?,
+            by: row.get(1)?,
+            profile: row.get(2)?,
+            event: row.get(3)?,
+            note: row.get(4)?,
         })
-        .collect()
+    })
 }
 
 fn event(
@@ -322,11 +290,19 @@ pub(in crate::directory) fn merge(
     into: PlaceId,
     at: Timestamp,
     by: &str,
-) -> Result<(), Fault> {
+) -> Result<Result<(), Refusal>, Fault> {
     if from == into {
-        return Ok(());
+        return Ok(Ok(()));
     }
     let was = name(tx, from)?;
+    let since = columns::micros(at - STILL_UNDER_WAY);
+    let begun_by = tx
+        .prepare_cached(sql::UNDER_WAY)?
+        .query_row(params![from.0, since], |row| row.get(0))
+        .optional()?;
+    if let Some(by) = begun_by {
+        return Ok(Err(Refusal::UnderWay { place: was, by }));
+    }
     groups::unite(tx, from, into)?;
     for text in sql::MERGE {
         tx.prepare_cached(text)?.execute([into.0, from.0])?;
@@ -336,5 +312,5 @@ pub(in crate::directory) fn merge(
     let note = format!("{was} turned out to be this place");
     add_event(tx, into, (at, by, ""), "merged", Some(&note))?;
     tx.prepare_cached(sql::REMOVE)?.execute([from.0])?;
-    Ok(())
+    Ok(Ok(()))
 }

@@ -1,0 +1,262 @@
+//! Random schedules of several processes on one directory, each killed anywhere: in the end the directory says what the
+//! service says, or a line stands open and says so; and nothing is called done that is not.
+//!
+//! `GROUPDESK_SCHEDULES` says how many; each is made from its number alone.
+
+use std::{collections::BTreeMap, future::poll_fn, pin::pin, task::Poll, time::Duration};
+
+use futures_util::{StreamExt, future::join_all, stream};
+use groupdesk::{
+    directory::Directory,
+    domain::{change::Wanted, token::Token, update::Edit},
+    operations::{Assurance, Failure, Operations},
+};
+use serde_json::json;
+
+use crate::support::{
+    clock::TestClock,
+    world::{Desk, LI, Side, World, id},
+};
+
+const USUAL: usize = 100;
+/// Played at a time; most of each is waiting.
+const AT_ONCE: usize = 16;
+/// Longest wait for an answer, and for a group that somebody else holds.
+const TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Numbers that look random and are the same every time.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+}
+
+/// What one process does.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    SetProperty(u64),
+    Rotate,
+    Read,
+    Create,
+    /// With the key of another environment of the same address.
+    ReadAsStranger,
+}
+
+/// Polls the work so often, then drops it: the process died there. `None`: it did.
+async fn killed_after<T>(polls: u64, work: impl Future<Output = T>) -> Option<T> {
+    let mut work = pin!(work);
+    let mut left = polls;
+    poll_fn(|context| {
+        if left == 0 {
+            return Poll::Ready(None);
+        }
+        left -= 1;
+        work.as_mut().poll(context).map(Some)
+    })
+    .await
+}
+
+/// A service and a directory of its own: what is open there is nobody else's.
+struct Scene {
+    world: World,
+    clock: TestClock,
+    stranger: String,
+}
+
+impl Scene {
+    async fn new() -> Self {
+        let world = World::new().await;
+        Self {
+            clock: TestClock::new(world.folder()),
+            stranger: world.new_key("elsewhere", None),
+            world,
+        }
+    }
+
+    fn desk(&self) -> Desk {
+        let desk = self.world.desk(Side::Testing).clock(self.clock.clock());
+        desk.timeout(TIMEOUT)
+            .with(|profile| profile.read_properties = true)
+    }
+
+    /// A process of its own, sometimes under another name of the same place.
+    fn process(&self, dice: &mut Dice) -> Operations {
+        let directory = Directory::open(&self.world.directory_file()).expect("it opens");
+        let desk = self.desk().by(LI).on(&directory);
+        if dice.below(3) == 0 {
+            desk.with(|profile| profile.name = "second".into())
+                .unbound()
+        } else {
+            desk.operations()
+        }
+    }
+
+    /// As the step says; the key of the property, where one was certainly set.
+    async fn act(
+        &self,
+        operations: Operations,
+        group: &str,
+        step: Step,
+    ) -> Result<Option<String>, Failure> {
+        let (known, group) = (Assurance::KnownOnly, id(group));
+        match step {
+            Step::SetProperty(number) => {
+                let key = format!("p{number}");
+                let shown = operations
+                    .show(&group)
+                    .await
+                    .map_err(Failure::NothingSent)?;
+                let base = shown.as_ref().map(Wanted::of).unwrap_or_default();
+                let mut wanted = base.clone();
+                let properties = wanted.properties.get_or_insert_default();
+                properties.insert(key.clone(), json!(number));
+                let edit = Edit {
+                    base,
+                    wanted,
+                    ..Edit::default()
+                };
+                operations.update_edit(&group, &edit, known).await?;
+                Ok(Some(key))
+            }
+            Step::Rotate => operations.rotate(&group, None, known).await.map(|_| None),
+            Step::Read => operations.look_up(&group, known).await.map(|_| None),
+            Step::Create => {
+                let new = id(&format!("{}-new", group.as_str()));
+                let wanted = Wanted {
+                    name: Some("New".into()),
+                    ..Wanted::default()
+                };
+                operations.create(&new, &wanted).await.map(|_| None)
+            }
+            Step::ReadAsStranger => {
+                let desk = self.world.desk(Side::Testing).by(LI);
+                let stranger = desk.key(&self.stranger).unbound();
+                let read = stranger.look_up(&group, Assurance::Exists).await;
+                assert!(matches!(read, Err(Failure::Place(_))), "{read:?}");
+                Ok(None)
+            }
+        }
+    }
+}
+
+async fn play(number: u64) {
+    let scene = Scene::new().await;
+    let group = format!("g{number}");
+    let mut dice = Dice(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    scene
+        .world
+        .seed(Side::Testing, &group, "Group", &[], &json!({"kept": true}));
+    let ana = scene.desk().operations();
+    let read = ana.look_up(&id(&group), Assurance::Exists).await;
+    read.expect("found");
+    let count = 2 + dice.below(2);
+    let mut steps = Vec::new();
+    for _ in 0..count {
+        let process = scene.process(&mut dice);
+        for _ in 0..1 + dice.below(2) {
+            let step = match dice.below(10) {
+                0..5 => Step::SetProperty(steps.len() as u64),
+                5 | 6 => Step::Rotate,
+                7 => Step::Read,
+                8 => Step::Create,
+                _ => Step::ReadAsStranger,
+            };
+            let polls = if dice.below(3) == 0 {
+                dice.below(40)
+            } else {
+                u64::MAX
+            };
+            let act = scene.act(process.clone(), &group, step);
+            steps.push(async move { (step, killed_after(polls, act).await) });
+        }
+    }
+    let ended = Box::pin(join_all(steps)).await;
+    // Whoever comes later finds what is left.
+    for _ in 0..2 {
+        scene.clock.forward(Duration::from_secs(70));
+        ana.recover(&[], 1, |_| {}).await.expect("readable");
+        ana.settle_changes().await.expect("readable");
+    }
+    let last = ana.look_up(&id(&group), Assurance::KnownOnly).await;
+    last.expect("found");
+    let stored = scene.world.stored(Side::Testing, &group);
+    let known = ana
+        .show(&id(&group))
+        .await
+        .expect("readable")
+        .expect("known");
+    let open = ana.open_changes().await.expect("readable");
+    let open = open
+        .iter()
+        .any(|change| change.user_group_id.as_str() == group);
+    let at = || format!("schedule {number}: {ended:?}");
+    let sorted = |value: &serde_json::Value| -> BTreeMap<String, serde_json::Value> {
+        let object = value.as_object().expect("an object");
+        object.clone().into_iter().collect()
+    };
+    let held = known.properties.as_ref().map(|known| json!(known.value));
+    assert_eq!(
+        held.as_ref().map(&sorted),
+        Some(sorted(&stored.properties)),
+        "{}",
+        at()
+    );
+    assert_eq!(stored.properties["kept"], true, "{}", at());
+    for (step, end) in &ended {
+        if let Some(Ok(Some(key))) = end {
+            assert!(
+                stored.properties.get(key).is_some(),
+                "{step:?} was called done: {}",
+                at()
+            );
+        }
+        if let Some(Err(failure)) = end {
+            let certain = !matches!(failure, Failure::Unknown { .. } | Failure::NotWritten(_));
+            if let (true, Step::SetProperty(number)) = (certain, step) {
+                let key = format!("p{number}");
+                assert!(
+                    stored.properties.get(&key).is_none() || open,
+                    "{step:?} was called not done: {}",
+                    at()
+                );
+            }
+        }
+    }
+    let fingerprinter = scene.world.directory().fingerprinter();
+    let token = known.fingerprint.map(|known| known.value);
+    assert_eq!(
+        token,
+        Some(fingerprinter.of(&Token::new(stored.token))),
+        "{}",
+        at()
+    );
+    let rows = ana.rotations().await.expect("readable");
+    let rows: Vec<_> = rows
+        .iter()
+        .filter(|row| row.user_group_id.as_str() == group)
+        .collect();
+    assert!(
+        scene.world.rotations(Side::Testing, &group) <= rows.len(),
+        "a rotation without an intent: {}",
+        at()
+    );
+    assert!(
+        scene.world.find_stored(Side::Production, &group).is_none(),
+        "made in the other environment: {}",
+        at()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_the_order_and_whoever_dies_the_directory_says_what_the_service_says() {
+    let told = std::env::var("GROUPDESK_SCHEDULES").ok();
+    let count = told.map_or(USUAL, |told| told.parse().expect("a number"));
+    let all = (0..count as u64).map(play);
+    let played = stream::iter(all).buffer_unordered(AT_ONCE);
+    assert_eq!(played.count().await, count);
+}
