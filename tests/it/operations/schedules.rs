@@ -158,7 +158,7 @@ async fn play(number: u64) {
     let mut steps = Vec::new();
     for _ in 0..count {
         let process = scene.process(&mut dice);
-        for _ in 0..1 + dice.below(2) {
+        for _ in 0..=dice.below(2) {
             let step = match dice.below(10) {
                 0..5 => Step::SetProperty(steps.len() as u64),
                 5 | 6 => Step::Rotate,
@@ -172,7 +172,7 @@ async fn play(number: u64) {
                 u64::MAX
             };
             let act = scene.act(process.clone(), &group, step);
-            steps.push(async move { (step, killed_after(polls, act).await) });
+            steps.push(async move { (step, Box::pin(killed_after(polls, act)).await) });
         }
     }
     let ended = Box::pin(join_all(steps)).await;
