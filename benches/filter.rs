@@ -130,7 +130,7 @@ fn group(number: usize) -> KnownGroup {
             environment_tag: Some(EnvironmentTag::Customer),
             fingerprint: Fingerprint::from_bytes(fingerprint),
         }),
-        rotated: number.is_multiple_of(3),
+        rotated_by: number.is_multiple_of(3).then(|| "ana".into()),
         at: Timestamp::UNIX_EPOCH,
         by: "ana@bastion2".into(),
     });

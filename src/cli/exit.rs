@@ -190,6 +190,7 @@ impl Exit {
             | Failure::NoChange { .. }
             | Failure::NoReason
             | Failure::TooLarge(_)
+            | Failure::HoldsSecret { .. }
             | Failure::NoHandOff(_)
             | Failure::HandOffAlarm(_)
             | Failure::NothingSent(_)

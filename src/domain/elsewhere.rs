@@ -78,7 +78,7 @@ mod tests {
                 environment_tag: Some(EnvironmentTag::Testing),
                 fingerprint: Fingerprint::from_bytes([token; 32]),
             }),
-            rotated: false,
+            rotated_by: None,
             at: Timestamp::UNIX_EPOCH,
             by: "ana".into(),
         });

@@ -89,8 +89,8 @@ pub struct Lesson {
     pub id: UserGroupId,
     pub sent: Sent,
     pub returned: Option<Returned>,
-    /// The exchange was a rotation by this desk.
-    pub rotated: bool,
+    /// The token is new by a rotation that is known here: who did it.
+    pub rotated_by: Option<String>,
     pub at: Timestamp,
     pub by: String,
 }
@@ -150,7 +150,7 @@ impl KnownGroup {
         let token = self.fingerprint.as_ref();
         let is_changed = token.is_some_and(|old| old.value != returned.fingerprint);
         Noticed {
-            token_changed_elsewhere: is_changed && !lesson.rotated,
+            token_changed_elsewhere: is_changed && lesson.rotated_by.is_none(),
             name_was: name.map(|old| old.value.clone()),
             properties_changed: properties,
         }
@@ -162,7 +162,7 @@ impl KnownGroup {
         let Lesson {
             sent,
             returned,
-            rotated,
+            rotated_by,
             at,
             by,
             ..
@@ -179,8 +179,8 @@ impl KnownGroup {
             put(&mut self.properties, returned.properties, source);
             put(&mut self.environment_tag, returned.environment_tag, source);
             put(&mut self.fingerprint, Some(returned.fingerprint), source);
-            if rotated || noticed.token_changed_elsewhere {
-                let by = rotated.then_some(by);
+            if rotated_by.is_some() || noticed.token_changed_elsewhere {
+                let by = rotated_by;
                 self.last_rotated = Some(LastRotated { at, by });
             }
             self.last_seen = Some(at);

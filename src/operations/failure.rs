@@ -49,6 +49,12 @@ pub enum Failure {
     /// What came of it could not be read.
     #[error("{field}: {0}; nothing of it was sent", field = .0.field())]
     TooLarge(#[from] TooLarge),
+    /// It would stand in the open for everybody, here and at the service.
+    #[error(
+        "{field}: this is a token or an API key that is known here; nothing was sent or written down. Leave it out, and \
+         rotate it where others may have seen it"
+    )]
+    HoldsSecret { field: String },
     /// Hazard 1: the group had to be read first, and reading created it.
     #[error(
         "ALARM: reading \"{id}\" CREATED it: it had vanished, or this is another environment; \
@@ -257,6 +263,7 @@ impl Failure {
             | Self::ReadOnly { .. }
             | Self::Forbidden { .. }
             | Self::TooLarge(_)
+            | Self::HoldsSecret { .. }
             | Self::CreatedByGet { .. }
             | Self::ChangedElsewhere { .. }
             | Self::Held(_)
@@ -305,6 +312,7 @@ impl Failure {
             | Self::ReadOnly { .. }
             | Self::Forbidden { .. }
             | Self::TooLarge(_)
+            | Self::HoldsSecret { .. }
             | Self::WrongEnvironment { .. }
             | Self::ChangedElsewhere { .. }
             | Self::Held(_)

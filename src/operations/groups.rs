@@ -169,6 +169,7 @@ impl Operations {
     pub async fn create(&self, id: &UserGroupId, wanted: &Wanted) -> Result<Done, Failure> {
         self.permitted(Guarded::Create)?;
         fits(wanted)?;
+        self.no_secret_in(&Wanted::default(), wanted).await?;
         let request = request(id, wanted);
         let all = Change::between(&Wanted::default(), wanted);
         let changes = changes_for_history(Operation::Create, &all);

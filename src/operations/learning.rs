@@ -144,7 +144,7 @@ impl Operations {
             id: id.clone(),
             sent,
             returned: Some(returned),
-            rotated: false,
+            rotated_by: None,
             at: self.now(),
             by: self.operator().to_owned(),
         }
@@ -256,18 +256,26 @@ impl Operations {
         let is_alone = learnt.claim.is_some();
         let since = learnt.asked.as_ref();
         let since = since.filter(|_| !stale && !overtaken && !is_alone);
-        let is_kept = stale || overtaken || !records.is_empty();
+        let previous = before.as_ref().and_then(token_of);
+        // Also by a process that has not written down its own answer yet.
+        let ours = asked.and_then(|asked| {
+            let mut open = asked.open.iter();
+            open.find(|row| row.sent_at.is_some() && previous == Some(row.rotation.previous))
+        });
+        let is_new = previous != Some(read.returned.fingerprint);
+        let rotated_by = ours.filter(|_| is_new && alarm.is_none());
+        let is_kept = stale || overtaken || rotated_by.is_some() || !records.is_empty();
         let spare = is_kept.then(|| Box::new(lesson.clone()));
+        if let Some(row) = rotated_by {
+            lesson.rotated_by = Some(row.by.clone());
+        }
         if stale || overtaken {
             lesson.returned = None;
         }
-        let previous = before.as_ref().and_then(token_of);
         let token = lesson.returned.as_ref().map(|new| new.fingerprint);
         let token = token.or(previous);
         // The directory returns the group as it is then; until then it would only take room.
         let mut noticed = before.map_or_else(Noticed::default, |group| group.notices(&lesson));
-        // A rotation of ours explains it.
-        noticed.token_changed_elsewhere &= !settled.endings.contains(&Ending::Recovered);
         let mut is_foreign = noticed.is_foreign();
         let own = learnt.claim.as_ref().map(|step| step.id);
         if is_foreign && self.is_being_changed(id, own).await {

@@ -16,6 +16,7 @@ mod horizon;
 mod importing;
 mod learning;
 mod no_good;
+mod no_secret;
 mod not_known;
 mod outcome;
 mod pace;

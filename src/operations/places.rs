@@ -310,10 +310,7 @@ impl Operations {
 
     /// Acknowledges the alarms of a place: a person has looked and says what was found.
     pub async fn acknowledge(&self, place: &Place, reason: &str) -> Result<usize, Failure> {
-        let reason = reason.trim();
-        if reason.is_empty() {
-            return Err(Failure::NoReason);
-        }
+        let reason = self.good_reason(reason).await?;
         // Of a place that this profile does not mean, it says nothing.
         let tag = if place.profiles.contains(&self.profile().name) {
             self.profile().environment.clone()
@@ -323,7 +320,7 @@ impl Operations {
         let (now, by) = (self.now(), self.operator());
         let count = self
             .directory()
-            .acknowledge(place.id, tag, now, by, reason)
+            .acknowledge(place.id, tag, now, by, &reason)
             .await;
         count.map_err(Failure::NothingSent)
     }

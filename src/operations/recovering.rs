@@ -258,10 +258,7 @@ impl Operations {
     /// One that its process may still be working on is refused ([`Failure::UnderWay`]).
     pub async fn abandon(&self, id: RotationId, reason: &str) -> Result<JournalRow, Failure> {
         self.permitted(Guarded::Abandon)?;
-        let reason = reason.trim();
-        if reason.is_empty() {
-            return Err(Failure::NoReason);
-        }
+        let reason = self.good_reason(reason).await?;
         self.may_record().await?;
         let row = self.rotation(id).await?;
         let before = row.rotation;
@@ -283,7 +280,7 @@ impl Operations {
             entry: Some(Entry {
                 previous_fingerprint: Some(after.previous),
                 fingerprint: after.fingerprint,
-                reason: Some(reason.to_owned()),
+                reason: Some(reason.clone()),
                 note: Some(was),
                 ..self.entry(Operation::Rotate, &row.user_group_id, Ending::Abandoned)
             }),

@@ -88,6 +88,9 @@ impl Operations {
             None => Guarded::Rotate,
         };
         self.permitted(operation)?;
+        if item.is_none() {
+            self.no_secret_as_reason(reason.as_deref()).await?;
+        }
         let Preflight {
             token: current,
             warnings,

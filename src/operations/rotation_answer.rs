@@ -143,7 +143,7 @@ impl Operations {
         let entry =
             self.rotation_entry(under_way, Ending::Rotated, Some(returned.fingerprint), None);
         let lesson = Lesson {
-            rotated: true,
+            rotated_by: Some(self.operator().to_owned()),
             ..self.lesson(under_way.id, Sent::default(), returned.clone())
         };
         for known in [under_way.rotation.previous, returned.fingerprint] {

@@ -45,10 +45,7 @@ impl Operations {
     /// Closes a create or an update whose end is open: a person says why. Nothing is sent.
     pub async fn abandon_change(&self, id: MutationId, reason: &str) -> Result<Mutation, Failure> {
         self.permitted(Guarded::Abandon)?;
-        let reason = reason.trim();
-        if reason.is_empty() {
-            return Err(Failure::NoReason);
-        }
+        let reason = self.good_reason(reason).await?;
         let place = self.may_record().await?;
         let found = self.directory().mutation(place, id).await;
         let found = found.map_err(Failure::NothingSent)?;
@@ -75,7 +72,7 @@ impl Operations {
         );
         // From intended there is no way but this one, too.
         if let Some(entry) = &mut record.entry {
-            entry.reason = Some(reason.to_owned());
+            entry.reason = Some(reason);
             entry.changes = None;
             entry.note = Some(format!(
                 "begun by {}; it was {}",

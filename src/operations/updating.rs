@@ -53,6 +53,7 @@ impl Operations {
     ) -> Result<Done, Failure> {
         self.permitted(Guarded::Update)?;
         fits(&edit.wanted)?;
+        self.no_secret_in(&edit.base, &edit.wanted).await?;
         match self.known(id, assurance).await? {
             Some(known) => self.right_environment(&known, assurance)?,
             // To read it is a mutation of its own.

@@ -82,7 +82,7 @@ fn lesson(group: &str, fingerprint: Fingerprint, at: i64) -> Lesson {
             environment_tag: None,
             fingerprint,
         }),
-        rotated: false,
+        rotated_by: None,
         at: second(at),
         by: "ana@bastion2".into(),
     }

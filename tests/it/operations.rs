@@ -13,6 +13,8 @@ mod limits;
 mod look_up;
 mod lost;
 mod machine;
+mod no_secret;
+mod on_trial;
 mod places;
 mod recover;
 mod rotate;

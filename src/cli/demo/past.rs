@@ -43,7 +43,7 @@ pub(super) async fn remember(
             };
             let fingerprint = directory.fingerprinter().of(&sown.token);
             for lesson in lessons(group, place, sown, fingerprint, now)? {
-                if lesson.rotated && with_history {
+                if lesson.rotated_by.is_some() && with_history {
                     rotations.push(lesson);
                 } else {
                     records.push((lesson.at, learnt(lesson)));
@@ -88,11 +88,11 @@ fn lessons(
         environment_tag: Some(place.tag()),
         fingerprint,
     };
-    let lesson = |hours, rotated, sent, returned| Lesson {
+    let lesson = |hours, rotated: bool, sent, returned| Lesson {
         id: id.clone(),
         sent,
         returned: Some(returned),
-        rotated,
+        rotated_by: rotated.then(|| group.by.clone()),
         at: before(now, hours),
         by: group.by.clone(),
     };

@@ -149,6 +149,7 @@ async fn take_in(session: &Session, checked: &Checked, dry_run: bool) -> Result<
     while let Some(next) = rows.recv().await {
         let (numbers, rows): (Vec<_>, Vec<_>) = piece(next)?.into_iter().unzip();
         let ids: Vec<_> = rows.iter().map(|row| row.id.clone()).collect();
+        operations.no_secret_in_rows(&rows).await?;
         let taken = if dry_run {
             let known = operations.show_some(ids.clone()).await?;
             let known = rows.iter().zip(known);

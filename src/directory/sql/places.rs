@@ -90,6 +90,11 @@ pub(in crate::directory) const FORGET_TAGS: &str = "\
 UPDATE user_groups SET environment_tag = NULL, origin = json_remove(origin, '$.environment_tag') \
 WHERE place = $1 AND environment_tag IS NOT NULL AND environment_tag IS DISTINCT FROM $2";
 
+/// A token or an API key that was ever seen, wherever.
+pub(in crate::directory) const IS_SECRET: &str = "\
+SELECT 1 FROM fingerprints WHERE fingerprint = $1 \
+UNION ALL SELECT 1 FROM place_keys WHERE fingerprint = $1 LIMIT 1";
+
 pub(in crate::directory) const HAD_TOKEN: &str =
     "SELECT 1 FROM fingerprints WHERE fingerprint = $1 AND place = $2 AND user_group_id = $3";
 
@@ -209,6 +214,8 @@ mod tests {
             ACKNOWLEDGE,
             FORGET_TAGS,
             HAD_TOKEN,
+            IS_SECRET,
+            UNDER_WAY,
             URLS,
             PROFILES,
             KEYS,

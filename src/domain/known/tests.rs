@@ -7,7 +7,7 @@ fn lesson(returned: Option<Returned>) -> Lesson {
         id: UserGroupId::parse("acme").expect("a valid id"),
         sent: Sent::default(),
         returned,
-        rotated: false,
+        rotated_by: None,
         at: Timestamp::UNIX_EPOCH,
         by: "ana".into(),
     }
@@ -61,7 +61,7 @@ fn a_token_changed_by_somebody_else_is_noticed() {
             .token_changed_elsewhere
     );
     let mut ours = lesson(Some(returned(3)));
-    ours.rotated = true;
+    ours.rotated_by = Some("ana".into());
     assert!(!group.learn(ours).token_changed_elsewhere);
     assert_eq!(
         group.last_rotated.and_then(|last| last.by).as_deref(),

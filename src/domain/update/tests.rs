@@ -44,7 +44,7 @@ fn group(holds: &Wanted) -> KnownGroup {
             environment_tag: None,
             fingerprint: Fingerprint::from_bytes([1; 32]),
         }),
-        rotated: false,
+        rotated_by: None,
         at: Timestamp::UNIX_EPOCH,
         by: "ana".into(),
     });

@@ -139,6 +139,7 @@ impl Operations {
     ) -> Result<BatchId, Failure> {
         self.permitted(Guarded::Bulk)?;
         self.not_too_many(plan.ready.len())?;
+        self.no_secret_as_reason(reason.as_deref()).await?;
         let batch = NewBatch {
             by: self.operator().to_owned(),
             reason,

@@ -60,7 +60,7 @@ pub(crate) fn learnt(name: &str, wanted: &Wanted, fingerprint: u8) -> KnownGroup
             environment_tag: None,
             fingerprint: Fingerprint::from_bytes([fingerprint; 32]),
         }),
-        rotated: false,
+        rotated_by: None,
         at: BEGIN,
         by: "ana@bastion2".into(),
     });

@@ -21,9 +21,9 @@ use super::{
 };
 use crate::support::world::{Side, id};
 
-/// Says that it has begun, and ends when it may.
-const WAITS: &str =
-    "cat > $1/in; touch $1/began; until [ -e $1/go ]; do sleep 0.02; done; rm $1/began $1/go";
+/// Says that it has begun, and ends when it may, or with its folder.
+const WAITS: &str = "cat > $1/in; touch $1/began; \
+                     until [ -e $1/go ] || [ ! -d $1 ]; do sleep 0.02; done; rm -f $1/began $1/go";
 
 /// A hand-off whose command has begun.
 async fn begun(

@@ -12,6 +12,7 @@ use groupdesk::{
     },
     operations::{Done, Failure, HandedOff, Operations, Warning},
 };
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -217,6 +218,9 @@ async fn a_command_that_fails_is_told_without_the_token_and_can_be_run_again() {
     );
 }
 
+/// What it leaves behind holds its standard output and error open.
+const LEAVES_ONE: &str = "sleep 1000 < /dev/null & echo $! > $1/pid; exit 0";
+
 /// A zombie that nobody has collected yet no longer runs.
 fn is_running(pid: &str) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
@@ -249,13 +253,18 @@ async fn a_command_that_does_not_read_or_does_not_exist_hangs_nobody() {
         ("exit 0", HandOffState::Done),
         ("exec 0<&-; exit 0", HandOffState::Done),
         ("exec 0<&-; kill -9 $$", HandOffState::Failed),
-        ("sleep 1000 < /dev/null & exit 0", HandOffState::Done),
+        (LEAVES_ONE, HandOffState::Done),
     ] {
         let taker = Taker::new(script);
         let scene = taker.scene().await;
         let done = rotated(&scene).await;
         let handed = handed(&scene, &done).await;
         assert_eq!(handed.handoff.state, state, "{script}: {handed:?}");
+        if script == LEAVES_ONE {
+            let left = taker.read("pid").trim().parse().ok();
+            let left = left.and_then(Pid::from_raw).expect("a number");
+            kill_process(left, Signal::KILL).expect("a service that it starts may stay");
+        }
     }
     let scene = Scene::with(|desk| {
         desk.with(|profile| {

@@ -2,21 +2,20 @@
 
 use groupdesk::{
     config::profile::Profile,
-    directory::{Answer, Binding, Caller, Directory, DirectoryError, Refusal},
-    domain::batch::Plan,
+    directory::{Answer, Binding, Caller, Directory, Refusal},
     domain::rotation::{Answer as Answered, Event, State},
     operations::{Assurance, Failure, Operations, PlaceProblem},
 };
 use jiff::Timestamp;
 
-use super::{ACME, Scene, look_up, rotate, settle::leave_behind};
+use super::{ACME, Scene, rotate, settle::leave_behind};
 use crate::support::{
     meddler::{Gate, Meddling, Then},
     world::{Desk, Side, World, id},
 };
 
 /// The usual desk through the meddler, asked which place it means.
-fn stranger(scene: &Scene, change: impl FnOnce(&mut Profile)) -> Desk {
+pub(super) fn stranger(scene: &Scene, change: impl FnOnce(&mut Profile)) -> Desk {
     scene.desk().with(change)
 }
 
@@ -26,7 +25,7 @@ async fn asked(operations: &Operations) -> bool {
 }
 
 /// A rotation whose answer was lost, and which the service did not do.
-async fn lost(scene: &Scene) {
+pub(super) async fn lost(scene: &Scene) {
     scene.meddler.next("POST", Meddling::swallowed(Then::Reset));
     let failure = rotate(&scene.ana).await.expect_err("lost");
     assert!(matches!(failure, Failure::Unknown { .. }), "{failure}");
@@ -215,85 +214,6 @@ async fn a_key_that_reads_another_token_is_taken_back() {
         Some(fingerprinter.of(&right)),
         "nothing was recorded"
     );
-}
-
-#[tokio::test]
-async fn nothing_is_recorded_with_a_key_on_trial_and_none_is_proven_under_an_alarm() {
-    let scene = Scene::new().await;
-    lost(&scene).await;
-    let renewed = scene.world.new_key("testing", Some("Testing"));
-    let li = || scene.desk().key(&renewed).unbound();
-    let same = Answer::Same {
-        place: None,
-        unproven: false,
-    };
-    li().answer_binding(same).await.expect("bound");
-    let on_trial = |failure: &Failure| {
-        assert!(
-            matches!(failure, Failure::Place(PlaceProblem::OnTrial { .. })),
-            "{failure}"
-        );
-    };
-    let rows = li().rotations().await.expect("readable");
-    on_trial(&li().abandon(rows[0].id, "why").await.expect_err("held"));
-    on_trial(&li().tell_facts(vec![]).await.expect_err("held"));
-    let plan = Plan {
-        ready: vec![id(ACME)],
-        ..Plan::default()
-    };
-    on_trial(&li().begin_bulk(&plan, None).await.expect_err("held"));
-    let refused = li().begin_import([0; 32]).await.expect_err("held");
-    assert!(
-        matches!(refused, DirectoryError::NotBound(_)),
-        "{refused:?}"
-    );
-    let refused = li().import(Vec::new()).await.expect_err("held");
-    assert!(refused.to_string().contains("on trial"), "{refused}");
-    assert_eq!(scene.states().await, [State::Unknown]);
-
-    scene.ana.recover(&[], 1, |_| {}).await.expect("readable");
-    let wrong_tag = |body: &mut serde_json::Value| {
-        body["user_group"]["api_environment_tag"] = "Customer".into();
-    };
-    scene.meddler.next("GET", Meddling::change(wrong_tag));
-    look_up(&scene.ana).await.expect("an answer");
-    let sent = scene.meddler.methods().len();
-    let held = li().prove(&id(ACME)).await.expect_err("an alarm stands");
-    assert!(
-        matches!(held, Failure::Place(PlaceProblem::Alarmed { .. })),
-        "{held}"
-    );
-    assert_eq!(scene.meddler.methods().len(), sent, "nothing was sent");
-}
-
-#[tokio::test]
-async fn whose_alarm_it_is_not_leaves_the_tag_of_the_place_as_it_is() {
-    let scene = Scene::new().await;
-    let other_tag = |body: &mut serde_json::Value| {
-        body["user_group"]["api_environment_tag"] = "Customer".into();
-    };
-    let testing = async || {
-        let places = scene.ana.places().await.expect("readable");
-        let place = places.into_iter().find(|place| place.name == "testing");
-        place.expect("it is there")
-    };
-    let tag = testing().await.tag;
-    assert!(tag.is_some());
-    scene.meddler.next("GET", Meddling::change(other_tag));
-    look_up(&scene.ana).await.expect("an answer");
-    let elsewhere = scene.world.operations(Side::Production);
-    let count = elsewhere.acknowledge(&testing().await, "seen").await;
-    assert_eq!(count.expect("written"), 1);
-    assert_eq!(testing().await.tag, tag);
-    // A profile of the place that names none forgets it, with the tags of its groups.
-    let untold = stranger(&scene, |profile| profile.environment = None).unbound();
-    let count = untold
-        .acknowledge(&testing().await, "it has another name")
-        .await;
-    assert_eq!(count.expect("written"), 0);
-    assert_eq!(testing().await.tag, None);
-    let known = scene.ana.show(&id(ACME)).await.expect("readable");
-    assert!(known.expect("known").environment_tag.is_none());
 }
 
 fn caller(directory: &Directory, profile: &str, url: &str, key: &str) -> Caller {

@@ -16,7 +16,7 @@ use jiff::Timestamp;
 
 use super::{ACME, Scene, exposed, history, look_up, rotate};
 use crate::support::{
-    meddler::{Meddling, Then},
+    meddler::{Gate, Meddling, Then},
     world::{LI, Side, id},
 };
 
@@ -358,4 +358,41 @@ async fn the_process_that_sent_it_counts_by_its_own_clock() {
         [State::NotApplied],
         "another knows only the row"
     );
+}
+
+#[tokio::test]
+async fn what_a_colleague_rotated_is_never_by_somebody_else() {
+    let by = async |scene: &Scene| {
+        let known = scene.ana.show(&id(ACME)).await.expect("readable");
+        let last = known.expect("known").last_rotated;
+        last.and_then(|last| last.by)
+    };
+    let li = |scene: &Scene| scene.desk().by(LI).operations();
+    // The answer is lost, and so is the reading that would have settled it: somebody else settles it.
+    let scene = Scene::new().await;
+    look_up(&scene.ana).await.expect("found");
+    scene.meddler.next("POST", Meddling::applied(Then::Drop));
+    scene.meddler.next("GET", Meddling::passed());
+    scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
+    rotate(&scene.ana).await.expect_err("unknown");
+    let read = look_up(&li(&scene)).await.expect("found");
+    assert_eq!(read.warnings, settled(Ending::Recovered));
+    assert_eq!(by(&scene).await.as_deref(), Some(scene.ana.operator()));
+    // The answer is on its way while somebody else reads.
+    let scene = Scene::new().await;
+    look_up(&scene.ana).await.expect("found");
+    let gate = Gate::new();
+    scene
+        .meddler
+        .next("POST", Meddling::applied(Then::Pass).behind(&gate));
+    let ana = scene.ana.clone();
+    let rotating = tokio::spawn(async move { rotate(&ana).await });
+    gate.reached().await;
+    let read = look_up(&li(&scene)).await.expect("found");
+    let news = |warning: &Warning| *warning == Warning::TokenChangedElsewhere;
+    assert!(!read.warnings.iter().any(news), "{:?}", read.warnings);
+    assert_eq!(by(&scene).await.as_deref(), Some(scene.ana.operator()));
+    gate.open();
+    rotating.await.expect("no panic").expect("rotated");
+    assert_eq!(by(&scene).await.as_deref(), Some(scene.ana.operator()));
 }

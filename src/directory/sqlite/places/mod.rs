@@ -147,6 +147,21 @@ pub(in crate::directory) fn had_token(
     Ok(known)
 }
 
+pub(in crate::directory) fn first_secret(
+    connection: &Connection,
+    texts: &[[Fingerprint; 2]],
+) -> Result<Option<usize>, Fault> {
+    let mut statement = connection.prepare_cached(sql::IS_SECRET)?;
+    for (at, fingerprints) in texts.iter().enumerate() {
+        for fingerprint in fingerprints {
+            if statement.exists([fingerprint.as_bytes()])? {
+                return Ok(Some(at));
+            }
+        }
+    }
+    Ok(None)
+}
+
 pub(in crate::directory) fn all(connection: &Connection) -> Result<Vec<Place>, Fault> {
     let found = rows(connection, sql::PLACES, [], |row| {
         let tag: Option<String> = row.get(2)?;

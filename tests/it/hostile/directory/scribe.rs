@@ -134,7 +134,7 @@ fn lesson(group: &str) -> Lesson {
             environment_tag: None,
             fingerprint: fingerprint(group),
         }),
-        rotated: false,
+        rotated_by: None,
         at: noon(),
         by: "ana@bastion2".into(),
     }

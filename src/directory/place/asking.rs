@@ -1,0 +1,203 @@
+//! What can be asked of a directory about places, and told to it.
+
+use jiff::Timestamp;
+
+use super::{
+    Answer, Binding, Bound, Caller, Foreseen, Gate, KeyId, KeyState, OtherPlace, Place, PlaceEvent,
+    PlaceId, Refusal,
+};
+use crate::{
+    directory::{
+        Directory, DirectoryError,
+        sqlite::{Access, places},
+    },
+    domain::{
+        group::{EnvironmentTag, UserGroupId},
+        token::Fingerprint,
+    },
+};
+
+impl Directory {
+    /// The place that this profile with this address was last bound to: enough for reading what is known. `None`: never.
+    pub async fn place_of(
+        &self,
+        profile: &str,
+        url: &str,
+    ) -> Result<Option<PlaceId>, DirectoryError> {
+        let (profile, url) = (profile.to_owned(), url.to_owned());
+        self.run(Access::Glance, move |c| places::place_of(c, &profile, &url))
+            .await
+    }
+
+    /// The place that knows both this address and this key.
+    pub async fn place_with_key(
+        &self,
+        url: &str,
+        key: Fingerprint,
+    ) -> Result<Option<PlaceId>, DirectoryError> {
+        let url = url.to_owned();
+        self.run(Access::Glance, move |c| places::with_key(c, &url, key))
+            .await
+    }
+
+    /// Compares address, key and name with what is known, and binds the profile where there is no doubt.
+    pub async fn bind(&self, caller: Caller) -> Result<Binding, DirectoryError> {
+        let looked = caller.clone();
+        // Nothing is to be written for a profile that is used every day.
+        let settled = self
+            .run(Access::Glance, move |c| places::bound(c, &looked))
+            .await?;
+        match settled {
+            Some(bound) => Ok(Binding::Bound(bound)),
+            None => {
+                self.run(Access::Write, move |tx| places::bind(tx, &caller))
+                    .await
+            }
+        }
+    }
+
+    /// What [`Directory::bind`] would come to; nothing is written.
+    pub async fn foresee(&self, caller: Caller) -> Result<Foreseen, DirectoryError> {
+        self.run(Access::Glance, move |c| places::foresee(c, &caller))
+            .await
+    }
+
+    /// Addresses other than this one that a name was bound with, each with the name of its place.
+    pub async fn bound_elsewhere(
+        &self,
+        profile: &str,
+        url: &str,
+    ) -> Result<Vec<(String, String)>, DirectoryError> {
+        let (profile, url) = (profile.to_owned(), url.to_owned());
+        self.run(Access::Glance, move |c| {
+            places::elsewhere(c, &profile, &url)
+        })
+        .await
+    }
+
+    /// Binds the profile as a person said.
+    pub async fn answer_binding(
+        &self,
+        caller: Caller,
+        answer: Answer,
+    ) -> Result<Result<Bound, Refusal>, DirectoryError> {
+        self.run(Access::Write, move |tx| places::answer(tx, &caller, answer))
+            .await
+    }
+
+    /// Other places of this address, and what is kept under this name from before addresses were, that hold something.
+    pub async fn other_places(
+        &self,
+        profile: &str,
+        url: &str,
+        place: PlaceId,
+    ) -> Result<Vec<OtherPlace>, DirectoryError> {
+        let (profile, url) = (profile.to_owned(), url.to_owned());
+        self.run(Access::Glance, move |c| {
+            places::others(c, &profile, &url, place)
+        })
+        .await
+    }
+
+    /// What holds requests of this key back.
+    pub async fn gate(&self, place: PlaceId, key: KeyId) -> Result<Gate, DirectoryError> {
+        self.run(Access::Glance, move |c| places::gate(c, place, key))
+            .await
+    }
+
+    /// Whether the group of this place ever had this token.
+    pub async fn had_token(
+        &self,
+        place: PlaceId,
+        id: &UserGroupId,
+        token: Fingerprint,
+    ) -> Result<bool, DirectoryError> {
+        let id = id.clone();
+        self.run(Access::Glance, move |c| {
+            places::had_token(c, place, &id, token)
+        })
+        .await
+    }
+
+    /// Ends the trial of a key: it is trusted from now on, or withdrawn together with the bindings that used it.
+    pub async fn end_trial(
+        &self,
+        caller: Caller,
+        bound: &Bound,
+        state: KeyState,
+        note: &str,
+    ) -> Result<(), DirectoryError> {
+        let (place, key, note) = (bound.place, bound.key, note.to_owned());
+        self.run(Access::Write, move |tx| {
+            places::end_trial(tx, &caller, place, key, state, &note)
+        })
+        .await
+    }
+
+    /// The first of these texts that is a token or an API key which was ever seen; each by its fingerprint as either.
+    pub async fn first_secret(
+        &self,
+        texts: Vec<[Fingerprint; 2]>,
+    ) -> Result<Option<usize>, DirectoryError> {
+        self.run(Access::Glance, move |c| places::first_secret(c, &texts))
+            .await
+    }
+
+    /// All places, by name.
+    pub async fn places(&self) -> Result<Vec<Place>, DirectoryError> {
+        self.run(Access::Long, places::all).await
+    }
+
+    /// What was said about a place, the oldest first.
+    pub async fn place_events(&self, place: PlaceId) -> Result<Vec<PlaceEvent>, DirectoryError> {
+        self.run(Access::Long, move |c| places::events(c, place))
+            .await
+    }
+
+    /// Gives a place another name; `false` where another one has it.
+    pub async fn rename_place(
+        &self,
+        place: PlaceId,
+        name: &str,
+        at: Timestamp,
+        by: &str,
+    ) -> Result<bool, DirectoryError> {
+        let (name, by) = (name.to_owned(), by.to_owned());
+        self.run(Access::Write, move |tx| {
+            places::rename(tx, place, &name, at, &by)
+        })
+        .await
+    }
+
+    /// Makes one place of two, in one transaction: of each field the newer value stays, history, fingerprints, journals and
+    /// batches are united, drafts of both stay.
+    pub async fn merge_places(
+        &self,
+        from: PlaceId,
+        into: PlaceId,
+        at: Timestamp,
+        by: &str,
+    ) -> Result<Result<(), Refusal>, DirectoryError> {
+        let by = by.to_owned();
+        self.run(Access::Write, move |tx| {
+            places::merge(tx, from, into, at, &by)
+        })
+        .await
+    }
+
+    /// Acknowledges all alarms of a place; says how many there were. `tag` is what answers are compared with from now on.
+    pub async fn acknowledge(
+        &self,
+        place: PlaceId,
+        tag: Option<EnvironmentTag>,
+        at: Timestamp,
+        by: &str,
+        reason: &str,
+    ) -> Result<usize, DirectoryError> {
+        let (by, reason) = (by.to_owned(), reason.to_owned());
+        self.run(Access::Write, move |tx| {
+            places::acknowledge(tx, place, tag.as_ref(), at, &by, &reason)
+        })
+        .await
+    }
+}

@@ -1,0 +1,139 @@
+//! A name, a mapping, a property or a reason is shown, kept and sent in the open: one that is a token or an API key known
+//! here is refused before anything is written or sent.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::{Failure, Operations};
+use crate::domain::{
+    change::Wanted,
+    exchange::Row,
+    text::visible,
+    token::{Fingerprint, Token},
+};
+
+/// In characters. No token and no API key is shorter; a name that happens to be a short key gives nothing away.
+const SHORTEST: usize = 16;
+/// In bytes. Nothing longer is a token or an API key.
+const LONGEST: usize = 4096;
+
+/// A text of a form, and where it stands.
+struct Text<'t> {
+    field: String,
+    text: &'t str,
+}
+
+impl Operations {
+    /// Refuses what differs from `base` and is a known secret.
+    pub(super) async fn no_secret_in(&self, base: &Wanted, wanted: &Wanted) -> Result<(), Failure> {
+        let before: HashSet<_> = texts(base).into_iter().map(|text| text.text).collect();
+        let mut new = texts(wanted);
+        new.retain(|text| !before.contains(text.text));
+        self.none_is_secret(&new).await
+    }
+
+    /// Refuses rows of a file that hold a known secret.
+    pub async fn no_secret_in_rows(&self, rows: &[Row]) -> Result<(), Failure> {
+        let all: Vec<_> = rows
+            .iter()
+            .flat_map(|row| {
+                let texts = texts(&row.said).into_iter();
+                texts.map(|text| Text {
+                    field: format!("{} of \"{}\"", text.field, visible(row.id.as_str())),
+                    ..text
+                })
+            })
+            .collect();
+        self.none_is_secret(&all).await
+    }
+
+    /// A reason that must be given, as it is kept: trimmed, and no secret.
+    pub(super) async fn good_reason(&self, reason: &str) -> Result<String, Failure> {
+        let text = reason.trim();
+        if text.is_empty() {
+            return Err(Failure::NoReason);
+        }
+        self.no_secret_as_reason(Some(text)).await?;
+        Ok(text.to_owned())
+    }
+
+    pub(super) async fn no_secret_as_reason(&self, reason: Option<&str>) -> Result<(), Failure> {
+        let field = "reason".to_owned();
+        match reason {
+            Some(text) => self.none_is_secret(&[Text { field, text }]).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn none_is_secret(&self, texts: &[Text<'_>]) -> Result<(), Failure> {
+        let fingerprinter = self.directory().fingerprinter();
+        let candidates: Vec<_> = texts
+            .iter()
+            .filter(|text| {
+                let secret = text.text.trim();
+                secret.len() <= LONGEST && secret.chars().count() >= SHORTEST
+            })
+            .collect();
+        if candidates.is_empty() {
+            return Ok(());
+        }
+        let fingerprints: Vec<[Fingerprint; 2]> = candidates
+            .iter()
+            .map(|text| {
+                let secret = text.text.trim();
+                let token = fingerprinter.of(&Token::new(secret.to_owned()));
+                [token, fingerprinter.of_key(&secret.to_owned().into())]
+            })
+            .collect();
+        let found = self.directory().first_secret(fingerprints).await;
+        match found.map_err(Failure::NothingSent)? {
+            Some(at) => Err(Failure::HoldsSecret {
+                field: candidates[at].field.clone(),
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+fn texts(wanted: &Wanted) -> Vec<Text<'_>> {
+    let mut all = Vec::new();
+    if let Some(name) = &wanted.name {
+        let field = "name".to_owned();
+        all.push(Text { field, text: name });
+    }
+    for (key, value) in wanted.mapping.iter().flatten() {
+        for text in [key, value] {
+            let field = "mapping".to_owned();
+            all.push(Text { field, text });
+        }
+    }
+    for (key, value) in wanted.properties.iter().flatten() {
+        let field = "properties".to_owned();
+        all.push(Text { field, text: key });
+        of_value(value, &mut all);
+    }
+    all
+}
+
+/// At most as many levels as were read of JSON.
+fn of_value<'t>(value: &'t Value, all: &mut Vec<Text<'t>>) {
+    let field = || "properties".to_owned();
+    match value {
+        Value::String(text) => all.push(Text {
+            field: field(),
+            text,
+        }),
+        Value::Array(values) => values.iter().for_each(|value| of_value(value, all)),
+        Value::Object(object) => {
+            for (key, value) in object {
+                all.push(Text {
+                    field: field(),
+                    text: key,
+                });
+                of_value(value, all);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

@@ -1,0 +1,92 @@
+//! A token or an API key in a text that stands in the open: refused, the field is named, nothing is sent or written.
+
+use groupdesk::{
+    config::Environment,
+    domain::{batch::Plan, change::Wanted, exchange::Row, update::Edit},
+    operations::{Assurance, Failure},
+};
+use secrecy::ExposeSecret;
+use serde_json::json;
+
+use super::{ACME, Scene, look_up, wanted};
+use crate::support::world::id;
+
+fn field(result: Result<(), Failure>, secret: &str) -> String {
+    match result {
+        Err(failure @ Failure::HoldsSecret { .. }) => {
+            let said = failure.to_string();
+            assert!(!said.contains(secret), "the secret is repeated: {said}");
+            let Failure::HoldsSecret { field } = failure else {
+                unreachable!("it is one");
+            };
+            field
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_known_token_or_key_is_refused_in_every_text() {
+    let scene = Scene::new().await;
+    look_up(&scene.ana).await.expect("found");
+    let acme = id(ACME);
+    let known = Assurance::KnownOnly;
+    let before = scene.meddler.methods().len();
+    let lines = scene.history().await.len();
+    let source = &scene.ana.profile().api_key;
+    let key = source
+        .read(&Environment::default())
+        .await
+        .expect("readable");
+    for secret in [scene.token().as_str(), key.expose_secret()] {
+        let padded = format!(" {secret}\n");
+        let nested = json!({"a": [{"b": padded}]});
+        for (text, expected) in [
+            (wanted(secret, &[], &json!({})), "name"),
+            (wanted("A", &[("7", secret)], &json!({})), "mapping"),
+            (wanted("A", &[], &json!({secret: 1})), "properties"),
+            (wanted("A", &[], &nested), "properties"),
+        ] {
+            let created = scene.ana.create(&id("new"), &text).await.map(|_| ());
+            assert_eq!(field(created, secret), expected);
+            let edit = Edit::whole(&Wanted::default(), &text);
+            let updated = scene.ana.update_edit(&acme, &edit, known).await;
+            assert_eq!(field(updated.map(|_| ()), secret), expected);
+            let row = Row {
+                id: acme.clone(),
+                said: text,
+            };
+            let rows = scene.ana.no_secret_in_rows(&[row]).await;
+            assert_eq!(field(rows, secret), format!("{expected} of \"{ACME}\""));
+        }
+        let reason = || Some(padded.clone());
+        let rotated = scene.ana.rotate(&acme, reason(), known).await;
+        assert_eq!(field(rotated.map(|_| ()), secret), "reason");
+        let plan = Plan {
+            ready: vec![acme.clone()],
+            ..Plan::default()
+        };
+        let begun = scene.ana.begin_bulk(&plan, reason()).await;
+        assert_eq!(field(begun.map(|_| ()), secret), "reason");
+        let places = scene.ana.places().await.expect("readable");
+        let acknowledged = scene.ana.acknowledge(&places[0], &padded).await;
+        assert_eq!(field(acknowledged.map(|_| ()), secret), "reason");
+    }
+    assert_eq!(scene.meddler.methods().len(), before, "nothing was sent");
+    assert_eq!(scene.history().await.len(), lines, "nothing was written");
+}
+
+#[tokio::test]
+async fn what_stood_there_before_is_no_reason_to_refuse_something_else() {
+    let scene = Scene::new().await;
+    let token = scene.token();
+    look_up(&scene.ana).await.expect("found");
+    // Somebody wrote it there long ago.
+    let base = wanted("Acme", &[], &json!({"old": token}));
+    let mut now = base.clone();
+    now.name = Some("Acme plc".into());
+    let edit = Edit::whole(&base, &now);
+    let known = Assurance::KnownOnly;
+    let updated = scene.ana.update_edit(&id(ACME), &edit, known).await;
+    assert!(!matches!(updated, Err(Failure::HoldsSecret { .. })));
+}

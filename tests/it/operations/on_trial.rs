@@ -1,0 +1,95 @@
+//! A key that is not proven yet, and an alarm that stands: what may be done, and what is forgotten.
+
+use groupdesk::{
+    directory::{Answer, DirectoryError},
+    domain::{batch::Plan, rotation::State},
+    operations::{Failure, PlaceProblem},
+};
+
+use super::{
+    ACME, Scene, look_up,
+    places::{lost, stranger},
+};
+use crate::support::{
+    meddler::Meddling,
+    world::{Side, id},
+};
+
+#[tokio::test]
+async fn nothing_is_recorded_with_a_key_on_trial_and_none_is_proven_under_an_alarm() {
+    let scene = Scene::new().await;
+    lost(&scene).await;
+    let renewed = scene.world.new_key("testing", Some("Testing"));
+    let li = || scene.desk().key(&renewed).unbound();
+    let same = Answer::Same {
+        place: None,
+        unproven: false,
+    };
+    li().answer_binding(same).await.expect("bound");
+    let on_trial = |failure: &Failure| {
+        assert!(
+            matches!(failure, Failure::Place(PlaceProblem::OnTrial { .. })),
+            "{failure}"
+        );
+    };
+    let rows = li().rotations().await.expect("readable");
+    on_trial(&li().abandon(rows[0].id, "why").await.expect_err("held"));
+    on_trial(&li().tell_facts(vec![]).await.expect_err("held"));
+    let plan = Plan {
+        ready: vec![id(ACME)],
+        ..Plan::default()
+    };
+    on_trial(&li().begin_bulk(&plan, None).await.expect_err("held"));
+    let refused = li().begin_import([0; 32]).await.expect_err("held");
+    assert!(
+        matches!(refused, DirectoryError::NotBound(_)),
+        "{refused:?}"
+    );
+    let refused = li().import(Vec::new()).await.expect_err("held");
+    assert!(refused.to_string().contains("on trial"), "{refused}");
+    assert_eq!(scene.states().await, [State::Unknown]);
+
+    scene.ana.recover(&[], 1, |_| {}).await.expect("readable");
+    let wrong_tag = |body: &mut serde_json::Value| {
+        body["user_group"]["api_environment_tag"] = "Customer".into();
+    };
+    scene.meddler.next("GET", Meddling::change(wrong_tag));
+    look_up(&scene.ana).await.expect("an answer");
+    let sent = scene.meddler.methods().len();
+    let held = li().prove(&id(ACME)).await.expect_err("an alarm stands");
+    assert!(
+        matches!(held, Failure::Place(PlaceProblem::Alarmed { .. })),
+        "{held}"
+    );
+    assert_eq!(scene.meddler.methods().len(), sent, "nothing was sent");
+}
+
+#[tokio::test]
+async fn whose_alarm_it_is_not_leaves_the_tag_of_the_place_as_it_is() {
+    let scene = Scene::new().await;
+    let other_tag = |body: &mut serde_json::Value| {
+        body["user_group"]["api_environment_tag"] = "Customer".into();
+    };
+    let testing = async || {
+        let places = scene.ana.places().await.expect("readable");
+        let place = places.into_iter().find(|place| place.name == "testing");
+        place.expect("it is there")
+    };
+    let tag = testing().await.tag;
+    assert!(tag.is_some());
+    scene.meddler.next("GET", Meddling::change(other_tag));
+    look_up(&scene.ana).await.expect("an answer");
+    let elsewhere = scene.world.operations(Side::Production);
+    let count = elsewhere.acknowledge(&testing().await, "seen").await;
+    assert_eq!(count.expect("written"), 1);
+    assert_eq!(testing().await.tag, tag);
+    // A profile of the place that names none forgets it, with the tags of its groups.
+    let untold = stranger(&scene, |profile| profile.environment = None).unbound();
+    let count = untold
+        .acknowledge(&testing().await, "it has another name")
+        .await;
+    assert_eq!(count.expect("written"), 0);
+    assert_eq!(testing().await.tag, None);
+    let known = scene.ana.show(&id(ACME)).await.expect("readable");
+    assert!(known.expect("known").environment_tag.is_none());
+}
