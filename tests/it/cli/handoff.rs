@@ -42,7 +42,7 @@ async fn token(desk: &Desk) -> String {
 }
 
 const WAITS: &str = "cat > $1/in.new; mv $1/in.new $1/in; touch $1/started; \
-                     while [ ! -e $1/go ]; do sleep 0.02; done";
+                     while [ ! -e $1/go ] && [ -d $1 ]; do sleep 0.02; done";
 
 #[tokio::test]
 async fn a_rotation_hands_off_and_says_so() {
