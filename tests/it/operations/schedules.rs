@@ -7,9 +7,13 @@ use std::{collections::BTreeMap, future::poll_fn, pin::pin, task::Poll, time::Du
 
 use futures_util::{StreamExt, future::join_all, stream};
 use groupdesk::{
-    directory::Directory,
-    domain::{change::Wanted, token::Token, update::Edit},
-    operations::{Assurance, Failure, Operations},
+    config::guard::{self, Guard, Rule},
+    directory::{BatchId, Directory},
+    domain::{change::Wanted, exchange::Row, group::UserGroupId, token::Token, update::Edit},
+    operations::{
+        Assurance, Failure, Operations, RowEnd, Sending,
+        bulk::{Control, Pace},
+    },
 };
 use serde_json::json;
 
@@ -43,8 +47,20 @@ enum Step {
     Rotate,
     Read,
     Create,
+    /// A row of a file, as a plan showed it that was made before all this.
+    SendRow(u64),
+    Resume,
+    /// In a profile that forbids it.
+    ResumeOverLimit,
     /// With the key of another environment of the same address.
     ReadAsStranger,
+}
+
+/// What the steps are about, made before the first of them.
+struct Ground {
+    group: UserGroupId,
+    planned: Wanted,
+    batch: BatchId,
 }
 
 /// Polls the work so often, then drops it: the process died there. `None`: it did.
@@ -96,14 +112,15 @@ impl Scene {
         }
     }
 
-    /// As the step says; the key of the property, where one was certainly set.
+    /// As the step says; whether it is called done.
     async fn act(
         &self,
         operations: Operations,
-        group: &str,
+        ground: &Ground,
         step: Step,
-    ) -> Result<Option<String>, Failure> {
-        let (known, group) = (Assurance::KnownOnly, id(group));
+    ) -> Result<bool, Failure> {
+        let known = Assurance::KnownOnly;
+        let group = ground.group.clone();
         match step {
             Step::SetProperty(number) => {
                 let key = format!("p{number}");
@@ -121,24 +138,81 @@ impl Scene {
                     ..Edit::default()
                 };
                 operations.update_edit(&group, &edit, known).await?;
-                Ok(Some(key))
+                Ok(true)
             }
-            Step::Rotate => operations.rotate(&group, None, known).await.map(|_| None),
-            Step::Read => operations.look_up(&group, known).await.map(|_| None),
+            Step::Rotate => operations.rotate(&group, None, known).await.map(|_| true),
+            Step::Read => operations.look_up(&group, known).await.map(|_| true),
             Step::Create => {
                 let new = id(&format!("{}-new", group.as_str()));
                 let wanted = Wanted {
                     name: Some("New".into()),
                     ..Wanted::default()
                 };
-                operations.create(&new, &wanted).await.map(|_| None)
+                operations.create(&new, &wanted).await.map(|_| true)
+            }
+            Step::SendRow(number) => {
+                let row = Row {
+                    id: group,
+                    said: Wanted {
+                        name: Some(format!("N{number}")),
+                        ..Wanted::default()
+                    },
+                };
+                let sending = Sending {
+                    create: false,
+                    update: true,
+                    only_differences: true,
+                };
+                let permit = operations.sending_permitted(sending, 1)?;
+                let (base, control) = (Some(&ground.planned), Control::default());
+                match operations
+                    .send_row(&permit, None, &row, base, &control, |_| {})
+                    .await
+                {
+                    RowEnd::Failed(failure) => Err(failure),
+                    end => Ok(end.outcome() == "updated"),
+                }
+            }
+            Step::Resume => {
+                let run = operations
+                    .run_bulk(ground.batch, Pace::default(), None)
+                    .await;
+                run.map(|_| true)
+            }
+            Step::ResumeOverLimit => {
+                let forbids = Guard {
+                    operation: guard::Operation::Bulk,
+                    rule: Rule::Most(0),
+                    reason: "ask first".into(),
+                };
+                let desk = self
+                    .desk()
+                    .by(LI)
+                    .with(|profile| profile.guards = vec![forbids]);
+                let limited = desk.operations();
+                let resumed = limited.run_bulk(ground.batch, Pace::default(), None);
+                match resumed.await {
+                    Err(failure) => {
+                        assert!(matches!(failure, Failure::Forbidden { .. }), "{failure:?}");
+                    }
+                    // Nothing was left to do.
+                    Ok(_) => {
+                        let items = limited.batch_items(ground.batch).await.expect("readable");
+                        assert!(
+                            items
+                                .iter()
+                                .all(|item| item.rotation.is_some() || item.ending.is_some())
+                        );
+                    }
+                }
+                Ok(false)
             }
             Step::ReadAsStranger => {
                 let desk = self.world.desk(Side::Testing).by(LI);
                 let stranger = desk.key(&self.stranger).unbound();
                 let read = stranger.look_up(&group, Assurance::Exists).await;
                 assert!(matches!(read, Err(Failure::Place(_))), "{read:?}");
-                Ok(None)
+                Ok(false)
             }
         }
     }
@@ -154,16 +228,27 @@ async fn play(number: u64) {
     let ana = scene.desk().operations();
     let read = ana.look_up(&id(&group), Assurance::Exists).await;
     read.expect("found");
+    let shown = ana.show(&id(&group)).await.expect("readable");
+    let plan = ana.plan_bulk(&[id(&group)], true).await.expect("readable");
+    let ground = &Ground {
+        group: id(&group),
+        planned: Wanted::of(&shown.expect("known")),
+        batch: ana.begin_bulk(&plan, None).await.expect("durable"),
+    };
     let count = 2 + dice.below(2);
     let mut steps = Vec::new();
     for _ in 0..count {
         let process = scene.process(&mut dice);
         for _ in 0..=dice.below(2) {
-            let step = match dice.below(10) {
-                0..5 => Step::SetProperty(steps.len() as u64),
+            let at = steps.len() as u64;
+            let step = match dice.below(14) {
+                0..5 => Step::SetProperty(at),
                 5 | 6 => Step::Rotate,
                 7 => Step::Read,
                 8 => Step::Create,
+                9 | 10 => Step::SendRow(at),
+                11 => Step::Resume,
+                12 => Step::ResumeOverLimit,
                 _ => Step::ReadAsStranger,
             };
             let polls = if dice.below(3) == 0 {
@@ -171,7 +256,7 @@ async fn play(number: u64) {
             } else {
                 u64::MAX
             };
-            let act = scene.act(process.clone(), &group, step);
+            let act = scene.act(process.clone(), ground, step);
             steps.push(async move { (step, Box::pin(killed_after(polls, act)).await) });
         }
     }
@@ -207,26 +292,25 @@ async fn play(number: u64) {
         at()
     );
     assert_eq!(stored.properties["kept"], true, "{}", at());
+    let mut rows_sent = Vec::new();
     for (step, end) in &ended {
-        if let Some(Ok(Some(key))) = end {
-            assert!(
-                stored.properties.get(key).is_some(),
-                "{step:?} was called done: {}",
-                at()
-            );
-        }
-        if let Some(Err(failure)) = end {
-            let certain = !matches!(failure, Failure::Unknown { .. } | Failure::NotWritten(_));
-            if let (true, Step::SetProperty(number)) = (certain, step) {
-                let key = format!("p{number}");
-                assert!(
-                    stored.properties.get(&key).is_none() || open,
-                    "{step:?} was called not done: {}",
-                    at()
-                );
+        let arrived = match step {
+            Step::SetProperty(number) => stored.properties.get(format!("p{number}")).is_some(),
+            Step::SendRow(number) => stored.name == format!("N{number}"),
+            _ => continue,
+        };
+        match end {
+            Some(Ok(true)) => assert!(arrived, "{step:?} was called done: {}", at()),
+            Some(Err(Failure::Unknown { .. } | Failure::NotWritten(_))) | None => {}
+            Some(Ok(false) | Err(_)) => {
+                assert!(!arrived || open, "{step:?} was called not done: {}", at());
             }
         }
+        if let (Step::SendRow(_), Some(Ok(true))) = (step, end) {
+            rows_sent.push(step);
+        }
     }
+    assert!(rows_sent.len() <= 1, "more than was planned: {}", at());
     let fingerprinter = scene.world.directory().fingerprinter();
     let token = known.fingerprint.map(|known| known.value);
     assert_eq!(
