@@ -241,6 +241,8 @@ pub enum Action {
     Pause,
     Stop,
     FailedOnly,
+    /// Also what was rotated within 24 h.
+    IncludeRecent,
     RetryFailed,
     Abandon,
     Reveal,

@@ -138,7 +138,11 @@ pub enum Job {
     /// All batches of the profile.
     Batches,
     /// Which of these can be rotated now; nothing is sent.
-    PlanBulk(Vec<UserGroupId>),
+    PlanBulk {
+        ids: Vec<UserGroupId>,
+        /// Also what was rotated within 24 h.
+        include_recent: bool,
+    },
     /// Rotates every group that is ready; what was typed was checked.
     Bulk {
         plan: Plan,
@@ -204,7 +208,7 @@ impl Job {
             | Self::Batches
             | Self::Check(..)
             | Self::Proof
-            | Self::PlanBulk(_) => false,
+            | Self::PlanBulk { .. } => false,
         }
     }
 
@@ -249,7 +253,7 @@ impl Job {
             | Self::HandOff(_)
             | Self::HandOffAgain(..)
             | Self::Batches
-            | Self::PlanBulk(_)
+            | Self::PlanBulk { .. }
             | Self::Bulk { .. }
             | Self::Check(..)
             | Self::AddProfile(..)
@@ -284,7 +288,7 @@ impl Job {
             Self::Whose(_) => "looking up a token".into(),
             Self::HandOff(done) => format!("handing off {}", done.group.id),
             Self::HandOffAgain(_, id) => format!("handing off {id}"),
-            Self::PlanBulk(_) => "checking the marked groups".into(),
+            Self::PlanBulk { .. } => "checking the marked groups".into(),
             Self::Bulk { plan, .. } => match plan.ready.len() {
                 1 => "rotating 1 group".into(),
                 count => format!("rotating {count} groups"),

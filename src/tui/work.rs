@@ -152,9 +152,12 @@ impl Works {
                 Err(failure) => Outcome::NotHandedOff(failure.into()),
             }),
             Job::Batches => listed(operations.batches().await.map(Outcome::Batches)),
-            Job::PlanBulk(ids) => listed(
+            Job::PlanBulk {
+                ids,
+                include_recent,
+            } => listed(
                 operations
-                    .plan_bulk(&ids, false)
+                    .plan_bulk(&ids, include_recent)
                     .await
                     .map(Outcome::Planned),
             ),

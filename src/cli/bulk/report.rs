@@ -112,6 +112,9 @@ pub(super) fn plan(plan: &Plan) -> String {
     let skipped = plan.skipped.iter().take(NAMED);
     lines.extend(skipped.map(|(id, skip)| format!("  skip   {id}: {skip}")));
     lines.extend(more(plan.skipped.len()));
+    if plan.skipped.iter().any(|(_, skip)| skip.is_recent()) {
+        lines.push("  --include-recent takes those rotated less than 24 h ago, too".into());
+    }
     lines.join("\n")
 }
 

@@ -31,6 +31,12 @@ pub enum Skip {
     Guarded(usize, String),
 }
 
+impl Skip {
+    pub fn is_recent(&self) -> bool {
+        matches!(self, Self::RotatedRecently(_))
+    }
+}
+
 impl fmt::Display for Skip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -38,10 +44,7 @@ impl fmt::Display for Skip {
             Self::NotSeen => f.write_str("only a file told of it; read it first: get ID --exists"),
             Self::OtherEnvironment(tag) => write!(f, "tagged {tag}, another environment"),
             Self::Open(state) => write!(f, "an earlier rotation is open: {}", state.as_str()),
-            Self::RotatedRecently(at) => write!(
-                f,
-                "rotated less than 24 h ago, at {at:.0}; --include-recent rotates it again"
-            ),
+            Self::RotatedRecently(at) => write!(f, "rotated less than 24 h ago, at {at:.0}"),
             Self::Beyond(most) => write!(f, "beyond max_bulk = {most} of the profile"),
             Self::Guarded(most, reason) => {
                 write!(f, "beyond {most}, the most of a guard: {reason}")

@@ -199,7 +199,13 @@ fn the_run_is_told_in_counts_that_add_up_and_rows() {
     scene.answer();
     scene.keys("F");
     let retried: Vec<_> = scene.pending.iter().map(|(_, _, job)| job).collect();
-    assert_eq!(retried, [&Job::PlanBulk(vec![id("acme-eu")])]);
+    assert_eq!(
+        retried,
+        [&Job::PlanBulk {
+            ids: vec![id("acme-eu")],
+            include_recent: false,
+        }]
+    );
     assert!(scene.writes().is_empty(), "it is checked and asked again");
 }
 

@@ -267,7 +267,7 @@ pub(crate) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
         }
         Job::Whose(_) => whose(vec![owner("production", true), owner("testing", false)]),
         Job::Batches => Outcome::Batches(Vec::new()),
-        Job::PlanBulk(ids) => Outcome::Planned(Plan {
+        Job::PlanBulk { ids, .. } => Outcome::Planned(Plan {
             ready: ids.clone(),
             skipped: vec![(id("hooli"), Skip::NotKnown)],
         }),

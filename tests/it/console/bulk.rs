@@ -3,12 +3,12 @@
 use std::{os::unix::fs::PermissionsExt, time::Duration};
 
 use futures_util::stream;
-use groupdesk::tui::Farewell;
+use groupdesk::{operations::Assurance, tui::Farewell};
 
 use super::scene::{NOW, USUAL, a_world, open, open_with};
 use crate::support::{
     meddler::{Gate, Meddler, Meddling},
-    world::Side,
+    world::{Side, id},
 };
 
 const MARKED: [&str; 3] = ["acme-us", "globex-retail", "initech"];
@@ -121,4 +121,31 @@ async fn leaving_it_waits_for_what_is_in_flight_only_so_long() {
     assert_eq!((batch.counts.unknown, batch.counts.not_started), (4, 3));
     assert_eq!(meddler.count("POST"), 4);
     (0..4).for_each(|_| gate.open());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_rotated_today_is_left_out_unless_it_is_asked_for() {
+    let world = a_world().await;
+    let an_hour_ago = NOW - Duration::from_hours(1);
+    let earlier = world.desk(Side::Testing).at(an_hour_ago).operations();
+    let known = Assurance::KnownOnly;
+    let rotated = earlier.rotate(&id(MARKED[0]), None, known).await;
+    rotated.expect("rotated");
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    console.keys("j<space>j<space>T").await;
+    console
+        .shows("1 ready, 1 skipped")
+        .shows("1 was rotated within 24 h; F7 takes it, too.")
+        .shows("rotate 1 in testing");
+    console.keys("<f7>").await;
+    console
+        .shows("2 ready, 0 skipped")
+        .shows("Also those rotated within 24 h; F7 leaves them out.");
+    console.keys("<f7>").await;
+    console.shows("1 ready, 1 skipped");
+    console.keys("<f7>").await;
+    let before = world.stored(Side::Testing, MARKED[0]).token;
+    console.keys("rotate 2 in testing<enter>").await;
+    console.shows("2 confirmed of 2");
+    assert_ne!(world.stored(Side::Testing, MARKED[0]).token, before);
 }

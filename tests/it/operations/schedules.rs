@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, future::poll_fn, pin::pin, task::Poll, time::Du
 use futures_util::{StreamExt, future::join_all, stream};
 use groupdesk::{
     config::guard::{self, Guard, Rule},
-    directory::{BatchId, Directory},
+    directory::{BatchId, BatchItem, Directory},
     domain::{change::Wanted, exchange::Row, group::UserGroupId, token::Token, update::Edit},
     operations::{
         Assurance, Failure, Operations, RowEnd, Sending,
@@ -191,19 +191,14 @@ impl Scene {
                     .with(|profile| profile.guards = vec![forbids]);
                 let limited = desk.operations();
                 let resumed = limited.run_bulk(ground.batch, Pace::default(), None);
-                match resumed.await {
-                    Err(failure) => {
-                        assert!(matches!(failure, Failure::Forbidden { .. }), "{failure:?}");
-                    }
+                if let Err(failure) = resumed.await {
+                    assert!(matches!(failure, Failure::Forbidden { .. }), "{failure:?}");
+                } else {
                     // Nothing was left to do.
-                    Ok(_) => {
-                        let items = limited.batch_items(ground.batch).await.expect("readable");
-                        assert!(
-                            items
-                                .iter()
-                                .all(|item| item.rotation.is_some() || item.ending.is_some())
-                        );
-                    }
+                    let items = limited.batch_items(ground.batch).await.expect("readable");
+                    let is_over =
+                        |item: &BatchItem| item.rotation.is_some() || item.ending.is_some();
+                    assert!(items.iter().all(is_over));
                 }
                 Ok(false)
             }

@@ -47,6 +47,8 @@ enum Stage {
 #[derive(Debug)]
 pub struct Bulk {
     ids: Vec<UserGroupId>,
+    /// Also what was rotated within 24 h.
+    include_recent: bool,
     stage: Stage,
     reason: TextField,
     /// `rotate N in PROFILE` (level 4).
@@ -64,8 +66,18 @@ pub struct Bulk {
 impl Bulk {
     /// Checks these groups; nothing is sent.
     pub fn check(ids: Vec<UserGroupId>, desk: &mut Desk) -> Self {
-        let ticket = desk.start(Job::PlanBulk(ids.clone()));
-        Self::at(Stage::Planning(ticket), ids, desk)
+        Self::checking(ids, false, desk)
+    }
+
+    fn checking(ids: Vec<UserGroupId>, include_recent: bool, desk: &mut Desk) -> Self {
+        let ticket = desk.start(Job::PlanBulk {
+            ids: ids.clone(),
+            include_recent,
+        });
+        Self {
+            include_recent,
+            ..Self::at(Stage::Planning(ticket), ids, desk)
+        }
     }
 
     /// The run under way, or the last one.
@@ -76,6 +88,7 @@ impl Bulk {
     fn at(stage: Stage, ids: Vec<UserGroupId>, desk: &Desk) -> Self {
         Self {
             ids,
+            include_recent: false,
             stage,
             reason: TextField::new(REASON, "").with_longest(LONGEST_REASON),
             typed: TextField::new("type the words", "")
@@ -95,6 +108,15 @@ impl Bulk {
             return None;
         };
         desk.bulk.as_ref().filter(|run| run.ticket == ticket)
+    }
+
+    /// Groups left out because they were rotated within 24 h.
+    fn recent(&self) -> usize {
+        let Stage::Check { plan, .. } = &self.stage else {
+            return 0;
+        };
+        let skips = plan.skipped.iter();
+        skips.filter(|(_, skip)| skip.is_recent()).count()
     }
 
     /// The field that takes text now.
@@ -181,6 +203,10 @@ impl View for Bulk {
                 desk.ask(Ask::Pop);
             }
             Action::Refresh => self.check_again(desk),
+            Action::IncludeRecent => {
+                self.include_recent = !self.include_recent;
+                self.check_again(desk);
+            }
             Action::Pause => {
                 let paused = self.run(desk).is_some_and(|run| run.wish == Wish::Pause);
                 desk.steer(if paused { Wish::Go } else { Wish::Pause });
@@ -196,7 +222,7 @@ impl View for Bulk {
             }
             Action::RetryFailed => {
                 let ids = self.run(desk).map(BulkRun::to_retry);
-                *self = Self::check(ids.unwrap_or_default(), desk);
+                *self = Self::checking(ids.unwrap_or_default(), self.include_recent, desk);
             }
             Action::WriteFile => self.ask_path(desk),
             _ => {}
@@ -222,6 +248,10 @@ impl View for Bulk {
         if action == Action::Refresh {
             let reads = matches!(self.stage, Stage::Check { .. } | Stage::Failed(_));
             return (!reads || self.focus() != Focus::BulkCheck).then(|| "nothing to read".into());
+        }
+        if action == Action::IncludeRecent {
+            return (!self.include_recent && self.recent() == 0)
+                .then(|| "nothing was left out for that".into());
         }
         let Stage::Run(_) = self.stage else {
             return None;

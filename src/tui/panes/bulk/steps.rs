@@ -42,7 +42,10 @@ impl Bulk {
     }
 
     pub(super) fn check_again(&mut self, desk: &mut Desk) {
-        let ticket = desk.start(Job::PlanBulk(self.ids.clone()));
+        let ticket = desk.start(Job::PlanBulk {
+            ids: self.ids.clone(),
+            include_recent: self.include_recent,
+        });
         self.stage = Stage::Planning(ticket);
     }
 

@@ -16,7 +16,7 @@ use crate::{
         desk::Desk,
         frame::page,
         keymap::{Action, Focus},
-        panes::new_file::NewFile,
+        panes::{View, new_file::NewFile},
         sheet::Sheet,
         table,
         theme::Theme,
@@ -72,7 +72,11 @@ fn sheet(pane: &Bulk, width: u16, desk: &Desk) -> Sheet {
             let text = format!("Nothing was sent. {key} checks again.");
             sheet.text(&text, Style::new());
         }
-        Stage::Check { plan, .. } => check(&mut sheet, plan, pane.words(desk), desk),
+        Stage::Check { plan, .. } => {
+            check(&mut sheet, plan, pane.words(desk), desk);
+            recent(&mut sheet, pane, desk);
+            groups(&mut sheet, plan, desk);
+        }
         Stage::Run(_) => sheet.text("this run is gone; the history tells of it", theme.dim()),
     }
     sheet
@@ -109,6 +113,31 @@ fn check(sheet: &mut Sheet, plan: &Plan, words: Option<String>, desk: &Desk) {
             "",
         );
     }
+}
+
+/// What F7 does, where it does something.
+fn recent(sheet: &mut Sheet, pane: &Bulk, desk: &Desk) {
+    let key = desk.keys.key(pane.focus(), Action::IncludeRecent);
+    if pane.include_recent {
+        let text = format!("Also those rotated within 24 h; {key} leaves them out.");
+        sheet.text(&text, desk.theme.warning());
+        return;
+    }
+    match pane.recent() {
+        0 => {}
+        1 => sheet.text(
+            &format!("1 was rotated within 24 h; {key} takes it, too."),
+            Style::new(),
+        ),
+        count => sheet.text(
+            &format!("{count} were rotated within 24 h; {key} takes them, too."),
+            Style::new(),
+        ),
+    }
+}
+
+fn groups(sheet: &mut Sheet, plan: &Plan, desk: &Desk) {
+    let theme = desk.theme;
     if !plan.skipped.is_empty() {
         sheet.blank();
         sheet.heading("skipped");
