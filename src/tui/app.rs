@@ -96,6 +96,7 @@ impl App {
             Msg::Done(ticket, outcome) => self.done(ticket, outcome),
             Msg::Lost(ticket) => self.lost(ticket),
             Msg::News(ticket, news) => self.news(ticket, news),
+            Msg::Waiting(held) => self.desk.say(Severity::Info, format!("waiting: {held}")),
             Msg::Edited(ticket, text) => self.edited(ticket, text),
             Msg::Exchanged(exchanges) => {
                 for exchange in exchanges {

@@ -23,7 +23,7 @@ use crate::{
         token::{Fingerprint, Token},
     },
     operations::{
-        Answer, Done, Recorded, RotationId,
+        Answer, Done, Held, Recorded, RotationId,
         bulk::{Progress, Wish},
     },
 };
@@ -48,6 +48,8 @@ pub enum Msg {
     Done(Ticket, Outcome),
     /// What happened in a bulk rotation since the last news, in order; it goes on.
     News(Ticket, Vec<Progress>),
+    /// The job waits for a group that somebody else is changing.
+    Waiting(Box<Held>),
     /// The outside editor has ended: the text as it is now, or why nothing is taken over.
     Edited(Ticket, Result<String, String>),
     /// What was sent and what came, since the last time; without secrets.

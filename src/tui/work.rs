@@ -11,7 +11,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
-use super::message::{Job, Outcome, ProfileIndex, Trouble};
+use super::message::{Job, Msg, Outcome, ProfileIndex, Trouble};
 pub(in crate::tui) use finding::nearest_in;
 pub use running::Link;
 
@@ -71,7 +71,14 @@ impl Works {
         let Some(operations) = self.of(profile) else {
             return Outcome::Failed(Trouble::of("this profile is gone; choose another"));
         };
-        let operations = &operations.heard_by(link.listener.clone());
+        let news = link.news.clone();
+        let operations =
+            &operations
+                .heard_by(link.listener.clone())
+                .telling(Arc::new(move |held| {
+                    // Not worth waiting for: the end of the job tells the same.
+                    let _ = news.try_send(Msg::Waiting(Box::new(held.clone())));
+                }));
         let result = match job {
             Job::List => listed(finding::list(operations).await),
             Job::Search {

@@ -2,14 +2,19 @@
 
 use std::time::Duration;
 
-use groupdesk::{config::profile::Profile, operations::Operations, tui::Farewell};
+use groupdesk::{
+    config::profile::Profile,
+    domain::{change::Wanted, update::Edit},
+    operations::{Assurance, Operations},
+    tui::Farewell,
+};
 use ratatui::style::Color;
 
 use super::scene::{NOW, a_world, open_with};
 use crate::support::{
     console::Console,
     meddler::{Gate, Meddler, Meddling, Then},
-    world::{Side, World},
+    world::{Side, World, id},
 };
 
 /// The testing profile through a meddler, the production one as it is.
@@ -59,6 +64,41 @@ async fn an_update_without_an_answer_is_unknown_and_says_what_to_do() {
         .hides("BY SOMEONE");
     console.keys("<esc><esc>2").await;
     console.shows("unknown");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_waited_for_is_named_while_it_lasts() {
+    let world = a_world().await;
+    let (meddler, operations) = meddled(&world).await;
+    let other = operations[0].clone();
+    let mut console = open_with(operations).await;
+    console.keys("e<end> plc<ctrl-s><tab>").await;
+    // Another process changes the group meanwhile, and takes its time.
+    let gate = Gate::new();
+    meddler.next("PUT", Meddling::passed().behind(&gate));
+    let updating = tokio::spawn(async move {
+        let acme = id("acme-eu");
+        let shown = other.show(&acme).await.expect("readable");
+        let base = shown.as_ref().map(Wanted::of).unwrap_or_default();
+        let mut wanted = base.clone();
+        wanted.name = Some("Somebody's".into());
+        let edit = Edit::whole(&base, &wanted);
+        other.update_edit(&acme, &edit, Assurance::KnownOnly).await
+    });
+    gate.reached().await;
+    console.burst("<enter>");
+    console
+        .until("waiting: \"acme-eu\" is held by update of")
+        .await;
+    gate.open();
+    updating.await.expect("no panic").expect("updated");
+    console.settle().await;
+    console.shows("Somebody's");
+    assert_eq!(
+        meddler.count("PUT"),
+        1,
+        "what was reviewed is not so any more"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
