@@ -1,5 +1,6 @@
 //! The real thing in a real terminal: what no other test can see, the terminal's own state among it.
 
+mod asked;
 mod bulk;
 mod canary;
 mod copying;

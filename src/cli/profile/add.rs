@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Add, Bench, SourceArgs, bind, input, show, stop_of_edit};
+use super::{Add, Bench, SourceArgs, asking::ask_facts, bind, input, show, stop_of_edit};
 use crate::{
     cli::{exit::Exit, print, stop::Stop},
     config::{edit::Edit, new_profile::NewProfile, profile::KeySource},
@@ -40,6 +40,9 @@ pub(super) async fn add(bench: &Bench, arguments: Add) -> Result<Exit, Stop> {
     if wanted {
         let added = connector.add(&new, key.as_ref()).await.map_err(stop_of)?;
         which_place(bench, &added, &arguments).await?;
+        if !is_complete(&arguments)? && input::has_person(bench.no_input) {
+            ask_facts(&added).await?;
+        }
     } else if !arguments.dry_run {
         print::alarm("the profile was not written; --yes or --no-check writes it all the same");
     }
@@ -109,7 +112,7 @@ fn stop_of(error: NotAdded) -> Stop {
 async fn complete(bench: &Bench, arguments: &Add) -> Result<NewProfile, Stop> {
     let can_ask = input::has_person(bench.no_input);
     let said = source(&arguments.source, &arguments.name)?;
-    let is_complete = arguments.base_url.is_some() && said.is_some();
+    let is_complete = is_complete(arguments)?;
     if !is_complete && !can_ask {
         return Err(Stop::Usage(
             "--base-url and one of --api-key-env, --api-key-file, --api-key-command and --api-key-keyring are needed; nothing was written".into(),
@@ -142,6 +145,12 @@ async fn complete(bench: &Bench, arguments: &Add) -> Result<NewProfile, Stop> {
         api_key,
         ca_file,
     })
+}
+
+/// Whether nothing has to be asked for.
+fn is_complete(arguments: &Add) -> Result<bool, Stop> {
+    let said = source(&arguments.source, &arguments.name)?;
+    Ok(arguments.base_url.is_some() && said.is_some())
 }
 
 fn source(said: &SourceArgs, profile: &str) -> Result<Option<KeySource>, Stop> {

@@ -2,6 +2,7 @@
 //! kernel's keyring. What the directory knows of a profile is never touched.
 
 mod add;
+mod asking;
 mod bind;
 pub(super) mod facts;
 mod input;

@@ -1,0 +1,51 @@
+//! `profile add` at a terminal: what is missing is asked for, and what nobody documents of the service.
+
+use std::{fs::Permissions, os::unix::fs::PermissionsExt};
+
+use serde_json::Value;
+
+use super::{PATIENCE, place::Place};
+use crate::support::world::World;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_nobody_documents_is_asked_and_kept_as_told() {
+    let world = World::new().await;
+    let place = Place::new();
+    let key = place.below("key");
+    std::fs::write(&key, world.new_key("testing", Some("Testing"))).expect("written");
+    std::fs::set_permissions(&key, Permissions::from_mode(0o600)).expect("private");
+    let mut session = place.groupdesk(&["profile", "add", "eu"]).start();
+    for (question, answer) in [
+        ("Base URL, for example", world.base_url()),
+        ("Environment: Customer, Testing", "Testing"),
+        ("API key from", "file"),
+        ("File, for example", key.to_str().expect("a plain path")),
+        ("A field that an update leaves out", "keep"),
+        ("return its stored properties?", ""),
+        ("anybody write to this environment", "perhaps"),
+    ] {
+        session.wait_for(question, PATIENCE);
+        session.send(format!("{answer}\n"));
+    }
+    session.wait_for("none of these; it stays not known", PATIENCE);
+    assert!(session.exit_status(PATIENCE).success());
+    let mut facts = place
+        .groupdesk(&["profile", "facts", "eu", "--json"])
+        .size(60, 200)
+        .start();
+    assert!(facts.exit_status(PATIENCE).success());
+    let screen = facts.screen();
+    let begin = screen.find('[').expect("a list");
+    let told: Value = serde_json::from_str(&screen[begin..]).expect("JSON");
+    let fact = |name: &str| {
+        let mut all = told.as_array().expect("a list").iter();
+        let fact = all.find(|fact| fact["fact"] == name).expect("it is there");
+        (fact["value"].clone(), fact["source"].clone())
+    };
+    let as_told = |value: &str| (value.into(), "told".into());
+    for field in ["absent_name", "absent_properties", "absent_mapping"] {
+        assert_eq!(fact(field), as_told("keep"));
+    }
+    assert_eq!(fact("properties_on_get").1, "unknown");
+    assert_eq!(fact("sole_writer").1, "unknown");
+}
