@@ -1,5 +1,5 @@
-//! Judging an answer (hazard 9 of service.md): success, refusal, or unclear and why. Pure: bytes in, verdict out. It
-//! is tolerant where a field does not matter and strict where one does: `success`, the token, the id.
+//! Judging an answer (hazard 9 of docs/design/service.md): success, refusal, or unclear and why. Pure: bytes in,
+//! verdict out. It is tolerant where a field does not matter and strict where one does: `success`, the token, the id.
 
 mod success;
 

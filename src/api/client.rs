@@ -60,7 +60,7 @@ struct Inner {
     authorization: HeaderValue,
     /// Reads, over pooled connections.
     reads: reqwest::Client,
-    /// Writes, each over a connection of its own (rotation.md, rule 1).
+    /// Writes, each over a connection of its own (docs/design/rotation.md, rule 1).
     writes: reqwest::Client,
     timeout: Duration,
     connect_timeout: Duration,

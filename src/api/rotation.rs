@@ -1,5 +1,5 @@
-//! What the answer to a rotate request means to the state machine of rotation.md. Strict on purpose: only what the
-//! service itself stated counts, everything else is settled by a get.
+//! What the answer to a rotate request means to the state machine of docs/design/rotation.md. Strict on purpose: only
+//! what the service itself stated counts, everything else is settled by a get.
 
 use crate::domain::{rotation::Answer, token::Fingerprinter};
 

@@ -1,6 +1,6 @@
 //! Until when a request may leave. A machine that slept between the intent and the connection would send after others
-//! have settled that nothing was sent (rotation.md, "Send-by"). Asked when the connection, and TLS, stands and before
-//! the first byte of the request.
+//! have settled that nothing was sent (docs/design/rotation.md, "Send-by"). Asked when the connection, and TLS, stands
+//! and before the first byte of the request.
 
 use std::{
     fmt,

@@ -1,5 +1,5 @@
-//! The JSON of the interface (service.md, "The interface"), pinned by the files in `tests/golden/`. Shared by the
-//! client and the embedded service; it describes shapes and judges nothing.
+//! The JSON of the interface (docs/design/service.md, "The interface"), pinned by the files in `tests/golden/`. Shared
+//! by the client and the embedded service; it describes shapes and judges nothing.
 
 use indexmap::IndexMap;
 use secrecy::{ExposeSecret, SecretString};

@@ -115,7 +115,8 @@ pub struct Words {
 }
 
 impl Words {
-    /// Looks through the shapes error bodies have (undocumented, service.md "Unknown"); the first found wins.
+    /// Looks through the shapes error bodies have (undocumented, docs/design/service.md "Unknown"); the first found
+    /// wins.
     pub fn of(body: &Value, scrub: &Scrub<'_>) -> Self {
         let (code, words) = match body {
             Value::Object(map) => (code(map), words(map)),

@@ -1,5 +1,5 @@
-//! Asking before a change (console.md, "Confirmation"): on a terminal, or by `--yes`. Where nobody can be asked,
-//! nothing is sent.
+//! Asking before a change (docs/design/console.md, "Confirmation"): on a terminal, or by `--yes`. Where nobody can be
+//! asked, nothing is sent.
 
 use std::io::{self, IsTerminal};
 
@@ -19,7 +19,7 @@ pub(super) enum Question<'a> {
     TypeWords(&'a str),
 }
 
-/// What a change of one group asks, where `usual` is what console.md says; a guard that raises it says why.
+/// What a change of one group asks, where `usual` is what docs/design/console.md says; a guard that raises it says why.
 pub(super) struct Asking {
     level: Level,
     words: String,

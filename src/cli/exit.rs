@@ -1,4 +1,4 @@
-//! The exit codes of console.md, and the one place that decides which of them an end has.
+//! The exit codes of docs/design/console.md, and the one place that decides which of them an end has.
 
 use std::process::ExitCode;
 
@@ -59,7 +59,7 @@ impl From<Exit> for ExitCode {
 }
 
 impl Exit {
-    /// An answer is an end as asked, unless it raises an alarm (hazards 1 and 11 of service.md).
+    /// An answer is an end as asked, unless it raises an alarm (hazards 1 and 11 of docs/design/service.md).
     pub(super) fn of_done(done: &Done) -> Self {
         let alarm =
             done.ending == Ending::CreatedByGet || done.warnings.iter().any(Warning::is_alarm);

@@ -19,7 +19,7 @@ use crate::{
     operations::{Done, changes_json, request},
 };
 
-/// The changed rows, one a line, with the signs of console.md.
+/// The changed rows, one a line, with the signs of docs/design/console.md.
 ///
 /// A creation replaces nothing.
 pub(super) fn lines(change: &Change, is_creation: bool) -> String {

@@ -5,7 +5,7 @@ use url::{Host, Url};
 
 use crate::domain::text::is_hidden;
 
-/// The path of the interface where a profile names none (service.md, "The interface").
+/// The path of the interface where a profile names none (docs/design/service.md, "The interface").
 pub const DEFAULT_PATH: &str = "/api/user";
 
 /// Why a text cannot be a `base_url` or a `path`.

@@ -1,5 +1,5 @@
 //! Guard rules of a profile: ask more strongly, forbid, or take fewer at once, each with the reason that is shown when it
-//! fires. A guard never asks less than console.md does ("Confirmation").
+//! fires. A guard never asks less than docs/design/console.md does ("Confirmation").
 
 use toml::de::{DeTable, DeValue};
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::domain::{group::UserGroupId, text};
 
-/// How strongly something asks before it is sent (console.md, "Confirmation").
+/// How strongly something asks before it is sent (docs/design/console.md, "Confirmation").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Enter on the focused button; on the command line y.

@@ -44,7 +44,7 @@ impl fmt::Debug for KeySource {
     }
 }
 
-/// The command that takes a new token to where dashboards are rendered (rotation.md, "Hand-off").
+/// The command that takes a new token to where dashboards are rendered (docs/design/rotation.md, "Hand-off").
 #[derive(Clone, PartialEq, Eq)]
 pub struct HandOffCommand {
     /// argv, run without a shell; never empty. The token goes to its standard input only.
@@ -150,7 +150,7 @@ impl Profile {
             .map_or(address, |(host, _path)| host)
     }
 
-    /// The word that says where one is (console.md, line 1).
+    /// The word that says where one is (docs/design/console.md, line 1).
     pub fn environment_word(&self) -> &'static str {
         match (self.production, &self.environment) {
             (true, _) => "PRODUCTION",

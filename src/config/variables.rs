@@ -14,7 +14,7 @@ const TAG: &str = "GROUPDESK_ENVIRONMENT";
 const PATH: &str = "GROUPDESK_PATH";
 
 /// The profile that needs no file. Its name carries host and tag: what the directory remembers of one service must
-/// not pass for known at another (hazard 1 of service.md).
+/// not pass for known at another (hazard 1 of docs/design/service.md).
 pub(super) fn profile(
     env: &Environment,
     others: &[Profile],

@@ -1,4 +1,5 @@
-//! A batch as it goes into the directory and comes out of it: a queue of single rotations (rotation.md, "Bulk").
+//! A batch as it goes into the directory and comes out of it: a queue of single rotations (docs/design/rotation.md,
+//! "Bulk").
 
 use jiff::Timestamp;
 

@@ -1,5 +1,5 @@
 //! A clock that nobody moves and that all processes of a machine share: the time since it was started, and which start
-//! that was. The wall clock is what people read; this one decides (rotation.md, H).
+//! that was. The wall clock is what people read; this one decides (docs/design/rotation.md, H).
 
 use std::{fmt, sync::OnceLock, time::Duration};
 

@@ -185,7 +185,7 @@ impl Directory {
         self.ask(|reply| Request::History { filter, reply }).await
     }
 
-    /// Makes the intent to rotate durable, unless another rotation holds the same token (rotation.md).
+    /// Makes the intent to rotate durable, unless another rotation holds the same token (docs/design/rotation.md).
     pub async fn begin_rotation(
         &self,
         place: PlaceId,

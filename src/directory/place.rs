@@ -1,5 +1,5 @@
 //! A place: one environment of one service. A profile is a name in somebody's configuration for one; which place it means is
-//! told by its address *and* by the fingerprint of its API key, because a key decides the environment (docs: hazard 12).
+//! told by its address *and* by the fingerprint of its API key, because a key decides the environment (hazard 12).
 
 mod asking;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{Happening, What};
 use crate::domain::rotation::{Event, Rotation};
 
-/// Makes the rotation of its happenings (rotation.md: "replayed from its journal").
+/// Makes the rotation of its happenings (docs/design/rotation.md: "replayed from its journal").
 ///
 /// `None` where they do not begin with the intent, or a step does not follow from the one before it.
 pub fn replay(happenings: &[Happening]) -> Option<Rotation> {

@@ -111,7 +111,7 @@ pub struct Intent {
     pub item: Option<ItemKey>,
 }
 
-/// Whether a rotation may go ahead (rotation.md, "One rotation per seen token").
+/// Whether a rotation may go ahead (docs/design/rotation.md, "One rotation per seen token").
 #[derive(Debug, Clone)]
 #[expect(
     clippy::large_enum_variant,

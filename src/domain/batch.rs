@@ -1,5 +1,5 @@
-//! Bulk rotation as rules (rotation.md, "Bulk"): which groups may be rotated now and why others are left out, how the
-//! items of a batch add up, and when a run must stop. It sends nothing and reads no clock.
+//! Bulk rotation as rules (docs/design/rotation.md, "Bulk"): which groups may be rotated now and why others are left
+//! out, how the items of a batch add up, and when a run must stop. It sends nothing and reads no clock.
 
 mod plan;
 
@@ -134,7 +134,7 @@ pub enum Halt {
     Failures(usize),
     /// The answers about this group contradict each other; a person must look.
     Conflict(UserGroupId),
-    /// A read of this group raised an alarm (hazards 1 and 11 of service.md); a person must look.
+    /// A read of this group raised an alarm (hazards 1 and 11 of docs/design/service.md); a person must look.
     Alarm(UserGroupId),
     /// A person or a signal asked for it.
     Asked,

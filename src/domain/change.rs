@@ -1,5 +1,5 @@
 //! The difference between what is known and what is wanted, field by field, and the three-way difference when
-//! somebody else changed the group meanwhile (hazard 4 of service.md): what a person reviews.
+//! somebody else changed the group meanwhile (hazard 4 of docs/design/service.md): what a person reviews.
 
 use serde_json::Value;
 
@@ -64,7 +64,7 @@ pub enum Mark {
 }
 
 impl Mark {
-    /// The sign in the gutter (console.md).
+    /// The sign in the gutter (docs/design/console.md).
     pub fn sign(self) -> char {
         match self {
             Self::Same => ' ',

@@ -1,5 +1,5 @@
-//! What became different at the service since a group was last seen here (hazards 3 and 4 of service.md). Only what is
-//! known of both copies can differ; what merely a file said is no copy.
+//! What became different at the service since a group was last seen here (hazards 3 and 4 of docs/design/service.md).
+//! Only what is known of both copies can differ; what merely a file said is no copy.
 
 use super::{
     change::Wanted,

@@ -1,5 +1,5 @@
-//! What a place is known to do that nobody documents, and who says so (hazard 4 of service.md). How dangerous an update
-//! is depends on these; nothing of it is ever guessed.
+//! What a place is known to do that nobody documents, and who says so (hazard 4 of docs/design/service.md). How
+//! dangerous an update is depends on these; nothing of it is ever guessed.
 
 use jiff::Timestamp;
 

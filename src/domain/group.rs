@@ -1,4 +1,4 @@
-//! A user group and its parts, in the service's own words, and what makes each of them valid (service.md,
+//! A user group and its parts, in the service's own words, and what makes each of them valid (docs/design/service.md,
 //! "The interface").
 
 use std::{borrow::Borrow, fmt};

@@ -1,5 +1,5 @@
-//! The hand-off of a new token (rotation.md, "Hand-off"): whether it has arrived where dashboards are rendered. It runs
-//! nothing and holds no token.
+//! The hand-off of a new token (docs/design/rotation.md, "Hand-off"): whether it has arrived where dashboards are
+//! rendered. It runs nothing and holds no token.
 
 /// Where a hand-off stands. The words are those of the directory and of `rotations --json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -1,5 +1,5 @@
-//! What this desk knows of a group, where each value came from and when (hazard 3 of service.md): a null or absent
-//! field in an answer never erases what is known.
+//! What this desk knows of a group, where each value came from and when (hazard 3 of docs/design/service.md): a null or
+//! absent field in an answer never erases what is known.
 
 use jiff::Timestamp;
 

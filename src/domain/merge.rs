@@ -1,5 +1,5 @@
 //! Three copies of a group become one: what an edit began with, what the service holds now, and what the edit wants
-//! (hazard 4 of service.md). Where the two sides differ a row stands with a choice; nothing of either is dropped unseen.
+//! (hazard 4 of docs/design/service.md). Where the two sides differ a row stands with a choice; nothing is dropped unseen.
 
 use super::change::Wanted;
 

@@ -10,7 +10,7 @@ pub enum Found {
     Changed,
     /// Nothing the service said was known here before.
     FirstSeen,
-    /// It had vanished, and this read made it again, empty (hazard 1 of service.md).
+    /// It had vanished, and this read made it again, empty (hazard 1 of docs/design/service.md).
     CreatedAgain,
     /// Only a file had told of it; this read made it, empty (hazard 1).
     Created,

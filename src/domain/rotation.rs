@@ -1,5 +1,5 @@
-//! The state machine of rotation.md as a pure [`Rotation::step`]: what is durable, what was seen, what follows.
-//! It sends nothing and reads no clock; `operations` feeds it and journals every step before acting on it.
+//! The state machine of docs/design/rotation.md as a pure [`Rotation::step`]: what is durable, what was seen, what
+//! follows. It sends nothing and reads no clock; `operations` feeds it and journals every step before acting on it.
 
 use std::time::Duration;
 
@@ -76,8 +76,8 @@ impl State {
         }
     }
 
-    /// The token that was current when it began can no longer be rotated again (rotation.md, "One rotation per seen
-    /// token").
+    /// The token that was current when it began can no longer be rotated again (docs/design/rotation.md, "One rotation
+    /// per seen token").
     pub fn holds_token(self) -> bool {
         !matches!(self, Self::NotApplied | Self::Abandoned)
     }
@@ -142,7 +142,7 @@ pub struct OutOfOrder {
     pub event: Event,
 }
 
-/// Settle horizon H: how long a late request may still arrive (rotation.md).
+/// Settle horizon H: how long a late request may still arrive (docs/design/rotation.md).
 pub fn settle_horizon(request_timeout: Duration) -> Duration {
     Duration::from_mins(1).max(request_timeout * 2)
 }

@@ -13,7 +13,8 @@ pub const MOST_ANSWERED: usize = MOST_VALUES + 100;
 /// Largest name, mapping and properties, as JSON and together, in bytes. The rest of an answer is for what stands around
 /// them: token, ids, and whatever else a service says.
 pub const LARGEST_GROUP: usize = 1024 * 1024;
-/// Most values of the properties, also inside lists and objects. The mapping is never returned (service.md, hazard 3).
+/// Most values of the properties, also inside lists and objects. The mapping is never returned (docs/design/service.md,
+/// hazard 3).
 pub const MOST_VALUES: usize = 4_900;
 /// Most levels of lists and objects of the properties: JSON is read down to 127, of which an answer takes two.
 pub const MOST_LEVELS: usize = 100;

@@ -92,7 +92,7 @@ fn escape(c: char) -> String {
     }
 }
 
-/// Something about an id that an eye can miss (hazard 1 of service.md).
+/// Something about an id that an eye can miss (hazard 1 of docs/design/service.md).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Oddity {
     /// Which character, counted from 1.
@@ -219,7 +219,7 @@ fn take_back(text: &str, room: usize) -> String {
 
 /// Breaks a text into lines of at most `room` columns, at spaces where there are any.
 ///
-/// Ours, because ratatui 0.30.2's own wrapping panics on some Unicode (trap 1 of dependencies.md).
+/// Ours, because ratatui 0.30.2's own wrapping panics on some Unicode (trap 1 of docs/design/dependencies.md).
 pub fn wrap(text: &str, room: usize) -> Vec<String> {
     let room = room.max(1);
     let mut lines = Vec::new();

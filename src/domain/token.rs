@@ -1,5 +1,5 @@
 //! The user group token, which is never printed, and the fingerprint, which stands for it everywhere else
-//! (hazard 10 of service.md; rotation.md).
+//! (hazard 10 of docs/design/service.md; docs/design/rotation.md).
 
 use std::fmt;
 
@@ -54,7 +54,7 @@ impl Fingerprint {
     }
 }
 
-/// The first 8 hex digits: the form people see (rotation.md).
+/// The first 8 hex digits: the form people see (docs/design/rotation.md).
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut short = String::with_capacity(8);

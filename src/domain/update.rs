@@ -1,5 +1,6 @@
-//! What of an update may be sent (hazard 4 of service.md): only what a person changed where that is safe, else what is
-//! known to travel along, else nothing. Pure: what was read under the claim and the facts of the place decide.
+//! What of an update may be sent (hazard 4 of docs/design/service.md): only what a person changed where that is safe,
+//! else what is known to travel along, else nothing. Pure: what was read under the claim and the facts of the place
+//! decide.
 
 use jiff::Timestamp;
 

@@ -26,7 +26,7 @@ use crate::{
 /// Pauses between two tries for a group that is held.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
-/// Part of the settle window in which a request must leave (rotation.md, "Send-by").
+/// Part of the settle window in which a request must leave (docs/design/rotation.md, "Send-by").
 const SEND_BY: u32 = 4;
 
 /// Who holds a group that somebody else wants to change.

@@ -1,5 +1,5 @@
-//! What the place is known to do that nobody documents (hazard 4 of service.md): told by a person or by the service, proven
-//! by an exchange, and withdrawn as soon as a reading contradicts it.
+//! What the place is known to do that nobody documents (hazard 4 of docs/design/service.md): told by a person or by the
+//! service, proven by an exchange, and withdrawn as soon as a reading contradicts it.
 
 use std::sync::{Mutex, PoisonError};
 

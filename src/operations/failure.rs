@@ -110,7 +110,7 @@ pub enum Failure {
          Read it first"
     )]
     NeverSeen { id: UserGroupId },
-    /// One rotation per seen token (rotation.md).
+    /// One rotation per seen token (docs/design/rotation.md).
     #[error(
         "this token of \"{id}\" is already being rotated: {}, begun by {by}; nothing was sent. {}",
         state.as_str().replace('_', " "),

@@ -1,4 +1,4 @@
-//! Look up and create (hazards 1 to 3 and 6 of service.md).
+//! Look up and create (hazards 1 to 3 and 6 of docs/design/service.md).
 
 use super::{
     Assurance, Done, Failure, Guarded, Operations, Point, Sends, Warning,
@@ -30,7 +30,7 @@ impl Operations {
     /// Reads a group. An id that the directory does not know is refused unless a person says that it exists; a get
     /// that created the group ends as [`Ending::CreatedByGet`].
     ///
-    /// It settles the open rotations of the group (rotation.md, rule 2).
+    /// It settles the open rotations of the group (docs/design/rotation.md, rule 2).
     pub async fn look_up(&self, id: &UserGroupId, assurance: Assurance) -> Result<Done, Failure> {
         Ok(Box::pin(self.look_closely(id, assurance)).await?.done)
     }

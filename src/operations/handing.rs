@@ -1,5 +1,6 @@
-//! Handing a new token to the command of the profile (rotation.md, "Hand-off"). `pending` is durable together with the
-//! rotation, before the command runs; the ending afterwards. A token that a read contradicts is never handed off.
+//! Handing a new token to the command of the profile (docs/design/rotation.md, "Hand-off"). `pending` is durable
+//! together with the rotation, before the command runs; the ending afterwards. A token that a read contradicts is never
+//! handed off.
 
 mod command;
 mod scrub;

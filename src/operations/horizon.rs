@@ -1,5 +1,6 @@
-//! How long ago a rotation was sent, for the settle horizon (rotation.md, H): by the monotonic clock where this process
-//! sent it, by the time since the machine started where another one did, else by the wall clock. It decides nothing.
+//! How long ago a rotation was sent, for the settle horizon (docs/design/rotation.md, H): by the monotonic clock where
+//! this process sent it, by the time since the machine started where another one did, else by the wall clock. It
+//! decides nothing.
 
 use std::{
     collections::HashMap,

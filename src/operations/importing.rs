@@ -1,5 +1,5 @@
 //! Rows of a file: into the directory, with nothing sent; or to the service, one by one, each as a create or an update of
-//! its own (hazards 1, 2 and 4 of service.md).
+//! its own (hazards 1, 2 and 4 of docs/design/service.md).
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},

@@ -94,7 +94,7 @@ pub enum Warning {
     NotReadBack {
         why: String,
     },
-    /// It may still take effect; a get from that moment on decides (rotation.md, the horizon).
+    /// It may still take effect; a get from that moment on decides (docs/design/rotation.md, the horizon).
     RotationOpen {
         state: State,
         by: String,

@@ -1,12 +1,12 @@
-//! The places of rotation.md where tests interrupt a rotation. Without the feature `failpoints` there is nothing to
-//! switch on: passing a point compiles to nothing.
+//! The places of docs/design/rotation.md where tests interrupt a rotation. Without the feature `failpoints` there is
+//! nothing to switch on: passing a point compiles to nothing.
 
 #[cfg(feature = "failpoints")]
 use std::sync::Arc;
 
 use super::Operations;
 
-/// A place that a rotation passes; the numbers are those of rotation.md.
+/// A place that a rotation passes; the numbers are those of docs/design/rotation.md.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Point {
     /// 1: the preflight is done, nothing is written.

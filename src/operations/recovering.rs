@@ -1,5 +1,5 @@
-//! Recovery of rotations that a process left open (rotation.md): found, settled by gets, or closed by a person. It never
-//! sends a rotation, and reads only ids that the directory knows.
+//! Recovery of rotations that a process left open (docs/design/rotation.md): found, settled by gets, or closed by a
+//! person. It never sends a rotation, and reads only ids that the directory knows.
 
 use std::{
     collections::BTreeMap,
@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// Gets of one group at the most: the old token must be read twice (rotation.md, "Unknown").
+/// Gets of one group at the most: the old token must be read twice (docs/design/rotation.md, "The states").
 pub(super) const READS: usize = 2;
 
 /// What became of an open rotation.

@@ -1,5 +1,5 @@
-//! Rotating one token (rotation.md): preflight get, durable intent, one request on a fresh connection. What the answer
-//! means is `rotation_answer`'s business. Nothing here ever sends a rotation twice.
+//! Rotating one token (docs/design/rotation.md): preflight get, durable intent, one request on a fresh connection. What
+//! the answer means is `rotation_answer`'s business. Nothing here ever sends a rotation twice.
 
 use super::{
     Assurance, Done, Failure, Guarded, Operations, Point, Sends, Warning, handing::hand_off_after,

@@ -1,5 +1,5 @@
-//! What follows from the answer to a rotation (rotation.md): the outcome is durable before anybody sees it, and
-//! whatever is unclear is settled by one get. It sends no rotation.
+//! What follows from the answer to a rotation (docs/design/rotation.md): the outcome is durable before anybody sees it,
+//! and whatever is unclear is settled by one get. It sends no rotation.
 
 use super::{
     Assurance, Done, Failure, Operations, Point, Warning,
@@ -167,8 +167,8 @@ impl Operations {
         Ok(Recorded { group, ..recorded })
     }
 
-    /// The get that decides what the answer did not (rotation.md, rule 2). The look-up settles the journal, and the
-    /// journal says what became of the rotation.
+    /// The get that decides what the answer did not (docs/design/rotation.md, rule 2). The look-up settles the journal,
+    /// and the journal says what became of the rotation.
     async fn find_out(
         &self,
         under_way: UnderWay<'_>,

@@ -1,5 +1,5 @@
-//! Settling rotations whose outcome is open, by what a get returned (rotation.md, rule 2: only a get decides). It says
-//! what to write; the get itself and the writing are `learning`'s.
+//! Settling rotations whose outcome is open, by what a get returned (docs/design/rotation.md, rule 2: only a get
+//! decides). It says what to write; the get itself and the writing are `learning`'s.
 
 use std::time::Duration;
 

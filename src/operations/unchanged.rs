@@ -1,5 +1,5 @@
-//! An edit that must not meet a change of somebody else (hazard 4 of service.md): the service's copy is read and compared
-//! with the one this desk has seen before.
+//! An edit that must not meet a change of somebody else (hazard 4 of docs/design/service.md): the service's copy is
+//! read and compared with the one this desk has seen before.
 
 use super::{Assurance, Done, Failure, Operations};
 use crate::domain::{elsewhere::Elsewhere, group::UserGroupId, history::Ending, text::visible};

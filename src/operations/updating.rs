@@ -1,5 +1,5 @@
-//! Update (hazard 4 of service.md): under the claim the group is read, what the person changed is laid over that reading,
-//! sent in time, and recorded together with the end of the claim.
+//! Update (hazard 4 of docs/design/service.md): under the claim the group is read, what the person changed is laid over
+//! that reading, sent in time, and recorded together with the end of the claim.
 
 use super::{
     Assurance, Done, Failure, Guarded, NotKnownEnough, Operations, Sends, Warning,

@@ -1,5 +1,5 @@
-//! The embedded User Group Service: what `demo` and `serve` run. It implements the interface of service.md durably
-//! and shares nothing with the client but the shapes of the JSON.
+//! The embedded User Group Service: what `demo` and `serve` run. It implements the interface of docs/design/service.md
+//! durably and shares nothing with the client but the shapes of the JSON.
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 

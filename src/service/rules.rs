@@ -1,5 +1,5 @@
-//! The rules of the service: what get-or-create, update and rotate do to stored groups (service.md, "Rules of the
-//! service"). Runs inside one transaction; a refusal has written nothing.
+//! The rules of the service: what get-or-create, update and rotate do to stored groups (docs/design/service.md, "Rules
+//! of the service"). Runs inside one transaction; a refusal has written nothing.
 
 use indexmap::IndexMap;
 use jiff::Timestamp;

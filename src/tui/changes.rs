@@ -1,4 +1,4 @@
-//! A change on a page: field by field, before and after, with the signs `~ + -` (console.md, "Review").
+//! A change on a page: field by field, before and after, with the signs `~ + -` (docs/design/console.md, "Review").
 
 use ratatui::style::Style;
 

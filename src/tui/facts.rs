@@ -1,4 +1,5 @@
-//! What is known of a group, on a page: every value with where it came from and when (hazard 3 of service.md).
+//! What is known of a group, on a page: every value with where it came from and when (hazard 3 of
+//! docs/design/service.md).
 
 use ratatui::style::Style;
 use serde_json::Value;

@@ -21,7 +21,7 @@ use super::{
     widgets::paint::{self, columns, cut},
 };
 
-/// Smaller than this, one line says so (console.md).
+/// Smaller than this, one line says so (docs/design/console.md).
 const SMALLEST: (u16, u16) = (40, 8);
 
 /// Rows below which a box would take more than it gives.

@@ -1,4 +1,4 @@
-//! How strongly a change asks before it is sent (console.md, "Confirmation"), and the guard that raised it.
+//! How strongly a change asks before it is sent (docs/design/console.md, "Confirmation"), and the guard that raised it.
 
 use crate::{
     config::{guard, profile::Profile},

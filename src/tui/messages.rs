@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::message::Ticket;
 
-/// How bad it is; the sign says so without colour (console.md).
+/// How bad it is; the sign says so without colour (docs/design/console.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
     Info,

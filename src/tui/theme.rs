@@ -1,5 +1,6 @@
 //! Styles by meaning, and the few signs that differ between a rich and a poor terminal. Only the 16 named colours, so
-//! that the person's own palette decides (console.md), unless the configuration says otherwise; without colour, reverse, bold and underline carry everything.
+//! that the person's own palette decides (docs/design/console.md), unless the configuration says otherwise; without
+//! colour, reverse, bold and underline carry everything.
 
 mod palette;
 

@@ -1,5 +1,5 @@
-//! Proof by killing (rotation.md, "Where to kill it"): every fault, every point, and again during recovery. The spread runs
-//! always; `GROUPDESK_CRASH=all` runs every combination.
+//! Proof by killing (docs/design/rotation.md, "Where to kill it"): every fault, every point, and again during recovery.
+//! The spread runs always; `GROUPDESK_CRASH=all` runs every combination.
 
 mod bulk;
 mod case;

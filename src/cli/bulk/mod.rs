@@ -183,7 +183,7 @@ async fn resume(
     }))
 }
 
-/// Level 4 of console.md.
+/// Level 4 of docs/design/console.md.
 async fn confirm(session: &Session, yes: bool, count: usize) -> Result<(), Stop> {
     let words = format!("rotate {count} in {}", session.operations.profile().name);
     let what = "Every old token stops working at once.";

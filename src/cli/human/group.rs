@@ -1,4 +1,4 @@
-//! One group: every value with where it came from and when (hazard 3 of service.md).
+//! One group: every value with where it came from and when (hazard 3 of docs/design/service.md).
 
 use comfy_table::ColumnConstraint;
 use jiff::Timestamp;

@@ -16,8 +16,8 @@ use crate::{
     operations::{Guarded, Whose},
 };
 
-/// The group that has a pasted token (rotation.md: the fingerprint is looked up first, then the id is asked for, then
-/// there is a plain warning). The token itself is forgotten before anything is sent.
+/// The group that has a pasted token (docs/design/rotation.md: the fingerprint is looked up first, then the id is asked
+/// for, then there is a plain warning). The token itself is forgotten before anything is sent.
 pub(in crate::cli) async fn rotate_pasted(
     session: &Session,
     arguments: Rotate,

@@ -1,4 +1,4 @@
-//! `update`: reads the group, lays the edits over it, and sends what may be sent (hazard 4 of service.md).
+//! `update`: reads the group, lays the edits over it, and sends what may be sent (hazard 4 of docs/design/service.md).
 
 use super::{answer, assurance, reading, token_file};
 use crate::{

@@ -100,7 +100,7 @@ async fn since(session: &Session, resume: bool) -> Result<Option<Timestamp>, Sto
     }
 }
 
-/// Reading is level 0 of console.md; what may create many groups asks as what does create many.
+/// Reading is level 0 of docs/design/console.md; what may create many groups asks as what does create many.
 async fn confirm(session: &Session, yes: bool, plan: &Refresh) -> Result<(), Stop> {
     ask::can_be_asked(session, yes)?;
     let profile = &session.operations.profile().name;

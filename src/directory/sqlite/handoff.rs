@@ -1,5 +1,5 @@
-//! The hand-off of a rotation's new token, as its row keeps it (rotation.md, "Hand-off"). Only the latest rotation of a
-//! group has a token worth handing off.
+//! The hand-off of a rotation's new token, as its row keeps it (docs/design/rotation.md, "Hand-off"). Only the latest
+//! rotation of a group has a token worth handing off.
 
 use rusqlite::{Connection, params};
 

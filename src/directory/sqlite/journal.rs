@@ -1,4 +1,4 @@
-//! The journal of rotations (rotation.md): intents, steps, and every event for ever.
+//! The journal of rotations (docs/design/rotation.md): intents, steps, and every event for ever.
 
 use rusqlite::{Connection, OptionalExtension, Rows, params, params_from_iter};
 

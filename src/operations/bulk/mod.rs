@@ -1,5 +1,5 @@
-//! Bulk rotation (rotation.md, "Bulk"): a checked plan becomes a batch, a batch is run and resumed. Every item is one
-//! single rotation with its own journal row; nothing here sends a request itself.
+//! Bulk rotation (docs/design/rotation.md, "Bulk"): a checked plan becomes a batch, a batch is run and resumed. Every
+//! item is one single rotation with its own journal row; nothing here sends a request itself.
 
 mod item;
 mod queue;

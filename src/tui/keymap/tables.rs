@@ -1,4 +1,4 @@
-//! The tables of console.md, "Keys". A line: action, its keys (the first is shown in the footer), footer hint, help.
+//! The tables of docs/design/console.md, "Keys". A line: action, keys (the first is in the footer), footer hint, help.
 
 use super::{Action as A, Binding};
 

@@ -235,7 +235,7 @@ fn take_over(modes: Modes) -> io::Result<()> {
 }
 
 /// Gives the terminal back, once. Callable from anywhere, also from a panic hook; never fails, never panics: on a dead
-/// terminal there is nothing to restore (trap 5 of dependencies.md).
+/// terminal there is nothing to restore (trap 5 of docs/design/dependencies.md).
 fn restore() {
     if !IS_OURS.swap(false, Ordering::SeqCst) {
         return;

@@ -1,5 +1,5 @@
 //! Text onto cells. Hostile characters are shown as escapes and nothing is dropped on the way (trap 3 of
-//! dependencies.md); a text wider than its room is cut or scrolled, never wrapped here.
+//! docs/design/dependencies.md); a text wider than its room is cut or scrolled, never wrapped here.
 
 use std::borrow::Cow;
 

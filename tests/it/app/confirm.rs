@@ -1,4 +1,5 @@
-//! Nothing is sent before its review or check, and only the right key of the level sends it (console.md, "Confirmation").
+//! Nothing is sent before its review or check, and only the right key of the level sends it (docs/design/console.md,
+//! "Confirmation").
 
 use groupdesk::{
     domain::{history::Ending, token::Fingerprint},

@@ -27,7 +27,7 @@ use crate::support::{
     world::{Side, id},
 };
 
-/// "Between two of a bulk" (rotation.md).
+/// "Between two of a bulk" (docs/design/rotation.md).
 const BETWEEN: u8 = 12;
 const BYTES_OUT: u8 = 4;
 const GROUPS: usize = 3;

@@ -2,7 +2,7 @@
 
 use super::faults::Fault;
 
-/// "Bytes out, no answer" (rotation.md): the proxy sees it, and the desk is killed from outside.
+/// "Bytes out, no answer" (docs/design/rotation.md): the proxy sees it, and the desk is killed from outside.
 pub(super) const BYTES_OUT: u8 = 4;
 /// "During the hand-off command": the command has its token, and the desk is killed from outside.
 pub(super) const HANDING_OFF: u8 = 13;
@@ -25,7 +25,7 @@ impl Way {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Case {
     pub(super) fault: Fault,
-    /// Where the rotation dies, by the number of rotation.md; `None` lets it live.
+    /// Where the rotation dies, by the number of docs/design/rotation.md; `None` lets it live.
     pub(super) kill: Option<u8>,
     /// Where the first two recoveries die.
     pub(super) again: Option<u8>,

@@ -49,11 +49,11 @@ pub(super) struct Order {
     pub(super) noon: i64,
     /// Takes new tokens; empty for none.
     pub(super) handoff: Vec<String>,
-    /// Where it ends, by the number of rotation.md.
+    /// Where it ends, by the number of docs/design/rotation.md.
     pub(super) kill: Option<u8>,
     /// How often it passes there before.
     pub(super) passes: u8,
-    /// Where its disk is full, by the number of rotation.md.
+    /// Where its disk is full, by the number of docs/design/rotation.md.
     pub(super) full: Option<u8>,
     /// It says every point it passes.
     pub(super) tells: bool,
@@ -75,7 +75,7 @@ pub(super) enum Task {
     Resume(Vec<u64>),
 }
 
-/// The number of a point in rotation.md.
+/// The number of a point in docs/design/rotation.md.
 pub(super) fn number(point: Point) -> u8 {
     match point {
         Point::BeforeIntent => 1,
@@ -91,7 +91,7 @@ pub(super) fn number(point: Point) -> u8 {
     }
 }
 
-/// Number of "shown" in rotation.md; the caller's own point.
+/// Number of "shown" in docs/design/rotation.md; the caller's own point.
 const SHOWN: u8 = 7;
 
 /// Counts what is passed, and ends the process where it was told.

@@ -1,5 +1,5 @@
-//! Every status with every kind of body. What is expected is told by service.md and rotation.md alone, in a few lines
-//! here, and never by the program.
+//! Every status with every kind of body. What is expected is told by docs/design/service.md and docs/design/rotation.md
+//! alone, in a few lines here, and never by the program.
 
 use groupdesk::{
     api::{answer::Verdict, failure::Call},
@@ -59,8 +59,9 @@ enum Class {
     Open,
 }
 
-/// Hazard 9: done = 2xx, JSON, `success` 1. rotation.md: a stated no is a 401, 403, 404 or 422, or `success: 0`; all
-/// else is open. A 204 and a 304 have no body in HTTP; whether another 4xx with `success: 0` counts as a no is free.
+/// Hazard 9: done = 2xx, JSON, `success` 1. docs/design/rotation.md: a stated no is a 401, 403, 404 or 422, or
+/// `success: 0`; all else is open. A 204 and a 304 have no body in HTTP; whether another 4xx with `success: 0` counts
+/// as a no is free.
 fn allowed(status: u16, body: Body) -> &'static [Class] {
     use Class::{Done, No, Open};
     match (status, body) {

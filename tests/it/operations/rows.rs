@@ -122,7 +122,8 @@ async fn a_create_that_was_put_off_is_sent_again_and_counts_once() {
     assert_eq!(scene.world.stored(Side::Testing, "globex").name, "One");
 }
 
-/// Nothing was changed, and nothing is unknown; a rotation is settled by reading all the same (rotation.md).
+/// Nothing was changed, and nothing is unknown; a rotation is settled by reading all the same
+/// (docs/design/rotation.md).
 #[tokio::test]
 async fn a_service_that_says_that_it_did_nothing_is_believed_but_not_of_a_rotation() {
     let scene = Scene::new().await;

@@ -1,4 +1,4 @@
-//! What the three operations do (service.md, "Rules of the service").
+//! What the three operations do (docs/design/service.md, "Rules of the service").
 
 use std::collections::HashSet;
 

@@ -30,7 +30,7 @@ use crate::{
     },
 };
 
-/// From this width on the details stand beside the list, not below it (console.md).
+/// From this width on the details stand beside the list, not below it (docs/design/console.md).
 const BESIDE: u16 = 100;
 /// Under this size there are no boxes and no details.
 const BARE: (u16, u16) = (60, 11);

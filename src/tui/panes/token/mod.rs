@@ -1,5 +1,5 @@
-//! The token of a group: what it is now, and rotating it (rotation.md). Nothing is sent before the check; leaving never
-//! stops what is under way; the token is masked and in memory only.
+//! The token of a group: what it is now, and rotating it (docs/design/rotation.md). Nothing is sent before the check;
+//! leaving never stops what is under way; the token is masked and in memory only.
 
 mod handing;
 mod page;

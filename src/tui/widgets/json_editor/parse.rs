@@ -1,4 +1,5 @@
-//! Text into properties. What is wrong is told by position and never quotes the text (trap 9 of dependencies.md).
+//! Text into properties. What is wrong is told by position and never quotes the text (trap 9 of
+//! docs/design/dependencies.md).
 
 use std::collections::HashMap;
 

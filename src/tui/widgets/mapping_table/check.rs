@@ -1,5 +1,5 @@
-//! What can be wrong with the rows of a mapping. The service's own rules are not known (service.md, "Unknown"), so only
-//! what cannot be meant is refused.
+//! What can be wrong with the rows of a mapping. The service's own rules are not known (docs/design/service.md,
+//! "Unknown"), so only what cannot be meant is refused.
 
 use std::collections::HashMap;
 

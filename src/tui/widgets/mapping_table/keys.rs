@@ -1,4 +1,4 @@
-//! The keys of the table: in a cell they type, between cells they move and act (console.md, "Keys").
+//! The keys of the table: in a cell they type, between cells they move and act (docs/design/console.md, "Keys").
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 

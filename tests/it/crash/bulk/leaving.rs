@@ -1,5 +1,5 @@
-//! A second signal while what is in flight is being finished ("14" of rotation.md), to the program itself: it leaves at
-//! once, and knows later what it had sent.
+//! A second signal while what is in flight is being finished ("14" of docs/design/rotation.md), to the program itself:
+//! it leaves at once, and knows later what it had sent.
 
 use crate::support::world::place;
 use std::{process::Stdio, time::Duration};

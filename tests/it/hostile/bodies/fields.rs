@@ -57,7 +57,7 @@ async fn nulls_and_other_types_in_every_field() {
         for result in asked(Fault::Answer(http("200 OK", &[JSON], &text)), calls).await {
             cases += 1;
             let what = format!("{field} {value:?}: {result:?}");
-            // service.md, hazard 9: which fields decide, and what they must be.
+            // docs/design/service.md, hazard 9: which fields decide, and what they must be.
             let expected = match field {
                 "success" => matches!(value, Some("1" | "1.0" | "true" | "\"1\"")),
                 "user_group" => false,

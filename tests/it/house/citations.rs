@@ -1,0 +1,233 @@
+//! What a comment cites is there: a document by its path inside the repository, a section by its heading, a numbered
+//! hazard, trap, rule or level by its number.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Where citations stand. This file holds wrong ones for its own test.
+const FOLDERS: [&str; 4] = ["src", "tests", "benches", "assets/migrations"];
+const ENDINGS: [&str; 3] = ["rs", "sh", "sql"];
+const OWN: &str = "tests/it/house/citations.rs";
+
+/// A word before a number, the page that numbers such things, and how the page writes number 7 of them.
+const NUMBERED: [(&str, &str, fn(u32) -> String); 4] = [
+    ("hazard", "docs/design/service.md", |n| {
+        format!("### Hazard {n}: ")
+    }),
+    ("trap", "docs/design/dependencies.md", |n| {
+        format!("### Trap {n}: ")
+    }),
+    ("rule", "docs/design/rotation.md", |n| {
+        format!("### Rule {n}: ")
+    }),
+    ("level", "docs/design/console.md", |n| format!("| {n} | ")),
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Files below a folder of the repository, by their path inside it.
+pub(super) fn below(folder: &str, endings: &[&str]) -> Vec<String> {
+    let mut open: Vec<PathBuf> = vec![root().join(folder)];
+    let mut found = Vec::new();
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let ending = path.extension().and_then(|ending| ending.to_str());
+            if path.is_dir() {
+                open.push(path);
+            } else if ending.is_some_and(|ending| endings.contains(&ending)) {
+                let name = path.strip_prefix(root()).expect("below the root");
+                found.push(name.to_string_lossy().into_owned());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn read(file: &str) -> Option<String> {
+    fs::read_to_string(root().join(file)).ok()
+}
+
+/// A file in one line, without the marks of comments, so that a citation may go over the end of a line.
+struct Flat {
+    text: String,
+    /// Where each line begins, and whether it is a comment.
+    lines: Vec<(usize, bool)>,
+}
+
+impl Flat {
+    fn of(text: &str) -> Self {
+        let mut flat = Self {
+            text: String::with_capacity(text.len()),
+            lines: Vec::new(),
+        };
+        for line in text.lines() {
+            let line = line.trim();
+            let mut marks = ["//!", "///", "//", "--"].iter();
+            let comment = marks.find_map(|mark| line.strip_prefix(mark));
+            flat.lines.push((flat.text.len(), comment.is_some()));
+            flat.text.push_str(comment.unwrap_or(line).trim());
+            flat.text.push(' ');
+        }
+        flat
+    }
+
+    /// The number of the line, from 1, and whether it is a comment.
+    fn line(&self, at: usize) -> (usize, bool) {
+        let number = self.lines.partition_point(|(begin, _)| *begin <= at);
+        (number, self.lines[number - 1].1)
+    }
+}
+
+/// The numbers of "1", "1 and 11", "5, 6, 7" and "1 to 3", with which a text begins.
+fn numbers(text: &str) -> Vec<u32> {
+    let mut found: Vec<u32> = Vec::new();
+    let (mut rest, mut is_range) = (text, false);
+    loop {
+        let digits = rest.find(|c: char| !c.is_ascii_digit());
+        let (number, after) = rest.split_at(digits.unwrap_or(rest.len()));
+        let Ok(number) = number.parse() else { break };
+        match found.last() {
+            Some(first) if is_range => found.extend(first + 1..=number),
+            _ => found.push(number),
+        }
+        is_range = after.starts_with(" to ");
+        let more = [", ", " and ", " to "].iter();
+        let Some(next) = more.filter_map(|word| after.strip_prefix(word)).next() else {
+            break;
+        };
+        rest = next;
+    }
+    found
+}
+
+/// Everything in a file that leads nowhere, as `file:line: what`. `document` is the text of a file of the repository.
+fn complaints(file: &str, text: &str, document: impl Fn(&str) -> Option<String>) -> Vec<String> {
+    let flat = Flat::of(text);
+    let mut found = BTreeMap::new();
+    for (at, ending) in flat.text.match_indices(".md") {
+        let after = &flat.text[at + ending.len()..];
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
+        let before = &flat.text[..at];
+        let begin = before.rfind(|c| !is_name(c)).map_or(0, |before| before + 1);
+        if before.len() == begin || after.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+            continue;
+        }
+        let path = format!("{}.md", before[begin..].trim_start_matches("../"));
+        let Some(page) = document(&path) else {
+            found.insert(at, format!("there is no {path}"));
+            continue;
+        };
+        let Some((how, quoted)) = after.split_once('"').filter(|(how, _)| how.len() <= 2) else {
+            continue;
+        };
+        let quoted = quoted.split('"').next().unwrap_or(quoted);
+        let is_there = match how {
+            ": " => page.contains(quoted),
+            ", " | " " => page.lines().any(|line| {
+                line.strip_prefix('#')
+                    .is_some_and(|heading| heading.trim_start_matches('#').trim() == quoted)
+            }),
+            _ => true,
+        };
+        if !is_there {
+            found.insert(at, format!("{path} has no \"{quoted}\""));
+        }
+    }
+    let lower = flat.text.to_ascii_lowercase();
+    for (word, page, written) in NUMBERED {
+        for (at, _) in lower.match_indices(word) {
+            let rest = lower[at + word.len()..].trim_start_matches('s');
+            let Some(rest) = rest.strip_prefix(' ').filter(|_| flat.line(at).1) else {
+                continue;
+            };
+            for number in numbers(rest) {
+                let wanted = written(number);
+                let page_text = document(page).unwrap_or_default();
+                if !page_text.lines().any(|line| line.starts_with(&wanted)) {
+                    found.insert(at, format!("{page} has no {word} {number}"));
+                }
+            }
+        }
+    }
+    let place = |(at, what)| format!("{file}:{}: {what}", flat.line(at).0);
+    found.into_iter().map(place).collect()
+}
+
+#[test]
+fn every_citation_leads_somewhere() {
+    let (mut cited, mut wrong) = (0, Vec::new());
+    for folder in FOLDERS {
+        for file in below(folder, &ENDINGS) {
+            let text = read(&file).expect("UTF-8");
+            cited += text.matches("docs/design/").count();
+            if file != OWN {
+                wrong.extend(complaints(&file, &text, read));
+            }
+        }
+    }
+    assert!(cited > 100, "the citations were found: {cited}");
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_citation_that_leads_nowhere_is_found() {
+    let known = |file: &str| match file {
+        "docs/a.md" => Some("# Head\n\nSome words.\n\n## Send-by\n".to_owned()),
+        "docs/design/service.md" => Some("### Hazard 1: x\n### Hazard 2: x\n".to_owned()),
+        "docs/design/console.md" => Some("| 4 | x |\n".to_owned()),
+        _ => None,
+    };
+    for (text, complaint) in [
+        ("//! As b.md says.", "f:1: there is no b.md"),
+        ("let x = 1;\n/// (a.md)", "f:2: there is no a.md"),
+        ("-- (docs/\n", ""),
+        (
+            "include_str!(\"../../gone.md\")",
+            "f:1: there is no gone.md",
+        ),
+        (
+            "// docs/a.md, \"Send\n// on\"",
+            "f:1: docs/a.md has no \"Send on\"",
+        ),
+        (
+            "// docs/a.md: \"other words\"",
+            "f:1: docs/a.md has no \"other words\"",
+        ),
+        (
+            "// x (hazard 3)",
+            "f:1: docs/design/service.md has no hazard 3",
+        ),
+        (
+            "// hazards 1 and 3",
+            "f:1: docs/design/service.md has no hazard 3",
+        ),
+        (
+            "// Hazards 1 to 4",
+            "f:1: docs/design/service.md has no hazard 4",
+        ),
+        (
+            "// hazards 1,\n// 2, 7",
+            "f:1: docs/design/service.md has no hazard 7",
+        ),
+        (
+            "// a hazard\n// 8",
+            "f:1: docs/design/service.md has no hazard 8",
+        ),
+        ("-- level 5", "f:1: docs/design/console.md has no level 5"),
+        ("// rule 1", "f:1: docs/design/rotation.md has no rule 1"),
+        ("// docs/a.md, \"Send-by\"; docs/a.md \"Send-by\"", ""),
+        ("// docs/a.md: \"Some words\"", ""),
+        ("// hazards 1 and 2; Level 4, a hazard of 9", ""),
+        ("let hazard = 7; x.mdx; \".md\"", ""),
+    ] {
+        let found = complaints("f", text, known).join("\n");
+        assert_eq!(found, complaint, "{text}");
+    }
+}
