@@ -1,4 +1,4 @@
-//! The exit codes of docs/design/console.md, and the one place that decides which of them an end has.
+//! The exit codes of docs/reference/exit-codes.md, and the one place that decides which of them an end has.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! What every setting of `config.toml` and every variable means, in one table: the README and the manual page are made
-//! of it. What the parser accepts stands in the parser; a test compares both, either way.
+//! What every setting of `config.toml` and every variable means, in one table: docs/reference/configuration.md and the manual page are
+//! made of it. What the parser accepts stands in the parser; a test compares both, either way.
 
 mod settings;
 
@@ -108,7 +108,10 @@ pub const VARIABLES: [(&str, &str); 23] = [
         "COLORFGBG",
         "says that the background is light, where base is \"terminal\"",
     ),
-    ("TERM", "dumb: as --plain, and no colour; linux: as --ascii"),
+    (
+        "TERM",
+        "dumb: no colour, and the console needs --plain; linux: as --ascii",
+    ),
     (
         "LC_ALL, LC_CTYPE, LANG",
         "the first that is set names the locale; where it is not UTF-8, as --ascii",

@@ -40,7 +40,7 @@ impl Operation {
     }
 }
 
-/// How an operation ended. The words are those of the JSON output (docs/design/console.md).
+/// How an operation ended. The words are those of the JSON output (docs/reference/json.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Ending {
     /// The group was there and is unchanged.

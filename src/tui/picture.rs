@@ -1,4 +1,4 @@
-//! A screen as an SVG picture, for the README. The same buffer always gives the same text.
+//! A screen as an SVG picture, for README and guide. The same buffer always gives the same text.
 
 use std::fmt::Write;
 

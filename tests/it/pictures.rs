@@ -1,9 +1,9 @@
-//! The README's pictures are what the console draws now, and its tables those in force.
+//! The pictures are what the console draws now, and docs/reference says what the code and the program say.
 //! `GROUPDESK_PICTURES=write cargo test --test it pictures` draws and writes them anew.
 
 mod errands;
 mod keys;
-mod readme;
+mod reference;
 mod settings;
 
 use std::{env, fs, path::Path};

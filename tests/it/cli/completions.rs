@@ -104,11 +104,11 @@ async fn every_command_has_a_manual_page_with_the_exit_codes() {
 }
 
 #[tokio::test]
-async fn the_help_the_manual_and_the_readme_know_the_same_exit_codes() {
+async fn the_help_the_manual_and_the_reference_know_the_same_exit_codes() {
     let desk = Desk::new();
     let help = desk.run(&["--help"]).await.out.replace('\n', " ");
-    let readme = include_str!("../../../README.md").replace('\n', " ");
-    for (help_says, readme_says) in [
+    let reference = include_str!("../../../docs/reference/exit-codes.md").replace('\n', " ");
+    for (help_says, reference_says) in [
         ("0 done", "0 done"),
         ("1 refused by the service", "1 refused by the service"),
         ("2 usage or configuration", "2 usage or configuration"),
@@ -123,7 +123,7 @@ async fn the_help_the_manual_and_the_readme_know_the_same_exit_codes() {
         ("130 interrupted", "130 interrupted"),
     ] {
         assert!(help.contains(help_says), "{help_says}: {help}");
-        assert!(readme.contains(readme_says), "{readme_says}");
+        assert!(reference.contains(reference_says), "{reference_says}");
     }
 }
 

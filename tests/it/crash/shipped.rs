@@ -19,7 +19,7 @@ use super::{
 };
 use crate::support::{clock, meddler::Gate};
 
-/// Exit codes of docs/design/console.md.
+/// Exit codes of docs/reference/exit-codes.md.
 const DONE: i32 = 0;
 const NOT_APPLIED: i32 = 1;
 const GUARDED: i32 = 3;

@@ -12,8 +12,11 @@ const FOLDERS: [&str; 4] = ["src", "tests", "benches", "assets/migrations"];
 const ENDINGS: [&str; 3] = ["rs", "sh", "sql"];
 const OWN: &str = "tests/it/house/citations.rs";
 
-/// A word before a number, the page that numbers such things, and how the page writes number 7 of them.
-const NUMBERED: [(&str, &str, fn(u32) -> String); 4] = [
+/// How a page writes a number.
+type Written = fn(u32) -> String;
+
+/// A word before a number, the page that numbers such things, and how it does.
+const NUMBERED: [(&str, &str, Written); 4] = [
     ("hazard", "docs/design/service.md", |n| {
         format!("### Hazard {n}: ")
     }),
@@ -31,7 +34,7 @@ fn root() -> &'static Path {
 }
 
 /// Files below a folder of the repository, by their path inside it.
-pub(super) fn below(folder: &str, endings: &[&str]) -> Vec<String> {
+pub(crate) fn below(folder: &str, endings: &[&str]) -> Vec<String> {
     let mut open: Vec<PathBuf> = vec![root().join(folder)];
     let mut found = Vec::new();
     while let Some(folder) = open.pop() {
@@ -98,8 +101,8 @@ fn numbers(text: &str) -> Vec<u32> {
             _ => found.push(number),
         }
         is_range = after.starts_with(" to ");
-        let more = [", ", " and ", " to "].iter();
-        let Some(next) = more.filter_map(|word| after.strip_prefix(word)).next() else {
+        let mut more = [", ", " and ", " to "].iter();
+        let Some(next) = more.find_map(|word| after.strip_prefix(word)) else {
             break;
         };
         rest = next;
@@ -229,5 +232,98 @@ fn a_citation_that_leads_nowhere_is_found() {
     ] {
         let found = complaints("f", text, known).join("\n");
         assert_eq!(found, complaint, "{text}");
+    }
+}
+
+/// The documents of the repository.
+fn documents() -> Vec<String> {
+    let mut files = below("docs", &["md"]);
+    let root = [
+        "README.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "CHANGELOG.md",
+    ];
+    files.extend(root.map(str::to_owned));
+    files
+}
+
+/// What a link to a heading calls it.
+fn slug(heading: &str) -> String {
+    let kept = heading
+        .chars()
+        .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
+}
+
+/// Everything that a page links to or names and that is not there. `folder` is where the page lies.
+fn dead_links(folder: &str, text: &str, document: impl Fn(&str) -> Option<String>) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices("](") {
+        let target = text[at + 2..].split(')').next().unwrap_or_default();
+        if target.contains("://") {
+            continue;
+        }
+        let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
+        let mut parts: Vec<_> = folder.split('/').filter(|part| !part.is_empty()).collect();
+        for part in path.split('/') {
+            if part == ".." {
+                parts.pop();
+            } else {
+                parts.push(part);
+            }
+        }
+        let Some(page) = document(&parts.join("/")) else {
+            found.push(target.to_owned());
+            continue;
+        };
+        let headings = page.lines().filter(|line| line.starts_with('#'));
+        let mut slugs = headings.map(|line| slug(line.trim_start_matches('#').trim()));
+        if !anchor.is_empty() && !slugs.any(|slug| slug == anchor) {
+            found.push(target.to_owned());
+        }
+    }
+    for named in text.split('`').skip(1).step_by(2) {
+        let is_ours = ["src/", "tests/", "assets/", "docs/", "packaging/"]
+            .iter()
+            .any(|folder| named.starts_with(folder));
+        if is_ours && !named.contains([' ', '{', '*', '\n']) && !root().join(named).exists() {
+            found.push(named.to_owned());
+        }
+    }
+    found
+}
+
+#[test]
+fn every_link_and_every_path_of_the_documents_leads_somewhere() {
+    for file in documents() {
+        let text = read(&file).expect("UTF-8");
+        let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let dead = dead_links(folder, &text, read);
+        assert!(dead.is_empty(), "{file}: {dead:?}");
+    }
+    let lines = read("README.md").expect("UTF-8").lines().count();
+    assert!(lines <= 150, "README.md has {lines} lines");
+}
+
+#[test]
+fn a_link_that_leads_nowhere_is_found() {
+    let known = |file: &str| match file {
+        "docs/guide/a.md" => Some("# It is 3 a.m.\n".to_owned()),
+        _ => None,
+    };
+    for (text, dead) in [
+        (
+            "[a](a.md) [a](../guide/a.md#it-is-3-am) [x](https://x.example/a)",
+            None,
+        ),
+        ("[b](b.md)", Some("b.md")),
+        ("[a](../a.md)", Some("../a.md")),
+        ("[a](a.md#it)", Some("a.md#it")),
+        ("`src/lib.rs` and `tests/it`", None),
+        ("`src/gone.rs`", Some("src/gone.rs")),
+    ] {
+        let found = dead_links("docs/guide", text, known);
+        assert_eq!(found.first().map(String::as_str), dead, "{text}");
     }
 }

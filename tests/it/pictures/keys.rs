@@ -1,4 +1,4 @@
-//! The README's table of keys, made from the tables in force: one row a place, most used first, and nothing twice that a
+//! The table of keys in docs/reference/keys.md, made from the tables in force: one row a place, most used first, and nothing twice that a
 //! more general row says.
 
 use std::fmt::Write as _;

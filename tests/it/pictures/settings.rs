@@ -1,4 +1,4 @@
-//! The README's tables of settings and variables, made from those of the code.
+//! The tables of settings and variables in docs/reference/configuration.md, made from those of the code.
 
 use std::fmt::Write as _;
 

@@ -1,0 +1,134 @@
+//! The pages of docs/reference that are made from the code: keys, settings and variables from its tables, commands, JSON and
+//! exit codes from what the shipped program says. One test writes them all.
+
+use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path, process::Command};
+
+use super::{is_writing, keys, settings};
+use crate::support::clock;
+
+const HOW: &str = "made by GROUPDESK_PICTURES=write cargo test --test it pictures";
+/// Begins the options that every command has; told once.
+const GLOBAL: &str = "\nOptions of every command:\n";
+
+/// The text with what stands between the marks of a part replaced by `made`.
+fn with(text: &str, part: &str, made: &str) -> String {
+    let begin = format!("<!-- {part}: {HOW} -->\n");
+    let end = format!("<!-- end of {part} -->\n");
+    let (before, rest) = text.split_once(&begin).expect("where it begins");
+    let (_, after) = rest.split_once(&end).expect("where it ends");
+    format!("{before}{begin}{made}{end}{after}")
+}
+
+/// What `groupdesk help` says of something, without a terminal and its width.
+fn help(words: &[&str]) -> String {
+    let said = Command::new(env!("CARGO_BIN_EXE_groupdesk"))
+        .arg("help")
+        .args(words)
+        .env_clear()
+        .envs(clock::outer())
+        .output()
+        .expect("it starts");
+    assert!(said.status.success(), "help {words:?}: {said:?}");
+    String::from_utf8(said.stdout).expect("UTF-8")
+}
+
+fn fenced(text: &str) -> String {
+    format!("```text\n{}\n```\n", text.trim_end())
+}
+
+/// The commands that a help lists.
+fn listed(help: &str) -> Vec<String> {
+    let Some((_, list)) = help.split_once("\nCommands:\n") else {
+        return Vec::new();
+    };
+    let lines = list.lines().take_while(|line| !line.is_empty());
+    let first = |line: &str| {
+        line.strip_prefix("  ")?
+            .split(' ')
+            .next()
+            .map(str::to_owned)
+    };
+    lines
+        .filter_map(first)
+        .filter(|name| !name.is_empty())
+        .collect()
+}
+
+fn without_global(help: &str) -> String {
+    let Some((before, rest)) = help.split_once(GLOBAL) else {
+        return help.to_owned();
+    };
+    let after = rest.split_once("\n\n").map_or("", |(_, after)| after);
+    format!("{before}\n{after}")
+}
+
+/// A command and all that is below it.
+fn command(words: &[&str], made: &mut String) {
+    let help = help(words);
+    let _ = writeln!(made, "## {}\n", words.join(" "));
+    *made += &fenced(&without_global(&help));
+    made.push('\n');
+    for name in listed(&help) {
+        command(&[words, &[name.as_str()]].concat(), made);
+    }
+}
+
+fn commands() -> String {
+    let all = help(&[]);
+    let mut made = fenced(&all) + "\n";
+    for name in listed(&all) {
+        command(&[&name], &mut made);
+    }
+    made.truncate(made.trim_end().len());
+    made + "\n"
+}
+
+#[test]
+fn the_reference_says_what_the_code_says() {
+    let mut pages = BTreeMap::<_, Vec<_>>::new();
+    for (page, part, made) in [
+        ("keys", "keys", keys::table()),
+        ("configuration", "settings", settings::settings()),
+        ("configuration", "variables", settings::variables()),
+        ("exit-codes", "exit codes", fenced(&help(&["exit-codes"]))),
+        ("json", "contract", fenced(&help(&["json"]))),
+        ("commands", "commands", commands()),
+    ] {
+        pages.entry(page).or_default().push((part, made));
+    }
+    for (page, parts) in pages {
+        let name = format!("docs/reference/{page}.md");
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(&name);
+        let kept = fs::read_to_string(&file).expect("a page");
+        let told = |text: String, (part, made): &(&str, String)| with(&text, part, made);
+        let new = parts.iter().fold(kept.clone(), told);
+        if is_writing() {
+            fs::write(&file, new).expect("written");
+            continue;
+        }
+        for (part, made) in parts {
+            assert!(
+                with(&kept, part, &made) == kept,
+                "the {part} of {name} are not those in force; run GROUPDESK_PICTURES=write cargo test --test it pictures\n{made}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_command_is_told_once() {
+    let told = commands();
+    let heads: Vec<_> = told
+        .lines()
+        .filter(|line| line.starts_with("## "))
+        .collect();
+    for head in ["## rotate", "## rotations settle", "## serve keys create"] {
+        let times = heads.iter().filter(|told| **told == head).count();
+        assert_eq!(times, 1, "{head} of {heads:?}");
+    }
+    assert_eq!(told.matches(GLOBAL.trim()).count(), 1);
+    assert_eq!(
+        listed("x\n\nCommands:\n  one  First\n       of it\n  two  x\n\n  no"),
+        ["one", "two"]
+    );
+}
