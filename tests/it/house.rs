@@ -1,7 +1,7 @@
 //! The rules of the house, checked by reading the sources: who may use whom, how long a file may be, what may not
 //! stand in one. The checker itself is fed bad lines and must complain.
 
-mod citations;
+pub(crate) mod citations;
 mod dependencies;
 mod rules;
 mod source;

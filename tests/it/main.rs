@@ -11,6 +11,7 @@ mod config;
 mod console;
 mod crash;
 mod directory;
+mod documents;
 mod golden;
 mod hostile;
 mod house;

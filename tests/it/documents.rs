@@ -1,0 +1,211 @@
+//! The `sh` blocks of README, guide and operations do what they say: each is run by bash with the shipped binary, in a home
+//! of its own, on a demo of its own or the service that it starts itself. Nothing but loopback is reached.
+//!
+//! `sh,console` ends in the console, which `q` leaves; `sh,manual` is not run and stands in [`MANUAL`]. A line that ends with
+//! `# ends with N` must end with that exit code, every other one with 0.
+
+mod run;
+
+use super::house::citations::below;
+
+/// What needs more than a test has, by the file and the first line of the block.
+const MANUAL: [(&str, &str, &str); 6] = [
+    ("CONTRIBUTING.md", "cargo run --release", "builds"),
+    ("README.md", "cargo run --release", "builds"),
+    ("README.md", "cargo install", "installs"),
+    ("docs/guide/getting-started.md", "cargo install", "installs"),
+    (
+        "docs/guide/getting-started.md",
+        "packaging/deb",
+        "needs cargo-deb",
+    ),
+    (
+        "docs/guide/getting-started.md",
+        "rustup target add",
+        "needs a package",
+    ),
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Run,
+    Console,
+    Manual,
+}
+
+/// One fenced block.
+#[derive(Debug, PartialEq, Eq)]
+struct Block {
+    kind: Kind,
+    text: String,
+}
+
+/// The blocks of a page that are for a shell.
+fn blocks(page: &str) -> Vec<Block> {
+    let mut found = Vec::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        let Some(info) = line.strip_prefix("```") else {
+            continue;
+        };
+        let inside: Vec<_> = lines.by_ref().take_while(|line| *line != "```").collect();
+        let kind = match info {
+            "sh" => Kind::Run,
+            "sh,console" => Kind::Console,
+            "sh,manual" => Kind::Manual,
+            info => {
+                let is_shell = ["sh", "bash", "shell", "console", ""].contains(&info);
+                assert!(!is_shell, "```{info} is none of sh, sh,console, sh,manual");
+                continue;
+            }
+        };
+        let text = inside.join("\n");
+        found.push(Block { kind, text });
+    }
+    found
+}
+
+fn page(file: &str) -> String {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    std::fs::read_to_string(path).expect("a page")
+}
+
+/// Pages whose blocks are run, and how many there are at least.
+const PAGES: [(&str, usize); 11] = [
+    ("README.md", 1),
+    ("docs/guide/everyday.md", 1),
+    ("docs/guide/getting-started.md", 3),
+    ("docs/guide/import-and-apply.md", 1),
+    ("docs/guide/many-groups.md", 1),
+    ("docs/guide/rotation.md", 1),
+    ("docs/guide/scripting.md", 2),
+    ("docs/guide/troubleshooting.md", 1),
+    ("docs/guide/wrong-environment.md", 1),
+    ("docs/operations/files.md", 1),
+    ("docs/operations/service.md", 1),
+];
+
+/// Runs every block of a page.
+async fn all_of(file: &str) {
+    let blocks = blocks(&page(file));
+    let blocks = blocks.iter().filter(|block| block.kind != Kind::Manual);
+    let mut ran = 0;
+    for block in blocks {
+        let ended = match block.kind {
+            Kind::Console => run::in_a_terminal(&block.text),
+            _ => run::without_a_terminal(&block.text).await,
+        };
+        if let Err(said) = ended {
+            panic!("{file}:\n{}\n\n{said}", block.text);
+        }
+        ran += 1;
+    }
+    let least = PAGES.iter().find(|(name, _)| *name == file);
+    assert!(ran >= least.expect("it is listed").1, "{ran} blocks");
+}
+
+#[tokio::test]
+async fn readme() {
+    all_of("README.md").await;
+}
+
+#[tokio::test]
+async fn getting_started() {
+    all_of("docs/guide/getting-started.md").await;
+}
+
+#[tokio::test]
+async fn everyday() {
+    all_of("docs/guide/everyday.md").await;
+}
+
+#[tokio::test]
+async fn rotation_and_many_groups() {
+    all_of("docs/guide/rotation.md").await;
+    all_of("docs/guide/many-groups.md").await;
+}
+
+#[tokio::test]
+async fn import_and_apply() {
+    all_of("docs/guide/import-and-apply.md").await;
+}
+
+#[tokio::test]
+async fn scripting() {
+    all_of("docs/guide/scripting.md").await;
+}
+
+#[tokio::test]
+async fn environments() {
+    all_of("docs/guide/wrong-environment.md").await;
+}
+
+#[tokio::test]
+async fn troubleshooting() {
+    all_of("docs/guide/troubleshooting.md").await;
+}
+
+#[tokio::test]
+async fn operations() {
+    all_of("docs/operations/service.md").await;
+    all_of("docs/operations/files.md").await;
+}
+
+#[test]
+fn every_page_with_a_block_is_run_and_what_is_not_run_is_named() {
+    let mut manual = Vec::new();
+    let mut files = below("docs", &["md"]);
+    files.extend(["README.md", "CONTRIBUTING.md", "SECURITY.md"].map(str::to_owned));
+    for file in &files {
+        let blocks = blocks(&page(file));
+        let is_run = blocks.iter().any(|block| block.kind != Kind::Manual);
+        let is_listed = PAGES.iter().any(|(name, _)| name == file);
+        assert_eq!(is_run, is_listed, "{file}");
+        let left = blocks
+            .into_iter()
+            .filter(|block| block.kind == Kind::Manual);
+        manual.extend(left.map(|block| (file.clone(), block.text)));
+    }
+    for (file, begin, _) in MANUAL {
+        let before = manual.len();
+        manual.retain(|(name, text)| name != file || !text.starts_with(begin));
+        assert_eq!(manual.len() + 1, before, "{file}: {begin}");
+    }
+    assert!(manual.is_empty(), "not run and not named: {manual:?}");
+}
+
+#[test]
+fn blocks_are_found_by_their_fences() {
+    let page = "a\n```sh\none\ntwo\n```\n```toml\nx = 1\n```\n```sh,manual\nthree\n```\n```sh,console\n```\n";
+    let block = |kind, text: &str| Block {
+        kind,
+        text: text.to_owned(),
+    };
+    let wanted = [
+        block(Kind::Run, "one\ntwo"),
+        block(Kind::Manual, "three"),
+        block(Kind::Console, ""),
+    ];
+    assert_eq!(blocks(page), wanted);
+}
+
+#[tokio::test]
+async fn a_block_that_does_not_do_what_it_says_is_noticed() {
+    for (block, words) in [
+        ("groupdesk lst\ntrue", "lst"),
+        ("groupdesk show nobody | cat\ntrue", "nobody"),
+        ("groupdesk list   # ends with 3", "ended with 0, not 3"),
+        (
+            "groupdesk whose < /dev/null  # ends with 1: none",
+            "ended with 2, not 1",
+        ),
+        ("no-such-program", "no-such-program"),
+        ("groupdesk list > gone/list", "gone/list"),
+    ] {
+        let said = run::without_a_terminal(block).await;
+        let said = said.expect_err(block);
+        assert!(said.contains(words), "{block}: {said}");
+    }
+    let fine = "groupdesk get acme-eww --quiet   # ends with 3: not known\ngroupdesk list > list\ntest -s list";
+    assert_eq!(run::without_a_terminal(fine).await, Ok(()));
+}
