@@ -1,5 +1,10 @@
 //! The three operations over HTTP: one request each, never repeated, never redirected (hazards 5, 6, 7). It sends and
 //! reads; what an answer means is `answer`'s business.
+//!
+//! ```text
+//! body as bytes -> connection of its own (writes) -> in time? (send_by) -> sent once -> status, headers, body up to a limit
+//!    -> judge: success, refusal, unclear -> Reply.  No answer -> CallError: nothing was sent, or unclear
+//! ```
 
 use std::{
     fmt,

@@ -5,7 +5,18 @@ use std::time::Duration;
 
 use super::token::Fingerprint;
 
-/// Where a rotation stands. The words are those of `rotations --json`.
+/// Where a rotation stands. The words are those of `rotations --json`. T0 is the token before, N that of the answer, S one
+/// that a get returned.
+///
+/// ```text
+/// Intended --> Sent --N--> Rotated --S = N--> Confirmed
+///    |          |             +--S is another--> Superseded
+///    |          |             +--S = T0 after the horizon--> Conflict
+///    |          +--unclear--> Unknown --S is not T0--> Recovered
+///    |          |                +--S = T0, twice, the second after the horizon--> NotApplied
+///    |          +--N = T0, or it never left--> NotApplied
+///    +--found when its time is over--> NotApplied          any open one, or Conflict --a person--> Abandoned
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum State {
     /// The intent is durable; nothing was sent.

@@ -1,4 +1,10 @@
 //! The console. Pure state and drawing around one loop; work goes out as jobs with tickets and comes back as messages.
+//!
+//! ```text
+//! terminal event -> Msg -> App::update -> keymap: intent -> the pane with the focus -> Vec<Effect>
+//! Effect::Start(ticket, profile, job) -> work: operations -> Msg::Done(ticket, outcome) -> the pane that waits, or a message
+//! nothing left to do -> one draw
+//! ```
 
 pub mod app;
 pub mod bulk;
