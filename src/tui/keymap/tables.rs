@@ -294,13 +294,13 @@ tables! {
     BULK_CHECK {
         Back ["esc" "enter"] "back" "back; nothing was sent";
         Refresh ["r" "f5" "ctrl-r"] "check again" "check the marked groups again";
-        IncludeRecent ["f7"] "recent, too" "take those rotated within 24 h, too, or leave them out";
+        IncludeRecent ["f7"] "recent, too" "take recently rotated ones, or not";
     } + MOVE
 
     BULK_REASON {
         NextField ["tab" "enter"] "next" "to the confirmation";
         Back ["esc"] "leave, nothing sent" "leave; nothing was sent";
-        IncludeRecent ["f7"] "recent, too" "take those rotated within 24 h, too, or leave them out";
+        IncludeRecent ["f7"] "recent, too" "take recently rotated ones, or not";
         Down ["down"] "" "down";
         Up ["up"] "" "up";
         PageUp ["pgup"] "" "a page up";
@@ -311,7 +311,7 @@ tables! {
         Enter ["enter"] "ROTATE ALL" "rotate them all, once the words are typed exactly";
         PreviousField ["shift-tab" "tab"] "reason" "back to the reason";
         Back ["esc"] "leave, nothing sent" "leave; nothing was sent";
-        IncludeRecent ["f7"] "recent, too" "take those rotated within 24 h, too, or leave them out";
+        IncludeRecent ["f7"] "recent, too" "take recently rotated ones, or not";
         Down ["down"] "" "down";
         Up ["up"] "" "up";
         PageUp ["pgup"] "" "a page up";

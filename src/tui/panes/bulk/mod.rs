@@ -250,8 +250,7 @@ impl View for Bulk {
             return (!reads || self.focus() != Focus::BulkCheck).then(|| "nothing to read".into());
         }
         if action == Action::IncludeRecent {
-            return (!self.include_recent && self.recent() == 0)
-                .then(|| "nothing was left out for that".into());
+            return (!self.include_recent && self.recent() == 0).then(|| "none left out".into());
         }
         let Stage::Run(_) = self.stage else {
             return None;
