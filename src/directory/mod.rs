@@ -52,7 +52,7 @@ pub use place::{
 };
 pub use replay::replay;
 use request::{Groups, Reply, Request};
-pub use sqlite::{Contents, Inspected, backup_of, backups_of, copy_to, inspect};
+pub use sqlite::{Contents, Inspected, backup_of, backups_of, copy_to, foresee_in, inspect};
 use thread::Worker;
 pub use values::{
     Begun, Damaged, HandOffStep, Happening, HistoryFilter, Intent, JournalRow, Numbered, Owner,

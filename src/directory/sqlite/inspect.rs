@@ -7,10 +7,13 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{
     fault::Fault,
-    open::{NEWEST, PATIENCE, SMALLEST, not_a_log_alone, version},
+    open::{NEWEST, PATIENCE, SMALLEST, key, not_a_log_alone, version},
     places,
 };
-use crate::directory::{DirectoryError, Place, sql};
+use crate::{
+    directory::{Caller, DirectoryError, Foreseen, Place, sql},
+    domain::token::Fingerprinter,
+};
 
 /// What a directory file is like.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,10 +62,29 @@ pub fn inspect(path: &Path) -> Result<Inspected, DirectoryError> {
     look(path, found.len()).map_err(|fault| fault.explain(path))
 }
 
-fn look(path: &Path, bytes: u64) -> Result<Inspected, Fault> {
+/// As [`Directory::foresee`](crate::directory::Directory::foresee), of a file of the newest schema that nobody has opened;
+/// as little as [`inspect`] while this process has it open.
+pub fn foresee_in(
+    path: &Path,
+    caller: impl FnOnce(&Fingerprinter) -> Caller,
+) -> Result<Foreseen, DirectoryError> {
+    let look = || {
+        let connection = read_only(path)?;
+        let caller = caller(&key(&connection)?);
+        places::foresee(&connection, &caller)
+    };
+    look().map_err(|fault| fault.explain(path))
+}
+
+fn read_only(path: &Path) -> Result<Connection, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
+    Ok(connection)
+}
+
+fn look(path: &Path, bytes: u64) -> Result<Inspected, Fault> {
+    let connection = read_only(path)?;
     let schema = version(&connection)?;
     let faults = faults(&connection)?;
     let contents = (schema == NEWEST && faults == 0)

@@ -38,7 +38,7 @@ use work::Task;
 pub(super) use work::{Access, Work};
 
 pub use backup::{backup_of, backups_of, copy_to};
-pub use inspect::{Contents, Inspected, inspect};
+pub use inspect::{Contents, Inspected, foresee_in, inspect};
 
 /// Most requests in one transaction.
 const MOST: usize = 256;

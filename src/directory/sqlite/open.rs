@@ -237,7 +237,7 @@ fn share(connection: &Connection) -> Result<(), Fault> {
     }
 }
 
-fn key(connection: &Connection) -> Result<Fingerprinter, Fault> {
+pub(super) fn key(connection: &Connection) -> Result<Fingerprinter, Fault> {
     let key = connection
         .prepare_cached(sql::META)?
         .query_row([KEY], |row| row.get::<_, [u8; 32]>(0).map(Zeroizing::new))

@@ -22,12 +22,19 @@ fn service(overrides: &Overrides, report: &mut Report) {
     }
 }
 
-/// The file, where there is one that can be used.
+/// A directory that can be opened.
+pub(super) struct Usable {
+    pub file: PathBuf,
+    /// Opening it changes nothing of its schema.
+    pub is_current: bool,
+}
+
+/// The directory, where there is one that can be used.
 pub(super) async fn look(
     overrides: &Overrides,
     profiles: Option<&[Profile]>,
     report: &mut Report,
-) -> Option<PathBuf> {
+) -> Option<Usable> {
     service(overrides, report);
     let file = match directory_of(overrides) {
         Ok(file) => file,
@@ -56,7 +63,8 @@ pub(super) async fn look(
         Ok(Ok(inspected)) => {
             let is_whole = judge(&file, &inspected, report);
             places::look(&inspected.places, profiles, report);
-            is_whole.then_some(file)
+            let is_current = inspected.schema == inspected.newest;
+            is_whole.then_some(Usable { file, is_current })
         }
         Ok(Err(error)) => {
             broken(&error, report);

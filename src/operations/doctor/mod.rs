@@ -177,7 +177,7 @@ pub async fn examine(visit: &Visit) -> Report {
     let directory = directory::look(&visit.overrides, profiles, &mut report).await;
     match &settings {
         Some((settings, profile)) => {
-            service::look(visit, settings, profile, directory.as_deref(), &mut report).await;
+            service::look(visit, settings, profile, directory.as_ref(), &mut report).await;
         }
         None => report.note(
             Area::Service,

@@ -4,9 +4,10 @@
 use std::{path::Path, time::Duration};
 
 use jiff::Timestamp;
+use secrecy::SecretString;
 use tokio::sync::mpsc;
 
-use super::{Area, Report, Visit};
+use super::{Area, Report, Visit, directory::Usable};
 use crate::{
     api::{
         client::Client,
@@ -15,9 +16,9 @@ use crate::{
         recording::{Listener, Recorded},
     },
     config::{KeySource, Profile, Settings, scrub::shown},
-    directory::Directory,
+    directory::{Caller, Directory, DirectoryError, Foreseen, foresee_in},
     domain::group::UserGroupId,
-    operations::{Assurance, Done, Failure, Operations},
+    operations::{Assurance, Done, Failure, Operations, PlaceProblem},
 };
 
 /// A clock that is further off than this confuses history and certificates.
@@ -28,17 +29,19 @@ const SLOW: Duration = Duration::from_secs(2);
 const NEEDS_AN_ID: &str =
     "`groupdesk doctor --id ID` tries it with a group that `groupdesk list` shows.";
 
-/// `directory`: the file, where there is one that can be opened.
 pub(super) async fn look(
     visit: &Visit,
     settings: &Settings,
     profile: &Profile,
-    directory: Option<&Path>,
+    directory: Option<&Usable>,
     report: &mut Report,
 ) {
-    let Some((client, mut heard)) = client(visit, profile, report).await else {
+    let Some((client, key, mut heard)) = client(visit, profile, report).await else {
         return;
     };
+    if let Some(directory) = directory.filter(|directory| directory.is_current) {
+        place(visit, settings, profile, &key, &directory.file, report);
+    }
     let begun = visit.clock.now();
     let probe = client.probe().await;
     let ended = visit.clock.now();
@@ -64,12 +67,12 @@ pub(super) async fn look(
     }
 }
 
-/// A client with the key of the profile, and where its exchanges can be heard.
+/// A client with the key of the profile, the key, and where its exchanges can be heard.
 async fn client(
     visit: &Visit,
     profile: &Profile,
     report: &mut Report,
-) -> Option<(Client, mpsc::UnboundedReceiver<Recorded>)> {
+) -> Option<(Client, SecretString, mpsc::UnboundedReceiver<Recorded>)> {
     let source = &profile.api_key;
     let key = match source.read(&visit.overrides.env).await {
         Ok(key) => key,
@@ -85,7 +88,7 @@ async fn client(
             return None;
         }
     };
-    let client = match Client::new(profile, key) {
+    let client = match Client::new(profile, key.clone()) {
         Ok(client) => client,
         Err(error) => {
             let area = match error {
@@ -98,7 +101,7 @@ async fn client(
     };
     report.ok(Area::Key, format!("can be read now, from {source}"));
     let (to, heard) = mpsc::unbounded_channel();
-    Some((client.heard_by(Some(Listener::new(0, to))), heard))
+    Some((client.heard_by(Some(Listener::new(0, to))), key, heard))
 }
 
 fn steps(profile: &Profile, probe: &Probe, report: &mut Report) {
@@ -208,12 +211,57 @@ fn between(answer: &Recorded, report: &mut Report) {
     }
 }
 
+/// Whether a person will be asked which place the profile means.
+fn place(
+    visit: &Visit,
+    settings: &Settings,
+    profile: &Profile,
+    key: &SecretString,
+    directory: &Path,
+    report: &mut Report,
+) {
+    let foreseen = foresee_in(directory, |fingerprinter| Caller {
+        profile: profile.name.clone(),
+        url: profile.url(),
+        key: fingerprinter.of_key(key),
+        environment: profile.environment.clone(),
+        from_variables: profile.from_variables,
+        key_changes: profile.key_changes,
+        at: visit.clock.now(),
+        by: settings.operator.clone(),
+    });
+    if let Ok(Foreseen::Asked(question)) = foreseen {
+        let asked = PlaceProblem::Asked {
+            profile: profile.name.clone(),
+            from_variables: profile.from_variables,
+            question: Box::new(question),
+        };
+        let advice = "Say which environment it is; until then nothing is sent for this profile.";
+        report.problem(Area::Key, asked.to_string(), advice);
+    }
+}
+
+fn operations(
+    visit: &Visit,
+    settings: &Settings,
+    profile: &Profile,
+    directory: &Path,
+) -> Result<Operations, DirectoryError> {
+    Ok(Operations::new(
+        profile.clone(),
+        visit.overrides.env.clone(),
+        Directory::open(directory)?,
+        settings.operator.clone(),
+        visit.clock,
+    ))
+}
+
 /// A get as `groupdesk get` does it: it proves that the body arrives when that id comes back.
 async fn get(
     visit: &Visit,
     settings: &Settings,
     profile: &Profile,
-    directory: Option<&Path>,
+    directory: Option<&Usable>,
     id: &UserGroupId,
     report: &mut Report,
 ) {
@@ -224,20 +272,13 @@ async fn get(
         report.warning(Area::Service, unknown, NEEDS_AN_ID);
         return;
     };
-    let directory = match Directory::open(directory) {
-        Ok(directory) => directory,
+    let operations = match operations(visit, settings, profile, &directory.file) {
+        Ok(operations) => operations,
         Err(error) => {
             report.problem(Area::Directory, error.to_string(), "No group was read.");
             return;
         }
     };
-    let operations = Operations::new(
-        profile.clone(),
-        visit.overrides.env.clone(),
-        directory,
-        settings.operator.clone(),
-        visit.clock,
-    );
     match operations.look_up(id, Assurance::KnownOnly).await {
         Ok(done) => read(id, &done, report),
         Err(Failure::NotKnown { .. }) => report.warning(Area::Service, unknown, NEEDS_AN_ID),

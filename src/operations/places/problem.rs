@@ -116,7 +116,10 @@ fn what_to_type(profile: &str, from_variables: bool, question: &Question) -> Str
     let known: Vec<_> = question
         .places
         .iter()
-        .map(|place| format!("{} ({} groups)", place.name, place.groups))
+        .map(|place| match place.groups {
+            1 => format!("{} (1 group)", place.name),
+            groups => format!("{} ({groups} groups)", place.name),
+        })
         .collect();
     let which = match question.places.as_slice() {
         [_] => String::new(),

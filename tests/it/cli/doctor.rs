@@ -365,3 +365,26 @@ async fn the_report_is_safe_to_paste() {
         ran.err
     );
 }
+
+#[tokio::test]
+async fn a_profile_whose_place_is_in_question_is_named_and_nothing_is_written() {
+    let mut desk = Desk::new();
+    let (_serving, url) = desk.serve().await;
+    let arguments = ["--environment", "production", "--tag", "Customer"];
+    let key = desk.key(&arguments).await;
+    desk.connect(&url, &key);
+    desk.json(0, &["create", "acme", "--yes"]).await;
+    desk.json(0, &["doctor"]).await;
+    let other = desk.key(&["--environment", "other"]).await;
+    desk.configure(&url, &other);
+    let file = desk.path(".local/share/groupdesk/directory.db");
+    let before = fs::read(&file).expect("there");
+    let report = desk.json(4, &["doctor"]).await;
+    let found = with(&report, "is not known at its address");
+    assert_eq!(found["severity"], "problem");
+    let words = found["found"].as_str().expect("a text");
+    assert!(words.contains("(1 group)"), "{words}");
+    assert!(words.contains("profile bind"), "{words}");
+    assert!(fs::read(&file).expect("there") == before);
+    desk.json(4, &["get", "acme"]).await;
+}
