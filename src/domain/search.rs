@@ -269,7 +269,10 @@ impl Marker {
 }
 
 fn holds(test: &Test, entry: Entry<'_>, look: &Look) -> bool {
-    let age = || Some(age::since(entry.rotated()?, look.at));
+    let age = || {
+        let last = entry.rotated().or(entry.created())?;
+        Some(age::since(last, look.at))
+    };
     match test {
         Test::Tag(start) => entry.tag().is_some_and(|tag| starts_with(tag, start)),
         Test::TagUnknown => entry.tag().is_none(),

@@ -39,6 +39,7 @@ pub(super) struct Row {
     pub(super) rest: u32,
     /// Microseconds.
     rotated: i64,
+    created: i64,
     seen: i64,
 }
 
@@ -104,6 +105,7 @@ impl Arena {
             keys: count(group.properties.as_ref().map(|known| known.value.len())),
             rest,
             rotated: time(group.last_rotated.as_ref().map(|last| last.at)),
+            created: time(group.created_at),
             seen: time(group.last_seen),
         });
         let title = cells(group.title());
@@ -205,6 +207,11 @@ impl<'a> Entry<'a> {
 
     pub fn rotated(self) -> Option<Timestamp> {
         time(self.row.rotated)
+    }
+
+    /// When it was made, where this directory saw it.
+    pub fn created(self) -> Option<Timestamp> {
+        time(self.row.created)
     }
 
     pub fn seen(self) -> Option<Timestamp> {

@@ -58,7 +58,10 @@ fn world() -> Vec<KnownGroup> {
     });
     let mut lost = group("gl-ob-ex", "");
     lost.mapping = known([("7".to_owned(), "2130".to_owned())].into_iter().collect());
-    let mut groups = vec![acme, globex, lost, group("zoé", "Zoé & Größe")];
+    // Never rotated, and seen being made.
+    let mut zoe = group("zoé", "Zoé & Größe");
+    zoe.created_at = Some(NOW - SignedDuration::from_hours(24 * 95));
+    let mut groups = vec![acme, globex, lost, zoe];
     groups.sort_by(|a, b| a.id.cmp(&b.id));
     groups
 }
@@ -110,9 +113,9 @@ fn every_part_of_a_group_is_found() {
         ("prop:tier", &["acme-eu", "globex"]),
         ("prop:tier=gold", &["acme-eu"]),
         ("prop:seats=12", &["acme-eu"]),
-        ("age>90d", &["acme-eu"]),
+        ("age>90d", &["acme-eu", "zoé"]),
         ("age<7d", &["globex"]),
-        ("old", &["acme-eu"]),
+        ("old", &["acme-eu", "zoé"]),
         ("state:open", &["globex"]),
         ("state:unknown", &["globex"]),
         ("state:sent", &[]),

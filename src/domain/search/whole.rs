@@ -96,6 +96,7 @@ fn fits(arena: &Arena, group: &KnownGroup) -> bool {
         group.environment_tag.as_ref().map(|known| known.at),
         group.fingerprint.as_ref().map(|known| known.at),
         group.last_rotated.as_ref().map(|last| last.at),
+        group.created_at,
         group.last_seen,
     ];
     let mut rows = group.mapping.iter().flat_map(|known| &known.value);
@@ -192,6 +193,7 @@ pub(super) fn group(entry: Entry<'_>) -> KnownGroup {
         environment_tag: known(tag, || EnvironmentTag::parse(entry.part(row.id, row.tag))),
         fingerprint: known(fingerprint, || Fingerprint::from_bytes(rest.take())),
         last_rotated: entry.rotated().map(|at| LastRotated { at, by }),
+        created_at: entry.created(),
         last_seen: entry.seen(),
         ..KnownGroup::new(id)
     }
@@ -282,6 +284,7 @@ mod tests {
             ]),
             fingerprint in from(any::<[u8; 32]>()),
             last_rotated in prop::option::of((time(), prop::option::of("ana|cy"))),
+            created_at in prop::option::of(time()),
             last_seen in prop::option::of(time()),
         ) -> KnownGroup {
             fn then<A, B>(known: Option<Known<A>>, make: impl FnOnce(A) -> B) -> Option<Known<B>> {
@@ -298,7 +301,7 @@ mod tests {
                 environment_tag: tag,
                 fingerprint: then(fingerprint, Fingerprint::from_bytes),
                 last_rotated: last_rotated.map(|(at, by)| LastRotated { at, by }),
-                created_at: None,
+                created_at,
                 last_seen,
             }
         }
