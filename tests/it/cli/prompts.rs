@@ -3,11 +3,18 @@
 use std::{
     io::{Read, Write},
     process::Child,
+    sync::mpsc::{self, RecvTimeoutError},
+    thread,
+    time::Duration,
 };
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::desk::Desk;
+
+/// Whoever asks more than was expected waits no longer for an answer.
+const DEADLINE: Duration = Duration::from_mins(1);
 
 /// Whether what is shown asks for the next answer.
 pub(super) type Asks<'a> = &'a dyn Fn(&str) -> bool;
@@ -65,6 +72,13 @@ pub(super) fn talk(
         command = command.env(name, value.expect("set"));
     }
     let mut child: Child = command.spawn(pts).expect("it starts");
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let (ended, end) = mpsc::channel::<()>();
+    let watching = thread::spawn(move || {
+        if end.recv_timeout(DEADLINE) == Err(RecvTimeoutError::Timeout) {
+            let _ = kill_process(pid.expect("a process"), Signal::KILL);
+        }
+    });
     let mut shown = Vec::new();
     // Where the text begins in which the next question is looked for.
     let mut from = 0;
@@ -82,6 +96,8 @@ pub(super) fn talk(
             next = steps.next();
         }
     }
+    drop(ended);
+    watching.join().expect("no panic");
     let code = child.wait().expect("it ran").code();
     let shown = String::from_utf8_lossy(&shown).into_owned();
     assert!(next.is_none(), "it did not ask for all: {shown}");

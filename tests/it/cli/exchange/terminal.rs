@@ -120,6 +120,9 @@ async fn a_profile_is_asked_for_word_by_word() {
             ("Environment: Customer, Testing", "Testing\r"),
             ("variable, file, command or keyring?", "variable\r"),
             ("Name of the variable:", "EU_KEY\r"),
+            ("that an update leaves out:", "\r"),
+            ("its stored properties?", "\r"),
+            ("but through this directory?", "\r"),
         ],
     );
     assert_eq!(code, Some(0), "{shown}");
@@ -145,16 +148,22 @@ async fn a_profile_is_asked_for_word_by_word() {
     }
 
     // What cannot be reached is written only where a person says so.
-    for (typed, code) in [("n\r", 5), ("y\r", 0)] {
+    let facts = [
+        ("that an update leaves out:", "\r"),
+        ("its stored properties?", "\r"),
+        ("but through this directory?", "\r"),
+    ];
+    for (typed, code, asked) in [("n\r", 5, &[][..]), ("y\r", 0, &facts)] {
+        let steps = [
+            ("Environment: Customer, Testing", "Customer\r"),
+            ("variable, file, command or keyring?", "command\r"),
+            ("Command, for example", "echo a-key\r"),
+            ("all the same? [y/N]", typed),
+        ];
         let (shown, ended) = dialogue(
             &desk,
             &["profile", "add", "dead", "--base-url", "http://127.0.0.1:1"],
-            &[
-                ("Environment: Customer, Testing", "Customer\r"),
-                ("variable, file, command or keyring?", "command\r"),
-                ("Command, for example", "echo a-key\r"),
-                ("all the same? [y/N]", typed),
-            ],
+            &[&steps, asked].concat(),
         );
         assert_eq!(ended, Some(code), "{shown}");
         let is_there = std::fs::read_to_string(&config)
