@@ -150,7 +150,7 @@ impl Exit {
     fn of_place(problem: &PlaceProblem) -> Self {
         if problem.is_of_the_key() {
             Self::Key
-        } else if problem.is_alarm() {
+        } else if problem.is_alarm() || problem.is_of_the_moment() {
             Self::Guarded
         } else {
             Self::Usage

@@ -140,7 +140,7 @@ pub(super) async fn check_screen(
         for (number, row, planned) in planned(session, left).await? {
             shown.takes(number, &row, &planned);
             if shown.plan.all() <= NAMED {
-                let word = word(sending, planned.need).replace('_', " ");
+                let word = told(word(sending, planned.need));
                 writeln!(named, "  {word} {}", visible(row.id.as_str()))
                     .expect("a String takes it");
             }
@@ -183,16 +183,19 @@ pub(in crate::cli) fn in_words(sending: Sending, plan: Plan) -> String {
             || *word == "create" && sending.create
             || *word == "update" && sending.update
     };
-    // Nobody has read them: that they are unchanged would be too much to say.
-    let told = |word: &str| match word {
-        "unchanged" => "as last known".to_owned(),
-        word => word.replace('_', " "),
-    };
     let parts: Vec<_> = counts
         .filter(is_said)
         .map(|(word, count)| format!("{} {count}", told(word)))
         .collect();
     parts.join(", ")
+}
+
+/// A [`word`] for people. Nobody has read the rest: that it is unchanged would be too much to say.
+fn told(word: &str) -> String {
+    match word {
+        "unchanged" => "as last known".to_owned(),
+        word => word.replace('_', " "),
+    }
 }
 
 /// How many rows of each [`word`].

@@ -17,7 +17,10 @@ pub(super) struct Counts {
     created: usize,
     existed: usize,
     updated: usize,
+    /// Read in this run.
     unchanged: usize,
+    /// As wanted by what is known; nobody read it now.
+    as_known: usize,
     failed: usize,
     unknown: usize,
     pub(super) done_before: usize,
@@ -31,6 +34,7 @@ impl Counts {
             (RowEnd::Done { .. }, "created") => &mut self.created,
             (RowEnd::Done { .. }, "existed") => &mut self.existed,
             (RowEnd::Done { .. }, "updated") => &mut self.updated,
+            (RowEnd::Done { read_at: None, .. }, "unchanged") => &mut self.as_known,
             (RowEnd::Done { .. }, "unchanged") => &mut self.unchanged,
             _ => &mut self.failed,
         };
@@ -38,7 +42,12 @@ impl Counts {
     }
 
     pub(super) fn done(&self) -> usize {
-        self.created + self.existed + self.updated + self.unchanged + self.done_before
+        self.created
+            + self.existed
+            + self.updated
+            + self.unchanged
+            + self.as_known
+            + self.done_before
     }
 
     pub(super) fn ended(&self) -> usize {
@@ -50,16 +59,26 @@ impl Counts {
             ("created", self.created),
             ("existed", self.existed),
             ("updated", self.updated),
-            ("unchanged", self.unchanged),
+            ("unchanged", self.unchanged + self.as_known),
             ("failed", self.failed),
             ("unknown", self.unknown),
             ("done_before", self.done_before),
         ]
     }
 
+    /// For people: what was not read is not called unchanged.
+    fn told(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        let unchanged = ("unchanged", self.unchanged);
+        let as_known = ("as last known", self.as_known);
+        let parts = self.parts().into_iter();
+        parts
+            .filter(|(name, _)| *name != "unchanged")
+            .chain([unchanged, as_known])
+    }
+
     /// Those that are not zero.
     pub(super) fn words(&self) -> String {
-        words(self.parts())
+        words(self.told())
     }
 }
 
@@ -154,11 +173,10 @@ impl Run {
                 "the same command again goes on with what is not done; nothing that is done is sent twice".into(),
             );
         }
-        let sum = self.counts.parts().into_iter();
-        let sum = sum.chain([("not_started", not_started)]);
+        let not_started = [("not_started", not_started)];
         if as_json {
             let mut value = json!({"rows": rows});
-            for (name, count) in sum {
+            for (name, count) in self.counts.parts().into_iter().chain(not_started) {
                 value[name] = count.into();
             }
             value["stopped"] = json!(self.stopped);
@@ -168,7 +186,7 @@ impl Run {
         if let Some(stopped) = &self.stopped {
             teller.alarm(format!("! {stopped}"));
         }
-        let words = words(sum);
+        let words = words(self.counts.told().chain(not_started));
         let comma = if words.is_empty() { "" } else { "; " };
         teller.result(format!("{words}{comma}{rows} rows"));
     }

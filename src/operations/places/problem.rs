@@ -74,6 +74,16 @@ impl PlaceProblem {
         matches!(self, Self::NotProven { .. } | Self::Alarmed { .. })
     }
 
+    /// Somebody else is at work there; later it may be done.
+    pub fn is_of_the_moment(&self) -> bool {
+        matches!(
+            self,
+            Self::Refused {
+                refusal: Refusal::UnderWay { .. }
+            }
+        )
+    }
+
     /// It concerns which place the API key belongs to.
     pub fn is_of_the_key(&self) -> bool {
         match self {

@@ -59,7 +59,7 @@ async fn a_second_run_changes_nothing() {
     assert!(
         human
             .out
-            .contains("1 created, 1 updated, 1 unchanged; 3 rows"),
+            .contains("1 created, 1 updated, 1 as last known; 3 rows"),
         "{}",
         human.out
     );
@@ -71,7 +71,11 @@ async fn a_second_run_changes_nothing() {
     let before = desk.json(0, &["history"]).await;
     let again = desk.run(&apply).await;
     assert_eq!(again.code, 0, "{}", again.err);
-    assert!(again.out.contains("3 unchanged; 3 rows"), "{}", again.out);
+    assert!(
+        again.out.contains("3 as last known; 3 rows"),
+        "{}",
+        again.out
+    );
     assert_eq!(desk.json(0, &["history"]).await, before, "nothing was sent");
 }
 

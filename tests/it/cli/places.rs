@@ -104,7 +104,12 @@ async fn doctor_tells_of_places_and_of_each_thing_that_waits() {
     )
     .await;
     desk.json(0, &["profile", "bind", "live", "--undo"]).await;
-    let report = desk.json(0, &["doctor"]).await;
+    let report = desk.json(4, &["doctor"]).await;
+    one(
+        &report,
+        "nothing was sent. Known: live (1 group)",
+        &["problem: ", "--new-environment"],
+    );
     one(
         &report,
         "was taken back",

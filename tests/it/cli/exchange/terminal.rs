@@ -55,7 +55,7 @@ async fn only_the_exact_words_send_anything() {
     // Nothing differs now: nothing is asked.
     let (shown, code) = dialogue(&desk, &["apply", &file], &[]);
     assert_eq!(code, Some(0), "{shown}");
-    assert!(shown.contains("2 unchanged; 2 rows"), "{shown}");
+    assert!(shown.contains("2 as last known; 2 rows"), "{shown}");
     assert_eq!(methods(&service).len(), 2);
 }
 
