@@ -32,7 +32,7 @@ pub use comfort::{Colour, Comfort, Ground, Role};
 pub use environment::Environment;
 pub use error::{ConfigError, Problem};
 pub use key::{KeyError, given as given_key};
-pub use name::nearest;
+pub use name::{nearest, objection};
 pub use profile::{HandOffCommand, KeySource, Profile};
 pub use rebound::{Rebound, Spot};
 pub use settings::{Overrides, Settings, directory_of, file_of};

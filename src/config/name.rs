@@ -8,8 +8,8 @@ use super::scrub::looks_like_a_key;
 
 const LONGEST_NAME: usize = 64;
 
-/// Says what is wrong with a profile's or an operator's name; it stands in the history and on every screen.
-pub(super) fn objection(name: &str) -> Option<String> {
+/// Says what is wrong with a profile's, a place's or an operator's name; it stands in the history and on every screen.
+pub fn objection(name: &str) -> Option<String> {
     if name.trim().is_empty() {
         return Some("is empty; give it a name".into());
     }

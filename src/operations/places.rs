@@ -11,6 +11,7 @@ pub use problem::PlaceProblem;
 use super::{Failure, Operations};
 use crate::{
     api::wire::GroupRequest,
+    config::objection,
     directory::{
         Alarm, Answer, Binding, Bound, Caller, DirectoryError, Gate, KeyId, KeyState, OtherPlace,
         Place, PlaceEvent, PlaceId,
@@ -286,6 +287,9 @@ impl Operations {
 
     /// Gives a place another name.
     pub async fn rename_place(&self, place: &Place, name: &str) -> Result<(), Failure> {
+        if let Some(why) = objection(name) {
+            return Err(PlaceProblem::BadName { why }.into());
+        }
         let renamed = self
             .directory()
             .rename_place(place.id, name, self.now(), self.operator())

@@ -88,12 +88,14 @@ fn judge(visit: &Visit, tmux: Option<&str>, report: &mut Report) {
         Some((columns, rows)) => report.ok(AREA, format!("{columns} columns, {rows} rows")),
         None => {}
     }
-    if term.is_empty() || term == "dumb" {
-        report.note(
-            AREA,
-            "TERM is not set or dumb: the console appends lines instead of drawing",
-            "Set TERM to what your terminal is, for example xterm-256color.",
-        );
+    let poor = match term.as_str() {
+        "" => Some("TERM is not set: what the terminal can do is not known"),
+        "dumb" => Some("TERM is dumb: the console cannot place text, and opens only with --plain"),
+        _ => None,
+    };
+    if let Some(poor) = poor {
+        let advice = "Set TERM to what your terminal is, for example xterm-256color.";
+        report.note(AREA, poor, advice);
     }
     let colours = match (colour, variable("NO_COLOR").is_some()) {
         (false, true) => "no colours, because NO_COLOR is set".into(),
@@ -250,7 +252,7 @@ mod tests {
             "would not open here",
             "79 columns and 24 rows",
             "drawn in ASCII",
-            "TERM is not set or dumb",
+            "opens only with --plain",
             "has no clipboard",
         ] {
             assert_eq!(severity(&all, words), Severity::Note, "{words}");

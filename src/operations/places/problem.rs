@@ -1,6 +1,7 @@
 //! Why nothing is sent before a person has said something about the place, in words that say what to type.
 
 use crate::{
+    config::scrub::shown,
     directory::{Alarm, Question, Refusal, STILL_UNDER_WAY, Why},
     domain::{group::UserGroupId, text::visible},
 };
@@ -62,8 +63,13 @@ pub enum PlaceProblem {
     Alarmed { place: String, alarms: Vec<Alarm> },
     #[error("{}; nothing was changed", refused(refusal))]
     Refused { refusal: Refusal },
-    #[error("there is no place {name}; nothing was changed. `groupdesk place list` names them")]
+    #[error(
+        "there is no place {}; nothing was changed. `groupdesk place list` names them",
+        shown(name)
+    )]
     NoPlace { name: String },
+    #[error("the new name {why}; nothing was changed")]
+    BadName { why: String },
     #[error("another place has the name {name}; nothing was changed")]
     NameTaken { name: String },
 }
@@ -94,6 +100,7 @@ impl PlaceProblem {
             | Self::Alarmed { .. }
             | Self::Refused { .. }
             | Self::NoPlace { .. }
+            | Self::BadName { .. }
             | Self::NameTaken { .. } => false,
         }
     }

@@ -221,3 +221,28 @@ async fn a_hand_off_is_run_by_the_profile_that_began_it_or_where_a_person_says_s
     let listed = desk.json(0, &[&live[..], &failed].concat()).await;
     assert_eq!(listed[0]["due_in"], "second", "{listed}");
 }
+
+#[tokio::test]
+async fn a_key_in_place_of_a_name_is_refused_and_not_repeated() {
+    const KEY: &str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b";
+    let (desk, _serving, _) = served().await;
+    for arguments in [
+        ["place", "rename", "live", KEY],
+        ["place", "rename", KEY, "live"],
+        ["place", "merge", KEY, "live"],
+        ["profile", "bind", KEY, "--new-environment"],
+    ] {
+        let ran = desk.run(&arguments).await;
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(
+            !ran.err.contains(KEY) && !ran.out.contains(KEY),
+            "{}",
+            ran.err
+        );
+    }
+    let ran = desk.run(&["place", "show", KEY]).await;
+    assert!(ran.code == 2 && !ran.err.contains(KEY), "{}", ran.err);
+    desk.json(0, &["place", "rename", "live", "europe"]).await;
+    let listed = desk.json(0, &["place", "list"]).await;
+    assert_eq!(listed[0]["place"], "europe", "{listed}");
+}

@@ -170,6 +170,7 @@ fn stage(problem: &PlaceProblem) -> Option<Stage> {
         | PlaceProblem::NoProof { .. }
         | PlaceProblem::Refused { .. }
         | PlaceProblem::NoPlace { .. }
+        | PlaceProblem::BadName { .. }
         | PlaceProblem::NameTaken { .. } => None,
     }
 }
