@@ -174,7 +174,7 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Asked<'_>, secrets: &[&str]) -> Ve
         let redirect = unclear::redirect(status, exchange.url, exchange.location, &scrub);
         return Verdict::Unclear(redirect);
     }
-    let mut body = parse(exchange);
+    let mut body = parse(status, exchange.content_type, exchange.body);
     if let Some(token) = body.as_deref().ok().and_then(token_text) {
         scrub.add(token);
     }

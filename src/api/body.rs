@@ -1,19 +1,22 @@
 //! The body of an answer as JSON, read strictly: what could be read in two ways is not believed, and what would take
 //! many times its room is not taken in.
 
-use super::{answer::Exchange, unclear::Unclear, wiped::Answered};
+use super::{unclear::Unclear, wiped::Answered};
 use crate::domain::{
     size::MOST_ANSWERED,
     strict_json::{self, Wrong},
 };
 
-pub(super) fn parse(exchange: &Exchange<'_>) -> Result<Answered, Unclear> {
-    let status = exchange.status;
+/// `body` is the whole one, decompressed.
+pub(super) fn parse(
+    status: u16,
+    content_type: Option<&str>,
+    body: &[u8],
+) -> Result<Answered, Unclear> {
     // RFC 8259, section 8.1: a parser may ignore a byte order mark.
-    let body = exchange
-        .body
+    let body = body
         .strip_prefix(b"\xef\xbb\xbf")
-        .unwrap_or(exchange.body)
+        .unwrap_or(body)
         .trim_ascii();
     if body.is_empty() {
         return Err(Unclear::Empty { status });
@@ -29,7 +32,7 @@ pub(super) fn parse(exchange: &Exchange<'_>) -> Result<Answered, Unclear> {
             status,
             limit: MOST_ANSWERED,
         },
-        Wrong::NotJson { .. } if is_page(exchange, body) => Unclear::WebPage { status },
+        Wrong::NotJson { .. } if is_page(content_type, body) => Unclear::WebPage { status },
         // The position only: serde's texts quote values (trap 9).
         Wrong::NotJson {
             line,
@@ -44,8 +47,8 @@ pub(super) fn parse(exchange: &Exchange<'_>) -> Result<Answered, Unclear> {
     })
 }
 
-fn is_page(exchange: &Exchange<'_>, body: &[u8]) -> bool {
-    let named = exchange.content_type.is_some_and(|kind| {
+fn is_page(content_type: Option<&str>, body: &[u8]) -> bool {
+    let named = content_type.is_some_and(|kind| {
         let kind = kind.trim_start().to_ascii_lowercase();
         kind.starts_with("text/html")
     });

@@ -289,7 +289,7 @@ impl Client {
         let exchange = self.inner.exchange(call, body, asked, &mut came);
         let result = SendBy::during(self.send_by.clone(), exchange).await;
         if let Some(note) = note {
-            note.end(&result, came.as_ref());
+            note.end(result.as_ref().map(|reply| &reply.verdict), came.as_ref());
         }
         result
     }

@@ -7,32 +7,19 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use super::{wiped::Answered, words::without};
+use super::{
+    secret_text::{DISGUISED, MASK, SHORTEST, behind_names, names_a_secret, undisguised, without},
+    wiped::Answered,
+};
 
-/// What stands in the place of a secret.
-pub const MASK: &str = "****";
 /// Most of a body that is kept, in bytes of its masked text.
 pub const KEPT: usize = 16 * 1024;
 /// Most of a body that is looked through.
 const WINDOW: usize = 64 * 1024;
-/// Shorter texts are no secrets anywhere but below a key that says so.
-const SHORTEST: usize = 4;
 /// A run of hex digits this long is taken for a token.
 const TOKEN_LIKE: usize = 32;
 /// Tokens of this session that are remembered, to be recognised anywhere.
 const REMEMBERED: usize = 512;
-/// Words in the names of what is secret.
-const SECRET_WORDS: [&str; 8] = [
-    "token",
-    "secret",
-    "passw",
-    "api_key",
-    "apikey",
-    "api-key",
-    "authorization",
-    "credential",
-];
-pub(super) const DISGUISED: &str = "(not shown: a secret stands in it in disguise)";
 
 /// The tokens that went over the line, newest last; wiped when they go.
 #[derive(Default)]
@@ -136,11 +123,6 @@ impl Secret<'_> {
 
 fn window(body: &[u8]) -> &[u8] {
     &body[..body.len().min(WINDOW)]
-}
-
-fn names_a_secret(key: &str) -> bool {
-    let key = key.to_ascii_lowercase();
-    SECRET_WORDS.iter().any(|word| key.contains(word))
 }
 
 impl Mask<'_> {
@@ -268,124 +250,6 @@ impl Mask<'_> {
 
 fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).expect("JSON serialises")
-}
-
-/// The text with its escapes resolved, in every way that makes another text of it.
-pub(super) fn undisguised(text: &str) -> impl Iterator<Item = String> {
-    let ways = [
-        decoded(text, "%", 2, ""),
-        decoded(text, "\\u", 4, ""),
-        decoded(text, "&#x", 0, ";"),
-        decimal(text),
-        text.replace("\\\"", "\"").replace("\\\\", "\\"),
-    ];
-    ways.into_iter().filter(move |plain| plain != text)
-}
-
-/// With escapes such as `%63` or `\u0063` resolved, as far as they mean ASCII.
-fn decoded(text: &str, before: &str, digits: usize, after: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(before) {
-        plain.push_str(&rest[..at]);
-        let code = &rest[at + before.len()..];
-        let length = if digits > 0 {
-            digits
-        } else {
-            code.find(|c: char| !c.is_ascii_hexdigit())
-                .unwrap_or(code.len())
-        };
-        let number = code
-            .get(..length)
-            .and_then(|code| u8::from_str_radix(code.trim_start_matches('0'), 16).ok());
-        if let Some(byte) = number.filter(u8::is_ascii) {
-            plain.push(char::from(byte));
-            rest = &code[length..];
-            rest = rest.strip_prefix(after).unwrap_or(rest);
-        } else {
-            plain.push_str(before);
-            rest = code;
-        }
-    }
-    plain.push_str(rest);
-    plain
-}
-
-/// With `&#99;` resolved.
-fn decimal(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("&#") {
-        plain.push_str(&rest[..at]);
-        let code = &rest[at + 2..];
-        let length = code
-            .find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(code.len());
-        if let Some(byte) = code[..length].parse::<u8>().ok().filter(u8::is_ascii) {
-            plain.push(char::from(byte));
-            rest = &code[length..];
-            rest = rest.strip_prefix(';').unwrap_or(rest);
-        } else {
-            plain.push_str("&#");
-            rest = code;
-        }
-    }
-    plain.push_str(rest);
-    plain
-}
-
-/// Hides what follows `"token": "` and `token=`, also where it never ends.
-pub(super) fn behind_names(text: &str) -> String {
-    let low = text.to_ascii_lowercase();
-    // The end of the next one of each, so that every word is looked for once over the text.
-    let next = |word: &str, from: usize| low[from..].find(word).map(|at| from + at + word.len());
-    let mut ends = SECRET_WORDS.map(|word| next(word, 0));
-    let mut kept = String::with_capacity(text.len());
-    let mut from = 0;
-    loop {
-        for (end, word) in ends.iter_mut().zip(SECRET_WORDS) {
-            if end.is_some_and(|end| end < from + word.len()) {
-                *end = next(word, from);
-            }
-        }
-        let Some(found) = ends.iter().flatten().min().copied() else {
-            break;
-        };
-        let rest = &text[found..];
-        let name = rest
-            .find(|c: char| !(c.is_alphanumeric() || "_-".contains(c)))
-            .unwrap_or(rest.len());
-        let separator = &rest[name..];
-        let value = separator
-            .find(|c: char| !"\"'\\ \t\r\n:=>".contains(c))
-            .unwrap_or(separator.len());
-        let between = &separator[..value];
-        let value_at = found + name + value;
-        kept.push_str(&text[from..value_at]);
-        from = value_at;
-        if !between.contains([':', '=']) {
-            continue;
-        }
-        let is_quoted = between.trim_end_matches('\\').ends_with(['"', '\'']);
-        let rest = &text[value_at..];
-        let end = if is_quoted {
-            rest.find(['"', '\'', '\\']).unwrap_or(rest.len())
-        } else {
-            rest.find(|c: char| c.is_whitespace() || "\"'<>&,;}])\\".contains(c))
-                .unwrap_or(rest.len())
-        };
-        let word = &rest[..end];
-        // Prose such as `current_token: this field is required` stays.
-        let is_secret = is_quoted
-            || word.len() >= 20
-            || word.len() >= SHORTEST && word.contains(|c: char| c.is_ascii_digit());
-        if is_secret && !word.is_empty() && !word.starts_with(MASK) {
-            kept.push_str(MASK);
-            from = value_at + end;
-        }
-    }
-    kept.push_str(&text[from..]);
-    kept
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod receiving;
 pub mod recording;
 mod retry_after;
 pub mod rotation;
+mod secret_text;
 pub mod secure;
 pub mod send_by;
 pub mod unclear;

@@ -10,13 +10,15 @@ use std::{
 use reqwest::header::{self, HeaderMap, HeaderName};
 use tokio::sync::mpsc;
 
-pub use super::masking::{Body, KEPT, MASK};
 use super::{
     answer::{Asked, Verdict},
-    client::Reply,
     failure::{Call, CallError},
     masking::{Mask, Seen},
     wiped::Buffer,
+};
+pub use super::{
+    masking::{Body, KEPT},
+    secret_text::MASK,
 };
 use crate::domain::group::UserGroupId;
 
@@ -167,7 +169,7 @@ impl<'c> Note<'c> {
         }
     }
 
-    pub(super) fn end(mut self, result: &Result<Reply, CallError>, came: Option<&Came>) {
+    pub(super) fn end(mut self, result: Result<&Verdict, &CallError>, came: Option<&Came>) {
         let Some(mut recorded) = self.recorded.take() else {
             return;
         };
@@ -206,16 +208,16 @@ impl Drop for Note<'_> {
     }
 }
 
-fn judged(result: &Result<Reply, CallError>) -> (Sort, String) {
+fn judged(result: Result<&Verdict, &CallError>) -> (Sort, String) {
     match result {
-        Ok(reply) => {
-            let sort = match &reply.verdict {
+        Ok(verdict) => {
+            let sort = match verdict {
                 Verdict::Success(_) => Sort::Done,
                 Verdict::SameToken(_) => Sort::SameToken,
                 Verdict::Refused { .. } => Sort::Refused,
                 Verdict::Unclear(_) => Sort::Unclear,
             };
-            (sort, reply.verdict.explain().unwrap_or_default())
+            (sort, verdict.explain().unwrap_or_default())
         }
         Err(error @ CallError::NotSent { .. }) => (Sort::NotSent, error.to_string()),
         Err(error @ CallError::Lost { .. }) => (Sort::Lost, error.to_string()),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::masking::{DISGUISED, behind_names, undisguised};
+use super::secret_text::{DISGUISED, behind_names, undisguised, without};
 use crate::domain::text;
 
 /// Longest text quoted from the service, in characters.
@@ -71,20 +71,6 @@ impl<'a> Scrub<'a> {
         short.push('…');
         short
     }
-}
-
-/// Lower-casing ASCII keeps every byte position, so the places found there hold for the text itself.
-pub(super) fn without(text: &str, secret: &str, hidden: &str) -> String {
-    let (low, wanted) = (text.to_ascii_lowercase(), secret.to_ascii_lowercase());
-    let mut kept = String::with_capacity(text.len());
-    let mut from = 0;
-    for (at, _) in low.match_indices(&wanted) {
-        kept.push_str(&text[from..at]);
-        kept.push_str(hidden);
-        from = at + wanted.len();
-    }
-    kept.push_str(&text[from..]);
-    kept
 }
 
 fn without_hex(text: &str) -> String {
