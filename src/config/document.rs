@@ -6,12 +6,19 @@ use toml::de::{DeArray, DeTable, DeValue};
 use super::{
     error::{Problem, meant},
     name::nearest,
-    rebound::Spot,
     scrub::shown,
 };
 
 /// A file full of errors helps nobody.
 const MOST_PROBLEMS: usize = 20;
+
+/// Where something stands in the file; both count from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Spot {
+    pub line: usize,
+    /// In characters.
+    pub column: usize,
+}
 
 /// Everything found wrong so far, with byte offsets that become lines at the end.
 pub(super) struct Problems<'t> {

@@ -9,13 +9,13 @@ use std::{
 };
 
 use super::{
-    environment::Environment,
+    environment::{Environment, Surroundings},
     error::ConfigError,
     file,
     files::{private_folder, write_new_private},
     new_profile::{Field, NewProfile, key},
     profile::Profile,
-    schema::{self, Surroundings, Written},
+    schema::{self, Written},
     scrub::shown,
     settings::{Overrides, file_of, unknown},
 };

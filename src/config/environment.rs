@@ -5,6 +5,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::{OsStr, OsString},
     fmt,
+    path::Path,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -62,6 +63,14 @@ impl Environment {
             .filter(|(name, _)| !is_key(name))
             .collect()
     }
+}
+
+/// Where relative files and `~` lead.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings<'e> {
+    /// The folder of the configuration file.
+    pub(super) folder: &'e Path,
+    pub(super) env: &'e Environment,
 }
 
 impl fmt::Debug for Environment {

@@ -11,9 +11,9 @@ use rustix::fs::OFlags;
 
 use super::{
     document::place,
-    environment::Environment,
+    environment::{Environment, Surroundings},
     error::ConfigError,
-    schema::{self, Surroundings, Written},
+    schema::{self, Written},
 };
 
 const LARGEST: u64 = 1024 * 1024;

@@ -8,9 +8,9 @@ use toml::de::{DeTable, DeValue};
 use super::{
     document::{Placed, Problems, Section, texts},
     duration,
+    environment::Surroundings,
     key_source::{command_source, key_in_the_file},
     profile::{HandOffCommand, KeySource},
-    schema::Surroundings,
 };
 
 const TIMEOUT: Duration = Duration::from_secs(30);

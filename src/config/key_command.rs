@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 
 use super::{
     environment::Environment,
-    key::{LARGEST, Missing},
+    key_error::{LARGEST, Missing},
     process_group::ProcessGroup,
     scrub::shown,
 };

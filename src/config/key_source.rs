@@ -5,11 +5,11 @@ use toml::de::{DeTable, DeValue};
 
 use super::{
     document::{Entry, Placed, Problems, Section, texts},
+    environment::Surroundings,
     error::meant,
     name::{nearest, objection},
     paths,
     profile::KeySource,
-    schema::Surroundings,
     scrub::looks_like_a_key,
 };
 use crate::domain::age;

@@ -7,9 +7,9 @@ use toml::Value;
 
 use super::{
     address::DEFAULT_PATH,
-    environment::Environment,
+    environment::{Environment, Surroundings},
     profile::{KeySource, Profile},
-    schema::{self, Surroundings},
+    schema,
 };
 use crate::domain::group::EnvironmentTag;
 

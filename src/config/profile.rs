@@ -2,13 +2,12 @@
 
 use std::{fmt, path::PathBuf, time::Duration};
 
-use super::{
-    address::DEFAULT_PATH,
-    guard::Guard,
-    schema::{CONNECT_TIMEOUT, MAX_BULK, TIMEOUT},
-    scrub::shown,
-};
+use super::{address::DEFAULT_PATH, guard::Guard, scrub::shown};
 use crate::domain::group::EnvironmentTag;
+
+pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const MAX_BULK: usize = 500;
 
 /// Where an API key comes from. The key itself is never part of a configuration.
 #[derive(Clone, PartialEq, Eq)]

@@ -3,15 +3,7 @@
 
 use toml::de::DeValue;
 
-use super::document::{Entry, Placed, Problems, Section};
-
-/// Where something stands in the file; both count from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Spot {
-    pub line: usize,
-    /// In characters.
-    pub column: usize,
-}
+use super::document::{Entry, Placed, Problems, Section, Spot};
 
 /// `name = ["key", …]` below `[keys.PLACE]`.
 #[derive(Debug, Clone, PartialEq, Eq)]

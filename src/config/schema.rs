@@ -1,10 +1,7 @@
 //! What may stand in `config.toml`: its keys, their defaults, and the words for what is wrong with them. Pure: the
 //! text comes in, profiles or problems come out.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 
 use toml::de::{DeTable, DeValue};
 
@@ -13,22 +10,18 @@ use super::{
     comfort::{Comfort, comfort},
     document::{Entry, Placed, Problems, Section},
     duration,
-    environment::Environment,
+    environment::Surroundings,
     error::{Problem, meant},
     guard::guards,
     handoff::handoff,
     key_source::{api_key, key_in_the_file},
     name::{nearest, objection},
     paths,
-    profile::Profile,
+    profile::{CONNECT_TIMEOUT, MAX_BULK, Profile, TIMEOUT},
     rebound::{self, Rebound},
     scrub::shown,
 };
 use crate::domain::{age, group::EnvironmentTag};
-
-pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
-pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-pub(super) const MAX_BULK: usize = 500;
 
 /// What the file says.
 #[derive(Debug, Default)]
@@ -40,14 +33,6 @@ pub(super) struct Written {
     pub(super) profiles: Vec<Profile>,
     /// In the order of the file; the console knows what they mean.
     pub(super) keys: Vec<Rebound>,
-}
-
-/// Where relative files and `~` lead.
-#[derive(Clone, Copy)]
-pub(super) struct Surroundings<'e> {
-    /// The folder of the configuration file.
-    pub(super) folder: &'e Path,
-    pub(super) env: &'e Environment,
 }
 
 /// Reads the text of a configuration file; all problems are reported together.

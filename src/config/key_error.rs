@@ -1,0 +1,65 @@
+//! Why there is no API key, in words that hold nothing of what was found.
+
+use std::{io, time::Duration};
+
+use super::keyring::KeyringError;
+
+/// Far more than any key; a file this long is another file.
+pub(super) const LARGEST: usize = 64 * 1024;
+
+/// Why there is no API key. Names the source, never what was found there.
+#[derive(Debug, thiserror::Error)]
+#[error("no API key from {from}: {why}")]
+pub struct KeyError {
+    /// The source in words.
+    pub(super) from: String,
+    pub(super) why: Missing,
+}
+
+impl KeyError {
+    /// As it may be shown to strangers: without what a command said.
+    pub fn without_words(&self) -> String {
+        match &self.why {
+            Missing::Failed { ending, .. } => {
+                format!("no API key from {}: it ended with {ending}", self.from)
+            }
+            _ => self.to_string(),
+        }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Missing {
+    #[error("it is not set; export it, or name another source as api_key of the profile")]
+    NotSet,
+    #[error("it cannot be read: {0}")]
+    Unreadable(io::Error),
+    #[error("it is not a regular file; name another one")]
+    NotAFile,
+    #[error("other users can read or change it (mode {0:04o}); run chmod 600 on it")]
+    TooOpen(u32),
+    #[error(
+        "it belongs to another user (number {0}), who can read and change it; use a file of your own, mode 600"
+    )]
+    NotOurs(u32),
+    #[error("it holds more than 64 KiB, which is no API key; name another source")]
+    TooMuch,
+    #[error("it cannot be started: {0}")]
+    NotStarted(io::Error),
+    #[error("it did not end within {} ms and was stopped; run it by hand to see what it waits for", .0.as_millis())]
+    TimedOut(Duration),
+    #[error("it ended with {ending}{last_words}")]
+    Failed { ending: String, last_words: String },
+    #[error("it is empty; put the key on its first line")]
+    Empty,
+    #[error(
+        "it holds a space or a character that no key has; give the key alone, without the word Token"
+    )]
+    NotAKey,
+    #[error("it holds more than 4 KiB on its first line, which is no API key")]
+    TooLong,
+    #[error("{0}")]
+    Keyring(KeyringError),
+    #[error("the task that read it was lost; try again")]
+    Lost,
+}
