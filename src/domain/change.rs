@@ -1,11 +1,12 @@
 //! The difference between what is known and what is wanted, field by field, and the three-way difference when
 //! somebody else changed the group meanwhile (hazard 4 of docs/design/service.md): what a person reviews.
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{
     group::{Mapping, Properties},
-    known::{Known, KnownGroup, Source},
+    known::{Known, KnownGroup, Source, Taken, take},
 };
 
 /// The three fields a person can set. `None`: the field is left out of the request.
@@ -45,6 +46,19 @@ impl Wanted {
             mapping: self.mapping.clone().or_else(|| base.mapping.clone()),
             properties: self.properties.clone().or_else(|| base.properties.clone()),
         }
+    }
+}
+
+impl KnownGroup {
+    /// Takes in what a file says: only where nothing is known, or nothing but what another file said.
+    pub fn import(&mut self, said: &Wanted, at: Timestamp, by: &str) -> Taken {
+        let from = (at, by);
+        let taken = [
+            take(&mut self.name, said.name.as_ref(), from),
+            take(&mut self.mapping, said.mapping.as_ref(), from),
+            take(&mut self.properties, said.properties.as_ref(), from),
+        ];
+        taken.into_iter().max().unwrap_or(Taken::Unchanged)
     }
 }
 

@@ -4,7 +4,6 @@
 use jiff::Timestamp;
 
 use super::{
-    change::Wanted,
     group::{EnvironmentTag, Mapping, Properties, UserGroupId},
     token::Fingerprint,
 };
@@ -188,17 +187,6 @@ impl KnownGroup {
         noticed
     }
 
-    /// Takes in what a file says: only where nothing is known, or nothing but what another file said.
-    pub fn import(&mut self, said: &Wanted, at: Timestamp, by: &str) -> Taken {
-        let from = (at, by);
-        let taken = [
-            take(&mut self.name, said.name.as_ref(), from),
-            take(&mut self.mapping, said.mapping.as_ref(), from),
-            take(&mut self.properties, said.properties.as_ref(), from),
-        ];
-        taken.into_iter().max().unwrap_or(Taken::Unchanged)
-    }
-
     /// The name where one is known, else the id.
     pub fn title(&self) -> &str {
         self.name
@@ -231,7 +219,8 @@ impl Taken {
     }
 }
 
-fn take<T: Clone + PartialEq>(
+/// Takes in what a file says of one field, and whether that was learnt.
+pub(super) fn take<T: Clone + PartialEq>(
     slot: &mut Option<Known<T>>,
     said: Option<&T>,
     (at, by): (Timestamp, &str),

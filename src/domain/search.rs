@@ -8,6 +8,7 @@ mod itself;
 mod order;
 mod plain;
 mod query;
+mod sorted;
 #[cfg(test)]
 mod tests;
 mod together;

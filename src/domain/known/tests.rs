@@ -1,6 +1,7 @@
 //! What an exchange or a file changes in what is known.
 
 use super::*;
+use crate::domain::change::Wanted;
 
 fn lesson(returned: Option<Returned>) -> Lesson {
     Lesson {

@@ -5,7 +5,6 @@ use indexmap::IndexSet;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::whole;
 use crate::domain::{
     known::KnownGroup,
     text::{visible, width},
@@ -16,6 +15,9 @@ use crate::domain::{
 pub(super) const UNIT: char = '\u{1f}';
 pub(super) const JSON: char = '\u{1d}';
 pub(super) const RECORD: char = '\u{1e}';
+
+/// In the place of the rest: the group is one of the odd ones.
+pub(super) const ODD: u32 = 1 << 31;
 
 /// A count that is not known.
 const UNKNOWN: u32 = u32::MAX;
@@ -35,7 +37,7 @@ pub(super) struct Row {
     pub(super) properties: u32,
     mapped: u32,
     keys: u32,
-    /// Where the rest begins, see [`whole`].
+    /// Where the rest begins, or which of the odd ones it is.
     pub(super) rest: u32,
     /// Microseconds.
     rotated: i64,
@@ -58,7 +60,8 @@ pub(super) struct Arena {
 }
 
 impl Arena {
-    pub(super) fn push(&mut self, group: &KnownGroup) {
+    /// Takes in the texts of a group; its row is complete once it says where the rest begins.
+    pub(super) fn texts(&mut self, group: &KnownGroup) -> Row {
         let start = self.text.len() as u32;
         if let Some(name) = &group.name {
             self.add(&name.value);
@@ -91,8 +94,10 @@ impl Arena {
         let properties = self.end();
         let count = |count: Option<usize>| count.map_or(UNKNOWN, |count| count as u32);
         let time = |at: Option<Timestamp>| at.map_or(NEVER, Timestamp::as_microsecond);
-        let rest = whole::keep(self, group);
-        self.rows.push(Row {
+        let title = cells(group.title());
+        let id_cells = cells(group.id.as_str());
+        self.widest = (self.widest.0.max(title), self.widest.1.max(id_cells));
+        Row {
             start,
             name,
             id,
@@ -103,14 +108,11 @@ impl Arena {
             properties,
             mapped: count(group.mapping.as_ref().map(|known| known.value.len())),
             keys: count(group.properties.as_ref().map(|known| known.value.len())),
-            rest,
+            rest: 0,
             rotated: time(group.last_rotated.as_ref().map(|last| last.at)),
             created: time(group.created_at),
             seen: time(group.last_seen),
-        });
-        let title = cells(group.title());
-        let id = cells(group.id.as_str());
-        self.widest = (self.widest.0.max(title), self.widest.1.max(id));
+        }
     }
 
     /// Whether so much more text can be numbered. What cannot is not searched.
@@ -266,7 +268,8 @@ impl<'a> Entry<'a> {
 
     /// The group itself where its texts cannot be told apart.
     pub(super) fn odd(self) -> Option<&'a KnownGroup> {
-        whole::odd(self.arena, self.row)
+        let rest = self.row.rest;
+        (rest & ODD != 0).then(|| &self.arena.odd[(rest & !ODD) as usize])
     }
 
     /// Whether a row of the mapping, schema id and data source id, is one.
@@ -290,11 +293,6 @@ impl<'a> Entry<'a> {
             Value::String(text) => is_one(key, text),
             other => is_one(key, &other.to_string()),
         })
-    }
-
-    /// All that is known of it, exactly as it was put in.
-    pub fn whole(self) -> KnownGroup {
-        whole::group(self)
     }
 }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use super::{
     arena::{Arena, Entry},
-    order,
+    sorted,
 };
 use crate::domain::{group::UserGroupId, known::KnownGroup};
 
@@ -61,7 +61,7 @@ impl Builder {
     pub fn finish(self) -> Index {
         let Self(mut arena) = self;
         arena.shrink_to_fit();
-        let by_name = order::by_name(&arena).into();
+        let by_name = sorted::by_name(&arena).into();
         Index {
             base: Arc::new(Base { arena, by_name }),
             fresh: Arc::default(),

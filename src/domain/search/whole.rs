@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::arena::{Arena, Entry, JSON, RECORD, Row, UNIT, pairs};
+use super::arena::{Arena, Entry, JSON, ODD, RECORD, UNIT, pairs};
 use crate::domain::{
     group::{EnvironmentTag, Mapping, Properties, UserGroupId},
     known::{Known, KnownGroup, LastRotated, Source},
@@ -15,8 +15,6 @@ use crate::domain::{
 const FIELDS: usize = 6;
 /// In the bits of what is known: who rotated last.
 const BY: u8 = 1 << FIELDS;
-/// In the place of the rest: the group is one of the odd ones.
-const ODD: u32 = 1 << 31;
 
 type Origin<'a> = (Source, Timestamp, &'a str);
 
@@ -24,9 +22,24 @@ fn origin<T>(known: Option<&Known<T>>) -> Option<Origin<'_>> {
     known.map(|known| (known.source, known.at, known.by.as_str()))
 }
 
+impl Arena {
+    pub(super) fn push(&mut self, group: &KnownGroup) {
+        let mut row = self.texts(group);
+        row.rest = keep(self, group);
+        self.rows.push(row);
+    }
+}
+
+impl Entry<'_> {
+    /// All that is known of it, exactly as it was put in.
+    pub fn whole(self) -> KnownGroup {
+        group(self)
+    }
+}
+
 /// Keeps what the texts do not say. Three bytes of bits (what is known, what was returned, where an origin differs from
 /// the one before), the origins, who rotated, the fingerprint.
-pub(super) fn keep(arena: &mut Arena, group: &KnownGroup) -> u32 {
+fn keep(arena: &mut Arena, group: &KnownGroup) -> u32 {
     let start = arena.rest.len();
     if !fits(arena, group) || start >= ODD as usize {
         arena.odd.push(group.clone());
@@ -118,11 +131,6 @@ fn fits(arena: &Arena, group: &KnownGroup) -> bool {
         })
 }
 
-/// The group itself where its texts do not say what it is.
-pub(super) fn odd<'a>(arena: &'a Arena, row: &Row) -> Option<&'a KnownGroup> {
-    (row.rest & ODD != 0).then(|| &arena.odd[(row.rest & !ODD) as usize])
-}
-
 /// Reads the bytes in the order in which they were written.
 struct Rest<'a> {
     bytes: &'a [u8],
@@ -143,9 +151,9 @@ impl<'a> Rest<'a> {
 }
 
 /// All that is known of a group.
-pub(super) fn group(entry: Entry<'_>) -> KnownGroup {
+fn group(entry: Entry<'_>) -> KnownGroup {
     let (arena, row) = (entry.arena, entry.row);
-    if let Some(odd) = odd(arena, row) {
+    if let Some(odd) = entry.odd() {
         return odd.clone();
     }
     let mut rest = Rest {
