@@ -5,7 +5,7 @@ use std::{borrow::Cow, time::Duration};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::What;
+use super::{BootTime, What};
 use crate::domain::{
     known::{Known, KnownGroup, Source},
     rotation::{Answer, Event},
@@ -24,6 +24,11 @@ pub(super) fn timestamp(micros: i64) -> Option<Timestamp> {
 /// A time as it will be read back.
 pub(super) fn as_kept(at: Timestamp) -> Timestamp {
     timestamp(micros(at)).unwrap_or(at)
+}
+
+/// The horizon of an intent, and then of its sending, begins here.
+pub(super) fn boot_clock() -> Option<String> {
+    BootTime::now().map(|now| now.to_string())
 }
 
 /// The column `origin`: of each known value, where it came from.

@@ -1,12 +1,10 @@
 //! What a place is known to do that nobody documents, each with who says so and since when.
 
+mod asking;
+
 use jiff::Timestamp;
 
-use super::{
-    Directory, DirectoryError, PlaceId,
-    sqlite::{Access, facts},
-};
-use crate::domain::facts::{Absent, Basis, Facts, Field, OnGet};
+use crate::domain::facts::{Absent, Basis, Field, OnGet};
 
 /// One fact and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,23 +56,4 @@ pub struct Statement {
     pub basis: Basis,
     pub at: Timestamp,
     pub by: String,
-}
-
-impl Directory {
-    /// What is known of this place; by default nothing.
-    pub async fn facts(&self, place: PlaceId) -> Result<Facts, DirectoryError> {
-        self.run(Access::Glance, move |c| facts::of(c, place)).await
-    }
-
-    /// Keeps what was stated, in the place of what was known before.
-    pub async fn state_facts(
-        &self,
-        place: PlaceId,
-        statements: Vec<Statement>,
-    ) -> Result<(), DirectoryError> {
-        self.run(Access::Write, move |tx| {
-            facts::state(tx, place, &statements)
-        })
-        .await
-    }
 }

@@ -8,10 +8,12 @@ mod columns;
 mod draft;
 mod error;
 mod facts;
+mod ids;
 mod import;
 mod mutation;
 mod place;
 mod replay;
+mod reply;
 mod request;
 mod sql;
 mod sqlite;
@@ -44,19 +46,21 @@ pub use boot::BootTime;
 pub use draft::{DraftSaved, KeptDraft, OtherDraft};
 pub use error::DirectoryError;
 pub use facts::{Fact, Statement};
+pub use ids::{MutationId, RotationId};
 pub use import::{Import, ImportId};
-pub use mutation::{Claimed, Mutation, MutationId, MutationIntent, MutationStep};
+pub use mutation::{Claimed, Mutation, MutationIntent, MutationStep};
 pub use place::{
     Alarm, Answer, Binding, Bound, Caller, Foreseen, Gate, KeyId, KeyState, OtherPlace, Place,
     PlaceEvent, PlaceId, PlaceKey, Question, Refusal, STILL_UNDER_WAY, Why,
 };
 pub use replay::replay;
-use request::{Groups, Reply, Request};
+use reply::{Groups, Reply, TakeGroups};
+use request::Request;
 pub use sqlite::{Contents, Inspected, backup_of, backups_of, copy_to, foresee_in, inspect};
 use thread::Worker;
 pub use values::{
     Begun, Damaged, HandOffStep, Happening, HistoryFilter, Intent, JournalRow, Numbered, Owner,
-    Record, Recorded, RotationFilter, RotationId, RotationStep, Standing, Upon, What,
+    Record, Recorded, RotationFilter, RotationStep, Standing, Upon, What,
 };
 
 /// A handle to one directory file; clones share it. Requests are done one after another, in the order of asking; what
@@ -354,7 +358,7 @@ impl Directory {
     /// One piece of work on the directory's thread.
     async fn run<T: Send + 'static>(
         &self,
-        access: sqlite::Access,
+        access: sqlite::work::Access,
         work: impl FnOnce(&sqlite::Connection) -> Result<T, sqlite::Fault> + Send + 'static,
     ) -> Result<T, DirectoryError> {
         self.ask(|reply| Request::Task(sqlite::task(access, work, reply)))

@@ -1,22 +1,17 @@
 //! Creates, updates and rotations from their intent to their end. The open intent is the claim on the group: while one is
 //! unsettled, no other is begun, in no process.
 
+mod asking;
+
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{
-    BootTime, Directory, DirectoryError, KeyId, PlaceId, RotationId,
-    sqlite::{Access, mutations},
-};
+use super::{BootTime, KeyId, MutationId, RotationId};
 use crate::domain::{
     group::UserGroupId,
     history::{Ending, Operation},
     mutation::State,
 };
-
-/// Number of a mutation in its journal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct MutationId(pub i64);
 
 /// A mutation to begin.
 #[derive(Debug, Clone)]
@@ -83,44 +78,4 @@ pub struct MutationStep {
     pub changes: Option<Value>,
     /// It is the outcome of whoever sent it, as opposed to what somebody found out later.
     pub is_outcome: bool,
-}
-
-impl Directory {
-    /// Makes the intent durable, unless another mutation holds the group.
-    pub async fn begin_mutation(
-        &self,
-        place: PlaceId,
-        intent: MutationIntent,
-    ) -> Result<Claimed, DirectoryError> {
-        self.run(Access::Write, move |tx| {
-            mutations::begin(tx, place, &intent)
-        })
-        .await
-    }
-
-    /// Takes one step; [`DirectoryError::ClaimMoved`] where it is not where the step starts from.
-    pub async fn step_mutation(
-        &self,
-        place: PlaceId,
-        step: MutationStep,
-    ) -> Result<(), DirectoryError> {
-        self.run(Access::Write, move |tx| mutations::step(tx, place, &step))
-            .await
-    }
-
-    /// Creates and updates of a place of which something is still to be found out, the last begun first.
-    pub async fn open_mutations(&self, place: PlaceId) -> Result<Vec<Mutation>, DirectoryError> {
-        self.run(Access::Long, move |c| mutations::open(c, place))
-            .await
-    }
-
-    /// One mutation of a place.
-    pub async fn mutation(
-        &self,
-        place: PlaceId,
-        id: MutationId,
-    ) -> Result<Option<Mutation>, DirectoryError> {
-        self.run(Access::Glance, move |c| mutations::one(c, place, id))
-            .await
-    }
 }

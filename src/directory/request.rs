@@ -1,12 +1,12 @@
 //! What can be asked of a backend. A second database is a second receiver of these requests.
 
 use jiff::Timestamp;
-use tokio::sync::oneshot;
 
 use super::{
-    Batch, BatchId, BatchItem, Begun, Damaged, DirectoryError, DraftSaved, Happening,
-    HistoryFilter, Import, ImportId, Intent, ItemKey, JournalRow, KeptDraft, NewBatch, Numbered,
-    Owner, PlaceId, Record, Recorded, RotationFilter, RotationId, Standing, sqlite,
+    Batch, BatchId, BatchItem, Begun, DraftSaved, Groups, Happening, HistoryFilter, Import,
+    ImportId, Intent, ItemKey, JournalRow, KeptDraft, NewBatch, Numbered, Owner, PlaceId, Record,
+    Recorded, Reply, RotationFilter, RotationId, Standing, TakeGroups,
+    sqlite::work::{Access, Work},
 };
 use crate::domain::{
     draft::Draft,
@@ -19,22 +19,9 @@ use crate::domain::{
     token::Fingerprint,
 };
 
-/// Where an answer goes. Its other end may be gone: a write is done all the same.
-pub(super) type Reply<T> = oneshot::Sender<Result<T, DirectoryError>>;
-
-/// Takes some groups; `false` where no more are wanted.
-pub(super) type TakeGroups = Box<dyn FnMut(Vec<KnownGroup>) -> bool + Send>;
-
-/// All groups of a profile, and what could not be read of them.
-#[derive(Debug, Default)]
-pub(super) struct Groups {
-    pub(super) groups: Vec<KnownGroup>,
-    pub(super) damaged: Vec<Damaged>,
-}
-
 pub(super) enum Request {
     /// Anything that needs no word of its own here.
-    Task(Box<dyn sqlite::Work + Send>),
+    Task(Box<dyn Work + Send>),
     Groups {
         place: PlaceId,
         reply: Reply<Groups>,
@@ -184,7 +171,7 @@ impl Request {
     /// Whether it reads a few rows and writes nothing.
     pub(super) fn is_glance(&self) -> bool {
         match self {
-            Self::Task(work) => work.access() == sqlite::Access::Glance,
+            Self::Task(work) => work.access() == Access::Glance,
             Self::Group { .. }
             | Self::SomeGroups { .. }
             | Self::Drafts { .. }

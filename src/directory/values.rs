@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{BootTime, ItemKey, KeyId, Mutation, MutationStep, PlaceId};
+use super::{BootTime, ItemKey, KeyId, Mutation, MutationStep, PlaceId, RotationId};
 
 use crate::domain::{
     group::UserGroupId,
@@ -12,10 +12,6 @@ use crate::domain::{
     rotation::{Event, Rotation, State},
     token::Fingerprint,
 };
-
-/// Number of a rotation in the journal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct RotationId(pub i64);
 
 /// What one exchange leaves behind; written in one transaction, all or nothing.
 #[derive(Debug, Clone, Default)]

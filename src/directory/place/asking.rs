@@ -9,7 +9,7 @@ use super::{
 use crate::{
     directory::{
         Directory, DirectoryError,
-        sqlite::{Access, places},
+        sqlite::{places, work::Access},
     },
     domain::{
         group::{EnvironmentTag, UserGroupId},

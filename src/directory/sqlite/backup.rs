@@ -11,7 +11,7 @@ use rusqlite::{Connection, MAIN_DB, OpenFlags};
 
 use super::{
     fault::Fault,
-    open::{NEWEST, PATIENCE, beside},
+    schema::{NEWEST, PATIENCE, beside},
 };
 use crate::{config::files, directory::DirectoryError};
 

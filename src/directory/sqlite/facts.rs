@@ -1,4 +1,4 @@
-//! The facts of a place.
+//! The facts of a place, and the tag that its answers carry.
 
 use rusqlite::{Connection, params};
 
@@ -6,9 +6,12 @@ use super::fault::Fault;
 use crate::{
     directory::{
         Fact, PlaceId, Statement, columns,
-        sql::{FACTS, STATE_FACT},
+        sql::{FACTS, STATE_FACT, places::FIRST_TAG},
     },
-    domain::facts::{Basis, Facts, Field, Stated},
+    domain::{
+        facts::{Basis, Facts, Field, Stated},
+        group::EnvironmentTag,
+    },
 };
 
 pub(in crate::directory) fn of(connection: &Connection, place: PlaceId) -> Result<Facts, Fault> {
@@ -41,6 +44,17 @@ pub(in crate::directory) fn of(connection: &Connection, place: PlaceId) -> Resul
         }
     }
     Ok(facts)
+}
+
+/// The first tag that an answer brought is the place's, where no profile names one.
+pub(super) fn first_tag(
+    tx: &Connection,
+    place: PlaceId,
+    tag: &EnvironmentTag,
+) -> Result<(), Fault> {
+    tx.prepare_cached(FIRST_TAG)?
+        .execute(params![tag.as_str(), place.0])?;
+    Ok(())
 }
 
 fn stated<T>(value: T, basis: Basis, at: Option<jiff::Timestamp>, by: Option<String>) -> Stated<T> {

@@ -1,4 +1,4 @@
-//! The groups of a place, and every fingerprint they ever had.
+//! The groups of a place.
 
 use std::io;
 
@@ -6,19 +6,17 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, ToSql, params, types::ToSqlOutput};
 use serde::Serialize;
 
-use super::{fault::Fault, journal, mutations, places, rows};
+use super::{facts, fault::Fault, fingerprints, journal, mutations, rows};
 use crate::{
     directory::{
-        Damaged, DirectoryError, KeyId, Owner, PlaceId, Recorded, Standing, Upon,
+        Damaged, DirectoryError, Groups, KeyId, PlaceId, Recorded, Standing, TakeGroups, Upon,
         columns::{self, Origins},
-        request::{Groups, TakeGroups},
         sql,
     },
     domain::{
         exchange::Row,
         group::UserGroupId,
         known::{Known, KnownGroup, Lesson, Taken},
-        token::Fingerprint,
     },
 };
 
@@ -142,7 +140,7 @@ pub(super) fn learn(
         .as_ref()
         .and_then(|r| r.environment_tag.as_ref())
     {
-        places::first_tag(tx, place, tag)?;
+        facts::first_tag(tx, place, tag)?;
     }
     if created {
         group.created_at = columns::timestamp(at);
@@ -150,7 +148,7 @@ pub(super) fn learn(
     let noticed = group.learn(lesson);
     save(tx, place, &group, key)?;
     if let Some(fingerprint) = fingerprint {
-        keep_fingerprint(tx, place, &group.id, fingerprint, at)?;
+        fingerprints::keep(tx, place, &group.id, fingerprint, at)?;
     }
     let open = journal::open_of(tx, place, &group.id)?;
     Ok(Recorded {
@@ -262,34 +260,4 @@ impl io::Write for Length {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// Remembers for ever that a group had this token.
-pub(super) fn keep_fingerprint(
-    tx: &Connection,
-    place: PlaceId,
-    id: &UserGroupId,
-    fingerprint: Fingerprint,
-    at: i64,
-) -> Result<(), Fault> {
-    tx.prepare_cached(sql::KEEP_FINGERPRINT)?.execute(params![
-        fingerprint.as_bytes(),
-        place.0,
-        id.as_str(),
-        at
-    ])?;
-    Ok(())
-}
-
-pub(super) fn owners(
-    connection: &Connection,
-    fingerprint: Fingerprint,
-) -> Result<Vec<Owner>, Fault> {
-    let mut statement = connection.prepare_cached(sql::OWNERS)?;
-    let mut found = statement.query([fingerprint.as_bytes()])?;
-    let mut owners = Vec::new();
-    while let Some(row) = found.next()? {
-        owners.push(rows::owner(row)?.ok_or(Fault::Row("fingerprints"))?);
-    }
-    Ok(owners)
 }

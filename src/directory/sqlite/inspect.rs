@@ -7,8 +7,9 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{
     fault::Fault,
-    open::{NEWEST, PATIENCE, SMALLEST, key, not_a_log_alone, version},
+    open::{SMALLEST, key, not_a_log_alone, version},
     places,
+    schema::{NEWEST, PATIENCE},
 };
 use crate::{
     directory::{Caller, DirectoryError, Foreseen, Place, sql},

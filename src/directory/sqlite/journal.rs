@@ -2,12 +2,12 @@
 
 use rusqlite::{Connection, OptionalExtension, Rows, params, params_from_iter};
 
-use super::{batches, fault::Fault, groups, mutations, rows};
+use super::{batches, fault::Fault, fingerprints, mutations, rows};
 use crate::{
     directory::{
-        Begun, BootTime, DirectoryError, Happening, Intent, JournalRow, PlaceId, RotationFilter,
-        RotationId, RotationStep, What,
-        columns::{self, EventColumns},
+        Begun, DirectoryError, Happening, Intent, JournalRow, PlaceId, RotationFilter, RotationId,
+        RotationStep, What,
+        columns::{self, EventColumns, boot_clock},
         replay, sql,
     },
     domain::{
@@ -76,7 +76,7 @@ pub(super) fn begin(tx: &Connection, place: PlaceId, intent: &Intent) -> Result<
         batches::take(tx, place, id)?;
     }
     mutations::begin_rotation(tx, place, id, intent)?;
-    groups::keep_fingerprint(tx, place, &intent.user_group_id, intent.previous, at)?;
+    fingerprints::keep(tx, place, &intent.user_group_id, intent.previous, at)?;
     Ok(Begun::Started(id))
 }
 
@@ -126,14 +126,9 @@ pub(super) fn step(tx: &Connection, place: PlaceId, step: &RotationStep) -> Resu
     };
     add(tx, id, at, what, after.state, step.note.as_deref())?;
     if let Some(fingerprint) = after.fingerprint {
-        groups::keep_fingerprint(tx, place, &before.user_group_id, fingerprint, at)?;
+        fingerprints::keep(tx, place, &before.user_group_id, fingerprint, at)?;
     }
     Ok(())
-}
-
-/// The horizon of an intent, and then of its sending, begins here.
-pub(super) fn boot_clock() -> Option<String> {
-    BootTime::now().map(|now| now.to_string())
 }
 
 fn add(

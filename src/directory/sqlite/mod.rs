@@ -7,6 +7,7 @@ mod console;
 mod drafts;
 pub(super) mod facts;
 mod fault;
+mod fingerprints;
 mod groups;
 mod handoff;
 mod history;
@@ -17,7 +18,8 @@ pub(super) mod mutations;
 mod open;
 pub(super) mod places;
 mod rows;
-mod work;
+mod schema;
+pub(super) mod work;
 
 use std::{
     os::unix::fs::MetadataExt,
@@ -28,14 +30,10 @@ use std::{
 pub(super) use rusqlite::Connection;
 use rusqlite::{Transaction, TransactionBehavior};
 
-use super::{
-    DirectoryError, PlaceId, Record, Recorded,
-    request::{Reply, Request},
-};
+use super::{DirectoryError, PlaceId, Record, Recorded, Reply, request::Request};
 use crate::domain::token::Fingerprinter;
 pub(super) use fault::Fault;
-use work::Task;
-pub(super) use work::{Access, Work};
+use work::{Access, Task, Work};
 
 pub use backup::{backup_of, backups_of, copy_to};
 pub use inspect::{Contents, Inspected, foresee_in, inspect};
@@ -184,7 +182,7 @@ fn work(request: Request) -> Box<dyn Work + Send> {
             reply,
         } => write!(reply, move |tx| console::keep_view(tx, &profile, &view)),
         Request::Owners { fingerprint, reply } => {
-            read!(reply, move |c| groups::owners(c, fingerprint))
+            read!(reply, move |c| fingerprints::owners(c, fingerprint))
         }
     }
 }

@@ -2,11 +2,13 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, Rows, params};
 
-use super::{fault::Fault, journal::boot_clock};
+use super::fault::Fault;
 use crate::{
     directory::{
         BootTime, Claimed, DirectoryError, Intent, Mutation, MutationId, MutationIntent,
-        MutationStep, PlaceId, RotationId, RotationStep, columns, sql::mutations as sql,
+        MutationStep, PlaceId, RotationId, RotationStep,
+        columns::{self, boot_clock},
+        sql::mutations as sql,
     },
     domain::{
         group::UserGroupId,

@@ -5,7 +5,7 @@ use std::{
     fs::{File, Metadata},
     io::{self, Read},
     os::unix::fs::MetadataExt,
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -18,6 +18,7 @@ use zeroize::Zeroizing;
 use super::{
     backup,
     fault::{Fault, is_busy},
+    schema::{MIGRATIONS, NEWEST, PATIENCE, beside},
 };
 use crate::{
     config::files,
@@ -28,20 +29,6 @@ use crate::{
 /// Marks the file as ours: "gdsk" in ASCII.
 const APPLICATION_ID: i64 = 0x6764_736b;
 
-/// Only ever added to; the place in the list is the `user_version` it starts from.
-const MIGRATIONS: &[&str] = &[
-    include_str!("../../../assets/migrations/directory/0001_begin.sql"),
-    include_str!("../../../assets/migrations/directory/0002_batches_and_handoff.sql"),
-    include_str!("../../../assets/migrations/directory/0003_boot_clock.sql"),
-    include_str!("../../../assets/migrations/directory/0004_console.sql"),
-    include_str!("../../../assets/migrations/directory/0005_drafts.sql"),
-    include_str!("../../../assets/migrations/directory/0006_imports.sql"),
-    include_str!("../../../assets/migrations/directory/0007_places.sql"),
-    include_str!("../../../assets/migrations/directory/0008_mutations.sql"),
-];
-
-pub(super) const NEWEST: i64 = MIGRATIONS.len() as i64;
-
 /// From this version on a program that meets a newer one is told so before it sends.
 const PLACES: i64 = 7;
 
@@ -49,8 +36,6 @@ const KEY: &str = "fingerprint_key";
 
 /// Bytes of the smallest page, and so of the smallest database.
 pub(super) const SMALLEST: u64 = 512;
-
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Closing any descriptor of a file drops this process's locks on it, SQLite's too. So the care of a file and its
 /// opening are one step, and an existing private file is not opened by us at all.
@@ -103,12 +88,6 @@ fn is_foreign(path: &Path) -> io::Result<bool> {
     let mut start = Vec::with_capacity(16);
     File::open(path)?.take(16).read_to_end(&mut start)?;
     Ok(!start.is_empty() && start != b"SQLite format 3\0")
-}
-
-pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }
 
 /// SQLite throws a log away that has no file to it.

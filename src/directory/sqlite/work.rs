@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use super::fault::Fault;
-use crate::directory::{DirectoryError, request::Reply};
+use crate::directory::{DirectoryError, Reply};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::directory) enum Access {

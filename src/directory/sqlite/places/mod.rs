@@ -99,17 +99,6 @@ pub(super) fn raise(
     Ok(())
 }
 
-/// The first tag that an answer brought is the place's, where no profile names one.
-pub(super) fn first_tag(
-    tx: &Connection,
-    place: PlaceId,
-    tag: &EnvironmentTag,
-) -> Result<(), Fault> {
-    tx.prepare_cached(sql::FIRST_TAG)?
-        .execute(params![tag.as_str(), place.0])?;
-    Ok(())
-}
-
 pub(in crate::directory) fn acknowledge(
     tx: &Connection,
     place: PlaceId,

@@ -1,0 +1,9 @@
+//! Numbers of what is journalled.
+
+/// Number of a rotation in the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RotationId(pub i64);
+
+/// Number of a mutation in its journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MutationId(pub i64);

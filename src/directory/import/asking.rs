@@ -1,0 +1,100 @@
+//! What can be asked of a directory about files, and told to it.
+
+use jiff::Timestamp;
+
+use super::{Import, ImportId};
+use crate::{
+    directory::{Directory, DirectoryError, PlaceId, request::Request},
+    domain::{
+        exchange::Row,
+        group::UserGroupId,
+        known::{KnownGroup, Taken},
+    },
+};
+
+impl Directory {
+    /// These groups, as far as they are known, in the order of the ids; meant for some thousands at a time.
+    pub async fn some_groups(
+        &self,
+        place: PlaceId,
+        ids: Vec<UserGroupId>,
+    ) -> Result<Vec<Option<KnownGroup>>, DirectoryError> {
+        self.ask(|reply| Request::SomeGroups { place, ids, reply })
+            .await
+    }
+
+    /// Adds ids, and what the file says of them where nothing better is known; one transaction. The answers are in the
+    /// order of the rows.
+    pub async fn import(
+        &self,
+        place: PlaceId,
+        rows: Vec<Row>,
+        at: Timestamp,
+        by: &str,
+    ) -> Result<Vec<Taken>, DirectoryError> {
+        let by = by.to_owned();
+        self.ask(|reply| Request::Import {
+            place,
+            rows,
+            at,
+            by,
+            reply,
+        })
+        .await
+    }
+
+    /// What was begun with this digest and not finished.
+    pub async fn open_import(
+        &self,
+        place: PlaceId,
+        digest: [u8; 32],
+    ) -> Result<Option<Import>, DirectoryError> {
+        self.ask(|reply| Request::OpenImport {
+            place,
+            digest,
+            reply,
+        })
+        .await
+    }
+
+    /// Goes on with the file of this digest that was not finished, or begins it.
+    pub async fn begin_import(
+        &self,
+        place: PlaceId,
+        digest: [u8; 32],
+        at: Timestamp,
+        by: &str,
+    ) -> Result<Import, DirectoryError> {
+        let by = by.to_owned();
+        self.ask(|reply| Request::BeginImport {
+            place,
+            digest,
+            at,
+            by,
+            reply,
+        })
+        .await
+    }
+
+    /// Writes down that a row is done: it is not sent again.
+    pub async fn end_row(
+        &self,
+        import: ImportId,
+        row: usize,
+        outcome: &'static str,
+    ) -> Result<(), DirectoryError> {
+        self.ask(|reply| Request::EndRow {
+            import,
+            row,
+            outcome,
+            reply,
+        })
+        .await
+    }
+
+    /// Every row is done; the same file is sent again from its start.
+    pub async fn end_import(&self, import: ImportId, at: Timestamp) -> Result<(), DirectoryError> {
+        self.ask(|reply| Request::EndImport { import, at, reply })
+            .await
+    }
+}

@@ -1,0 +1,47 @@
+//! What can be asked of a directory about mutations, and told to it.
+
+use super::{Claimed, Mutation, MutationIntent, MutationStep};
+use crate::directory::{
+    Directory, DirectoryError, MutationId, PlaceId,
+    sqlite::{mutations, work::Access},
+};
+
+impl Directory {
+    /// Makes the intent durable, unless another mutation holds the group.
+    pub async fn begin_mutation(
+        &self,
+        place: PlaceId,
+        intent: MutationIntent,
+    ) -> Result<Claimed, DirectoryError> {
+        self.run(Access::Write, move |tx| {
+            mutations::begin(tx, place, &intent)
+        })
+        .await
+    }
+
+    /// Takes one step; [`DirectoryError::ClaimMoved`] where it is not where the step starts from.
+    pub async fn step_mutation(
+        &self,
+        place: PlaceId,
+        step: MutationStep,
+    ) -> Result<(), DirectoryError> {
+        self.run(Access::Write, move |tx| mutations::step(tx, place, &step))
+            .await
+    }
+
+    /// Creates and updates of a place of which something is still to be found out, the last begun first.
+    pub async fn open_mutations(&self, place: PlaceId) -> Result<Vec<Mutation>, DirectoryError> {
+        self.run(Access::Long, move |c| mutations::open(c, place))
+            .await
+    }
+
+    /// One mutation of a place.
+    pub async fn mutation(
+        &self,
+        place: PlaceId,
+        id: MutationId,
+    ) -> Result<Option<Mutation>, DirectoryError> {
+        self.run(Access::Glance, move |c| mutations::one(c, place, id))
+            .await
+    }
+}

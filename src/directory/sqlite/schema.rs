@@ -1,0 +1,29 @@
+//! The schema of a directory file by its versions, how long a lock on it is waited for, and the names of what stands beside
+//! it.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// Only ever added to; the place in the list is the `user_version` it starts from.
+pub(super) const MIGRATIONS: &[&str] = &[
+    include_str!("../../../assets/migrations/directory/0001_begin.sql"),
+    include_str!("../../../assets/migrations/directory/0002_batches_and_handoff.sql"),
+    include_str!("../../../assets/migrations/directory/0003_boot_clock.sql"),
+    include_str!("../../../assets/migrations/directory/0004_console.sql"),
+    include_str!("../../../assets/migrations/directory/0005_drafts.sql"),
+    include_str!("../../../assets/migrations/directory/0006_imports.sql"),
+    include_str!("../../../assets/migrations/directory/0007_places.sql"),
+    include_str!("../../../assets/migrations/directory/0008_mutations.sql"),
+];
+
+pub(super) const NEWEST: i64 = MIGRATIONS.len() as i64;
+
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
