@@ -2,16 +2,14 @@
 //! confirmed, given back with the outcome; what is left behind by a process that died is found here, too.
 
 use std::{
-    fmt,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use futures_util::FutureExt;
-use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{Failure, Guarded, Operations, Sends, horizon::Moment};
+use super::{Failure, Guarded, Held, Operations, Sends, horizon::Moment};
 use crate::{
     api::send_by::SendBy,
     directory::{Claimed, Mutation, MutationId, MutationIntent, MutationStep},
@@ -19,7 +17,6 @@ use crate::{
         group::UserGroupId,
         history::{Ending, Operation},
         mutation::State,
-        text::visible,
     },
 };
 
@@ -28,49 +25,6 @@ const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 /// Part of the settle window in which a request must leave (docs/design/rotation.md, "Send-by").
 const SEND_BY: u32 = 4;
-
-/// Who holds a group that somebody else wants to change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
-    pub id: UserGroupId,
-    pub operation: Operation,
-    pub state: State,
-    pub by: String,
-    pub since: Timestamp,
-    /// When the group is free again at the latest, though it is not known what happened; never of a rotation.
-    pub until: Option<Timestamp>,
-}
-
-impl fmt::Display for Held {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.operation {
-            Operation::Create => "create",
-            Operation::Update => "update",
-            Operation::Rotate => "rotation",
-            Operation::Get | Operation::HandOff => "first read",
-        };
-        write!(
-            f,
-            "\"{}\" is held by {} of {} ({})",
-            self.id,
-            what,
-            visible(&self.by),
-            self.since.strftime("%H:%M:%S UTC")
-        )?;
-        match (self.state, self.until) {
-            (State::Unknown, None) => f.write_str(
-                ", and nobody knows yet whether it took effect: `groupdesk rotations settle` finds out",
-            ),
-            (State::Unknown, Some(until)) => write!(
-                f,
-                ", and it may still take effect until {}: `groupdesk get {}` may tell, else wait for it",
-                until.strftime("%H:%M:%S UTC"),
-                self.id
-            ),
-            _ => f.write_str(", which is under way"),
-        }
-    }
-}
 
 /// Gets to know of whom is waited for.
 pub type Waiting = Arc<dyn Fn(&Held) + Send + Sync>;

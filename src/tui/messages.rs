@@ -2,7 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::message::Ticket;
+use crate::domain::history::Ending;
+
+use super::message::{Ticket, Trouble};
 
 /// How bad it is; the sign says so without colour (docs/design/console.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +18,13 @@ pub enum Severity {
 }
 
 impl Severity {
+    pub fn of(trouble: &Trouble) -> Self {
+        match trouble.ending {
+            Some(Ending::Unknown) => Self::Unknown,
+            _ => Self::Error,
+        }
+    }
+
     pub fn sign(self) -> char {
         match self {
             Self::Info => 'i',

@@ -39,7 +39,7 @@ impl App {
         self.note_place(running.profile, &outcome);
         if let Outcome::Failed(trouble) | Outcome::NotHandedOff(trouble) = &outcome {
             let now = self.desk.now;
-            let severity = trouble.severity();
+            let severity = Severity::of(trouble);
             self.desk
                 .messages
                 .keep(now, severity, &trouble.text, ticket);
@@ -196,7 +196,7 @@ impl App {
             }
             Outcome::Failed(trouble) | Outcome::NotHandedOff(trouble) => {
                 self.desk
-                    .say(trouble.severity(), format!("{}{place}", trouble.text));
+                    .say(Severity::of(trouble), format!("{}{place}", trouble.text));
             }
             Outcome::BulkEnded(_) => self.say_bulk_ended(&place),
             Outcome::Exported(count, path) => {

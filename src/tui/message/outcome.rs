@@ -18,7 +18,7 @@ use crate::{
         Batch, Bound, Checkup, Done, DraftSaved, Failure, HandedOff, JournalRow, KeptDraft,
         Numbered, PlaceProblem, Recovered, Warning, Whose, bulk::Report,
     },
-    tui::{groups::Listing, messages::Severity},
+    tui::groups::Listing,
 };
 
 /// What became of a job. What each means to the whole console is decided in `app/arrivals.rs`, where every one is listed;
@@ -142,13 +142,6 @@ impl Trouble {
         Self {
             ending: Some(Ending::Unknown),
             ..Self::of(text)
-        }
-    }
-
-    pub fn severity(&self) -> Severity {
-        match self.ending {
-            Some(Ending::Unknown) => Severity::Unknown,
-            _ => Severity::Error,
         }
     }
 }

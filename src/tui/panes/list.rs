@@ -366,7 +366,7 @@ impl View for List {
                 self.forget_ended(desk);
             }
             Outcome::Failed(trouble) => {
-                desk.say(trouble.severity(), trouble.text.clone());
+                desk.say(Severity::of(trouble), trouble.text.clone());
                 self.forget_ended(desk);
             }
             _ => self.forget_ended(desk),

@@ -43,8 +43,6 @@ pub struct Open {
 
 /// Rows from which both fields are shown at once.
 const LEAST_BOTH: u16 = 6;
-/// Near ids shown.
-pub(in crate::tui) const NEAR: usize = 6;
 
 impl Default for Open {
     fn default() -> Self {
@@ -173,7 +171,7 @@ impl View for Open {
             self.pick = found.map_or(0, |at| at + 1);
             self.near.clone_from(near);
         } else if let Outcome::Failed(trouble) = outcome {
-            desk.say(trouble.severity(), trouble.text.clone());
+            desk.say(Severity::of(trouble), trouble.text.clone());
         }
     }
 

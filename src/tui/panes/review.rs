@@ -307,7 +307,7 @@ impl View for Review {
             }
         } else if let Outcome::Failed(trouble) = outcome {
             if sending.is_some() {
-                desk.say(trouble.severity(), trouble.text.clone());
+                desk.say(Severity::of(trouble), trouble.text.clone());
                 self.stage = Stage::Failed(trouble.clone());
                 self.scroll.at = 0;
                 return;

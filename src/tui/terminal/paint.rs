@@ -282,7 +282,9 @@ fn reach(out: &mut Vec<u8>, pen: &mut Pen, (x, y): (usize, u16), new: &[Spot<'_>
             }
             let (mut moved, mut moved_pen) = (Vec::new(), *pen);
             moved_pen.go_to(to, &mut moved);
-            let costs = |bytes: &Vec<u8>, pen: &Pen| bytes.len() + pen.look.cost_of(&new[x]);
+            let costs = |bytes: &Vec<u8>, pen: &Pen| {
+                bytes.len() + pen.look.cost_of(new[x].look, new[x].is_blank())
+            };
             if again_pen.at == Some(to) && costs(&again, &again_pen) <= costs(&moved, &moved_pen) {
                 out.append(&mut again);
                 *pen = again_pen;

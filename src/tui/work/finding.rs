@@ -21,9 +21,11 @@ use crate::{
     tui::{
         groups::Listing,
         message::{Outcome, Trouble},
-        panes::open::NEAR,
     },
 };
+
+/// Near ids shown.
+pub(in crate::tui) const NEAR: usize = 6;
 
 /// How often the directory may hand over groups before they are taken in.
 const AHEAD: usize = 8;

@@ -79,7 +79,7 @@ impl Bulk {
                 if matches!(self.stage, Stage::Planning(_)) {
                     self.stage = Stage::Failed(trouble.text.clone());
                 }
-                desk.say(trouble.severity(), trouble.text.clone());
+                desk.say(Severity::of(trouble), trouble.text.clone());
             }
             _ => {}
         }

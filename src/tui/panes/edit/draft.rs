@@ -203,7 +203,7 @@ impl Edit {
         if let Outcome::Done(done) = outcome {
             self.stand_on(done, desk);
         } else if let Outcome::Failed(trouble) = outcome {
-            desk.say(trouble.severity(), trouble.text.clone());
+            desk.say(Severity::of(trouble), trouble.text.clone());
         }
     }
 

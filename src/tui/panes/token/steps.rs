@@ -91,7 +91,7 @@ impl TokenPane {
     }
 
     pub(super) fn failed(&mut self, trouble: &Trouble, desk: &mut Desk) {
-        desk.say(trouble.severity(), trouble.text.clone());
+        desk.say(Severity::of(trouble), trouble.text.clone());
         self.stage = Stage::Failed(trouble.clone());
     }
 

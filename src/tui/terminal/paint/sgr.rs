@@ -5,8 +5,6 @@ use ratatui::{
     style::{Color, Modifier},
 };
 
-use super::spot::Spot;
-
 /// How a cell is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(super) struct Look {
@@ -61,12 +59,12 @@ impl Look {
     }
 
     /// Bytes it takes to be ready for a spot.
-    pub(super) fn cost_of(self, spot: &Spot<'_>) -> usize {
-        if spot.is_blank() && self.leaves_blanks_alone() {
+    pub(super) fn cost_of(self, to: Self, is_blank: bool) -> usize {
+        if is_blank && self.leaves_blanks_alone() {
             return 0;
         }
         let mut bytes = Vec::new();
-        self.change_to(spot.look, &mut bytes);
+        self.change_to(to, &mut bytes);
         bytes.len()
     }
 

@@ -4,8 +4,6 @@
 
 use unicode_segmentation::GraphemeCursor;
 
-use super::motion::Motion;
-
 /// Steps that can be undone.
 const UNDO_STEPS: usize = 1000;
 /// Bytes that the steps may hold together; the newest one is always kept.
@@ -97,17 +95,6 @@ impl Lines {
         self.settle();
     }
 
-    /// Moves the cursor; false if it is there already.
-    pub(super) fn go(&mut self, motion: Motion) -> bool {
-        let target = self.target(motion);
-        let moved = target != self.cursor;
-        let is_vertical = matches!(motion, Motion::Up(_) | Motion::Down(_));
-        self.goal = is_vertical.then(|| self.column());
-        self.cursor = target;
-        self.settle();
-        moved
-    }
-
     /// Inserts a text at the cursor.
     pub(super) fn insert(&mut self, text: &str) {
         self.replace(self.cursor, self.cursor, text, false);
@@ -116,17 +103,6 @@ impl Lines {
     /// Inserts a character; typed characters of a word are undone together.
     pub(super) fn type_char(&mut self, c: char) {
         self.replace(self.cursor, self.cursor, c.encode_utf8(&mut [0; 4]), true);
-    }
-
-    /// Deletes from the cursor to where a movement would lead; false if there is nothing.
-    pub(super) fn delete(&mut self, motion: Motion) -> bool {
-        let target = self.target(motion);
-        let (from, to) = (self.cursor.min(target), self.cursor.max(target));
-        if from == to {
-            return false;
-        }
-        self.replace(from, to, "", false);
-        true
     }
 
     pub(super) fn replace_all(&mut self, text: &str) {
@@ -222,7 +198,7 @@ impl Lines {
     }
 
     /// Moves the cursor out of the middle of a grapheme: what is typed or deleted can join its neighbours.
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         let line = self.rows[self.cursor.row].as_str();
         let mut boundary = GraphemeCursor::new(self.cursor.byte, line.len(), true);
         if boundary.is_boundary(line, 0) != Ok(true) {
@@ -250,7 +226,7 @@ fn after(at: Place, text: &str) -> Place {
 mod tests {
     use proptest::prelude::*;
 
-    use super::*;
+    use super::{super::motion::Motion, *};
 
     fn motion() -> impl Strategy<Value = Motion> {
         prop::sample::select(vec![

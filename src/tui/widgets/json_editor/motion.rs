@@ -71,6 +71,28 @@ impl Lines {
         }
     }
 
+    /// Moves the cursor; false if it is there already.
+    pub(super) fn go(&mut self, motion: Motion) -> bool {
+        let target = self.target(motion);
+        let moved = target != self.cursor;
+        let is_vertical = matches!(motion, Motion::Up(_) | Motion::Down(_));
+        self.goal = is_vertical.then(|| self.column());
+        self.cursor = target;
+        self.settle();
+        moved
+    }
+
+    /// Deletes from the cursor to where a movement would lead; false if there is nothing.
+    pub(super) fn delete(&mut self, motion: Motion) -> bool {
+        let target = self.target(motion);
+        let (from, to) = (self.cursor.min(target), self.cursor.max(target));
+        if from == to {
+            return false;
+        }
+        self.replace(from, to, "", false);
+        true
+    }
+
     /// Cells before the cursor, or the column that vertical movements set out from.
     pub(super) fn column(&self) -> usize {
         self.goal
