@@ -2,8 +2,15 @@
 
 mod below;
 mod bulk;
+mod completions;
+mod directory;
+mod doctor;
 mod exchange;
 mod get;
+mod help;
+mod manual;
+mod place;
+mod profile;
 mod tree;
 mod update;
 
@@ -11,14 +18,25 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
-pub(super) use below::{Abandoned, Demo, Keys, Rotations, RotationsCommand, Serve, ServeCommand};
+pub(super) use below::{
+    Abandoned, Demo, HandOff, Keys, Rotations, RotationsCommand, Serve, ServeCommand,
+};
 pub(super) use bulk::Bulk;
+pub(super) use completions::{Completions, Shell};
+pub(super) use directory::Command as DirectoryCommand;
+pub(super) use doctor::Doctor;
 pub(super) use exchange::{Apply, Export, FileFormat, Import};
 pub(super) use get::Get;
+pub(super) use help::Help;
+pub(super) use manual::Manual;
+pub(super) use place::Command as PlaceCommand;
+pub(super) use profile::{
+    AbsentFields, Add, Bind, Command as ProfileCommand, FactsArgs, SourceArgs,
+};
 pub(super) use tree::command;
 pub(super) use update::Update;
 
-use super::{completions::Completions, doctor::Doctor, exit::codes, help::Help, man::Manual};
+use super::exit::codes;
 use crate::domain::group::{InvalidId, UserGroupId};
 
 /// A safe terminal console for a User Group Service.
@@ -149,19 +167,19 @@ pub(super) enum Command {
         subcommand,
         after_help = "Examples:\n  groupdesk profile list\n  groupdesk profile check eu-live"
     )]
-    Profile(super::profile::Command),
+    Profile(ProfileCommand),
     /// Copy the directory, the file that keeps what is known here
     #[command(
         subcommand,
         after_help = "Examples:\n  groupdesk directory backup directory-2026-11.db\n  groupdesk directory backup /mnt/safe/directory.db --json"
     )]
-    Directory(super::directory::Command),
+    Directory(DirectoryCommand),
     /// List, show, rename and merge places: the environments that profiles mean
     #[command(
         subcommand,
         after_help = "Examples:\n  groupdesk place list\n  groupdesk place acknowledge live --reason 'looked into'"
     )]
-    Place(super::places::Command),
+    Place(PlaceCommand),
     /// Try groupdesk on sample groups; on this machine only, thrown away at the end
     #[command(after_help = "Examples:\n  groupdesk demo\n  groupdesk demo --groups 100000")]
     Demo(Demo),

@@ -1,34 +1,13 @@
 //! `completions`: prints what a shell needs to complete the words of groupdesk. It reads no configuration.
 
-use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::{
-    args::{Global, command},
+    args::{Completions, Global, Shell, command},
     exit::Exit,
     print,
     stop::Stop,
 };
-
-/// Print what a shell needs to complete commands and options
-#[derive(Debug, Args)]
-#[command(
-    after_help = "The folder must be there: mkdir -p ~/.local/share/bash-completion/completions\n\n\
-                  Examples:\n  groupdesk completions bash > ~/.local/share/bash-completion/completions/groupdesk\n  \
-                  groupdesk completions zsh > ~/.zfunc/_groupdesk\n  \
-                  groupdesk completions fish > ~/.config/fish/completions/groupdesk.fish"
-)]
-pub(super) struct Completions {
-    /// The shell
-    shell: Shell,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Shell {
-    Bash,
-    Zsh,
-    Fish,
-}
 
 impl From<Shell> for clap_complete::Shell {
     fn from(shell: Shell) -> Self {

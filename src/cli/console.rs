@@ -2,13 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
-use super::{
-    args::Global,
-    demo::{DemoError, Empty, World},
-    exit::Exit,
-    print, session,
-    stop::Stop,
-};
+use super::{args::Global, exit::Exit, hold, print, session, stop::Stop};
 use crate::{
     config::{Comfort, ConfigError, Environment, Settings},
     directory::Directory,
@@ -90,8 +84,8 @@ pub(super) async fn demo(groups: Option<u32>, global: &Global) -> Result<Exit, S
 /// The demo, in a terminal that is there; one set of signals from before its first file to its end, so that none is
 /// lost in between.
 async fn play(groups: Option<u32>, global: &Global, signals: &mut Signals) -> Result<Exit, Stop> {
-    let world = begin(groups, signals.end()).await?;
-    let elsewhere = super::hold::exports(&world)?;
+    let world = hold::begin(groups, signals.end()).await?;
+    let elsewhere = hold::exports(&world)?;
     let start = Start {
         operations: vec![world.production.clone(), world.testing.clone()],
         current: 1,
@@ -119,20 +113,6 @@ async fn play(groups: Option<u32>, global: &Global, signals: &mut Signals) -> Re
     match farewell? {
         Farewell::Asked | Farewell::Demo => Ok(Exit::Done),
         Farewell::Signal => Ok(Exit::Interrupted),
-    }
-}
-
-/// Makes the demo's world; what asks for the end meanwhile takes it away again.
-pub(super) async fn begin(
-    groups: Option<u32>,
-    end: impl Future<Output = ()>,
-) -> Result<World, Stop> {
-    let failed = |error: DemoError| Stop::Usage(error.to_string());
-    let empty = Empty::open().await.map_err(failed)?;
-    let groups = groups.map(|groups| groups as usize);
-    tokio::select! {
-        world = empty.fill(groups, Clock::System) => world.map_err(failed),
-        () = end => Err(Stop::Interrupted { in_flight: false }),
     }
 }
 

@@ -1,31 +1,12 @@
 //! Handing new tokens off: right after a rotation, and again where it did not work or was broken off. It rotates nothing.
 
-use clap::Args;
 use serde_json::{Value, json};
 
-use super::{exit::Exit, json as output, print, session::Session, stop::Stop};
+use super::{args::HandOff, exit::Exit, json as output, print, session::Session, stop::Stop};
 use crate::{
     domain::{handoff::HandOffState, text::visible},
     operations::{Done, Guarded, HandedOff, JournalRow, RotationId},
 };
-
-/// Hand new tokens off that have not arrived: read again from the service, given to the command of the profile
-#[derive(Debug, Args)]
-#[command(after_help = "Exit codes: 0 all handed off, 6 some were not.\n\n\
-                  A hand-off is due in the profile that began the rotation; those of other profiles of the same place are listed, \
-                  and run only by their number.\n\n\
-                  Examples:\n  groupdesk rotations handoff\n  groupdesk rotations handoff --failed --json\n  groupdesk rotations handoff 17")]
-pub(super) struct HandOff {
-    /// Numbers of rotations, whatever became of their hand-off
-    #[arg(value_name = "ID", conflicts_with_all = ["pending", "failed"])]
-    ids: Vec<i64>,
-    /// Those that wait or were broken off [the default]
-    #[arg(long)]
-    pending: bool,
-    /// Those that failed; with --pending both
-    #[arg(long)]
-    failed: bool,
-}
 
 pub(super) async fn run(session: &Session, which: HandOff) -> Result<Exit, Stop> {
     session.operations.permitted(Guarded::HandOff)?;

@@ -2,12 +2,11 @@
 
 use std::io;
 
-use clap::Args;
 use serde_json::json;
 
 use super::{
-    args::{Global, command},
-    contract, exit,
+    args::{Global, Help, command},
+    colour, contract, exit,
     exit::Exit,
     human, print,
     stop::Stop,
@@ -17,18 +16,6 @@ use super::{
 const ALIKE: f64 = 0.7;
 const JSON: &str = "json";
 const EXIT_CODES: &str = "exit-codes";
-
-/// Show the help of a command, the JSON that commands print, or the exit codes
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  groupdesk help rotations settle\n  groupdesk help json\n  groupdesk help json rotate\n  \
-                  groupdesk help exit-codes"
-)]
-pub(super) struct Help {
-    /// A command and what is below it; or json, also with a command; or exit-codes
-    #[arg(value_name = "COMMAND")]
-    words: Vec<String>,
-}
 
 pub(super) fn run(global: &Global, help: &Help) -> Result<Exit, Stop> {
     match help.words.as_slice() {
@@ -76,7 +63,7 @@ fn of_command(global: &Global, words: &[String]) -> Result<(), Stop> {
         let name = [&["groupdesk".to_owned()], words].concat().join(" ");
         return print::json(&json!({"command": name, "text": text.to_string()}));
     }
-    print::result(&if human::is_coloured(&io::stdout()) {
+    print::result(&if colour::is_coloured(&io::stdout()) {
         text.ansi().to_string()
     } else {
         text.to_string()

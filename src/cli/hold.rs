@@ -1,13 +1,20 @@
-//! `demo --hold`: the demo's world without a console, for other processes. It says how to reach it and stays until a
-//! signal.
+//! The demo's world: how it begins, how other processes reach it, and `demo --hold`, which is that world without a console
+//! until a signal.
 
 use std::path::{Path, PathBuf};
 
-use super::{console, demo::World, exit::Exit, print, signals::Signals, stop::Stop};
+use super::{
+    demo::{DemoError, Empty, World},
+    exit::Exit,
+    print,
+    signals::Signals,
+    stop::Stop,
+};
+use crate::operations::Clock;
 
 pub(super) async fn run(groups: Option<u32>, json: bool) -> Result<Exit, Stop> {
     let mut signals = Signals::new()?;
-    let world = console::begin(groups, signals.next()).await?;
+    let world = begin(groups, signals.next()).await?;
     print::say(&format!(
         "the demo's service listens on http://{}; on this machine only, thrown away with Ctrl-C",
         world.address()
@@ -26,6 +33,20 @@ pub(super) async fn run(groups: Option<u32>, json: bool) -> Result<Exit, Stop> {
     }
     world.end().await;
     printed.map(|()| Exit::Done)
+}
+
+/// Makes the demo's world; what asks for the end meanwhile takes it away again.
+pub(super) async fn begin(
+    groups: Option<u32>,
+    end: impl Future<Output = ()>,
+) -> Result<World, Stop> {
+    let failed = |error: DemoError| Stop::Usage(error.to_string());
+    let empty = Empty::open().await.map_err(failed)?;
+    let groups = groups.map(|groups| groups as usize);
+    tokio::select! {
+        world = empty.fill(groups, Clock::System) => world.map_err(failed),
+        () = end => Err(Stop::Interrupted { in_flight: false }),
+    }
 }
 
 /// What another shell needs to work in this world.

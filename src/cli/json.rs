@@ -4,7 +4,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{exit::Exit, mutations::Rotation};
+use super::exit::Exit;
 use crate::{
     directory::Numbered,
     domain::{
@@ -14,7 +14,7 @@ use crate::{
         known::KnownGroup,
         token::Token,
     },
-    operations::{self, Done, JournalRow, Mutation, Recovered},
+    operations::{self, Done, HandedOff, JournalRow, Mutation, Recovered},
 };
 
 /// A group as `list` and `show` print it.
@@ -52,6 +52,13 @@ impl<'a> Group<'a> {
             last_seen: group.last_seen.map(|at| at.to_string()),
         }
     }
+}
+
+/// What belongs to a rotation besides its [`Done`].
+#[derive(Clone, Copy)]
+pub(super) struct Rotation<'a> {
+    /// `None` where nothing was to be handed off.
+    pub(super) handed: Option<&'a HandedOff>,
 }
 
 /// What `get`, `create`, `update` and `rotate` print.

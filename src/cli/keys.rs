@@ -17,7 +17,7 @@ use crate::{
 };
 
 pub(super) fn run(command: Keys, database: &Path, global: &Global) -> Result<Exit, Stop> {
-    let store = Store::open(database).map_err(|error| super::serve::about(database, error))?;
+    let store = Store::open(database).map_err(|error| Stop::of_store(database, error))?;
     match command {
         Keys::Create { environment, tag } => {
             let (info, key) = store.create_key(&environment, tag.as_deref(), global.read_only)?;

@@ -3,34 +3,19 @@
 
 mod reference;
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::{fs, io, path::Path};
 
-use clap::Args;
 use clap_mangen::Man;
 
 use serde_json::json;
 
 use super::{
-    args::{Global, command},
+    args::{Global, Manual, command},
     contract, exit,
     exit::Exit,
     print,
     stop::Stop,
 };
-
-/// Print the manual page, or write all pages into a folder
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  groupdesk man | man -l -\n  groupdesk man ~/.local/share/man/man1"
-)]
-pub(super) struct Manual {
-    /// Folder for one page per command; made if it is not there
-    #[arg(value_name = "DIR")]
-    folder: Option<PathBuf>,
-}
 
 pub(super) fn run(global: &Global, arguments: &Manual) -> Result<Exit, Stop> {
     let mut command = command();

@@ -5,6 +5,7 @@ mod apply;
 mod args;
 mod ask;
 mod bulk;
+mod colour;
 mod completions;
 mod console;
 mod contract;

@@ -1,10 +1,10 @@
 //! `place`: the environments that the directory knows, how they are told apart, and what was said about them.
 
-use clap::Subcommand;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
+    args::PlaceCommand as Command,
     ask::{self, Question},
     exit::Exit,
     print,
@@ -15,60 +15,6 @@ use crate::{
     domain::{group::EnvironmentTag, text::visible},
     operations::{Failure, Operations, Place, PlaceEvent, PlaceKey, PlaceProblem},
 };
-
-#[derive(Debug, Subcommand)]
-pub(super) enum Command {
-    /// List the places; nothing is sent
-    #[command(
-        after_help = "Examples:\n  groupdesk place list\n  groupdesk place list --json | jq '.[].profiles'"
-    )]
-    List,
-    /// Show one place: addresses, keys by their fingerprints, alarms, and what was said about it
-    #[command(
-        after_help = "Examples:\n  groupdesk place show live\n  groupdesk place show live --json | jq .keys"
-    )]
-    Show {
-        /// The place
-        name: String,
-    },
-    /// Give a place another name
-    #[command(
-        after_help = "Examples:\n  groupdesk place rename live eu-live\n  groupdesk place rename live-2 eu-test --json"
-    )]
-    Rename {
-        /// The place
-        name: String,
-        /// Its new name
-        to: String,
-    },
-    /// Make one place of two that are the same environment; nothing of either is lost
-    #[command(
-        after_help = "Examples:\n  groupdesk place merge old live\n  groupdesk place merge old live --yes --json"
-    )]
-    Merge {
-        /// The place that goes
-        name: String,
-        /// The place that stays
-        into: String,
-        /// Do not ask
-        #[arg(long, short = 'y')]
-        yes: bool,
-    },
-    /// Say that the alarms of a place were looked into; then requests are sent again
-    #[command(
-        after_help = "Examples:\n  groupdesk place acknowledge live --reason 'the key was of testing; replaced'\n  groupdesk place acknowledge live --reason 'a proxy was mended' --yes"
-    )]
-    Acknowledge {
-        /// The place
-        name: String,
-        /// What was found; it is kept
-        #[arg(long)]
-        reason: String,
-        /// Do not ask
-        #[arg(long, short = 'y')]
-        yes: bool,
-    },
-}
 
 pub(super) async fn run(session: &Session, command: Command) -> Result<Exit, Stop> {
     let operations = &session.operations;

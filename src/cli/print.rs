@@ -14,7 +14,7 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 use super::{
-    human,
+    colour,
     outlet::{ERR, OUT, Written},
     stop::Stop,
 };
@@ -102,7 +102,7 @@ pub(super) fn context(text: &str) {
 pub(super) fn alarm(text: &str) {
     let mut lines = String::new();
     for line in text.lines() {
-        lines.push_str(&human::painted(visible(line)));
+        lines.push_str(&colour::painted(visible(line)));
         lines.push('\n');
     }
     ERR.write(&lines);

@@ -1,9 +1,6 @@
 //! `groupdesk serve`: runs the User Group Service until a signal, and lets what is in flight end.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{path::PathBuf, sync::Arc};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -19,7 +16,7 @@ use crate::{
     config::{Environment, paths},
     service::{
         Limits, Service,
-        store::{Options, Store, StoreError},
+        store::{Options, Store},
     },
 };
 
@@ -44,16 +41,6 @@ pub(super) async fn run(arguments: Serve, global: &Global) -> Result<Exit, Stop>
     }
 }
 
-/// Which database it is, where the error does not say so.
-pub(super) fn about(database: &Path, error: StoreError) -> Stop {
-    let (text, name) = (error.to_string(), database.display().to_string());
-    if text.contains(&name) {
-        Stop::Store(error)
-    } else {
-        Stop::Usage(format!("{name}: {text}"))
-    }
-}
-
 async fn serve(
     listen: std::net::SocketAddr,
     database: PathBuf,
@@ -66,7 +53,8 @@ async fn serve(
         report: Some(Arc::new(|error| print::alarm(&format!("! {error}")))),
         ..Options::default()
     };
-    let store = Store::open_with(&database, options).map_err(|error| about(&database, error))?;
+    let store =
+        Store::open_with(&database, options).map_err(|error| Stop::of_store(&database, error))?;
     if store
         .list_keys()?
         .iter()

@@ -1,6 +1,6 @@
 //! Why a command did not end as asked; every text says what to do next.
 
-use std::{borrow::Cow, io};
+use std::{borrow::Cow, io, path::Path};
 
 use crate::{
     config::ConfigError,
@@ -36,6 +36,16 @@ pub(super) enum Stop {
 }
 
 impl Stop {
+    /// Of the service's database; says which one it is, where the error does not.
+    pub(super) fn of_store(database: &Path, error: StoreError) -> Self {
+        let (text, name) = (error.to_string(), database.display().to_string());
+        if text.contains(&name) {
+            Self::Store(error)
+        } else {
+            Self::Usage(format!("{name}: {text}"))
+        }
+    }
+
     /// Of an operation that changes something.
     pub(super) fn of_mutation(failure: Failure) -> Self {
         match failure {

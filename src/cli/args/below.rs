@@ -4,8 +4,6 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Subcommand};
 
-use crate::cli::handoff::HandOff;
-
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Rotations {
     /// Only those of which something is still to be found out
@@ -45,6 +43,24 @@ pub(in crate::cli) enum RotationsCommand {
     },
     #[command(name = "handoff")]
     HandOff(HandOff),
+}
+
+/// Hand new tokens off that have not arrived: read again from the service, given to the command of the profile
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 all handed off, 6 some were not.\n\n\
+                  A hand-off is due in the profile that began the rotation; those of other profiles of the same place are listed, \
+                  and run only by their number.\n\n\
+                  Examples:\n  groupdesk rotations handoff\n  groupdesk rotations handoff --failed --json\n  groupdesk rotations handoff 17")]
+pub(in crate::cli) struct HandOff {
+    /// Numbers of rotations, whatever became of their hand-off
+    #[arg(value_name = "ID", conflicts_with_all = ["pending", "failed"])]
+    pub(in crate::cli) ids: Vec<i64>,
+    /// Those that wait or were broken off [the default]
+    #[arg(long)]
+    pub(in crate::cli) pending: bool,
+    /// Those that failed; with --pending both
+    #[arg(long)]
+    pub(in crate::cli) failed: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,5 @@
 //! Results for people: tables that fit the terminal. What stands in them is made visible first.
 
-mod colour;
 mod group;
 mod history;
 mod list;
@@ -12,9 +11,7 @@ use std::io::{self, IsTerminal};
 use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets::NOTHING};
 use jiff::Timestamp;
 
-use colour::Tone;
 pub(super) use {
-    colour::{is_coloured, painted},
     group::group,
     history::{changes, history},
     list::list,
@@ -22,7 +19,11 @@ pub(super) use {
     rows::{rows, rows_within},
 };
 
-use super::{print, stop::Stop};
+use super::{
+    colour::{Tone, is_coloured},
+    print,
+    stop::Stop,
+};
 use crate::{
     domain::{history::Ending, known::Known, text::visible, token::Token},
     operations::Done,

@@ -11,12 +11,18 @@ pub(super) use {
 };
 
 use super::{
-    args::TokenArgs, exit::Exit, handoff, human, json, print, session::Session, stop::Stop,
+    args::TokenArgs,
+    exit::Exit,
+    handoff, human,
+    json::{self, Rotation},
+    print,
+    session::Session,
+    stop::Stop,
     token_out::TokenFile,
 };
 use crate::{
     domain::known::KnownGroup,
-    operations::{Assurance, Done, HandedOff},
+    operations::{Assurance, Done},
 };
 
 /// What may be said of an id that the directory does not know.
@@ -48,13 +54,6 @@ pub(super) fn token_file(token: &TokenArgs) -> Result<Option<TokenFile>, Stop> {
         .as_deref()
         .map(TokenFile::create)
         .transpose()
-}
-
-/// What belongs to a rotation besides its [`Done`].
-#[derive(Clone, Copy)]
-pub(super) struct Rotation<'a> {
-    /// `None` where nothing was to be handed off.
-    pub(super) handed: Option<&'a HandedOff>,
 }
 
 /// Puts the token where it was asked for, then prints the answer.

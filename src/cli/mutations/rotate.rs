@@ -1,12 +1,14 @@
 //! `rotate`: asks, rotates once, puts the new token where it was asked for, and confirms it by reading it back.
 
-use super::{Rotation, answer, assurance, token_file, write_token};
+use super::{answer, assurance, token_file, write_token};
 use crate::{
     cli::{
         args::Rotate,
         ask::{self, Asking},
         exit::Exit,
-        handoff, print,
+        handoff,
+        json::Rotation,
+        print,
         session::Session,
         stop::Stop,
         whose,

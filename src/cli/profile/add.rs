@@ -2,9 +2,14 @@
 
 use serde_json::json;
 
-use super::{Add, Bench, SourceArgs, asking::ask_facts, bind, input, show, stop_of_edit};
+use super::{Bench, asking::ask_facts, bind, input, show, stop_of_edit};
 use crate::{
-    cli::{exit::Exit, print, stop::Stop},
+    cli::{
+        args::{Add, SourceArgs},
+        exit::Exit,
+        print,
+        stop::Stop,
+    },
     config::{edit::Edit, new_profile::NewProfile, profile::KeySource},
     domain::group::EnvironmentTag,
     operations::{Answer, Failure, NotAdded, Operations, PlaceProblem, Probe},

@@ -2,13 +2,12 @@
 
 use std::io::{self, IsTerminal};
 
-use clap::Args;
 use serde_json::{Value, json};
 
 use super::{super::places, Bench};
 use crate::{
     cli::{
-        args::user_group_id,
+        args::Bind,
         ask::{self, Question},
         exit::Exit,
         print,
@@ -16,39 +15,8 @@ use crate::{
     },
     config::{Settings, profile::Profile},
     directory::Directory,
-    domain::group::UserGroupId,
     operations::{Answer, Bound, Clock, Failure, Operations, PlaceProblem},
 };
-
-#[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("answer").required(true))]
-#[command(group = clap::ArgGroup::new("which").required(true))]
-pub(in crate::cli) struct Bind {
-    /// The profile
-    #[arg(group = "which")]
-    name: Option<String>,
-    /// The profile made of GROUPDESK_BASE_URL and GROUPDESK_API_KEY
-    #[arg(long, group = "which")]
-    variables: bool,
-    /// Every profile of the configuration file whose place is in question
-    #[arg(long, group = "which", requires = "same_environment")]
-    all: bool,
-    /// It is an environment that is known, with another key, address or name [default PLACE: the only one possible]
-    #[arg(long, value_name = "PLACE", num_args = 0..=1, default_missing_value = "", group = "answer")]
-    same_environment: Option<String>,
-    /// It is an environment of its own
-    #[arg(long, group = "answer")]
-    new_environment: bool,
-    /// Take the binding back; what was recorded stays
-    #[arg(long, group = "answer")]
-    undo: bool,
-    /// Read this group at once, to prove that the key belongs to the place
-    #[arg(long, value_name = "ID", value_parser = user_group_id, requires = "same_environment")]
-    proof: Option<UserGroupId>,
-    /// Trust the key without a proof: all tokens may have changed; words are to be typed
-    #[arg(long, requires = "same_environment", conflicts_with = "proof")]
-    no_proof: bool,
-}
 
 pub(super) async fn bind(bench: &Bench, arguments: Bind) -> Result<Exit, Stop> {
     let settings = bench.settings()?;

@@ -1,50 +1,25 @@
 //! `profile facts`: what the place of a profile is known to do that nobody documents; shown, and told by a person.
 
-use clap::Args;
 use serde_json::{Value, json};
 
 use super::Bench;
 use crate::{
-    cli::{exit::Exit, human, print, session::InFlight, session::Session, stop::Stop},
+    cli::{
+        args::{AbsentFields, FactsArgs},
+        exit::Exit,
+        human, print,
+        session::InFlight,
+        session::Session,
+        stop::Stop,
+    },
     domain::{
-        facts::{Absent, Basis, Facts, Field, OnGet, Stated},
+        facts::{Basis, Facts, Field, OnGet, Stated},
         text::visible,
     },
     operations::Fact,
 };
 
-#[derive(Debug, Args)]
-pub(in crate::cli) struct Arguments {
-    /// The profile [default: the one that would open]
-    name: Option<String>,
-    /// What a get that carries properties brings back: the stored ones (returned), or those of the request (echoed)
-    #[arg(long, value_name = "VALUE", value_parser = ["returned", "echoed", "unknown"])]
-    properties_on_get: Option<String>,
-    /// What becomes of fields that an update leaves out; of one field: mapping=clear
-    #[arg(long, value_name = "[FIELD=]keep|clear|unknown", value_parser = absent)]
-    absent_fields: Vec<AbsentFields>,
-    /// Whether nobody writes to this environment but through this directory
-    #[arg(long, value_name = "yes|no", value_parser = ["yes", "no"])]
-    sole_writer: Option<String>,
-}
-
-#[derive(Debug, Clone)]
-struct AbsentFields(Vec<Field>, Absent);
-
-fn absent(text: &str) -> Result<AbsentFields, String> {
-    let (fields, value) = match text.split_once('=') {
-        Some((name, value)) => {
-            let field = Field::ALL.into_iter().find(|field| field.as_str() == name);
-            let field = field.ok_or("the fields are name, mapping and properties")?;
-            (vec![field], value)
-        }
-        None => (Field::ALL.to_vec(), text),
-    };
-    let value = Absent::parse(value).ok_or("write keep, clear or unknown")?;
-    Ok(AbsentFields(fields, value))
-}
-
-impl Arguments {
+impl FactsArgs {
     fn told(&self) -> Vec<Fact> {
         let on_get = self.properties_on_get.as_deref().and_then(OnGet::parse);
         let absent = self
@@ -63,7 +38,7 @@ impl Arguments {
     }
 }
 
-pub(super) async fn run(bench: &Bench, arguments: Arguments) -> Result<Exit, Stop> {
+pub(super) async fn run(bench: &Bench, arguments: FactsArgs) -> Result<Exit, Stop> {
     let mut overrides = bench.overrides.clone();
     overrides.profile = arguments.name.clone().or(overrides.profile);
     let session = Session::of(overrides, bench.json, bench.no_input, InFlight::default())?;

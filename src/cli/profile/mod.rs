@@ -8,145 +8,20 @@ pub(super) mod facts;
 mod input;
 mod show;
 
-use std::{
-    io::{self, IsTerminal},
-    path::PathBuf,
+use std::io::{self, IsTerminal};
+
+use super::{
+    args::{Global, ProfileCommand as Command},
+    exit::Exit,
+    print,
+    session::overrides,
+    signals::Signals,
+    stop::Stop,
 };
-
-use clap::{Args, Subcommand};
-
-use super::{args::Global, exit::Exit, print, session::overrides, signals::Signals, stop::Stop};
 use crate::{
     config::{Overrides, Settings, edit, keyring, profile::KeySource},
     operations::{Clock, Connector},
 };
-
-#[derive(Debug, Subcommand)]
-pub(super) enum Command {
-    /// Add a profile: asks for what is missing, tests the connection, writes the lines
-    #[command(
-        after_help = "Exit codes: 0 written, 1 the answer is not as it should be, 2 usage or configuration, 4 key missing or refused, 5 unreachable.\n\n\
-                      Examples:\n  groupdesk profile add eu-live --base-url https://eu.example.com --api-key-env EU_KEY\n  \
-                      groupdesk profile add eu-live --base-url https://eu.example.com --api-key-keyring < key"
-    )]
-    Add(Box<Add>),
-    /// List the profiles
-    #[command(
-        after_help = "Examples:\n  groupdesk profile list\n  groupdesk profile list --json | jq -r '.[].profile'"
-    )]
-    List,
-    /// Show one profile, never a key
-    #[command(
-        after_help = "Examples:\n  groupdesk profile show\n  groupdesk profile show eu-live --json"
-    )]
-    Show {
-        /// The profile [default: the one that would open]
-        name: Option<String>,
-    },
-    /// Say which environment a profile means, where its address, API key and name do not tell
-    #[command(
-        override_usage = "groupdesk profile bind <NAME|--variables|--all> --same-environment [PLACE] [OPTIONS]\n       \
-                          groupdesk profile bind <NAME|--variables> --new-environment|--undo [OPTIONS]",
-        after_help = "Exit codes: 0 bound, 2 usage or configuration, 3 the proof failed, 4 the key cannot be read.\n\n\
-                      Examples:\n  groupdesk profile bind eu-test --new-environment\n  \
-                      groupdesk profile bind eu-live --same-environment --proof acme-eu\n  \
-                      groupdesk profile bind --all --same-environment"
-    )]
-    Bind(Box<bind::Bind>),
-    /// Test the connection of a profile; creates nothing
-    #[command(
-        after_help = "Exit codes: 0 reached and the key is taken, 1 the answer is not as it should be, 4 key missing or refused, 5 unreachable.\n\n\
-                      Examples:\n  groupdesk profile check\n  groupdesk profile check eu-live --json"
-    )]
-    Check {
-        /// The profile [default: the one that would open]
-        name: Option<String>,
-    },
-    /// Take a profile out of the configuration file; what the directory knows stays
-    #[command(
-        after_help = "Examples:\n  groupdesk profile remove old --dry-run\n  groupdesk profile remove old --yes"
-    )]
-    Remove {
-        /// The profile
-        name: String,
-        /// Do it; without this it is refused
-        #[arg(long, short = 'y')]
-        yes: bool,
-        /// Show the lines that would go; change nothing
-        #[arg(long)]
-        dry_run: bool,
-    },
-    /// Show and tell what the service does where its interface is silent; updates depend on it
-    #[command(
-        after_help = "Not known is a good answer: --absent-fields unknown accepts that what was last known is sent along.\n\n\
-                      Examples:\n  groupdesk profile facts eu-live\n  groupdesk profile facts eu-live --absent-fields keep --sole-writer yes"
-    )]
-    Facts(facts::Arguments),
-    /// Store the API key of a profile in the kernel's keyring, read from standard input
-    #[command(
-        after_help = "Examples:\n  groupdesk profile key eu-live\n  groupdesk profile key eu-live < key"
-    )]
-    Key {
-        /// The profile; its api_key must be { keyring = "..." }
-        name: String,
-        /// Take it out of the keyring
-        #[arg(long)]
-        forget: bool,
-    },
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Add {
-    /// A short name of your own
-    name: String,
-    /// Where the service is
-    #[arg(long, value_name = "URL")]
-    base_url: Option<String>,
-    /// Path of the interface [default: /api/user]
-    #[arg(long, value_name = "PATH")]
-    path: Option<String>,
-    /// The tag that answers must carry; not said: none, and it counts as production
-    #[arg(long, value_parser = ["Customer", "Testing"])]
-    environment: Option<String>,
-    #[command(flatten)]
-    source: SourceArgs,
-    /// Authorities to trust beside those of the system, in PEM
-    #[arg(long, value_name = "FILE")]
-    ca_file: Option<PathBuf>,
-    /// Write it without testing the connection
-    #[arg(long)]
-    no_check: bool,
-    /// Write it whatever the test finds
-    #[arg(long, short = 'y')]
-    yes: bool,
-    /// Test it and show the lines; write nothing
-    #[arg(long)]
-    dry_run: bool,
-    /// It is an environment that is known, with another key or address [default PLACE: the only one possible]
-    #[arg(long, value_name = "PLACE", num_args = 0..=1, default_missing_value = "", conflicts_with = "new_environment")]
-    same_environment: Option<String>,
-    /// It is an environment of its own
-    #[arg(long)]
-    new_environment: bool,
-}
-
-/// Where the key comes from.
-#[derive(Debug, Args)]
-#[group(multiple = false)]
-struct SourceArgs {
-    /// The environment variable that holds the key
-    #[arg(long = "api-key-env", value_name = "NAME")]
-    env: Option<String>,
-    /// The file that holds the key; only you may read it
-    #[arg(long = "api-key-file", value_name = "FILE")]
-    file: Option<PathBuf>,
-    /// The command that prints the key; run without a shell
-    #[arg(long = "api-key-command", value_name = "COMMAND", num_args = 1..)]
-    command: Option<Vec<String>>,
-    /// The kernel's keyring; the key is read from standard input, or asked for [default ENTRY: the name of the profile]
-    #[arg(long = "api-key-keyring", value_name = "ENTRY", num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    keyring: Option<String>,
-}
 
 /// What every one of them works with.
 struct Bench {

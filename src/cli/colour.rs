@@ -42,7 +42,7 @@ impl Tone {
 }
 
 /// Whether this stream shows colours, and nobody asked for none (`NO_COLOR`, `TERM=dumb`).
-pub(in crate::cli) fn is_coloured(stream: &impl IsTerminal) -> bool {
+pub(super) fn is_coloured(stream: &impl IsTerminal) -> bool {
     let variable = |name: &str| env::var_os(name)?.into_string().ok();
     stream.is_terminal()
         && variable("TERM").is_some_and(|term| !term.is_empty())
@@ -50,7 +50,7 @@ pub(in crate::cli) fn is_coloured(stream: &impl IsTerminal) -> bool {
 }
 
 /// A line for standard error; its first word or sign in colour where there is one.
-pub(in crate::cli) fn painted(line: Cow<'_, str>) -> Cow<'_, str> {
+pub(super) fn painted(line: Cow<'_, str>) -> Cow<'_, str> {
     const SIGNS: [(&str, &str); 4] = [
         ("PRODUCTION", "1;7"),
         ("error:", "1;31"),

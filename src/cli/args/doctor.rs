@@ -1,0 +1,26 @@
+//! What can be typed behind `doctor`.
+
+use clap::Args;
+
+use super::user_group_id;
+use crate::domain::group::UserGroupId;
+
+/// Look at configuration, API key, network, service, clock, directory and terminal; creates and changes nothing without --probe
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The report is safe to paste: no API key, no token, no group but the one of --id.\n\n\
+                  Exit codes: 0 nothing worse than a warning, 2 a problem of the configuration or the directory, 4 API key \
+                  missing or refused, 5 service unreachable, 1 any other problem.\n\n\
+                  Examples:\n  groupdesk doctor\n  groupdesk doctor --id acme-eu --json | jq '.findings[] | select(.severity == \"problem\")'"
+)]
+pub(in crate::cli) struct Doctor {
+    /// Also read this group, which the directory must know: tells whether the body of a GET survives the way
+    #[arg(long, value_name = "ID", value_parser = user_group_id)]
+    pub(in crate::cli) id: Option<UserGroupId>,
+    /// Prove with this expendable group what the service does where its interface is silent: it is changed and put back
+    #[arg(long, value_name = "ID", value_parser = user_group_id, conflicts_with = "id")]
+    pub(in crate::cli) probe: Option<UserGroupId>,
+    /// With --probe: do not ask
+    #[arg(long, short = 'y', requires = "probe")]
+    pub(in crate::cli) yes: bool,
+}

@@ -1,0 +1,15 @@
+//! What can be typed behind `help`.
+
+use clap::Args;
+
+/// Show the help of a command, the JSON that commands print, or the exit codes
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  groupdesk help rotations settle\n  groupdesk help json\n  groupdesk help json rotate\n  \
+                  groupdesk help exit-codes"
+)]
+pub(in crate::cli) struct Help {
+    /// A command and what is below it; or json, also with a command; or exit-codes
+    #[arg(value_name = "COMMAND")]
+    pub(in crate::cli) words: Vec<String>,
+}

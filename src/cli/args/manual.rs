@@ -1,0 +1,16 @@
+//! What can be typed behind `man`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Print the manual page, or write all pages into a folder
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  groupdesk man | man -l -\n  groupdesk man ~/.local/share/man/man1"
+)]
+pub(in crate::cli) struct Manual {
+    /// Folder for one page per command; made if it is not there
+    #[arg(value_name = "DIR")]
+    pub(in crate::cli) folder: Option<PathBuf>,
+}

@@ -1,0 +1,199 @@
+//! What stands below `profile`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::user_group_id;
+use crate::domain::{
+    facts::{Absent, Field},
+    group::UserGroupId,
+};
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum Command {
+    /// Add a profile: asks for what is missing, tests the connection, writes the lines
+    #[command(
+        after_help = "Exit codes: 0 written, 1 the answer is not as it should be, 2 usage or configuration, 4 key missing or refused, 5 unreachable.\n\n\
+                      Examples:\n  groupdesk profile add eu-live --base-url https://eu.example.com --api-key-env EU_KEY\n  \
+                      groupdesk profile add eu-live --base-url https://eu.example.com --api-key-keyring < key"
+    )]
+    Add(Box<Add>),
+    /// List the profiles
+    #[command(
+        after_help = "Examples:\n  groupdesk profile list\n  groupdesk profile list --json | jq -r '.[].profile'"
+    )]
+    List,
+    /// Show one profile, never a key
+    #[command(
+        after_help = "Examples:\n  groupdesk profile show\n  groupdesk profile show eu-live --json"
+    )]
+    Show {
+        /// The profile [default: the one that would open]
+        name: Option<String>,
+    },
+    /// Say which environment a profile means, where its address, API key and name do not tell
+    #[command(
+        override_usage = "groupdesk profile bind <NAME|--variables|--all> --same-environment [PLACE] [OPTIONS]\n       \
+                          groupdesk profile bind <NAME|--variables> --new-environment|--undo [OPTIONS]",
+        after_help = "Exit codes: 0 bound, 2 usage or configuration, 3 the proof failed, 4 the key cannot be read.\n\n\
+                      Examples:\n  groupdesk profile bind eu-test --new-environment\n  \
+                      groupdesk profile bind eu-live --same-environment --proof acme-eu\n  \
+                      groupdesk profile bind --all --same-environment"
+    )]
+    Bind(Box<Bind>),
+    /// Test the connection of a profile; creates nothing
+    #[command(
+        after_help = "Exit codes: 0 reached and the key is taken, 1 the answer is not as it should be, 4 key missing or refused, 5 unreachable.\n\n\
+                      Examples:\n  groupdesk profile check\n  groupdesk profile check eu-live --json"
+    )]
+    Check {
+        /// The profile [default: the one that would open]
+        name: Option<String>,
+    },
+    /// Take a profile out of the configuration file; what the directory knows stays
+    #[command(
+        after_help = "Examples:\n  groupdesk profile remove old --dry-run\n  groupdesk profile remove old --yes"
+    )]
+    Remove {
+        /// The profile
+        name: String,
+        /// Do it; without this it is refused
+        #[arg(long, short = 'y')]
+        yes: bool,
+        /// Show the lines that would go; change nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Show and tell what the service does where its interface is silent; updates depend on it
+    #[command(
+        after_help = "Not known is a good answer: --absent-fields unknown accepts that what was last known is sent along.\n\n\
+                      Examples:\n  groupdesk profile facts eu-live\n  groupdesk profile facts eu-live --absent-fields keep --sole-writer yes"
+    )]
+    Facts(FactsArgs),
+    /// Store the API key of a profile in the kernel's keyring, read from standard input
+    #[command(
+        after_help = "Examples:\n  groupdesk profile key eu-live\n  groupdesk profile key eu-live < key"
+    )]
+    Key {
+        /// The profile; its api_key must be { keyring = "..." }
+        name: String,
+        /// Take it out of the keyring
+        #[arg(long)]
+        forget: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Add {
+    /// A short name of your own
+    pub(in crate::cli) name: String,
+    /// Where the service is
+    #[arg(long, value_name = "URL")]
+    pub(in crate::cli) base_url: Option<String>,
+    /// Path of the interface [default: /api/user]
+    #[arg(long, value_name = "PATH")]
+    pub(in crate::cli) path: Option<String>,
+    /// The tag that answers must carry; not said: none, and it counts as production
+    #[arg(long, value_parser = ["Customer", "Testing"])]
+    pub(in crate::cli) environment: Option<String>,
+    #[command(flatten)]
+    pub(in crate::cli) source: SourceArgs,
+    /// Authorities to trust beside those of the system, in PEM
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) ca_file: Option<PathBuf>,
+    /// Write it without testing the connection
+    #[arg(long)]
+    pub(in crate::cli) no_check: bool,
+    /// Write it whatever the test finds
+    #[arg(long, short = 'y')]
+    pub(in crate::cli) yes: bool,
+    /// Test it and show the lines; write nothing
+    #[arg(long)]
+    pub(in crate::cli) dry_run: bool,
+    /// It is an environment that is known, with another key or address [default PLACE: the only one possible]
+    #[arg(long, value_name = "PLACE", num_args = 0..=1, default_missing_value = "", conflicts_with = "new_environment")]
+    pub(in crate::cli) same_environment: Option<String>,
+    /// It is an environment of its own
+    #[arg(long)]
+    pub(in crate::cli) new_environment: bool,
+}
+
+/// Where the key comes from.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(in crate::cli) struct SourceArgs {
+    /// The environment variable that holds the key
+    #[arg(long = "api-key-env", value_name = "NAME")]
+    pub(in crate::cli) env: Option<String>,
+    /// The file that holds the key; only you may read it
+    #[arg(long = "api-key-file", value_name = "FILE")]
+    pub(in crate::cli) file: Option<PathBuf>,
+    /// The command that prints the key; run without a shell
+    #[arg(long = "api-key-command", value_name = "COMMAND", num_args = 1..)]
+    pub(in crate::cli) command: Option<Vec<String>>,
+    /// The kernel's keyring; the key is read from standard input, or asked for [default ENTRY: the name of the profile]
+    #[arg(long = "api-key-keyring", value_name = "ENTRY", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(in crate::cli) keyring: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("answer").required(true))]
+#[command(group = clap::ArgGroup::new("which").required(true))]
+pub(in crate::cli) struct Bind {
+    /// The profile
+    #[arg(group = "which")]
+    pub(in crate::cli) name: Option<String>,
+    /// The profile made of GROUPDESK_BASE_URL and GROUPDESK_API_KEY
+    #[arg(long, group = "which")]
+    pub(in crate::cli) variables: bool,
+    /// Every profile of the configuration file whose place is in question
+    #[arg(long, group = "which", requires = "same_environment")]
+    pub(in crate::cli) all: bool,
+    /// It is an environment that is known, with another key, address or name [default PLACE: the only one possible]
+    #[arg(long, value_name = "PLACE", num_args = 0..=1, default_missing_value = "", group = "answer")]
+    pub(in crate::cli) same_environment: Option<String>,
+    /// It is an environment of its own
+    #[arg(long, group = "answer")]
+    pub(in crate::cli) new_environment: bool,
+    /// Take the binding back; what was recorded stays
+    #[arg(long, group = "answer")]
+    pub(in crate::cli) undo: bool,
+    /// Read this group at once, to prove that the key belongs to the place
+    #[arg(long, value_name = "ID", value_parser = user_group_id, requires = "same_environment")]
+    pub(in crate::cli) proof: Option<UserGroupId>,
+    /// Trust the key without a proof: all tokens may have changed; words are to be typed
+    #[arg(long, requires = "same_environment", conflicts_with = "proof")]
+    pub(in crate::cli) no_proof: bool,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct FactsArgs {
+    /// The profile [default: the one that would open]
+    pub(in crate::cli) name: Option<String>,
+    /// What a get that carries properties brings back: the stored ones (returned), or those of the request (echoed)
+    #[arg(long, value_name = "VALUE", value_parser = ["returned", "echoed", "unknown"])]
+    pub(in crate::cli) properties_on_get: Option<String>,
+    /// What becomes of fields that an update leaves out; of one field: mapping=clear
+    #[arg(long, value_name = "[FIELD=]keep|clear|unknown", value_parser = absent)]
+    pub(in crate::cli) absent_fields: Vec<AbsentFields>,
+    /// Whether nobody writes to this environment but through this directory
+    #[arg(long, value_name = "yes|no", value_parser = ["yes", "no"])]
+    pub(in crate::cli) sole_writer: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub(in crate::cli) struct AbsentFields(pub(in crate::cli) Vec<Field>, pub(in crate::cli) Absent);
+
+fn absent(text: &str) -> Result<AbsentFields, String> {
+    let (fields, value) = match text.split_once('=') {
+        Some((name, value)) => {
+            let field = Field::ALL.into_iter().find(|field| field.as_str() == name);
+            let field = field.ok_or("the fields are name, mapping and properties")?;
+            (vec![field], value)
+        }
+        None => (Field::ALL.to_vec(), text),
+    };
+    let value = Absent::parse(value).ok_or("write keep, clear or unknown")?;
+    Ok(AbsentFields(fields, value))
+}
