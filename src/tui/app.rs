@@ -142,7 +142,7 @@ impl App {
     /// As the keys of the cursor, where this place has them.
     fn mouse(&mut self, event: MouseEvent) {
         let focus = self.top().focus();
-        let (action, times) = mouse::moves(self, event);
+        let (action, times) = mouse::moves(self.top(), &self.desk, event);
         let mut known = self.desk.keys.bindings(focus).iter();
         let is_known = known.any(|bound| bound.action == action);
         if is_known && self.leaving.is_none() {
@@ -246,8 +246,12 @@ impl App {
 
     fn grant(&mut self, ask: Ask) {
         match ask {
-            Ask::Push(pane) => self.stack.push(pane),
-            Ask::Replace(pane) => {
+            Ask::Push(opening) => {
+                let pane = Pane::open(opening, &mut self.desk);
+                self.stack.push(pane);
+            }
+            Ask::Replace(opening) => {
+                let pane = Pane::open(opening, &mut self.desk);
                 if self.stack.len() > 1 {
                     self.stack.pop();
                 }
@@ -259,7 +263,10 @@ impl App {
                 }
             }
             Ask::Home => self.go_home(),
-            Ask::Finish(ticket, pane) => self.finish(ticket, pane),
+            Ask::Finish(ticket, opening) => {
+                let result = Pane::open(opening, &mut self.desk);
+                self.finish(ticket, result);
+            }
             Ask::SwitchTo(profile) => self.switch(profile),
             Ask::Leave(farewell) => self.leave(farewell),
             Ask::Press(action) => self.press(action),

@@ -18,7 +18,8 @@ use super::{
     keymap::Keymap,
     message::{Effect, Job, ProfileIndex, Ticket},
     messages::{Messages, Severity},
-    panes::{Pane, connect::Form},
+    opening::Opening,
+    panes::connect::form::Form,
     theme::Theme,
 };
 use crate::{
@@ -34,15 +35,15 @@ use crate::{
 #[derive(Debug)]
 pub enum Ask {
     /// On top of the asking pane.
-    Push(Pane),
+    Push(Opening),
     /// In the place of the asking pane.
-    Replace(Pane),
+    Replace(Opening),
     /// Close the asking pane.
     Pop,
     /// Close all but the list.
     Home,
     /// What was asked for has come: in the place of the review that waits for the ticket, and of its form.
-    Finish(Ticket, Pane),
+    Finish(Ticket, Opening),
     SwitchTo(ProfileIndex),
     Leave(Farewell),
     /// What the pane below asked to be typed was typed exactly.

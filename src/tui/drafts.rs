@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
+    group_form::Edit,
     message::{Job, ProfileIndex, Ticket},
-    panes::edit::Edit,
 };
 use crate::{
     domain::{change::Wanted, draft::Draft, group::UserGroupId},

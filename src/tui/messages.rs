@@ -25,6 +25,10 @@ impl Severity {
         }
     }
 
+    pub fn of_warning(is_alarm: bool) -> Self {
+        if is_alarm { Self::Error } else { Self::Warning }
+    }
+
     pub fn sign(self) -> char {
         match self {
             Self::Info => 'i',

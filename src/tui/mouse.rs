@@ -8,22 +8,22 @@ use ratatui::{
     style::Modifier,
 };
 
-use super::{app::App, frame, keymap::Action};
+use super::{desk::Desk, keymap::Action, panes::View, widgets::boxes::body};
 
 /// Rows that one notch of the wheel moves.
 const NOTCH: usize = 3;
 
 /// The moves that an event stands for.
-pub fn moves(app: &App, event: MouseEvent) -> (Action, usize) {
+pub fn moves(top: &dyn View, desk: &Desk, event: MouseEvent) -> (Action, usize) {
     match event.kind {
         MouseEventKind::ScrollDown => (Action::Down, NOTCH),
         MouseEventKind::ScrollUp => (Action::Up, NOTCH),
         MouseEventKind::Down(MouseButton::Left) => {
-            let (width, height) = app.desk.size;
+            let (width, height) = desk.size;
             let area = Rect::new(0, 0, width, height);
             let mut buffer = Buffer::empty(area);
             // Only the pane that has the keys, with nothing of those below it.
-            app.top().draw(&mut buffer, frame::body(area), &app.desk);
+            top.draw(&mut buffer, body(area), desk);
             let away = rows_away(&buffer, Position::new(event.column, event.row)).unwrap_or(0);
             let action = if away < 0 { Action::Up } else { Action::Down };
             (action, away.unsigned_abs())

@@ -13,9 +13,9 @@ use crate::{
     operations::{request, request_json},
     tui::{
         desk::{Ask, Desk},
-        frame::popup,
         keymap::{Action, Focus},
         scroll::Cursor,
+        widgets::boxes::popup,
         widgets::paint,
     },
 };

@@ -2,7 +2,6 @@
 
 mod begin;
 mod draft;
-mod elsewhere;
 mod outside;
 mod prefill;
 mod view;
@@ -10,127 +9,26 @@ mod view;
 use std::sync::OnceLock;
 
 use crossterm::event::KeyEvent;
-use jiff::Timestamp;
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
 };
 
-use self::elsewhere::Elsewhere;
-use super::{Pane, View, review::Review};
+use super::View;
 use crate::{
-    domain::{
-        change::{Change, Wanted},
-        group::UserGroupId,
-        size::fits,
-        text::visible,
-    },
+    domain::{change::Change, text::visible},
     tui::{
         desk::{Ask, Desk},
+        group_form::{Edit, Section},
         keymap::{Action, Focus},
         message::{Outcome, Ticket},
         messages::Severity,
-        widgets::{
-            mapping_table::MappingTable,
-            properties::{Place, PropertiesField},
-            text_field::{TextField, did_not_fit},
-        },
+        opening::{Opening, Proposal},
+        widgets::{properties::Place, text_field::did_not_fit},
     },
 };
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Section {
-    Name,
-    Mapping,
-    Properties,
-}
-
-impl Section {
-    fn next(self) -> Self {
-        match self {
-            Self::Name => Self::Mapping,
-            Self::Mapping => Self::Properties,
-            Self::Properties => Self::Name,
-        }
-    }
-
-    fn previous(self) -> Self {
-        self.next().next()
-    }
-}
-
-#[derive(Debug, Clone)]
-pub struct Edit {
-    pub id: UserGroupId,
-    /// What was known when the form was opened.
-    pub base: Wanted,
-    /// The group is not known here: the form ends in a create.
-    pub creating: bool,
-    /// How old that is; a draft says it.
-    pub base_at: Timestamp,
-    name: TextField,
-    mapping: MappingTable,
-    properties: PropertiesField,
-    section: Section,
-    /// Which other groups use the data source under the cursor.
-    elsewhere: Elsewhere,
-    /// What would change, worked out for the first drawing after a message: many keys can come before it.
-    judged: OnceLock<Judged>,
-    /// Texts from an outside editor that cannot be read yet: the mapping, the whole group.
-    mapping_text: Option<String>,
-    group_text: Option<String>,
-    /// What an outside editor has at hand, and the text it was given.
-    outside: Option<(Ticket, outside::Part, String)>,
-    /// The service's copy is being read again.
-    reading: Option<Ticket>,
-    /// When discarding was asked for once.
-    discarding: Option<Timestamp>,
-}
-
-/// What would change, or the field that cannot be understood and why.
-type Judged = Result<Change, (String, &'static str)>;
-
-/// Longest name that a field takes, in characters.
-const LONGEST_NAME: usize = 1_000;
-
 impl Edit {
-    /// What the form asks for, or where it cannot be understood and why. A field of which nothing is known and nothing
-    /// was typed is left out.
-    pub fn wanted(&self) -> Result<Wanted, (String, &'static str)> {
-        let name = self.name.text();
-        let name = (self.base.name.is_some() || !name.is_empty()).then(|| name.to_owned());
-        let mapping = self
-            .mapping
-            .value()
-            .map_err(|problem| (problem.text, "mapping"))?;
-        let mapping = (self.base.mapping.is_some() || !mapping.is_empty()).then_some(mapping);
-        let untouched = self.base.properties.is_none() && self.properties.is_blank();
-        let properties = if untouched {
-            None
-        } else {
-            let value = self.properties.value().map_err(|problem| {
-                let text = format!(
-                    "line {}, column {}: {}",
-                    problem.line, problem.column, problem.text
-                );
-                (text, "properties")
-            })?;
-            Some(value.clone())
-        };
-        Ok(Wanted {
-            name,
-            mapping,
-            properties,
-        })
-    }
-
-    /// The same where it may be sent.
-    fn sendable(&self) -> Result<Wanted, (String, &'static str)> {
-        let wanted = self.wanted()?;
-        fits(&wanted).map_err(|why| (why.to_string(), why.field()))?;
-        Ok(wanted)
-    }
-
     /// Where the keys of the focused field hold, also while a cell of it is typed into.
     fn field_focus(&self) -> Focus {
         match (self.section, self.properties.place()) {
@@ -139,17 +37,6 @@ impl Edit {
             (Section::Properties, Place::Text) => Focus::EditProperties,
             (Section::Properties, Place::Rows | Place::Cell | Place::Kind) => Focus::EditRows,
         }
-    }
-
-    /// What would change, as far as the form can be understood.
-    fn change(&self) -> Option<Change> {
-        Some(Change::between(&self.base, &self.wanted().ok()?))
-    }
-
-    /// The same for drawing.
-    fn judged(&self) -> &Judged {
-        let judge = || Ok(Change::between(&self.base, &self.sendable()?));
-        self.judged.get_or_init(judge)
     }
 
     fn is_changed(&self) -> bool {
@@ -177,12 +64,6 @@ impl Edit {
             job.profile == desk.current
                 && matches!(&job.sends, Some((id, sent)) if *id == self.id && *sent == wanted)
         })
-    }
-
-    /// What the form held has been sent and taken.
-    pub fn is_sent(&mut self, wanted: &Wanted) {
-        self.base = wanted.clone();
-        self.creating = false;
     }
 
     /// Takes over what is being typed into a cell; false, and said why, if it cannot be.
@@ -222,8 +103,13 @@ impl Edit {
             Ok(wanted) => {
                 // Kept from here on: whatever the review comes to, the text is not lost.
                 self.keep(desk);
-                let review = Review::of(self, wanted, desk);
-                desk.ask(Ask::Push(Pane::Review(Box::new(review))));
+                let proposal = Proposal {
+                    id: self.id.clone(),
+                    creating: self.creating,
+                    base: self.base.clone(),
+                    wanted,
+                };
+                desk.ask(Ask::Push(Opening::Review(Box::new(proposal))));
             }
         }
     }

@@ -14,10 +14,10 @@ use crate::{
     operations::format_of,
     tui::{
         desk::{Ask, Desk},
-        frame::popup,
         keymap::{Action, Focus},
         message::{Job, Outcome, Ticket},
         messages::Severity,
+        widgets::boxes::popup,
         widgets::{paint, text_field::TextField},
     },
 };

@@ -5,22 +5,21 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
-use super::{
-    Pane, View, compare::Compare, copy_menu::CopyMenu, edit::Edit, history::History,
-    token::TokenPane,
-};
+use super::{View, compare::Compare};
 use crate::{
     domain::{group::UserGroupId, known::KnownGroup},
     operations::Guarded,
     tui::{
         desk::{Ask, Desk},
         facts,
-        frame::page as page_box,
+        group_form::Edit,
         keymap::{Action, Focus},
         message::{Job, Outcome, Ticket},
         messages::Severity,
+        opening::Opening,
         scroll::Cursor,
         sheet::Sheet,
+        widgets::boxes::page as page_box,
     },
 };
 
@@ -120,24 +119,22 @@ impl View for Group {
                 self.ticket = Some(desk.start(Job::LookUp(self.id.clone())));
             }
             Action::History => {
-                let pane = History::of(Some(self.id.clone()), desk);
-                desk.ask(Ask::Push(Pane::History(pane)));
+                desk.ask(Ask::Push(Opening::History(self.id.clone())));
             }
             Action::Compare => {
-                let pane = Compare::open(self.id.clone(), desk);
-                desk.ask(Ask::Push(Pane::Compare(Box::new(pane))));
+                desk.ask(Ask::Push(Opening::Compare(self.id.clone())));
             }
             Action::Edit | Action::EditWhole | Action::Token | Action::CopyMenu => {
                 let Some(group) = self.known(desk) else {
                     return;
                 };
-                let pane = match action {
-                    Action::Edit => Pane::Edit(Box::new(Edit::of(&group, desk))),
-                    Action::EditWhole => Pane::Edit(Box::new(Edit::outside(&group, desk))),
-                    Action::Token => Pane::Token(Box::new(TokenPane::open(&group, desk))),
-                    _ => Pane::CopyMenu(CopyMenu::of(&group)),
+                let opening = match action {
+                    Action::Edit => Opening::Edit(Box::new(Edit::of(&group, desk))),
+                    Action::EditWhole => Opening::Edit(Box::new(Edit::outside(&group, desk))),
+                    Action::Token => Opening::Token(Box::new(group)),
+                    _ => Opening::CopyMenu(Box::new(group)),
                 };
-                desk.ask(Ask::Push(pane));
+                desk.ask(Ask::Push(opening));
             }
             _ => {}
         }
@@ -167,7 +164,10 @@ impl View for Group {
             self.trouble = None;
             self.warnings = done.warnings.iter().map(ToString::to_string).collect();
             for warning in &done.warnings {
-                desk.say(severity_of(warning.is_alarm()), warning.to_string());
+                desk.say(
+                    Severity::of_warning(warning.is_alarm()),
+                    warning.to_string(),
+                );
             }
         } else if let Outcome::Failed(trouble) = outcome {
             self.trouble = Some(trouble.text.clone());
@@ -189,13 +189,5 @@ impl View for Group {
         self.page(inner.width, desk)
             .draw(buffer, inner, self.scroll.at);
         None
-    }
-}
-
-pub(super) fn severity_of(alarm: bool) -> Severity {
-    if alarm {
-        Severity::Error
-    } else {
-        Severity::Warning
     }
 }

@@ -11,11 +11,11 @@ use ratatui::{
 use super::View;
 use crate::tui::{
     desk::{Ask, Desk},
-    frame::popup,
     keymap::{Action, Bound, Focus},
     messages::Severity,
     scroll::Cursor,
     theme::Theme,
+    widgets::boxes::popup,
     widgets::{paint, text_field::TextField},
 };
 

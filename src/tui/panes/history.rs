@@ -9,7 +9,7 @@ use ratatui::{
     style::Style,
 };
 
-use super::{Pane, View, group::Group};
+use super::View;
 use crate::{
     domain::{
         fold::lowered,
@@ -19,14 +19,15 @@ use crate::{
     operations::Numbered,
     tui::{
         desk::{Ask, Desk},
-        frame::boxed,
         keymap::{Action, Focus},
         message::{Job, Outcome, Ticket},
         messages::Severity,
+        opening::Opening,
         scroll::Cursor,
         sheet::Sheet,
         table,
         theme::Theme,
+        widgets::boxes::boxed,
         widgets::{
             columns::{Cell, Column, widest},
             paint,
@@ -133,8 +134,7 @@ impl View for History {
                     .map(|entry| entry.user_group_id.clone());
                 match id {
                     Some(id) if desk.groups.contains(&id) => {
-                        let pane = Group::open(id, desk);
-                        desk.ask(Ask::Push(Pane::Group(pane)));
+                        desk.ask(Ask::Push(Opening::Group(id)));
                     }
                     Some(id) => desk.say(
                         Severity::Info,

@@ -15,13 +15,13 @@ use crate::{
     tui::{
         desk::{Ask, Desk},
         exchanges::Exchange,
-        frame::{boxed, page as page_box},
         keymap::{Action, Focus},
         messages::Severity,
         scroll::Cursor,
         sheet::Sheet,
         table,
         theme::Theme,
+        widgets::boxes::{boxed, page as page_box},
         widgets::columns::{Cell, Column, widest},
     },
 };

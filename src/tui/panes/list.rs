@@ -16,10 +16,7 @@ pub(in crate::tui) use finder::AT_ONCE;
 use finder::Finder;
 use marks::Marks;
 
-use super::{
-    Pane, View, bulk::Bulk, compare::Compare, copy_menu::CopyMenu, edit::Edit, export::Export,
-    group::Group, token::TokenPane,
-};
+use super::{View, compare::Compare};
 use crate::{
     domain::{
         group::UserGroupId,
@@ -30,9 +27,11 @@ use crate::{
     tui::{
         bulk::BulkRun,
         desk::{Ask, Desk},
+        group_form::Edit,
         keymap::{Action, Focus},
         message::{Job, Outcome, Ticket},
         messages::Severity,
+        opening::Opening,
         scroll::Cursor,
         widgets::text_field::TextField,
     },
@@ -171,11 +170,11 @@ impl List {
     fn rotate_marked(&mut self, desk: &mut Desk) {
         let run = desk.bulk_here();
         let watched = run.filter(|run| run.is_under_way() || self.marks.is_empty());
-        let pane = match watched.map(|run| Bulk::watch(run, desk)) {
-            Some(pane) => pane,
-            None => Bulk::check(self.marks.ids(), desk),
+        let opening = match watched {
+            Some(run) => Opening::WatchBulk(run.ticket),
+            None => Opening::CheckBulk(self.marks.ids()),
         };
-        desk.ask(Ask::Push(Pane::Bulk(Box::new(pane))));
+        desk.ask(Ask::Push(opening));
     }
 
     fn export(&self, desk: &mut Desk) {
@@ -183,7 +182,7 @@ impl List {
         if of.0.is_empty() {
             of = (self.finder.ids(), "shown");
         }
-        desk.ask(Ask::Push(Pane::Export(Export::of(of.0, of.1, desk))));
+        desk.ask(Ask::Push(Opening::Export(of.0, of.1)));
     }
 
     /// Jobs that are not under way any more are not waited for.
@@ -311,15 +310,15 @@ impl View for List {
                     return;
                 };
                 self.on = Some(group.id.clone());
-                let pane = match action {
-                    Action::Edit => Pane::Edit(Box::new(Edit::of(&group, desk))),
-                    Action::EditWhole => Pane::Edit(Box::new(Edit::outside(&group, desk))),
-                    Action::Token => Pane::Token(Box::new(TokenPane::open(&group, desk))),
-                    Action::Compare => Pane::Compare(Box::new(Compare::open(group.id, desk))),
-                    Action::CopyMenu => Pane::CopyMenu(CopyMenu::of(&group)),
-                    _ => Pane::Group(Group::open(group.id, desk)),
+                let opening = match action {
+                    Action::Edit => Opening::Edit(Box::new(Edit::of(&group, desk))),
+                    Action::EditWhole => Opening::Edit(Box::new(Edit::outside(&group, desk))),
+                    Action::Token => Opening::Token(Box::new(group)),
+                    Action::Compare => Opening::Compare(group.id),
+                    Action::CopyMenu => Opening::CopyMenu(Box::new(group)),
+                    _ => Opening::Group(group.id),
                 };
-                desk.ask(Ask::Push(pane));
+                desk.ask(Ask::Push(opening));
             }
             _ => {}
         }

@@ -12,11 +12,11 @@ use super::{
 use crate::tui::{
     desk::{Ask, Desk},
     exchanges::Exchange,
-    frame::{page as page_box, severity_style},
     keymap::{Action, Focus},
     messages::{Message, Severity},
     scroll::Cursor,
     sheet::Sheet,
+    widgets::boxes::{page as page_box, severity_style},
 };
 
 #[derive(Debug, Default)]

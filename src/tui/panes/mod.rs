@@ -33,8 +33,10 @@ use ratatui::{
 
 use super::{
     desk::Desk,
+    group_form::Edit,
     keymap::{Action, Focus},
     message::{Outcome, Ticket},
+    opening::Opening,
 };
 
 /// What every pane can do; the defaults are those of a pane that only shows something.
@@ -89,7 +91,7 @@ pub enum Pane {
     List(list::List),
     Group(group::Group),
     Compare(Box<compare::Compare>),
-    Edit(Box<edit::Edit>),
+    Edit(Box<Edit>),
     Review(Box<review::Review>),
     Result(Box<result::ResultPane>),
     Token(Box<token::TokenPane>),
@@ -109,6 +111,29 @@ pub enum Pane {
 }
 
 impl Pane {
+    /// The pane that was asked for; it may start its first job.
+    pub fn open(opening: Opening, desk: &mut Desk) -> Self {
+        match opening {
+            Opening::Group(id) => Self::Group(group::Group::open(id, desk)),
+            Opening::Compare(id) => Self::Compare(Box::new(compare::Compare::open(id, desk))),
+            Opening::History(id) => Self::History(history::History::of(Some(id), desk)),
+            Opening::Edit(form) => Self::Edit(form),
+            Opening::Review(proposal) => {
+                Self::Review(Box::new(review::Review::of(*proposal, desk)))
+            }
+            Opening::Typed(words) => Self::Typed(typed::Typed::asking(words, desk)),
+            Opening::Result(done, wanted) => {
+                Self::Result(Box::new(result::ResultPane::of(*done, &wanted)))
+            }
+            Opening::Token(group) => Self::Token(Box::new(token::TokenPane::open(&group, desk))),
+            Opening::CopyMenu(group) => Self::CopyMenu(copy_menu::CopyMenu::of(&group)),
+            Opening::Export(ids, which) => Self::Export(export::Export::of(ids, which, desk)),
+            Opening::CheckBulk(ids) => Self::Bulk(Box::new(bulk::Bulk::check(ids, desk))),
+            Opening::WatchBulk(run) => Self::Bulk(Box::new(bulk::Bulk::watch(run, desk))),
+            Opening::Connect => Self::Connect(Box::new(connect::Connect::open(desk))),
+        }
+    }
+
     pub fn view(&self) -> &dyn View {
         match self {
             Self::Welcome(pane) => pane,

@@ -11,17 +11,19 @@ use ratatui::{
 };
 
 use self::copy_of::CopyOf;
-use super::{Pane, View, edit::Edit, group::Group, list::AT_ONCE};
+use super::{View, list::AT_ONCE};
 use crate::{
     domain::{group::UserGroupId, text::oddities},
     operations::Guarded,
     tui::{
         desk::{Ask, Desk},
-        frame::popup,
+        group_form::Edit,
         keymap::{Action, Focus},
         message::{Job, Outcome, Ticket},
         messages::Severity,
+        opening::Opening,
         sheet::Sheet,
+        widgets::boxes::popup,
         widgets::{paint, text_field::TextField},
         work::nearest_in,
     },
@@ -98,8 +100,7 @@ impl Open {
             return;
         }
         if desk.groups.contains(&id) {
-            let pane = Group::open(id, desk);
-            desk.ask(Ask::Replace(Pane::Group(pane)));
+            desk.ask(Ask::Replace(Opening::Group(id)));
         } else if desk.forbidden(Guarded::Create).is_some() {
             self.typed.error = Some("not known here, and it cannot be created: see below".into());
         } else {
@@ -120,7 +121,7 @@ impl Open {
                 }
                 None => Edit::create(id, desk),
             };
-            desk.ask(Ask::Replace(Pane::Edit(Box::new(pane))));
+            desk.ask(Ask::Replace(Opening::Edit(Box::new(pane))));
         }
     }
 }

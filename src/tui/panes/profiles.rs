@@ -6,13 +6,14 @@ use ratatui::{
     style::Style,
 };
 
-use super::{Pane, View, connect::Connect};
+use super::View;
 use crate::tui::{
     desk::{Ask, Desk},
-    frame::popup,
     keymap::{Action, Focus},
     message::ProfileIndex,
+    opening::Opening,
     scroll::Cursor,
+    widgets::boxes::popup,
     widgets::paint,
 };
 
@@ -48,8 +49,7 @@ impl View for Profiles {
                 desk.ask(Ask::SwitchTo(ProfileIndex(self.cursor.at)));
             }
             Action::Connect => {
-                let pane = Connect::open(desk);
-                desk.ask(Ask::Replace(Pane::Connect(Box::new(pane))));
+                desk.ask(Ask::Replace(Opening::Connect));
             }
             Action::Back | Action::Profiles => desk.ask(Ask::Pop),
             _ => {}

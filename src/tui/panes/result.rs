@@ -5,17 +5,19 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
-use super::{Pane, View, edit::Edit, history::ending_style, token::TokenPane};
+use super::{View, history::ending_style};
 use crate::{
     domain::{change::Wanted, history::Ending},
     operations::{Done, Warning},
     tui::{
         desk::{Ask, Desk},
         facts,
-        frame::page as page_box,
+        group_form::Edit,
         keymap::{Action, Focus},
+        opening::Opening,
         scroll::Cursor,
         sheet::Sheet,
+        widgets::boxes::page as page_box,
     },
 };
 
@@ -102,11 +104,11 @@ impl View for ResultPane {
             Action::Enter | Action::Back => desk.ask(Ask::Home),
             Action::Edit => {
                 let pane = Edit::of(&self.done.group, desk);
-                desk.ask(Ask::Replace(Pane::Edit(Box::new(pane))));
+                desk.ask(Ask::Replace(Opening::Edit(Box::new(pane))));
             }
             Action::Token => {
-                let pane = TokenPane::open(&self.done.group, desk);
-                desk.ask(Ask::Replace(Pane::Token(Box::new(pane))));
+                let group = Box::new(self.done.group.clone());
+                desk.ask(Ask::Replace(Opening::Token(group)));
             }
             _ => {}
         }

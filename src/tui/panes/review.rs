@@ -13,7 +13,7 @@ use ratatui::{
 };
 
 use self::choices::Choices;
-use super::{View, edit::Edit};
+use super::View;
 use crate::{
     domain::{
         change::{Change, Wanted},
@@ -29,6 +29,7 @@ use crate::{
         level::{Asks, Level},
         message::{Job, Outcome, Ticket, Trouble},
         messages::Severity,
+        opening::Proposal,
         scroll::Cursor,
     },
 };
@@ -115,26 +116,32 @@ const NEAR: usize = 3;
 
 impl Review {
     /// Starts by reading the service's copy, unless the group is to be created.
-    pub fn of(edit: &Edit, wanted: Wanted, desk: &mut Desk) -> Self {
-        let copy = if edit.creating {
+    pub fn of(proposal: Proposal, desk: &mut Desk) -> Self {
+        let Proposal {
+            id,
+            creating,
+            base,
+            wanted,
+        } = proposal;
+        let copy = if creating {
             Copy::NotAsked
         } else {
-            Copy::Reading(desk.start(Job::LookUp(edit.id.clone())))
+            Copy::Reading(desk.start(Job::LookUp(id.clone())))
         };
         Self {
-            id: edit.id.clone(),
-            creating: edit.creating,
-            near: if edit.creating {
-                near(edit.id.as_str(), desk.groups.ids(), NEAR)
+            creating,
+            near: if creating {
+                near(id.as_str(), desk.groups.ids(), NEAR)
                     .into_iter()
                     .filter_map(|id| UserGroupId::parse(id).ok())
                     .collect()
             } else {
                 Vec::new()
             },
-            change: Change::between(&edit.base, &wanted),
-            base: edit.base.clone(),
-            now: edit.base.clone(),
+            id,
+            change: Change::between(&base, &wanted),
+            now: base.clone(),
+            base,
             typed: wanted.clone(),
             plan: Plan {
                 send: wanted.clone(),
@@ -145,8 +152,8 @@ impl Review {
             chosen: None,
             copy,
             stage: Stage::Deciding,
-            usual: Asks::about(desk.profile(), operation(edit.creating)),
-            asks: Asks::about(desk.profile(), operation(edit.creating)),
+            usual: Asks::about(desk.profile(), operation(creating)),
+            asks: Asks::about(desk.profile(), operation(creating)),
             on_apply: false,
             unchanged_too: false,
             page: Page::Difference,

@@ -11,7 +11,7 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
-use super::{Pane, View, group::Group};
+use super::View;
 use crate::{
     domain::rotation::Event,
     operations::{Guarded, JournalRow},
@@ -20,6 +20,7 @@ use crate::{
         keymap::{Action, Focus},
         message::{Job, Outcome, Ticket},
         messages::Severity,
+        opening::Opening,
         scroll::Cursor,
         widgets::text_field::TextField,
     },
@@ -100,8 +101,7 @@ impl Rotations {
     fn open_group(&self, desk: &mut Desk) {
         match self.here().map(|row| row.user_group_id.clone()) {
             Some(id) if desk.groups.contains(&id) => {
-                let pane = Group::open(id, desk);
-                desk.ask(Ask::Push(Pane::Group(pane)));
+                desk.ask(Ask::Push(Opening::Group(id)));
             }
             Some(id) => desk.say(
                 Severity::Info,

@@ -10,10 +10,11 @@ use ratatui::{
 use super::View;
 use crate::tui::{
     desk::{Ask, Desk},
-    frame::popup,
     keymap::{Action, Focus},
     messages::Severity,
+    opening::Words,
     sheet::Sheet,
+    widgets::boxes::popup,
     widgets::{paint, text_field::TextField},
 };
 
@@ -29,7 +30,12 @@ pub struct Typed {
 }
 
 impl Typed {
-    pub fn asking(words: String, what: String, reason: Option<String>, desk: &Desk) -> Self {
+    pub fn asking(asked: Words, desk: &Desk) -> Self {
+        let Words {
+            words,
+            what,
+            reason,
+        } = asked;
         Self {
             words,
             what,

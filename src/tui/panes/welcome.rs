@@ -6,13 +6,14 @@ use ratatui::{
     style::Style,
 };
 
-use super::{Pane, View, connect::Connect};
+use super::View;
 use crate::tui::{
     Farewell,
     desk::{Ask, Desk},
-    frame::boxed,
     keymap::{Action, Focus},
+    opening::Opening,
     sheet::Sheet,
+    widgets::boxes::boxed,
 };
 
 #[derive(Debug)]
@@ -50,8 +51,7 @@ impl View for Welcome {
     fn act(&mut self, action: Action, desk: &mut Desk) {
         match action {
             Action::Connect => {
-                let pane = Connect::open(desk);
-                desk.ask(Ask::Push(Pane::Connect(Box::new(pane))));
+                desk.ask(Ask::Push(Opening::Connect));
             }
             Action::Demo => desk.ask(Ask::Leave(Farewell::Demo)),
             Action::Back | Action::Quit => desk.ask(Ask::Leave(Farewell::Asked)),

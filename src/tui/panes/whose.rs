@@ -14,12 +14,12 @@ use crate::{
     operations::{Answered, Owner, Whose as Answer, not_a_token},
     tui::{
         desk::{Ask, Desk},
-        frame::popup,
         keymap::{Action, Focus},
         message::{Job, Outcome, ProfileIndex, Ticket},
         messages::Severity,
         scroll::Cursor,
         sheet::Sheet,
+        widgets::boxes::popup,
         widgets::{
             paint,
             text_field::{TextField, did_not_fit},

@@ -1,6 +1,7 @@
 //! The pieces that panes are made of. Each holds plain state, answers keys, and draws itself purely; none knows an
 //! operation, a profile or the service.
 
+pub mod boxes;
 pub mod columns;
 pub mod json_editor;
 pub mod mapping_table;

@@ -232,7 +232,7 @@ const WIDGETS: [Widget; 11] = [
         "the title of a box",
         |text| {
             drawn(|buffer, area| {
-                groupdesk::tui::frame::boxed(buffer, area, text, THEME);
+                groupdesk::tui::widgets::boxes::boxed(buffer, area, text, THEME);
             })
         },
         1,
@@ -241,7 +241,7 @@ const WIDGETS: [Widget; 11] = [
         "words of the footer",
         |text| {
             drawn(|buffer, area| {
-                let words = groupdesk::tui::frame::words_that_fit(text, 70, THEME);
+                let words = groupdesk::tui::widgets::boxes::words_that_fit(text, 70, THEME);
                 paint::line(buffer, area, &words, THEME.dim(), THEME);
             })
         },

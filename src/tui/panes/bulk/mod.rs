@@ -81,8 +81,8 @@ impl Bulk {
     }
 
     /// The run under way, or the last one.
-    pub fn watch(run: &BulkRun, desk: &Desk) -> Self {
-        Self::at(Stage::Run(run.ticket), Vec::new(), desk)
+    pub fn watch(run: Ticket, desk: &Desk) -> Self {
+        Self::at(Stage::Run(run), Vec::new(), desk)
     }
 
     fn at(stage: Stage, ids: Vec<UserGroupId>, desk: &Desk) -> Self {

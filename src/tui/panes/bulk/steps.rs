@@ -7,7 +7,7 @@ use crate::tui::{
     desk::{Ask, Desk},
     message::{Job, Outcome},
     messages::Severity,
-    panes::{Pane, group::Group},
+    opening::Opening,
     scroll::Cursor,
 };
 
@@ -89,8 +89,7 @@ impl Bulk {
         let at = self.shown.get(self.cursor.at).copied();
         let row = self.run(desk).and_then(|run| run.rows.get(at?));
         if let Some(id) = row.map(|row| row.id.clone()) {
-            let pane = Group::open(id, desk);
-            desk.ask(Ask::Push(Pane::Group(pane)));
+            desk.ask(Ask::Push(Opening::Group(id)));
         }
     }
 

@@ -14,12 +14,12 @@ use crate::{
     tui::{
         bulk::{BulkRun, Row},
         desk::Desk,
-        frame::page,
         keymap::{Action, Focus},
         panes::{View, new_file::NewFile},
         sheet::Sheet,
         table,
         theme::Theme,
+        widgets::boxes::page,
         widgets::{
             columns::{Cell, Column, widest},
             paint,

@@ -8,7 +8,7 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
-use super::{Pane, View, edit::Edit};
+use super::View;
 use crate::{
     domain::{
         change::Wanted,
@@ -19,9 +19,11 @@ use crate::{
     },
     tui::{
         desk::{Ask, Desk},
+        group_form::Edit,
         keymap::{Action, Focus},
         message::{Job, Outcome, ProfileIndex, Ticket},
         messages::Severity,
+        opening::Opening,
         scroll::Cursor,
     },
 };
@@ -154,7 +156,7 @@ impl Compare {
                 };
                 let text = format!("{} taken from {name}; nothing is sent", visible(&what));
                 desk.say(Severity::Info, text);
-                desk.ask(Ask::Push(Pane::Edit(Box::new(edit))));
+                desk.ask(Ask::Push(Opening::Edit(Box::new(edit))));
             }
             Err(why) => desk.say(Severity::Warning, why),
         }
@@ -316,7 +318,7 @@ impl View for Compare {
                 group.clone_from(&done.group);
             }
             for warning in &done.warnings {
-                let severity = super::group::severity_of(warning.is_alarm());
+                let severity = Severity::of_warning(warning.is_alarm());
                 self.note(profile, &warning.to_string(), severity, desk);
             }
             self.read_on(profile, desk);

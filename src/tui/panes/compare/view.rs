@@ -14,11 +14,11 @@ use crate::{
     },
     tui::{
         desk::Desk,
-        frame::page as page_box,
         keymap::{Action, Focus},
         message::ProfileIndex,
         sheet::Sheet,
         theme::Theme,
+        widgets::boxes::page as page_box,
         widgets::paint::{columns, cut},
     },
 };

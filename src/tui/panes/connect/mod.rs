@@ -1,7 +1,7 @@
 //! Connect to a service: what a profile needs is asked for, the connection is tested without creating anything, and the
 //! lines are shown before they are written. A pasted key goes to the kernel's keyring and nowhere else.
 
-mod form;
+pub(in crate::tui) mod form;
 mod view;
 
 use crossterm::event::KeyEvent;
@@ -10,7 +10,7 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
-pub use form::Form;
+use form::Form;
 
 use super::{View, welcome::needs_a_profile};
 use crate::{

@@ -15,9 +15,9 @@ use crate::{
     operations::{Checkup, Finding, Probe},
     tui::{
         desk::Desk,
-        frame::page as page_box,
         keymap::{Action, Focus},
         sheet::Sheet,
+        widgets::boxes::page as page_box,
         widgets::{paint, text_field::TextField},
     },
 };

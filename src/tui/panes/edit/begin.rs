@@ -1,22 +1,11 @@
 //! How a form begins: with what is known of a group, with nothing, or with the draft that was left.
 
-use std::sync::OnceLock;
-
 use jiff::Timestamp;
 
-use super::{Edit, LONGEST_NAME, Section, elsewhere::Elsewhere};
+use super::Edit;
 use crate::{
-    domain::{
-        change::Wanted,
-        group::{Mapping, UserGroupId},
-        known::KnownGroup,
-    },
-    tui::{
-        desk::Desk,
-        widgets::{
-            mapping_table::MappingTable, properties::PropertiesField, text_field::TextField,
-        },
-    },
+    domain::{change::Wanted, group::UserGroupId, known::KnownGroup},
+    tui::desk::Desk,
 };
 
 impl Edit {
@@ -55,29 +44,7 @@ impl Edit {
             }
             return draft;
         }
-        let name = base.name.clone().unwrap_or_default();
-        let mut form = Self {
-            name: TextField::new("name", name).with_longest(LONGEST_NAME),
-            // What is yet to be has an empty mapping, not an unknown one.
-            mapping: if creating {
-                MappingTable::new(Some(&Mapping::new()))
-            } else {
-                MappingTable::new(base.mapping.as_ref())
-            },
-            properties: PropertiesField::new(base.properties.as_ref()),
-            section: Section::Name,
-            elsewhere: Elsewhere::default(),
-            judged: OnceLock::new(),
-            base_at,
-            mapping_text: None,
-            group_text: None,
-            outside: None,
-            reading: None,
-            discarding: None,
-            id,
-            base,
-            creating,
-        };
+        let mut form = Self::new(id, base, base_at, creating);
         if desk.properties_as_rows {
             form.properties.switch();
         }

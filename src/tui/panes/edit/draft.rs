@@ -1,17 +1,10 @@
 //! The form as a draft and back, and the form on a newer copy of its group. Nothing that was typed is lost by either.
 
-use std::sync::OnceLock;
+use jiff::SignedDuration;
 
-use jiff::{SignedDuration, Timestamp};
-
-use super::{Edit, LONGEST_NAME, Section, elsewhere::Elsewhere};
+use super::Edit;
 use crate::{
-    domain::{
-        change::Wanted,
-        draft::{Draft, Typed, TypedRow},
-        group::Mapping,
-        text::visible,
-    },
+    domain::{change::Wanted, text::visible},
     operations::Done,
     tui::{
         desk::{Ask, Desk},
@@ -19,11 +12,7 @@ use crate::{
         keymap::{Action, Focus},
         message::{Job, Outcome, Ticket},
         messages::Severity,
-        widgets::{
-            mapping_table::{MappingTable, Row},
-            properties::PropertiesField,
-            text_field::TextField,
-        },
+        widgets::properties::PropertiesField,
     },
 };
 
@@ -33,71 +22,6 @@ const OLD: SignedDuration = SignedDuration::from_mins(10);
 const AGAIN: SignedDuration = SignedDuration::from_secs(5);
 
 impl Edit {
-    /// The form of a draft that was kept.
-    pub fn of_draft(draft: Draft) -> Self {
-        let Draft {
-            user_group_id,
-            creating,
-            typed,
-            base,
-            base_at,
-            ..
-        } = draft;
-        let rows = typed.mapping.into_iter().map(|row| Row {
-            key: row.key,
-            value: row.value,
-            before: row.before,
-            is_dropped: row.is_dropped,
-        });
-        let empty = Mapping::new();
-        let before = base.mapping.as_ref().or(creating.then_some(&empty));
-        let mut properties = PropertiesField::new(base.properties.as_ref());
-        if properties.text() != typed.properties {
-            properties.set_text(&typed.properties);
-        }
-        Self {
-            id: user_group_id,
-            name: TextField::new("name", typed.name).with_longest(LONGEST_NAME),
-            mapping: MappingTable::left(before, rows.collect()),
-            properties,
-            section: Section::Name,
-            elsewhere: Elsewhere::default(),
-            judged: OnceLock::new(),
-            base,
-            creating,
-            base_at,
-            mapping_text: typed.mapping_text,
-            group_text: typed.group_text,
-            outside: None,
-            reading: None,
-            discarding: None,
-        }
-    }
-
-    fn draft(&self, now: Timestamp) -> Draft {
-        let rows = self.mapping.rows().into_iter().map(|row| TypedRow {
-            key: row.key,
-            value: row.value,
-            before: row.before,
-            is_dropped: row.is_dropped,
-        });
-        let whole = |at: Timestamp| Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at);
-        Draft {
-            user_group_id: self.id.clone(),
-            creating: self.creating,
-            typed: Typed {
-                name: self.name.text().to_owned(),
-                mapping: rows.collect(),
-                properties: self.properties.text(),
-                mapping_text: self.mapping_text.clone(),
-                group_text: self.group_text.clone(),
-            },
-            base: self.base.clone(),
-            base_at: whole(self.base_at),
-            changed_at: whole(now),
-        }
-    }
-
     /// What the form holds now is a draft, or none any more.
     pub fn keep(&self, desk: &mut Desk) {
         // The draft of the review stays until it is known how that ended.

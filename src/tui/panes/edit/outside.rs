@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::{Edit, Section};
+use crate::tui::group_form::Part;
 use crate::{
     domain::{
         group::{Mapping, Properties, UserGroupId},
@@ -22,15 +23,6 @@ use crate::{
         },
     },
 };
-
-/// What an editor has at hand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
-    Name,
-    Mapping,
-    Properties,
-    Group,
-}
 
 /// Longest text that is taken over, in bytes; twice what a service is likely to take.
 const LONGEST: usize = 2 * 1024 * 1024;

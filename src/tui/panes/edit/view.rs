@@ -12,11 +12,11 @@ use crate::{
     tui::{
         changes::{self, Of},
         desk::Desk,
-        frame::boxed,
         keymap::Focus,
         messages::Severity,
         sheet::Sheet,
         theme::Theme,
+        widgets::boxes::boxed,
         widgets::{
             RowKeys,
             mapping_table::PastedRows,

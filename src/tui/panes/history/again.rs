@@ -1,14 +1,15 @@
 //! From an entry back to its request: copied as curl, or prepared as the edit that takes it back. Both only where the
 //! history knows enough; nothing is sent from here.
 
-use super::{History, Pane};
+use super::History;
 use crate::{
     domain::{change::Wanted, history::Entry, merge::Part, past},
     operations::{Method, as_curl, request},
     tui::{
         desk::{Ask, Desk},
+        group_form::Edit,
         messages::Severity,
-        panes::edit::Edit,
+        opening::Opening,
     },
 };
 
@@ -65,7 +66,7 @@ impl History {
                 let age = desk.age(entry.at);
                 let text = format!("filled with what it was {age} ago, before that update");
                 desk.say(Severity::Info, text);
-                desk.ask(Ask::Push(Pane::Edit(Box::new(edit))));
+                desk.ask(Ask::Push(Opening::Edit(Box::new(edit))));
             }
             Err(why) => desk.say(Severity::Warning, why),
         }

@@ -19,10 +19,10 @@ use crate::{
         app::batches::severity,
         desk::Desk,
         facts,
-        frame::{boxed, severity_style},
         keymap::{Action, Focus},
         sheet::Sheet,
         table,
+        widgets::boxes::{boxed, severity_style},
         widgets::{
             columns::{Cell, Column},
             paint,

@@ -12,9 +12,9 @@ use crate::{
     operations::{Place, PlaceProblem, Question},
     tui::{
         desk::Desk,
-        frame::popup,
         keymap::{Action, Focus},
         sheet::Sheet,
+        widgets::boxes::popup,
         widgets::paint,
     },
 };

@@ -10,7 +10,7 @@ use crate::{
         level::Level,
         message::{Job, Ticket},
         messages::Severity,
-        panes::{Pane, result::ResultPane, typed::Typed},
+        opening::{Opening, Words},
     },
 };
 
@@ -29,8 +29,12 @@ impl Review {
             "{} in this profile? Type this to send it:",
             self.apply_word()
         );
-        let typed = Typed::asking(words, what, self.asks.guard.clone(), desk);
-        desk.ask(Ask::Push(Pane::Typed(typed)));
+        let reason = self.asks.guard.clone();
+        desk.ask(Ask::Push(Opening::Typed(Words {
+            words,
+            what,
+            reason,
+        })));
     }
 
     pub(super) fn apply(&mut self, desk: &mut Desk) {
@@ -70,8 +74,8 @@ impl Review {
         for warning in done.warnings.iter().filter(|warning| warning.is_alarm()) {
             desk.say(Severity::Error, format!("{}: {warning}", self.id));
         }
-        let result = ResultPane::of(done.clone(), &self.wanted);
-        desk.ask(Ask::Finish(ticket, Pane::Result(Box::new(result))));
+        let result = Opening::Result(Box::new(done.clone()), self.wanted.clone());
+        desk.ask(Ask::Finish(ticket, result));
     }
 
     pub(super) fn method(&self) -> Method {

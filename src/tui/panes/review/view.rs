@@ -8,11 +8,11 @@ use crate::{
     tui::{
         changes::{self, Of},
         desk::Desk,
-        frame::{page as page_box, words_that_fit},
         keymap::{Action, Focus},
         level::Level,
         panes::View,
         sheet::Sheet,
+        widgets::boxes::{page as page_box, words_that_fit},
         widgets::paint,
     },
 };

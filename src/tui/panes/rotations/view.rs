@@ -12,11 +12,11 @@ use crate::{
     operations::JournalRow,
     tui::{
         desk::Desk,
-        frame::{boxed, popup},
         keymap::{Action, Focus},
         sheet::Sheet,
         table,
         theme::Theme,
+        widgets::boxes::{boxed, popup},
         widgets::columns::{Cell, Column, widest},
     },
 };

@@ -12,11 +12,11 @@ use crate::{
     operations::{Done, Guarded},
     tui::{
         desk::Desk,
-        frame::page as page_box,
         keymap::{Action, Focus},
         level::Level,
         panes::{View, history::ending_style, new_file::NewFile},
         sheet::Sheet,
+        widgets::boxes::page as page_box,
         widgets::paint,
     },
 };

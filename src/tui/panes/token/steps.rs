@@ -10,7 +10,6 @@ use crate::{
         level::Level,
         message::{Job, Trouble},
         messages::Severity,
-        panes::group::severity_of,
         widgets::text_field::TextField,
     },
 };
@@ -97,7 +96,10 @@ impl TokenPane {
 
     pub(super) fn take(&mut self, done: &Done, desk: &mut Desk) {
         for warning in &done.warnings {
-            desk.say(severity_of(warning.is_alarm()), warning.to_string());
+            desk.say(
+                Severity::of_warning(warning.is_alarm()),
+                warning.to_string(),
+            );
         }
         if matches!(self.stage, Stage::Rotating(_) | Stage::Rotated { .. }) {
             self.hand_off(done, desk);

@@ -19,7 +19,7 @@ struct Users {
 }
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Elsewhere {
+pub(in crate::tui) struct Elsewhere {
     /// The state of the groups that was looked through.
     generation: u64,
     found: HashMap<String, Users>,
@@ -28,12 +28,17 @@ pub(super) struct Elsewhere {
 }
 
 impl Elsewhere {
-    pub(super) fn line(&self) -> Option<&str> {
+    pub(in crate::tui) fn line(&self) -> Option<&str> {
         self.line.as_deref()
     }
 
     /// Brings the line up to the row under the cursor.
-    pub(super) fn look(&mut self, own: &UserGroupId, table: &MappingTable, groups: &Groups) {
+    pub(in crate::tui) fn look(
+        &mut self,
+        own: &UserGroupId,
+        table: &MappingTable,
+        groups: &Groups,
+    ) {
         if self.generation != groups.generation {
             self.generation = groups.generation;
             self.found.clear();
