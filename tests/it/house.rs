@@ -1,6 +1,7 @@
-//! The rules of the house, checked by reading the sources: who may use whom, how long a file may be, what may not
-//! stand in one. The checker itself is fed bad lines and must complain.
+//! The rules of the house, checked by reading the sources: who may use whom, and not in a circle, how long a file may
+//! be, what may not stand in one. The checker itself is fed bad lines and must complain.
 
+mod circles;
 pub(crate) mod citations;
 mod dependencies;
 mod rules;
@@ -60,6 +61,12 @@ fn the_checker_sees_the_arrows_that_are_there() {
             "{arrow} is not among {arrows:?}"
         );
     }
+}
+
+#[test]
+fn no_files_use_each_other_in_a_circle() {
+    let found = circles::circles(&files());
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
 
 #[test]

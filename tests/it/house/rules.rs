@@ -236,7 +236,7 @@ fn holds(segments: &[String], name: &str) -> bool {
 }
 
 /// Where a path leads inside this crate, from its root; `None` when it does not begin like one.
-fn inside_the_crate(file: &str, path: &Path) -> Option<Vec<String>> {
+pub(super) fn inside_the_crate(file: &str, path: &Path) -> Option<Vec<String>> {
     let mut here = module_of(file);
     here.extend(path.inside.iter().cloned());
     let mut rest = path.segments.as_slice();
@@ -261,7 +261,7 @@ fn inside_the_crate(file: &str, path: &Path) -> Option<Vec<String>> {
     Some(here)
 }
 
-fn module_of(file: &str) -> Vec<String> {
+pub(super) fn module_of(file: &str) -> Vec<String> {
     let inner = file.trim_start_matches("src/").trim_end_matches(".rs");
     let mut module: Vec<_> = inner.split('/').map(str::to_owned).collect();
     if matches!(

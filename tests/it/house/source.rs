@@ -9,6 +9,8 @@ pub(super) struct Path {
     pub(super) inside: Vec<String>,
     /// Stands alone as one name that is not brought in by `use` or `extern crate`: a variable, a function, a word.
     pub(super) is_word: bool,
+    /// Stands in a `use`.
+    pub(super) is_import: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +83,7 @@ pub(super) fn paths(tokens: &[Token]) -> Vec<Path> {
         paths.extend(tree.found.into_iter().map(|(line, segments)| Path {
             line,
             is_word: segments.len() == 1 && !is_imported,
+            is_import,
             segments,
             inside: modules.iter().map(|(name, _)| name.clone()).collect(),
         }));
