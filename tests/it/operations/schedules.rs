@@ -174,10 +174,10 @@ impl Scene {
                 }
             }
             Step::Resume => {
-                let run = operations
-                    .run_bulk(ground.batch, Pace::default(), None)
-                    .await;
-                run.map(|_| true)
+                let run = operations.run_bulk(ground.batch, Pace::default(), None);
+                let mut run = run.await?;
+                while run.progress.recv().await.is_some() {}
+                Ok(true)
             }
             Step::ResumeOverLimit => {
                 let forbids = Guard {
@@ -246,7 +246,8 @@ async fn play(number: u64) {
                 12 => Step::ResumeOverLimit,
                 _ => Step::ReadAsStranger,
             };
-            let polls = if dice.below(3) == 0 {
+            // A run goes on when nobody waits for it; only the end of its process would end it.
+            let polls = if dice.below(3) == 0 && !matches!(step, Step::Resume) {
                 dice.below(40)
             } else {
                 u64::MAX
