@@ -128,6 +128,7 @@ pub(in crate::directory) const NAME: &str = "SELECT name FROM places WHERE numbe
 pub(in crate::directory) const IS_USED: &str = "\
 SELECT EXISTS (SELECT 1 FROM user_groups WHERE place = $1) \
  OR EXISTS (SELECT 1 FROM history WHERE place = $1) \
+ OR EXISTS (SELECT 1 FROM rotations WHERE place = $1) \
  OR EXISTS (SELECT 1 FROM mutations WHERE place = $1) \
  OR EXISTS (SELECT 1 FROM batches WHERE place = $1) \
  OR EXISTS (SELECT 1 FROM imports WHERE place = $1) \
@@ -187,6 +188,26 @@ pub(in crate::directory) const REMOVE: &str = "DELETE FROM places WHERE number =
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whatever_a_place_can_hold_counts_as_used_and_goes_along() {
+        let holds = [
+            "user_groups",
+            "history",
+            "rotations",
+            "mutations",
+            "batches",
+            "imports",
+            "drafts",
+        ];
+        for table in holds {
+            let looked_at = format!("FROM {table} WHERE place = $1");
+            assert!(IS_USED.contains(&looked_at), "{table}");
+            let moves = MERGE.iter().any(|text| text.contains(table));
+            // Groups are united one by one.
+            assert!(moves || table == "user_groups", "{table}");
+        }
+    }
 
     #[test]
     fn parameters_first_appear_in_order() {
