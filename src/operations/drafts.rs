@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{DirectoryError, DraftSaved, KeptDraft, Operations};
+use super::{DirectoryError, DraftSaved, KeptDraft, Operations, places::not_bound};
 use crate::domain::{draft::Draft, group::UserGroupId};
 
 impl Operations {
@@ -17,6 +17,7 @@ impl Operations {
         draft: Draft,
         seen: Option<Timestamp>,
     ) -> Result<DraftSaved, DirectoryError> {
+        self.no_secret_in_draft(&draft).await.map_err(not_bound)?;
         let (place, by) = (self.place_of_drafts().await?, self.operator());
         self.directory().save_draft(place, draft, by, seen).await
     }

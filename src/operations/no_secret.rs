@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{Failure, Operations};
 use crate::domain::{
     change::Wanted,
+    draft::Draft,
     exchange::Row,
     text::visible,
     token::{Fingerprint, Token},
@@ -43,6 +44,34 @@ impl Operations {
                     field: format!("{} of \"{}\"", text.field, visible(row.id.as_str())),
                     ..text
                 })
+            })
+            .collect();
+        self.none_is_secret(&all).await
+    }
+
+    /// Refuses a form that holds a known secret; its texts need not parse, so that every word is looked at.
+    pub(super) async fn no_secret_in_draft(&self, draft: &Draft) -> Result<(), Failure> {
+        let before: HashSet<_> = texts(&draft.base)
+            .into_iter()
+            .map(|text| text.text)
+            .collect();
+        let typed = &draft.typed;
+        let rows = typed.mapping.iter();
+        let fields = [("name", typed.name.as_str())]
+            .into_iter()
+            .chain(rows.flat_map(|row| [("mapping", row.key.as_str()), ("mapping", &row.value)]))
+            .chain([("properties", typed.properties.as_str())])
+            .chain(typed.mapping_text.as_deref().map(|text| ("mapping", text)))
+            .chain(typed.group_text.as_deref().map(|text| ("group", text)));
+        let words = fields.flat_map(|(field, text)| {
+            let words = text.split(|c: char| c.is_whitespace() || "\"'\\,:;={}[]".contains(c));
+            words.map(move |text| (field, text))
+        });
+        let all: Vec<_> = words
+            .filter(|(_, text)| !before.contains(text))
+            .map(|(field, text)| Text {
+                field: field.to_owned(),
+                text,
             })
             .collect();
         self.none_is_secret(&all).await

@@ -335,7 +335,8 @@ impl Operations {
     }
 }
 
-fn not_bound(failure: Failure) -> DirectoryError {
+/// For what is only written down.
+pub(super) fn not_bound(failure: Failure) -> DirectoryError {
     match failure {
         Failure::NothingSent(error) => error,
         failure => DirectoryError::NotBound(failure.to_string()),

@@ -2,9 +2,16 @@
 
 use groupdesk::{
     config::Environment,
-    domain::{batch::Plan, change::Wanted, exchange::Row, update::Edit},
+    domain::{
+        batch::Plan,
+        change::Wanted,
+        draft::{Draft, Typed},
+        exchange::Row,
+        update::Edit,
+    },
     operations::{Assurance, Failure},
 };
+use jiff::Timestamp;
 use secrecy::ExposeSecret;
 use serde_json::json;
 
@@ -89,4 +96,35 @@ async fn what_stood_there_before_is_no_reason_to_refuse_something_else() {
     let known = Assurance::KnownOnly;
     let updated = scene.ana.update_edit(&id(ACME), &edit, known).await;
     assert!(!matches!(updated, Err(Failure::HoldsSecret { .. })));
+}
+
+#[tokio::test]
+async fn a_draft_with_a_token_stays_off_the_disk() {
+    let scene = Scene::new().await;
+    look_up(&scene.ana).await.expect("found");
+    let token = scene.token();
+    let typed = |name: &str, properties: String| Typed {
+        name: name.into(),
+        properties,
+        ..Typed::default()
+    };
+    let draft = |typed: Typed| Draft {
+        user_group_id: id(ACME),
+        creating: false,
+        typed,
+        base: Wanted::default(),
+        base_at: Timestamp::UNIX_EPOCH,
+        changed_at: Timestamp::UNIX_EPOCH,
+    };
+    for typed in [
+        typed(&token, "{}".into()),
+        typed("Acme", format!("{{\"a\": [\"{token}\"")),
+    ] {
+        let kept = scene.ana.keep_draft(draft(typed), None).await;
+        let refused = kept.expect_err("refused").to_string();
+        assert!(refused.contains("known here") && !refused.contains(&token));
+    }
+    scene.world.scan_desks(&[token]);
+    let plain = scene.ana.keep_draft(draft(typed("Acme", "{".into())), None);
+    plain.await.expect("kept");
 }
