@@ -18,7 +18,7 @@ use groupdesk::{
     domain::{batch::Plan, group::UserGroupId, token::Token},
     operations::{
         Assurance, Clock, Operations,
-        bulk::{Pace, Progress},
+        batch::{Pace, Progress},
     },
     service::{seed::SeedGroup, store::Store},
 };

@@ -12,11 +12,10 @@ use groupdesk::{
     domain::{
         group::{EnvironmentTag, UserGroupId},
         known::{KnownGroup, Lesson, Returned, Sent},
-        near::near,
-        search::{Entry, Found, Index, Look, Query, SortBy, look},
         token::Fingerprint,
     },
-    tui::groups::Listing,
+    search::{Entry, Found, Index, Look, Query, SortBy, look, suggest::near},
+    tui::state::groups::Listing,
 };
 use jiff::Timestamp;
 

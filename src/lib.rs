@@ -3,11 +3,14 @@
 //! What each room owns and whom it may use; arrows only downwards, checked by `tests/it/house.rs`:
 //!
 //! ```text
-//! main -> cli -> { tui, operations, service, config, directory, api, domain }
-//! tui -> { operations, config, domain }
-//! operations -> { api, directory, config, domain }
-//! api -> { domain, config }      directory -> { domain, config::files }      config -> domain
-//! service -> { api::wire, config::files }                                    domain -> nothing of ours
+//! main -> cli -> everything below
+//! demo -> { operations, service, directory, config, api::wire, platform, domain }
+//! tui -> { operations, config, search, formats, platform, domain }
+//! operations -> { api, directory, config, search, formats, platform, domain }
+//! api -> { config, formats, domain }         directory -> { search, formats, platform, domain }
+//! service -> { api::wire, platform }         config -> { platform, domain }
+//! formats -> { search, domain }              search -> domain
+//! platform -> nothing of ours                domain -> nothing of ours
 //! ```
 //!
 //! `service` must not share our judging or our validation: a test could then agree with our own mistake.
@@ -15,37 +18,45 @@
 //! The rooms, from the ground up, and where to look in them (`*` names a file or folder that is not public):
 //!
 //! - [`domain`]: the rules, without I/O and without a clock. A group and what is known of it ([`domain::group`],
-//!   [`domain::known`], [`domain::size`]), what an edit changes and what it meets meanwhile ([`domain::change`], [`domain::merge`],
-//!   [`domain::draft`]), the state machine of a rotation and of a batch ([`domain::rotation`], [`domain::batch`],
-//!   [`domain::handoff`]), tokens and their ages ([`domain::token`], [`domain::age`]), the history and what it can
-//!   still tell ([`domain::history`], [`domain::past`]), ids that are near and filters ([`domain::near`],
-//!   [`domain::search`]), files of groups ([`domain::exchange`], [`domain::strict_json`]), hostile text made visible
-//!   ([`domain::text`]).
-//! - [`config`]: what this desk is told. [`config::Settings`] is the way in, `schema`* what the file may say,
+//!   [`domain::known`], [`domain::size`]), what an edit changes and what it meets meanwhile ([`domain::change`],
+//!   [`domain::merge`], [`domain::draft`]), the state machines of a rotation and of a batch ([`domain::rotation`],
+//!   [`domain::batch`], [`domain::handoff`]), tokens and their ages ([`domain::token`], [`domain::age`]), the history and
+//!   what it can still undo ([`domain::history`], [`domain::undo`]), hostile text made visible ([`domain::text`]).
+//! - [`platform`]: what is asked of the operating system in one place each: private files
+//!   ([`platform::private_files`]), process groups, the clocks (`clock`*).
+//! - [`search`]: the filter language, the packed copy of all groups it runs over (`arena`*), the order of rows, and
+//!   known ids that are near a typed one ([`search::suggest`]).
+//! - [`formats`]: groups as CSV, JSON lines and JSON, read row by row; JSON read strictly ([`formats::strict_json`]).
+//! - [`config`]: what the configuration says. [`config::Settings`] is the way in, `schema`* what the file may say,
 //!   [`config::reference`] what every setting means; API keys (`key`*, `key_command`*, [`config::keyring`]), guards
-//!   ([`config::guard`]), the file changed by groupdesk itself ([`config::edit`]), private files ([`config::files`]).
+//!   ([`config::guard`]), the file changed by groupdesk itself ([`config::edit`]).
 //! - [`api`]: the service as its callers see it. [`api::wire`] is its JSON, [`api::client`] the three requests,
-//!   [`api::answer`] and [`api::rotation`] what an answer means, [`api::probe`] a test that creates nothing,
-//!   [`api::inspect`] and [`api::recording`] what a person may see of an exchange, with secrets masked (`masking`*).
-//! - [`directory`]: what this desk remembers, on one SQLite thread (`sqlite`*, `sql`*; `request`* is all that can be
-//!   asked), the journal replayed by the rules of the domain (`replay`*).
+//!   [`api::answer`] the one way to judge an answer, [`api::probe`] a test that creates nothing, [`api::inspect`] and
+//!   [`api::recording`] what a person may see of an exchange, with secrets masked (`masking`*).
+//! - [`directory`]: what is remembered, on one SQLite thread (`sqlite`*, `sql`*; `request`* is all that can be asked),
+//!   the journal replayed by the rules of the domain (`replay`*).
 //! - [`operations`]: what an operator can do; each writes down what it did before it answers. `groups`* looks up, creates
-//!   and updates, `rotating`*, `settling`* and `recovering`* are the one way a token is rotated, [`operations::bulk`] many
-//!   of them, `handing`* the hand-off, `importing`* rows of files, `connecting`* new profiles, [`operations::doctor`] what
-//!   is wrong with this desk.
+//!   and updates, `rotation`* is the one way a token is rotated, settled and recovered, [`operations::batch`] many of
+//!   them, `answer`* what follows from an answer, `handoff`* the hand-off, `files`* rows of files, `profiles`* places and
+//!   new profiles, [`operations::doctor`] what is wrong.
 //! - [`service`]: a User Group Service of its own, for `serve`, `demo` and tests. `rules`* decides, [`service::store`]
 //!   keeps, [`service::keys`] knows who may.
-//! - [`tui`]: the console. [`tui::app`] is its pure state, [`tui::panes`] its places, [`tui::keymap`] its keys,
-//!   [`tui::work`] where it asks `operations`, [`tui::runner`] its loop, [`tui::terminal`] the terminal, [`tui::plain`] the
-//!   same as lines, [`tui::picture`] as a picture.
-//! - [`cli`]: the command line. `args`* is what can be typed, one file or folder a command, `json`* and `human`* what is
-//!   printed, `exit`* and `stop`* how it ends; [`cli::demo`] is the world that the demo, the tests and the pictures share.
+//! - [`tui`]: the console. [`tui::state`] is what it knows, pure, with [`tui::state::app`] as its head; [`tui::panes`] what
+//!   a person sees one at a time, [`tui::keymap`] its keys, [`tui::runtime`] the loop and the jobs that ask `operations`,
+//!   [`tui::terminal`] the terminal.
+//! - [`demo`]: the world that the demo, the tests and the pictures share.
+//! - [`cli`]: the command line. `args`* is what can be typed, `commands`* one module a command, `input`* what is typed or
+//!   answered, `output`* what is printed, `process`* streams, signals and how it ends.
 
 pub mod api;
 pub mod cli;
 pub mod config;
+pub mod demo;
 pub mod directory;
 pub mod domain;
+pub mod formats;
 pub mod operations;
+pub mod platform;
+pub mod search;
 pub mod service;
 pub mod tui;

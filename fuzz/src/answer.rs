@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use groupdesk::{
     api::{
-        answer::{Asked, Exchange, Verdict, judge},
-        unclear::Unclear,
+        answer::{Asked, Exchange, Verdict, ambiguous::Unclear, judge},
         wire::{Answer, GroupRequest},
     },
     domain::{group::UserGroupId, token::Token},

@@ -3,9 +3,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use groupdesk::domain::{
-    group::{EnvironmentTag, UserGroupId},
-    known::{Known, KnownGroup, LastRotated, Source},
+use groupdesk::{
+    domain::{
+        group::{EnvironmentTag, UserGroupId},
+        known::{Known, KnownGroup, LastRotated, Source},
+    },
     search::{Found, Index, Look, Marker, Query, SortBy, look},
 };
 use jiff::Timestamp;

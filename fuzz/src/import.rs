@@ -1,6 +1,6 @@
 //! Files of groups, in any of the formats: read alike however the bytes arrive, and the same again after writing.
 
-use groupdesk::domain::exchange::{Format, Read, Reader, Row};
+use groupdesk::formats::{Format, Read, Reader, Row};
 
 use super::is_safe;
 

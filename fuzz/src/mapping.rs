@@ -1,7 +1,8 @@
 //! Pasted mappings: read as pairs or refused as a whole, shown, undone, and written out again.
 
 use groupdesk::{
-    domain::{group::Mapping, strict_json},
+    domain::group::Mapping,
+    formats::strict_json,
     tui::{
         theme::Theme,
         widgets::{

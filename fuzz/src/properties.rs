@@ -1,7 +1,7 @@
 //! JSON objects from files and arguments, and the editor of the properties under keys and pastes.
 
 use groupdesk::{
-    domain::strict_json,
+    formats::strict_json,
     tui::{
         theme::Theme,
         widgets::{

@@ -1,6 +1,9 @@
 //! Judging an answer (hazard 9 of docs/design/service.md): success, refusal, or unclear and why. Pure: bytes in,
 //! verdict out. It is tolerant where a field does not matter and strict where one does: `success`, the token, the id.
 
+pub mod ambiguous;
+pub mod error_message;
+pub mod rotation;
 mod success;
 
 use std::{mem, time::Duration};
@@ -12,12 +15,9 @@ use crate::domain::{
     token::Token,
 };
 
-use super::{
-    body::parse,
-    unclear::{self, Unclear},
-    wiped::Answered,
-    words::{Scrub, Words},
-};
+use super::{body::parse, zeroizing::Answered};
+use ambiguous::Unclear;
+use error_message::{Scrub, Words};
 use success::{Success, flag, says_no, success};
 
 /// What the request asked for, so that an answer about something else is noticed.
@@ -171,7 +171,7 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Asked<'_>, secrets: &[&str]) -> Ve
     }
     let status = exchange.status;
     if (300..400).contains(&status) {
-        let redirect = unclear::redirect(status, exchange.url, exchange.location, &scrub);
+        let redirect = ambiguous::redirect(status, exchange.url, exchange.location, &scrub);
         return Verdict::Unclear(redirect);
     }
     let mut body = parse(status, exchange.content_type, exchange.body);

@@ -1,10 +1,10 @@
 //! The body of an answer as JSON, read strictly: what could be read in two ways is not believed, and what would take
 //! many times its room is not taken in.
 
-use super::{unclear::Unclear, wiped::Answered};
-use crate::domain::{
-    size::MOST_ANSWERED,
-    strict_json::{self, Wrong},
+use super::{answer::ambiguous::Unclear, zeroizing::Answered};
+use crate::{
+    domain::size::MOST_ANSWERED,
+    formats::strict_json::{self, Wrong},
 };
 
 /// `body` is the whole one, decompressed.

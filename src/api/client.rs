@@ -31,19 +31,17 @@ use crate::{
 
 use super::{
     address::Address,
-    answer::{Asked, Exchange, Verdict, judge},
+    answer::{Asked, Exchange, Verdict, ambiguous::Unclear, error_message::Scrub, judge},
     facts::{self, StatedFacts},
     failure::{Call, CallError, ClientError, Sending},
     masking::Seen,
     receiving::{announced, read, text},
     recording::{Came, Listener, Note, Place},
     retry_after::retry_after,
-    secure::authorities,
     send_by::{AskBeforeSending, SendBy},
-    unclear::Unclear,
-    wiped::{self, Buffer},
+    tls::authorities,
     wire::{GroupRequest, RotateRequest},
-    words::Scrub,
+    zeroizing::{self, Buffer},
 };
 
 /// Pooled connections are given up early: a server that closes one under a request makes its outcome unclear (trap 8).
@@ -103,7 +101,7 @@ impl Client {
             return Err(ClientError::NoKey(name()));
         }
         let text = Zeroizing::new(format!("Token {}", key.expose_secret()).into_bytes());
-        let mut authorization = HeaderValue::from_maybe_shared(wiped::shared(text))
+        let mut authorization = HeaderValue::from_maybe_shared(zeroizing::shared(text))
             .map_err(|_| ClientError::Key(name()))?;
         authorization.set_sensitive(true);
         // Shorter than the whole, so that "never connected" is told apart from "never answered".
@@ -274,7 +272,7 @@ impl Client {
         request: &impl Serialize,
         asked: &Asked<'_>,
     ) -> Result<Reply, CallError> {
-        let body = wiped::json(request);
+        let body = zeroizing::json(request);
         let note = self.listener.as_ref().map(|listener| {
             let place = Place {
                 profile: &self.inner.profile,
@@ -323,7 +321,7 @@ impl Inner {
         let mut response = client
             .request(method, self.address.url.clone())
             .header(header::AUTHORIZATION, self.authorization.clone())
-            .body(wiped::shared(body))
+            .body(zeroizing::shared(body))
             .send()
             .await
             .map_err(|error| sending.failed(&error, None, &scrub))?;
@@ -331,7 +329,7 @@ impl Inner {
         let came = came.insert(Came {
             status,
             headers: std::mem::take(response.headers_mut()),
-            body: wiped::room(announced(&response)),
+            body: zeroizing::room(announced(&response)),
         });
         let verdict = match read(&mut response, &mut came.body).await {
             Ok(true) => {

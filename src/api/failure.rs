@@ -3,7 +3,7 @@
 
 use std::{error::Error as _, io, time::Duration};
 
-use super::{secure::Distrust, send_by::TooLate, words::Scrub};
+use super::{answer::error_message::Scrub, send_by::TooLate, tls::Distrust};
 
 /// Why a profile cannot be called at all. Nothing was sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

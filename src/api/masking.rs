@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 use super::{
     secret_text::{DISGUISED, MASK, SHORTEST, behind_names, names_a_secret, undisguised, without},
-    wiped::Answered,
+    zeroizing::Answered,
 };
 
 /// Most of a body that is kept, in bytes of its masked text.

@@ -12,11 +12,13 @@ use tokio::{
 };
 
 use super::{
-    answer::Verdict,
+    answer::{
+        Verdict,
+        ambiguous::{RedirectHint, Unclear},
+    },
     client::{Client, Reply},
     failure::{CallError, NotSent},
     handshake,
-    unclear::{RedirectHint, Unclear},
 };
 
 /// One thing that was tried, how long it took, and what came of it.

@@ -2,7 +2,7 @@
 
 use reqwest::header::{self, HeaderMap};
 
-use super::wiped::{self, Buffer};
+use super::zeroizing::{self, Buffer};
 use crate::domain::size::LARGEST_ANSWER;
 
 /// How long the body says it is, where that is not too long; 0 where it does not say.
@@ -26,7 +26,7 @@ pub(super) async fn read(
         if body.len() + chunk.len() > LARGEST_ANSWER {
             return Ok(false);
         }
-        wiped::add(body, &chunk, LARGEST_ANSWER);
+        zeroizing::add(body, &chunk, LARGEST_ANSWER);
     }
     Ok(true)
 }

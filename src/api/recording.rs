@@ -14,7 +14,7 @@ use super::{
     answer::{Asked, Verdict},
     failure::{Call, CallError},
     masking::{Mask, Seen},
-    wiped::Buffer,
+    zeroizing::Buffer,
 };
 pub use super::{
     masking::{Body, KEPT},

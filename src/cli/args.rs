@@ -1,7 +1,6 @@
 //! What can be typed on the command line: options, commands, their words. It decides nothing.
 
-mod below;
-mod bulk;
+mod batch;
 mod completions;
 mod directory;
 mod doctor;
@@ -11,6 +10,7 @@ mod help;
 mod manual;
 mod place;
 mod profile;
+mod subcommands;
 mod tree;
 mod update;
 
@@ -18,10 +18,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
-pub(super) use below::{
-    Abandoned, Demo, HandOff, Keys, Rotations, RotationsCommand, Serve, ServeCommand,
-};
-pub(super) use bulk::Bulk;
+pub(super) use batch::Bulk;
 pub(super) use completions::{Completions, Shell};
 pub(super) use directory::Command as DirectoryCommand;
 pub(super) use doctor::Doctor;
@@ -33,10 +30,13 @@ pub(super) use place::Command as PlaceCommand;
 pub(super) use profile::{
     AbsentFields, Add, Bind, Command as ProfileCommand, FactsArgs, SourceArgs,
 };
+pub(super) use subcommands::{
+    Abandoned, Demo, HandOff, Keys, Rotations, RotationsCommand, Serve, ServeCommand,
+};
 pub(super) use tree::command;
 pub(super) use update::Update;
 
-use super::exit::codes;
+use super::process::exit::codes;
 use crate::domain::group::{InvalidId, UserGroupId};
 
 /// A safe terminal console for a User Group Service.

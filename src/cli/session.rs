@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use super::{args::Global, print, stop::Stop};
+use super::{args::Global, error::Stop, output};
 use crate::{
     config::{Environment, Overrides, Settings},
     directory::Directory,
@@ -75,7 +75,7 @@ impl Session {
     pub(super) async fn say_other_places(&self) -> Result<(), Stop> {
         let others = self.operations.other_places().await?;
         for other in &others {
-            print::context(&format!(
+            output::context(&format!(
                 "the same address has place {} with {} groups ({} open), which this key does not look into; if it is the \
                  same environment: groupdesk profile bind --variables --same-environment {}",
                 other.name, other.groups, other.open, other.name
@@ -88,7 +88,7 @@ impl Session {
     pub(super) async fn say_elsewhere(&self) -> Result<bool, Stop> {
         let line = self.operations.known_elsewhere().await?;
         if let Some(line) = &line {
-            print::alarm(&format!("! {line}"));
+            output::alarm(&format!("! {line}"));
         }
         Ok(line.is_some())
     }
@@ -97,7 +97,7 @@ impl Session {
     /// question.
     pub(super) fn say_where(&self) {
         let profile = self.operations.profile();
-        print::context(&format!(
+        output::context(&format!(
             "{} {} {}",
             profile.environment_word(),
             profile.name,
@@ -109,7 +109,7 @@ impl Session {
 /// For a person who sits there; a program only wants to know how it ends.
 fn say_who_is_waited_for(held: &Held) {
     if std::io::stderr().is_terminal() {
-        print::say(&format!("waiting: {held}"));
+        output::say(&format!("waiting: {held}"));
     }
 }
 

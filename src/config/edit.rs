@@ -12,13 +12,13 @@ use super::{
     environment::{Environment, Surroundings},
     error::ConfigError,
     file,
-    files::{private_folder, write_new_private},
     new_profile::{Field, NewProfile, key},
     profile::Profile,
     schema::{self, Written},
     scrub::shown,
     settings::{Overrides, file_of, unknown},
 };
+use crate::platform::private_files::{private_folder, write_new_private};
 
 /// Why the file was not changed.
 #[derive(Debug, thiserror::Error)]

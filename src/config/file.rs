@@ -10,10 +10,10 @@ use std::{
 use rustix::fs::OFlags;
 
 use super::{
-    document::place,
     environment::{Environment, Surroundings},
     error::ConfigError,
     schema::{self, Written},
+    toml_reader::place,
 };
 
 const LARGEST: u64 = 1024 * 1024;

@@ -4,10 +4,10 @@
 use toml::de::{DeTable, DeValue};
 
 use super::{
-    document::{Placed, Problems, Section},
     error::meant,
     name::nearest,
     scrub::looks_like_a_key,
+    toml_reader::{Placed, Problems, Section},
 };
 use crate::domain::{group::UserGroupId, text};
 

@@ -6,11 +6,11 @@ use std::time::Duration;
 use toml::de::{DeTable, DeValue};
 
 use super::{
-    document::{Placed, Problems, Section, texts},
     duration,
     environment::Surroundings,
     key_source::{command_source, key_in_the_file},
     profile::{HandOffCommand, KeySource},
+    toml_reader::{Placed, Problems, Section, texts},
 };
 
 const TIMEOUT: Duration = Duration::from_secs(30);

@@ -17,9 +17,9 @@ use zeroize::Zeroizing;
 use super::{
     environment::Environment,
     key_error::{LARGEST, Missing},
-    process_group::ProcessGroup,
     scrub::shown,
 };
+use crate::platform::process_group::ProcessGroup;
 
 /// How long output may still come after the command has ended: what it left running may hold the pipe open.
 const GRACE: Duration = Duration::from_millis(500);

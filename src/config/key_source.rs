@@ -4,13 +4,13 @@
 use toml::de::{DeTable, DeValue};
 
 use super::{
-    document::{Entry, Placed, Problems, Section, texts},
     environment::Surroundings,
     error::meant,
     name::{nearest, objection},
     paths,
     profile::KeySource,
     scrub::looks_like_a_key,
+    toml_reader::{Entry, Placed, Problems, Section, texts},
 };
 use crate::domain::age;
 

@@ -6,20 +6,19 @@ use std::{path::PathBuf, time::Duration};
 use toml::de::{DeTable, DeValue};
 
 use super::{
-    address,
-    comfort::{Comfort, comfort},
-    document::{Entry, Placed, Problems, Section},
-    duration,
+    address, duration,
     environment::Surroundings,
     error::{Problem, meant},
     guard::guards,
     handoff::handoff,
     key_source::{api_key, key_in_the_file},
+    keybindings::{self, Rebound},
     name::{nearest, objection},
     paths,
     profile::{CONNECT_TIMEOUT, MAX_BULK, Profile, TIMEOUT},
-    rebound::{self, Rebound},
     scrub::shown,
+    toml_reader::{Entry, Placed, Problems, Section},
+    ui::{Comfort, comfort},
 };
 use crate::domain::{age, group::EnvironmentTag};
 
@@ -69,7 +68,7 @@ pub(super) fn read(text: &str, around: Surroundings) -> Result<Written, Vec<Prob
             "profiles must be a table; write [profiles.NAME] on a line of its own",
         ),
     }
-    let keys = rebound::read(&mut top, &mut problems);
+    let keys = keybindings::read(&mut top, &mut problems);
     if let Some(Placed { at, value: name }) = default_profile
         && !names.contains(&name)
     {

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    comfort::Comfort,
     environment::Environment,
     error::ConfigError,
     file,
+    keybindings::Rebound,
     name::{nearest, objection},
     paths,
     profile::{KeySource, Profile},
-    rebound::Rebound,
     schema::Written,
+    ui::Comfort,
     variables,
 };
 

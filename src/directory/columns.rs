@@ -5,11 +5,14 @@ use std::{borrow::Cow, time::Duration};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{BootTime, What};
-use crate::domain::{
-    known::{Known, KnownGroup, Source},
-    rotation::{Answer, Event},
-    token::Fingerprint,
+use super::What;
+use crate::{
+    domain::{
+        known::{Known, KnownGroup, Source},
+        rotation::{Answer, Event},
+        token::Fingerprint,
+    },
+    platform::boot_time::BootTime,
 };
 
 /// A time as whole microseconds since 1970; what is finer is cut off.

@@ -6,11 +6,14 @@ mod asking;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{BootTime, KeyId, MutationId, RotationId};
-use crate::domain::{
-    group::UserGroupId,
-    history::{Ending, Operation},
-    mutation::State,
+use super::{KeyId, MutationId, RotationId};
+use crate::{
+    domain::{
+        group::UserGroupId,
+        history::{Ending, Operation},
+        mutation::State,
+    },
+    platform::boot_time::BootTime,
 };
 
 /// A mutation to begin.

@@ -8,15 +8,17 @@ use super::{
     Recorded, Reply, RotationFilter, RotationId, Standing, TakeGroups,
     sqlite::work::{Access, Work},
 };
-use crate::domain::{
-    draft::Draft,
-    exchange::Row,
-    group::UserGroupId,
-    handoff::HandOff,
-    history::{Ending, Entry},
-    known::{KnownGroup, Taken},
+use crate::{
+    domain::{
+        draft::Draft,
+        group::UserGroupId,
+        handoff::HandOff,
+        history::{Ending, Entry},
+        known::{KnownGroup, Taken},
+        token::Fingerprint,
+    },
+    formats::Row,
     search::ListView,
-    token::Fingerprint,
 };
 
 pub(super) enum Request {

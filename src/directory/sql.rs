@@ -269,8 +269,10 @@ const OPEN: &str = open_states!();
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::directory::{HistoryFilter, PlaceId, RotationFilter};
-    use crate::domain::{mutation, rotation::State};
+    use crate::{
+        directory::{HistoryFilter, PlaceId, RotationFilter},
+        domain::{mutation, rotation::State},
+    };
 
     #[test]
     fn parameters_first_appear_in_order() {

@@ -2,15 +2,18 @@
 
 use jiff::Timestamp;
 
-use super::{BootTime, ItemKey, KeyId, Mutation, MutationStep, PlaceId, RotationId};
+use super::{ItemKey, KeyId, Mutation, MutationStep, PlaceId, RotationId};
 
-use crate::domain::{
-    group::UserGroupId,
-    handoff::{HandOff, HandOffState},
-    history::Entry,
-    known::{KnownGroup, Lesson, Noticed},
-    rotation::{Event, Rotation, State},
-    token::Fingerprint,
+use crate::{
+    domain::{
+        group::UserGroupId,
+        handoff::{HandOff, HandOffState},
+        history::Entry,
+        known::{KnownGroup, Lesson, Noticed},
+        rotation::{Event, Rotation, State},
+        token::Fingerprint,
+    },
+    platform::boot_time::BootTime,
 };
 
 /// What one exchange leaves behind; written in one transaction, all or nothing.

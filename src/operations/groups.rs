@@ -1,10 +1,22 @@
 //! Look up and create (hazards 1 to 3 and 6 of docs/design/service.md).
 
+pub(super) mod claim_holder;
+pub(super) mod claims;
+pub(super) mod conflict_check;
+pub(super) mod drafts;
+pub(super) mod not_known;
+pub(super) mod secret_check;
+pub(super) mod token_lookup;
+pub(super) mod unsettled;
+pub(super) mod update;
+
 use super::{
     Assurance, Done, Failure, Guarded, Operations, Point, Sends, Warning,
-    claims::Claim,
-    learning::{Before, Found, Learnt, Lookup, Read},
-    no_good::No,
+    answer::{
+        error_response::No,
+        observe::{Before, Found, Learnt, Lookup, Read},
+    },
+    groups::claims::Claim,
     recording::changes_for_history,
 };
 use crate::{

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Failure, Operations, claims::Claim};
+use super::{Failure, Operations, groups::claims::Claim};
 use crate::{
     directory::{Record, Recorded},
     domain::{

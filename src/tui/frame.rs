@@ -7,10 +7,9 @@ use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 use crate::operations::PlaceProblem;
 
 use super::{
-    app::App,
-    desk::Desk,
     keymap::{Action, Focus},
     panes::Pane,
+    state::{app::App, context::Desk},
     widgets::{
         boxes::{body, severity_style, words_that_fit},
         paint::{self, columns, cut},

@@ -1,9 +1,10 @@
 //! Which key means what, where. One table feeds the keys themselves, the footer and the help, so that a hint cannot lie.
 //! Lower case is safe, upper case is stronger, and no key here changes anything at the service without a review.
 
+mod contexts;
 mod key;
+pub mod mouse;
 mod names;
-mod places;
 mod rebind;
 mod resolved;
 mod tables;
@@ -285,7 +286,7 @@ pub struct Binding {
 
 /// The rows of the tables for a place, most used first, then the ones that hold everywhere.
 pub fn bindings(focus: Focus) -> impl Iterator<Item = &'static Binding> {
-    places::here(focus).chain(everywhere_in(focus))
+    contexts::here(focus).chain(everywhere_in(focus))
 }
 
 /// The rows that hold everywhere, as far as they have a key that is no text in a place.
@@ -296,13 +297,13 @@ fn everywhere_in(focus: Focus) -> impl Iterator<Item = &'static Binding> {
 
 /// The rows that hold everywhere, as far as a place lets them, whatever their keys.
 fn allowed_everywhere(focus: Focus) -> impl Iterator<Item = &'static Binding> {
-    let own = places::here(focus);
+    let own = contexts::here(focus);
     // A letter typed at a popup must not open something else.
     let is_popup = matches!(
         focus,
         Focus::Profiles | Focus::CopyMenu | Focus::PlaceChoice | Focus::PlaceNew | Focus::PlaceWait
     );
-    places::everywhere().filter(move |binding| {
+    contexts::everywhere().filter(move |binding| {
         (!is_popup || binding.action.is_of_the_frame())
             && !own.clone().any(|own| own.action == binding.action)
     })
@@ -335,7 +336,7 @@ mod tests {
     fn no_key_means_two_things_in_one_place() {
         for focus in Focus::ALL {
             let mut seen: Vec<&str> = Vec::new();
-            for binding in places::here(focus) {
+            for binding in contexts::here(focus) {
                 for key in binding.keys {
                     assert!(!seen.contains(key), "{key} twice in {focus:?}");
                     assert!(Key::named(key).is_some(), "{key} in {focus:?}");

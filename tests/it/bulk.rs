@@ -16,7 +16,7 @@ use groupdesk::{
     domain::batch::Counts,
     operations::{
         Assurance, Operations,
-        bulk::{Ended, Pace, Progress, Report, Run},
+        batch::{Ended, Pace, Progress, Report, Run},
     },
 };
 use serde_json::json;

@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use groupdesk::{
     api::{
-        answer::Verdict,
+        answer::{
+            Verdict,
+            ambiguous::{RedirectHint, Unclear},
+            rotation::rotation_answer,
+        },
         client::{Client, Reply},
         failure::{Call, CallError, ClientError},
-        rotation::rotation_answer,
-        unclear::{RedirectHint, Unclear},
         wire::GroupRequest,
     },
     config::profile::{KeySource, Profile},

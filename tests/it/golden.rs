@@ -5,10 +5,9 @@ use std::{collections::BTreeSet, path::PathBuf};
 
 use groupdesk::{
     api::{
-        answer::{Asked, Exchange, Group, Verdict, judge},
+        answer::{Asked, Exchange, Group, Verdict, judge, rotation::rotation_answer},
         client::Reply,
         facts::StatedFacts,
-        rotation::rotation_answer,
         wire::{self, GroupRequest, RotateRequest},
     },
     domain::{

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{Mutation, bulk::rate};
-use crate::operations::bulk::Pace;
+use super::{Mutation, batch::rate};
+use crate::operations::batch::Pace;
 
 #[derive(Debug, Args)]
 #[command(

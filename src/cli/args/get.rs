@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{Exists, TokenArgs, bulk::rate, user_group_id};
+use super::{Exists, TokenArgs, batch::rate, user_group_id};
 use crate::domain::group::UserGroupId;
 
 /// Read one group from the service; with --refresh-all every known group again

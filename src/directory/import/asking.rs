@@ -6,10 +6,10 @@ use super::{Import, ImportId};
 use crate::{
     directory::{Directory, DirectoryError, PlaceId, request::Request},
     domain::{
-        exchange::Row,
         group::UserGroupId,
         known::{KnownGroup, Taken},
     },
+    formats::Row,
 };
 
 impl Directory {

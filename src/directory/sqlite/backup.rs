@@ -13,7 +13,7 @@ use super::{
     fault::Fault,
     schema::{NEWEST, PATIENCE, beside},
 };
-use crate::{config::files, directory::DirectoryError};
+use crate::{directory::DirectoryError, platform::private_files};
 
 /// Where the copy from before a newer schema stands; `version` is the one the copy has.
 pub fn backup_of(path: &Path, version: i64) -> PathBuf {
@@ -101,7 +101,7 @@ enum Failed {
 
 fn copy(path: &Path, part: &Path) -> Result<(), Failed> {
     // SQLite would make it with wider modes.
-    let file = files::new_private(part).map_err(Failed::Writing)?;
+    let file = private_files::new_private(part).map_err(Failed::Writing)?;
     // A connection of its own: one cannot copy amid its own transaction. What it reads was committed.
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let source = Connection::open_with_flags(path, flags).map_err(Failed::Reading)?;

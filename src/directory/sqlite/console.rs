@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::fault::Fault;
 use crate::{
     directory::sql,
-    domain::search::{ListView, SortBy},
+    search::{ListView, SortBy},
 };
 
 pub(super) fn view(connection: &Connection, profile: &str) -> Result<Option<ListView>, Fault> {

@@ -14,10 +14,10 @@ use crate::{
         sql,
     },
     domain::{
-        exchange::Row,
         group::UserGroupId,
         known::{Known, KnownGroup, Lesson, Taken},
     },
+    formats::Row,
 };
 
 const TABLE: &str = "user_groups";

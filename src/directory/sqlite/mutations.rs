@@ -5,8 +5,8 @@ use rusqlite::{Connection, OptionalExtension, Row, Rows, params};
 use super::fault::Fault;
 use crate::{
     directory::{
-        BootTime, Claimed, DirectoryError, Intent, Mutation, MutationId, MutationIntent,
-        MutationStep, PlaceId, RotationId, RotationStep,
+        Claimed, DirectoryError, Intent, Mutation, MutationId, MutationIntent, MutationStep,
+        PlaceId, RotationId, RotationStep,
         columns::{self, boot_clock},
         sql::mutations as sql,
     },
@@ -16,6 +16,7 @@ use crate::{
         mutation::State,
         rotation,
     },
+    platform::boot_time::BootTime,
 };
 
 const TABLE: &str = "mutations";

@@ -21,9 +21,9 @@ use super::{
     schema::{MIGRATIONS, NEWEST, PATIENCE, beside},
 };
 use crate::{
-    config::files,
     directory::{DirectoryError, sql},
     domain::token::Fingerprinter,
+    platform::private_files,
 };
 
 /// Marks the file as ours: "gdsk" in ASCII.
@@ -67,11 +67,12 @@ fn take_care(path: &Path) -> Result<(), DirectoryError> {
             if found.is_file() && is_foreign(path).map_err(unusable)? {
                 return Err(foreign());
             }
-            files::private_file(path).map_err(unusable)?;
+            private_files::private_file(path).map_err(unusable)?;
         }
-        Err(_) => files::private_file(path).map_err(unusable)?,
+        Err(_) => private_files::private_file(path).map_err(unusable)?,
     }
-    let narrow = |suffix| files::narrow_where_there(&beside(path, suffix)).map_err(unusable);
+    let narrow =
+        |suffix| private_files::narrow_where_there(&beside(path, suffix)).map_err(unusable);
     narrow("-wal").and_then(|()| narrow("-shm"))
 }
 

@@ -10,8 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     directory::{
-        BatchId, BatchItem, BootTime, Happening, ItemKey, JournalRow, Numbered, Owner, PlaceId,
-        RotationId,
+        BatchId, BatchItem, Happening, ItemKey, JournalRow, Numbered, Owner, PlaceId, RotationId,
         columns::{self, EventColumns, Origin, Origins},
         sql::Parameter,
     },
@@ -24,6 +23,7 @@ use crate::{
         rotation::{Rotation, State},
         token::Fingerprint,
     },
+    platform::boot_time::BootTime,
 };
 
 impl ToSql for Parameter {

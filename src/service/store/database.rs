@@ -8,7 +8,7 @@ use std::{
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use super::StoreError;
-use crate::config::files;
+use crate::platform::private_files;
 
 /// One text per version; files are only ever added.
 const MIGRATIONS: &[&str] = &[include_str!(
@@ -20,7 +20,7 @@ const APPLICATION_ID: i64 = 0x6764_6753;
 
 /// Makes the file if there is none, opens it and brings it up to date.
 pub(super) fn open_or_create(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
-    files::private_file(path).map_err(|error| StoreError::File(error.to_string()))?;
+    private_files::private_file(path).map_err(|error| StoreError::File(error.to_string()))?;
     open(path, busy)
 }
 
@@ -29,7 +29,7 @@ fn narrow_logs(path: &Path) -> Result<(), StoreError> {
     for suffix in ["-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);
-        files::narrow_where_there(Path::new(&name))
+        private_files::narrow_where_there(Path::new(&name))
             .map_err(|error| StoreError::File(error.to_string()))?;
     }
     Ok(())

@@ -3,9 +3,9 @@
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
 use crate::tui::{
-    desk::Desk,
     keymap::{Action, Focus},
     panes::View,
+    state::context::Desk,
     widgets::paint::{self, columns},
 };
 

@@ -1,7 +1,7 @@
 //! The names of places and actions in the configuration, made from the enums and the tables themselves: what is added
 //! there has its name at once.
 
-use super::{Action, Binding, Focus, places};
+use super::{Action, Binding, Focus, contexts};
 
 /// The place of what holds in every place.
 pub(super) const EVERYWHERE: &str = "everywhere";
@@ -62,11 +62,11 @@ impl Binding {
 /// The rows of a place of the configuration; `None` where there is no such place.
 pub(super) fn rows(place: &str) -> Option<Vec<&'static Binding>> {
     match place {
-        EVERYWHERE => Some(places::everywhere().collect()),
-        MOVE => Some(places::moving().collect()),
+        EVERYWHERE => Some(contexts::everywhere().collect()),
+        MOVE => Some(contexts::moving().collect()),
         place => Focus::named(place).map(|focus| {
             let everywhere = super::allowed_everywhere(focus);
-            places::here(focus).chain(everywhere).collect()
+            contexts::here(focus).chain(everywhere).collect()
         }),
     }
 }

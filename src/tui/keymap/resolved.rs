@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crossterm::event::KeyEvent;
 
-use super::{Action, Binding, Focus, Key, names, places};
+use super::{Action, Binding, Focus, Key, contexts, names};
 use crate::config::Rebound;
 
 /// One line of a place, with the keys in force.
@@ -61,7 +61,7 @@ impl Default for Keymap {
 impl Keymap {
     /// The tables with these changes; whether the changes are sound is `rebind`'s business.
     pub(super) fn with(changes: &[Rebound]) -> Self {
-        let everywhere = places::everywhere()
+        let everywhere = contexts::everywhere()
             .map(|row| {
                 let written = find(changes, names::EVERYWHERE, row);
                 Bound::of(row, written, all(row, written), true)
@@ -180,7 +180,7 @@ fn place(focus: Focus, changes: &[Rebound]) -> Vec<Bound> {
     let place = focus.name();
     // A field keeps the keys it edits with; those of the tables are none.
     let fits = |key: &Key| !(focus.takes_text() && key.edits());
-    let own = places::here(focus).map(|row| {
+    let own = contexts::here(focus).map(|row| {
         if let Some(written) = find(changes, &place, row) {
             return Bound::of(row, Some(written), all(row, Some(written)), false);
         }
@@ -216,11 +216,11 @@ fn inherited<'c>(
     let shared = [
         (
             names::EVERYWHERE,
-            places::everywhere().find(|all| all.action == row.action),
+            contexts::everywhere().find(|all| all.action == row.action),
         ),
         (
             names::MOVE,
-            places::moving().find(|all| all.action == row.action),
+            contexts::moving().find(|all| all.action == row.action),
         ),
     ];
     let changed = shared.into_iter().find_map(|(place, shared)| {

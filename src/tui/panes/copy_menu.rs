@@ -12,11 +12,9 @@ use crate::{
     domain::{change::Wanted, known::KnownGroup},
     operations::{request, request_json},
     tui::{
-        desk::{Ask, Desk},
         keymap::{Action, Focus},
-        scroll::Cursor,
-        widgets::boxes::popup,
-        widgets::paint,
+        state::context::{Ask, Desk},
+        widgets::{boxes::popup, paint, scroll::Cursor},
     },
 };
 

@@ -2,7 +2,7 @@
 
 mod begin;
 mod draft;
-mod outside;
+mod external_editor;
 mod prefill;
 mod view;
 
@@ -18,12 +18,14 @@ use super::View;
 use crate::{
     domain::{change::Change, text::visible},
     tui::{
-        desk::{Ask, Desk},
-        group_form::{Edit, Section},
+        forms::group::{Edit, Section},
         keymap::{Action, Focus},
-        message::{Outcome, Ticket},
-        messages::Severity,
-        opening::{Opening, Proposal},
+        state::{
+            context::{Ask, Desk},
+            message::{Outcome, Ticket},
+            navigation::{Opening, Proposal},
+            notices::Severity,
+        },
         widgets::{properties::Place, text_field::did_not_fit},
     },
 };

@@ -13,12 +13,13 @@ use crate::{
     domain::group::UserGroupId,
     operations::format_of,
     tui::{
-        desk::{Ask, Desk},
         keymap::{Action, Focus},
-        message::{Job, Outcome, Ticket},
-        messages::Severity,
-        widgets::boxes::popup,
-        widgets::{paint, text_field::TextField},
+        state::{
+            context::{Ask, Desk},
+            message::{Job, Outcome, Ticket},
+            notices::Severity,
+        },
+        widgets::{boxes::popup, paint, text_field::TextField},
     },
 };
 

@@ -10,16 +10,15 @@ use crate::{
     domain::{group::UserGroupId, known::KnownGroup},
     operations::Guarded,
     tui::{
-        desk::{Ask, Desk},
-        facts,
-        group_form::Edit,
+        forms::group::Edit,
         keymap::{Action, Focus},
-        message::{Job, Outcome, Ticket},
-        messages::Severity,
-        opening::Opening,
-        scroll::Cursor,
-        sheet::Sheet,
-        widgets::boxes::page as page_box,
+        state::{
+            context::{Ask, Desk},
+            message::{Job, Outcome, Ticket},
+            navigation::Opening,
+            notices::Severity,
+        },
+        widgets::{boxes::page as page_box, group_details, scroll::Cursor, text_page::Sheet},
     },
 };
 
@@ -76,7 +75,7 @@ impl Group {
             sheet.blank();
         }
         match self.known(desk) {
-            Some(group) => facts::whole(&mut sheet, &group, desk),
+            Some(group) => group_details::whole(&mut sheet, &group, desk),
             None => sheet.text("nothing is known of this group yet", desk.theme.dim()),
         }
         sheet

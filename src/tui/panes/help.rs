@@ -10,13 +10,13 @@ use ratatui::{
 
 use super::View;
 use crate::tui::{
-    desk::{Ask, Desk},
     keymap::{Action, Bound, Focus},
-    messages::Severity,
-    scroll::Cursor,
+    state::{
+        context::{Ask, Desk},
+        notices::Severity,
+    },
     theme::Theme,
-    widgets::boxes::popup,
-    widgets::{paint, text_field::TextField},
+    widgets::{boxes::popup, paint, scroll::Cursor, text_field::TextField},
 };
 
 #[derive(Debug, Clone)]

@@ -12,26 +12,28 @@ use ratatui::{
 use super::View;
 use crate::{
     domain::{
-        fold::lowered,
         group::UserGroupId,
         history::{Ending, Entry, changes_text},
     },
     operations::Numbered,
+    search::normalize::lowered,
     tui::{
-        desk::{Ask, Desk},
         keymap::{Action, Focus},
-        message::{Job, Outcome, Ticket},
-        messages::Severity,
-        opening::Opening,
-        scroll::Cursor,
-        sheet::Sheet,
-        table,
+        state::{
+            context::{Ask, Desk},
+            message::{Job, Outcome, Ticket},
+            navigation::Opening,
+            notices::Severity,
+        },
         theme::Theme,
-        widgets::boxes::boxed,
         widgets::{
+            boxes::boxed,
             columns::{Cell, Column, widest},
             paint,
+            scroll::Cursor,
+            table,
             text_field::TextField,
+            text_page::Sheet,
         },
     },
 };

@@ -13,16 +13,20 @@ use super::View;
 use crate::{
     operations::Sort,
     tui::{
-        desk::{Ask, Desk},
-        exchanges::Exchange,
         keymap::{Action, Focus},
-        messages::Severity,
-        scroll::Cursor,
-        sheet::Sheet,
-        table,
+        state::{
+            context::{Ask, Desk},
+            exchanges::Exchange,
+            notices::Severity,
+        },
         theme::Theme,
-        widgets::boxes::{boxed, page as page_box},
-        widgets::columns::{Cell, Column, widest},
+        widgets::{
+            boxes::{boxed, page as page_box},
+            columns::{Cell, Column, widest},
+            scroll::Cursor,
+            table,
+            text_page::Sheet,
+        },
     },
 };
 

@@ -18,22 +18,20 @@ use marks::Marks;
 
 use super::{View, compare::Compare};
 use crate::{
-    domain::{
-        group::UserGroupId,
-        known::KnownGroup,
-        search::{Found, ListView},
-    },
+    domain::{group::UserGroupId, known::KnownGroup},
     operations::Guarded,
+    search::{Found, ListView},
     tui::{
-        bulk::BulkRun,
-        desk::{Ask, Desk},
-        group_form::Edit,
+        forms::group::Edit,
         keymap::{Action, Focus},
-        message::{Job, Outcome, Ticket},
-        messages::Severity,
-        opening::Opening,
-        scroll::Cursor,
-        widgets::text_field::TextField,
+        state::{
+            batch::BulkRun,
+            context::{Ask, Desk},
+            message::{Job, Outcome, Ticket},
+            navigation::Opening,
+            notices::Severity,
+        },
+        widgets::{scroll::Cursor, text_field::TextField},
     },
 };
 

@@ -10,13 +10,17 @@ use super::{
     inspector::{copy, no_copy, page::describe},
 };
 use crate::tui::{
-    desk::{Ask, Desk},
-    exchanges::Exchange,
     keymap::{Action, Focus},
-    messages::{Message, Severity},
-    scroll::Cursor,
-    sheet::Sheet,
-    widgets::boxes::{page as page_box, severity_style},
+    state::{
+        context::{Ask, Desk},
+        exchanges::Exchange,
+        notices::{Message, Severity},
+    },
+    widgets::{
+        boxes::{page as page_box, severity_style},
+        scroll::Cursor,
+        text_page::Sheet,
+    },
 };
 
 #[derive(Debug, Default)]

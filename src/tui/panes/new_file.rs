@@ -9,7 +9,7 @@ use ratatui::{
     widgets::{Clear, Widget},
 };
 
-use crate::tui::{message::Ticket, theme::Theme, widgets::text_field::TextField};
+use crate::tui::{state::message::Ticket, theme::Theme, widgets::text_field::TextField};
 
 /// Rows of the field: the name, and below it what is wrong.
 const ROWS: u16 = 2;

@@ -16,16 +16,16 @@ use crate::{
     domain::{group::UserGroupId, text::oddities},
     operations::Guarded,
     tui::{
-        desk::{Ask, Desk},
-        group_form::Edit,
+        forms::group::Edit,
         keymap::{Action, Focus},
-        message::{Job, Outcome, Ticket},
-        messages::Severity,
-        opening::Opening,
-        sheet::Sheet,
-        widgets::boxes::popup,
-        widgets::{paint, text_field::TextField},
-        work::nearest_in,
+        runtime::jobs::nearest_in,
+        state::{
+            context::{Ask, Desk},
+            message::{Job, Outcome, Ticket},
+            navigation::Opening,
+            notices::Severity,
+        },
+        widgets::{boxes::popup, paint, text_field::TextField, text_page::Sheet},
     },
 };
 

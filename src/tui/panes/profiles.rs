@@ -8,13 +8,13 @@ use ratatui::{
 
 use super::View;
 use crate::tui::{
-    desk::{Ask, Desk},
     keymap::{Action, Focus},
-    message::ProfileIndex,
-    opening::Opening,
-    scroll::Cursor,
-    widgets::boxes::popup,
-    widgets::paint,
+    state::{
+        context::{Ask, Desk},
+        message::ProfileIndex,
+        navigation::Opening,
+    },
+    widgets::{boxes::popup, paint, scroll::Cursor},
 };
 
 #[derive(Debug)]

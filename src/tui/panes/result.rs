@@ -10,14 +10,13 @@ use crate::{
     domain::{change::Wanted, history::Ending},
     operations::{Done, Warning},
     tui::{
-        desk::{Ask, Desk},
-        facts,
-        group_form::Edit,
+        forms::group::Edit,
         keymap::{Action, Focus},
-        opening::Opening,
-        scroll::Cursor,
-        sheet::Sheet,
-        widgets::boxes::page as page_box,
+        state::{
+            context::{Ask, Desk},
+            navigation::Opening,
+        },
+        widgets::{boxes::page as page_box, group_details, scroll::Cursor, text_page::Sheet},
     },
 };
 
@@ -70,7 +69,7 @@ impl ResultPane {
         }
         sheet.blank();
         sheet.heading("What came back, and what is known now");
-        facts::whole(&mut sheet, &done.group, desk);
+        group_details::whole(&mut sheet, &done.group, desk);
         if self.sent_mapping {
             sheet.blank();
             sheet.text(

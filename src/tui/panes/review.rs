@@ -19,18 +19,20 @@ use crate::{
         change::{Change, Wanted},
         group::UserGroupId,
         history::Ending,
-        near::near,
         update::Plan,
     },
     operations::{Done, Guarded},
+    search::suggest::near,
     tui::{
-        desk::{Ask, Desk},
         keymap::{Action, Focus},
-        level::{Asks, Level},
-        message::{Job, Outcome, Ticket, Trouble},
-        messages::Severity,
-        opening::Proposal,
-        scroll::Cursor,
+        state::{
+            confirmation::{Asks, Level},
+            context::{Ask, Desk},
+            message::{Job, Outcome, Ticket, Trouble},
+            navigation::Proposal,
+            notices::Severity,
+        },
+        widgets::scroll::Cursor,
     },
 };
 

@@ -16,13 +16,14 @@ use crate::{
     domain::rotation::Event,
     operations::{Guarded, JournalRow},
     tui::{
-        desk::{Ask, Desk},
         keymap::{Action, Focus},
-        message::{Job, Outcome, Ticket},
-        messages::Severity,
-        opening::Opening,
-        scroll::Cursor,
-        widgets::text_field::TextField,
+        state::{
+            context::{Ask, Desk},
+            message::{Job, Outcome, Ticket},
+            navigation::Opening,
+            notices::Severity,
+        },
+        widgets::{scroll::Cursor, text_field::TextField},
     },
 };
 

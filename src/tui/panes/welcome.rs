@@ -9,11 +9,12 @@ use ratatui::{
 use super::View;
 use crate::tui::{
     Farewell,
-    desk::{Ask, Desk},
     keymap::{Action, Focus},
-    opening::Opening,
-    sheet::Sheet,
-    widgets::boxes::boxed,
+    state::{
+        context::{Ask, Desk},
+        navigation::Opening,
+    },
+    widgets::{boxes::boxed, text_page::Sheet},
 };
 
 #[derive(Debug)]

@@ -16,7 +16,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-use super::{input, out};
+use super::{input, tty_writer};
 
 /// A signal that reached the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,7 +128,7 @@ impl Watch {
 
     /// From the end's asking on, the terminal is not waited for any more.
     pub(in crate::tui) fn for_a_terminal_that_does_not_read() -> io::Result<Self> {
-        Self::for_the_end(out::end_is_asked)
+        Self::for_the_end(tty_writer::end_is_asked)
     }
 }
 

@@ -8,7 +8,7 @@ use ratatui::{
 };
 
 use super::paint::{self, columns, cut};
-use crate::tui::{messages::Severity, theme::Theme};
+use crate::tui::{state::notices::Severity, theme::Theme};
 
 /// Rows below which a box would take more than it gives.
 const LEAST_BOX: u16 = 5;

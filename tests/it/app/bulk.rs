@@ -6,11 +6,11 @@ use groupdesk::{
     domain::batch::{Counts, Halt, Standing},
     operations::{
         Batch, BatchId, ItemKey,
-        bulk::{Ended, Progress, Report, Wish},
+        batch::{Ended, Progress, Report, Wish},
     },
     tui::{
         Farewell,
-        message::{Effect, Job, Msg, Outcome, ProfileIndex, Ticket},
+        state::message::{Effect, Job, Msg, Outcome, ProfileIndex, Ticket},
     },
 };
 use jiff::Timestamp;

@@ -3,7 +3,7 @@
 
 use groupdesk::{
     domain::{group::UserGroupId, history::Ending},
-    tui::message::{Effect, Job, Outcome, ProfileIndex},
+    tui::state::message::{Effect, Job, Outcome, ProfileIndex},
 };
 
 use super::scene::{

@@ -4,7 +4,7 @@
 use groupdesk::{
     domain::{history::Ending, token::Fingerprint},
     operations::Warning,
-    tui::message::{Effect, Job, Msg, ProfileIndex, Ticket},
+    tui::state::message::{Effect, Job, Msg, ProfileIndex, Ticket},
 };
 
 use super::scene::{PRODUCTION, READ_ONLY, Scene, TESTING, base, failed, group, wanted, warned};

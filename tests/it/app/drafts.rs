@@ -3,7 +3,7 @@
 use groupdesk::{
     domain::{group::EnvironmentTag, history::Ending},
     operations::Warning,
-    tui::message::{Job, Msg, ProfileIndex},
+    tui::state::message::{Job, Msg, ProfileIndex},
 };
 
 use super::scene::{PRODUCTION, Scene, TESTING, done, failed, group, warned};

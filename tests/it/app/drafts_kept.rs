@@ -3,7 +3,7 @@
 use groupdesk::{
     domain::draft::Draft,
     operations::{DraftSaved, KeptDraft, OtherDraft},
-    tui::message::{Effect, Job, Msg, Outcome, ProfileIndex},
+    tui::state::message::{Effect, Job, Msg, Outcome, ProfileIndex},
 };
 use jiff::SignedDuration;
 
@@ -135,7 +135,7 @@ fn after(minutes: i64, by: &str) -> Scene {
     let draft = typed(&mut first, "<end>2");
     let mut scene = Scene::on(TESTING);
     scene.later(minutes * 60);
-    scene.app.desk.drafts = groupdesk::tui::drafts::Drafts::default();
+    scene.app.desk.drafts = groupdesk::tui::state::drafts::Drafts::default();
     scene.app.desk.now = scene.now;
     scene.app.desk.read_drafts();
     let effects = scene.app.take_effects();

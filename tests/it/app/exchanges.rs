@@ -5,7 +5,7 @@ use std::time::Duration;
 use groupdesk::{
     domain::history::Ending,
     operations::{Body, Call, Recorded, Sort},
-    tui::{
+    tui::state::{
         exchanges::KEPT,
         message::{Effect, Job, Msg, Ticket},
     },

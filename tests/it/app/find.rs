@@ -6,12 +6,11 @@ use groupdesk::{
     domain::{
         history::{self, Ending, Operation},
         known::{Known, KnownGroup, Source},
-        near::near,
         rotation::State,
-        search::{Entry, ListView, SortBy, look},
     },
     operations::Numbered,
-    tui::message::{Effect, Job, Msg, Outcome},
+    search::{Entry, ListView, SortBy, look, suggest::near},
+    tui::state::message::{Effect, Job, Msg, Outcome},
 };
 use jiff::Timestamp;
 

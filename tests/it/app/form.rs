@@ -1,6 +1,6 @@
 //! The form: what is typed into its three fields, in both views of the properties, and what it says of it.
 
-use groupdesk::tui::message::{Job, Msg};
+use groupdesk::tui::state::message::{Job, Msg};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::scene::{Scene, TESTING, base, wanted};

@@ -7,7 +7,7 @@ use groupdesk::{
         known::{KnownGroup, Lesson, Returned, Sent},
         token::Fingerprint,
     },
-    tui::message::ProfileIndex,
+    tui::state::message::ProfileIndex,
 };
 
 use super::scene::BEGIN;

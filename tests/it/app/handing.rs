@@ -6,7 +6,7 @@ use groupdesk::{
     config::HandOffCommand,
     domain::{group::EnvironmentTag, handoff::HandOffState, history::Ending},
     operations::{Failure, Warning},
-    tui::message::{Job, Outcome, ProfileIndex},
+    tui::state::message::{Job, Outcome, ProfileIndex},
 };
 
 use super::scene::{READ_ONLY, Scene, TESTING, failed, group, handed, rotated};

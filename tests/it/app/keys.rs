@@ -4,7 +4,7 @@ use groupdesk::{
     config::{Overrides, Problem, Rebound, Settings},
     tui::{
         keymap::{self, Focus, Keymap},
-        message::Msg,
+        state::message::Msg,
     },
 };
 

@@ -2,7 +2,7 @@
 
 use groupdesk::tui::{
     Farewell,
-    message::{Effect, Job, Msg},
+    state::message::{Effect, Job, Msg},
 };
 
 use super::scene::{Scene, TESTING};

@@ -1,6 +1,6 @@
 //! The person's own editor: what it is given, and what comes of what it leaves. Nothing is sent.
 
-use groupdesk::tui::message::{Effect, Msg, Ticket};
+use groupdesk::tui::state::message::{Effect, Msg, Ticket};
 
 use super::scene::{READ_ONLY, Scene, TESTING};
 

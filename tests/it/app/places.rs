@@ -2,7 +2,7 @@
 
 use groupdesk::tui::{
     keymap::{self, Action, Focus},
-    message::{Effect, Msg},
+    state::message::{Effect, Msg},
 };
 
 use super::scene::{PRODUCTION, Scene, TESTING, TOKEN};

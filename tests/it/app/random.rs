@@ -1,14 +1,16 @@
 //! Whatever is typed, pasted and answered: no write begins but from a review or a check, by the key of its level.
 
-use groupdesk::tui::{
-    keymap::Focus,
-    message::{Effect, Job, Msg},
-};
 use proptest::prelude::*;
 
 use super::scene::{PRODUCTION, READ_ONLY, Scene, TESTING, canned, failed};
 use crate::support::console::parse;
-use groupdesk::domain::history::Ending;
+use groupdesk::{
+    domain::history::Ending,
+    tui::{
+        keymap::Focus,
+        state::message::{Effect, Job, Msg},
+    },
+};
 
 /// One step of a story.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use groupdesk::{
     domain::{group::EnvironmentTag, rotation::State, token::Fingerprint},
     operations::{Answered, Recovered, RotationId, StillOpen, Warning, Whose},
-    tui::message::{Effect, Job, Msg, Outcome, ProfileIndex},
+    tui::state::message::{Effect, Job, Msg, Outcome, ProfileIndex},
 };
 
 use super::scene::{PRODUCTION, READ_ONLY, Scene, TESTING, owner, rotation, whose};

@@ -3,7 +3,7 @@
 
 use groupdesk::{
     domain::{change::Wanted, history::Ending, known::KnownGroup},
-    tui::message::{Effect, Job},
+    tui::state::message::{Effect, Job},
 };
 
 use super::scene::{PRODUCTION, Scene, TESTING, done, learnt, wanted};

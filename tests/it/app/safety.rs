@@ -6,7 +6,7 @@ use groupdesk::{
     operations::{Failure, Warning},
     tui::{
         keymap::{Action, Focus},
-        message::{Job, Msg, Outcome},
+        state::message::{Job, Msg, Outcome},
     },
 };
 use ratatui::{buffer::Buffer, layout::Rect, style::Modifier};

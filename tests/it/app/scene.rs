@@ -15,24 +15,28 @@ use groupdesk::{
     },
     operations::{
         Answered, BatchId, Done, DraftSaved, HandedOff, JournalRow, Owner, PlaceId, Recovered,
-        RotationId, Warning, Whose, bulk::Report,
+        RotationId, Warning, Whose, batch::Report,
     },
     tui::{
-        app::App,
-        desk::Desk,
         frame,
-        message::{Effect, Job, Msg, Outcome, ProfileIndex, Ticket, Trouble},
+        state::{
+            app::App,
+            context::Desk,
+            message::{Effect, Job, Msg, Outcome, ProfileIndex, Ticket, Trouble},
+        },
         theme::Theme,
     },
 };
 use jiff::{SignedDuration, Timestamp};
 use ratatui::{buffer::Buffer, layout::Rect};
 
-use super::compare::everywhere;
-use super::exchanges::sent;
-use super::find::found;
 pub(super) use super::groups::{base, group, learnt, wanted};
-use super::groups::{taught, told};
+use super::{
+    compare::everywhere,
+    exchanges::sent,
+    find::found,
+    groups::{taught, told},
+};
 use crate::support::{
     console::{parse, text_of},
     world::id,

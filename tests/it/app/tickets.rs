@@ -2,9 +2,9 @@
 
 use groupdesk::{
     domain::history::Ending,
-    tui::{
+    tui::state::{
         message::{Effect, Job, Msg, Outcome},
-        messages::Severity,
+        notices::Severity,
     },
 };
 

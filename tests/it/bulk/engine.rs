@@ -11,7 +11,7 @@ use groupdesk::{
     },
     operations::{
         Assurance, Done, Failure,
-        bulk::{Keep, Pace, Progress},
+        batch::{Keep, Pace, Progress},
     },
 };
 use jiff::Timestamp;

@@ -5,7 +5,7 @@ use std::{collections::HashMap, fs::OpenOptions, io::Write, time::Duration};
 
 use groupdesk::{
     domain::{batch::Standing, group::UserGroupId, token::Token},
-    operations::bulk::{Ended, Pace, Report},
+    operations::batch::{Ended, Pace, Report},
 };
 use jiff::Timestamp;
 use rustix::process::{Signal, kill_process};

@@ -7,7 +7,7 @@ use groupdesk::{
     },
     operations::{
         Assurance,
-        bulk::{Pace, Progress},
+        batch::{Pace, Progress},
     },
 };
 use jiff::Timestamp;

@@ -2,7 +2,7 @@
 
 use groupdesk::{
     domain::batch::Standing,
-    operations::bulk::{Pace, Progress},
+    operations::batch::{Pace, Progress},
 };
 use serde_json::json;
 

@@ -54,7 +54,7 @@ fn without_failpoints_there_is_none() {
     let folder = tempfile::tempdir().expect("a folder");
     let clock = TestClock::new(folder.path());
     clock.forward(DAY);
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/directory/ahead.rs");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/platform/test_clock.rs");
     let text = format!(
         "#![allow(dead_code)]\n#[path = {source:?}]\nmod ahead;\n\
          fn main() {{ print!(\"{{}}\", ahead::ahead().as_secs()) }}\n"

@@ -1,7 +1,7 @@
 //! The world that demo, tests and pictures share.
 
 use groupdesk::{
-    cli::demo::World,
+    demo::World,
     domain::{
         group::UserGroupId,
         history::{Ending, Operation},

@@ -19,8 +19,7 @@ use tokio::{
     process::{Child, ChildStdout, Command},
 };
 
-use crate::support::clock;
-use crate::support::world::bind;
+use crate::support::{clock, world::bind};
 
 /// Longest wait for anything that must happen.
 pub(super) const DEADLINE: Duration = Duration::from_mins(1);

@@ -269,7 +269,7 @@ fn they_are_made_in_one_place() {
     }
     let makers: Vec<_> = makers
         .iter()
-        .map(|path| path.ends_with("src/cli/exit.rs"))
+        .map(|path| path.ends_with("src/cli/process/exit.rs"))
         .collect();
     assert_eq!(makers, [true]);
 }

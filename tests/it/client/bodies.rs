@@ -1,7 +1,10 @@
 //! Bodies that are compressed, huge, endless or garbage.
 
 use groupdesk::{
-    api::{answer::Verdict, failure::Call, unclear::Unclear},
+    api::{
+        answer::{Verdict, ambiguous::Unclear},
+        failure::Call,
+    },
     domain::{rotation::Answer, size::LARGEST_ANSWER},
 };
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use groupdesk::domain::exchange::{Format, Read, Reader};
+use groupdesk::formats::{Format, Read, Reader};
 
 use super::scene::{USUAL, a_world, open};
 use crate::support::world::Side;

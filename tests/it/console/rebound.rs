@@ -5,7 +5,7 @@ use groupdesk::{
     config::{Rebound, Spot},
     tui::{
         keymap::{self, Action, Bound, Focus, Key, Keymap, Press},
-        message::Msg,
+        state::message::Msg,
     },
 };
 

@@ -11,7 +11,7 @@ use groupdesk::{
     domain::{batch::Counts, handoff::HandOffState, rotation::State, token::Token},
     operations::{
         Assurance, Clock, Done,
-        bulk::{Keep, Pace, Progress, Run},
+        batch::{Keep, Pace, Progress, Run},
     },
 };
 use jiff::Timestamp;

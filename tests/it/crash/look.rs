@@ -1,7 +1,6 @@
 //! What must hold after a run: one request at the most, the journal says what the service says, no secret in a file, and
 //! the new token arrived where it was to be handed to, or is offered again.
 
-use crate::support::world::place;
 use groupdesk::{
     directory::{Directory, JournalRow, RotationFilter, replay},
     domain::{
@@ -19,7 +18,7 @@ use super::{
     stage::holder,
     wrong::Variant,
 };
-use crate::support::world::{Side, id};
+use crate::support::world::{Side, id, place};
 
 impl Run<'_> {
     pub(super) async fn look(&mut self) {

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use groupdesk::{config::files::private_folder, directory::Directory};
+use groupdesk::{directory::Directory, platform::private_files::private_folder};
 use rusqlite::Connection;
 use serde_json::json;
 use tokio::{

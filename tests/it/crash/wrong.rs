@@ -1,11 +1,13 @@
 //! The rotation once more, with one mistake each; only here, so that the shipped code holds no switch for them. They say
 //! whether the matrix can fail: [`Variant::Careful`], the same code without a mistake, must pass it.
 
-use crate::support::world::place;
 use std::time::Duration;
 
 use groupdesk::{
-    api::{answer::Verdict, client::Client, rotation::rotation_answer},
+    api::{
+        answer::{Verdict, rotation::rotation_answer},
+        client::Client,
+    },
     config::Environment,
     directory::{Begun, Intent, Record, RotationId, RotationStep},
     domain::{
@@ -18,7 +20,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::desk::{Desk, say};
-use crate::support::world::{ANA, id};
+use crate::support::world::{ANA, id, place};
 
 /// Which rotation a desk does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! Groups, history, owners: what is learnt, what stays, in which order it comes back.
 
 use crate::support::world::place;
-use groupdesk::domain::search::{ListView, SortBy};
+use groupdesk::search::{ListView, SortBy};
 
 use super::*;
 

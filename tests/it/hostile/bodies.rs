@@ -11,10 +11,9 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use groupdesk::{
     api::{
-        answer::Verdict,
+        answer::{Verdict, ambiguous::Unclear},
         client::Reply,
         failure::{Call, CallError, Lost},
-        unclear::Unclear,
     },
     domain::rotation::Answer,
 };

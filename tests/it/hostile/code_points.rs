@@ -9,8 +9,10 @@ use groupdesk::{
         text::{is_hidden, visible},
     },
     tui::{
-        message::{Job, Msg, Outcome},
-        messages::Severity,
+        state::{
+            message::{Job, Msg, Outcome},
+            notices::Severity,
+        },
         theme::Theme,
         widgets::{
             RowKeys,

@@ -49,7 +49,8 @@ impl Place {
     /// With these bytes in place of a directory, mode 0600.
     fn with(bytes: &[u8]) -> Self {
         let place = Self::new();
-        groupdesk::config::files::write_new_private(&place.file(), bytes).expect("written");
+        groupdesk::platform::private_files::write_new_private(&place.file(), bytes)
+            .expect("written");
         place
     }
 }
@@ -62,7 +63,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 
 /// Puts bytes into a new file of ours.
 fn put(path: &Path, bytes: &[u8]) {
-    groupdesk::config::files::write_new_private(path, bytes).expect("written");
+    groupdesk::platform::private_files::write_new_private(path, bytes).expect("written");
 }
 
 fn bytes_of(path: &Path) -> Vec<u8> {

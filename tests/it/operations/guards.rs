@@ -13,7 +13,7 @@ use groupdesk::{
     },
     operations::{
         Assurance, Failure, Warning,
-        bulk::{Pace, Progress},
+        batch::{Pace, Progress},
     },
 };
 use serde_json::json;

@@ -2,8 +2,9 @@
 
 use groupdesk::{
     config::guard::{Guard, Operation, Rule},
-    domain::{change::Wanted, exchange::Row},
-    operations::{Assurance, Failure, Operations, bulk::Pace},
+    domain::change::Wanted,
+    formats::Row,
+    operations::{Assurance, Failure, Operations, batch::Pace},
 };
 
 use serde_json::json;

@@ -6,9 +6,9 @@ use groupdesk::{
         batch::Plan,
         change::Wanted,
         draft::{Draft, Typed},
-        exchange::Row,
         update::Edit,
     },
+    formats::Row,
     operations::{Assurance, Failure},
 };
 use jiff::Timestamp;

@@ -6,8 +6,9 @@ use std::{
 };
 
 use groupdesk::{
-    domain::{change::Wanted, exchange::Row},
-    operations::{Failure, Operations, Permit, RowEnd, Sending, bulk::Control},
+    domain::change::Wanted,
+    formats::Row,
+    operations::{Failure, Operations, Permit, RowEnd, Sending, batch::Control},
 };
 use serde_json::json;
 

@@ -9,10 +9,11 @@ use futures_util::{StreamExt, future::join_all, stream};
 use groupdesk::{
     config::guard::{self, Guard, Rule},
     directory::{BatchId, BatchItem, Directory},
-    domain::{change::Wanted, exchange::Row, group::UserGroupId, token::Token, update::Edit},
+    domain::{change::Wanted, group::UserGroupId, token::Token, update::Edit},
+    formats::Row,
     operations::{
         Assurance, Failure, Operations, RowEnd, Sending,
-        bulk::{Control, Pace},
+        batch::{Control, Pace},
     },
 };
 use serde_json::json;

@@ -1,6 +1,5 @@
 //! Settling by a later look-up: what a get shows, at which time, decides; two desks see the same clockwork.
 
-use crate::support::world::place;
 use std::time::Duration;
 
 use groupdesk::{
@@ -17,7 +16,7 @@ use jiff::Timestamp;
 use super::{ACME, Scene, exposed, history, look_up, rotate};
 use crate::support::{
     meddler::{Gate, Meddling, Then},
-    world::{LI, Side, id},
+    world::{LI, Side, id, place},
 };
 
 /// The least settle horizon.

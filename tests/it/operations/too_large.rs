@@ -3,11 +3,11 @@
 use groupdesk::{
     domain::{
         change::Wanted,
-        exchange::Row,
         history::Ending,
         size::{LARGEST_GROUP, MOST_LEVELS, MOST_VALUES, TooLarge},
     },
-    operations::{Failure, RowEnd, Sending, bulk::Control},
+    formats::Row,
+    operations::{Failure, RowEnd, Sending, batch::Control},
 };
 use serde_json::{Value, json};
 

@@ -99,9 +99,10 @@ fn neither_key_nor_token_stands_anywhere() {
     let service = service(&place);
     let key = service.key.as_str();
     let folder = place.below("config/groupdesk");
-    groupdesk::config::files::private_folder(&folder).expect("a folder");
+    groupdesk::platform::private_files::private_folder(&folder).expect("a folder");
     let key_file = folder.join("key");
-    groupdesk::config::files::write_new_private(&key_file, key.as_bytes()).expect("written");
+    groupdesk::platform::private_files::write_new_private(&key_file, key.as_bytes())
+        .expect("written");
     let profile = |name: &str, source: &str| {
         format!(
             "[profiles.{name}]\nbase_url = \"http://{}\"\napi_key = {{ {source} }}\n\

@@ -7,10 +7,9 @@ use groupdesk::{
     config::{Comfort, Environment},
     operations::Clock,
     tui::{
-        Start,
-        message::{Msg, Ticket},
-        prepare,
-        runner::Runner,
+        Start, prepare,
+        runtime::runner::Runner,
+        state::message::{Msg, Ticket},
         terminal::{Screen, install_panic_hook},
         theme::Theme,
     },

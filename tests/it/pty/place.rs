@@ -12,9 +12,11 @@ use groupdesk::{
 };
 
 use super::PATIENCE;
-use crate::support::pty::{Program, Session};
 pub(crate) use crate::support::until::wait_until;
-use crate::support::world::bind;
+use crate::support::{
+    pty::{Program, Session},
+    world::bind,
+};
 
 /// The first group of the demo's testing list.
 pub(crate) const FIRST: &str = "Acme Eu";

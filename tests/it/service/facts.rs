@@ -2,10 +2,9 @@
 
 use groupdesk::{
     api::{
-        answer::Verdict,
+        answer::{Verdict, ambiguous::Unclear},
         client::Client,
         facts::{AbsentField, PropertiesOnGet, StatedFacts},
-        unclear::Unclear,
         wire::GroupRequest,
     },
     config::profile::{KeySource, Profile},

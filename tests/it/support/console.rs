@@ -11,9 +11,9 @@ use groupdesk::{
     tui::{
         Start,
         keymap::Focus,
-        message::Msg,
         prepare,
-        runner::{Runner, Screen},
+        runtime::runner::{Runner, Screen},
+        state::message::Msg,
         theme::Theme,
     },
 };

@@ -16,12 +16,12 @@ use groupdesk::{
     api::wire::DEFAULT_PATH,
     config::{
         Environment, Overrides, Settings,
-        files::{private_folder, write_new_private},
         profile::{KeySource, Profile},
     },
     directory::{Directory, PlaceId},
     domain::group::{EnvironmentTag, UserGroupId},
     operations::Operations,
+    platform::private_files::{private_folder, write_new_private},
     service::{Running, Service, seed::SeedGroup, store::Store},
 };
 use secrecy::ExposeSecret;

@@ -3,7 +3,7 @@
 use clap::{Command, CommandFactory, Parser};
 
 use super::{Cli, command};
-use crate::cli::secrets;
+use crate::cli::input::secrets;
 
 /// Columns of the help.
 const COLUMNS: usize = 100;

@@ -13,13 +13,14 @@ use crate::{
         merge::Part,
     },
     tui::{
-        desk::Desk,
         keymap::{Action, Focus},
-        message::ProfileIndex,
-        sheet::Sheet,
+        state::{context::Desk, message::ProfileIndex},
         theme::Theme,
-        widgets::boxes::page as page_box,
-        widgets::paint::{columns, cut},
+        widgets::{
+            boxes::page as page_box,
+            paint::{columns, cut},
+            text_page::Sheet,
+        },
     },
 };
 

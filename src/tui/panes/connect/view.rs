@@ -6,19 +6,15 @@ use ratatui::{
     style::Style,
 };
 
-use super::{
-    Connect, Stage,
-    form::{ENVIRONMENTS, Form, Row, Source},
-};
+use super::{Connect, Stage};
 use crate::{
     domain::text::{visible, wrap},
     operations::{Checkup, Finding, Probe},
     tui::{
-        desk::Desk,
+        forms::connect::{ENVIRONMENTS, Form, Row, Source},
         keymap::{Action, Focus},
-        sheet::Sheet,
-        widgets::boxes::page as page_box,
-        widgets::{paint, text_field::TextField},
+        state::context::Desk,
+        widgets::{boxes::page as page_box, paint, text_field::TextField, text_page::Sheet},
     },
 };
 

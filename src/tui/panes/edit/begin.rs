@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::Edit;
 use crate::{
     domain::{change::Wanted, group::UserGroupId, known::KnownGroup},
-    tui::desk::Desk,
+    tui::state::context::Desk,
 };
 
 impl Edit {

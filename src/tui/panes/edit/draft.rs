@@ -7,11 +7,13 @@ use crate::{
     domain::{change::Wanted, text::visible},
     operations::Done,
     tui::{
-        desk::{Ask, Desk},
-        drafts::{From, Unsent},
         keymap::{Action, Focus},
-        message::{Job, Outcome, Ticket},
-        messages::Severity,
+        state::{
+            context::{Ask, Desk},
+            drafts::{From, Unsent},
+            message::{Job, Outcome, Ticket},
+            notices::Severity,
+        },
         widgets::properties::PropertiesField,
     },
 };

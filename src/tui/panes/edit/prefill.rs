@@ -7,8 +7,8 @@ use super::Edit;
 use crate::{
     domain::{change::Wanted, group::UserGroupId, known::KnownGroup, merge::Part},
     tui::{
-        desk::Desk,
         keymap::{Action, Focus},
+        state::context::Desk,
     },
 };
 

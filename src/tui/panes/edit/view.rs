@@ -10,19 +10,18 @@ use super::{Edit, Section};
 use crate::{
     domain::{change::Mark, text::visible},
     tui::{
-        changes::{self, Of},
-        desk::Desk,
         keymap::Focus,
-        messages::Severity,
-        sheet::Sheet,
+        state::{context::Desk, notices::Severity},
         theme::Theme,
-        widgets::boxes::boxed,
         widgets::{
             RowKeys,
+            boxes::boxed,
+            changes::{self, Of},
             mapping_table::PastedRows,
             paint,
             properties::{PastedProperties, Place},
             text_field::did_not_fit,
+            text_page::Sheet,
         },
     },
 };

@@ -3,13 +3,15 @@
 
 use super::History;
 use crate::{
-    domain::{change::Wanted, history::Entry, merge::Part, past},
+    domain::{change::Wanted, history::Entry, merge::Part, undo},
     operations::{Method, as_curl, request},
     tui::{
-        desk::{Ask, Desk},
-        group_form::Edit,
-        messages::Severity,
-        opening::Opening,
+        forms::group::Edit,
+        state::{
+            context::{Ask, Desk},
+            navigation::Opening,
+            notices::Severity,
+        },
     },
 };
 
@@ -21,13 +23,13 @@ impl History {
     }
 
     pub(super) fn cannot_copy(&self) -> Option<String> {
-        let wanted = self.entry().and_then(past::created_with);
+        let wanted = self.entry().and_then(undo::created_with);
         wanted.err().map(str::to_owned)
     }
 
     pub(super) fn copy_curl(&self, desk: &mut Desk) {
         let Ok(entry) = self.entry() else { return };
-        if let (Ok(wanted), Some(profile)) = (past::created_with(entry), desk.profile()) {
+        if let (Ok(wanted), Some(profile)) = (undo::created_with(entry), desk.profile()) {
             let request = request(&entry.user_group_id, &wanted);
             let curl = as_curl(profile, Method::Get, &request);
             desk.copy("curl command", &curl);
@@ -43,7 +45,7 @@ impl History {
     /// What the update of the row changed, and what that was before it.
     fn reversal(&self, desk: &Desk) -> Result<(Vec<Part>, Wanted), &'static str> {
         let entry = self.entry()?;
-        let (parts, before) = past::before(entry)?;
+        let (parts, before) = undo::before(entry)?;
         let group = desk.groups.get(&entry.user_group_id);
         let now = Wanted::of(&group.ok_or("the group is not in the directory")?);
         if parts.iter().all(|part| part.is_known_in(&now)) {

@@ -5,7 +5,7 @@ use ratatui::style::Style;
 use super::style;
 use crate::{
     operations::Body,
-    tui::{exchanges::Exchange, sheet::Sheet, theme::Theme},
+    tui::{state::exchanges::Exchange, theme::Theme, widgets::text_page::Sheet},
 };
 
 /// In bytes, KiB or MiB.

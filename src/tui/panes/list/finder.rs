@@ -6,12 +6,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::{
-    domain::{
-        group::UserGroupId,
-        search::{Entry, Found, Index, ListView, Look, Query, SortBy, look},
-    },
-    tui::{
-        desk::Desk,
+    domain::group::UserGroupId,
+    search::{Entry, Found, Index, ListView, Look, Query, SortBy, look},
+    tui::state::{
+        context::Desk,
         message::{Job, Ticket},
     },
 };

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::{
-    group::UserGroupId,
+use crate::{
+    domain::group::UserGroupId,
     search::{Entry, Found, Index},
 };
 
@@ -166,8 +166,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::domain::{
-        known::KnownGroup,
+    use crate::{
+        domain::known::KnownGroup,
         search::{Look, Query, SortBy, look},
     };
 

@@ -10,22 +10,16 @@ use ratatui::{
 
 use super::List;
 use crate::{
-    domain::{
-        age,
-        group::EnvironmentTag,
-        search::{Entry, Marker},
-    },
+    domain::{age, group::EnvironmentTag},
+    search::{Entry, Marker},
     tui::{
-        app::batches::severity,
-        desk::Desk,
-        facts,
         keymap::{Action, Focus},
-        sheet::Sheet,
-        table,
-        widgets::boxes::{boxed, severity_style},
+        state::{app::batches::severity, context::Desk},
         widgets::{
+            boxes::{boxed, severity_style},
             columns::{Cell, Column},
-            paint,
+            group_details, paint, table,
+            text_page::Sheet,
         },
     },
 };
@@ -92,9 +86,9 @@ pub(super) fn draw(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
         let inner = boxed(buffer, detail, title, desk.theme);
         let mut sheet = Sheet::new(inner.width, desk.theme);
         if is_beside {
-            facts::beside(&mut sheet, &group, desk, inner.height);
+            group_details::beside(&mut sheet, &group, desk, inner.height);
         } else {
-            facts::brief(&mut sheet, &group, desk);
+            group_details::brief(&mut sheet, &group, desk);
         }
         sheet.draw_still(buffer, inner);
     }

@@ -4,14 +4,15 @@ use crossterm::event::KeyEvent;
 use ratatui::style::Style;
 
 use crate::{
-    domain::{group::UserGroupId, known::KnownGroup, near::near},
+    domain::{group::UserGroupId, known::KnownGroup},
+    search::suggest::near,
     tui::{
-        desk::Desk,
         keymap::{Action, Focus},
-        sheet::Sheet,
+        state::context::Desk,
         widgets::{
             paint::{columns, cut},
             text_field::TextField,
+            text_page::Sheet,
         },
     },
 };

@@ -11,11 +11,9 @@ use crate::{
     domain::text::visible,
     operations::{Place, PlaceProblem, Question},
     tui::{
-        desk::Desk,
         keymap::{Action, Focus},
-        sheet::Sheet,
-        widgets::boxes::popup,
-        widgets::paint,
+        state::context::Desk,
+        widgets::{boxes::popup, paint, text_page::Sheet},
     },
 };
 

@@ -6,10 +6,10 @@ use super::choices::{Choice, Choices, Unknown};
 use crate::{
     domain::merge::{Disputed, Part, Take},
     tui::{
-        desk::Desk,
         keymap::{Action, Focus},
-        sheet::Sheet,
+        state::context::Desk,
         theme::Theme,
+        widgets::text_page::Sheet,
     },
 };
 

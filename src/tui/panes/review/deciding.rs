@@ -8,7 +8,10 @@ use crate::{
         update::{Edit, Objection},
     },
     operations::Done,
-    tui::{desk::Desk, keymap::Action, messages::Severity},
+    tui::{
+        keymap::Action,
+        state::{context::Desk, notices::Severity},
+    },
 };
 
 impl Review {

@@ -5,12 +5,12 @@ use crate::{
     config::guard,
     domain::history::Ending,
     operations::{Done, Method, as_curl, request, request_json},
-    tui::{
-        desk::{Ask, Desk},
-        level::Level,
+    tui::state::{
+        confirmation::Level,
+        context::{Ask, Desk},
         message::{Job, Ticket},
-        messages::Severity,
-        opening::{Opening, Words},
+        navigation::{Opening, Words},
+        notices::Severity,
     },
 };
 

@@ -6,14 +6,15 @@ use super::{Copy, Page, Review, Stage, choosing};
 use crate::{
     domain::{facts::Field, history::Ending, text::oddities, update::Objection},
     tui::{
-        changes::{self, Of},
-        desk::Desk,
         keymap::{Action, Focus},
-        level::Level,
         panes::View,
-        sheet::Sheet,
-        widgets::boxes::{page as page_box, words_that_fit},
-        widgets::paint,
+        state::{confirmation::Level, context::Desk},
+        widgets::{
+            boxes::{page as page_box, words_that_fit},
+            changes::{self, Of},
+            paint,
+            text_page::Sheet,
+        },
     },
 };
 

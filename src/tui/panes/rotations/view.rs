@@ -11,13 +11,15 @@ use crate::{
     domain::rotation::State,
     operations::JournalRow,
     tui::{
-        desk::Desk,
         keymap::{Action, Focus},
-        sheet::Sheet,
-        table,
+        state::context::Desk,
         theme::Theme,
-        widgets::boxes::{boxed, popup},
-        widgets::columns::{Cell, Column, widest},
+        widgets::{
+            boxes::{boxed, popup},
+            columns::{Cell, Column, widest},
+            table,
+            text_page::Sheet,
+        },
     },
 };
 

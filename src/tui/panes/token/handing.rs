@@ -5,11 +5,13 @@ use crate::{
     domain::{handoff::HandOffState, history::Ending},
     operations::{Done, Guarded, HandedOff, RotationId},
     tui::{
-        app::handing::describe,
-        desk::Desk,
         keymap::{Action, Focus},
-        message::{Job, Ticket},
-        sheet::Sheet,
+        state::{
+            app::handoff::describe,
+            context::Desk,
+            message::{Job, Ticket},
+        },
+        widgets::text_page::Sheet,
     },
 };
 

@@ -11,13 +11,10 @@ use crate::{
     domain::{history::Ending, known::KnownGroup},
     operations::{Done, Guarded},
     tui::{
-        desk::Desk,
         keymap::{Action, Focus},
-        level::Level,
         panes::{View, history::ending_style, new_file::NewFile},
-        sheet::Sheet,
-        widgets::boxes::page as page_box,
-        widgets::paint,
+        state::{confirmation::Level, context::Desk},
+        widgets::{boxes::page as page_box, paint, text_page::Sheet},
     },
 };
 
@@ -114,7 +111,7 @@ fn facts(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
             "tag",
             known.value.as_str(),
             plain,
-            &crate::tui::facts::origin(known, desk),
+            &crate::tui::widgets::group_details::origin(known, desk),
         ),
         None => sheet.field("tag", "?", plain, "comes back from update and rotate only"),
     }

@@ -6,10 +6,12 @@ use crate::{
     domain::{history::Ending, token::Fingerprint},
     operations::{Done, Guarded},
     tui::{
-        desk::Desk,
-        level::Level,
-        message::{Job, Trouble},
-        messages::Severity,
+        state::{
+            confirmation::Level,
+            context::Desk,
+            message::{Job, Trouble},
+            notices::Severity,
+        },
         widgets::text_field::TextField,
     },
 };

@@ -226,7 +226,8 @@ fn after(at: Place, text: &str) -> Place {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{super::motion::Motion, *};
+    use super::*;
+    use crate::tui::widgets::json_editor::motion::Motion;
 
     fn motion() -> impl Strategy<Value = Motion> {
         prop::sample::select(vec![

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::{Value, error::Category};
 
 use super::lex::{Kind, tokens};
-use crate::domain::{group::Properties, strict_json::RESERVED};
+use crate::{domain::group::Properties, formats::strict_json::RESERVED};
 
 /// Why a text is not properties, and where. Line and column count from 1, columns in characters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::{Column, Row};
-use crate::domain::strict_json::RESERVED;
+use crate::formats::strict_json::RESERVED;
 
 /// Something that keeps the mapping from being sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

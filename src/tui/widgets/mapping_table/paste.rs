@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::{MappingTable, Row};
-use crate::{domain::strict_json::RESERVED, tui::widgets::text_field::Pasted};
+use crate::{formats::strict_json::RESERVED, tui::widgets::text_field::Pasted};
 
 /// What separates the two ids of a line; the first that occurs decides.
 const SEPARATORS: [&str; 6] = ["\t", "=", "->", "→", ",", ";"];

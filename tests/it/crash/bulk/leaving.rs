@@ -1,7 +1,6 @@
 //! A second signal while what is in flight is being finished ("14" of docs/design/rotation.md), to the program itself:
 //! it leaves at once, and knows later what it had sent.
 
-use crate::support::world::place;
 use std::{process::Stdio, time::Duration};
 
 use groupdesk::{directory::Directory, domain::rotation::State, operations::Assurance};
@@ -20,7 +19,7 @@ use super::{
 use crate::support::{
     meddler::{Gate, Meddling},
     saying::says,
-    world::{Side, id},
+    world::{Side, id, place},
 };
 
 const DEADLINE: Duration = Duration::from_mins(1);

@@ -1,7 +1,6 @@
 //! A directory of an older groupdesk: a copy is kept before its schema changes, whole and private, or nothing is changed;
 //! whatever is in the way, and whenever it is killed.
 
-use crate::support::world::place;
 use std::{
     fs,
     os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink},
@@ -18,7 +17,7 @@ use super::{
     Place, bytes_of, is_whole, must_be_clear,
     scribe::{Order, PROFILE, Scribe},
 };
-use crate::support::{clock, long};
+use crate::support::{clock, long, world::place};
 
 /// Ever older ones; a new migration is added at the end.
 const SCHEMAS: [&str; 7] = [

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use groupdesk::tui::{
     keymap::Focus,
-    message::{Msg, Ticket},
+    state::message::{Msg, Ticket},
     theme::Theme,
 };
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use groupdesk::{
     directory::RotationFilter,
     domain::{batch::Counts, rotation::State, token::Token},
-    operations::bulk::{Pace, Progress},
+    operations::batch::{Pace, Progress},
 };
 
 use super::super::stage::{Errand, Stage};

@@ -14,7 +14,7 @@ fn crasher() {
     let Ok(place) = std::env::var(WHERE) else {
         return;
     };
-    groupdesk::cli::crash::install_hook();
+    groupdesk::cli::process::panic_report::install_hook();
     let bad = || Err::<(), _>(format!("no such thing as {KEY} or {TOKEN}"));
     match place.as_str() {
         "message" => panic!("a cable came loose near {KEY}, {TOKEN}"),

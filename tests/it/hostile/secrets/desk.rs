@@ -61,8 +61,11 @@ impl Desk {
         script("handoff", "cat > /dev/null; echo taken >&2");
         script("editor", "cat \"$3\" > /dev/null");
         script("keys", &format!("printf '%s\\n' '{TOLD_KEY}'"));
-        groupdesk::config::files::write_new_private(&desk.path("filed.key"), FILED_KEY.as_bytes())
-            .expect("written");
+        groupdesk::platform::private_files::write_new_private(
+            &desk.path("filed.key"),
+            FILED_KEY.as_bytes(),
+        )
+        .expect("written");
         desk
     }
 
@@ -196,8 +199,9 @@ impl Desk {
     pub(super) fn knows_only(&self, known: &[u8]) {
         let folder = self.directory.parent().expect("a folder");
         fs::remove_dir_all(folder).expect("removed");
-        groupdesk::config::files::private_folder(folder).expect("made");
-        groupdesk::config::files::write_new_private(&self.directory, known).expect("written");
+        groupdesk::platform::private_files::private_folder(folder).expect("made");
+        groupdesk::platform::private_files::write_new_private(&self.directory, known)
+            .expect("written");
     }
 
     /// Everything on the disk but what holds a key by its nature, or was asked for.

@@ -12,9 +12,9 @@ use groupdesk::{
     tui::{
         Start,
         keymap::Keymap,
-        message::Msg,
         prepare,
-        runner::{Runner, Screen},
+        runtime::runner::{Runner, Screen},
+        state::message::Msg,
         terminal::{self, Came, Input, Signals, install_panic_hook},
         theme::Theme,
     },

@@ -1,0 +1,21 @@
+//! The User Group Service as its callers see it: its JSON, the three operations over HTTP, and the judging of
+//! answers. It remembers nothing and decides nothing for the operator.
+
+pub mod address;
+pub mod answer;
+pub mod body;
+pub mod client;
+pub mod facts;
+pub mod failure;
+mod handshake;
+pub mod inspect;
+mod masking;
+pub mod probe;
+mod receiving;
+pub mod recording;
+mod retry_after;
+mod secret_text;
+pub mod send_by;
+pub mod tls;
+pub mod wire;
+mod zeroizing;

@@ -1,0 +1,328 @@
+//! The service's own words, whatever shape its error bodies have, made fit to be shown: visible, short, and free of
+//! secrets. Nothing else of a body may reach an error text.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use crate::{
+    api::secret_text::{DISGUISED, behind_names, undisguised, without},
+    domain::text,
+};
+
+/// Longest text quoted from the service, in characters.
+pub const LONGEST_QUOTE: usize = 300;
+/// Longest error code quoted from the service, in characters.
+const LONGEST_CODE: usize = 60;
+/// A run of hex digits this long is taken for a token.
+const TOKEN_LIKE: usize = 32;
+/// Shorter texts are no secrets, and hiding them would garble the words.
+const SHORTEST_SECRET: usize = 4;
+const HIDDEN: &str = "[hidden]";
+/// How many of several errors are quoted.
+const MOST_ERRORS: usize = 5;
+
+/// Takes secrets out of texts: the named ones in any letter case, and every run of 32 or more hex digits. A text with a
+/// named one in disguise, such as `%22` for a quote, is not shown at all.
+#[derive(Clone, Default)]
+pub struct Scrub<'a>(Vec<Cow<'a, str>>);
+
+impl std::fmt::Debug for Scrub<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Scrub({} secrets)", self.0.len())
+    }
+}
+
+impl<'a> Scrub<'a> {
+    pub fn of(secrets: &[&'a str]) -> Self {
+        let mut scrub = Self::default();
+        for secret in secrets {
+            scrub.add(secret);
+        }
+        scrub
+    }
+
+    pub fn add(&mut self, secret: &'a str) {
+        if secret.len() >= SHORTEST_SECRET {
+            self.0.push(Cow::Borrowed(secret));
+        }
+    }
+
+    /// The text as it may be shown: without secrets, hidden characters escaped, at most [`LONGEST_QUOTE`] characters.
+    pub fn clean(&self, quoted: &str) -> String {
+        self.cut(quoted, LONGEST_QUOTE)
+    }
+
+    fn cut(&self, quoted: &str, most: usize) -> String {
+        // Secrets go first: cutting could leave half of one, escaping could disguise it.
+        let mut safe = quoted.trim().to_owned();
+        for secret in &self.0 {
+            safe = without(&safe, secret, HIDDEN);
+        }
+        let is_one = |plain: String| self.0.iter().any(|one| without(&plain, one, "") != plain);
+        if undisguised(&safe).any(is_one) {
+            return DISGUISED.to_owned();
+        }
+        // A service that quotes an answer may quote a token that nobody has seen yet.
+        let safe = behind_names(&without_hex(&safe));
+        let shown = text::visible(&safe);
+        if shown.chars().count() <= most {
+            return shown.into_owned();
+        }
+        let mut short: String = shown.chars().take(most - 1).collect();
+        short.push('…');
+        short
+    }
+}
+
+fn without_hex(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_hexdigit()) {
+        let run = &rest[start..];
+        let length = run
+            .find(|c: char| !c.is_ascii_hexdigit())
+            .unwrap_or(run.len());
+        kept.push_str(&rest[..start]);
+        kept.push_str(if length >= TOKEN_LIKE {
+            HIDDEN
+        } else {
+            &run[..length]
+        });
+        rest = &run[length..];
+    }
+    kept.push_str(rest);
+    kept
+}
+
+/// What a body says about a failure. Both texts are clean.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Words {
+    pub code: Option<String>,
+    pub words: Option<String>,
+}
+
+impl Words {
+    /// Looks through the shapes error bodies have (undocumented, docs/design/service.md "Unknown"); the first found
+    /// wins.
+    pub fn of(body: &Value, scrub: &Scrub<'_>) -> Self {
+        let (code, words) = match body {
+            Value::Object(map) => (code(map), words(map)),
+            Value::String(text) => (None, Some(text.clone())),
+            _ => (None, None),
+        };
+        let filled = |text: &String| !text.trim().is_empty();
+        Self {
+            code: code
+                .filter(filled)
+                .map(|code| scrub.cut(&code, LONGEST_CODE)),
+            words: words.filter(filled).map(|words| scrub.clean(&words)),
+        }
+    }
+}
+
+fn code(map: &Map<String, Value>) -> Option<String> {
+    let of = |map: &Map<String, Value>| map.get("code").and_then(scalar);
+    let error = map.get("error").and_then(Value::as_object);
+    let first = map.get("errors").and_then(|errors| errors.get(0));
+    error
+        .and_then(of)
+        .or_else(|| of(map))
+        .or_else(|| first.and_then(Value::as_object).and_then(of))
+}
+
+fn words(map: &Map<String, Value>) -> Option<String> {
+    map.get("error")
+        .and_then(|error| match error {
+            Value::String(error) => Some(match sentence(map) {
+                Some(more) => format!("{error}: {more}"),
+                None => error.clone(),
+            }),
+            other => said(other),
+        })
+        .or_else(|| sentence(map))
+        .or_else(|| map.get("errors").and_then(said))
+        .or_else(|| fields(map))
+}
+
+/// `message`, `error_description`, or `detail` with its `title`.
+fn sentence(map: &Map<String, Value>) -> Option<String> {
+    let text = |key: &str| map.get(key).and_then(scalar);
+    let title = text("title");
+    text("message")
+        .or_else(|| text("error_description"))
+        .or_else(|| {
+            let detail = map.get("detail").and_then(said);
+            match (&title, detail) {
+                (Some(title), Some(detail)) => Some(format!("{title}: {detail}")),
+                (_, detail) => detail,
+            }
+        })
+        .or(title)
+}
+
+/// A text, a list of errors, an error object, or an object of fields with their errors.
+fn said(value: &Value) -> Option<String> {
+    match value {
+        Value::Array(errors) => joined(errors.iter().filter_map(|error| match error {
+            Value::Object(map) => sentence(map).or_else(|| fields(map)),
+            other => scalar(other),
+        })),
+        Value::Object(map) => sentence(map).or_else(|| fields(map)),
+        other => scalar(other),
+    }
+}
+
+/// `{field: ["text", …]}`, as many web frameworks answer.
+fn fields(map: &Map<String, Value>) -> Option<String> {
+    joined(map.iter().filter_map(|(field, errors)| {
+        let texts = joined(errors.as_array()?.iter().filter_map(|error| match error {
+            Value::Object(map) => sentence(map),
+            other => scalar(other),
+        }))?;
+        Some(format!("{field}: {texts}"))
+    }))
+}
+
+fn joined(texts: impl Iterator<Item = String>) -> Option<String> {
+    let texts: Vec<String> = texts.take(MOST_ERRORS).collect();
+    (!texts.is_empty()).then(|| texts.join("; "))
+}
+
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn said_in(body: &Value) -> (Option<String>, Option<String>) {
+        let Words { code, words } = Words::of(body, &Scrub::of(&["canary-key"]));
+        (code, words)
+    }
+
+    #[test]
+    fn an_answer_that_is_quoted_shows_no_token() {
+        for quoted in [
+            r#"{"user_group":{"token":"canary"}}"#,
+            r#"upstream said {"current_token": "canary", "a": 1}"#,
+            "body was token=canary4711canary4711&x=1",
+        ] {
+            for body in [
+                json!(quoted),
+                json!({"error": quoted}),
+                json!({"message": quoted}),
+            ] {
+                let said = said_in(&body).1.expect("words");
+                assert!(!said.contains("canary"), "{said}");
+            }
+        }
+        let prose = "current_token: this field is required";
+        assert_eq!(said_in(&json!({"error": prose})).1.as_deref(), Some(prose));
+    }
+
+    #[test]
+    fn every_known_shape_gives_its_words() {
+        for (body, code, words) in [
+            (
+                json!({"error": {"code": "not_found", "message": "no such group"}}),
+                Some("not_found"),
+                "no such group",
+            ),
+            (
+                json!({"error": {"code": 17, "detail": "no"}}),
+                Some("17"),
+                "no",
+            ),
+            (json!({"error": "Invalid token."}), None, "Invalid token."),
+            (
+                json!({"error": "Bad Request", "message": "name is long"}),
+                None,
+                "Bad Request: name is long",
+            ),
+            (json!({"message": "Forbidden"}), None, "Forbidden"),
+            (json!({"detail": "Not found."}), None, "Not found."),
+            (
+                json!({"errors": ["one", {"message": "two"}]}),
+                None,
+                "one; two",
+            ),
+            (
+                json!({"errors": {"name": ["too long", "odd"], "mapping": ["empty"]}}),
+                None,
+                "name: too long; odd; mapping: empty",
+            ),
+            (
+                json!({"title": "Gone", "detail": "retired"}),
+                None,
+                "Gone: retired",
+            ),
+            (
+                json!({"name": ["This field is required."]}),
+                None,
+                "name: This field is required.",
+            ),
+            (json!("plain"), None, "plain"),
+        ] {
+            let expected = (code.map(str::to_owned), Some(words.to_owned()));
+            assert_eq!(said_in(&body), expected, "{body}");
+        }
+        for silent in [
+            json!({}),
+            json!(null),
+            json!([1, 2]),
+            json!({"error": null}),
+            json!({"error": {}}),
+        ] {
+            assert_eq!(said_in(&silent), (None, None), "{silent}");
+        }
+    }
+
+    #[test]
+    fn secrets_hidden_characters_and_length_are_dealt_with() {
+        let hex = "0123456789abcdefABCDEF0123456789";
+        let long = format!(
+            "key CANARY-key, token {hex}ff, \u{202e}end {}",
+            "x".repeat(400)
+        );
+        let shown = Scrub::of(&["canary-key"]).clean(&long);
+        assert!(
+            shown.starts_with("key [hidden], token [hidden], \\u{202e}end xxx"),
+            "{shown}"
+        );
+        assert_eq!(shown.chars().count(), LONGEST_QUOTE);
+        assert_eq!(
+            Scrub::default().clean("id 0123456789abcdef é"),
+            "id 0123456789abcdef é"
+        );
+        for disguised in [
+            "c%61nary%2Dkey",
+            "canar\\u0079-key",
+            "&#x63;anary-key",
+            "&#99;anary-key",
+        ] {
+            let shown = Scrub::of(&["canary-key"]).clean(&format!("no {disguised} here"));
+            assert!(shown.contains("in disguise"), "{shown}");
+        }
+        assert_eq!(
+            Scrub::of(&["a\"canary"]).clean(r#"no a\"canary"#),
+            DISGUISED
+        );
+        assert_eq!(
+            Scrub::of(&["canary-key"]).clean("100%25 of it"),
+            "100%25 of it"
+        );
+        let straddling = format!("{}canary-key", "x".repeat(LONGEST_QUOTE - 5));
+        assert!(
+            !Scrub::of(&["canary-key"])
+                .clean(&straddling)
+                .contains("can")
+        );
+    }
+}

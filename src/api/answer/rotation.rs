@@ -1,0 +1,27 @@
+//! What the answer to a rotate request means to the state machine of docs/design/rotation.md. Strict on purpose: only
+//! what the service itself stated counts, everything else is settled by a get.
+
+use super::{Verdict, ambiguous::Unclear};
+use crate::{
+    api::{client::Reply, failure::CallError},
+    domain::{rotation::Answer, token::Fingerprinter},
+};
+
+/// Maps the outcome of [`Client::rotate`](crate::api::client::Client::rotate).
+///
+/// An answer from another environment cannot be seen here: compare the tag of the group, and say
+/// [`Answer::WrongGroup`] where it is not the profile's.
+pub fn rotation_answer(result: &Result<Reply, CallError>, fingerprinter: &Fingerprinter) -> Answer {
+    let reply = match result {
+        Ok(reply) => reply,
+        Err(CallError::NotSent { .. }) => return Answer::NotSent,
+        Err(CallError::Lost { .. }) => return Answer::Unclear,
+    };
+    match &reply.verdict {
+        Verdict::Success(group) => Answer::NewToken(fingerprinter.of(&group.token)),
+        Verdict::SameToken(_) => Answer::SameToken,
+        Verdict::Refused { stated: true, .. } => Answer::Refused,
+        Verdict::Unclear(Unclear::OtherGroup { .. }) => Answer::WrongGroup,
+        Verdict::Refused { stated: false, .. } | Verdict::Unclear(_) => Answer::Unclear,
+    }
+}

@@ -1,0 +1,151 @@
+//! Secure connections: the authorities that a profile names beside those of the system, and why a connection was not
+//! made. Every reason comes with its way out.
+
+use std::{
+    fs::File,
+    io::{self, Read},
+    os::unix::fs::{MetadataExt, OpenOptionsExt},
+    path::Path,
+};
+
+use rustix::fs::OFlags;
+use rustls::{
+    AlertDescription, CertificateError, Error, InvalidMessage, PeerIncompatible,
+    pki_types::{CertificateDer, pem::PemObject},
+};
+
+use super::answer::error_message::Scrub;
+
+/// All authorities of a system are a quarter of this.
+const LARGEST_FILE: u64 = 1024 * 1024;
+
+/// Why a server was not trusted. Nothing was sent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Distrust {
+    #[error("its certificate is signed by nobody who is known here")]
+    UnknownAuthority {
+        /// The profile names authorities of its own already.
+        own: bool,
+    },
+    #[error("its certificate is for another name")]
+    OtherName,
+    #[error("its certificate has expired")]
+    Expired,
+    #[error("its certificate is not valid yet")]
+    NotYetValid,
+    #[error("its certificate is that of an authority, not of a server")]
+    AuthorityItself,
+    #[error("it speaks only a TLS older than 1.2")]
+    OldProtocol,
+    #[error("it does not speak TLS")]
+    NoTls,
+    #[error("{0}")]
+    Other(String),
+}
+
+impl Distrust {
+    /// `own`: the profile names authorities of its own. The error's own words may come from a stranger.
+    pub(super) fn of(error: &io::Error, own: bool, scrub: &Scrub<'_>) -> Self {
+        let other = || Self::Other(scrub.clean(&error.to_string()));
+        let Some(error) = error
+            .get_ref()
+            .and_then(|inner| inner.downcast_ref::<Error>())
+        else {
+            return other();
+        };
+        match error {
+            Error::InvalidCertificate(certificate) => match certificate {
+                // A bad signature is that of a namesake.
+                CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+                    Self::UnknownAuthority { own }
+                }
+                CertificateError::NotValidForName
+                | CertificateError::NotValidForNameContext { .. } => Self::OtherName,
+                CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+                    Self::Expired
+                }
+                CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                    Self::NotYetValid
+                }
+                // The cause behind it is of a crate that is not used here.
+                CertificateError::Other(cause)
+                    if cause.to_string().contains("CaUsedAsEndEntity") =>
+                {
+                    Self::AuthorityItself
+                }
+                _ => other(),
+            },
+            Error::PeerIncompatible(
+                PeerIncompatible::ServerDoesNotSupportTls12Or13
+                | PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig,
+            )
+            | Error::AlertReceived(AlertDescription::ProtocolVersion)
+            | Error::InvalidMessage(InvalidMessage::UnknownProtocolVersion) => Self::OldProtocol,
+            Error::InvalidMessage(_) => Self::NoTls,
+            _ => other(),
+        }
+    }
+
+    /// What to do about it.
+    pub fn next(&self) -> &'static str {
+        match self {
+            Self::UnknownAuthority { own: false } => {
+                "if it is signed by an authority of your own, name that in PEM as `ca_file` of the profile; \
+                 if not, somebody may stand in between"
+            }
+            Self::UnknownAuthority { own: true } => {
+                "`ca_file` of the profile does not hold the authority that signed it; \
+                 ask for the right one, and whether somebody stands in between"
+            }
+            Self::OtherName => {
+                "check `base_url`: it must have a name that the certificate has; `ca_file` changes nothing about that"
+            }
+            Self::Expired => {
+                "have it renewed by whoever runs the service, and check the clock of this machine; \
+                 `ca_file` changes nothing about that"
+            }
+            Self::NotYetValid => "check the clock of this machine, then the certificate",
+            Self::AuthorityItself => {
+                "have a certificate issued for the name in `base_url`, and name this one as `ca_file` of the profile"
+            }
+            Self::OldProtocol => "the service must speak TLS 1.2 or 1.3; ask whoever runs it",
+            Self::NoTls => "check `base_url` and its port; http:// is for this machine only",
+            Self::Other(_) => "check `base_url`, the certificate of the service and the clock",
+        }
+    }
+}
+
+/// The authorities in a PEM file, at least one; or why it cannot be used.
+pub(super) fn authorities(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+    let pem = contents(file).map_err(|error| error.to_string())?;
+    let wrong = "it holds no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----; \
+                 `openssl x509 -inform der -in FILE` makes one out of DER";
+    match CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>() {
+        Ok(found) if !found.is_empty() => Ok(found),
+        _ => Err(wrong.into()),
+    }
+}
+
+fn contents(file: &Path) -> io::Result<Vec<u8>> {
+    let file = File::options()
+        .read(true)
+        // A FIFO must not keep us waiting before it is refused.
+        .custom_flags(OFlags::NONBLOCK.bits() as i32)
+        .open(file)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is not a regular file; name another"));
+    }
+    // Who can write here decides whom the API key is sent to.
+    if metadata.mode() & 0o002 != 0 {
+        return Err(io::Error::other(
+            "every user can write to it; take that right away with chmod o-w",
+        ));
+    }
+    let mut bytes = Vec::new();
+    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST_FILE {
+        return Err(io::Error::other("it is larger than 1 MiB; name another"));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,181 @@
+//! The command line: every command is a caller of `operations`, prints one result and ends with one exit code. It
+//! judges no answers and writes no directory.
+
+mod args;
+mod commands;
+mod error;
+mod input;
+mod output;
+pub mod process;
+mod session;
+
+use std::process::ExitCode;
+
+use clap::FromArgMatches;
+
+use self::{
+    args::{Cli, Command, Global},
+    commands::{
+        apply, batch, completions, console, demo_server, directory, doctor, export, groups, help,
+        import, man, mutations, places, profile, refresh, rotations, serve, whose,
+    },
+    error::Stop,
+    input::secrets,
+    output::{json, token_file},
+    process::{exit::Exit, hardening, panic_report, resources, signals::Signals},
+    session::{InFlight, Session},
+};
+
+/// Runs what the arguments of this process say.
+pub fn main() -> ExitCode {
+    hardening::raise();
+    panic_report::install_hook();
+    if let Err(stop) = secrets::refuse(std::env::args_os().skip(1)) {
+        return report(&stop, says("--json")).into();
+    }
+    let matches = args::command().try_get_matches();
+    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() => return report_words(&error).into(),
+        Err(help) => {
+            // A reader that has gone needs no help text.
+            let _ = help.print();
+            return Exit::Done.into();
+        }
+    };
+    if cli.global.quiet {
+        output::be_quiet();
+    }
+    let json = cli.global.json;
+    let runtime = match resources::runtime() {
+        Ok(runtime) => runtime,
+        Err(stop) => return report(&stop, json).into(),
+    };
+    let ended = runtime.block_on(run(cli));
+    // A question that waits for standard input must not keep the process.
+    runtime.shutdown_background();
+    ended.unwrap_or_else(|stop| report(&stop, json)).into()
+}
+
+async fn run(cli: Cli) -> Result<Exit, Stop> {
+    let Cli { global, command } = cli;
+    token_file::prepare(command.as_ref())?;
+    match command {
+        None => console::run(&global).await,
+        Some(Command::Demo(demo)) if demo.hold => demo_server::run(demo.groups, global.json).await,
+        Some(Command::Demo(demo)) => console::demo(demo.groups, &global).await,
+        Some(Command::Serve(serve)) => serve::run(serve, &global).await,
+        Some(Command::Profile(command)) => profile::run(&global, command).await,
+        Some(Command::Directory(command)) => directory::run(&global, command).await,
+        Some(Command::Whose { token }) => whose::run(&global, &token).await,
+        Some(Command::Doctor(doctor)) => Box::pin(doctor::run(&global, doctor)).await,
+        Some(Command::Completions(shell)) => completions::run(&global, &shell),
+        Some(Command::Help(help)) => help::run(&global, &help),
+        Some(Command::Man(manual)) => man::run(&global, &manual),
+        Some(Command::Import(import)) => import::run(&global, import).await,
+        Some(Command::Export(export)) => export::run(&global, export).await,
+        Some(Command::Apply(apply)) => apply::run(&global, apply).await,
+        Some(Command::Get(get)) if get.refresh.refresh_all => {
+            Box::pin(refresh::run(&global, get)).await
+        }
+        Some(Command::Rotate(rotate)) if rotate.single().is_none() && !rotate.token_stdin => {
+            Box::pin(batch::run(&global, rotate)).await
+        }
+        Some(command) => Box::pin(interruptible(&global, command)).await,
+    }
+}
+
+/// Runs a command; the first signal ends it, unless a change is in flight: then only the second does.
+async fn interruptible(global: &Global, command: Command) -> Result<Exit, Stop> {
+    let mut signals = Signals::new()?;
+    let in_flight = InFlight::default();
+    let mut work = std::pin::pin!(async {
+        let session = Session::open(global, in_flight.clone())?;
+        session.say_other_places().await?;
+        one(&session, command).await
+    });
+    let mut warned = false;
+    loop {
+        tokio::select! {
+            biased;
+            ended = &mut work => return ended,
+            () = signals.next() => {
+                let in_flight = in_flight.is_on();
+                if !in_flight || warned {
+                    return Err(Stop::Interrupted { in_flight });
+                }
+                warned = true;
+                output::alarm("finishing what is in flight; Ctrl-C again leaves");
+            }
+        }
+    }
+}
+
+async fn one(session: &Session, command: Command) -> Result<Exit, Stop> {
+    match command {
+        Command::List => groups::list(session).await,
+        Command::Show { id } => groups::show(session, &id).await,
+        Command::Get(get) => groups::get(session, get).await,
+        Command::History { id, open: true, .. } => groups::open_changes(session, id.as_ref()).await,
+        Command::History { id, limit, .. } => groups::history(session, id, limit).await,
+        Command::Create(create) => mutations::create(session, create).await,
+        Command::Update(update) => mutations::update(session, update).await,
+        Command::Rotate(rotate) if rotate.token_stdin => {
+            mutations::rotate_pasted(session, rotate).await
+        }
+        Command::Rotate(rotate) => match rotate.single().cloned() {
+            Some(id) => mutations::rotate(session, id, None, rotate).await,
+            None => Ok(Exit::Usage),
+        },
+        Command::Rotations(arguments) => rotations::run(session, arguments).await,
+        Command::Place(command) => places::run(session, command).await,
+        Command::Demo(_)
+        | Command::Serve(_)
+        | Command::Profile(_)
+        | Command::Directory(_)
+        | Command::Whose { .. }
+        | Command::Doctor(_)
+        | Command::Completions(_)
+        | Command::Man(_)
+        | Command::Help(_)
+        | Command::Import(_)
+        | Command::Export(_)
+        | Command::Apply(_) => Ok(Exit::Done),
+    }
+}
+
+/// Says why it ended so, to the person and, where asked for, to the program that reads the output.
+fn report(stop: &Stop, as_json: bool) -> Exit {
+    let text = stop.to_string();
+    output::alarm(&format!("error: {text}"));
+    let exit = Exit::of_stop(stop);
+    if as_json {
+        // Standard output may be what is broken; the exit code says enough.
+        drop(output::json_line(&json::failure(
+            stop.ending(),
+            &text,
+            exit,
+        )));
+    }
+    exit
+}
+
+/// Says what is wrong with the words of the command line.
+fn report_words(error: &clap::Error) -> Exit {
+    // Arguments stand in it, and whatever is in them.
+    let text = error.render().to_string();
+    output::alarm(&text);
+    if says("--json") {
+        let text = text.split("\n\nUsage:").next().unwrap_or_default();
+        let text = text.split("\n\nFor more").next().unwrap_or_default();
+        let text = text.trim_start_matches("error: ").trim_end();
+        drop(output::json_line(&json::failure(None, text, Exit::Usage)));
+    }
+    Exit::Usage
+}
+
+/// Whether this word stands among the options, where they could not be read.
+fn says(option: &str) -> bool {
+    let words = std::env::args_os().skip(1).take_while(|word| word != "--");
+    words.into_iter().any(|word| word == option)
+}

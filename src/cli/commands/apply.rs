@@ -1,0 +1,172 @@
+//! `apply`: the groups as files want them. First the plan, then the confirmation, then what differs is sent; a second run
+//! finds nothing to do. Nothing can delete a group.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use super::import::{
+    checked::Checked,
+    plan::{self, Shown},
+    send::{self, Job},
+};
+use crate::{
+    api::inspect::escape_hidden,
+    cli::{
+        args::{Apply, Global},
+        error::Stop,
+        input::confirm::{self, Question},
+        output,
+        process::{exit::Exit, signals::Signals},
+        session::{InFlight, Session},
+    },
+    domain::known::KnownGroup,
+    formats::{Ids, Plan},
+    operations::{Permit, Sending},
+};
+
+/// How the names of files in a folder end.
+const ENDINGS: [&str; 3] = ["json", "jsonl", "csv"];
+
+pub(in crate::cli) async fn run(global: &Global, arguments: Apply) -> Result<Exit, Stop> {
+    let mut signals = Signals::new()?;
+    let session = Session::open(global, InFlight::default())?;
+    session.say_where();
+    let prepared = tokio::select! {
+        biased;
+        () = signals.next() => return Err(Stop::Interrupted { in_flight: false }),
+        prepared = Box::pin(prepare(&session, &arguments)) => prepared?,
+    };
+    let (checked, permit, shown) = match prepared {
+        Ok(ready) => ready,
+        Err(exit) => return Ok(exit),
+    };
+    let job = Job {
+        permit,
+        pace: arguments.speed.pace(),
+        import: None,
+        bases: shown.bases,
+    };
+    send::run(&session, &mut signals, &checked, job).await
+}
+
+fn sending(plan: Plan) -> Sending {
+    Sending {
+        create: plan.create > 0,
+        // A group that is to be created may turn out to be there.
+        update: true,
+        only_differences: true,
+    }
+}
+
+/// Up to the confirmation; the inner `Err` is an end.
+async fn prepare(
+    session: &Session,
+    arguments: &Apply,
+) -> Result<Result<(Checked, Permit, Shown), Exit>, Stop> {
+    let sources = sources(&arguments.path)?;
+    let Some(checked) = Checked::of(sources, session.json).await? else {
+        return Ok(Err(Exit::Usage));
+    };
+    let all = Sending {
+        create: true,
+        update: true,
+        only_differences: true,
+    };
+    let shown = plan::tell(session, &checked, all, arguments.refresh).await?;
+    let plan = shown.plan;
+    if arguments.prune_report {
+        prune_report(session, &checked.ids).await?;
+    }
+    if arguments.mutation.dry_run {
+        plan::say_sum(session, all, plan)?;
+        return Ok(Err(Exit::Done));
+    }
+    output::context(&plan::in_words(all, plan));
+    let operations = &session.operations;
+    if plan.to_do() == 0 {
+        return Ok(Ok((checked, Permit::nothing(), shown)));
+    }
+    let permit = operations.sending_permitted(sending(plan), plan.to_do())?;
+    confirm::can_be_asked(session, arguments.mutation.yes)?;
+    operations.ready().await?;
+    let profile = &operations.profile().name;
+    let words = format!("apply {} in {profile}", plan.to_do());
+    let what = "Groups are created and changed; none can be deleted again.";
+    confirm::confirm(arguments.mutation.yes, what, Question::TypeWords(&words)).await?;
+    Ok(Ok((checked, permit, shown)))
+}
+
+/// Known groups that the files do not have.
+async fn prune_report(session: &Session, ids: &Ids) -> Result<(), Stop> {
+    let (sender, mut some) = mpsc::channel::<Vec<KnownGroup>>(2);
+    let reading = session
+        .operations
+        .each_group(move |groups| sender.blocking_send(groups).is_ok());
+    let telling = async {
+        while let Some(groups) = some.recv().await {
+            let mut text = String::new();
+            for group in groups.iter().filter(|group| !ids.has(&group.id)) {
+                let line = if session.json {
+                    let line = json!({"user_group_id": group.id.as_str(), "plan": "not_in_files"});
+                    escape_hidden(&line.to_string())
+                } else {
+                    format!("not in the files: {}", group.id)
+                };
+                text.push_str(&line);
+                text.push('\n');
+            }
+            if !text.is_empty() {
+                output::result(&text)?;
+            }
+        }
+        Ok(())
+    };
+    let (read, told) = tokio::join!(reading, telling);
+    read?;
+    told
+}
+
+/// The file, or the files of a folder in the order of their names.
+fn sources(path: &Path) -> Result<Vec<PathBuf>, Stop> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let failed = |error: std::io::Error| Stop::Usage(format!("{}: {error}", path.display()));
+    let mut files = Vec::new();
+    for entry in path.read_dir().map_err(failed)? {
+        let file = entry.map_err(failed)?.path();
+        let is_hidden = file
+            .file_name()
+            .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        let is_meant = file.extension().is_some_and(|ending| {
+            let mut endings = ENDINGS.iter();
+            endings.any(|known| ending.eq_ignore_ascii_case(known))
+        });
+        if is_hidden || !is_meant {
+            continue;
+        }
+        // Left out in silence, its groups would not be as wanted.
+        let why = match std::fs::metadata(&file) {
+            Ok(found) if found.is_file() => {
+                files.push(file);
+                continue;
+            }
+            Ok(_) => "it is not a regular file".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        return Err(Stop::Usage(format!(
+            "{}: {why}; take it out of the folder; nothing was done",
+            file.display()
+        )));
+    }
+    if files.is_empty() {
+        return Err(Stop::Usage(format!(
+            "{} has no file that ends in .json, .jsonl or .csv; nothing was done",
+            path.display()
+        )));
+    }
+    files.sort();
+    Ok(files)
+}

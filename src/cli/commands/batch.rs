@@ -1,0 +1,340 @@
+//! `rotate` for many groups: which, what will happen, the typed confirmation, the run and its report. The run itself is
+//! `operations::bulk`'s; a signal stops it, and what is in flight is finished and recorded.
+
+mod report;
+mod select;
+pub(in crate::cli) mod tokens;
+
+use std::{collections::HashSet, sync::Arc};
+
+use futures_util::StreamExt;
+
+use crate::{
+    cli::{
+        args::{Bulk, Global, Rotate},
+        error::Stop,
+        input::confirm::{self, Question},
+        output::{self, progress::Teller},
+        process::{
+            exit::Exit,
+            graceful_shutdown::{Asked, Finishing},
+            signals::Signals,
+        },
+        session::{InFlight, Session},
+    },
+    directory::BatchId,
+    domain::{
+        batch::{Plan, Skip, Standing},
+        handoff::HandOffState,
+    },
+    operations::{
+        Assurance, Batch, Guarded,
+        batch::{Keep, Pace, Progress, Report, Run},
+    },
+    search::suggest::near,
+};
+use tokens::TokenLines;
+
+/// A batch that may be run.
+struct Ready {
+    batch: BatchId,
+    plan: Plan,
+    /// The person named every group.
+    all_named: bool,
+    tokens: Option<Arc<TokenLines>>,
+}
+
+/// `groupdesk rotate` for anything but one id.
+pub(in crate::cli) async fn run(global: &Global, arguments: Rotate) -> Result<Exit, Stop> {
+    let mut signals = Signals::new()?;
+    let session = Session::open(global, InFlight::default())?;
+    let pace = pace(&arguments.bulk);
+    let ready = tokio::select! {
+        biased;
+        // Nothing is rotated before this is over.
+        () = signals.next() => return Err(Stop::Interrupted { in_flight: false }),
+        ready = Box::pin(prepare(&session, arguments, pace)) => ready?,
+    };
+    let ready = match ready {
+        Ok(ready) => ready,
+        Err(exit) => return Ok(exit),
+    };
+    let keep = ready.tokens.clone().map(|tokens| tokens as Arc<dyn Keep>);
+    let run = session.operations.run_bulk(ready.batch, pace, keep).await?;
+    drive(&session, run, &ready, &mut signals).await
+}
+
+fn pace(bulk: &Bulk) -> Pace {
+    let usual = Pace::default();
+    Pace {
+        concurrency: bulk.concurrency.map_or(usual.concurrency, usize::from),
+        rate: bulk.rate,
+        stop_after: bulk.stop_after.map_or(usual.stop_after, usize::from),
+    }
+}
+
+/// Everything up to the durable batch, or how it ends where nothing is run.
+async fn prepare(
+    session: &Session,
+    arguments: Rotate,
+    pace: Pace,
+) -> Result<Result<Ready, Exit>, Stop> {
+    let operations = &session.operations;
+    operations.permitted(Guarded::Bulk)?;
+    if arguments.assurance.exists || arguments.token.reveal {
+        return Err(Stop::Usage(
+            "--exists and --reveal are for one group; for many, tokens go to --token-out FILE. Nothing was sent".into(),
+        ));
+    }
+    if !arguments.mutation.dry_run {
+        confirm::can_be_asked(session, arguments.mutation.yes)?;
+    }
+    session.say_where();
+    if let Some(batch) = arguments.bulk.resume {
+        return resume(session, &arguments, batch.map(BatchId)).await;
+    }
+    let include_recent = arguments.bulk.include_recent;
+    let (ids, all_named) = select::select(session, arguments.ids, &arguments.bulk).await?;
+    let mut plan = operations.plan_bulk(&ids, include_recent).await?;
+    say_near(session, &plan).await?;
+    if arguments.mutation.dry_run {
+        let unread = look(session, &plan, pace).await;
+        // What was read may have changed what is known.
+        plan = operations.plan_bulk(&ids, include_recent).await?;
+        say_plan(session, &plan, &unread)?;
+        return Ok(Err(of_dry_run(&plan, &unread, all_named)));
+    }
+    if ids.is_empty() && !all_named {
+        // A nightly job has done its work.
+        output::say("no group is meant by that; nothing to rotate, nothing was sent");
+        if session.json {
+            output::json_line(&report::summary(None, &plan, 0))?;
+        }
+        return Ok(Err(Exit::Done));
+    }
+    output::context(&report::plan(&plan));
+    if plan.ready.is_empty() {
+        return Err(Stop::Guarded(
+            "no group can be rotated now; nothing was sent".into(),
+        ));
+    }
+    operations.ready().await?;
+    confirm(session, arguments.mutation.yes, plan.ready.len()).await?;
+    let tokens = token_lines(session, arguments.token.token_out.as_deref())?;
+    let batch = operations.begin_bulk(&plan, arguments.reason).await?;
+    Ok(Ok(Ready {
+        batch,
+        plan,
+        all_named,
+        tokens,
+    }))
+}
+
+/// Ids that are not known here may be mistyped; not more of them are told than the plan names.
+async fn say_near(session: &Session, plan: &Plan) -> Result<(), Stop> {
+    let skipped = plan.skipped.iter().take(report::NAMED);
+    let unknown = skipped.filter(|(_, why)| *why == Skip::NotKnown);
+    let unknown: Vec<_> = unknown.map(|(id, _)| id).collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let groups = session.operations.list().await?;
+    for id in unknown {
+        let near = near(id.as_str(), groups.iter().map(|group| &group.id), 3);
+        let near: Vec<_> = near.iter().map(|id| format!("\"{id}\"")).collect();
+        if !near.is_empty() {
+            output::say(&format!(
+                "! \"{id}\" is not known here; did you mean {}?",
+                near.join(", ")
+            ));
+        }
+    }
+    Ok(())
+}
+
+async fn resume(
+    session: &Session,
+    arguments: &Rotate,
+    wanted: Option<BatchId>,
+) -> Result<Result<Ready, Exit>, Stop> {
+    let operations = &session.operations;
+    let batch: Batch = if let Some(id) = wanted {
+        operations.batch(id).await?
+    } else {
+        let batches = operations.batches().await?;
+        let mut unfinished = batches.into_iter().filter(|batch| batch.ended_at.is_none());
+        unfinished.next().ok_or_else(|| {
+            Stop::Guarded("no batch of this profile is unfinished; nothing was sent".into())
+        })?
+    };
+    output::context(&format!(
+        "batch {} of {}, begun {:.0}: {}",
+        batch.id.0, batch.by, batch.started_at, batch.counts
+    ));
+    operations.ready().await?;
+    if batch.counts.not_started > 0 {
+        confirm(session, arguments.mutation.yes, batch.counts.not_started).await?;
+    }
+    let tokens = token_lines(session, arguments.token.token_out.as_deref())?;
+    Ok(Ok(Ready {
+        batch: batch.id,
+        plan: Plan::default(),
+        all_named: true,
+        tokens,
+    }))
+}
+
+/// Level 4 of docs/design/console.md.
+async fn confirm(session: &Session, yes: bool, count: usize) -> Result<(), Stop> {
+    let words = format!("rotate {count} in {}", session.operations.profile().name);
+    let what = "Every old token stops working at once.";
+    confirm::confirm(yes, what, Question::TypeWords(&words)).await
+}
+
+fn token_lines(
+    session: &Session,
+    file: Option<&std::path::Path>,
+) -> Result<Option<Arc<TokenLines>>, Stop> {
+    let fingerprinter = session.operations.directory().fingerprinter();
+    file.map(|file| TokenLines::create(file, fingerprinter).map(Arc::new))
+        .transpose()
+}
+
+/// Reads what would be rotated: only known ids. What could not be read comes back, with why.
+async fn look(session: &Session, plan: &Plan, pace: Pace) -> Vec<String> {
+    let reads = plan.ready.iter().map(|id| async move {
+        let read = session.operations.look_up(id, Assurance::KnownOnly).await;
+        match read {
+            Ok(done) => {
+                let mut alarms = done.warnings.iter().filter(|warning| warning.is_alarm());
+                alarms.next().map(|alarm| format!("{id}: {alarm}"))
+            }
+            Err(failure) => Some(format!("{id}: {failure}")),
+        }
+    });
+    let reads = futures_util::stream::iter(reads).buffer_unordered(pace.concurrency);
+    reads.filter_map(|read| async move { read }).collect().await
+}
+
+/// As the run itself would end, as far as a plan can tell.
+fn of_dry_run(plan: &Plan, unread: &[String], all_named: bool) -> Exit {
+    let left_out = all_named && !plan.skipped.is_empty();
+    if left_out && plan.ready.is_empty() {
+        Exit::Guarded
+    } else if left_out || !unread.is_empty() {
+        Exit::Partly
+    } else {
+        Exit::Done
+    }
+}
+
+fn say_plan(session: &Session, plan: &Plan, unread: &[String]) -> Result<(), Stop> {
+    for line in unread {
+        output::alarm(&format!("! {line}"));
+    }
+    let url = session.operations.profile().url();
+    if session.json {
+        return output::json(&report::dry_run(plan, &url));
+    }
+    output::result(&format!(
+        "{}\nwould send {} POST {url}, one for each; nothing was rotated",
+        report::plan(plan),
+        plan.ready.len()
+    ))
+}
+
+/// Tells what happens until the run has ended. The first signal stops it; Ctrl-C again leaves at once.
+async fn drive(
+    session: &Session,
+    mut run: Run,
+    ready: &Ready,
+    signals: &mut Signals,
+) -> Result<Exit, Stop> {
+    let batch = ready.batch.0;
+    let teller = Teller::start(run.batch.counts.planned());
+    teller.say(format!("batch {batch}"));
+    teller.counts(run.batch.counts.done(), &run.batch.counts);
+    let mut finishing = Finishing::of(signals);
+    let report = loop {
+        tokio::select! {
+            biased;
+            news = run.progress.recv() => match news {
+                Some(Progress::Finished(report)) => break Some(report),
+                Some(news) => tell(session, &teller, news),
+                None => break None,
+            },
+            asked = finishing.asked(&run.control, &teller) => if asked == Asked::ToLeave {
+                break None;
+            },
+        }
+    };
+    let Some(report) = report else {
+        let _ = teller.end(Exit::Interrupted).await;
+        output::alarm(&format!(
+            "the journal knows how far it came; go on with: groupdesk rotate --resume {batch}"
+        ));
+        return Err(Stop::Interrupted { in_flight: true });
+    };
+    finish(session, teller, &report, ready).await
+}
+
+async fn finish(
+    session: &Session,
+    teller: Teller,
+    report: &Report,
+    ready: &Ready,
+) -> Result<Exit, Stop> {
+    let not_handed_off = not_handed_off(session, report.batch).await;
+    if session.json {
+        let summary = report::summary(Some(report), &ready.plan, not_handed_off);
+        teller.result(report::compact(&summary));
+    }
+    let left_out = ready.all_named && !ready.plan.skipped.is_empty();
+    let exit = Exit::of_bulk(report, left_out, not_handed_off);
+    if exit == Exit::Done {
+        teller.say(report::ending(report));
+    } else {
+        teller.alarm(report::ending(report));
+    }
+    if not_handed_off > 0 {
+        teller.alarm(report::not_handed_off(not_handed_off));
+    }
+    teller.end(exit).await
+}
+
+/// New tokens of the batch that have not arrived, be it of an earlier run.
+async fn not_handed_off(session: &Session, batch: BatchId) -> usize {
+    let operations = &session.operations;
+    let mut rotations = HashSet::new();
+    for state in [HandOffState::Pending, HandOffState::Failed] {
+        let rows = operations.hand_offs(state).await.unwrap_or_default();
+        rotations.extend(rows.into_iter().map(|row| row.id.0));
+    }
+    let items = operations.batch_items(batch).await.unwrap_or_default();
+    let ours = items.iter().filter_map(|item| item.rotation);
+    ours.filter(|id| rotations.contains(&id.0)).count()
+}
+
+fn tell(session: &Session, teller: &Teller, news: Progress) {
+    match news {
+        Progress::Ended(ended) if ended.standing == Standing::NotStarted => {
+            if let Some(note) = ended.note {
+                teller.say(format!("{}: {note}", ended.user_group_id));
+            }
+        }
+        Progress::Ended(ended) => {
+            if session.json {
+                teller.result(report::compact(&report::item(&ended)));
+            }
+            if report::is_noteworthy(&ended) {
+                teller.alarm(report::line(&ended));
+            } else if !teller.has_bar && !session.json {
+                teller.say(report::line(&ended));
+            }
+            teller.counts(ended.counts.done(), &ended.counts);
+        }
+        Progress::Held(wait) => teller.held(wait),
+        Progress::Halted(halt) => teller.alarm(halt.to_string()),
+        Progress::Started(_) | Progress::Finished(_) => {}
+    }
+}

@@ -1,0 +1,163 @@
+//! The words and the JSON of a bulk rotation.
+
+use serde_json::{Value, json};
+
+use crate::{
+    api::inspect::escape_hidden,
+    domain::{
+        batch::{Plan, Standing},
+        group::UserGroupId,
+        text::visible,
+    },
+    operations::batch::{Ended, Report},
+};
+
+/// How many of each are named before a confirmation.
+pub(super) const NAMED: usize = 20;
+
+pub(super) fn compact(value: &Value) -> String {
+    escape_hidden(&value.to_string())
+}
+
+/// One item, as it ends.
+pub(super) fn item(ended: &Ended) -> Value {
+    json!({
+        "batch": ended.key.batch.0,
+        "user_group_id": ended.user_group_id.as_str(),
+        "outcome": ended.outcome,
+        "rotation": ended.rotation.map(|rotation| rotation.0),
+        "previous_fingerprint": ended.previous.map(|fingerprint| fingerprint.to_string()),
+        "fingerprint": ended.fingerprint.map(|fingerprint| fingerprint.to_string()),
+        "settled": ended.settled,
+        "milliseconds": ended.took.as_millis() as u64,
+        "note": ended.note,
+        "warnings": ended.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    })
+}
+
+/// The last line: the standings, from `confirmed` to `not_started`, add up to `planned`.
+/// The last line; without a report there was nothing to rotate.
+pub(super) fn summary(report: Option<&Report>, plan: &Plan, not_handed_off: usize) -> Value {
+    let counts = report.map(|report| report.counts).unwrap_or_default();
+    json!({
+        "batch": report.map(|report| report.batch.0),
+        "planned": counts.planned(),
+        "confirmed": counts.confirmed,
+        "rotated": counts.rotated,
+        "not_applied": counts.not_applied,
+        "unknown": counts.unknown,
+        "conflict": counts.conflict,
+        "abandoned": counts.abandoned,
+        "not_started": counts.not_started,
+        "not_handed_off": not_handed_off,
+        "stopped": report.and_then(|report| Some(report.halt.as_ref()?.to_string())),
+        "skipped": skipped(plan),
+    })
+}
+
+pub(super) fn dry_run(plan: &Plan, url: &str) -> Value {
+    let ready: Vec<_> = plan.ready.iter().map(UserGroupId::as_str).collect();
+    json!({
+        "dry_run": true,
+        "outcome": null,
+        "method": "POST",
+        "url": url,
+        "ready": ready,
+        "skipped": skipped(plan),
+    })
+}
+
+fn skipped(plan: &Plan) -> Value {
+    let skipped = plan.skipped.iter();
+    skipped
+        .map(|(id, skip)| json!({"user_group_id": id.as_str(), "why": skip.to_string()}))
+        .collect()
+}
+
+pub(super) fn line(ended: &Ended) -> String {
+    let mut parts = vec![format!(
+        "{} {}",
+        ended.user_group_id,
+        ended.outcome.replace('_', " ")
+    )];
+    if let Some(new) = ended.fingerprint {
+        let old = ended.previous.map(|old| old.to_string());
+        parts.push(format!("{} -> {new}", old.unwrap_or_else(|| "?".into())));
+    }
+    parts.extend(
+        ended
+            .note
+            .as_ref()
+            .map(|note| format!("- {}", visible(note))),
+    );
+    let warnings = ended.warnings.iter();
+    parts.extend(warnings.map(|warning| format!("! {warning}")));
+    parts.join(" ")
+}
+
+/// What will happen, for a person.
+pub(super) fn plan(plan: &Plan) -> String {
+    let mut lines = vec![format!(
+        "{} ready, {} skipped",
+        plan.ready.len(),
+        plan.skipped.len()
+    )];
+    lines.extend(
+        plan.ready
+            .iter()
+            .take(NAMED)
+            .map(|id| format!("  rotate {id}")),
+    );
+    lines.extend(more(plan.ready.len()));
+    let skipped = plan.skipped.iter().take(NAMED);
+    lines.extend(skipped.map(|(id, skip)| format!("  skip   {id}: {skip}")));
+    lines.extend(more(plan.skipped.len()));
+    if plan.skipped.iter().any(|(_, skip)| skip.is_recent()) {
+        lines.push("  --include-recent takes those rotated less than 24 h ago, too".into());
+    }
+    lines.join("\n")
+}
+
+fn more(count: usize) -> Option<String> {
+    (count > NAMED).then(|| format!("  and {} more", count - NAMED))
+}
+
+/// The counts and what to do next.
+pub(super) fn ending(report: &Report) -> String {
+    let Report {
+        batch,
+        counts,
+        halt,
+    } = report;
+    let mut lines = vec![format!("batch {}: {counts}", batch.0)];
+    lines.extend(halt.as_ref().map(ToString::to_string));
+    if counts.unknown > 0 {
+        lines.push("unknown ones are settled by reading the group, never by rotating again".into());
+    }
+    if counts.not_applied > 0 {
+        lines.push(format!(
+            "what was not applied can be tried again: groupdesk rotate --retry-failed {}",
+            batch.0
+        ));
+    }
+    if counts.not_started > 0 {
+        lines.push(format!("the rest: groupdesk rotate --resume {}", batch.0));
+    }
+    lines.join("\n")
+}
+
+/// What to do about new tokens that have not arrived.
+pub(super) fn not_handed_off(count: usize) -> String {
+    let tokens = match count {
+        1 => "1 new token has".to_owned(),
+        _ => format!("{count} new tokens have"),
+    };
+    format!(
+        "{tokens} not been handed off: groupdesk rotations handoff --pending, or --failed for what failed"
+    )
+}
+
+/// Whether it is worth a line where a bar says the rest.
+pub(super) fn is_noteworthy(ended: &Ended) -> bool {
+    ended.standing != Standing::Confirmed || ended.note.is_some() || !ended.warnings.is_empty()
+}

@@ -1,0 +1,158 @@
+//! Which groups were meant: ids, words, an age, or a list in a file.
+
+use std::{
+    collections::HashSet,
+    io::{self, Read},
+    path::Path,
+    sync::Arc,
+    time::Duration,
+};
+
+use jiff::Timestamp;
+
+use crate::{
+    cli::{args::Bulk, error::Stop, session::Session},
+    domain::{age, group::UserGroupId, known::KnownGroup},
+    search::{Entry, Index, Look, Query, SortBy, Word, look},
+};
+
+/// Longest list of ids, in bytes.
+const LONGEST: u64 = 64 * 1024 * 1024;
+
+/// The ids, and whether a person named each of them.
+pub(super) async fn select(
+    session: &Session,
+    ids: Vec<UserGroupId>,
+    bulk: &Bulk,
+) -> Result<(Vec<UserGroupId>, bool), Stop> {
+    if let Some(batch) = bulk.retry_failed {
+        return Ok((
+            session
+                .operations
+                .failed_of(crate::directory::BatchId(batch))
+                .await?,
+            true,
+        ));
+    }
+    if let Some(file) = &bulk.from {
+        return Ok((read(file).await?, true));
+    }
+    if bulk.filter.is_none() && bulk.older_than.is_none() {
+        return Ok((ids, true));
+    }
+    let groups = session.operations.list().await?;
+    let groups = filtered(session, groups, bulk.filter.as_deref().unwrap_or_default()).await?;
+    let now = session.operations.now();
+    let meant = groups
+        .into_iter()
+        .filter(|group| bulk.older_than.is_none_or(|age| is_older(group, age, now)));
+    Ok((meant.map(|group| group.id).collect(), false))
+}
+
+/// The tests of the console's filter; words only as they stand, and in name and id: nothing is rotated for its scattered
+/// letters.
+async fn filtered(
+    session: &Session,
+    mut groups: Vec<KnownGroup>,
+    filter: &str,
+) -> Result<Vec<KnownGroup>, Stop> {
+    let operations = &session.operations;
+    let mut query = Query::parse(filter, operations.profile().max_token_age);
+    if !query.wrong.is_empty() {
+        let wrong: Vec<_> = query.wrong.iter().map(ToString::to_string).collect();
+        let wrong = wrong.join("; ");
+        return Err(Stop::Usage(format!("--filter: {wrong}; nothing was sent")));
+    }
+    let words = std::mem::take(&mut query.words);
+    groups.retain(|group| holds(group, &words));
+    if query.is_empty() {
+        return Ok(groups);
+    }
+    let open = operations.open_rotations().await?.into_iter();
+    let index = Index::of(&groups);
+    let asked = Look {
+        query,
+        sort: SortBy::Id,
+        reverse: false,
+        best_first: false,
+        open: Arc::new(
+            open.map(|row| (row.user_group_id, row.rotation.state))
+                .collect(),
+        ),
+        at: operations.now(),
+    };
+    let found = look(&index, asked, None, &|| true);
+    let shown = found.iter().flat_map(|found| found.shown.iter());
+    let ids: HashSet<&str> = shown
+        .filter_map(|number| index.entry(*number))
+        .map(Entry::id)
+        .collect();
+    groups.retain(|group| ids.contains(group.id.as_str()));
+    Ok(groups)
+}
+
+fn holds(group: &KnownGroup, words: &[Word]) -> bool {
+    let mut words = words.iter();
+    words.all(|word| word.is_in(group.id.as_str()) || word.is_in(group.title()))
+}
+
+/// A token of unknown age counts as old.
+fn is_older(group: &KnownGroup, limit: Duration, now: Timestamp) -> bool {
+    age::age(group, now).is_none_or(|age| age > limit)
+}
+
+/// One id per line; empty lines are left out.
+async fn read(file: &Path) -> Result<Vec<UserGroupId>, Stop> {
+    let path = file.to_owned();
+    let done = tokio::task::spawn_blocking(move || {
+        let from: Box<dyn Read> = if path == Path::new("-") {
+            Box::new(io::stdin())
+        } else {
+            Box::new(std::fs::File::open(&path)?)
+        };
+        let mut text = String::new();
+        // Cut off, the last id could be that of another group.
+        if from.take(LONGEST + 1).read_to_string(&mut text)? as u64 > LONGEST {
+            return Err(io::Error::other("it has more than 64 MiB; divide it"));
+        }
+        Ok(text)
+    });
+    let done: io::Result<String> = match done.await {
+        Ok(done) => done,
+        Err(_) => Err(io::Error::other("the reading broke off")),
+    };
+    let text = done.map_err(|error| {
+        Stop::Usage(format!(
+            "cannot read the ids from {}: {error}; nothing was sent",
+            file.display()
+        ))
+    })?;
+    let lines = text.lines().enumerate();
+    let ids = lines
+        .filter(|(_, line)| !line.is_empty())
+        .map(|(at, line)| {
+            UserGroupId::parse(line).map_err(|error| {
+                Stop::Usage(format!("line {} of {}: {error}", at + 1, file.display()))
+            })
+        });
+    ids.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_is_chosen_by_its_own_id_in_any_script() {
+        for id in ["ΣΑΣ.eu", "İzmir", "Ⱥb", "zoé", "Zoe\u{301}", "한국"] {
+            let group = KnownGroup::new(UserGroupId::parse(id).expect("an id"));
+            let words = |typed: &str| Query::parse(typed, None).words;
+            assert!(holds(&group, &words(id)), "{id}");
+            assert!(holds(&group, &words(&format!("\"{id}\""))), "{id}");
+            assert!(!holds(&group, &words("s.x")), "{id}");
+        }
+        let group = KnownGroup::new(UserGroupId::parse("acme-eu").expect("an id"));
+        let scattered = Query::parse("aceu", None).words;
+        assert!(!holds(&group, &scattered), "only as it stands");
+    }
+}

@@ -1,0 +1,94 @@
+//! `--token-out` for many: one JSON line per new token, durable before the next step of its rotation.
+
+use std::{
+    fs::File,
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use zeroize::Zeroizing;
+
+use crate::{
+    cli::{
+        error::Stop,
+        output::{self, token_file::is_output},
+    },
+    domain::token::Fingerprinter,
+    operations::{Done, batch::Keep},
+    platform::private_files,
+};
+
+/// A new 0600 file of `{"user_group_id", "token", "fingerprint"}` lines. Dropped without a line, it is removed.
+pub(in crate::cli) struct TokenLines {
+    path: PathBuf,
+    /// Not there for standard output.
+    file: Option<Mutex<File>>,
+    touched: AtomicBool,
+    fingerprinter: Fingerprinter,
+}
+
+impl TokenLines {
+    /// Makes the file; one that exists is refused, as is one inside a git work tree.
+    pub(in crate::cli) fn create(path: &Path, fingerprinter: &Fingerprinter) -> Result<Self, Stop> {
+        if is_output(path) {
+            return Ok(Self::new(path, None, fingerprinter));
+        }
+        let made = private_files::new_token_file(path).and_then(|file| {
+            // The name of a new file is durable only with its folder.
+            let folder = path.parent().filter(|folder| *folder != Path::new(""));
+            File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
+            Ok(file)
+        });
+        let file = made.map_err(|error| {
+            Stop::Usage(format!(
+                "cannot make the file for the tokens; nothing was sent: {error}"
+            ))
+        })?;
+        Ok(Self::new(path, Some(file), fingerprinter))
+    }
+
+    fn new(path: &Path, file: Option<File>, fingerprinter: &Fingerprinter) -> Self {
+        Self {
+            path: path.to_owned(),
+            file: file.map(Mutex::new),
+            touched: AtomicBool::new(false),
+            fingerprinter: fingerprinter.clone(),
+        }
+    }
+}
+
+impl Keep for TokenLines {
+    fn keep(&self, done: &Done) -> io::Result<()> {
+        let Some(token) = &done.token else {
+            return Ok(());
+        };
+        let json = |text: &str| serde_json::to_string(text).map(Zeroizing::new);
+        let line = Zeroizing::new(format!(
+            "{{\"user_group_id\":{},\"token\":{},\"fingerprint\":\"{}\"}}",
+            *json(done.group.id.as_str())?,
+            *json(token.expose())?,
+            self.fingerprinter.of(token)
+        ));
+        let Some(file) = &self.file else {
+            return output::token(&line);
+        };
+        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+        self.touched.store(true, Ordering::SeqCst);
+        let line = Zeroizing::new([line.as_bytes(), b"\n"].concat());
+        file.write_all(&line)?;
+        file.sync_all()
+    }
+}
+
+impl Drop for TokenLines {
+    fn drop(&mut self) {
+        if self.file.is_some() && !self.touched.load(Ordering::SeqCst) {
+            // An empty file that stays does no harm.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Opening the console: on the configured profiles, or on the demo's world.
+
+use std::io::{self, IsTerminal};
+
+use super::demo_server;
+use crate::{
+    cli::{args::Global, error::Stop, output, process::exit::Exit, session},
+    config::{Comfort, ConfigError, Environment, Settings},
+    directory::Directory,
+    operations::{Clock, Connector, Operations},
+    tui::{
+        self, Farewell, Start,
+        keymap::{self, Keymap},
+        terminal::Signals,
+    },
+};
+
+/// `groupdesk`
+pub(in crate::cli) async fn run(global: &Global) -> Result<Exit, Stop> {
+    a_terminal()?;
+    let mut signals = signals()?;
+    let overrides = session::overrides(global);
+    let settings = Settings::load(&overrides)?;
+    let keys = keymap::resolve(&settings.keys).map_err(|problems| ConfigError::Wrong {
+        // Only a file can have said something about keys.
+        file: settings.file.clone().unwrap_or_default(),
+        problems,
+    })?;
+    let current = if settings.profiles.is_empty() {
+        0
+    } else {
+        let name = &settings.profile(None)?.name;
+        settings
+            .profiles
+            .iter()
+            .position(|profile| profile.name == *name)
+            .unwrap_or(0)
+    };
+    let mut open_directory = None;
+    let operations = if settings.profiles.is_empty() {
+        Vec::new()
+    } else {
+        let directory = Directory::open(&settings.directory)?;
+        open_directory = Some(directory.clone());
+        let of = |profile| {
+            Operations::new(
+                profile,
+                overrides.env.clone(),
+                directory.clone(),
+                settings.operator.clone(),
+                Clock::System,
+            )
+        };
+        settings.profiles.into_iter().map(of).collect()
+    };
+    let start = Start {
+        operations,
+        current,
+        operator: settings.operator,
+        config_file: settings.file,
+        ascii: global.ascii,
+        comfort: Comfort {
+            plain: global.plain || settings.comfort.plain,
+            ..settings.comfort
+        },
+        environment: overrides.env.clone(),
+        connector: Some(Connector::new(overrides, open_directory, Clock::System)),
+        keys,
+        greeting: Vec::new(),
+        is_thrown_away: false,
+    };
+    match open(start, &mut signals).await? {
+        Farewell::Asked => Ok(Exit::Done),
+        Farewell::Signal => Ok(Exit::Interrupted),
+        Farewell::Demo => play(None, global, &mut signals).await,
+    }
+}
+
+/// `groupdesk demo`
+pub(in crate::cli) async fn demo(groups: Option<u32>, global: &Global) -> Result<Exit, Stop> {
+    a_terminal()?;
+    play(groups, global, &mut signals()?).await
+}
+
+/// The demo, in a terminal that is there; one set of signals from before its first file to its end, so that none is
+/// lost in between.
+async fn play(groups: Option<u32>, global: &Global, signals: &mut Signals) -> Result<Exit, Stop> {
+    let world = demo_server::begin(groups, signals.end()).await?;
+    let elsewhere = demo_server::exports(&world)?;
+    let start = Start {
+        operations: vec![world.production.clone(), world.testing.clone()],
+        current: 1,
+        operator: world.operator.clone(),
+        config_file: None,
+        ascii: global.ascii,
+        comfort: Comfort {
+            plain: global.plain,
+            ..Comfort::default()
+        },
+        environment: Environment::of_process(),
+        connector: None,
+        keys: Keymap::default(),
+        greeting: vec![
+            format!(
+                "for another shell: {}",
+                elsewhere.replace('\n', " ").trim_end()
+            ),
+            "A demo: on this machine only, thrown away at the end. P: production.".into(),
+        ],
+        is_thrown_away: true,
+    };
+    let farewell = open(start, signals).await;
+    world.end().await;
+    match farewell? {
+        Farewell::Asked | Farewell::Demo => Ok(Exit::Done),
+        Farewell::Signal => Ok(Exit::Interrupted),
+    }
+}
+
+async fn open(start: Start, signals: &mut Signals) -> Result<Farewell, Stop> {
+    let ended = tui::run(start, signals)
+        .await
+        .map_err(|error| Stop::Usage(format!("the console cannot be opened: {error}")))?;
+    if let Some(unsent) = ended.unsent {
+        output::alarm(&unsent);
+    }
+    Ok(ended.farewell)
+}
+
+fn signals() -> Result<Signals, Stop> {
+    Signals::new().map_err(|error| Stop::Usage(format!("cannot listen for signals: {error}")))
+}
+
+fn a_terminal() -> Result<(), Stop> {
+    if io::stdin().is_terminal() && io::stdout().is_terminal() {
+        return Ok(());
+    }
+    Err(Stop::Usage(
+        "the console needs a terminal on standard input and output; for scripts there are commands: groupdesk --help".into(),
+    ))
+}

@@ -1,0 +1,70 @@
+//! The demo's world: how it begins, how other processes reach it, and `demo --hold`, which is that world without a console
+//! until a signal.
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    cli::{
+        error::Stop,
+        output,
+        process::{exit::Exit, signals::Signals},
+    },
+    demo::{DemoError, Empty, World},
+    operations::Clock,
+};
+
+pub(in crate::cli) async fn run(groups: Option<u32>, json: bool) -> Result<Exit, Stop> {
+    let mut signals = Signals::new()?;
+    let world = begin(groups, signals.next()).await?;
+    output::say(&format!(
+        "the demo's service listens on http://{}; on this machine only, thrown away with Ctrl-C",
+        world.address()
+    ));
+    let printed = if json {
+        output::json_line(&serde_json::json!({
+            "url": format!("http://{}", world.address()),
+            "config": configuration(&world)?.display().to_string(),
+            "directory": world.directory_file().display().to_string(),
+        }))
+    } else {
+        output::result(&exports(&world)?)
+    };
+    if printed.is_ok() {
+        signals.next().await;
+    }
+    world.end().await;
+    printed.map(|()| Exit::Done)
+}
+
+/// Makes the demo's world; what asks for the end meanwhile takes it away again.
+pub(in crate::cli) async fn begin(
+    groups: Option<u32>,
+    end: impl Future<Output = ()>,
+) -> Result<World, Stop> {
+    let failed = |error: DemoError| Stop::Usage(error.to_string());
+    let empty = Empty::open().await.map_err(failed)?;
+    let groups = groups.map(|groups| groups as usize);
+    tokio::select! {
+        world = empty.fill(groups, Clock::System) => world.map_err(failed),
+        () = end => Err(Stop::Interrupted { in_flight: false }),
+    }
+}
+
+/// What another shell needs to work in this world.
+pub(in crate::cli) fn exports(world: &World) -> Result<String, Stop> {
+    let config = configuration(world)?;
+    Ok(format!(
+        "export GROUPDESK_CONFIG={}\nexport GROUPDESK_DIRECTORY={}\n",
+        quoted(&config),
+        quoted(&world.directory_file())
+    ))
+}
+
+fn configuration(world: &World) -> Result<PathBuf, Stop> {
+    let written = world.write_configuration();
+    written.map_err(|error| Stop::Usage(error.to_string()))
+}
+
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+}

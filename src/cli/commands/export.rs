@@ -1,0 +1,215 @@
+//! `export`: what the directory knows, as a file that `import` and `apply` read. Tokens only when asked for, from the
+//! service, into a file of their own.
+
+mod tokens;
+
+use std::{
+    fs::File,
+    io::{self, BufWriter, IsTerminal, Write},
+    os::unix::fs::FileTypeExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use tokio::sync::mpsc;
+
+use crate::{
+    cli::{
+        args::{Export, FileFormat, Global},
+        error::Stop,
+        output,
+        process::{exit::Exit, signals::Signals},
+        session::{InFlight, Session},
+    },
+    domain::{known::KnownGroup, text::visible},
+    formats::Format,
+    operations::exported_row,
+    platform::private_files,
+};
+
+/// How long a half-written file is waited for, so that it can be taken away.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Groups as they come; `None` behind the last one.
+type Piece = Option<Vec<KnownGroup>>;
+
+pub(in crate::cli) async fn run(global: &Global, arguments: Export) -> Result<Exit, Stop> {
+    let mut signals = Signals::new()?;
+    let session = Session::open(global, InFlight::default())?;
+    let format = match arguments.format {
+        Some(FileFormat::Csv) => Format::Csv,
+        Some(FileFormat::Json) => Format::Json,
+        None if session.json => Format::Json,
+        Some(FileFormat::Jsonl) | None => Format::JsonLines,
+    };
+    let file = arguments.output.filter(|path| path != Path::new("-"));
+    let file = file.as_deref().map(target).transpose()?;
+    if let (Some(file), Some(tokens)) = (&file, &arguments.token_out)
+        && place(file) == place(tokens)
+    {
+        return Err(Stop::Usage(
+            "--output and --token-out name the same file; name two. Nothing was sent".into(),
+        ));
+    }
+    let exit = match &arguments.token_out {
+        Some(out) => tokens::read(&session, &mut signals, out, arguments.speed.pace()).await?,
+        None => Exit::Done,
+    };
+    let count = groups(&session, &mut signals, format, file.as_deref()).await?;
+    if let Some(path) = &file {
+        output::say(&format!("{count} groups are in {}", path.display()));
+    }
+    Ok(exit)
+}
+
+/// Where the file really is: what a link points to is replaced, not the link.
+fn target(path: &Path) -> Result<PathBuf, Stop> {
+    let refused = |why: &str| {
+        Stop::Usage(format!(
+            "cannot write {}: {why}; nothing was written",
+            path.display()
+        ))
+    };
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_file() => path
+            .canonicalize()
+            .map_err(|error| refused(&error.to_string())),
+        Ok(found) if found.is_dir() => Err(refused("it is a folder; name a file in it")),
+        Ok(found) if found.file_type().is_char_device() || found.file_type().is_fifo() => Err(
+            refused("it is no regular file, and would be replaced by one; use standard output"),
+        ),
+        Ok(_) => Err(refused("it is no regular file")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if path.symlink_metadata().is_ok() {
+                return Err(refused("it is a link to nowhere; name another file"));
+            }
+            Ok(path.to_owned())
+        }
+        Err(error) => Err(refused(&error.to_string())),
+    }
+}
+
+/// Where a new file of this name would be.
+fn place(path: &Path) -> Option<PathBuf> {
+    Some(folder(path).canonicalize().ok()?.join(path.file_name()?))
+}
+
+/// That a file of this name is in.
+fn folder(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    folder.unwrap_or(Path::new("."))
+}
+
+/// Writes all groups as they come from the directory; says how many. A signal leaves no half file, and a reader that
+/// does not read holds up neither a signal nor the directory.
+async fn groups(
+    session: &Session,
+    signals: &mut Signals,
+    format: Format,
+    file: Option<&Path>,
+) -> Result<usize, Stop> {
+    let (sender, mut read) = mpsc::channel::<Vec<KnownGroup>>(2);
+    let reading = session
+        .operations
+        .each_group(move |some| sender.blocking_send(some).is_ok());
+    let (to_writer, pieces) = mpsc::channel::<Piece>(2);
+    let path = file.map(Path::to_owned);
+    let mut writing = tokio::task::spawn_blocking(move || match path {
+        Some(path) => to_file(&path, format, pieces),
+        None => to_output(format, pieces),
+    });
+    let forwarding = async {
+        while let Some(some) = read.recv().await {
+            if to_writer.send(Some(some)).await.is_err() {
+                // It says itself why it has ended.
+                read.close();
+                return;
+            }
+        }
+    };
+    let work = async {
+        let (done, ()) = tokio::join!(reading, forwarding);
+        done?;
+        drop(to_writer.send(None).await);
+        let written = (&mut writing).await;
+        let broke_off = |_| io::Error::other("the writing broke off");
+        let written = written.map_err(broke_off).and_then(|written| written);
+        written.map_err(|error| match file {
+            Some(path) => Stop::Usage(format!(
+                "nothing was written: {} {}",
+                path.display(),
+                private_files::explained(&error)
+            )),
+            None => Stop::Output(error),
+        })
+    };
+    let worked = tokio::select! {
+        biased;
+        () = signals.next() => None,
+        worked = work => Some(worked),
+    };
+    let stop = match worked {
+        Some(Ok(count)) => return Ok(count),
+        Some(Err(stop)) => stop,
+        None => Stop::Interrupted { in_flight: false },
+    };
+    drop(to_writer);
+    if !writing.is_finished() {
+        // Its half file is taken away meanwhile.
+        drop(tokio::time::timeout(PATIENCE, writing).await);
+    }
+    Err(stop)
+}
+
+/// Whole or not at all; what the file held before is replaced.
+fn to_file(path: &Path, format: Format, pieces: mpsc::Receiver<Piece>) -> io::Result<usize> {
+    let folder = folder(path);
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    let count = write(&mut BufWriter::new(&mut file), format, pieces, false)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    // The name is durable only with its folder.
+    File::open(folder)?.sync_all()?;
+    Ok(count)
+}
+
+/// A reader that has gone is no error.
+fn to_output(format: Format, pieces: mpsc::Receiver<Piece>) -> io::Result<usize> {
+    // A terminal must not act on what stands in a name.
+    let shown = io::stdout().is_terminal();
+    match write(&mut BufWriter::new(io::stdout()), format, pieces, shown) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),
+        written => written,
+    }
+}
+
+/// An error where the last piece did not come.
+fn write(
+    out: &mut impl Write,
+    format: Format,
+    mut pieces: mpsc::Receiver<Piece>,
+    shown: bool,
+) -> io::Result<usize> {
+    let head = format.head();
+    let head = if shown { head.replace('\r', "") } else { head };
+    out.write_all(head.as_bytes())?;
+    let mut count = 0;
+    loop {
+        let piece = pieces.blocking_recv();
+        let piece = piece.ok_or_else(|| io::Error::other("it was broken off"))?;
+        let Some(groups) = piece else { break };
+        for group in groups {
+            let text = exported_row(format, group, count == 0);
+            let text = if shown && format == Format::Csv {
+                format!("{}\n", visible(text.trim_end()))
+            } else {
+                text
+            };
+            out.write_all(text.as_bytes())?;
+            count += 1;
+        }
+    }
+    out.write_all(format.foot().as_bytes())?;
+    out.flush()?;
+    Ok(count)
+}

@@ -1,0 +1,120 @@
+//! Reads the token of every group that the service is known to have, into a file of their own. An alarm stops it, as do
+//! failures in a row.
+
+use std::{path::Path, time::Duration};
+
+use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
+use tokio::time::Instant;
+
+use crate::{
+    cli::{
+        commands::batch::tokens::TokenLines,
+        error::Stop,
+        output::{self, progress::Teller, token_file::is_output},
+        process::{exit::Exit, signals::Signals},
+        session::Session,
+    },
+    domain::group::UserGroupId,
+    operations::{
+        Done, Failure,
+        batch::{Control, Keep, Pace},
+    },
+};
+
+type Read = (UserGroupId, Result<Done, Failure>);
+
+pub(super) async fn read(
+    session: &Session,
+    signals: &mut Signals,
+    file: &Path,
+    pace: Pace,
+) -> Result<Exit, Stop> {
+    session.say_where();
+    let operations = &session.operations;
+    operations.ready().await?;
+    let lines = TokenLines::create(file, operations.directory().fingerprinter())?;
+    let groups = operations.list().await?.into_iter();
+    let (seen, unseen): (Vec<_>, Vec<_>) = groups.partition(|group| group.last_seen.is_some());
+    if !unseen.is_empty() {
+        output::alarm(&format!(
+            "! {} groups were never seen at the service and are left out: reading one could create it",
+            unseen.len()
+        ));
+    }
+    let mut ids = seen.into_iter().map(|group| group.id);
+    let all = ids.len();
+    let (mut kept, mut failed, mut in_a_row) = (0_usize, 0_usize, 0_usize);
+    let control = Control::default();
+    let teller = Teller::start(all);
+    let mut reads: FuturesUnordered<BoxFuture<'_, Read>> = FuturesUnordered::new();
+    let mut next_start = Instant::now();
+    let held = |wait: Duration| teller.held(wait);
+    let stopped = loop {
+        let wants = ids.len() > 0 && reads.len() < pace.concurrency.max(1);
+        if !wants && reads.is_empty() {
+            break None;
+        }
+        let (id, read) = tokio::select! {
+            biased;
+            () = signals.next() => break Some(Stop::Interrupted { in_flight: false }),
+            Some(read) = reads.next(), if !reads.is_empty() => read,
+            may = control.may_begin(next_start), if wants => {
+                if may && let Some(id) = ids.next() {
+                    next_start = pace.next_start();
+                    let control = &control;
+                    let read = async move {
+                        let read = operations.read_patiently(&id, control, held).await;
+                        (id, read)
+                    };
+                    reads.push(read.boxed());
+                }
+                continue;
+            }
+        };
+        let done = match read {
+            Ok(done) => done,
+            Err(failure) => {
+                failed += 1;
+                in_a_row += 1;
+                teller.alarm(format!("x \"{id}\": {failure}"));
+                let exit = Exit::of_failure(&failure);
+                if matches!(exit, Exit::Key | Exit::Guarded | Exit::Usage) {
+                    break Some(failure.into());
+                }
+                if in_a_row == pace.stop_after {
+                    teller.alarm(format!("! {in_a_row} failures in a row"));
+                    break None;
+                }
+                continue;
+            }
+        };
+        in_a_row = 0;
+        if let Some(alarm) = done.warnings.iter().find(|warning| warning.is_alarm()) {
+            break Some(Stop::Guarded(format!(
+                "\"{id}\": {alarm} Nothing further was read"
+            )));
+        }
+        if done.token.is_none() {
+            failed += 1;
+            teller.alarm(format!("x \"{id}\": its token did not come; read it again"));
+        } else if let Err(error) = lines.keep(&done) {
+            let place = file.display();
+            break Some(Stop::Usage(format!("cannot write {place}: {error}")));
+        } else {
+            kept += 1;
+        }
+        teller.counts(kept + failed, &format!("{kept} read, {failed} failed"));
+    };
+    drop(reads);
+    let place = file.display();
+    teller.say(match kept {
+        _ if is_output(file) => format!("{kept} of {all} tokens were read"),
+        0 => format!("0 of {all} tokens were read; {place} was not made"),
+        _ => format!("{kept} of {all} tokens are in {place}"),
+    });
+    let ended = teller.end(Exit::all(kept == all)).await;
+    match stopped {
+        Some(stop) => Err(stop),
+        None => ended,
+    }
+}

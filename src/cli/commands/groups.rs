@@ -1,0 +1,126 @@
+//! `list`, `show`, `get` and `history`: what is known, and one read.
+
+use super::mutations;
+use crate::{
+    cli::{
+        args::Get,
+        error::Stop,
+        output::{self, human, json},
+        process::exit::Exit,
+        session::Session,
+    },
+    domain::{group::UserGroupId, known::KnownGroup},
+    operations::Failure,
+};
+
+pub(in crate::cli) async fn list(session: &Session) -> Result<Exit, Stop> {
+    let groups = session.operations.list().await?;
+    if session.json {
+        if groups.is_empty() {
+            session.say_elsewhere().await?;
+        }
+        let groups: Vec<_> = groups.iter().map(json::Group::of).collect();
+        output::json(&groups)?;
+    } else if groups.is_empty() {
+        if !session.say_elsewhere().await? {
+            output::say(&format!(
+                "the directory knows no group of profile {} yet; read one with `groupdesk get ID --exists`, or make one with `groupdesk create ID`",
+                session.operations.profile().name
+            ));
+        }
+    } else {
+        let max_age = session.operations.profile().max_token_age;
+        output::result(&human::list(&groups, session.operations.now(), max_age))?;
+    }
+    Ok(Exit::Done)
+}
+
+pub(in crate::cli) async fn show(session: &Session, id: &UserGroupId) -> Result<Exit, Stop> {
+    let group = known_here(session, id).await?;
+    if session.json {
+        output::json(&json::Group::of(&group))?;
+    } else {
+        output::result(&human::group(&group, session.operations.now()))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// What the directory knows of the group, also where only a file told of it; refuses an id that it does not know at all.
+async fn known_here(session: &Session, id: &UserGroupId) -> Result<KnownGroup, Stop> {
+    let operations = &session.operations;
+    if let Some(group) = operations.show(id).await? {
+        return Ok(group);
+    }
+    let known = operations.known(id, mutations::assurance(false)).await;
+    if let Err(Failure::NotKnown { .. }) = &known {
+        session.say_elsewhere().await?;
+    }
+    Ok(known?.ok_or_else(|| Failure::NotKnown {
+        id: id.clone(),
+        near: Vec::new(),
+    })?)
+}
+
+pub(in crate::cli) async fn get(session: &Session, arguments: Get) -> Result<Exit, Stop> {
+    let Get {
+        id,
+        assurance: exists,
+        token,
+        ..
+    } = arguments;
+    let Some(id) = id else {
+        return Ok(Exit::Usage);
+    };
+    let assurance = mutations::assurance(exists.exists);
+    let known = session.operations.known(&id, assurance).await?;
+    if exists.exists {
+        // This read could create (hazard 1).
+        session.say_where();
+    }
+    let mut file = mutations::token_file(&token)?;
+    let read = Box::pin(session.operations.look_up(&id, assurance));
+    let done = mutations::reading(session, known.as_ref(), read).await?;
+    mutations::answer(session, &done, None, &token, file.as_mut())
+}
+
+/// Creates and updates whose end is open: the group is read again by whoever wants to know.
+pub(in crate::cli) async fn open_changes(
+    session: &Session,
+    id: Option<&UserGroupId>,
+) -> Result<Exit, Stop> {
+    let mut changes = session.operations.open_changes().await?;
+    changes.retain(|change| id.is_none_or(|id| change.user_group_id == *id));
+    if session.json {
+        output::json(&changes.iter().map(json::change).collect::<Vec<_>>())?;
+    } else if changes.is_empty() {
+        output::say("no create and no update is open");
+    } else {
+        output::result(&human::changes(&changes, session.operations.now()))?;
+    }
+    Ok(Exit::Done)
+}
+
+pub(in crate::cli) async fn history(
+    session: &Session,
+    id: Option<UserGroupId>,
+    limit: Option<usize>,
+) -> Result<Exit, Stop> {
+    let lines = session.operations.history(id.clone(), limit).await?;
+    if let Some(id) = id.filter(|_| lines.is_empty()) {
+        // Nobody is to take a mistyped id for a group that nothing was done to.
+        known_here(session, &id).await?;
+    }
+    if session.json {
+        if lines.is_empty() {
+            session.say_elsewhere().await?;
+        }
+        output::json(&lines.iter().map(json::entry).collect::<Vec<_>>())?;
+    } else if lines.is_empty() {
+        if !session.say_elsewhere().await? {
+            output::say("nothing has been done yet");
+        }
+    } else {
+        output::result(&human::history(&lines, session.operations.now()))?;
+    }
+    Ok(Exit::Done)
+}

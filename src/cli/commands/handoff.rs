@@ -1,0 +1,137 @@
+//! Handing new tokens off: right after a rotation, and again where it did not work or was broken off. It rotates nothing.
+
+use serde_json::{Value, json};
+
+use crate::{
+    cli::{
+        args::HandOff,
+        error::Stop,
+        output::{self, json},
+        process::exit::Exit,
+        session::Session,
+    },
+    domain::{handoff::HandOffState, text::visible},
+    operations::{Done, Guarded, HandedOff, JournalRow, RotationId},
+};
+
+pub(in crate::cli) async fn run(session: &Session, which: HandOff) -> Result<Exit, Stop> {
+    session.operations.permitted(Guarded::HandOff)?;
+    let (ids, elsewhere) = chosen(session, which).await?;
+    if !ids.is_empty() {
+        session.say_where();
+    } else if elsewhere.is_empty() {
+        output::say("nothing waits to be handed off");
+    }
+    let mut results = Vec::with_capacity(ids.len() + elsewhere.len());
+    for row in &elsewhere {
+        say_elsewhere(session, row);
+        results.push(json!({
+            "rotation": row.id.0,
+            "user_group_id": row.user_group_id.as_str(),
+            "due_in": row.profile,
+            "handoff": json::hand_off(&row.handoff),
+        }));
+    }
+    let mut all_done = true;
+    for id in ids {
+        let running = Box::pin(session.operations.hand_off_again(id));
+        let result = match session.in_flight.during(running).await {
+            Ok(handed) => {
+                say(&handed);
+                all_done &= handed.is_done();
+                of(&handed)
+            }
+            Err(failure) => {
+                output::alarm(&format!("x rotation {}: {failure}", id.0));
+                all_done = false;
+                json!({"rotation": id.0, "error": failure.to_string()})
+            }
+        };
+        results.push(result);
+    }
+    if session.json {
+        output::json(&results)?;
+    }
+    Ok(Exit::all(all_done))
+}
+
+/// The oldest first; those that are due in another profile apart.
+async fn chosen(
+    session: &Session,
+    which: HandOff,
+) -> Result<(Vec<RotationId>, Vec<JournalRow>), Stop> {
+    let operations = &session.operations;
+    if !which.ids.is_empty() {
+        let ids = which.ids.into_iter().map(RotationId);
+        return Ok((ids.collect(), Vec::new()));
+    }
+    let mut rows = Vec::new();
+    if which.pending || !which.failed {
+        rows.extend(operations.pending_hand_offs().await?);
+    }
+    if which.failed {
+        rows.extend(operations.hand_offs(HandOffState::Failed).await?);
+    }
+    rows.sort_unstable_by_key(|row| row.id);
+    let (here, elsewhere): (Vec<_>, Vec<_>) = rows
+        .into_iter()
+        .partition(|row| operations.is_begun_here(row));
+    Ok((here.into_iter().map(|row| row.id).collect(), elsewhere))
+}
+
+fn say_elsewhere(session: &Session, row: &JournalRow) {
+    let (id, profile) = (row.id.0, visible(&row.profile));
+    output::alarm(&format!(
+        "! due in {profile}: the new token of \"{}\"; not run here. There: groupdesk --profile {profile} rotations handoff; \
+         here: groupdesk --profile {} rotations handoff {id}",
+        row.user_group_id,
+        session.operations.profile().name
+    ));
+}
+
+/// Hands off what was just rotated, where the profile says how.
+pub(in crate::cli) async fn after(session: &Session, done: &Done) -> Option<HandedOff> {
+    let command = session.operations.profile().handoff.as_ref()?;
+    output::say(&format!("handing the new token to {command}"));
+    let running = Box::pin(session.operations.hand_off(done));
+    session.in_flight.during(running).await
+}
+
+/// One line for the person; a token that has not arrived cannot be overlooked.
+pub(in crate::cli) fn say(handed: &HandedOff) {
+    let HandedOff {
+        rotation,
+        user_group_id,
+        handoff,
+        ..
+    } = handed;
+    let exit = handoff
+        .exit
+        .map_or_else(String::new, |exit| format!(" (exit {exit})"));
+    let note = handoff
+        .note
+        .as_ref()
+        .map_or_else(String::new, |note| format!(": {note}"));
+    let again = format!(
+        "`groupdesk rotations handoff {}` hands it off again",
+        rotation.0
+    );
+    match handoff.state {
+        HandOffState::Done => output::say(&format!("\"{user_group_id}\" handed off{note}")),
+        HandOffState::None | HandOffState::Pending => output::alarm(&format!(
+            "x NOT HANDED OFF: the new token of \"{user_group_id}\" waits{note}; {again}"
+        )),
+        HandOffState::Failed => output::alarm(&format!(
+            "x HAND-OFF FAILED{exit}: the new token of \"{user_group_id}\" has not arrived{note}; {again}"
+        )),
+    }
+}
+
+fn of(handed: &HandedOff) -> Value {
+    json!({
+        "rotation": handed.rotation.0,
+        "user_group_id": handed.user_group_id.as_str(),
+        "fingerprint": handed.fingerprint.map(|fingerprint| fingerprint.to_string()),
+        "handoff": json::hand_off(&handed.handoff),
+    })
+}

@@ -1,0 +1,94 @@
+//! `help`: the help of a command, the JSON of the commands, and the exit codes.
+
+use std::io;
+
+use serde_json::json;
+
+use crate::cli::{
+    args::{Global, Help, command},
+    error::Stop,
+    output::{self, colour, contract, human},
+    process::exit::{self, Exit},
+};
+
+/// As alike as that, and a word is offered for a mistyped one.
+const ALIKE: f64 = 0.7;
+const JSON: &str = "json";
+const EXIT_CODES: &str = "exit-codes";
+
+pub(in crate::cli) fn run(global: &Global, help: &Help) -> Result<Exit, Stop> {
+    match help.words.as_slice() {
+        [topic, command @ ..] if topic == JSON => {
+            let unknown = || unknown(command, &command.join(" "));
+            if global.json {
+                output::json(&contract::object(command).ok_or_else(unknown)?)?;
+            } else {
+                let text = contract::text(command, human::terminal_width());
+                output::result(&text.ok_or_else(unknown)?)?;
+            }
+        }
+        [topic] if topic == EXIT_CODES => {
+            if global.json {
+                let codes = exit::CODES.iter();
+                let codes =
+                    codes.map(|(exit, meaning)| json!({"code": *exit as u8, "meaning": meaning}));
+                output::json(&codes.collect::<Vec<_>>())?;
+            } else {
+                let codes = exit::CODES.iter();
+                let lines = codes.map(|(exit, meaning)| format!("{:>3}  {meaning}", *exit as u8));
+                output::result(&lines.collect::<Vec<_>>().join("\n"))?;
+            }
+        }
+        words => of_command(global, words)?,
+    }
+    Ok(Exit::Done)
+}
+
+fn of_command(global: &Global, words: &[String]) -> Result<(), Stop> {
+    let mut root = command();
+    // Fills in the names and the usage of subcommands.
+    root.build();
+    let mut found = &mut root;
+    for word in words {
+        if found.find_subcommand(word).is_none() {
+            return Err(unknown(words, word));
+        }
+        found = found
+            .find_subcommand_mut(word)
+            .ok_or_else(|| unknown(words, word))?;
+    }
+    let text = found.render_help();
+    if global.json {
+        let name = [&["groupdesk".to_owned()], words].concat().join(" ");
+        return output::json(&json!({"command": name, "text": text.to_string()}));
+    }
+    output::result(&if colour::is_coloured(&io::stdout()) {
+        text.ansi().to_string()
+    } else {
+        text.to_string()
+    })
+}
+
+fn unknown(words: &[String], word: &str) -> Stop {
+    let mut names = vec![JSON.to_owned(), EXIT_CODES.to_owned()];
+    let root = command();
+    let mut here = Some(&root);
+    for above in words.iter().take_while(|above| *above != word) {
+        here = here.and_then(|here| here.find_subcommand(above));
+        names.clear();
+    }
+    names.extend(
+        here.into_iter()
+            .flat_map(clap::Command::get_subcommands)
+            .map(|below| below.get_name().to_owned()),
+    );
+    let alike = |name: &String| strsim::jaro_winkler(name, word);
+    let nearest = names.iter().max_by(|a, b| alike(a).total_cmp(&alike(b)));
+    let hint = nearest
+        .filter(|name| alike(name) > ALIKE)
+        .map_or_else(String::new, |name| format!(", did you mean \"{name}\"?"));
+    Stop::Usage(format!(
+        "there is no help for \"{}\"{hint}; `groupdesk --help` names the commands",
+        words.join(" ")
+    ))
+}

@@ -1,0 +1,213 @@
+//! `import`: rows of a file into the directory, with nothing sent; with `--create` and `--update` to the service too,
+//! after a confirmation, and going on where an earlier run of the same file was interrupted.
+
+pub(in crate::cli) mod checked;
+pub(in crate::cli) mod plan;
+pub(in crate::cli) mod send;
+mod tally;
+
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    api::inspect::escape_hidden,
+    cli::{
+        args::{Global, Import as Arguments},
+        error::Stop,
+        input::confirm::{self, Question},
+        output,
+        process::{exit::Exit, signals::Signals},
+        session::{InFlight, Session},
+    },
+    domain::known::{KnownGroup, Taken},
+    formats::Row,
+    operations::{Import, Sending},
+};
+use checked::{Checked, line, piece};
+use plan::Shown;
+use send::Job;
+
+pub(in crate::cli) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, Stop> {
+    let mut signals = Signals::new()?;
+    let session = Session::open(global, InFlight::default())?;
+    let sending = Sending {
+        create: arguments.create,
+        update: arguments.update,
+        only_differences: false,
+    };
+    let sends = sending.create || sending.update;
+    if sends {
+        // What is forbidden is said before a long file is read.
+        session.operations.sending_permitted(sending, 0)?;
+        if !arguments.mutation.dry_run {
+            confirm::can_be_asked(&session, arguments.mutation.yes)?;
+        }
+        session.say_where();
+    }
+    let prepared = async {
+        let sources = vec![arguments.file.clone()];
+        let Some(checked) = Checked::of(sources, session.json).await? else {
+            return Ok(Err(Exit::Usage));
+        };
+        if !sends {
+            let dry_run = arguments.mutation.dry_run;
+            return take_in(&session, &checked, dry_run).await.map(Err);
+        }
+        if arguments.mutation.dry_run {
+            let shown = plan::tell(&session, &checked, sending, arguments.refresh).await?;
+            plan::say_sum(&session, sending, shown.plan)?;
+            return Ok(Err(Exit::Done));
+        }
+        let digest = digest(&checked, sending);
+        let operations = &session.operations;
+        let mut import = operations.begin_import(digest).await?;
+        let is_again = arguments.again && !import.done.is_empty();
+        let done = if is_again { &[][..] } else { &import.done };
+        let left = checked.rows - done.len();
+        let permit = operations.sending_permitted(sending, left)?;
+        let mut shown = Shown::default();
+        if left > 0 {
+            operations.ready().await?;
+            if !done.is_empty() {
+                going_on(&import, checked.rows);
+            }
+            let refreshes = arguments.refresh;
+            shown = plan::check_screen(&session, &checked, sending, done, refreshes).await?;
+            let words = format!("import {left} in {}", operations.profile().name);
+            let what = "Each row is sent; no group can be deleted again.";
+            confirm::confirm(arguments.mutation.yes, what, Question::TypeWords(&words)).await?;
+        }
+        if is_again {
+            operations.end_import(import.id).await?;
+            import = operations.begin_import(digest).await?;
+        }
+        Ok(Ok((checked, import, permit, shown)))
+    };
+    let prepared: Result<_, Exit> = tokio::select! {
+        biased;
+        // Nothing is sent before this is over, and what was taken in may be taken in again.
+        () = signals.next() => return Err(Stop::Interrupted { in_flight: false }),
+        prepared = Box::pin(prepared) => prepared?,
+    };
+    let (checked, import, permit, shown) = match prepared {
+        Ok(ready) => ready,
+        Err(exit) => return Ok(exit),
+    };
+    let job = Job {
+        permit,
+        pace: arguments.speed.pace(),
+        import: Some(import),
+        bases: shown.bases,
+    };
+    send::run(&session, &mut signals, &checked, job).await
+}
+
+/// By which the journal of this file, and of what is asked for, is found again.
+fn digest(checked: &Checked, sending: Sending) -> [u8; 32] {
+    let asked = [u8::from(sending.create), u8::from(sending.update)];
+    let digest = Sha256::new().chain_update(asked);
+    digest.chain_update(checked.digest).finalize().into()
+}
+
+fn going_on(import: &Import, rows: usize) {
+    output::context(&format!(
+        "going on with the import begun {:.0} by {}: {} of {rows} rows are done; --again sends all",
+        import.started_at,
+        import.by,
+        import.done.len(),
+    ));
+}
+
+/// How many rows came to what.
+#[derive(Default)]
+struct Tally {
+    added: usize,
+    filled: usize,
+    kept: usize,
+    unchanged: usize,
+}
+
+impl Tally {
+    fn count(&mut self, taken: Taken) {
+        match taken {
+            Taken::Added => self.added += 1,
+            Taken::Filled => self.filled += 1,
+            Taken::Kept => self.kept += 1,
+            Taken::Unchanged => self.unchanged += 1,
+        }
+    }
+}
+
+/// Into the directory; nothing is sent.
+async fn take_in(session: &Session, checked: &Checked, dry_run: bool) -> Result<Exit, Stop> {
+    let operations = &session.operations;
+    let mut rows = checked.read()?;
+    let mut tally = Tally::default();
+    while let Some(next) = rows.recv().await {
+        let (numbers, rows): (Vec<_>, Vec<_>) = piece(next)?.into_iter().unzip();
+        let ids: Vec<_> = rows.iter().map(|row| row.id.clone()).collect();
+        operations.no_secret_in_rows(&rows).await?;
+        let taken = if dry_run {
+            let known = operations.show_some(ids.clone()).await?;
+            let known = rows.iter().zip(known);
+            known.map(|(row, known)| would_take(known, row)).collect()
+        } else {
+            operations.import(rows).await?
+        };
+        let mut lines = String::new();
+        for ((number, id), taken) in numbers.into_iter().zip(ids).zip(taken) {
+            tally.count(taken);
+            if session.json {
+                let line = json!({
+                    "row": number,
+                    "user_group_id": id.as_str(),
+                    "outcome": taken.as_str(),
+                });
+                lines.push_str(&escape_hidden(&format!("{line}\n")));
+            } else if taken == Taken::Kept {
+                output::say(&format!(
+                    "! row {number}: \"{id}\" differs from what the service is known to have; that stays"
+                ));
+            }
+        }
+        if !lines.is_empty() {
+            output::result(&lines)?;
+        }
+    }
+    say_tally(session, &tally, checked.rows, dry_run)?;
+    Ok(Exit::Done)
+}
+
+fn would_take(known: Option<KnownGroup>, row: &Row) -> Taken {
+    known.map_or(Taken::Added, |mut group| {
+        group.import(&row.said, jiff::Timestamp::UNIX_EPOCH, "")
+    })
+}
+
+fn say_tally(session: &Session, tally: &Tally, rows: usize, dry_run: bool) -> Result<(), Stop> {
+    let Tally {
+        added,
+        filled,
+        kept,
+        unchanged,
+    } = tally;
+    if session.json {
+        return line(&json!({
+            "rows": rows,
+            "added": added,
+            "filled": filled,
+            "kept": kept,
+            "unchanged": unchanged,
+            "dry_run": dry_run,
+        }));
+    }
+    let profile = &session.operations.profile().name;
+    let done = if dry_run { "would be" } else { "were" };
+    output::result(&format!(
+        "{rows} rows for the directory of {profile}; nothing was sent, and these {done}\n\
+         added      {added:>7}  ids that were not known here\n\
+         filled     {filled:>7}  gaps in what was known\n\
+         kept       {kept:>7}  what the service is known to have differs, and stays\n\
+         unchanged  {unchanged:>7}"
+    ))
+}

@@ -1,0 +1,213 @@
+//! Files of groups, every row checked before anything is done. They are copied to unnamed private files first, so that
+//! what is done is what was checked, also of a pipe.
+
+use std::{
+    fs::File,
+    io::{self, Read as _, Seek, Write},
+    path::{Path, PathBuf},
+};
+
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use crate::{
+    api::inspect::escape_hidden,
+    cli::{error::Stop, output},
+    domain::text::oddities,
+    formats::{Ids, Read, Reader, Row},
+};
+
+/// Bytes at a time.
+const PIECE: usize = 64 * 1024;
+/// Rows on their way from the file, in pieces of so many.
+const ROWS: usize = 500;
+/// How many odd ids are named.
+const ODD: usize = 20;
+
+/// Rows in order, with their numbers.
+pub(in crate::cli) type Rows = mpsc::Receiver<io::Result<Vec<(usize, Row)>>>;
+
+/// Files without a wrong row.
+pub(in crate::cli) struct Checked {
+    files: Vec<File>,
+    pub(in crate::cli) rows: usize,
+    pub(in crate::cli) digest: [u8; 32],
+    pub(in crate::cli) ids: Ids,
+}
+
+impl Checked {
+    /// Reads all of it; `None` where rows are wrong, and every one of them was named. It may wait for standard input.
+    pub(in crate::cli) async fn of(
+        sources: Vec<PathBuf>,
+        json: bool,
+    ) -> Result<Option<Self>, Stop> {
+        let checking = tokio::task::spawn_blocking(move || check(&sources, json));
+        let broke_off = |_| Stop::Usage("the reading broke off; nothing was done".into());
+        checking.await.map_err(broke_off)?
+    }
+
+    /// The rows once more, from the first.
+    pub(in crate::cli) fn read(&self) -> Result<Rows, Stop> {
+        let files = self.files.iter().map(File::try_clone);
+        let files = files.collect::<io::Result<Vec<_>>>();
+        let files = files.map_err(|error| unreadable(&error))?;
+        let (sender, rows) = mpsc::channel(1);
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = send(files, &sender) {
+                // Nobody may be interested any more.
+                drop(sender.blocking_send(Err(error)));
+            }
+        });
+        Ok(rows)
+    }
+}
+
+/// The rows of a piece that came.
+pub(in crate::cli) fn piece(
+    piece: io::Result<Vec<(usize, Row)>>,
+) -> Result<Vec<(usize, Row)>, Stop> {
+    piece.map_err(|error| unreadable(&error))
+}
+
+fn unreadable(error: &io::Error) -> Stop {
+    Stop::Usage(format!("the copy of the file cannot be read: {error}"))
+}
+
+fn send(files: Vec<File>, sender: &mpsc::Sender<io::Result<Vec<(usize, Row)>>>) -> io::Result<()> {
+    let mut reader = Reader::default();
+    let mut rows = Vec::new();
+    let mut wrong = None;
+    for mut file in files {
+        file.rewind()?;
+        let mut bytes = vec![0; PIECE];
+        loop {
+            let count = file.read(&mut bytes)?;
+            let mut out = |read: Read| match read.row {
+                Ok(row) => rows.push((read.number, row)),
+                Err(why) => wrong = Some(why),
+            };
+            let done = match count {
+                0 => reader.end(&mut out),
+                count => reader.push(&bytes[..count], &mut out),
+            };
+            done.map_err(io::Error::other)?;
+            if let Some(why) = wrong.take() {
+                return Err(io::Error::other(why));
+            }
+            if rows.len() >= ROWS && sender.blocking_send(Ok(std::mem::take(&mut rows))).is_err() {
+                return Ok(());
+            }
+            if count == 0 {
+                break;
+            }
+        }
+    }
+    // Nobody may be interested any more.
+    drop(sender.blocking_send(Ok(rows)));
+    Ok(())
+}
+
+fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, Stop> {
+    let mut reader = Reader::default();
+    let mut files = Vec::new();
+    let (mut bad, mut odd) = (0_usize, 0_usize);
+    for source in sources {
+        let name = match source.to_str() {
+            Some("-") => "standard input".to_owned(),
+            _ => source.display().to_string(),
+        };
+        let failed = |why: String| Stop::Usage(format!("{name}: {why}; nothing was done"));
+        let prefix = if sources.len() > 1 {
+            format!("{name}, ")
+        } else {
+            String::new()
+        };
+        let mut told = Ok(());
+        let mut out = |read: Read| {
+            let place = || format!("{prefix}row {}, line {}", read.number, read.line);
+            match read.row {
+                Ok(row) => {
+                    let mut say = |what: &str| {
+                        odd += 1;
+                        if odd <= ODD {
+                            output::context(&format!("! {}: {what}", place()));
+                        }
+                    };
+                    for oddity in oddities(row.id.as_str()) {
+                        let (at, what) = (oddity.position, oddity.what);
+                        say(&format!("character {at} of the id: {what}"));
+                    }
+                    if let Some(twin) = read.twin {
+                        say(&format!(
+                            "the id \"{}\" looks like that of row {twin}",
+                            row.id
+                        ));
+                    }
+                }
+                Err(why) => {
+                    bad += 1;
+                    output::alarm(&format!("x {}: {why}", place()));
+                    if json && told.is_ok() {
+                        told = line(&json!({
+                            "file": name,
+                            "row": read.number,
+                            "line": read.line,
+                            "error": why,
+                        }));
+                    }
+                }
+            }
+        };
+        let file = copy(source, &mut reader, &mut out).map_err(failed)?;
+        told?;
+        files.push(file);
+    }
+    if odd > ODD {
+        output::context(&format!("! and {} more such warnings", odd - ODD));
+    }
+    let rows = reader.rows();
+    if bad > 0 {
+        let error = format!("{bad} of {rows} rows are wrong; nothing was done");
+        output::alarm(&format!("error: {error}"));
+        if json {
+            line(&json!({"rows": rows, "bad": bad, "error": error}))?;
+        }
+        return Ok(None);
+    }
+    Ok(Some(Checked {
+        files,
+        rows,
+        digest: reader.digest(),
+        ids: reader.into_ids(),
+    }))
+}
+
+fn copy(source: &Path, reader: &mut Reader, out: &mut impl FnMut(Read)) -> Result<File, String> {
+    let said = |error: io::Error| error.to_string();
+    let mut from: Box<dyn io::Read> = if source == Path::new("-") {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(File::open(source).map_err(said)?)
+    };
+    let mut copy = tempfile::tempfile()
+        .map_err(|error| format!("cannot be copied to a temporary file ({error}); set TMPDIR"))?;
+    let mut bytes = vec![0; PIECE];
+    loop {
+        let count = match from.read(&mut bytes) {
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error.to_string()),
+        };
+        if count == 0 {
+            reader.end(out)?;
+            return Ok(copy);
+        }
+        reader.push(&bytes[..count], out)?;
+        copy.write_all(&bytes[..count]).map_err(said)?;
+    }
+}
+
+/// One JSON object on one line of the result.
+pub(in crate::cli) fn line(value: &serde_json::Value) -> Result<(), Stop> {
+    output::result(&escape_hidden(&value.to_string()))
+}

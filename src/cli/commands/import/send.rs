@@ -1,0 +1,159 @@
+//! Sends rows, so many at the same time, and tells how each ended. A signal stops what is not begun; what is in flight is
+//! finished. Alarms, a refused key, and three failures in a row stop it too.
+
+use std::{
+    collections::{HashMap, HashSet, VecDeque},
+    time::Duration,
+};
+
+use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
+use tokio::time::Instant;
+
+use super::{
+    checked::{Checked, Rows, piece},
+    tally::{Run, line_of},
+};
+use crate::{
+    cli::{
+        error::Stop,
+        output::progress::Teller,
+        process::{
+            exit::Exit,
+            graceful_shutdown::{Asked, Finishing},
+            signals::Signals,
+        },
+        session::Session,
+    },
+    domain::{change::Wanted, group::UserGroupId},
+    formats::Row,
+    operations::{
+        Import, Permit, RowEnd,
+        batch::{Control, Pace},
+    },
+};
+
+pub(in crate::cli) struct Job {
+    pub(in crate::cli) permit: Permit,
+    pub(in crate::cli) pace: Pace,
+    /// The journal, where there is one.
+    pub(in crate::cli) import: Option<Import>,
+    /// What the rows that update a group begin with, as the plan showed them.
+    pub(in crate::cli) bases: HashMap<usize, Wanted>,
+}
+
+type Ended = (usize, UserGroupId, RowEnd);
+
+/// What is not begun yet.
+struct Queue {
+    rows: Rows,
+    waiting: VecDeque<(usize, Row)>,
+    /// The file was read to its end.
+    is_all: bool,
+    /// Rows that an earlier run has done.
+    done: HashSet<usize>,
+}
+
+impl Queue {
+    /// The next rows of the file; `None` at its end.
+    fn take(&mut self, next: Option<std::io::Result<Vec<(usize, Row)>>>) -> Result<usize, Stop> {
+        let Some(next) = next else {
+            self.is_all = true;
+            return Ok(0);
+        };
+        let rows = piece(next)?;
+        let all = rows.len();
+        let done = &self.done;
+        let left = rows
+            .into_iter()
+            .filter(|(number, _)| !done.contains(number));
+        let before = self.waiting.len();
+        self.waiting.extend(left);
+        Ok(all - (self.waiting.len() - before))
+    }
+}
+
+pub(in crate::cli) async fn run(
+    session: &Session,
+    signals: &mut Signals,
+    checked: &Checked,
+    job: Job,
+) -> Result<Exit, Stop> {
+    let import = job.import.as_ref().map(|import| import.id);
+    let mut queue = Queue {
+        rows: checked.read()?,
+        waiting: VecDeque::new(),
+        is_all: false,
+        done: job
+            .import
+            .iter()
+            .flat_map(|import| import.done.iter().copied())
+            .collect(),
+    };
+    let control = Control::default();
+    let teller = Teller::start(checked.rows);
+    let held = |wait: Duration| teller.held(wait);
+    let mut flying: FuturesUnordered<BoxFuture<'_, Ended>> = FuturesUnordered::new();
+    let mut run = Run::new(job.pace.stop_after);
+    let mut next_start = Instant::now();
+    let mut finishing = Finishing::of(signals);
+    let left_at_once = loop {
+        let is_stopped = run.stopped.is_some();
+        let has_room = flying.len() < job.pace.concurrency.max(1);
+        let wants = !is_stopped && has_room && !queue.waiting.is_empty();
+        let reads = !is_stopped && queue.waiting.is_empty() && !queue.is_all;
+        if flying.is_empty() && !wants && !reads {
+            break false;
+        }
+        tokio::select! {
+            biased;
+            Some((number, id, end)) = flying.next(), if !flying.is_empty() => {
+                run.ended(number, &end);
+                if let Some(line) = line_of(session.json, number, &id, &end) {
+                    teller.result(line);
+                }
+                teller.counts(run.counts.ended(), &run.counts.words());
+                if run.stopped.is_some() {
+                    // Those who wait for a busy service have changed nothing.
+                    control.stop();
+                }
+            }
+            asked = finishing.asked(&control, &teller) => {
+                if asked == Asked::ToLeave {
+                    break true;
+                }
+                run.interrupt();
+            }
+            next = queue.rows.recv(), if reads => run.counts.done_before += queue.take(next)?,
+            may = control.may_begin(next_start), if wants => {
+                if may && let Some((number, row)) = queue.waiting.pop_front() {
+                    next_start = job.pace.next_start();
+                    let place = import.map(|import| (import, number));
+                    let (permit, control) = (&job.permit, &control);
+                    let base = job.bases.get(&number);
+                    let sent = async move {
+                        let operations = &session.operations;
+                        let end = operations.send_row(permit, place, &row, base, control, held).await;
+                        (number, row.id, end)
+                    };
+                    flying.push(sent.boxed());
+                }
+            }
+        }
+    };
+    if left_at_once {
+        drop(flying);
+        teller.alarm("what was in flight is unknown; the same command again goes on".into());
+        let _ = teller.end(Exit::Interrupted).await;
+        return Err(Stop::Interrupted { in_flight: true });
+    }
+    drop(flying);
+    run.end(checked.rows);
+    if let Some(import) = import
+        && run.is_complete(checked.rows)
+        && let Err(error) = session.operations.end_import(import).await
+    {
+        teller.alarm(format!("! {error}; the same file again would send nothing"));
+    }
+    run.say_sum(session.json, &teller, checked.rows);
+    teller.end(run.exit(checked.rows)).await
+}

@@ -1,0 +1,251 @@
+//! How the rows that were sent ended: counted, told, summed up, and the exit code of it all.
+
+use std::fmt::Write;
+
+use serde_json::json;
+
+use crate::{
+    api::inspect::escape_hidden,
+    cli::{output::progress::Teller, process::exit::Exit},
+    domain::{group::UserGroupId, text::visible},
+    operations::RowEnd,
+};
+
+/// How many rows came to what; with `done_before` and those not started they are all.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    created: usize,
+    existed: usize,
+    updated: usize,
+    /// Read in this run.
+    unchanged: usize,
+    /// As wanted by what is known; nobody read it now.
+    as_known: usize,
+    failed: usize,
+    unknown: usize,
+    pub(super) done_before: usize,
+}
+
+impl Counts {
+    fn count(&mut self, end: &RowEnd) {
+        let place = match (end, end.outcome()) {
+            (RowEnd::NotStarted, _) => return,
+            _ if end.is_unknown() => &mut self.unknown,
+            (RowEnd::Done { .. }, "created") => &mut self.created,
+            (RowEnd::Done { .. }, "existed") => &mut self.existed,
+            (RowEnd::Done { .. }, "updated") => &mut self.updated,
+            (RowEnd::Done { read_at: None, .. }, "unchanged") => &mut self.as_known,
+            (RowEnd::Done { .. }, "unchanged") => &mut self.unchanged,
+            _ => &mut self.failed,
+        };
+        *place += 1;
+    }
+
+    pub(super) fn done(&self) -> usize {
+        self.created
+            + self.existed
+            + self.updated
+            + self.unchanged
+            + self.as_known
+            + self.done_before
+    }
+
+    pub(super) fn ended(&self) -> usize {
+        self.done() + self.failed + self.unknown
+    }
+
+    fn parts(&self) -> [(&'static str, usize); 7] {
+        [
+            ("created", self.created),
+            ("existed", self.existed),
+            ("updated", self.updated),
+            ("unchanged", self.unchanged + self.as_known),
+            ("failed", self.failed),
+            ("unknown", self.unknown),
+            ("done_before", self.done_before),
+        ]
+    }
+
+    /// For people: what was not read is not called unchanged.
+    fn told(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        let unchanged = ("unchanged", self.unchanged);
+        let as_known = ("as last known", self.as_known);
+        let parts = self.parts().into_iter();
+        parts
+            .filter(|(name, _)| *name != "unchanged")
+            .chain([unchanged, as_known])
+    }
+
+    /// Those that are not zero.
+    pub(super) fn words(&self) -> String {
+        words(self.told())
+    }
+}
+
+fn words(parts: impl IntoIterator<Item = (&'static str, usize)>) -> String {
+    let parts = parts.into_iter().filter(|(_, count)| *count > 0);
+    let parts: Vec<_> = parts
+        .map(|(name, count)| format!("{count} {}", name.replace('_', " ")))
+        .collect();
+    parts.join(", ")
+}
+
+const INTERRUPTED: &str = "interrupted";
+
+/// A run as far as it came.
+#[derive(Debug, Default)]
+pub(super) struct Run {
+    pub(super) counts: Counts,
+    /// Failures after which the next would fail too; 0 never stops.
+    stop_after: usize,
+    in_a_row: usize,
+    pub(super) stopped: Option<String>,
+    interrupted: bool,
+    alarmed: bool,
+    first_failure: Option<Exit>,
+}
+
+impl Run {
+    pub(super) fn new(stop_after: usize) -> Self {
+        Self {
+            stop_after,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn interrupt(&mut self) {
+        self.interrupted = true;
+        self.stopped.get_or_insert_with(|| INTERRUPTED.into());
+    }
+
+    pub(super) fn ended(&mut self, number: usize, end: &RowEnd) {
+        self.counts.count(end);
+        let failure = match end {
+            RowEnd::Done { .. } => end.is_alarm().then_some(Exit::Guarded),
+            // They say nothing of the next row.
+            RowEnd::NotStarted => return,
+            RowEnd::NotThere => {
+                self.first_failure.get_or_insert(Exit::Guarded);
+                return;
+            }
+            // It says nothing of the next row, and the plan was done only in part.
+            RowEnd::Failed(_) if end.is_changed_since() => {
+                self.first_failure.get_or_insert(Exit::Partly);
+                return;
+            }
+            RowEnd::Failed(failure) => Some(Exit::of_failure(failure)),
+        };
+        self.in_a_row = failure.map_or(0, |_| self.in_a_row + 1);
+        if end.is_alarm() {
+            self.alarmed = true;
+            self.stopped.get_or_insert_with(|| {
+                format!("stopped at row {number}: the next could fail the same")
+            });
+        } else if self.in_a_row >= self.stop_after && self.stop_after > 0 {
+            let in_a_row = self.stop_after;
+            self.stopped
+                .get_or_insert_with(|| format!("{in_a_row} failures in a row"));
+        }
+        self.first_failure = self.first_failure.or(failure);
+    }
+
+    fn not_started(&self, rows: usize) -> usize {
+        rows - self.counts.ended()
+    }
+
+    /// Every row is written down as done; one that ended with an alarm is not.
+    pub(super) fn is_complete(&self, rows: usize) -> bool {
+        self.counts.done() == rows && !self.alarmed
+    }
+
+    /// Nothing is begun any more. An interrupt that came too late to leave anything out was none.
+    pub(super) fn end(&mut self, rows: usize) {
+        if self.interrupted && self.not_started(rows) == 0 {
+            self.interrupted = false;
+            self.stopped.take_if(|stopped| stopped == INTERRUPTED);
+        }
+    }
+
+    pub(super) fn say_sum(&self, as_json: bool, teller: &Teller, rows: usize) {
+        let not_started = self.not_started(rows);
+        if !self.is_complete(rows) {
+            teller.say(
+                "the same command again goes on with what is not done; nothing that is done is sent twice".into(),
+            );
+        }
+        let not_started = [("not_started", not_started)];
+        if as_json {
+            let mut value = json!({"rows": rows});
+            for (name, count) in self.counts.parts().into_iter().chain(not_started) {
+                value[name] = count.into();
+            }
+            value["stopped"] = json!(self.stopped);
+            teller.result(escape_hidden(&value.to_string()));
+            return;
+        }
+        if let Some(stopped) = &self.stopped {
+            teller.alarm(format!("! {stopped}"));
+        }
+        let words = words(self.counts.told().chain(not_started));
+        let comma = if words.is_empty() { "" } else { "; " };
+        teller.result(format!("{words}{comma}{rows} rows"));
+    }
+
+    pub(super) fn exit(&self, rows: usize) -> Exit {
+        match self.first_failure {
+            _ if self.counts.unknown > 0 => Exit::Unknown,
+            _ if self.interrupted => Exit::Interrupted,
+            Some(first) if self.counts.done() == 0 => first,
+            Some(_) => Exit::Partly,
+            None if self.not_started(rows) > 0 => Exit::Partly,
+            None => Exit::Done,
+        }
+    }
+}
+
+/// What is told of one row; `None` where that is nothing.
+pub(super) fn line_of(
+    as_json: bool,
+    number: usize,
+    id: &UserGroupId,
+    end: &RowEnd,
+) -> Option<String> {
+    let (note, warnings): (Option<String>, Vec<String>) = match end {
+        RowEnd::Done { warnings, .. } => (None, warnings.iter().map(ToString::to_string).collect()),
+        RowEnd::NotThere => (
+            Some("the service is not known to have it; nothing was sent; --create makes it".into()),
+            Vec::new(),
+        ),
+        RowEnd::NotStarted => return None,
+        RowEnd::Failed(failure) => (Some(failure.to_string()), Vec::new()),
+    };
+    if as_json {
+        let value = json!({
+            "row": number,
+            "user_group_id": id.as_str(),
+            "outcome": if end.is_unknown() { "unknown" } else { end.outcome() },
+            "note": note,
+            "warnings": warnings,
+            "read_at": match end {
+                RowEnd::Done { read_at, .. } => read_at.map(|at| at.to_string()),
+                RowEnd::NotThere | RowEnd::NotStarted | RowEnd::Failed(_) => None,
+            },
+        });
+        return Some(escape_hidden(&value.to_string()));
+    }
+    if warnings.is_empty() && end.outcome() == "unchanged" {
+        return None;
+    }
+    let mut text = format!(
+        "{} {}",
+        visible(id.as_str()),
+        end.outcome().replace('_', " ")
+    );
+    if let Some(note) = &note {
+        write!(text, "\n  x {}", visible(note)).expect("a String takes it");
+    }
+    for warning in &warnings {
+        write!(text, "\n  ! {}", visible(warning)).expect("a String takes it");
+    }
+    Some(text)
+}

@@ -1,0 +1,88 @@
+//! `groupdesk serve keys`: makes, lists and revokes API keys. A key is printed once, when it is made.
+
+use std::path::Path;
+
+use secrecy::ExposeSecret;
+use serde_json::{Value, json};
+
+use crate::{
+    cli::{
+        args::{Global, Keys},
+        error::Stop,
+        output::{self, human},
+        process::exit::Exit,
+    },
+    domain::text::visible,
+    service::{keys::KeyInfo, store::Store},
+};
+
+pub(in crate::cli) fn run(command: Keys, database: &Path, global: &Global) -> Result<Exit, Stop> {
+    let store = Store::open(database).map_err(|error| Stop::of_store(database, error))?;
+    match command {
+        Keys::Create { environment, tag } => {
+            let (info, key) = store.create_key(&environment, tag.as_deref(), global.read_only)?;
+            output::say(&format!(
+                "API key {} of environment {}; it is shown this once. Keep it in a file with mode 600 and name that as \
+                 api_key = {{ file = \"...\" }} of a profile",
+                info.id,
+                visible(&info.environment)
+            ));
+            if global.json {
+                let mut object = object(&info);
+                object["key"] = key.expose_secret().into();
+                output::json(&object)?;
+            } else {
+                output::result(key.expose_secret())?;
+            }
+        }
+        Keys::List => {
+            let keys = store.list_keys()?;
+            if global.json {
+                output::json(&keys.iter().map(object).collect::<Vec<_>>())?;
+            } else if keys.is_empty() {
+                output::say("there is no API key yet");
+            } else {
+                output::result(&list(&keys))?;
+            }
+        }
+        Keys::Revoke { id } => {
+            let info = store.revoke_key(id)?;
+            if global.json {
+                output::json(&object(&info))?;
+            } else {
+                output::result(&format!(
+                    "revoked API key {id} of environment {}",
+                    visible(&info.environment)
+                ))?;
+            }
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn object(info: &KeyInfo) -> Value {
+    json!({
+        "id": info.id,
+        "environment": info.environment,
+        "tag": info.tag,
+        "read_only": info.read_only,
+        "created_at": info.created_at.to_string(),
+        "revoked_at": info.revoked_at.map(|at| at.to_string()),
+    })
+}
+
+fn list(keys: &[KeyInfo]) -> String {
+    let lines = keys.iter().map(|key| {
+        let second = |at: jiff::Timestamp| at.strftime("%Y-%m-%d %H:%M:%SZ").to_string();
+        [
+            key.id.to_string(),
+            visible(&key.environment).into_owned(),
+            key.tag.clone().unwrap_or_default(),
+            if key.read_only { "read" } else { "read, write" }.to_owned(),
+            second(key.created_at),
+            key.revoked_at.map(second).unwrap_or_default(),
+        ]
+    });
+    let header = ["ID", "ENVIRONMENT", "TAG", "MAY", "CREATED", "REVOKED"];
+    human::rows(header, &lines.collect::<Vec<_>>(), None)
+}

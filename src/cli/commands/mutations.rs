@@ -1,0 +1,114 @@
+//! `create`, `update` and `rotate`: look, show what will happen, ask, send once, say what came of it.
+
+mod create;
+mod rotate;
+mod update;
+
+pub(in crate::cli) use {
+    create::create,
+    rotate::{rotate, rotate_pasted},
+    update::update,
+};
+
+use super::handoff;
+use crate::{
+    cli::{
+        args::TokenArgs,
+        error::Stop,
+        output::{
+            self, human,
+            json::{self, Rotation},
+            token_file::TokenFile,
+        },
+        process::exit::Exit,
+        session::Session,
+    },
+    domain::known::KnownGroup,
+    operations::{Assurance, Done},
+};
+
+/// What may be said of an id that the directory does not know.
+pub(in crate::cli) fn assurance(exists: bool) -> Assurance {
+    if exists {
+        Assurance::Exists
+    } else {
+        Assurance::KnownOnly
+    }
+}
+
+/// Runs a read. One that may create (hazard 1) is waited for like a change; a mere read is left at once.
+pub(in crate::cli) async fn reading<T>(
+    session: &Session,
+    known: Option<&KnownGroup>,
+    read: impl Future<Output = T>,
+) -> T {
+    if known.is_some_and(|group| group.last_seen.is_some()) {
+        read.await
+    } else {
+        session.in_flight.during(read).await
+    }
+}
+
+/// Makes the file of `--token-out`, before anything is sent.
+pub(in crate::cli) fn token_file(token: &TokenArgs) -> Result<Option<TokenFile>, Stop> {
+    token
+        .token_out
+        .as_deref()
+        .map(TokenFile::create)
+        .transpose()
+}
+
+/// Puts the token where it was asked for, then prints the answer.
+pub(in crate::cli) fn answer(
+    session: &Session,
+    done: &Done,
+    rotation: Option<Rotation<'_>>,
+    token: &TokenArgs,
+    file: Option<&mut TokenFile>,
+) -> Result<Exit, Stop> {
+    let goes_to_file = file.as_ref().is_some_and(|file| file.is_file());
+    let goes_out = file.is_some() && !goes_to_file;
+    let unwritten = write_token(done, file).err();
+    let revealed = done.token.as_ref().filter(|_| token.reveal);
+    human::say_warnings(done);
+    if session.json {
+        output::json(&json::Answered::of(done, rotation, revealed))?;
+    } else {
+        let is_rotation = rotation.is_some();
+        human::answered(done, is_rotation, revealed, session.operations.now())?;
+    }
+    if let Some(unwritten) = &unwritten {
+        output::alarm(&format!("x {unwritten}"));
+    } else if goes_to_file && done.token.is_some() {
+        output::say("the token is in the file");
+    } else if rotation.is_some() && !token.reveal && !goes_out {
+        output::say(&format!(
+            "the token is not printed; `groupdesk get {} --token-out FILE` writes it to a file",
+            done.group.id
+        ));
+    }
+    let handed = rotation.and_then(|rotation| rotation.handed);
+    if let Some(handed) = handed {
+        handoff::say(handed);
+    }
+    // What was asked for is done; where its token should have gone is another matter.
+    let in_part = unwritten.is_some() || handed.is_some_and(|handed| !handed.is_done());
+    Ok(match Exit::of_done(done) {
+        Exit::Done if in_part => Exit::Partly,
+        exit => exit,
+    })
+}
+
+fn write_token(done: &Done, file: Option<&mut TokenFile>) -> Result<(), Stop> {
+    let (Some(file), Some(token)) = (file, &done.token) else {
+        return Ok(());
+    };
+    file.write(token).map_err(|error| {
+        Stop::Usage(format!(
+            "{}, but the token was not written: {} {error}; read it again with `groupdesk get {} --token-out FILE`",
+            done.ending.as_str(),
+            file.place(),
+            done.group.id
+        ))
+    })
+}

@@ -1,0 +1,86 @@
+//! `create`: what is odd about the id, what will be sent, and a get-or-create with it.
+
+use super::{answer, token_file};
+use crate::{
+    api::inspect::Method,
+    cli::{
+        args::Create,
+        error::Stop,
+        input::{
+            confirm::{self, Asking},
+            fields::Edits,
+        },
+        output::{self, review},
+        process::exit::Exit,
+        session::Session,
+    },
+    config::guard::Level,
+    domain::{
+        change::{Change, Wanted},
+        group::UserGroupId,
+        text::oddities,
+    },
+    operations::Guarded,
+    search::suggest::near,
+};
+
+/// How many similar ids are named.
+const NEAR: usize = 5;
+
+pub(in crate::cli) async fn create(session: &Session, arguments: Create) -> Result<Exit, Stop> {
+    let Create {
+        id,
+        fields,
+        mutation,
+        token,
+    } = arguments;
+    session.operations.permitted(Guarded::Create)?;
+    if !mutation.dry_run {
+        confirm::can_be_asked(session, mutation.yes)?;
+    }
+    session.say_where();
+    let edits = Edits::read(fields, Vec::new(), Vec::new()).await?;
+    let wanted = edits.apply(&Wanted::default())?;
+    let change = Change::between(&Wanted::default(), &wanted);
+    say_what_is_odd(session, &id).await?;
+    if mutation.dry_run {
+        review::dry_run(session, Method::Get, &id, &wanted, &change)?;
+        return Ok(Exit::Done);
+    }
+    let mut file = token_file(&token)?;
+    if !mutation.yes {
+        output::context(&review::lines(&change, true));
+    }
+    let question = format!("Create \"{id}\"? It cannot be deleted again.");
+    let asking = Asking::about(session, Guarded::Create, &id, Level::Key);
+    confirm::confirm(mutation.yes, &question, asking.question(&id)).await?;
+    let created = session
+        .in_flight
+        .during(Box::pin(session.operations.create(&id, &wanted)))
+        .await;
+    let done = created.map_err(Stop::of_mutation)?;
+    answer(session, &done, None, &token, file.as_mut())
+}
+
+/// Hazard 1: an id that was mistyped makes a group for ever.
+async fn say_what_is_odd(session: &Session, id: &UserGroupId) -> Result<(), Stop> {
+    for oddity in oddities(id.as_str()) {
+        output::context(&format!(
+            "! character {} of the id: {}",
+            oddity.position, oddity.what
+        ));
+    }
+    if session.operations.show(id).await?.is_some() {
+        output::context(&format!(
+            "! \"{id}\" is known here already; the service returns a group that exists unchanged"
+        ));
+        return Ok(());
+    }
+    let groups = session.operations.list().await?;
+    let near = near(id.as_str(), groups.iter().map(|group| &group.id), NEAR);
+    if !near.is_empty() {
+        let near: Vec<_> = near.iter().map(|id| format!("\"{id}\"")).collect();
+        output::context(&format!("! known ids like it: {}", near.join(", ")));
+    }
+    Ok(())
+}

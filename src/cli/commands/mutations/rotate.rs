@@ -1,0 +1,164 @@
+//! `rotate`: asks, rotates once, puts the new token where it was asked for, and confirms it by reading it back.
+
+use super::{answer, assurance, token_file, write_token};
+use crate::{
+    cli::{
+        args::Rotate,
+        commands::{handoff, whose},
+        error::Stop,
+        input::confirm::{self, Asking},
+        output::{self, json::Rotation},
+        process::exit::Exit,
+        session::Session,
+    },
+    config::guard::Level,
+    domain::{group::UserGroupId, history::Ending, token::Fingerprint},
+    operations::{Guarded, Whose},
+};
+
+/// The group that has a pasted token (docs/design/rotation.md: the fingerprint is looked up first, then the id is asked
+/// for, then there is a plain warning). The token itself is forgotten before anything is sent.
+pub(in crate::cli) async fn rotate_pasted(
+    session: &Session,
+    arguments: Rotate,
+) -> Result<Exit, Stop> {
+    let pasted = whose::ask(session.no_input).await?;
+    let directory = session.operations.directory();
+    let (seen, mut owners) = match Whose::of(directory, &pasted).await? {
+        Whose::Answered(mut answered) if answered.len() == 1 => {
+            let answer = answered.remove(0);
+            (answer.fingerprint, answer.owners)
+        }
+        Whose::Answered(_) => {
+            return Err(Stop::Guarded(
+                "more than one token came on standard input; give the one that is meant. Nothing was sent"
+                    .into(),
+            ));
+        }
+        // The service may make tokens of another shape.
+        Whose::NotAToken { .. } => (directory.fingerprinter().of(&pasted), Vec::new()),
+    };
+    drop(pasted);
+    owners.retain(|owner| owner.profile == session.operations.profile().name);
+    let current = owners.iter().find(|owner| owner.current);
+    let id = match (arguments.ids.as_slice(), current) {
+        ([], Some(owner)) => owner.user_group_id.clone(),
+        ([id], Some(owner)) if *id == owner.user_group_id => id.clone(),
+        (_, Some(owner)) => {
+            return Err(Stop::Guarded(format!(
+                "that token is the one of \"{}\"; nothing was sent",
+                owner.user_group_id
+            )));
+        }
+        (_, None) if !owners.is_empty() => {
+            return Err(Stop::Guarded(format!(
+                "that token was one of \"{}\" and has been replaced since; nothing was sent",
+                owners[0].user_group_id
+            )));
+        }
+        ([id], None) => {
+            output::context(&format!(
+                "! this desk has never seen that token; it is rotated only if the service says that it is the one of \"{id}\""
+            ));
+            id.clone()
+        }
+        _ => {
+            return Err(Stop::Guarded(
+                "no group of this profile is known to have that token; nothing was sent. Name its group: groupdesk rotate ID --token-stdin"
+                    .into(),
+            ));
+        }
+    };
+    rotate(session, id, Some(seen), arguments).await
+}
+
+/// One group; several are `bulk`'s business. `pasted` is the token that is meant, where somebody gave one.
+pub(in crate::cli) async fn rotate(
+    session: &Session,
+    id: UserGroupId,
+    pasted: Option<Fingerprint>,
+    arguments: Rotate,
+) -> Result<Exit, Stop> {
+    let Rotate {
+        reason,
+        assurance: exists,
+        mutation,
+        token,
+        ..
+    } = arguments;
+    let assurance = assurance(exists.exists);
+    session.operations.permitted(Guarded::Rotate)?;
+    let known = session.operations.known(&id, assurance).await?;
+    let seen = pasted.or_else(|| Some(known?.fingerprint?.value));
+    if mutation.dry_run {
+        session.say_where();
+        return dry_rotation(session, &id, seen);
+    }
+    let fingerprint = word(seen);
+    confirm::can_be_asked(session, mutation.yes)?;
+    session.say_where();
+    let mut file = token_file(&token)?;
+    let usual = if session.operations.profile().production {
+        Level::Typed
+    } else {
+        Level::Key
+    };
+    let asking = Asking::about(session, Guarded::Rotate, &id, usual);
+    let what = format!(
+        "Rotate the token of \"{id}\" (now {fingerprint})? The old token stops working at once."
+    );
+    confirm::confirm(mutation.yes, &what, asking.question(&id)).await?;
+    let rotated = session
+        .in_flight
+        .during(Box::pin(
+            session.operations.rotate_seen(&id, seen, reason, assurance),
+        ))
+        .await
+        .map_err(Stop::from)?;
+    // Before the confirming get: whatever happens now, the person has the token. A failure is told below. What went to
+    // standard output could not be taken back.
+    let early = file.as_mut().filter(|file| file.is_file());
+    drop(write_token(&rotated, early));
+    let done = if rotated.ending == Ending::Rotated {
+        session
+            .in_flight
+            .during(Box::pin(session.operations.confirm(rotated)))
+            .await
+    } else {
+        rotated
+    };
+    // After the confirming get: a token that it contradicts must not reach the dashboards.
+    let handed = handoff::after(session, &done).await;
+    let rotation = Rotation {
+        handed: handed.as_ref(),
+    };
+    answer(session, &done, Some(rotation), &token, file.as_mut())
+}
+
+fn word(seen: Option<Fingerprint>) -> String {
+    seen.map_or_else(|| "not known here".to_owned(), |seen| seen.to_string())
+}
+
+fn dry_rotation(
+    session: &Session,
+    id: &UserGroupId,
+    seen: Option<Fingerprint>,
+) -> Result<Exit, Stop> {
+    let url = session.operations.profile().url();
+    if session.json {
+        output::json(&serde_json::json!({
+            "outcome": null,
+            "dry_run": true,
+            "method": "POST",
+            "url": url,
+            "user_group_id": id.as_str(),
+            "fingerprint": seen.map(|seen| seen.to_string()),
+        }))?;
+    } else {
+        output::result(&format!(
+            "would read \"{id}\", then send one POST {url} with its current token (last seen: {})",
+            word(seen)
+        ))?;
+    }
+    Ok(Exit::Done)
+}

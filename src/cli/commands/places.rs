@@ -1,0 +1,197 @@
+//! `place`: the environments that the directory knows, how they are told apart, and what was said about them.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::{
+    cli::{
+        args::PlaceCommand as Command,
+        error::Stop,
+        input::confirm::{self, Question},
+        output,
+        process::exit::Exit,
+        session::Session,
+    },
+    domain::{group::EnvironmentTag, text::visible},
+    operations::{Failure, Operations, Place, PlaceEvent, PlaceKey, PlaceProblem},
+};
+
+pub(in crate::cli) async fn run(session: &Session, command: Command) -> Result<Exit, Stop> {
+    let operations = &session.operations;
+    match command {
+        Command::List => list(session).await,
+        Command::Show { name } => show(session, &name).await,
+        Command::Rename { name, to } => {
+            let place = named(operations, &name).await?;
+            operations.rename_place(&place, &to).await?;
+            done(session, &to).await
+        }
+        Command::Merge { name, into, yes } => {
+            let (from, into) = (
+                named(operations, &name).await?,
+                named(operations, &into).await?,
+            );
+            confirm::can_be_asked(session, yes)?;
+            let what = format!(
+                "{} ({} groups) becomes part of {} ({} groups); this cannot be undone.",
+                from.name, from.groups, into.name, into.groups
+            );
+            let words = format!("merge {} into {}", from.name, into.name);
+            confirm::confirm(yes, &what, Question::TypeWords(&words)).await?;
+            operations.merge_places(&from, &into).await?;
+            done(session, &into.name).await
+        }
+        Command::Acknowledge { name, reason, yes } => {
+            let place = named(operations, &name).await?;
+            if place.alarms.is_empty() {
+                return Err(Stop::Usage(format!("place {name} has no alarm")));
+            }
+            confirm::can_be_asked(session, yes)?;
+            let alarms = place.alarms.iter().map(|alarm| alarm.what.as_str());
+            let what = alarms.collect::<Vec<_>>().join("\n");
+            let what = visible(&what).into_owned();
+            confirm::confirm(yes, &what, Question::YesOrNo).await?;
+            operations.acknowledge(&place, &reason).await?;
+            done(session, &place.name).await
+        }
+    }
+}
+
+/// The place of that name.
+pub(in crate::cli) async fn named(operations: &Operations, name: &str) -> Result<Place, Stop> {
+    let places = operations.places().await?;
+    let found = places.into_iter().find(|place| place.name == name);
+    found.ok_or_else(|| {
+        let name = visible(name).into_owned();
+        Failure::from(PlaceProblem::NoPlace { name }).into()
+    })
+}
+
+/// As it stands now.
+async fn done(session: &Session, name: &str) -> Result<Exit, Stop> {
+    let place = named(&session.operations, name).await?;
+    if session.json {
+        output::json(&json(&place))?;
+    } else {
+        output::result(&line(&place))?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn list(session: &Session) -> Result<Exit, Stop> {
+    let places = session.operations.places().await?;
+    if session.json {
+        output::json(&places.iter().map(json).collect::<Vec<_>>())?;
+    } else if places.is_empty() {
+        output::say("no place is known yet; the first request of a profile makes one");
+    } else {
+        let lines: Vec<_> = places.iter().map(line).collect();
+        output::result(&lines.join("\n"))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn line(place: &Place) -> String {
+    let urls = if place.urls.is_empty() {
+        "address not known yet".to_owned()
+    } else {
+        place.urls.join(", ")
+    };
+    let alarm = match place.alarms.len() {
+        0 => String::new(),
+        count => format!("  ALARMS: {count}"),
+    };
+    format!(
+        "{}  {} groups, {} open  {urls}  profiles: {}{alarm}",
+        place.name,
+        place.groups,
+        place.open,
+        place.profiles.join(", ")
+    )
+}
+
+async fn show(session: &Session, name: &str) -> Result<Exit, Stop> {
+    let operations = &session.operations;
+    let place = named(operations, name).await?;
+    let events = operations.place_events(place.id).await?;
+    if session.json {
+        let mut value = json(&place);
+        value["events"] = events.iter().map(event).collect();
+        output::json(&value)?;
+        return Ok(Exit::Done);
+    }
+    let mut lines = vec![line(&place)];
+    lines.push(format!(
+        "tag       {}",
+        place.tag.as_ref().map_or("not known", |tag| tag.as_str())
+    ));
+    for key in &place.keys {
+        lines.push(format!(
+            "key       {} {}, since {} by {}",
+            key.fingerprint,
+            key.state.as_str(),
+            minute(key.added_at),
+            key.added_by
+        ));
+    }
+    for alarm in &place.alarms {
+        lines.push(format!(
+            "ALARM     {} {}",
+            minute(alarm.at),
+            visible(&alarm.what)
+        ));
+    }
+    for event in &events {
+        lines.push(format!(
+            "{}  {} {} {}",
+            minute(event.at),
+            event.by,
+            event.event,
+            event.note.as_deref().unwrap_or_default()
+        ));
+    }
+    output::result(&lines.join("\n"))?;
+    Ok(Exit::Done)
+}
+
+fn minute(at: Timestamp) -> impl std::fmt::Display {
+    at.strftime("%Y-%m-%d %H:%M UTC")
+}
+
+fn json(place: &Place) -> Value {
+    json!({
+        "place": place.name,
+        "urls": place.urls,
+        "environment": place.tag.as_ref().map(EnvironmentTag::as_str),
+        "profiles": place.profiles,
+        "groups": place.groups,
+        "open": place.open,
+        "last_used": place.last_used.map(|at| at.to_string()),
+        "keys": place.keys.iter().map(key).collect::<Vec<_>>(),
+        "alarms": place.alarms.iter().map(|alarm| json!({
+            "user_group_id": alarm.user_group_id,
+            "what": alarm.what,
+            "at": alarm.at.to_string(),
+            "by": alarm.by,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn key(key: &PlaceKey) -> Value {
+    json!({
+        "fingerprint": key.fingerprint.to_string(),
+        "state": key.state.as_str(),
+        "added_at": key.added_at.to_string(),
+        "by": key.added_by,
+    })
+}
+
+fn event(event: &PlaceEvent) -> Value {
+    json!({
+        "at": event.at.to_string(),
+        "by": event.by,
+        "profile": event.profile,
+        "event": event.event,
+        "note": event.note,
+    })
+}

@@ -1,0 +1,162 @@
+//! `profile`: adds, lists, shows, checks and removes profiles of the configuration file, and keeps their keys in the
+//! kernel's keyring. What the directory knows of a profile is never touched.
+
+mod add;
+mod asking;
+mod bind;
+pub(in crate::cli) mod facts;
+mod input;
+mod show;
+
+use std::io::{self, IsTerminal};
+
+use crate::{
+    cli::{
+        args::{Global, ProfileCommand as Command},
+        error::Stop,
+        output,
+        process::{exit::Exit, signals::Signals},
+        session::overrides,
+    },
+    config::{Overrides, Settings, edit, keyring, profile::KeySource},
+    operations::{Clock, Connector},
+};
+
+/// What every one of them works with.
+struct Bench {
+    overrides: Overrides,
+    json: bool,
+    no_input: bool,
+}
+
+/// Runs one; the first signal ends it, nothing half written behind it.
+pub(in crate::cli) async fn run(global: &Global, command: Command) -> Result<Exit, Stop> {
+    let mut signals = Signals::new()?;
+    let bench = Bench {
+        overrides: overrides(global),
+        json: global.json,
+        no_input: global.no_input,
+    };
+    tokio::select! {
+        biased;
+        ended = Box::pin(bench.one(command)) => ended,
+        () = signals.next() => Err(Stop::Interrupted { in_flight: false }),
+    }
+}
+
+impl Bench {
+    async fn one(&self, command: Command) -> Result<Exit, Stop> {
+        match command {
+            Command::Add(arguments) => add::add(self, *arguments).await,
+            Command::Bind(arguments) => bind::bind(self, *arguments).await,
+            Command::List => show::list(self),
+            Command::Show { name } => show::show(self, name.as_deref()),
+            Command::Check { name } => self.check(name.as_deref()).await,
+            Command::Remove { name, yes, dry_run } => self.remove(&name, yes, dry_run),
+            Command::Facts(arguments) => facts::run(self, arguments).await,
+            Command::Key { name, forget } => self.key(&name, forget).await,
+        }
+    }
+
+    fn connector(&self) -> Connector {
+        Connector::new(self.overrides.clone(), None, Clock::System)
+    }
+
+    fn settings(&self) -> Result<Settings, Stop> {
+        Ok(Settings::load(&self.overrides)?)
+    }
+
+    async fn check(&self, name: Option<&str>) -> Result<Exit, Stop> {
+        let settings = self.settings()?;
+        let profile = settings.profile(name)?;
+        output::say(&format!(
+            "{} {} {}",
+            profile.environment_word(),
+            profile.name,
+            profile.url()
+        ));
+        let probe = self.connector().probe(profile, None).await?;
+        if self.json {
+            let mut value = show::probe(&probe);
+            value["profile"] = profile.name.as_str().into();
+            output::json(&value)?;
+        } else {
+            output::result(&show::probe_text(&probe))?;
+        }
+        Ok(Exit::of_probe(&probe))
+    }
+
+    fn remove(&self, name: &str, yes: bool, dry_run: bool) -> Result<Exit, Stop> {
+        let edit = edit::removing(name, &self.overrides).map_err(stop_of_edit)?;
+        if !yes && !dry_run {
+            return Err(Stop::Guarded(format!(
+                "profile {name} would be taken out of {}; say --yes to do it, --dry-run to see the lines. Nothing was changed",
+                edit.file.display()
+            )));
+        }
+        if !dry_run {
+            edit.make().map_err(stop_of_edit)?;
+        }
+        if self.json {
+            output::json(&serde_json::json!({
+                "profile": name,
+                "file": edit.file.display().to_string(),
+                "dry_run": dry_run,
+                "lines": edit.lines,
+            }))?;
+        } else {
+            let word = if dry_run { "would take" } else { "took" };
+            output::say(&format!(
+                "{word} these lines out of {}; what the directory knows of {name} stays",
+                edit.file.display()
+            ));
+            output::result(edit.lines.trim_end())?;
+        }
+        Ok(Exit::Done)
+    }
+
+    async fn key(&self, name: &str, forget: bool) -> Result<Exit, Stop> {
+        let settings = self.settings()?;
+        let profile = settings.profile(Some(name))?;
+        let KeySource::Keyring(entry) = &profile.api_key else {
+            return Err(Stop::Usage(format!(
+                "the API key of profile {name} comes from: {}. To use the keyring, write api_key = {{ keyring = \"{name}\" }} there",
+                profile.api_key
+            )));
+        };
+        let failed =
+            |error: keyring::KeyringError| Stop::Usage(format!("the kernel's keyring: {error}"));
+        if forget {
+            keyring::forget(entry).map_err(failed)?;
+            output::say(&format!(
+                "the kernel's keyring has no key of profile {name} any more"
+            ));
+        } else {
+            let key = input::key(self.no_input).await?;
+            if key.is_none() && self.no_input && io::stdin().is_terminal() {
+                return Err(Stop::Guarded(
+                    "the key would have to be typed, and --no-input was said; give it on standard input. Nothing was stored"
+                        .into(),
+                ));
+            }
+            let key = key.ok_or_else(|| {
+                Stop::Usage("no key came on standard input; nothing was stored".into())
+            })?;
+            keyring::store(entry, &key).map_err(failed)?;
+            output::say(&format!(
+                "the key of profile {name} is in the kernel's keyring, until a reboot at the latest"
+            ));
+        }
+        if self.json {
+            output::json(&serde_json::json!({ "profile": name, "stored": !forget }))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn stop_of_edit(error: edit::EditError) -> Stop {
+    match error {
+        edit::EditError::Config(error) => Stop::Config(error),
+        other => Stop::Usage(other.to_string()),
+    }
+}

@@ -1,0 +1,225 @@
+//! `profile add`: what is missing is asked for, the connection is tested, the lines are shown and written.
+
+use serde_json::json;
+
+use super::{Bench, asking::ask_facts, bind, input, show, stop_of_edit};
+use crate::{
+    cli::{
+        args::{Add, SourceArgs},
+        error::Stop,
+        output,
+        process::exit::Exit,
+    },
+    config::{edit::Edit, new_profile::NewProfile, profile::KeySource},
+    domain::group::EnvironmentTag,
+    operations::{Answer, Failure, NotAdded, Operations, PlaceProblem, Probe},
+};
+
+pub(super) async fn add(bench: &Bench, arguments: Add) -> Result<Exit, Stop> {
+    let new = complete(bench, &arguments).await?;
+    let connector = bench.connector();
+    // What is wrong with it is said before a key is asked for.
+    let (edit, profile) = connector.plan(&new).map_err(stop_of)?;
+    let key = match &new.api_key {
+        KeySource::Keyring(_) => input::key(bench.no_input).await?,
+        KeySource::Env(_) | KeySource::File(_) | KeySource::Command(_) => None,
+    };
+    let probe = if arguments.no_check {
+        None
+    } else {
+        Some(connector.probe(&profile, key.as_ref()).await)
+    };
+    if let Some(probe) = &probe {
+        let tell = match probe {
+            Ok(found) if Exit::of_probe(found) == Exit::Done => output::say,
+            _ => output::alarm,
+        };
+        tell(&match probe {
+            Ok(found) => show::probe_text(found),
+            Err(failure) => format!("! {failure}"),
+        });
+    }
+    let exit = probe.as_ref().map_or(Exit::Done, exit);
+    let wanted =
+        !arguments.dry_run && (exit == Exit::Done || arguments.yes || all_the_same(bench).await?);
+    if wanted {
+        let added = connector.add(&new, key.as_ref()).await.map_err(stop_of)?;
+        which_place(bench, &added, &arguments).await?;
+        if !is_complete(&arguments)? && input::has_person(bench.no_input) {
+            ask_facts(&added).await?;
+        }
+    } else if !arguments.dry_run {
+        output::alarm("the profile was not written; --yes or --no-check writes it all the same");
+    }
+    tell(bench, &new, &edit, probe.as_ref(), wanted)?;
+    Ok(if wanted { Exit::Done } else { exit })
+}
+
+/// Says which environment it is, where its address or key is known already: by the flags, else a person is asked at once.
+/// Nothing is sent before it is said, now or later.
+async fn which_place(bench: &Bench, added: &Operations, arguments: &Add) -> Result<(), Stop> {
+    let asked = match added.held().await {
+        Some(problem @ PlaceProblem::Asked { .. }) => Some(problem),
+        _ => None,
+    };
+    let answer = match (&arguments.same_environment, &asked) {
+        (Some(place), _) => Some(bind::same(added, Some(place), false).await?),
+        (None, Some(_)) if arguments.new_environment => Some(Answer::New),
+        (None, Some(problem)) => {
+            output::alarm(&format!("! {problem}"));
+            ask_place(bench, added).await?
+        }
+        (None, None) => None,
+    };
+    if let Some(answer) = answer {
+        let bound = added.answer_binding(answer).await?;
+        bind::say(&added.profile().name, &bound);
+    }
+    Ok(())
+}
+
+/// `None`: it is to be said later, as the line before tells.
+async fn ask_place(bench: &Bench, added: &Operations) -> Result<Option<Answer>, Stop> {
+    if !input::has_person(bench.no_input) {
+        return Ok(None);
+    }
+    let question = "The name of the place if it is the same environment, \"new\" if it is another one, Enter for later:";
+    match input::line(question).await?.as_str() {
+        "" => Ok(None),
+        "new" => Ok(Some(Answer::New)),
+        place => bind::same(added, Some(place), false).await.map(Some),
+    }
+}
+
+async fn all_the_same(bench: &Bench) -> Result<bool, Stop> {
+    if !input::has_person(bench.no_input) {
+        return Ok(false);
+    }
+    let answer = input::line("Write the profile all the same? [y/N]").await?;
+    Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
+}
+
+fn exit(probe: &Result<Probe, Failure>) -> Exit {
+    match probe {
+        Ok(probe) => Exit::of_probe(probe),
+        Err(failure) => Exit::of_failure(failure),
+    }
+}
+
+fn stop_of(error: NotAdded) -> Stop {
+    match error {
+        NotAdded::Edit(error) => stop_of_edit(error),
+        other => Stop::Usage(other.to_string()),
+    }
+}
+
+/// What was said, and on a terminal what was asked for.
+async fn complete(bench: &Bench, arguments: &Add) -> Result<NewProfile, Stop> {
+    let can_ask = input::has_person(bench.no_input);
+    let said = source(&arguments.source, &arguments.name)?;
+    let is_complete = is_complete(arguments)?;
+    if !is_complete && !can_ask {
+        return Err(Stop::Usage(
+            "--base-url and one of --api-key-env, --api-key-file, --api-key-command and --api-key-keyring are needed; nothing was written".into(),
+        ));
+    }
+    let base_url = match &arguments.base_url {
+        Some(url) => url.clone(),
+        None => input::line("Base URL, for example https://api.example.com:").await?,
+    };
+    let environment = match &arguments.environment {
+        Some(tag) => tag.clone(),
+        None if is_complete => String::new(),
+        None => input::line("Environment: Customer, Testing, or Enter for not said:").await?,
+    };
+    let api_key = match said {
+        Some(source) => source,
+        None => ask_source(&arguments.name).await?,
+    };
+    // As with a file for the key: what is relative begins here.
+    let ca_file = arguments.ca_file.as_ref().map(std::path::absolute);
+    let ca_file = ca_file
+        .transpose()
+        .map_err(|error| Stop::Usage(format!("--ca-file: {error}")))?;
+    Ok(NewProfile {
+        name: arguments.name.clone(),
+        base_url,
+        path: arguments.path.clone(),
+        // Another word than the two is refused with the rest.
+        environment: (!environment.is_empty()).then(|| EnvironmentTag::parse(&environment)),
+        api_key,
+        ca_file,
+    })
+}
+
+/// Whether nothing has to be asked for.
+fn is_complete(arguments: &Add) -> Result<bool, Stop> {
+    let said = source(&arguments.source, &arguments.name)?;
+    Ok(arguments.base_url.is_some() && said.is_some())
+}
+
+fn source(said: &SourceArgs, profile: &str) -> Result<Option<KeySource>, Stop> {
+    if let Some(name) = &said.env {
+        return Ok(Some(KeySource::Env(name.clone())));
+    }
+    if let Some(file) = &said.file {
+        // A shell has put the home in already; what is relative begins here, not at the configuration file.
+        let file = std::path::absolute(file)
+            .map_err(|error| Stop::Usage(format!("--api-key-file: {error}")))?;
+        return Ok(Some(KeySource::File(file)));
+    }
+    if let Some(argv) = &said.command {
+        return Ok(Some(KeySource::Command(argv.clone())));
+    }
+    Ok(said.keyring.as_ref().map(|entry| {
+        let entry = if entry.is_empty() { profile } else { entry };
+        KeySource::Keyring(entry.to_owned())
+    }))
+}
+
+async fn ask_source(profile: &str) -> Result<KeySource, Stop> {
+    let question = "API key from: variable, file, command or keyring?";
+    let answer = input::line(question).await?.to_lowercase();
+    Ok(match answer.as_str() {
+        "variable" | "env" => KeySource::Env(input::line("Name of the variable:").await?),
+        "file" => KeySource::File(input::line("File, for example ~/eu.key:").await?.into()),
+        "command" => {
+            let line = input::line("Command, for example pass show eu-live:").await?;
+            KeySource::Command(line.split_whitespace().map(str::to_owned).collect())
+        }
+        "keyring" => KeySource::Keyring(profile.to_owned()),
+        _ => {
+            return Err(Stop::Usage(
+                "that is none of variable, file, command and keyring; nothing was written".into(),
+            ));
+        }
+    })
+}
+
+fn tell(
+    bench: &Bench,
+    new: &NewProfile,
+    edit: &Edit,
+    probe: Option<&Result<Probe, Failure>>,
+    written: bool,
+) -> Result<(), Stop> {
+    let file = edit.file.display();
+    if bench.json {
+        return output::json(&json!({
+            "profile": new.name,
+            "file": file.to_string(),
+            "written": written,
+            "lines": edit.lines,
+            "check": probe.map(|probe| match probe {
+                Ok(probe) => show::probe(probe),
+                Err(failure) => json!({ "finding": null, "text": failure.to_string() }),
+            }),
+        }));
+    }
+    output::say(&match (written, edit.is_new_file()) {
+        (true, true) => format!("written to the new file {file}, which only you can read:"),
+        (true, false) => format!("written to {file}:"),
+        (false, _) => format!("lines for {file}:"),
+    });
+    output::result(edit.lines.trim_end())
+}

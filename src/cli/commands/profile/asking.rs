@@ -1,0 +1,77 @@
+//! `profile add` asks in plain words what nobody documents of a service. Enter leaves it as not known, the careful answer.
+
+use super::input;
+use crate::{
+    cli::{error::Stop, output},
+    domain::facts::{Absent, Basis, Field, OnGet},
+    operations::{Fact, Failure, Operations},
+};
+
+/// Asks for the facts of the place that nobody has told or proven yet.
+pub(super) async fn ask_facts(added: &Operations) -> Result<(), Stop> {
+    let Ok(known) = added.facts().await else {
+        return Ok(());
+    };
+    let is_open = |basis| basis == Basis::Unknown;
+    let mut told = Vec::new();
+    if Field::ALL
+        .iter()
+        .all(|field| is_open(known.absent(*field).basis))
+    {
+        let question = "A field that an update leaves out: keep (it stays), clear (it is emptied), Enter for not known:";
+        match input::line(question).await?.to_lowercase().as_str() {
+            "" => {}
+            word => match Absent::parse(word) {
+                Some(absent) => told.extend(Field::ALL.map(|field| Fact::Absent(field, absent))),
+                None => not_understood(),
+            },
+        }
+    }
+    if is_open(known.properties_on_get.basis) {
+        let question =
+            "Does reading a group return its stored properties? yes, no, Enter for not known:";
+        match yes_or_no(question).await? {
+            Some(true) => told.push(Fact::PropertiesOnGet(OnGet::Returned)),
+            Some(false) => told.push(Fact::PropertiesOnGet(OnGet::Echoed)),
+            None => {}
+        }
+    }
+    if is_open(known.sole_writer.basis) {
+        let question = "Does anybody write to this environment but through this directory? yes, no, Enter for not known:";
+        if let Some(others) = yes_or_no(question).await? {
+            told.push(Fact::SoleWriter(!others));
+        }
+    }
+    if told.is_empty() {
+        return Ok(());
+    }
+    match added.tell_facts(told).await {
+        Ok(_) => Ok(()),
+        // It is written; what is told of a place waits until it is known which one it is.
+        Err(failure @ Failure::Place(_)) => {
+            let name = &added.profile().name;
+            output::alarm(&format!(
+                "! {failure}. Then tell it: groupdesk profile facts {name}"
+            ));
+            Ok(())
+        }
+        Err(failure) => Err(failure.into()),
+    }
+}
+
+async fn yes_or_no(question: &str) -> Result<Option<bool>, Stop> {
+    let answer = input::line(question).await?.to_lowercase();
+    Ok(match answer.as_str() {
+        "" => None,
+        "y" | "yes" => Some(true),
+        "n" | "no" => Some(false),
+        _ => {
+            not_understood();
+            None
+        }
+    })
+}
+
+fn not_understood() {
+    output::say("none of these; it stays not known, and `groupdesk profile facts` tells it later");
+}

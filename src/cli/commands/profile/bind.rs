@@ -1,0 +1,158 @@
+//! `profile bind`: which place a profile means, said by a person. `--yes` never says it.
+
+use std::io::{self, IsTerminal};
+
+use serde_json::{Value, json};
+
+use super::Bench;
+use crate::{
+    cli::{
+        args::Bind,
+        commands::places,
+        error::Stop,
+        input::confirm::{self, Question},
+        output,
+        process::exit::Exit,
+    },
+    config::{Settings, profile::Profile},
+    directory::Directory,
+    operations::{Answer, Bound, Clock, Failure, Operations, PlaceProblem},
+};
+
+pub(super) async fn bind(bench: &Bench, arguments: Bind) -> Result<Exit, Stop> {
+    let settings = bench.settings()?;
+    let directory = Directory::open(&settings.directory)?;
+    let profiles = chosen(&settings, &arguments)?;
+    let mut bound = Vec::new();
+    let mut failed = None;
+    for profile in profiles {
+        match one(bench, &settings, &directory, profile, &arguments).await {
+            Ok(Some(done)) => bound.push(done),
+            Ok(None) => {}
+            Err(stop) if arguments.all => {
+                output::alarm(&format!("{}: {stop}", profile.name));
+                failed.get_or_insert(stop);
+            }
+            Err(stop) => return Err(stop),
+        }
+    }
+    if bench.json {
+        output::json(&Value::Array(bound))?;
+    }
+    failed.map_or(Ok(Exit::Done), Err)
+}
+
+fn chosen<'s>(settings: &'s Settings, arguments: &Bind) -> Result<Vec<&'s Profile>, Stop> {
+    if arguments.all {
+        let profiles = settings.profiles.iter();
+        return Ok(profiles.filter(|profile| !profile.from_variables).collect());
+    }
+    if arguments.variables {
+        let made = settings.profiles.iter().find(|p| p.from_variables);
+        return made.map(|made| vec![made]).ok_or_else(|| {
+            Stop::Usage("GROUPDESK_BASE_URL is not set, so no profile is made of variables".into())
+        });
+    }
+    Ok(vec![settings.profile(arguments.name.as_deref())?])
+}
+
+async fn one(
+    bench: &Bench,
+    settings: &Settings,
+    directory: &Directory,
+    profile: &Profile,
+    arguments: &Bind,
+) -> Result<Option<Value>, Stop> {
+    let operations = Operations::new(
+        profile.clone(),
+        bench.overrides.env.clone(),
+        directory.clone(),
+        settings.operator.clone(),
+        Clock::System,
+    );
+    // With --all only what is in question is answered.
+    if arguments.all && !is_asked(&operations).await? {
+        return Ok(None);
+    }
+    let answer = if arguments.undo {
+        Answer::Undo
+    } else if arguments.new_environment {
+        Answer::New
+    } else {
+        if arguments.no_proof {
+            typed(bench, profile).await?;
+        }
+        let named = arguments.same_environment.as_deref();
+        same(&operations, named, arguments.no_proof).await?
+    };
+    let mut bound = operations.answer_binding(answer).await?;
+    if let Some(id) = &arguments.proof
+        && bound.on_trial
+    {
+        operations.prove(id).await?;
+        bound.on_trial = false;
+    }
+    if arguments.undo {
+        output::say(&format!(
+            "{} is no longer bound to place {}",
+            profile.name, bound.name
+        ));
+    } else {
+        say(&profile.name, &bound);
+    }
+    Ok(Some(json!({
+        "profile": profile.name,
+        "place": bound.name,
+        "on_trial": bound.on_trial,
+        "bound": !arguments.undo,
+    })))
+}
+
+/// The same environment as the place of that name; without a name, as the only one possible.
+pub(super) async fn same(
+    operations: &Operations,
+    named: Option<&str>,
+    unproven: bool,
+) -> Result<Answer, Stop> {
+    let place = match named.filter(|name| !name.is_empty()) {
+        Some(name) => Some(places::named(operations, name).await?.id),
+        None => None,
+    };
+    Ok(Answer::Same { place, unproven })
+}
+
+async fn is_asked(operations: &Operations) -> Result<bool, Stop> {
+    match operations.bound().await {
+        Ok(_) => Ok(false),
+        Err(Failure::Place(PlaceProblem::Asked { .. })) => Ok(true),
+        Err(failure) => Err(failure.into()),
+    }
+}
+
+async fn typed(bench: &Bench, profile: &Profile) -> Result<(), Stop> {
+    if bench.no_input || !io::stdin().is_terminal() {
+        return Err(Stop::Guarded(
+            "--no-proof has to be confirmed by typed words, and there is no terminal; nothing was changed".into(),
+        ));
+    }
+    let words = format!("trust {}", profile.name);
+    confirm::confirm(
+        false,
+        "Nothing will show whether this key belongs to that environment.",
+        Question::TypeWords(&words),
+    )
+    .await
+}
+
+/// Where it belongs from now on, and what is still to be done.
+pub(super) fn say(name: &str, bound: &Bound) {
+    let place = &bound.name;
+    if bound.on_trial {
+        output::say(&format!(
+            "{name} is bound to place {place}; its API key is on trial until a group that is known there was read: \
+             groupdesk profile bind {name} --same-environment --proof ID"
+        ));
+    } else {
+        output::say(&format!("{name} is bound to place {place}"));
+    }
+}

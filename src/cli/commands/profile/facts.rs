@@ -1,0 +1,129 @@
+//! `profile facts`: what the place of a profile is known to do that nobody documents; shown, and told by a person.
+
+use serde_json::{Value, json};
+
+use super::Bench;
+use crate::{
+    cli::{
+        args::{AbsentFields, FactsArgs},
+        error::Stop,
+        output::{self, human},
+        process::exit::Exit,
+        session::{InFlight, Session},
+    },
+    domain::{
+        facts::{Basis, Facts, Field, OnGet, Stated},
+        text::visible,
+    },
+    operations::Fact,
+};
+
+impl FactsArgs {
+    fn told(&self) -> Vec<Fact> {
+        let on_get = self.properties_on_get.as_deref().and_then(OnGet::parse);
+        let absent = self
+            .absent_fields
+            .iter()
+            .flat_map(|AbsentFields(fields, value)| {
+                fields.iter().map(|field| Fact::Absent(*field, *value))
+            });
+        let sole = self.sole_writer.as_deref();
+        on_get
+            .map(Fact::PropertiesOnGet)
+            .into_iter()
+            .chain(absent)
+            .chain(sole.map(|sole| Fact::SoleWriter(sole == "yes")))
+            .collect()
+    }
+}
+
+pub(super) async fn run(bench: &Bench, arguments: FactsArgs) -> Result<Exit, Stop> {
+    let mut overrides = bench.overrides.clone();
+    overrides.profile = arguments.name.clone().or(overrides.profile);
+    let session = Session::of(overrides, bench.json, bench.no_input, InFlight::default())?;
+    let told = arguments.told();
+    let operations = &session.operations;
+    let facts = if told.is_empty() {
+        operations.facts().await?
+    } else {
+        operations.tell_facts(told).await?
+    };
+    print(&session, &facts)?;
+    Ok(Exit::Done)
+}
+
+/// Each with who says so and since when.
+pub(in crate::cli) fn print(session: &Session, facts: &Facts) -> Result<(), Stop> {
+    let lines = lines(facts);
+    if session.json {
+        output::json(&lines.iter().map(Line::json).collect::<Vec<_>>())
+    } else {
+        output::result(&text(&lines, session.operations.now()))
+    }
+}
+
+/// One fact as it is shown.
+struct Line {
+    fact: &'static str,
+    value: &'static str,
+    basis: Basis,
+    at: Option<jiff::Timestamp>,
+    by: Option<String>,
+}
+
+impl Line {
+    fn of<T>(fact: &'static str, value: &'static str, stated: &Stated<T>) -> Self {
+        Self {
+            fact,
+            value,
+            basis: stated.basis,
+            at: stated.at,
+            by: stated.by.clone(),
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "fact": self.fact,
+            "value": self.value,
+            "source": self.basis.as_str(),
+            "at": self.at.map(|at| at.to_string()),
+            "by": self.by,
+        })
+    }
+}
+
+fn lines(facts: &Facts) -> Vec<Line> {
+    let on_get = &facts.properties_on_get;
+    let absent = [
+        ("absent_name", Field::Name),
+        ("absent_properties", Field::Properties),
+        ("absent_mapping", Field::Mapping),
+    ];
+    let mut lines = vec![Line::of("properties_on_get", on_get.value.as_str(), on_get)];
+    lines.extend(absent.map(|(fact, field)| {
+        let stated = facts.absent(field);
+        Line::of(fact, stated.value.as_str(), stated)
+    }));
+    let sole = &facts.sole_writer;
+    let value = if sole.value { "yes" } else { "no" };
+    lines.push(Line::of("sole_writer", value, sole));
+    lines
+}
+
+fn text(lines: &[Line], now: jiff::Timestamp) -> String {
+    let rows: Vec<_> = lines
+        .iter()
+        .map(|line| {
+            let by = line.by.as_deref().map(visible).unwrap_or_default();
+            [
+                line.fact.to_owned(),
+                line.value.to_owned(),
+                line.basis.as_str().to_owned(),
+                line.at.map_or_else(String::new, |at| human::ago(at, now)),
+                by.into_owned(),
+            ]
+        })
+        .collect();
+    human::rows(["FACT", "VALUE", "SOURCE", "SINCE", "BY"], &rows, None)
+}

@@ -1,0 +1,76 @@
+//! What `profile` asks a person: lines, and an API key that is not shown.
+
+use std::io::{self, BufRead, IsTerminal, Read};
+
+use secrecy::SecretString;
+use zeroize::Zeroizing;
+
+use crate::{
+    cli::{error::Stop, input::no_echo::Quiet, output},
+    config::given_key,
+};
+
+/// Longer than any key; more is something else.
+const LONGEST: u64 = 64 * 1024;
+
+/// Whether somebody can be asked.
+pub(super) fn has_person(no_input: bool) -> bool {
+    !no_input && io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// One line; empty where nothing was typed.
+pub(super) async fn line(question: &str) -> Result<String, Stop> {
+    output::ask(question);
+    let read = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        io::stdin().read_line(&mut line).map(|_| line)
+    });
+    match read.await {
+        Ok(Ok(line)) => Ok(line.trim().to_owned()),
+        Ok(Err(error)) => Err(unreadable(&error)),
+        Err(_) => Err(Stop::Guarded(
+            "the question was not answered; nothing was written".into(),
+        )),
+    }
+}
+
+/// An API key from a prompt that does not show it, or from standard input; `None` where there is none.
+pub(super) async fn key(no_input: bool) -> Result<Option<SecretString>, Stop> {
+    if io::stdin().is_terminal() && no_input {
+        return Ok(None);
+    }
+    let quiet = Quiet::new().map_err(|error| unreadable(&error))?;
+    let is_typed = quiet.is_terminal();
+    if is_typed {
+        output::ask("API key (not shown):");
+    }
+    let read = tokio::task::spawn_blocking(move || read(is_typed));
+    let text = read
+        .await
+        .map_err(|_| Stop::Guarded("the key was not read; nothing was stored".into()))?
+        .map_err(|error| unreadable(&error))?;
+    drop(quiet);
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    given_key(&text).map(Some).map_err(Stop::Usage)
+}
+
+/// A line where it is typed, else all there is.
+fn read(is_typed: bool) -> io::Result<Zeroizing<String>> {
+    // As long as it can be, so that no copy of it is left behind by growing.
+    let mut text = Zeroizing::new(String::with_capacity(LONGEST as usize));
+    let mut input = io::stdin().lock().take(LONGEST);
+    if is_typed {
+        input.read_line(&mut text)?;
+    } else {
+        input.read_to_string(&mut text)?;
+    }
+    Ok(text)
+}
+
+fn unreadable(error: &io::Error) -> Stop {
+    Stop::Usage(format!(
+        "standard input cannot be read: {error}; nothing was written"
+    ))
+}

@@ -1,0 +1,173 @@
+//! The words and the JSON of reading all groups, and the exit code it ends with.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use crate::{
+    api::inspect::escape_hidden,
+    cli::{
+        error::Stop,
+        output::{self, progress::Teller},
+        process::exit::Exit,
+        session::Session,
+    },
+    domain::{
+        batch::Halt,
+        refresh::{Counts, Found},
+        text::visible,
+    },
+    operations::{GroupRead, Refresh},
+};
+
+/// How many lines tell of the progress where there is no bar.
+const STEPS: usize = 10;
+
+/// What is the same from the beginning to the end.
+pub(super) struct Report {
+    /// All that are to be read, and were since it began.
+    pub(super) known: usize,
+    /// Left out: only files have told of them.
+    pub(super) never_seen: usize,
+}
+
+/// What will be done, for a person.
+pub(super) fn plan(plan: &Refresh) -> String {
+    let mut lines = vec![format!("{} to read", plan.ids.len())];
+    if plan.done_before > 0 {
+        lines.push(format!("{} seen since it began", plan.done_before));
+    }
+    let mut text = lines.join(", ");
+    if plan.never_seen > 0 {
+        write!(
+            text,
+            "\n! {} known ids were never seen at the service: only a file told of them. {}",
+            plan.never_seen,
+            if plan.with_never_seen {
+                "Reading one that does not exist creates it"
+            } else {
+                "They are left out; --exists reads them, too"
+            }
+        )
+        .expect("a String takes it");
+    }
+    text
+}
+
+pub(super) fn dry_run(session: &Session, plan: &Refresh, report: &Report) -> Result<(), Stop> {
+    let url = session.operations.profile().url();
+    if session.json {
+        return output::json(&json!({
+            "dry_run": true,
+            "outcome": Value::Null,
+            "method": "GET",
+            "url": url,
+            "planned": report.known,
+            "done_before": plan.done_before,
+            "to_read": plan.ids.len(),
+            "never_seen": report.never_seen,
+        }));
+    }
+    output::result(&format!(
+        "would send {} GET {}, one for each; nothing was sent",
+        plan.ids.len(),
+        visible(&url)
+    ))
+}
+
+impl Report {
+    /// The last line: all from `unchanged` to `not_started` add up to `planned`.
+    pub(super) fn sum(&self, session: &Session, counts: &Counts, halt: Option<&Halt>) -> String {
+        if session.json {
+            let mut sum = json!({"planned": counts.planned()});
+            for (word, count) in counts.each() {
+                sum[word] = count.into();
+            }
+            sum["never_seen"] = self.never_seen.into();
+            sum["stopped"] = json!(halt.map(ToString::to_string));
+            return compact(&sum);
+        }
+        let left_out = match self.never_seen {
+            0 => String::new(),
+            count => format!("; {count} never seen, left out"),
+        };
+        format!("{counts}{left_out}")
+    }
+}
+
+fn compact(value: &Value) -> String {
+    escape_hidden(&value.to_string())
+}
+
+/// What was told so far.
+#[derive(Default)]
+pub(super) struct Told {
+    first_failure: Option<Exit>,
+    steps: usize,
+}
+
+impl Told {
+    /// One group, as it ends.
+    pub(super) fn group(&mut self, session: &Session, teller: &Teller, read: &GroupRead) {
+        if let Some(failure) = &read.failure {
+            self.first_failure.get_or_insert(Exit::of_failure(failure));
+        }
+        if session.json {
+            teller.result(compact(&item(read)));
+        } else if read.found != Found::Unchanged || !read.warnings.is_empty() {
+            teller.result(line(read));
+        }
+        let (done, planned) = (read.counts.done(), read.counts.planned());
+        teller.counts(done, &read.counts);
+        let step = done * STEPS / planned.max(1);
+        if !teller.has_bar && step > self.steps {
+            self.steps = step;
+            teller.say(format!("{done} of {planned}"));
+        }
+    }
+
+    pub(super) fn exit(&self, counts: &Counts, halt: Option<&Halt>) -> Exit {
+        if counts.alarms() > 0 {
+            return Exit::Guarded;
+        }
+        match (halt, self.first_failure) {
+            (Some(Halt::Asked), _) => Exit::Interrupted,
+            (_, Some(first)) if counts.read() == 0 => first,
+            (None, None) if counts.not_started == 0 => Exit::Done,
+            _ => Exit::Partly,
+        }
+    }
+}
+
+fn item(read: &GroupRead) -> Value {
+    json!({
+        "user_group_id": read.user_group_id.as_str(),
+        "outcome": read.found.as_str(),
+        "changed": read.elsewhere.fields(),
+        "previous_fingerprint": read.previous.map(|fingerprint| fingerprint.to_string()),
+        "fingerprint": read.fingerprint.map(|fingerprint| fingerprint.to_string()),
+        "milliseconds": read.took.as_millis() as u64,
+        "note": read.failure.as_ref().map(ToString::to_string),
+        "warnings": read.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    })
+}
+
+fn line(read: &GroupRead) -> String {
+    let mut text = format!(
+        "{} {}",
+        read.user_group_id,
+        read.found.as_str().replace('_', " ")
+    );
+    let labels = read.elsewhere.labels();
+    if !labels.is_empty() {
+        let labels: Vec<_> = labels.iter().map(|label| visible(label)).collect();
+        write!(text, ": {}", labels.join(", ")).expect("a String takes it");
+    }
+    if let Some(failure) = &read.failure {
+        write!(text, "\n  x {}", visible(&failure.to_string())).expect("a String takes it");
+    }
+    for warning in &read.warnings {
+        write!(text, "\n  ! {}", visible(&warning.to_string())).expect("a String takes it");
+    }
+    text
+}

@@ -1,0 +1,182 @@
+//! `rotations`: what was rotated and what is still open; settling by reads, and abandoning. It rotates nothing.
+
+use std::time::Duration;
+
+use crate::{
+    cli::{
+        args::{Abandoned, Rotations, RotationsCommand},
+        error::Stop,
+        input::confirm::{self, Question},
+        output::{self, human, json},
+        process::exit::Exit,
+        session::Session,
+    },
+    domain::rotation::{Event, State},
+    operations::{Guarded, MutationId, Recovered, RotationId},
+};
+
+/// Groups read at the same time.
+const AT_ONCE: usize = 4;
+
+pub(in crate::cli) async fn run(session: &Session, arguments: Rotations) -> Result<Exit, Stop> {
+    match arguments.command {
+        None => list(session, arguments.open).await,
+        Some(RotationsCommand::HandOff(which)) => super::handoff::run(session, which).await,
+        Some(RotationsCommand::Settle { ids }) => settle(session, &ids).await,
+        Some(RotationsCommand::Abandon { id, reason, yes }) => match id {
+            Abandoned::Rotation(id) => abandon(session, RotationId(id), &reason, yes).await,
+            Abandoned::Change(id) => abandon_change(session, MutationId(id), &reason, yes).await,
+        },
+    }
+}
+
+async fn list(session: &Session, only_open: bool) -> Result<Exit, Stop> {
+    let rows = if only_open {
+        session.operations.open_rotations().await?
+    } else {
+        session.operations.rotations().await?
+    };
+    if session.json {
+        output::json(&rows.iter().map(json::rotation).collect::<Vec<_>>())?;
+    } else if rows.is_empty() {
+        output::say(if only_open {
+            "no rotation is open"
+        } else {
+            "nothing has been rotated yet"
+        });
+    } else {
+        output::result(&human::rotations(&rows, session.operations.now()))?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn settle(session: &Session, ids: &[i64]) -> Result<Exit, Stop> {
+    session.operations.bound().await?;
+    let ids: Vec<_> = ids.iter().copied().map(RotationId).collect();
+    let mut all = Vec::new();
+    for id in &ids {
+        let row = session.operations.rotation(*id).await?;
+        if !row.rotation.state.is_open() {
+            all.push(Recovered::Settled(row));
+        }
+    }
+    let recovered = session.operations.recover(&ids, AT_ONCE, say).await?;
+    all.extend(recovered);
+    if session.json {
+        output::json(&all.iter().map(json::recovered).collect::<Vec<_>>())?;
+    } else if all.is_empty() {
+        output::say("no rotation is open here");
+    } else {
+        let rows = all.iter().map(Recovered::row);
+        output::result(&human::rotations(rows, session.operations.now()))?;
+    }
+    if session.operations.has_open_elsewhere().await? {
+        return Ok(Exit::Unknown);
+    }
+    let changes = if ids.is_empty() {
+        settle_changes(session).await?
+    } else {
+        Exit::Done
+    };
+    Ok(match Exit::of_recovered(&all) {
+        Exit::Done => changes,
+        exit => exit,
+    })
+}
+
+/// Creates and updates are settled along with them.
+async fn settle_changes(session: &Session) -> Result<Exit, Stop> {
+    let open = session.operations.settle_changes().await?;
+    for change in &open {
+        output::alarm(&format!(
+            "{} m{} of \"{}\" stays {}: nobody can tell whether it took effect; `groupdesk history --open` shows it, \
+             `groupdesk rotations abandon m{} --reason WHY` closes it",
+            change.operation.as_str(),
+            change.id.0,
+            change.user_group_id,
+            change.state.as_str(),
+            change.id.0
+        ));
+    }
+    Ok(if open.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Unknown
+    })
+}
+
+async fn abandon_change(
+    session: &Session,
+    id: MutationId,
+    reason: &str,
+    yes: bool,
+) -> Result<Exit, Stop> {
+    session.operations.permitted(Guarded::Abandon)?;
+    confirm::can_be_asked(session, yes)?;
+    let what = format!(
+        "Close m{}? Nobody will find out whether it took effect.",
+        id.0
+    );
+    confirm::confirm(yes, &what, Question::YesOrNo).await?;
+    let change = session.operations.abandon_change(id, reason).await?;
+    if session.json {
+        output::json(&json::change(&change))?;
+    } else {
+        output::result(&human::changes(&[change], session.operations.now()))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// One line for the person, as soon as it is known.
+fn say(recovered: &Recovered) {
+    let row = recovered.row();
+    let (id, number) = (&row.user_group_id, row.id.0);
+    let state = human::word(row.rotation.state.as_str());
+    match recovered {
+        Recovered::Settled(row) => {
+            let is_clear = row.rotation.state != State::Conflict;
+            let tell = if is_clear { output::say } else { output::alarm };
+            let next = match row.rotation.state {
+                State::NotApplied => "; the old token is current, it is safe to rotate again",
+                State::Recovered => "; a new token is current, `groupdesk get` reads it",
+                State::Conflict => "; the answers contradict each other, a person must look",
+                _ => "",
+            };
+            tell(&format!("rotation {number} of \"{id}\": {state}{next}"));
+        }
+        Recovered::Alarmed(_, alarm) => {
+            output::alarm(&format!("rotation {number} of \"{id}\": {state}; {alarm}"));
+        }
+        Recovered::Open(open) => {
+            let again = open.again_in.map_or_else(String::new, |wait| {
+                format!("; settle again in {} s", wait.as_secs() + 1)
+            });
+            output::alarm(&format!(
+                "rotation {number} of \"{id}\" stays {state}: {}{again}",
+                open.why
+            ));
+        }
+    }
+}
+
+async fn abandon(session: &Session, id: RotationId, reason: &str, yes: bool) -> Result<Exit, Stop> {
+    session.operations.permitted(Guarded::Abandon)?;
+    let row = session.operations.rotation(id).await?;
+    if row.rotation.step(Event::Abandon, Duration::ZERO).is_ok() {
+        confirm::can_be_asked(session, yes)?;
+        let what = format!(
+            "Abandon rotation {} of \"{}\" ({})? Nobody will find out how it ended, and its token may be rotated again.",
+            id.0,
+            row.user_group_id,
+            human::word(row.rotation.state.as_str())
+        );
+        confirm::confirm(yes, &what, Question::YesOrNo).await?;
+    }
+    let row = session.operations.abandon(id, reason).await?;
+    if session.json {
+        output::json(&json::rotation(&row))?;
+    } else {
+        output::result(&human::rotations([&row], session.operations.now()))?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,142 @@
+//! `whose`: which group has or had a token. The token comes from standard input or a prompt without echo, is compared
+//! by its fingerprint and forgotten; nothing is sent.
+
+use std::{
+    ffi::OsString,
+    io::{self, BufRead, IsTerminal, Read},
+};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use zeroize::Zeroizing;
+
+use crate::{
+    cli::{
+        args::Global,
+        error::Stop,
+        input::no_echo::Quiet,
+        output::{self, human, json},
+        process::{exit::Exit, signals::Signals},
+        session,
+    },
+    config::Settings,
+    directory::Directory,
+    domain::token::Token,
+    operations::{Clock, Whose, not_a_token},
+};
+
+/// Longer than any token; more is something else.
+const LONGEST: u64 = 64 * 1024;
+
+pub(in crate::cli) async fn run(global: &Global, arguments: &[OsString]) -> Result<Exit, Stop> {
+    if !arguments.is_empty() {
+        return Err(Stop::Usage(
+            "a token never goes on a command line: every user of this machine can read it, and the shell keeps it. \
+             Give it on standard input, or without one type it when asked. If the token is real, rotate it"
+                .into(),
+        ));
+    }
+    let settings = Settings::load(&session::overrides(global))?;
+    let directory = Directory::open(&settings.directory)?;
+    let pasted = ask(global.no_input).await?;
+    let answered = match Whose::of(&directory, &pasted).await? {
+        Whose::Answered(answered) => answered,
+        Whose::NotAToken { characters } => return Err(Stop::Usage(not_a_token(characters))),
+    };
+    drop(pasted);
+    if global.json {
+        let owners = answered.iter().flat_map(json::owners);
+        output::json(&owners.collect::<Vec<_>>())?;
+    } else if answered.len() > 1 || !answered[0].owners.is_empty() {
+        output::result(&human::answered_tokens(&answered, Clock::System.now()))?;
+    }
+    let unknown: Vec<_> = answered
+        .iter()
+        .filter(|answer| answer.owners.is_empty())
+        .collect();
+    match &unknown[..] {
+        [] => {}
+        [_] if answered.len() == 1 => output::say(&format!(
+            "no group of this directory has or had that token; {ELSEWHERE}"
+        )),
+        some => output::say(&format!(
+            "{} of {} tokens are of no group of this directory ({}); {ELSEWHERE}",
+            some.len(),
+            answered.len(),
+            some.iter()
+                .map(|answer| answer.fingerprint.to_string())
+                .collect::<Vec<_>>()
+                .join(", ")
+        )),
+    }
+    Ok(if unknown.len() == answered.len() {
+        Exit::Refused
+    } else {
+        Exit::Done
+    })
+}
+
+const ELSEWHERE: &str = "it may still be the token of a group that was never read here";
+
+/// Reads a token, or a text that holds some; none is ever an argument.
+pub(in crate::cli) async fn ask(no_input: bool) -> Result<Token, Stop> {
+    if io::stdin().is_terminal() && no_input {
+        return Err(Stop::Guarded(
+            "the token would have to be typed, and --no-input was said; give it on standard input"
+                .into(),
+        ));
+    }
+    let mut signals = Signals::new()?;
+    let quiet = Quiet::new().map_err(|error| unreadable(&error))?;
+    let is_typed = quiet.is_terminal();
+    if is_typed {
+        output::ask("Token (not shown):");
+    }
+    tokio::select! {
+        read = tokio::task::spawn_blocking(move || read(is_typed)) => {
+            read.map_err(|_| Stop::Guarded("the token was not read; nothing was looked up".into()))?
+        }
+        () = signals.next() => Err(Stop::Interrupted { in_flight: false }),
+    }
+}
+
+/// A line where it is typed, and what was pasted with it; else all there is.
+fn read(is_typed: bool) -> Result<Token, Stop> {
+    // As long as it can be, so that no copy of it is left behind by growing.
+    let mut text = Zeroizing::new(String::with_capacity(LONGEST as usize));
+    let mut input = io::stdin().lock().take(LONGEST);
+    let read = if is_typed {
+        read_pasted(&mut input, &mut text)
+    } else {
+        input.read_to_string(&mut text).map(drop)
+    };
+    read.map_err(|error| unreadable(&error))?;
+    let token = text.trim();
+    if token.is_empty() {
+        return Err(Stop::Usage(
+            "no token came on standard input; nothing was looked up".into(),
+        ));
+    }
+    Ok(Token::new(token.to_owned()))
+}
+
+/// The shell must not get the lines behind the first one.
+fn read_pasted(input: &mut impl BufRead, text: &mut String) -> io::Result<()> {
+    const AT_ONCE: Timespec = Timespec {
+        tv_sec: 0,
+        tv_nsec: 50_000_000,
+    };
+    let terminal = io::stdin();
+    while input.read_line(text)? > 0 {
+        let mut more = [PollFd::new(&terminal, PollFlags::IN)];
+        if poll(&mut more, Some(&AT_ONCE)).unwrap_or_default() == 0 {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn unreadable(error: &io::Error) -> Stop {
+    Stop::Usage(format!(
+        "the token cannot be read from standard input: {error}"
+    ))
+}

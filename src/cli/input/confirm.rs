@@ -1,0 +1,107 @@
+//! Asking before a change (docs/design/console.md, "Confirmation"): on a terminal, or by `--yes`. Where nobody can be
+//! asked, nothing is sent.
+
+use std::io::{self, IsTerminal};
+
+use crate::{
+    cli::{error::Stop, output, session::Session},
+    config::guard::{self, Level},
+    domain::group::UserGroupId,
+    operations::Guarded,
+};
+
+/// What the person has to answer.
+pub(in crate::cli) enum Question<'a> {
+    YesOrNo,
+    /// Level 3: the exact id.
+    TypeId(&'a UserGroupId),
+    /// Level 4: these words.
+    TypeWords(&'a str),
+}
+
+/// What a change of one group asks, where `usual` is what docs/design/console.md says; a guard that raises it says why.
+pub(in crate::cli) struct Asking {
+    level: Level,
+    words: String,
+}
+
+impl Asking {
+    pub(in crate::cli) fn about(
+        session: &Session,
+        operation: Guarded,
+        id: &UserGroupId,
+        usual: Level,
+    ) -> Self {
+        let profile = session.operations.profile();
+        let raised = guard::raised(&profile.guards, operation, usual);
+        if let Some((_, reason)) = raised {
+            output::context(&format!("! guard: {reason}"));
+        }
+        Self {
+            level: raised.map_or(usual, |(level, _)| level),
+            words: guard::words(operation, id, &profile.name),
+        }
+    }
+
+    pub(in crate::cli) fn question<'a>(&'a self, id: &'a UserGroupId) -> Question<'a> {
+        match self.level {
+            Level::Button | Level::Key => Question::YesOrNo,
+            Level::Typed => Question::TypeId(id),
+            Level::Words => Question::TypeWords(&self.words),
+        }
+    }
+}
+
+/// Refuses right away where a question could not be asked: nothing at all is sent then.
+pub(in crate::cli) fn can_be_asked(session: &Session, yes: bool) -> Result<(), Stop> {
+    let has_person = io::stdin().is_terminal() && io::stderr().is_terminal();
+    if yes || has_person && !session.no_input {
+        return Ok(());
+    }
+    let why = if session.no_input {
+        "--no-input was said"
+    } else {
+        "there is no terminal"
+    };
+    Err(Stop::Guarded(format!(
+        "this has to be confirmed, and {why}; nothing was sent. Look with --dry-run, then say --yes"
+    )))
+}
+
+/// Asks, unless `--yes` was said.
+pub(in crate::cli) async fn confirm(
+    yes: bool,
+    what: &str,
+    question: Question<'_>,
+) -> Result<(), Stop> {
+    if yes {
+        return Ok(());
+    }
+    match question {
+        Question::YesOrNo => output::ask(&format!("{what} [y/N]")),
+        Question::TypeWords(words) => output::ask(&format!("{what} Type \"{words}\" to go on:")),
+        Question::TypeId(id) => output::ask(&format!("{what} Type the id ({id}) to go on:")),
+    }
+    let line = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        io::stdin().read_line(&mut line).map(|_| line)
+    })
+    .await
+    .map_err(|_| Stop::Guarded("the question was not answered; nothing was changed".into()))?
+    .map_err(|error| {
+        Stop::Guarded(format!(
+            "the answer cannot be read ({error}); nothing was changed"
+        ))
+    })?;
+    let answer = line.trim_end_matches(['\n', '\r']);
+    let agreed = match question {
+        Question::YesOrNo => matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"),
+        Question::TypeId(id) => answer == id.as_str(),
+        Question::TypeWords(words) => answer.trim() == words,
+    };
+    if agreed {
+        Ok(())
+    } else {
+        Err(Stop::Guarded("not confirmed; nothing was changed".into()))
+    }
+}

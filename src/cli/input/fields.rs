@@ -1,0 +1,338 @@
+//! `--name`, `--map`, `--property` and their kin: read and checked before anything is sent, then laid over what is known.
+
+use std::{
+    collections::HashSet,
+    io::Read as _,
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+
+use crate::{
+    cli::{args::Fields, error::Stop},
+    domain::{change::Wanted, facts::Field, group::UserGroupId, size::fits, text::visible},
+    formats::{Read, Reader, Row, strict_json},
+    operations::Failure,
+    search::suggest::near,
+};
+
+/// More than any service takes; a longer file is another file.
+const LARGEST: u64 = 8 * 1024 * 1024;
+
+/// What a person wants to be different.
+#[derive(Debug, Default)]
+pub(in crate::cli) struct Edits {
+    /// Whole fields.
+    said: Wanted,
+    map: Vec<(String, String)>,
+    unmap: Vec<String>,
+    property: Vec<(String, Value)>,
+    remove_property: Vec<String>,
+}
+
+impl Edits {
+    /// Reads the options and the files they name; waiting for standard input keeps nothing else from going on.
+    pub(in crate::cli) async fn read(
+        fields: Fields,
+        unmap: Vec<String>,
+        remove_property: Vec<String>,
+    ) -> Result<Self, Stop> {
+        tokio::task::spawn_blocking(move || Self::read_now(&fields, unmap, remove_property))
+            .await
+            .map_err(|_| usage("the options could not be read; try again"))?
+    }
+
+    /// A whole group, as `export` writes it: of this id, and the only one of its file.
+    pub(in crate::cli) async fn of_file(path: PathBuf, id: UserGroupId) -> Result<Self, Stop> {
+        tokio::task::spawn_blocking(move || {
+            let row = file("--apply", Some(&path), |text| only_row(text, &id))?;
+            Ok(Self {
+                said: row.map(|row| row.said).unwrap_or_default(),
+                ..Self::default()
+            })
+        })
+        .await
+        .map_err(|_| usage("the file could not be read; try again"))?
+    }
+
+    fn read_now(
+        fields: &Fields,
+        unmap: Vec<String>,
+        remove_property: Vec<String>,
+    ) -> Result<Self, Stop> {
+        let is_input = |path: &Option<std::path::PathBuf>| path.as_deref() == Some(Path::new("-"));
+        if is_input(&fields.mapping) && is_input(&fields.properties) {
+            return Err(usage(
+                "--mapping and --properties cannot both read standard input",
+            ));
+        }
+        let map = fields
+            .map
+            .iter()
+            .map(|row| map_row(row))
+            .collect::<Result<Vec<_>, _>>()?;
+        let property = fields
+            .property
+            .iter()
+            .map(|text| property(text))
+            .collect::<Result<Vec<_>, _>>()?;
+        once("--map", map.iter().map(|(key, _)| key).chain(&unmap))?;
+        once(
+            "--property",
+            property.iter().map(|(key, _)| key).chain(&remove_property),
+        )?;
+        let said = Wanted {
+            name: fields.name.clone(),
+            mapping: file("--mapping", fields.mapping.as_deref(), strict_json::mapping)?,
+            properties: file(
+                "--properties",
+                fields.properties.as_deref(),
+                strict_json::properties,
+            )?,
+        };
+        // Before the group is read.
+        fits(&said).map_err(Failure::from)?;
+        Ok(Self {
+            said,
+            map,
+            unmap,
+            property,
+            remove_property,
+        })
+    }
+
+    /// The fields that are given whole.
+    pub(in crate::cli) fn whole(&self) -> Vec<Field> {
+        let mapping = self.said.mapping.is_some().then_some(Field::Mapping);
+        let properties = self.said.properties.is_some().then_some(Field::Properties);
+        mapping.into_iter().chain(properties).collect()
+    }
+
+    /// What is wanted in all, starting from what is known. Single changes of what is not known stand alone; whether they
+    /// may be sent so is decided later.
+    pub(in crate::cli) fn apply(&self, base: &Wanted) -> Result<Wanted, Stop> {
+        let mut wanted = self.said.over(base);
+        if !(self.map.is_empty() && self.unmap.is_empty()) {
+            let mapping = wanted.mapping.get_or_insert_default();
+            for key in &self.unmap {
+                if mapping.shift_remove(key).is_none() {
+                    let what = "--unmap: the mapping has no row";
+                    return Err(not_there(what, key, mapping.keys()));
+                }
+            }
+            mapping.extend(self.map.iter().cloned());
+        }
+        if !(self.property.is_empty() && self.remove_property.is_empty()) {
+            let properties = wanted.properties.get_or_insert_default();
+            for key in &self.remove_property {
+                if properties.shift_remove(key).is_none() {
+                    let what = "--remove-property: the properties have no key";
+                    return Err(not_there(what, key, properties.keys()));
+                }
+            }
+            properties.extend(self.property.iter().cloned());
+        }
+        fits(&wanted).map_err(Failure::from)?;
+        Ok(wanted)
+    }
+}
+
+fn not_there<'a>(what: &str, key: &str, known: impl Iterator<Item = &'a String>) -> Stop {
+    let near = near(key, known, 1);
+    let meant = near.first().map_or_else(String::new, |near| {
+        format!("; did you mean \"{}\"?", visible(near))
+    });
+    usage(&format!(
+        "{what} \"{}\"; nothing was changed{meant}",
+        visible(key)
+    ))
+}
+
+/// The one group of a file, in whichever of the formats of `export`.
+fn only_row(text: &str, id: &UserGroupId) -> Result<Row, String> {
+    let mut reads = Vec::new();
+    let mut reader = Reader::default();
+    let mut out = |read: Read| reads.push(read);
+    reader.push(text.as_bytes(), &mut out)?;
+    reader.end(&mut out)?;
+    let count = reads.len();
+    let mut reads = reads.into_iter();
+    let (Some(only), None) = (reads.next(), reads.next()) else {
+        return Err(match count {
+            0 => "holds no group; write one as `groupdesk export` does".into(),
+            _ => format!("holds {count} groups, and one is wanted; `groupdesk apply` takes many"),
+        });
+    };
+    let row = only
+        .row
+        .map_err(|why| format!("line {}: {why}", only.line))?;
+    if row.id != *id {
+        return Err(format!(
+            "is of \"{}\", not of \"{id}\"; name that id, or another file; nothing was sent",
+            row.id
+        ));
+    }
+    Ok(row)
+}
+
+fn map_row(text: &str) -> Result<(String, String), Stop> {
+    match text.split_once('=') {
+        Some((schema, source)) if !schema.is_empty() && !source.is_empty() => {
+            Ok((schema.to_owned(), source.to_owned()))
+        }
+        _ => Err(usage(
+            "--map is a schema id, =, and a data source id: --map 40=213",
+        )),
+    }
+}
+
+fn property(text: &str) -> Result<(String, Value), Stop> {
+    let (key, value) = text
+        .split_once('=')
+        .filter(|(key, _)| !key.is_empty())
+        .ok_or_else(|| usage("--property is a key, =, and a JSON value: --property 'seats=25'"))?;
+    let value = strict_json::value(value).map_err(|error| {
+        usage(&format!(
+            "--property {}: {error}; a text needs its quotes: --property '{}=\"gold\"'",
+            visible(key),
+            visible(key)
+        ))
+    })?;
+    Ok((key.to_owned(), value))
+}
+
+fn once<'a>(option: &str, keys: impl Iterator<Item = &'a String>) -> Result<(), Stop> {
+    let mut seen = HashSet::new();
+    for key in keys {
+        if !seen.insert(key) {
+            return Err(usage(&format!(
+                "{option}: \"{}\" is given twice",
+                visible(key)
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn file<T>(
+    option: &str,
+    path: Option<&Path>,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<Option<T>, Stop> {
+    let Some(path) = path else { return Ok(None) };
+    let (name, text) = if path == Path::new("-") {
+        (
+            "standard input".to_owned(),
+            text_of(std::io::stdin().lock()),
+        )
+    } else {
+        let text = std::fs::File::open(path)
+            .map_err(|error| error.to_string())
+            .and_then(text_of);
+        (path.display().to_string(), text)
+    };
+    let failed = |why: String| usage(&format!("{option}: {name}: {why}"));
+    let text = text.map_err(failed)?;
+    parse(&text).map(Some).map_err(failed)
+}
+
+fn text_of(reader: impl std::io::Read) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    reader
+        .take(LARGEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > LARGEST {
+        return Err("holds more than 8 MiB; name another file".into());
+    }
+    String::from_utf8(bytes).map_err(|_| "is not UTF-8 text; save it as UTF-8".into())
+}
+
+fn usage(text: &str) -> Stop {
+    Stop::Usage(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edits(fields: &Fields) -> Result<Edits, Stop> {
+        Edits::read_now(fields, Vec::new(), Vec::new())
+    }
+
+    #[test]
+    fn single_changes_are_laid_over_what_is_known() {
+        let base = Wanted {
+            name: Some("Acme".into()),
+            mapping: Some(strict_json::mapping(r#"{"40":"213","7":"1"}"#).expect("a mapping")),
+            properties: Some(
+                strict_json::properties(r#"{"tier":"gold","x":1}"#).expect("properties"),
+            ),
+        };
+        let fields = Fields {
+            map: vec!["40=9=9".into(), "8=2".into()],
+            property: vec!["seats=25".into()],
+            ..Fields::default()
+        };
+        let edits = Edits::read_now(&fields, vec!["7".into()], vec!["x".into()]).expect("read");
+        let wanted = edits.apply(&base).expect("applied");
+        assert_eq!(wanted.name.as_deref(), Some("Acme"));
+        let mapping = serde_json::to_string(&wanted.mapping).expect("JSON");
+        assert_eq!(mapping, r#"{"40":"9=9","8":"2"}"#);
+        let properties = serde_json::to_string(&wanted.properties).expect("JSON");
+        assert_eq!(properties, r#"{"tier":"gold","seats":25}"#);
+    }
+
+    #[test]
+    fn what_is_given_by_a_file_is_whole_and_rows_are_not() {
+        let fields = Fields {
+            map: vec!["40=1".into()],
+            ..Fields::default()
+        };
+        let rows = edits(&fields).expect("read");
+        assert_eq!(rows.whole(), []);
+        let wanted = rows.apply(&Wanted::default()).expect("applied");
+        assert_eq!(wanted.mapping.map(|rows| rows.len()), Some(1));
+        let whole = Edits {
+            said: wanted_mapping(),
+            ..Edits::default()
+        };
+        assert_eq!(whole.whole(), [Field::Mapping]);
+    }
+
+    fn wanted_mapping() -> Wanted {
+        Wanted {
+            mapping: Some([("40".to_owned(), "1".to_owned())].into_iter().collect()),
+            ..Wanted::default()
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused() {
+        for (map, property) in [
+            (&["40"][..], &[][..]),
+            (&["=1"], &[]),
+            (&["40="], &[]),
+            (&["40=1", "40=2"], &[]),
+            (&[], &["tier"]),
+            (&[], &["tier=gold"]),
+            (&[], &["a=1", "a=2"]),
+        ] {
+            let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
+            let fields = Fields {
+                map: texts(map),
+                property: texts(property),
+                ..Fields::default()
+            };
+            assert!(
+                matches!(edits(&fields), Err(Stop::Usage(_))),
+                "{map:?} {property:?}"
+            );
+        }
+        let nothing = Edits {
+            unmap: vec!["1".into()],
+            ..Edits::default()
+        };
+        assert!(nothing.apply(&Wanted::default()).is_err());
+    }
+}

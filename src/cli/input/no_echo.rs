@@ -1,0 +1,40 @@
+//! A terminal that does not show what is typed. The echo goes before the prompt comes, so that nothing pasted at once is
+//! shown, and returns however the question ends.
+
+use std::io::{self, IsTerminal};
+
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+
+/// As long as it lives, standard input is not echoed.
+pub(in crate::cli) struct Quiet(Option<Termios>);
+
+impl Quiet {
+    /// Does nothing where standard input is no terminal.
+    pub(in crate::cli) fn new() -> io::Result<Self> {
+        let stdin = io::stdin();
+        if !stdin.is_terminal() {
+            return Ok(Self(None));
+        }
+        let before = tcgetattr(&stdin)?;
+        let mut quiet = before.clone();
+        quiet.local_modes.remove(LocalModes::ECHO);
+        quiet
+            .local_modes
+            .insert(LocalModes::ECHONL | LocalModes::ICANON);
+        tcsetattr(&stdin, OptionalActions::Now, &quiet)?;
+        Ok(Self(Some(before)))
+    }
+
+    pub(in crate::cli) fn is_terminal(&self) -> bool {
+        self.0.is_some()
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        if let Some(before) = &self.0 {
+            // A terminal that has gone needs no echo.
+            let _ = tcsetattr(io::stdin(), OptionalActions::Now, before);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Secrets never go on a command line, where every user of the machine can read them. What looks like an option for
+//! one is refused before the arguments are parsed, so that no message repeats it.
+
+use std::ffi::OsString;
+
+use crate::cli::error::Stop;
+
+const SECRETS: [&str; 8] = [
+    "--token",
+    "--current-token",
+    "--user-group-token",
+    "--api-key",
+    "--apikey",
+    "--api_key",
+    "--key",
+    "--password",
+];
+
+/// Options that take no value; with one, it would be repeated by the message of the parser.
+const BARE: &str = "--token-stdin";
+
+/// Refuses arguments that would carry a secret.
+pub(in crate::cli) fn refuse(arguments: impl Iterator<Item = OsString>) -> Result<(), Stop> {
+    for argument in arguments {
+        let argument = argument.to_string_lossy();
+        if argument == "--" {
+            break;
+        }
+        let (option, has_value) = match argument.split_once('=') {
+            Some((option, _)) => (option, true),
+            None => (argument.as_ref(), false),
+        };
+        let lower = option.to_ascii_lowercase();
+        if SECRETS.contains(&lower.as_str()) || (has_value && lower == BARE) {
+            let instead = if lower.contains("token") {
+                "A token is read from standard input, or asked for without showing it: `groupdesk whose` names its \
+                 group, `groupdesk rotate --token-stdin` rotates it. Reading or rotating by id needs no token: it is \
+                 read from the service"
+            } else {
+                "Name the API key's source as api_key of the profile, or set GROUPDESK_BASE_URL and GROUPDESK_API_KEY"
+            };
+            return Err(Stop::Usage(format!(
+                "secrets never go on a command line ({option}): every user of this machine can read it, and the shell \
+                 keeps it. {instead}. If the secret is real, replace it"
+            )));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(arguments: &[&str]) -> Option<String> {
+        refuse(arguments.iter().map(OsString::from))
+            .err()
+            .map(|stop| stop.to_string())
+    }
+
+    #[test]
+    fn a_secret_is_refused_and_not_repeated() {
+        for arguments in [
+            &["get", "--token", "canary"][..],
+            &["--api-key=canary", "list"],
+            &["list", "--API-KEY", "canary"],
+            &["rotate", "--token-stdin=canary"],
+        ] {
+            let text = refused(arguments).expect("refused");
+            assert!(!text.contains("canary"), "{text}");
+        }
+        assert_eq!(refused(&["rotate", "a", "--token-out", "f"]), None);
+        assert_eq!(refused(&["rotate", "--token-stdin"]), None);
+        assert_eq!(refused(&["get", "--", "--token"]), None);
+    }
+}

@@ -1,0 +1,127 @@
+//! Where text leaves: the result on standard output, everything else on standard error. A reader that has gone is
+//! no error. Hidden characters never leave raw. With `--quiet` only errors, alarms, and questions with what they are
+//! about are said.
+
+pub(super) mod colour;
+pub(super) mod contract;
+pub(super) mod human;
+pub(super) mod json;
+pub(super) mod progress;
+pub(super) mod review;
+pub(super) mod token_file;
+
+use std::{
+    io,
+    sync::{
+        Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use serde::Serialize;
+use zeroize::Zeroizing;
+
+use super::{
+    error::Stop,
+    process::stdio::{ERR, OUT, Written},
+};
+use crate::{api::inspect::escape_hidden, domain::text::visible};
+
+/// What questions are about, kept back because of `--quiet` until one is asked; not there without `--quiet`.
+static WITHHELD: OnceLock<Mutex<Vec<String>>> = OnceLock::new();
+static IS_FOR_TOKENS: AtomicBool = AtomicBool::new(false);
+
+/// From now on as `--quiet` says.
+pub(super) fn be_quiet() {
+    WITHHELD.get_or_init(Mutex::default);
+}
+
+pub(super) fn is_quiet() -> bool {
+    WITHHELD.get().is_some()
+}
+
+/// From now on standard output is for tokens alone; the result goes where everything else goes.
+pub(super) fn keep_output_for_tokens() {
+    IS_FOR_TOKENS.store(true, Ordering::SeqCst);
+}
+
+pub(super) fn output_is_for_tokens() -> bool {
+    IS_FOR_TOKENS.load(Ordering::SeqCst)
+}
+
+/// Writes a token as a line of its own to standard output.
+pub(super) fn token(line: &str) -> io::Result<()> {
+    let line = Zeroizing::new(format!("{line}\n"));
+    match OUT.write(&line) {
+        Written::Done(written) => written,
+        Written::GivenUp => Err(io::ErrorKind::TimedOut.into()),
+    }
+}
+
+/// Writes lines of the result.
+pub(super) fn result(text: &str) -> Result<(), Stop> {
+    let out = if output_is_for_tokens() { &ERR } else { &OUT };
+    let written = if text.ends_with('\n') {
+        out.write(text)
+    } else {
+        out.write(&format!("{text}\n"))
+    };
+    match written {
+        Written::GivenUp => Err(Stop::Interrupted { in_flight: false }),
+        Written::Done(Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Stop::Output(error))
+        }
+        Written::Done(_) => Ok(()),
+    }
+}
+
+/// Writes a result as indented JSON.
+pub(super) fn json(value: &impl Serialize) -> Result<(), Stop> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|_| Stop::Output(io::Error::other("the result is no JSON")))?;
+    result(&escape_hidden(&text))
+}
+
+/// Writes a result as JSON on one line.
+pub(super) fn json_line(value: &serde_json::Value) -> Result<(), Stop> {
+    result(&escape_hidden(&value.to_string()))
+}
+
+/// News, for the person; with `--quiet` only those that are signed as what went wrong.
+pub(super) fn say(text: &str) {
+    if !is_quiet() || text.starts_with("x ") {
+        alarm(text);
+    }
+}
+
+/// What a question is about: where a change goes, what it changes. With `--quiet` only where a question comes.
+pub(super) fn context(text: &str) {
+    match WITHHELD.get() {
+        None => alarm(text),
+        Some(withheld) => {
+            let mut withheld = withheld.lock().unwrap_or_else(PoisonError::into_inner);
+            withheld.push(text.to_owned());
+        }
+    }
+}
+
+/// Errors and alarms: to standard error, each line made visible; that it cannot be read is not worth a second error.
+pub(super) fn alarm(text: &str) {
+    let mut lines = String::new();
+    for line in text.lines() {
+        lines.push_str(&colour::painted(visible(line)));
+        lines.push('\n');
+    }
+    ERR.write(&lines);
+}
+
+/// Writes a question to standard error and leaves the cursor behind it.
+pub(super) fn ask(text: &str) {
+    if let Some(withheld) = WITHHELD.get() {
+        let mut withheld = withheld.lock().unwrap_or_else(PoisonError::into_inner);
+        for text in withheld.drain(..) {
+            alarm(&text);
+        }
+    }
+    ERR.write(&format!("{} ", visible(text)));
+}

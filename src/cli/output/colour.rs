@@ -1,0 +1,70 @@
+//! Colour, where somebody looks: only on a terminal that can, and not against the person's will. The words say it all
+//! without it.
+
+use std::{
+    borrow::Cow,
+    env,
+    io::{self, IsTerminal},
+};
+
+use comfy_table::{Attribute, Cell, Color};
+
+use crate::tui::theme::Theme;
+
+/// How much a word wants to be seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) enum Tone {
+    Plain,
+    Warning,
+    Alarm,
+}
+
+impl Tone {
+    /// Of an ending, a state of a rotation or of a hand-off, or a severity.
+    pub(in crate::cli) fn of(word: &str) -> Self {
+        match word {
+            "conflict" | "refused" | "created by get" | "handoff failed" | "failed" | "problem"
+            | "not applied" => Self::Alarm,
+            "unknown" | "unreachable" | "intended" | "sent" | "recovered" | "superseded"
+            | "pending" | "warning" | "production" => Self::Warning,
+            _ => Self::Plain,
+        }
+    }
+
+    pub(in crate::cli) fn cell(self, text: &str) -> Cell {
+        let cell = Cell::new(text);
+        match self {
+            Self::Plain => cell,
+            Self::Warning => cell.fg(Color::Yellow),
+            Self::Alarm => cell.fg(Color::Red).add_attribute(Attribute::Bold),
+        }
+    }
+}
+
+/// Whether this stream shows colours, and nobody asked for none (`NO_COLOR`, `TERM=dumb`).
+pub(in crate::cli) fn is_coloured(stream: &impl IsTerminal) -> bool {
+    let variable = |name: &str| env::var_os(name)?.into_string().ok();
+    stream.is_terminal()
+        && variable("TERM").is_some_and(|term| !term.is_empty())
+        && Theme::detect(false, variable).colour
+}
+
+/// A line for standard error; its first word or sign in colour where there is one.
+pub(in crate::cli) fn painted(line: Cow<'_, str>) -> Cow<'_, str> {
+    const SIGNS: [(&str, &str); 4] = [
+        ("PRODUCTION", "1;7"),
+        ("error:", "1;31"),
+        ("x", "1;31"),
+        ("!", "33"),
+    ];
+    let begins = |sign: &str| line.strip_prefix(sign).filter(|rest| rest.starts_with(' '));
+    let found = SIGNS
+        .iter()
+        .find_map(|(sign, code)| Some((sign, code, begins(sign)?)));
+    match found {
+        Some((sign, code, rest)) if is_coloured(&io::stderr()) => {
+            format!("\x1b[{code}m{sign}\x1b[0m{rest}").into()
+        }
+        _ => line,
+    }
+}

@@ -1,0 +1,162 @@
+//! Results for people: tables that fit the terminal. What stands in them is made visible first.
+
+mod group;
+mod history;
+mod list;
+mod rotations;
+mod rows;
+
+use std::io::{self, IsTerminal};
+
+use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets::NOTHING};
+use jiff::Timestamp;
+
+pub(in crate::cli) use {
+    group::group,
+    history::{changes, history},
+    list::list,
+    rotations::{answered_tokens, rotations},
+    rows::{rows, rows_within},
+};
+
+use super::colour::{Tone, is_coloured};
+use crate::{
+    cli::{error::Stop, output},
+    domain::{history::Ending, known::Known, text::visible, token::Token},
+    operations::Done,
+};
+
+const UNKNOWN: &str = "?";
+/// Columns between two cells.
+const GAP: usize = 2;
+
+/// What an operation came to. A revealed token stands alone on standard output, so that it can be taken from there.
+pub(in crate::cli) fn answered(
+    answer: &Done,
+    is_rotation: bool,
+    token: Option<&Token>,
+    now: Timestamp,
+) -> Result<(), Stop> {
+    let mut text = answer.ending.as_str().replace('_', " ");
+    if let (true, Some(before)) = (is_rotation, answer.previous_fingerprint) {
+        let after = answer
+            .group
+            .fingerprint
+            .as_ref()
+            .map_or(UNKNOWN.into(), |known| known.value.to_string());
+        text = format!("{text}: token {before} -> {after}");
+    }
+    let text = format!("{text}\n{}", group(&answer.group, now));
+    match token {
+        None => output::result(&text),
+        Some(token) => {
+            output::say(&text);
+            // A program gets it as it is; on a terminal nothing in it may act.
+            if io::stdout().is_terminal() {
+                output::result(&visible(token.expose()))
+            } else {
+                output::result(token.expose())
+            }
+        }
+    }
+}
+
+/// Warnings, for the person, never on standard output.
+pub(in crate::cli) fn say_warnings(done: &Done) {
+    if let Some(note) = note(done.ending) {
+        output::say(&format!("! {note}"));
+    }
+    for warning in &done.warnings {
+        if warning.is_alarm() {
+            output::alarm(&format!("x {warning}"));
+        } else {
+            output::say(&format!("! {warning}"));
+        }
+    }
+}
+
+/// What the word of an ending leaves open.
+fn note(ending: Ending) -> Option<&'static str> {
+    match ending {
+        Ending::Existed => {
+            Some("the group was there already and is unchanged; `groupdesk update` changes it")
+        }
+        Ending::Recovered => Some(
+            "the answer was lost, but the token is a new one: rotated by this call, or by someone else. After a leak, rotate again",
+        ),
+        Ending::Superseded => {
+            Some("rotated, and then rotated again by someone else: the token is theirs")
+        }
+        Ending::Rotated => {
+            Some("rotated, but not confirmed by reading it back; `groupdesk get` confirms it")
+        }
+        _ => None,
+    }
+}
+
+/// A table without lines, as wide as the terminal; where there is none, as wide as it is.
+pub(in crate::cli) fn table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(NOTHING).force_no_tty();
+    if is_coloured(&io::stdout()) {
+        table.enforce_styling();
+        // A gap has no colour, and can be cut off at the end of a line.
+        table.style_text_only();
+    }
+    if !header.is_empty() {
+        let bold = |name| Cell::new(name).add_attribute(Attribute::Bold);
+        table.set_header(header.iter().map(bold));
+    }
+    match terminal_width() {
+        Some(width) => {
+            table
+                .set_content_arrangement(ContentArrangement::Dynamic)
+                .set_width(width as u16);
+        }
+        None => {
+            table.set_content_arrangement(ContentArrangement::Disabled);
+        }
+    }
+    table
+}
+
+/// Columns of the terminal on standard output, if there is one.
+pub(in crate::cli) fn terminal_width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    (size.ws_col > 0).then(|| size.ws_col.into())
+}
+
+/// The table as text, without spaces at its edges.
+pub(in crate::cli) fn done(table: &Table) -> String {
+    let mut text = String::new();
+    for line in table.lines() {
+        text.push_str(line.strip_prefix(' ').unwrap_or(&line).trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+fn of<T>(known: Option<&Known<T>>, text: impl Fn(&T) -> String) -> String {
+    known.map_or_else(|| UNKNOWN.to_owned(), |known| text(&known.value))
+}
+
+/// A state or an ending as people read it.
+pub(in crate::cli) fn word(word: &str) -> String {
+    word.replace('_', " ")
+}
+
+/// A time that has passed, in its largest unit.
+/// `3 h ago`, for sentences.
+pub(in crate::cli) fn ago(at: Timestamp, now: Timestamp) -> String {
+    format!("{} ago", age(at, now))
+}
+
+fn age(at: Timestamp, now: Timestamp) -> String {
+    let seconds = now.duration_since(at).as_secs().max(0);
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m", seconds / 60),
+        3_600..86_400 => format!("{}h", seconds / 3_600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}

@@ -1,0 +1,204 @@
+//! The JSON of the command line: what other programs rely on. Times are RFC 3339; what is not known is null; a token is
+//! there only when it was asked for. `contract` says what each field means.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::{
+    cli::process::exit::Exit,
+    directory::Numbered,
+    domain::{
+        group::{Mapping, Properties},
+        handoff::HandOff,
+        history::{Ending, Entry},
+        known::KnownGroup,
+        token::Token,
+    },
+    operations::{self, Done, HandedOff, JournalRow, Mutation, Recovered},
+};
+
+/// A group as `list` and `show` print it.
+#[derive(Serialize)]
+pub(in crate::cli) struct Group<'a> {
+    user_group_id: &'a str,
+    name: Option<&'a str>,
+    team_id: Option<i64>,
+    environment_tag: Option<&'a str>,
+    /// The 8 digits that people see.
+    fingerprint: Option<String>,
+    mapping: Option<&'a Mapping>,
+    properties: Option<&'a Properties>,
+    last_rotated: Option<String>,
+    last_seen: Option<String>,
+}
+
+impl<'a> Group<'a> {
+    pub(in crate::cli) fn of(group: &'a KnownGroup) -> Self {
+        Self {
+            user_group_id: group.id.as_str(),
+            name: group.name.as_ref().map(|known| known.value.as_str()),
+            team_id: group.team_id.as_ref().map(|known| known.value),
+            environment_tag: group
+                .environment_tag
+                .as_ref()
+                .map(|known| known.value.as_str()),
+            fingerprint: group
+                .fingerprint
+                .as_ref()
+                .map(|known| known.value.to_string()),
+            mapping: group.mapping.as_ref().map(|known| &known.value),
+            properties: group.properties.as_ref().map(|known| &known.value),
+            last_rotated: group.last_rotated.as_ref().map(|last| last.at.to_string()),
+            last_seen: group.last_seen.map(|at| at.to_string()),
+        }
+    }
+}
+
+/// What belongs to a rotation besides its [`Done`].
+#[derive(Clone, Copy)]
+pub(in crate::cli) struct Rotation<'a> {
+    /// `None` where nothing was to be handed off.
+    pub(in crate::cli) handed: Option<&'a HandedOff>,
+}
+
+/// What `get`, `create`, `update` and `rotate` print.
+#[derive(Serialize)]
+pub(in crate::cli) struct Answered<'a> {
+    #[serde(flatten)]
+    group: Group<'a>,
+    outcome: &'static str,
+    /// Of a rotation; null where it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous_fingerprint: Option<Value>,
+    /// Of a rotation; null where nothing is handed off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    handoff: Option<Value>,
+    warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token: Option<&'a str>,
+}
+
+impl<'a> Answered<'a> {
+    /// `token`: it was asked for.
+    pub(in crate::cli) fn of(
+        done: &'a Done,
+        rotation: Option<Rotation<'_>>,
+        token: Option<&'a Token>,
+    ) -> Self {
+        Self {
+            group: Group::of(&done.group),
+            outcome: done.ending.as_str(),
+            previous_fingerprint: rotation.map(|_| {
+                json!(
+                    done.previous_fingerprint
+                        .map(|fingerprint| fingerprint.to_string())
+                )
+            }),
+            handoff: rotation
+                .map(|rotation| json!(rotation.handed.map(|handed| hand_off(&handed.handoff)))),
+            warnings: done.warnings.iter().map(ToString::to_string).collect(),
+            token: token.map(Token::expose),
+        }
+    }
+}
+
+/// Where a hand-off stands.
+pub(in crate::cli) fn hand_off(handoff: &HandOff) -> Value {
+    json!({
+        "state": handoff.state.as_str(),
+        "exit": handoff.exit,
+        "note": handoff.note,
+    })
+}
+
+/// A line of the history.
+pub(in crate::cli) fn entry(line: &Numbered<Entry>) -> Value {
+    let Entry {
+        at,
+        by,
+        profile,
+        user_group_id,
+        operation,
+        ending,
+        previous_fingerprint,
+        fingerprint,
+        reason,
+        changes,
+        note,
+    } = &line.value;
+    json!({
+        "number": line.number,
+        "at": at.to_string(),
+        "by": by,
+        "profile": profile,
+        "user_group_id": user_group_id.as_str(),
+        "operation": operation.as_str(),
+        "outcome": ending.as_str(),
+        "previous_fingerprint": previous_fingerprint.map(|fingerprint| fingerprint.to_string()),
+        "fingerprint": fingerprint.map(|fingerprint| fingerprint.to_string()),
+        "reason": reason,
+        "changes": changes,
+        "note": note,
+    })
+}
+
+/// A create or an update as `history --open` prints it.
+pub(in crate::cli) fn change(change: &Mutation) -> Value {
+    json!({
+        "change": format!("m{}", change.id.0),
+        "at": change.since().to_string(),
+        "by": change.by,
+        "profile": change.profile,
+        "user_group_id": change.user_group_id.as_str(),
+        "operation": change.operation.as_str(),
+        "state": change.state.as_str(),
+        "outcome": change.ending.map(Ending::as_str),
+        "changes": change.changes,
+        "note": change.note,
+    })
+}
+
+/// A rotation as `rotations` prints it.
+pub(in crate::cli) fn rotation(row: &JournalRow) -> Value {
+    json!({
+        "rotation": row.id.0,
+        "user_group_id": row.user_group_id.as_str(),
+        "state": row.rotation.state.as_str(),
+        "previous_fingerprint": row.rotation.previous.to_string(),
+        "fingerprint": row.rotation.fingerprint.map(|fingerprint| fingerprint.to_string()),
+        "started_at": row.started_at.to_string(),
+        "by": row.by,
+        "reason": row.reason,
+        "handoff": row.handoff.state.as_str(),
+    })
+}
+
+/// A rotation as `rotations settle` prints it: `why` it is still open, if so.
+pub(in crate::cli) fn recovered(recovered: &Recovered) -> Value {
+    let mut value = rotation(recovered.row());
+    value["why"] = match recovered {
+        Recovered::Settled(_) => Value::Null,
+        Recovered::Alarmed(_, alarm) => json!(alarm.to_string()),
+        Recovered::Open(open) => json!(open.why),
+    };
+    value
+}
+
+/// A group that has or had a token.
+/// The groups of one token.
+pub(in crate::cli) fn owners(answered: &operations::Answered) -> impl Iterator<Item = Value> {
+    answered.owners.iter().map(|owner| {
+        json!({
+            "profile": owner.profile,
+            "user_group_id": owner.user_group_id.as_str(),
+            "current": owner.current,
+            "last_seen": owner.last_seen.to_string(),
+            "fingerprint": answered.fingerprint.to_string(),
+        })
+    })
+}
+
+/// What is printed when a command fails.
+pub(in crate::cli) fn failure(ending: Option<Ending>, error: &str, exit: Exit) -> Value {
+    json!({ "outcome": ending.map(Ending::as_str), "error": error, "exit": exit as u8 })
+}

@@ -1,0 +1,198 @@
+//! Tells how a run goes: lines on standard output, lines or a bar on standard error, each from a thread of its own. A
+//! terminal that does not read stops neither the run nor its recording.
+
+use std::{
+    fmt::Display,
+    io::{self, IsTerminal, Write},
+    sync::mpsc,
+    time::Duration,
+};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tokio::sync::oneshot;
+
+use crate::{
+    cli::{
+        error::Stop,
+        output,
+        process::{
+            exit::Exit,
+            signals,
+            stdio::{PATIENCE, Written},
+        },
+    },
+    domain::text::visible,
+};
+
+enum News {
+    Line(String),
+    Alarm(String),
+    /// How many have ended, and how.
+    Counts(usize, String),
+}
+
+/// A thread that writes, and the word that it has ended.
+struct Writer {
+    news: mpsc::Sender<News>,
+    ended: oneshot::Receiver<io::Result<()>>,
+}
+
+impl Writer {
+    fn start(write: impl FnOnce(&mpsc::Receiver<News>) -> io::Result<()> + Send + 'static) -> Self {
+        let (news, received) = mpsc::channel();
+        let (end, ended) = oneshot::channel();
+        std::thread::spawn(move || {
+            let written = write(&received);
+            // Nobody may be waiting any more.
+            let _ = end.send(written);
+        });
+        Self { news, ended }
+    }
+
+    fn tell(&self, news: News) {
+        // A reader that has gone needs no news.
+        drop(self.news.send(news));
+    }
+
+    /// Waits until all is written; not long where `is_news`, or once a signal has come.
+    async fn end(self, is_news: bool) -> Written {
+        drop(self.news);
+        let late = async {
+            if !is_news {
+                signals::asked().await;
+            }
+            tokio::time::sleep(PATIENCE).await;
+        };
+        tokio::select! {
+            biased;
+            written = self.ended => Written::Done(written.unwrap_or(Ok(()))),
+            () = late => Written::GivenUp,
+        }
+    }
+}
+
+pub(in crate::cli) struct Teller {
+    out: Writer,
+    err: Writer,
+    /// Standard error is a terminal, and shows a bar.
+    pub(in crate::cli) has_bar: bool,
+    /// Results appear on the terminal that shows the bar.
+    beside_bar: bool,
+}
+
+impl Teller {
+    pub(in crate::cli) fn start(planned: usize) -> Self {
+        let target = ProgressDrawTarget::stderr_with_hz(5);
+        let bar = ProgressBar::with_draw_target(Some(planned as u64), target);
+        // Where it cannot be drawn, as with TERM=dumb, it would swallow the lines, too.
+        let has_bar = !bar.is_hidden() && !output::is_quiet();
+        let out = Writer::start(|news| {
+            for news in news {
+                if let News::Line(line) = news {
+                    let mut out = io::stdout().lock();
+                    writeln!(out, "{line}").and_then(|()| out.flush())?;
+                }
+            }
+            Ok(())
+        });
+        let err = if has_bar {
+            Writer::start(move |news| {
+                draw(news, &bar);
+                Ok(())
+            })
+        } else {
+            Writer::start(|news| {
+                for news in news {
+                    match news {
+                        News::Line(line) => output::say(&line),
+                        News::Alarm(line) => output::alarm(&line),
+                        News::Counts(..) => {}
+                    }
+                }
+                Ok(())
+            })
+        };
+        Self {
+            out,
+            err,
+            has_bar,
+            beside_bar: has_bar && io::stdout().is_terminal(),
+        }
+    }
+
+    /// A line of the result; already escaped.
+    pub(in crate::cli) fn result(&self, line: String) {
+        if output::output_is_for_tokens() {
+            self.err.tell(News::Alarm(line));
+        } else if self.beside_bar {
+            self.err.tell(News::Line(line));
+        } else {
+            self.out.tell(News::Line(line));
+        }
+    }
+
+    pub(in crate::cli) fn say(&self, line: String) {
+        self.err.tell(News::Line(line));
+    }
+
+    /// What is said with `--quiet` too.
+    pub(in crate::cli) fn alarm(&self, line: String) {
+        self.err.tell(News::Alarm(line));
+    }
+
+    pub(in crate::cli) fn held(&self, wait: Duration) {
+        self.say(format!(
+            "the service asks to wait {} s; nothing is sent meanwhile",
+            wait.as_secs()
+        ));
+    }
+
+    pub(in crate::cli) fn counts(&self, done: usize, counts: &impl Display) {
+        if self.has_bar {
+            self.err.tell(News::Counts(done, counts.to_string()));
+        }
+    }
+
+    /// Waits until all is written. Nobody who was interrupted waits for a reader. The exit code is that of the run, unless
+    /// all is done and the result of it is not there.
+    pub(in crate::cli) async fn end(self, exit: Exit) -> Result<Exit, Stop> {
+        // Beside a bar the result is there too.
+        let told = self.err.end(!self.beside_bar).await;
+        let written = match (self.out.end(false).await, told) {
+            (Written::Done(_), Written::GivenUp) if self.beside_bar => Written::GivenUp,
+            (written, _) => written,
+        };
+        match written {
+            Written::GivenUp if exit == Exit::Done => Err(Stop::Interrupted { in_flight: false }),
+            Written::Done(Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => {
+                let stop = Stop::Output(error);
+                if exit == Exit::Done {
+                    return Err(stop);
+                }
+                output::alarm(&format!("error: {stop}"));
+                Ok(exit)
+            }
+            Written::Done(_) | Written::GivenUp => Ok(exit),
+        }
+    }
+}
+
+fn draw(news: &mpsc::Receiver<News>, bar: &ProgressBar) {
+    if let Ok(style) = ProgressStyle::with_template("[{bar:20}] {pos}/{len} {eta} {msg}") {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    for news in news {
+        match news {
+            News::Line(text) | News::Alarm(text) => {
+                for line in text.lines() {
+                    bar.println(visible(line));
+                }
+            }
+            News::Counts(done, words) => {
+                bar.set_position(done as u64);
+                bar.set_message(words);
+            }
+        }
+    }
+    bar.finish_and_clear();
+}

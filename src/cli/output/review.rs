@@ -1,0 +1,141 @@
+//! What a change would do, for a person and for a program; the request is exactly what would be sent.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use jiff::Timestamp;
+
+use super::human::ago;
+use crate::{
+    api::inspect::{Method, request_json},
+    cli::{error::Stop, output, session::Session},
+    domain::{
+        change::{Change, Field as Changed, Mark, Row, Wanted},
+        facts::Field,
+        group::UserGroupId,
+        text::visible,
+        update::Plan,
+    },
+    operations::{Done, changes_json, request},
+};
+
+/// The changed rows, one a line, with the signs of docs/design/console.md.
+///
+/// A creation replaces nothing.
+pub(in crate::cli) fn lines(change: &Change, is_creation: bool) -> String {
+    let mut text = String::new();
+    for (name, field) in change.fields() {
+        if matches!(field, Changed::Replaced(_)) && !is_creation {
+            line(
+                &mut text,
+                &format!(
+                    "! {name}: what the service holds now is not known here; it is replaced as a whole"
+                ),
+            );
+        }
+        for row in field.rows().iter().filter(|row| row.mark() != Mark::Same) {
+            let place = if name == "name" {
+                name.to_owned()
+            } else {
+                format!("{name} {}", visible(&row.key))
+            };
+            line(
+                &mut text,
+                &format!("{} {place}: {}", row.mark().sign(), values(row)),
+            );
+        }
+    }
+    text
+}
+
+/// What of the request a person did not change: replaced whole, or travelling along, each with its age.
+pub(in crate::cli) fn beside(plan: &Plan, read: &Done, now: Timestamp) -> String {
+    let mut text = String::new();
+    for field in &plan.replaced {
+        line(&mut text, &format!("! {}: replaced whole", field.as_str()));
+    }
+    for field in Field::ALL {
+        let known = plan.travels.iter().any(|travels| travels.field == field);
+        let is_sent = match field {
+            Field::Name => plan.send.name.is_some(),
+            Field::Mapping => plan.send.mapping.is_some(),
+            Field::Properties => plan.send.properties.is_some(),
+        };
+        if !known && !is_sent {
+            line(&mut text, &format!("  {}: left out", field.as_str()));
+        }
+    }
+    for travels in plan.travels.iter().filter(|travels| !travels.is_read) {
+        line(
+            &mut text,
+            &format!(
+                "  {}: sent along as last known, {}",
+                travels.field.as_str(),
+                ago(travels.at, now)
+            ),
+        );
+    }
+    for open in &read.open {
+        line(
+            &mut text,
+            &format!(
+                "! the {} of {} may have arrived: m{} in `groupdesk history --open`",
+                open.operation.as_str(),
+                open.since().strftime("%Y-%m-%d %H:%M UTC"),
+                open.id.0
+            ),
+        );
+    }
+    text
+}
+
+fn line(text: &mut String, line: &str) {
+    writeln!(text, "{line}").expect("a String takes it");
+}
+
+fn values(row: &Row) -> String {
+    [&row.before, &row.after]
+        .into_iter()
+        .flatten()
+        .map(|value| visible(value))
+        .collect::<Vec<_>>()
+        .join(" -> ")
+}
+
+/// `--dry-run`: prints the exact request and what it would change.
+pub(in crate::cli) fn dry_run(
+    session: &Session,
+    method: Method,
+    id: &UserGroupId,
+    wanted: &Wanted,
+    change: &Change,
+) -> Result<(), Stop> {
+    let request = request(id, wanted);
+    let url = session.operations.profile().url();
+    if session.json {
+        return output::json(&json!({
+            "outcome": Value::Null,
+            "dry_run": true,
+            "method": method.as_str(),
+            "url": url,
+            "request": request,
+            "changes": changes_json(change),
+        }));
+    }
+    let is_creation = method == Method::Get;
+    let mut changes = if is_creation {
+        format!("! would CREATE \"{id}\" if the service does not know it; nothing can delete it\n")
+    } else if change.is_empty() {
+        "no change\n".to_owned()
+    } else {
+        String::new()
+    };
+    changes.push_str(&lines(change, is_creation));
+    output::result(&format!(
+        "{} {}\n{}\n\n{changes}",
+        method.as_str(),
+        visible(&url),
+        request_json(&request)
+    ))
+}

@@ -1,0 +1,206 @@
+//! The exit codes of docs/reference/exit-codes.md, and the one place that decides which of them an end has.
+
+use std::process::ExitCode;
+
+use crate::{
+    api::failure::ClientError,
+    cli::error::Stop,
+    directory::DirectoryError,
+    domain::{batch::Halt, history::Ending, rotation::State},
+    operations::{
+        Done, Failure, Finding, PlaceProblem, Probe, Recovered, Warning, batch,
+        doctor::{Area, Report},
+    },
+};
+
+/// How the command ended, for whoever called it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) enum Exit {
+    Done = 0,
+    /// Refused by the service, not applied, or an answer of no use: nothing was changed.
+    Refused = 1,
+    /// Usage, configuration, or this desk's own files; nothing was sent.
+    Usage = 2,
+    /// Not confirmed, or guarded.
+    Guarded = 3,
+    /// API key missing or refused.
+    Key = 4,
+    Unreachable = 5,
+    /// Done, but not all of it: some of a bulk were not done, or a hand-off failed.
+    Partly = 6,
+    /// It may or may not have taken effect.
+    Unknown = 7,
+    Interrupted = 130,
+}
+
+/// What the help and the manual say of them.
+pub(in crate::cli) const CODES: [(Exit, &str); 9] = [
+    (Exit::Done, "done"),
+    (Exit::Refused, "refused by the service"),
+    (Exit::Usage, "usage or configuration"),
+    (Exit::Guarded, "not confirmed or guarded"),
+    (Exit::Key, "API key missing or refused"),
+    (Exit::Unreachable, "service unreachable"),
+    (Exit::Partly, "done only in part (bulk, hand-off)"),
+    (Exit::Unknown, "outcome unknown"),
+    (Exit::Interrupted, "interrupted"),
+];
+
+/// [`CODES`] in a line, as the help shows it.
+pub(in crate::cli) fn codes() -> String {
+    let codes = CODES.map(|(exit, meaning)| format!("{} {meaning}", exit as u8));
+    format!("Exit codes: {}.", codes.join(", "))
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+impl Exit {
+    /// An answer is an end as asked, unless it raises an alarm (hazards 1 and 11 of docs/design/service.md).
+    pub(in crate::cli) fn of_done(done: &Done) -> Self {
+        let alarm =
+            done.ending == Ending::CreatedByGet || done.warnings.iter().any(Warning::is_alarm);
+        if alarm { Self::Guarded } else { Self::Done }
+    }
+
+    /// What `doctor` found: the exit code that the other commands would have, the first cause first.
+    pub(in crate::cli) fn of_report(report: &Report) -> Self {
+        let has = |areas: &[Area]| {
+            let mut problems = report.problems();
+            problems.any(|finding| areas.contains(&finding.area))
+        };
+        if has(&[Area::Configuration, Area::Directory]) {
+            Self::Usage
+        } else if has(&[Area::Key]) {
+            Self::Key
+        } else if has(&[Area::Network]) {
+            Self::Unreachable
+        } else if report.problems().next().is_some() {
+            Self::Refused
+        } else {
+            Self::Done
+        }
+    }
+
+    /// `left_out`: the person named every group, and some cannot be rotated now.
+    pub(in crate::cli) fn of_bulk(
+        report: &batch::Report,
+        left_out: bool,
+        not_handed_off: usize,
+    ) -> Self {
+        let batch::Report { counts, halt, .. } = report;
+        if counts.unknown > 0 || counts.conflict > 0 {
+            Self::Unknown
+        } else if *halt == Some(Halt::Asked) {
+            Self::Interrupted
+        } else {
+            let in_part = counts.not_applied > 0 || counts.not_started > 0 || halt.is_some();
+            Self::all(!in_part && !left_out && not_handed_off == 0)
+        }
+    }
+
+    /// Of several things that are done or not.
+    pub(in crate::cli) fn all(done: bool) -> Self {
+        if done { Self::Done } else { Self::Partly }
+    }
+
+    /// What reading open rotations again came to.
+    pub(in crate::cli) fn of_recovered(all: &[Recovered]) -> Self {
+        let is_clear = |recovered: &Recovered| match recovered {
+            Recovered::Settled(row) => row.rotation.state != State::Conflict,
+            Recovered::Alarmed(..) | Recovered::Open(_) => false,
+        };
+        if all.iter().all(is_clear) {
+            Self::Done
+        } else {
+            Self::Unknown
+        }
+    }
+
+    /// What the test of a connection found.
+    pub(in crate::cli) fn of_probe(probe: &Probe) -> Self {
+        match probe.finding {
+            Finding::Accepted | Finding::MayNotChange => Self::Done,
+            Finding::KeyRefused => Self::Key,
+            Finding::NotReached | Finding::NoAnswer => Self::Unreachable,
+            Finding::NotFound
+            | Finding::Slash
+            | Finding::Redirected
+            | Finding::WebPage
+            | Finding::Busy
+            | Finding::ServiceFailed
+            | Finding::Strange => Self::Refused,
+        }
+    }
+
+    pub(in crate::cli) fn of_stop(stop: &Stop) -> Self {
+        match stop {
+            Stop::Failed { failure } => Self::of_failure(failure),
+            Stop::AfterSending(_) => Self::Unknown,
+            Stop::Directory(DirectoryError::NotBound(_)) => Self::Key,
+            Stop::Config(_)
+            | Stop::Directory(_)
+            | Stop::Store(_)
+            | Stop::Usage(_)
+            | Stop::Output(_) => Self::Usage,
+            Stop::Guarded(_) => Self::Guarded,
+            Stop::Interrupted { .. } => Self::Interrupted,
+        }
+    }
+
+    fn of_place(problem: &PlaceProblem) -> Self {
+        if problem.is_of_the_key() {
+            Self::Key
+        } else if problem.is_alarm() || problem.is_of_the_moment() {
+            Self::Guarded
+        } else {
+            Self::Usage
+        }
+    }
+
+    pub(in crate::cli) fn of_failure(failure: &Failure) -> Self {
+        match failure {
+            Failure::Refused { .. }
+            | Failure::Busy { .. }
+            | Failure::Unreadable(_)
+            | Failure::NotApplied { .. } => Self::Refused,
+            Failure::NotKnown { .. }
+            | Failure::OnlyImported { .. }
+            | Failure::ReadOnly { .. }
+            | Failure::Forbidden { .. }
+            | Failure::CreatedByGet { .. }
+            | Failure::WrongEnvironment { .. }
+            | Failure::ChangedElsewhere { .. }
+            | Failure::Held(_)
+            | Failure::NotExpendable { .. }
+            | Failure::ChangedSince { .. }
+            | Failure::NotKnownEnough(_)
+            | Failure::NeverSeen { .. }
+            | Failure::RotationTaken { .. }
+            | Failure::TokenChanged { .. }
+            | Failure::NotOpen { .. }
+            | Failure::UnderWay { .. }
+            | Failure::ChangeEnded { .. }
+            | Failure::ChangeUnderWay { .. } => Self::Guarded,
+            Failure::Place(problem) => Self::of_place(problem),
+            Failure::Key(_)
+            | Failure::KeyRefused { .. }
+            | Failure::Client(ClientError::NoKey(_) | ClientError::Key(_)) => Self::Key,
+            Failure::Client(_)
+            | Failure::NoRotation { .. }
+            | Failure::NoChange { .. }
+            | Failure::NoReason
+            | Failure::TooLarge(_)
+            | Failure::HoldsSecret { .. }
+            | Failure::NoHandOff(_)
+            | Failure::HandOffAlarm(_)
+            | Failure::NothingSent(_)
+            | Failure::NotWritten(_) => Self::Usage,
+            Failure::Unreachable(_) => Self::Unreachable,
+            Failure::Unknown { .. } | Failure::Conflict { .. } => Self::Unknown,
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The end that a signal asks of a run: nothing new is begun, what is in flight is finished, for so long. Ctrl-C again
+//! leaves at once; what ends a session sends its signal often twice, and only once is meant.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::signals::Signals;
+use crate::{cli::output::progress::Teller, operations::batch::Control};
+
+/// How long what is in flight may take after a signal; tests have less time.
+fn patience() -> Duration {
+    #[cfg(feature = "failpoints")]
+    if let Ok(millis) = std::env::var("GROUPDESK_TEST_FINISHING_MS") {
+        return Duration::from_millis(millis.parse().expect("a number"));
+    }
+    Duration::from_secs(35)
+}
+
+/// What a signal means for a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) enum Asked {
+    /// It stops; what is in flight is still waited for.
+    ToFinish,
+    /// It is not waited for any more.
+    ToLeave,
+}
+
+/// Of one run.
+pub(in crate::cli) struct Finishing<'s> {
+    signals: &'s mut Signals,
+    deadline: Option<Instant>,
+}
+
+impl<'s> Finishing<'s> {
+    pub(in crate::cli) fn of(signals: &'s mut Signals) -> Self {
+        Self {
+            signals,
+            deadline: None,
+        }
+    }
+
+    /// A signal has come.
+    pub(in crate::cli) fn is_begun(&self) -> bool {
+        self.deadline.is_some()
+    }
+
+    /// Waits for a signal, or for the end of the time; stops the run and says so.
+    pub(in crate::cli) async fn asked(&mut self, control: &Control, teller: &Teller) -> Asked {
+        let late = async {
+            match self.deadline {
+                Some(deadline) => tokio::time::sleep_until(deadline).await,
+                None => std::future::pending().await,
+            }
+        };
+        let is_person = tokio::select! {
+            biased;
+            is_person = self.signals.next_is_a_person() => is_person,
+            () = late => return Asked::ToLeave,
+        };
+        if self.is_begun() && is_person {
+            return Asked::ToLeave;
+        }
+        control.stop();
+        self.deadline.get_or_insert(Instant::now() + patience());
+        teller.alarm("finishing what is in flight, at most 35 s; Ctrl-C again leaves".into());
+        Asked::ToFinish
+    }
+}

@@ -1,0 +1,81 @@
+//! The signals that ask this process to end.
+
+use std::{
+    sync::{
+        LazyLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
+
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    sync::watch,
+};
+
+use crate::cli::error::Stop;
+
+static CAUGHT: AtomicBool = AtomicBool::new(false);
+/// When the first one came.
+static ASKED: LazyLock<watch::Sender<Option<Instant>>> = LazyLock::new(watch::Sender::default);
+
+/// Whether signals no longer kill the process.
+pub(in crate::cli) fn are_caught() -> bool {
+    CAUGHT.load(Ordering::SeqCst)
+}
+
+/// When the first signal came.
+pub(in crate::cli) fn asked_at() -> Option<Instant> {
+    *ASKED.borrow()
+}
+
+/// Waits for a signal, unless one has come.
+pub(in crate::cli) async fn asked() {
+    // The sender is static: it cannot close.
+    drop(ASKED.subscribe().wait_for(Option::is_some).await);
+}
+
+/// SIGINT, SIGTERM and SIGHUP. From its making on, none of them kills the process.
+pub(in crate::cli) struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    hang_up: Signal,
+}
+
+impl Signals {
+    pub(in crate::cli) fn new() -> Result<Self, Stop> {
+        CAUGHT.store(true, Ordering::SeqCst);
+        let mut watched = Self::listen()?;
+        // Whoever waits for a reader cannot wait for a signal too.
+        tokio::spawn(async move {
+            watched.next().await;
+            ASKED.send_if_modified(|asked| asked.replace(Instant::now()).is_none());
+        });
+        Self::listen()
+    }
+
+    fn listen() -> Result<Self, Stop> {
+        let listen = |kind| {
+            signal(kind).map_err(|error| Stop::Usage(format!("cannot listen for signals: {error}")))
+        };
+        Ok(Self {
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
+            hang_up: listen(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for the next one.
+    pub(in crate::cli) async fn next(&mut self) {
+        self.next_is_a_person().await;
+    }
+
+    /// Waits for the next one; true for SIGINT. The others come from a system that ends a session, often twice.
+    pub(in crate::cli) async fn next_is_a_person(&mut self) -> bool {
+        tokio::select! {
+            _ = self.interrupt.recv() => true,
+            _ = self.terminate.recv() => false,
+            _ = self.hang_up.recv() => false,
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! What this desk is told: profiles, where API keys come from, and the care of private files. It reads, checks and
+//! answers; it holds no API key itself and speaks to no service.
+
+pub mod address;
+pub mod duration;
+pub mod edit;
+mod environment;
+mod error;
+mod file;
+pub mod guard;
+mod handoff;
+mod key;
+mod key_command;
+mod key_error;
+mod key_source;
+mod keybindings;
+pub mod keyring;
+mod name;
+pub mod new_profile;
+pub mod paths;
+pub mod profile;
+pub mod reference;
+mod schema;
+pub mod scrub;
+mod settings;
+mod toml_reader;
+mod ui;
+mod variables;
+
+pub use environment::Environment;
+pub use error::{ConfigError, Problem};
+pub use key::given as given_key;
+pub use key_error::KeyError;
+pub use keybindings::Rebound;
+pub use name::{nearest, objection};
+pub use profile::{HandOffCommand, KeySource, Profile};
+pub use settings::{Overrides, Settings, directory_of, file_of};
+pub use toml_reader::Spot;
+pub use ui::{Colour, Comfort, Ground, Role};

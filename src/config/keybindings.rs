@@ -1,0 +1,72 @@
+//! The `[keys]` tables: which action of which place of the console gets other keys. The console knows the places, the
+//! actions and the keys; here they are names, with the lines they stand on.
+
+use toml::de::DeValue;
+
+use super::toml_reader::{Entry, Placed, Problems, Section, Spot};
+
+/// `name = ["key", …]` below `[keys.PLACE]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rebound {
+    pub place: String,
+    pub place_at: Spot,
+    pub name: String,
+    pub at: Spot,
+    /// As they are written; none takes the key away.
+    pub keys: Vec<(String, Spot)>,
+}
+
+const TABLE: &str = "keys must be a table; write for example [keys.list] on a line of its own";
+
+/// All changes of keys, in the order of the file.
+pub(super) fn read(top: &mut Section, problems: &mut Problems) -> Vec<Rebound> {
+    let places = match top.value("keys") {
+        None => return Vec::new(),
+        Some(Placed {
+            value: DeValue::Table(table),
+            ..
+        }) => Section::of(table),
+        Some(Placed { at, .. }) => {
+            problems.add(at, TABLE);
+            return Vec::new();
+        }
+    };
+    let mut rebound = Vec::new();
+    for place in places.entries() {
+        let DeValue::Table(actions) = place.value else {
+            problems.add(
+                place.key_at,
+                "it stands in no place; write for example [keys.list] or [keys.everywhere] above it",
+            );
+            continue;
+        };
+        for action in Section::of(actions).entries() {
+            rebound.extend(one(place, action, problems));
+        }
+    }
+    rebound
+}
+
+fn one(place: &Entry, action: &Entry, problems: &mut Problems) -> Option<Rebound> {
+    let keys = action.value.as_array().and_then(|array| {
+        let keys = array.iter().map(|item| {
+            let spot = problems.spot(item.span().start);
+            Some((item.get_ref().as_str()?.to_owned(), spot))
+        });
+        keys.collect::<Option<Vec<_>>>()
+    });
+    let Some(keys) = keys else {
+        problems.add(
+            action.key_at,
+            "an action has a list of keys, such as [\"T\"] or [\"q\", \"ctrl-q\"]",
+        );
+        return None;
+    };
+    Some(Rebound {
+        place: place.key.to_owned(),
+        place_at: problems.spot(place.key_at),
+        name: action.key.to_owned(),
+        at: problems.spot(action.key_at),
+        keys,
+    })
+}

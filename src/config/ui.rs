@@ -1,0 +1,197 @@
+//! How the console is to look and behave at this desk: colours by role, the mouse, the plain mode.
+
+use toml::de::DeValue;
+
+use super::{
+    error::meant,
+    name::nearest,
+    scrub::shown,
+    toml_reader::{Placed, Problems, Section},
+};
+
+/// What only the console is told; all of it may be missing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Comfort {
+    /// Lines that are appended instead of a screen that is drawn; for screen readers.
+    pub plain: bool,
+    /// The wheel moves the cursor, a click chooses a row.
+    pub mouse: bool,
+    pub ground: Ground,
+    /// Colours that replace the usual ones.
+    pub colours: Vec<(Role, Colour)>,
+}
+
+/// The colours to begin with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Ground {
+    /// The 16 named colours; the palette of the terminal decides.
+    #[default]
+    Terminal,
+    /// Fixed colours that can be read on a light background.
+    Light,
+    /// Fixed colours that can be read on a dark background.
+    Dark,
+}
+
+/// A colour as terminals know them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Colour {
+    /// The usual one of the terminal.
+    Default,
+    /// One of the 16 named ones: 0 black to 7 gray, 8 dark-gray to 15 white.
+    Named(u8),
+    /// One of the 256.
+    Index(u8),
+    Rgb(u8, u8, u8),
+}
+
+/// What a colour stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    Production,
+    Testing,
+    Changed,
+    Added,
+    Removed,
+    Error,
+    Warning,
+    Ok,
+    Unknown,
+    Key,
+    Matched,
+    JsonKey,
+    JsonString,
+    JsonValue,
+    Dim,
+}
+
+impl Role {
+    /// All of them, with their names in the file.
+    pub const ALL: [(Self, &'static str); 15] = [
+        (Self::Production, "production"),
+        (Self::Testing, "testing"),
+        (Self::Changed, "changed"),
+        (Self::Added, "added"),
+        (Self::Removed, "removed"),
+        (Self::Error, "error"),
+        (Self::Warning, "warning"),
+        (Self::Ok, "ok"),
+        (Self::Unknown, "unknown"),
+        (Self::Key, "key"),
+        (Self::Matched, "matched"),
+        (Self::JsonKey, "json_key"),
+        (Self::JsonString, "json_string"),
+        (Self::JsonValue, "json_value"),
+        (Self::Dim, "dim"),
+    ];
+}
+
+const NAMES: [&str; 16] = [
+    "black",
+    "red",
+    "green",
+    "yellow",
+    "blue",
+    "magenta",
+    "cyan",
+    "gray",
+    "dark-gray",
+    "light-red",
+    "light-green",
+    "light-yellow",
+    "light-blue",
+    "light-magenta",
+    "light-cyan",
+    "white",
+];
+
+pub(super) fn comfort(top: &mut Section, problems: &mut Problems) -> Comfort {
+    let plain = top.flag("plain", false, problems);
+    let mouse = top.flag("mouse", false, problems);
+    let (ground, colours) = match top.value("theme") {
+        None => (Ground::default(), Vec::new()),
+        Some(Placed {
+            value: DeValue::Table(table),
+            ..
+        }) => theme(Section::of(table), problems),
+        Some(Placed { at, .. }) => {
+            let what = "theme must be a table; write [theme] on a line of its own";
+            problems.add(at, what);
+            (Ground::default(), Vec::new())
+        }
+    };
+    Comfort {
+        plain,
+        mouse,
+        ground,
+        colours,
+    }
+}
+
+fn theme(mut section: Section, problems: &mut Problems) -> (Ground, Vec<(Role, Colour)>) {
+    let ground = match section.text("base", "light", problems) {
+        None => Ground::default(),
+        Some(Placed { at, value }) => ground(value).unwrap_or_else(|what| {
+            problems.add(at, what);
+            Ground::default()
+        }),
+    };
+    let mut colours = Vec::new();
+    for (role, name) in Role::ALL {
+        let Some(Placed { at, value }) = section.value(name) else {
+            continue;
+        };
+        match colour(value) {
+            Ok(colour) => colours.push((role, colour)),
+            Err(what) => problems.add(at, format!("{name} {what}")),
+        }
+    }
+    section.finish(problems, |_, _| None);
+    (ground, colours)
+}
+
+fn ground(text: &str) -> Result<Ground, String> {
+    match text {
+        "terminal" => Ok(Ground::Terminal),
+        "light" => Ok(Ground::Light),
+        "dark" => Ok(Ground::Dark),
+        _ => Err(format!(
+            "base must be \"terminal\", \"light\" or \"dark\"{}",
+            meant(nearest(text, ["terminal", "light", "dark"]))
+        )),
+    }
+}
+
+fn colour(value: &DeValue<'_>) -> Result<Colour, String> {
+    const FORMS: &str =
+        "must be a name such as \"light-blue\", \"#rrggbb\", or a number from 0 to 255";
+    if let Some(integer) = value.as_integer() {
+        let index = u8::from_str_radix(integer.as_str(), integer.radix());
+        return index.map(Colour::Index).map_err(|_| FORMS.to_owned());
+    }
+    let Some(text) = value.as_str() else {
+        return Err(format!("{FORMS}, and is of type {}", value.type_str()));
+    };
+    if text == "default" {
+        return Ok(Colour::Default);
+    }
+    if let Some(index) = NAMES.iter().position(|name| *name == text) {
+        return Ok(Colour::Named(index as u8));
+    }
+    if let Some(digits) = text.strip_prefix('#')
+        && digits.len() == 6
+        && let Ok(number) = u32::from_str_radix(digits, 16)
+        && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+    {
+        let [_, red, green, blue] = number.to_be_bytes();
+        return Ok(Colour::Rgb(red, green, blue));
+    }
+    match nearest(text, NAMES) {
+        Some(near) => Err(format!(
+            "is no colour: \"{}\"{}",
+            shown(text),
+            meant(Some(near))
+        )),
+        None => Err(FORMS.to_owned()),
+    }
+}

@@ -1,0 +1,322 @@
+//! The demo's world: the service in this process on a loopback port, two environments as profiles, and a directory
+//! that remembers a past. All of it in one temporary folder; tests and pictures build the same world.
+
+mod history;
+mod samples;
+mod seed;
+
+use std::{
+    ffi::OsString,
+    io,
+    net::{Ipv4Addr, SocketAddr},
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use jiff::Timestamp;
+use secrecy::{ExposeSecret, SecretString};
+use tempfile::TempDir;
+
+use crate::{
+    api::wire::DEFAULT_PATH,
+    config::{ConfigError, Environment, Overrides, Settings},
+    directory::{Answer, Caller, Directory, DirectoryError, Fact, PlaceId, Statement},
+    domain::{facts::Basis, group::EnvironmentTag},
+    operations::{Clock, Operations},
+    platform::private_files,
+    service::{
+        Limits, Running, Service,
+        store::{Store, StoreError},
+    },
+};
+
+/// Variables that hand the keys to the profiles; they exist in no process's environment.
+const KEYS: [&str; 2] = ["DEMO_KEY_PRODUCTION", "DEMO_KEY_TESTING"];
+
+/// Why the demo's world cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum DemoError {
+    #[error("the demo needs a temporary folder: {0}; set TMPDIR to one with room")]
+    Folder(io::Error),
+    #[error("the demo cannot listen on this machine: {0}")]
+    Listen(io::Error),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error("the samples are damaged: {0}")]
+    Samples(String),
+    #[error("the demo's preparation was lost; try again")]
+    Lost,
+}
+
+/// A running service, two profiles and a directory, thrown away at the end.
+pub struct World {
+    pub production: Operations,
+    pub testing: Operations,
+    pub operator: String,
+    /// The service's own storage.
+    pub store: Store,
+    keys: [SecretString; 2],
+    running: Running,
+    /// Last, so that everything in it is closed when it goes.
+    folder: TempDir,
+}
+
+/// A world without groups.
+pub(crate) struct Empty {
+    directory: Directory,
+    store: Store,
+    keys: [SecretString; 2],
+    /// Last, as in [`World`].
+    folder: TempDir,
+}
+
+impl World {
+    /// The samples of `assets/demo`, or so many generated groups.
+    pub async fn start(groups: Option<usize>) -> Result<Self, DemoError> {
+        Self::start_at(groups, Clock::System).await
+    }
+
+    /// [`World::start`] with another clock; the past ends at its now.
+    pub async fn start_at(groups: Option<usize>, clock: Clock) -> Result<Self, DemoError> {
+        Empty::open().await?.fill(groups, clock).await
+    }
+
+    /// Where the service listens.
+    pub fn address(&self) -> SocketAddr {
+        self.running.address
+    }
+
+    /// The folder that holds everything and goes with this value.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The directory's database file.
+    pub fn directory_file(&self) -> PathBuf {
+        directory_file(self.folder.path())
+    }
+
+    /// Writes a configuration for other processes, and the keys it names as 0600 files beside it.
+    pub fn write_configuration(&self) -> io::Result<PathBuf> {
+        let names = ["production.key", "testing.key"];
+        for (name, key) in names.iter().zip(&self.keys) {
+            private_files::write_new_private(
+                &self.folder.path().join(name),
+                key.expose_secret().as_bytes(),
+            )?;
+        }
+        let sources = names.map(|name| format!("file = \"{name}\""));
+        let file = self.folder.path().join("shared.toml");
+        private_files::write_new_private(
+            &file,
+            configuration(self.address(), &sources).as_bytes(),
+        )?;
+        Ok(file)
+    }
+
+    /// Stops the service, closes the files and removes the folder.
+    pub async fn end(self) {
+        let Self {
+            production,
+            testing,
+            store,
+            running,
+            folder,
+            ..
+        } = self;
+        running.stop().await;
+        // Closing waits for what is under way; removing a folder can take long too.
+        let closed = tokio::task::spawn_blocking(move || {
+            drop((production, testing, store));
+            drop(folder);
+        });
+        drop(closed.await);
+    }
+}
+
+impl Empty {
+    /// Makes every file; what comes later only fills them. Not to be given up half way: a file that is made after its
+    /// folder has gone brings the folder back.
+    pub(crate) async fn open() -> Result<Self, DemoError> {
+        blocking(|| {
+            let folder = tempfile::Builder::new()
+                .prefix("groupdesk-demo-")
+                .permissions(std::fs::Permissions::from_mode(0o700))
+                .tempdir()
+                .map_err(DemoError::Folder)?;
+            let store = Store::open(&folder.path().join("service.db"))?;
+            let (_, production) = store.create_key("production", Some("Customer"), false)?;
+            let (_, testing) = store.create_key("testing", Some("Testing"), false)?;
+            Ok(Self {
+                directory: Directory::open(&directory_file(folder.path()))?,
+                store,
+                keys: [production, testing],
+                folder,
+            })
+        })
+        .await
+    }
+
+    /// Fills it and starts the service. It may be given up at any time.
+    pub(crate) async fn fill(
+        self,
+        groups: Option<usize>,
+        clock: Clock,
+    ) -> Result<World, DemoError> {
+        let plan = match groups {
+            None => samples::all()?,
+            Some(count) => samples::generated(count),
+        };
+        let Self {
+            folder,
+            store,
+            keys,
+            directory,
+        } = self;
+        let (plan, tokens) = blocking({
+            let store = store.clone();
+            move || seed::into(&store, &plan).map(|tokens| (plan, tokens))
+        })
+        .await?;
+        let limits = Limits {
+            // Nobody waits for a demo to end.
+            grace: Duration::from_secs(1),
+            ..Limits::default()
+        };
+        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let running = Service::start_with(listen, store.clone(), DEFAULT_PATH, limits)
+            .await
+            .map_err(DemoError::Listen)?;
+        let places = places(&directory, running.address, &keys, clock.now()).await?;
+        history::remember(
+            &directory,
+            places,
+            &plan,
+            &tokens,
+            clock.now(),
+            groups.is_none(),
+        )
+        .await?;
+        let config = folder.path().join("config.toml");
+        let sources = KEYS.map(|name| format!("env = \"{name}\""));
+        private_files::write_new_private(
+            &config,
+            configuration(running.address, &sources).as_bytes(),
+        )
+        .map_err(DemoError::Folder)?;
+        let env = environment(&keys);
+        let settings = Settings::load(&Overrides {
+            config: Some(config),
+            directory: Some(directory_file(folder.path())),
+            env: env.clone(),
+            ..Overrides::default()
+        })?;
+        let of = |name| {
+            let profile = settings.profile(Some(name))?.clone();
+            Ok::<_, ConfigError>(Operations::new(
+                profile,
+                env.clone(),
+                directory.clone(),
+                settings.operator.clone(),
+                clock,
+            ))
+        };
+        Ok(World {
+            production: of("production")?,
+            testing: of("testing")?,
+            operator: settings.operator.clone(),
+            store,
+            keys,
+            running,
+            folder,
+        })
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, DemoError> + Send + 'static,
+) -> Result<T, DemoError> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| DemoError::Lost)?
+}
+
+fn directory_file(folder: &Path) -> PathBuf {
+    folder.join("directory.db")
+}
+
+/// The two environments, told apart by their keys.
+async fn places(
+    directory: &Directory,
+    address: SocketAddr,
+    keys: &[SecretString; 2],
+    at: Timestamp,
+) -> Result<[PlaceId; 2], DemoError> {
+    let mut places = [PlaceId::NONE; 2];
+    for ((name, tag), (key, place)) in [
+        ("production", EnvironmentTag::Customer),
+        ("testing", EnvironmentTag::Testing),
+    ]
+    .into_iter()
+    .zip(keys.iter().zip(&mut places))
+    {
+        let caller = Caller {
+            profile: name.into(),
+            url: format!("http://{address}{DEFAULT_PATH}"),
+            key: directory.fingerprinter().of_key(key),
+            environment: Some(tag),
+            from_variables: false,
+            key_changes: false,
+            at,
+            by: String::new(),
+        };
+        let bound = directory.answer_binding(caller, Answer::New).await?;
+        *place = bound.map_err(|_| DemoError::Lost)?.place;
+        // The demo is thrown away with its service: nobody else can write there.
+        let alone = Statement {
+            fact: Fact::SoleWriter(true),
+            basis: Basis::Told,
+            at,
+            by: "demo".into(),
+        };
+        directory.state_facts(*place, vec![alone]).await?;
+    }
+    Ok(places)
+}
+
+/// The keys, and what names the operator.
+fn environment(keys: &[SecretString; 2]) -> Environment {
+    let process = Environment::of_process();
+    let person = ["USER", "LOGNAME"]
+        .into_iter()
+        .filter_map(|name| Some((OsString::from(name), process.get(name)?.to_owned())));
+    let keys = KEYS
+        .into_iter()
+        .zip(keys)
+        .map(|(name, key)| (OsString::from(name), OsString::from(key.expose_secret())));
+    person.chain(keys).collect::<Environment>()
+}
+
+fn configuration(address: SocketAddr, sources: &[String; 2]) -> String {
+    let [production, testing] = sources;
+    format!(
+        "default_profile = \"testing\"\n\n\
+         [profiles.production]\n\
+         base_url = \"http://{address}\"\n\
+         api_key = {{ {production} }}\n\
+         environment = \"Customer\"\n\
+         production = true\n\
+         read_properties = true\n\n\
+         [profiles.testing]\n\
+         base_url = \"http://{address}\"\n\
+         api_key = {{ {testing} }}\n\
+         environment = \"Testing\"\n\
+         production = false\n\
+         read_properties = true\n"
+    )
+}

@@ -1,0 +1,281 @@
+//! The past of the demo: what the directory learnt of the groups and when, and a short history. Times lie before now;
+//! fingerprints are those of the service's real tokens.
+
+mod rotation;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+
+use super::{
+    DemoError,
+    samples::{Place, Planned, hours_of_rotation},
+    seed::{Sown, Tokens},
+};
+use crate::{
+    directory::{Directory, PlaceId, Record},
+    domain::{
+        group::UserGroupId,
+        history::{Ending, Entry, Operation},
+        known::{Lesson, Returned, Sent},
+        token::Fingerprint,
+    },
+};
+
+/// Writes what was learnt, and with the samples their history and the journal of their rotations.
+pub(super) async fn remember(
+    directory: &Directory,
+    places: [PlaceId; 2],
+    plan: &[Planned],
+    tokens: &Tokens,
+    now: Timestamp,
+    with_history: bool,
+) -> Result<(), DemoError> {
+    for (place, number) in Place::ALL.into_iter().zip(places) {
+        let mut records = Vec::new();
+        let mut rotations = Vec::new();
+        for (position, group) in plan
+            .iter()
+            .enumerate()
+            .filter(|(_, group)| group.is_in(place))
+        {
+            let Some(sown) = tokens.get(&(place, position)) else {
+                continue;
+            };
+            let fingerprint = directory.fingerprinter().of(&sown.token);
+            for lesson in lessons(group, place, sown, fingerprint, now)? {
+                if lesson.rotated_by.is_some() && with_history {
+                    rotations.push(lesson);
+                } else {
+                    records.push((lesson.at, learnt(lesson)));
+                }
+            }
+        }
+        if with_history {
+            records.extend(history(directory, place, plan, tokens, now)?);
+            rotations.sort_by_key(|lesson| lesson.at);
+            for lesson in rotations {
+                records.extend(rotation::journaled(directory, (place, number), lesson).await?);
+            }
+        }
+        // What came later is learnt later; steps of one moment stay in their order.
+        records.sort_by_key(|(at, _)| *at);
+        let records = records.into_iter().map(|(_, record)| record).collect();
+        directory.record_all(number, records).await?;
+    }
+    Ok(())
+}
+
+fn learnt(lesson: Lesson) -> Record {
+    Record {
+        lesson: Some(lesson),
+        ..Record::default()
+    }
+}
+
+/// At most two: the rotation, and the last time the whole was sent, or a reading.
+fn lessons(
+    group: &Planned,
+    place: Place,
+    sown: &Sown,
+    fingerprint: Fingerprint,
+    now: Timestamp,
+) -> Result<impl Iterator<Item = Lesson>, DemoError> {
+    let id = user_group_id(&group.user_group_id)?;
+    let returned = Returned {
+        name: Some(group.name_in(place)),
+        team_id: Some(sown.team_id),
+        properties: None,
+        environment_tag: Some(place.tag()),
+        fingerprint,
+    };
+    let lesson = |hours, rotated: bool, sent, returned| Lesson {
+        id: id.clone(),
+        sent,
+        returned: Some(returned),
+        rotated_by: rotated.then(|| group.by.clone()),
+        at: before(now, hours),
+        by: group.by.clone(),
+    };
+    let sent = Sent {
+        name: Some(group.name_in(place)),
+        mapping: Some(group.mapping.clone()),
+        properties: Some(group.properties.clone()),
+    };
+    let with_properties = Returned {
+        properties: Some(group.properties.clone()),
+        ..returned.clone()
+    };
+    let rotated_hours_ago = group.rotated_days_ago.map(hours_of_rotation);
+    let (rotation, rest) = match (rotated_hours_ago, group.sent_hours_ago) {
+        (Some(rotated), Some(hours)) if rotated == hours => {
+            (Some(lesson(rotated, true, sent, with_properties)), None)
+        }
+        (rotated, hours) => (
+            rotated.map(|hours| lesson(hours, true, Sent::default(), returned.clone())),
+            Some(match hours {
+                Some(hours) => lesson(hours, false, sent, with_properties),
+                // A get returns no tag.
+                None => lesson(
+                    30,
+                    false,
+                    Sent::default(),
+                    Returned {
+                        environment_tag: None,
+                        ..returned
+                    },
+                ),
+            }),
+        ),
+    };
+    Ok(rotation.into_iter().chain(rest))
+}
+
+fn history(
+    directory: &Directory,
+    place: Place,
+    plan: &[Planned],
+    tokens: &Tokens,
+    now: Timestamp,
+) -> Result<Vec<(Timestamp, Record)>, DemoError> {
+    let mut entries = Vec::new();
+    for told in STORIES.iter().filter(|told| told.place == place) {
+        let group = plan
+            .iter()
+            .enumerate()
+            .find(|(_, group)| group.user_group_id == told.id && group.is_in(place));
+        let Some((number, group)) = group else {
+            continue;
+        };
+        let at = before(now, told.hours_ago);
+        let token = tokens.get(&(place, number)).map(|sown| &sown.token);
+        let fingerprint = token.map(|token| directory.fingerprinter().of(token));
+        let entry = Entry {
+            at,
+            by: told.by.into(),
+            profile: place.environment().into(),
+            user_group_id: user_group_id(told.id)?,
+            operation: told.operation,
+            ending: told.ending,
+            previous_fingerprint: fingerprint,
+            fingerprint: fingerprint.filter(|_| told.ending != Ending::Unreachable),
+            reason: None,
+            changes: told.changes.then(|| changes(group)),
+            note: told.note.map(Into::into),
+        };
+        let record = Record {
+            entry: Some(entry),
+            ..Record::default()
+        };
+        entries.push((at, record));
+    }
+    Ok(entries)
+}
+
+/// The last row of the mapping, as if it had been another data source before.
+fn changes(group: &Planned) -> serde_json::Value {
+    let row = group
+        .mapping
+        .last()
+        .map(|(schema, source)| (schema.clone(), json!(["17", source])));
+    json!({ "mapping": row.into_iter().collect::<serde_json::Map<_, _>>() })
+}
+
+struct Story {
+    id: &'static str,
+    place: Place,
+    operation: Operation,
+    ending: Ending,
+    by: &'static str,
+    hours_ago: i64,
+    changes: bool,
+    note: Option<&'static str>,
+}
+
+const ANA: &str = "ana@bastion2";
+const LI: &str = "li@desk";
+
+const fn story(
+    id: &'static str,
+    place: Place,
+    operation: Operation,
+    ending: Ending,
+    by: &'static str,
+) -> Story {
+    Story {
+        id,
+        place,
+        operation,
+        ending,
+        by,
+        hours_ago: 0,
+        changes: false,
+        note: None,
+    }
+}
+
+/// All but the rotations.
+const STORIES: [Story; 5] = [
+    Story {
+        hours_ago: 260,
+        ..story(
+            "larkspur-hotels",
+            Place::Production,
+            Operation::Create,
+            Ending::Created,
+            LI,
+        )
+    },
+    Story {
+        hours_ago: 55,
+        changes: true,
+        ..story(
+            "acme-eu",
+            Place::Testing,
+            Operation::Update,
+            Ending::Updated,
+            ANA,
+        )
+    },
+    Story {
+        hours_ago: 3,
+        changes: true,
+        ..story(
+            "acme-eu",
+            Place::Production,
+            Operation::Update,
+            Ending::Updated,
+            ANA,
+        )
+    },
+    Story {
+        hours_ago: 29,
+        note: Some("127.0.0.1 refused the connection; nothing was sent"),
+        ..story(
+            "wayfarer",
+            Place::Testing,
+            Operation::Update,
+            Ending::Unreachable,
+            LI,
+        )
+    },
+    Story {
+        hours_ago: 28,
+        changes: true,
+        ..story(
+            "wayfarer",
+            Place::Testing,
+            Operation::Update,
+            Ending::Updated,
+            LI,
+        )
+    },
+];
+
+fn user_group_id(text: &str) -> Result<UserGroupId, DemoError> {
+    UserGroupId::parse(text).map_err(|error| DemoError::Samples(error.to_string()))
+}
+
+fn before(now: Timestamp, hours: i64) -> Timestamp {
+    now.checked_sub(SignedDuration::from_hours(hours))
+        .unwrap_or(now)
+}

@@ -1,0 +1,122 @@
+//! A rotation of the past: intent, sending, answer and confirming read, each a step of the state machine, journaled as
+//! `operations` journals a rotation of today.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::{
+    demo::{DemoError, samples::Place},
+    directory::{Begun, Directory, Intent, PlaceId, Record, RotationStep},
+    domain::{
+        history::{Ending, Entry, Operation},
+        known::Lesson,
+        rotation::{Answer, Event, Rotation, settle_horizon},
+        token::Token,
+    },
+};
+
+/// From the answer to the read that confirmed it.
+const READ_AFTER: Duration = Duration::from_secs(1);
+
+/// As of a real one.
+const READ_BACK: &str = "read back: the service holds the new token";
+
+/// Why some of them were rotated.
+const REASONS: [(&str, Place, &str); 4] = [
+    ("acme-us", Place::Testing, "token stood in a support ticket"),
+    ("nordlicht", Place::Production, "yearly rotation"),
+    (
+        "globex-retail",
+        Place::Production,
+        "left in a public repository",
+    ),
+    ("brasserie-zoe", Place::Testing, "contractor left"),
+];
+
+fn note_of(ending: Ending) -> Option<String> {
+    (ending == Ending::Confirmed).then(|| READ_BACK.to_owned())
+}
+
+/// Makes the intent durable; returns the steps that follow, with what was learnt and the lines of the history.
+pub(super) async fn journaled(
+    directory: &Directory,
+    (place, number): (Place, PlaceId),
+    lesson: Lesson,
+) -> Result<Vec<(Timestamp, Record)>, DemoError> {
+    let Some(new) = lesson.returned.as_ref().map(|found| found.fingerprint) else {
+        return Ok(Vec::new());
+    };
+    let (id, profile) = (lesson.id.clone(), place.environment());
+    let former = Token::new(format!("former token of {id} in {profile}"));
+    let previous = directory.fingerprinter().of(&former);
+    let reason = REASONS
+        .iter()
+        .find(|(of, there, _)| *of == id.as_str() && *there == place)
+        .map(|(_, _, reason)| (*reason).to_owned());
+    let intent = Intent {
+        user_group_id: id.clone(),
+        previous,
+        by: lesson.by.clone(),
+        reason: reason.clone(),
+        at: lesson.at,
+        profile: profile.into(),
+        hands_off: false,
+        key: None,
+        item: None,
+    };
+    let Begun::Started(row) = directory.begin_rotation(number, intent).await? else {
+        return Err(DemoError::Samples(format!("{id} is rotated twice at once")));
+    };
+    let sent = lesson.at;
+    let read = sent.checked_add(READ_AFTER).unwrap_or(sent);
+    let entry = |at, ending| Entry {
+        at,
+        by: lesson.by.clone(),
+        profile: profile.into(),
+        user_group_id: id.clone(),
+        operation: Operation::Rotate,
+        ending,
+        previous_fingerprint: Some(previous),
+        fingerprint: Some(new),
+        reason: reason.clone(),
+        changes: None,
+        note: note_of(ending),
+    };
+    let reading = Event::Read {
+        fingerprint: new,
+        since_sent: READ_AFTER,
+    };
+    let steps = [
+        (sent, Event::Sending, None),
+        (
+            sent,
+            Event::Answered(Answer::NewToken(new)),
+            Some(Ending::Rotated),
+        ),
+        (read, reading, Some(Ending::Confirmed)),
+    ];
+    let mut rotation = Rotation::intended(previous);
+    let mut records = Vec::new();
+    for (at, event, ending) in steps {
+        let from = rotation.state;
+        rotation = rotation
+            .step(event, settle_horizon(Duration::ZERO))
+            .map_err(|error| DemoError::Samples(error.to_string()))?;
+        let record = Record {
+            lesson: (ending == Some(Ending::Rotated)).then(|| lesson.clone()),
+            entry: ending.map(|ending| entry(at, ending)),
+            rotation: Some(RotationStep {
+                id: row,
+                from,
+                event,
+                after: rotation,
+                at,
+                note: ending.and_then(note_of),
+            }),
+            ..Record::default()
+        };
+        records.push((at, record));
+    }
+    Ok(records)
+}

@@ -1,0 +1,213 @@
+//! The groups of the demo: those of `assets/demo/groups.json`, or any number of made-up ones, always the same.
+
+use serde::Deserialize;
+
+use super::DemoError;
+use crate::domain::group::{EnvironmentTag, Mapping, Properties};
+
+const SAMPLES: &str = include_str!("../../assets/demo/groups.json");
+
+/// The two environments of the demo; the profiles have the same names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Place {
+    Production,
+    Testing,
+}
+
+impl Place {
+    pub(super) const ALL: [Self; 2] = [Self::Production, Self::Testing];
+
+    pub(super) fn environment(self) -> &'static str {
+        match self {
+            Self::Production => "production",
+            Self::Testing => "testing",
+        }
+    }
+
+    pub(super) fn tag(self) -> EnvironmentTag {
+        match self {
+            Self::Production => EnvironmentTag::Customer,
+            Self::Testing => EnvironmentTag::Testing,
+        }
+    }
+}
+
+/// A group of the demo and its past.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Planned {
+    pub(super) user_group_id: String,
+    pub(super) name: String,
+    pub(super) places: Vec<Place>,
+    pub(super) mapping: Mapping,
+    pub(super) properties: Properties,
+    /// `None`: nobody here ever rotated it.
+    pub(super) rotated_days_ago: Option<i64>,
+    /// When this desk last sent all of it; `None`: the directory knows it from reading only.
+    pub(super) sent_hours_ago: Option<i64>,
+    pub(super) by: String,
+}
+
+impl Planned {
+    pub(super) fn is_in(&self, place: Place) -> bool {
+        self.places.contains(&place)
+    }
+
+    /// A group in both environments is told apart by its name too.
+    pub(super) fn name_in(&self, place: Place) -> String {
+        if place == Place::Testing && self.places.len() > 1 {
+            format!("{} (test)", self.name)
+        } else {
+            self.name.clone()
+        }
+    }
+}
+
+/// When a rotation of so many days ago was, in hours; not at the same time of the day as now.
+pub(super) fn hours_of_rotation(days: i64) -> i64 {
+    days * 24 + 5
+}
+
+pub(super) fn all() -> Result<Vec<Planned>, DemoError> {
+    serde_json::from_str(SAMPLES).map_err(|error| DemoError::Samples(error.to_string()))
+}
+
+const FIRST: [&str; 24] = [
+    "Acme",
+    "Globex",
+    "Initech",
+    "Umbrella",
+    "Hooli",
+    "Vandelay",
+    "Wayne",
+    "Stark",
+    "Wonka",
+    "Tyrell",
+    "Cyberdyne",
+    "Soylent",
+    "Aperture",
+    "Oscorp",
+    "Duff",
+    "Sirius",
+    "Nakatomi",
+    "Gringotts",
+    "Monarch",
+    "Pied Piper",
+    "Café Léa",
+    "東京商事",
+    "Blå Fjord",
+    "Zürich Re",
+];
+const SECOND: [&str; 12] = [
+    "Retail",
+    "Logistics",
+    "Foods",
+    "Energy",
+    "Health",
+    "Media",
+    "Bank",
+    "Travel",
+    "Parts",
+    "Labs",
+    "Insurance",
+    "Hotels",
+];
+const REGION: [&str; 8] = ["eu", "us", "uk", "jp", "br", "in", "za", "au"];
+const TIER: [&str; 3] = ["bronze", "silver", "gold"];
+
+/// Made-up groups, the same ones for the same number. Testing has all of them, production
+/// every tenth.
+pub(super) fn generated(count: usize) -> Vec<Planned> {
+    (0..count).map(one).collect()
+}
+
+fn one(number: usize) -> Planned {
+    let first = FIRST[number % FIRST.len()];
+    let second = SECOND[number / FIRST.len() % SECOND.len()];
+    let region = REGION[number / 5 % REGION.len()];
+    let mapping = (0..2 + number % 6)
+        .map(|row| {
+            (
+                (40 + row * 17).to_string(),
+                (200 + (number * 7 + row * 31) % 9_000).to_string(),
+            )
+        })
+        .collect();
+    let mut properties = Properties::new();
+    properties.insert("tier".into(), TIER[number % TIER.len()].into());
+    properties.insert("region".into(), region.into());
+    properties.insert("seats".into(), (5 + number * 13 % 500).into());
+    if number.is_multiple_of(3) {
+        properties.insert("sso".into(), number.is_multiple_of(2).into());
+    }
+    let rotated_days_ago = (!number.is_multiple_of(7)).then(|| 2 + (number as i64 * 37) % 400);
+    Planned {
+        user_group_id: format!("group-{region}-{number:06}"),
+        name: format!("{first} {second} {}", number + 1),
+        places: if number.is_multiple_of(10) {
+            Place::ALL.to_vec()
+        } else {
+            vec![Place::Testing]
+        },
+        mapping,
+        properties,
+        rotated_days_ago,
+        sent_hours_ago: match rotated_days_ago {
+            // Most were last touched when they were rotated.
+            Some(days) if !number.is_multiple_of(4) => Some(hours_of_rotation(days)),
+            _ => (!number.is_multiple_of(11)).then(|| 1 + (number as i64 * 53) % 47),
+        },
+        by: ["ana@bastion2", "li@desk"][number % 2].into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_samples_are_a_dozen_in_each_place_and_some_in_both() {
+        let samples = all().expect("they can be read");
+        let count = |place| samples.iter().filter(|group| group.is_in(place)).count();
+        assert!(count(Place::Production) >= 12 && count(Place::Testing) >= 8);
+        assert!(samples.iter().any(|group| group.places.len() == 2));
+        let mut ids: Vec<_> = samples.iter().map(|group| &group.user_group_id).collect();
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), samples.len());
+        for group in &samples {
+            assert!(
+                (2..=7).contains(&group.mapping.len()),
+                "{}",
+                group.user_group_id
+            );
+            assert!(
+                (3..=11).contains(&group.properties.len()),
+                "{}",
+                group.user_group_id
+            );
+            assert!(
+                group
+                    .rotated_days_ago
+                    .is_none_or(|days| (2..=402).contains(&days))
+            );
+        }
+        assert!(samples.iter().any(|group| group.sent_hours_ago.is_none()));
+    }
+
+    #[test]
+    fn generated_groups_are_always_the_same_and_their_ids_differ() {
+        let ids = |count| {
+            generated(count)
+                .into_iter()
+                .map(|group| group.user_group_id)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(ids(500)[..100], ids(100)[..]);
+        let mut sorted = ids(500);
+        sorted.sort();
+        sorted.dedup();
+        assert_eq!(sorted.len(), 500);
+    }
+}

@@ -1,0 +1,386 @@
+//! What this desk remembers: the groups of every place with where each value came from, the append-only history,
+//! and the journal of rotations. Fingerprints, never tokens. One story; SQLite tells it today.
+
+mod batch;
+mod columns;
+mod draft;
+mod error;
+mod facts;
+mod ids;
+mod import;
+mod mutation;
+mod place;
+mod replay;
+mod reply;
+mod request;
+mod sql;
+mod sqlite;
+mod thread;
+mod values;
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use jiff::Timestamp;
+use tokio::sync::oneshot;
+
+use crate::{
+    domain::{
+        draft::Draft,
+        group::UserGroupId,
+        handoff::HandOff,
+        history::{Ending, Entry},
+        known::KnownGroup,
+        token::{Fingerprint, Fingerprinter},
+    },
+    search::ListView,
+};
+pub use batch::{Batch, BatchId, BatchItem, ItemKey, NewBatch};
+pub use draft::{DraftSaved, KeptDraft, OtherDraft};
+pub use error::DirectoryError;
+pub use facts::{Fact, Statement};
+pub use ids::{MutationId, RotationId};
+pub use import::{Import, ImportId};
+pub use mutation::{Claimed, Mutation, MutationIntent, MutationStep};
+pub use place::{
+    Alarm, Answer, Binding, Bound, Caller, Foreseen, Gate, KeyId, KeyState, OtherPlace, Place,
+    PlaceEvent, PlaceId, PlaceKey, Question, Refusal, STILL_UNDER_WAY, Why,
+};
+pub use replay::replay;
+use reply::{Groups, Reply, TakeGroups};
+use request::Request;
+pub use sqlite::{Contents, Inspected, backup_of, backups_of, copy_to, foresee_in, inspect};
+use thread::Worker;
+pub use values::{
+    Begun, Damaged, HandOffStep, Happening, HistoryFilter, Intent, JournalRow, Numbered, Owner,
+    Record, Recorded, RotationFilter, RotationStep, Standing, Upon, What,
+};
+
+/// A handle to one directory file; clones share it. Requests are done one after another, in the order of asking; what
+/// is asked at the same time is made durable together. Reads of a few rows wait for no write that is under way: they
+/// see all that was answered before.
+///
+/// A write whose caller has gone is still done. Dropping the last handle waits for what is under way.
+#[derive(Clone)]
+pub struct Directory(Arc<Desk>);
+
+struct Desk {
+    path: PathBuf,
+    fingerprinter: Fingerprinter,
+    /// A connection of their own, so that they are not held up by commits. Dropped, and so closed, before the other one:
+    /// SQLite lets the last one take the log along, and of two that close at once neither is the last.
+    glances: Worker,
+    requests: Worker,
+}
+
+impl Directory {
+    /// Opens a directory file, or makes it: 0600, its folder 0700. Blocks, briefly; takes a thread of its own.
+    ///
+    /// A file of something else, of a newer version or of another user is refused and left as it is.
+    pub fn open(path: &Path) -> Result<Self, DirectoryError> {
+        let unusable = |source: std::io::Error| DirectoryError::Unusable {
+            path: path.to_owned(),
+            source: source.into(),
+        };
+        // Absolute: SQLite gives names like ":memory:" a meaning of their own.
+        let path = std::path::absolute(path).map_err(unusable)?;
+        let (store, fingerprinter) = sqlite::Store::open(&path)?;
+        let requests = Worker::start("directory", store).map_err(unusable)?;
+        let (store, _) = sqlite::Store::open(&path)?;
+        let glances = Worker::start("directory-reads", store).map_err(unusable)?;
+        Ok(Self(Arc::new(Desk {
+            path,
+            fingerprinter,
+            glances,
+            requests,
+        })))
+    }
+
+    /// Makes fingerprints with this directory's key; a directory keeps its key for ever.
+    pub fn fingerprinter(&self) -> &Fingerprinter {
+        &self.0.fingerprinter
+    }
+
+    /// All groups of a place, ordered by the bytes of their ids.
+    ///
+    /// A field that cannot be read counts as unknown, so that one damaged row hides no other; [`Self::damaged`] names it.
+    pub async fn groups(&self, place: PlaceId) -> Result<Vec<KnownGroup>, DirectoryError> {
+        Ok(self.all_groups(place).await?.groups)
+    }
+
+    /// The same groups, handed over some at a time on the directory's thread, so that they need not all be held at once.
+    ///
+    /// They are those of one moment. `take` says whether more are wanted.
+    pub async fn each_group(
+        &self,
+        place: PlaceId,
+        take: impl FnMut(Vec<KnownGroup>) -> bool + Send + 'static,
+    ) -> Result<(), DirectoryError> {
+        let take = Box::new(take);
+        self.ask(|reply| Request::EachGroup { place, take, reply })
+            .await
+    }
+
+    /// The group rows of a place that [`Self::groups`] could not read in full.
+    pub async fn damaged(&self, place: PlaceId) -> Result<Vec<Damaged>, DirectoryError> {
+        Ok(self.all_groups(place).await?.damaged)
+    }
+
+    async fn all_groups(&self, place: PlaceId) -> Result<Groups, DirectoryError> {
+        self.ask(|reply| Request::Groups { place, reply }).await
+    }
+
+    /// One group, if it is known.
+    pub async fn group(
+        &self,
+        place: PlaceId,
+        id: &UserGroupId,
+    ) -> Result<Option<KnownGroup>, DirectoryError> {
+        let id = id.clone();
+        self.ask(|reply| Request::Group { place, id, reply }).await
+    }
+
+    /// One group, if it is known, and what is open of its rotations.
+    pub async fn standing(
+        &self,
+        place: PlaceId,
+        id: &UserGroupId,
+    ) -> Result<Standing, DirectoryError> {
+        let id = id.clone();
+        self.ask(|reply| Request::Standing { place, id, reply })
+            .await
+    }
+
+    /// Writes what one exchange leaves behind: the group, the history and the journal, in one transaction.
+    ///
+    /// Times are kept in whole microseconds. A line of history keeps the profile it names itself.
+    /// [`DirectoryError::MovedOn`] and [`DirectoryError::Overtaken`] refuse all of it.
+    pub async fn record(&self, place: PlaceId, record: Record) -> Result<Recorded, DirectoryError> {
+        let mut recorded = self.record_all(place, vec![record]).await?;
+        Ok(recorded.pop().unwrap_or_default())
+    }
+
+    /// Writes many records in one transaction, all or nothing; the answers are in the same order.
+    pub async fn record_all(
+        &self,
+        place: PlaceId,
+        records: Vec<Record>,
+    ) -> Result<Vec<Recorded>, DirectoryError> {
+        self.ask(|reply| Request::Record {
+            place,
+            records,
+            reply,
+        })
+        .await
+    }
+
+    /// Lines of the history, the last written first.
+    pub async fn history(
+        &self,
+        filter: HistoryFilter,
+    ) -> Result<Vec<Numbered<Entry>>, DirectoryError> {
+        self.ask(|reply| Request::History { filter, reply }).await
+    }
+
+    /// Makes the intent to rotate durable, unless another rotation holds the same token (docs/design/rotation.md).
+    pub async fn begin_rotation(
+        &self,
+        place: PlaceId,
+        intent: Intent,
+    ) -> Result<Begun, DirectoryError> {
+        self.ask(|reply| Request::Begin {
+            place,
+            intent,
+            reply,
+        })
+        .await
+    }
+
+    /// Writes how the hand-off of a rotation ended, with its line of the history, in one transaction.
+    ///
+    /// `false`: a later rotation of the group has overtaken it. What the command put in place may be the older token,
+    /// so the later hand-off is pending again.
+    pub async fn end_hand_off(
+        &self,
+        id: RotationId,
+        handoff: HandOff,
+        entry: Entry,
+    ) -> Result<bool, DirectoryError> {
+        self.ask(|reply| Request::EndHandOff {
+            id,
+            handoff,
+            entry,
+            reply,
+        })
+        .await
+    }
+
+    /// Makes a batch and all of its items durable, in one transaction.
+    pub async fn begin_batch(
+        &self,
+        place: PlaceId,
+        batch: NewBatch,
+    ) -> Result<BatchId, DirectoryError> {
+        self.ask(|reply| Request::BeginBatch {
+            place,
+            batch,
+            reply,
+        })
+        .await
+    }
+
+    /// All batches of a place, the last begun first.
+    pub async fn batches(&self, place: PlaceId) -> Result<Vec<Batch>, DirectoryError> {
+        self.ask(|reply| Request::Batches { place, reply }).await
+    }
+
+    /// The items of a batch of this place, in order.
+    pub async fn batch_items(
+        &self,
+        place: PlaceId,
+        id: BatchId,
+    ) -> Result<Vec<BatchItem>, DirectoryError> {
+        self.ask(|reply| Request::BatchItems { place, id, reply })
+            .await
+    }
+
+    /// Writes down that an item ended before anything was sent. An item that has a rotation, or has ended, stays.
+    pub async fn end_item(
+        &self,
+        item: ItemKey,
+        ending: Ending,
+        note: String,
+    ) -> Result<(), DirectoryError> {
+        self.ask(|reply| Request::EndItem {
+            item,
+            ending,
+            note,
+            reply,
+        })
+        .await
+    }
+
+    /// Closes a batch in which nothing is left to be begun or found under way; says whether it did.
+    pub async fn end_batch(&self, id: BatchId, at: Timestamp) -> Result<bool, DirectoryError> {
+        self.ask(|reply| Request::EndBatch { id, at, reply }).await
+    }
+
+    /// The unsent forms of a place, the last changed first. One that cannot be read is left out.
+    pub async fn drafts(&self, place: PlaceId) -> Result<Vec<KeptDraft>, DirectoryError> {
+        self.ask(|reply| Request::Drafts { place, reply }).await
+    }
+
+    /// Keeps an unsent form, one per group; the newer one wins. `seen` is when the one was changed that the caller knows
+    /// to be kept, so that another console's is noticed.
+    pub async fn save_draft(
+        &self,
+        place: PlaceId,
+        draft: Draft,
+        by: &str,
+        seen: Option<Timestamp>,
+    ) -> Result<DraftSaved, DirectoryError> {
+        let by = by.to_owned();
+        self.ask(|reply| Request::SaveDraft {
+            place,
+            draft: Box::new(draft),
+            by,
+            seen,
+            reply,
+        })
+        .await
+    }
+
+    /// Forgets the unsent form of a group, unless it was changed after `until`.
+    pub async fn forget_draft(
+        &self,
+        place: PlaceId,
+        id: &UserGroupId,
+        until: Timestamp,
+    ) -> Result<(), DirectoryError> {
+        let id = id.clone();
+        self.ask(|reply| Request::ForgetDraft {
+            place,
+            id,
+            until,
+            reply,
+        })
+        .await
+    }
+
+    /// One rotation as it stands.
+    pub async fn rotation(&self, id: RotationId) -> Result<Option<JournalRow>, DirectoryError> {
+        self.ask(|reply| Request::Rotation { id, reply }).await
+    }
+
+    /// Rotations as they stand, the last begun first.
+    pub async fn rotations(
+        &self,
+        filter: RotationFilter,
+    ) -> Result<Vec<JournalRow>, DirectoryError> {
+        self.ask(|reply| Request::Rotations { filter, reply }).await
+    }
+
+    /// What happened to a rotation, in order; empty when there is none. [`replay()`] makes the rotation of it.
+    pub async fn happenings(&self, id: RotationId) -> Result<Vec<Happening>, DirectoryError> {
+        self.ask(|reply| Request::Happenings { id, reply }).await
+    }
+
+    /// How the list of a profile was left, if it ever was.
+    pub async fn view(&self, profile: &str) -> Result<Option<ListView>, DirectoryError> {
+        let profile = profile.to_owned();
+        self.ask(|reply| Request::View { profile, reply }).await
+    }
+
+    /// Keeps how the list of a profile was left, in the place of what was kept before.
+    pub async fn keep_view(&self, profile: &str, view: ListView) -> Result<(), DirectoryError> {
+        let profile = profile.to_owned();
+        self.ask(|reply| Request::KeepView {
+            profile,
+            view,
+            reply,
+        })
+        .await
+    }
+
+    /// Every group of every place that has or had the token, current ones first.
+    pub async fn owners(&self, fingerprint: Fingerprint) -> Result<Vec<Owner>, DirectoryError> {
+        self.ask(|reply| Request::Owners { fingerprint, reply })
+            .await
+    }
+
+    /// One piece of work on the directory's thread.
+    async fn run<T: Send + 'static>(
+        &self,
+        access: sqlite::work::Access,
+        work: impl FnOnce(&sqlite::Connection) -> Result<T, sqlite::Fault> + Send + 'static,
+    ) -> Result<T, DirectoryError> {
+        self.ask(|reply| Request::Task(sqlite::task(access, work, reply)))
+            .await
+    }
+
+    async fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, DirectoryError> {
+        let stopped = || DirectoryError::Stopped {
+            path: self.0.path.clone(),
+        };
+        let (reply, answer) = oneshot::channel();
+        let request = request(reply);
+        let worker = if request.is_glance() {
+            &self.0.glances
+        } else {
+            &self.0.requests
+        };
+        if !worker.send(request) {
+            return Err(stopped());
+        }
+        answer.await.map_err(|_| stopped())?
+    }
+}
+
+impl fmt::Debug for Directory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Directory").finish_non_exhaustive()
+    }
+}

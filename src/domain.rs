@@ -1,0 +1,24 @@
+//! The rules of the house: what a user group is, what is known of it and from whom, what a change is, how a
+//! rotation proceeds. No I/O, no async, no clock: time comes in as an argument.
+
+pub mod age;
+pub mod batch;
+pub mod change;
+pub mod draft;
+pub mod facts;
+pub mod group;
+pub mod handoff;
+pub mod history;
+pub mod known;
+pub mod merge;
+pub mod mutation;
+pub mod pasted;
+pub mod refresh;
+pub mod remote_changes;
+pub mod rotation;
+pub mod size;
+pub mod text;
+pub mod token;
+pub mod undo;
+mod united;
+pub mod update;

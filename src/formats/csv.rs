@@ -1,0 +1,189 @@
+//! Comma-separated values after RFC 4180, one byte at a time. An unquoted empty cell says nothing; a quoted one is an
+//! empty text.
+
+use super::{COLUMNS, Row, no_such_column};
+use crate::{
+    domain::{change::Wanted, group::UserGroupId},
+    formats::strict_json,
+};
+
+#[derive(Debug, Default)]
+struct Cell {
+    bytes: Vec<u8>,
+    quoted: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum At {
+    /// Nothing of the cell was read yet.
+    #[default]
+    Start,
+    Plain,
+    Quoted,
+    /// After a quote inside a quoted cell: its end, or half of a doubled quote.
+    Quote,
+}
+
+/// Cuts bytes into records.
+#[derive(Debug, Default)]
+pub(super) struct Cutter {
+    at: At,
+    cells: Vec<Cell>,
+    cell: Cell,
+    wrong: Option<&'static str>,
+    bytes: usize,
+}
+
+/// One record.
+#[derive(Debug)]
+pub(super) struct Record {
+    cells: Vec<Cell>,
+    wrong: Option<&'static str>,
+}
+
+impl Cutter {
+    /// Bytes of the record so far.
+    pub(super) fn len(&self) -> usize {
+        self.bytes
+    }
+
+    pub(super) fn push(&mut self, byte: u8) -> Option<Record> {
+        self.bytes += 1;
+        match (self.at, byte) {
+            (At::Quoted, b'"') => self.at = At::Quote,
+            (At::Quoted, _) => self.cell.bytes.push(byte),
+            (At::Quote, b'"') => {
+                self.cell.bytes.push(byte);
+                self.at = At::Quoted;
+            }
+            (_, b',') => self.end_cell(),
+            (_, b'\n') => return self.end_record(),
+            // The line ends with the next byte.
+            (At::Quote, b'\r') => {}
+            (At::Quote, _) => {
+                self.wrong = Some("something stands behind a closing quote");
+                // So that the next line begins a row again.
+                self.at = At::Plain;
+            }
+            (At::Start, b'"') => {
+                self.cell.quoted = true;
+                self.at = At::Quoted;
+            }
+            (At::Plain, b'"') => {
+                self.wrong = Some(
+                    "a quote inside a cell without quotes; quote the cell and double the quotes in it",
+                );
+            }
+            (At::Start | At::Plain, _) => {
+                self.cell.bytes.push(byte);
+                self.at = At::Plain;
+            }
+        }
+        None
+    }
+
+    /// What the end of the file leaves.
+    pub(super) fn end(&mut self) -> Option<Record> {
+        if self.at == At::Quoted {
+            self.wrong = Some("a quoted cell is not closed");
+        }
+        self.end_record()
+    }
+
+    fn end_cell(&mut self) {
+        self.cells.push(std::mem::take(&mut self.cell));
+        self.at = At::Start;
+    }
+
+    /// `None` for an empty line.
+    fn end_record(&mut self) -> Option<Record> {
+        if self.at == At::Plain && self.cell.bytes.last() == Some(&b'\r') {
+            self.cell.bytes.pop();
+        }
+        self.end_cell();
+        self.bytes = 0;
+        let cells = std::mem::take(&mut self.cells);
+        let wrong = self.wrong.take();
+        let is_empty = matches!(&cells[..], [only] if only.bytes.is_empty() && !only.quoted);
+        (!is_empty || wrong.is_some()).then_some(Record { cells, wrong })
+    }
+}
+
+/// Which column each cell belongs to, as places in [`COLUMNS`].
+#[derive(Debug)]
+pub(super) struct Header(Vec<usize>);
+
+impl Header {
+    pub(super) fn parse(record: Record) -> Result<Self, String> {
+        let example = format!(
+            "the first line must name the columns: {}",
+            COLUMNS.join(",")
+        );
+        let mut columns = Vec::new();
+        let mut problems: Vec<String> = record.wrong.map(ToOwned::to_owned).into_iter().collect();
+        for cell in record.cells {
+            let name = String::from_utf8(cell.bytes)
+                .map_err(|_| format!("the file is not UTF-8 text; save it as UTF-8; {example}"))?;
+            if name.contains([';', '\t']) {
+                problems.push("the columns are separated by commas here, and not otherwise".into());
+                continue;
+            }
+            match COLUMNS.iter().position(|known| *known == name.trim()) {
+                Some(column) if columns.contains(&column) => {
+                    problems.push(format!("the column {} stands twice", COLUMNS[column]));
+                }
+                Some(column) => columns.push(column),
+                None => problems.push(no_such_column(name.trim())),
+            }
+        }
+        if !columns.contains(&0) {
+            problems.push(example);
+        }
+        if problems.is_empty() {
+            Ok(Self(columns))
+        } else {
+            Err(problems.join("; "))
+        }
+    }
+
+    pub(super) fn row(&self, record: Record) -> Result<Row, String> {
+        if let Some(wrong) = record.wrong {
+            return Err(wrong.into());
+        }
+        if record.cells.len() != self.0.len() {
+            return Err(format!(
+                "{} cells, but the first line names {} columns; a cell with a comma needs quotes",
+                record.cells.len(),
+                self.0.len()
+            ));
+        }
+        let mut id = None;
+        let mut said = Wanted::default();
+        let mut wrong = Vec::new();
+        for (column, cell) in self.0.iter().zip(record.cells) {
+            let name = COLUMNS[*column];
+            let Ok(text) = String::from_utf8(cell.bytes) else {
+                wrong.push(format!("{name} is not UTF-8 text; save the file as UTF-8"));
+                continue;
+            };
+            let done = match column {
+                0 => UserGroupId::parse(text)
+                    .map(|parsed| id = Some(parsed))
+                    .map_err(|error| error.to_string()),
+                1 => {
+                    said.name = (cell.quoted || !text.is_empty()).then_some(text);
+                    Ok(())
+                }
+                _ if text.is_empty() => Ok(()),
+                2 => strict_json::mapping(&text).map(|mapping| said.mapping = Some(mapping)),
+                _ => strict_json::properties(&text)
+                    .map(|properties| said.properties = Some(properties)),
+            };
+            wrong.extend(done.err().map(|why| format!("{name}: {why}")));
+        }
+        match id {
+            Some(id) if wrong.is_empty() => Row { id, said }.checked(),
+            _ => Err(wrong.join("; ")),
+        }
+    }
+}

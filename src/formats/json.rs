@@ -1,0 +1,151 @@
+//! Groups as JSON objects: where each ends inside a longer text, and what it says.
+
+use serde_json::{Map, Value};
+
+use super::{COLUMNS, Row, no_such_column};
+use crate::{
+    domain::{
+        change::Wanted,
+        group::{Mapping, UserGroupId},
+    },
+    formats::strict_json,
+};
+
+/// Cuts the text of a JSON array into its elements, one byte at a time. What is wrong inside an element is found when
+/// that is read.
+#[derive(Debug, Default)]
+pub(super) struct Cutter {
+    /// 0 before the array and behind it.
+    depth: usize,
+    in_text: bool,
+    escaped: bool,
+    element: Vec<u8>,
+    some: bool,
+    ended: bool,
+}
+
+impl Cutter {
+    pub(super) fn len(&self) -> usize {
+        self.element.len()
+    }
+
+    /// Whether an element has begun.
+    pub(super) fn is_inside(&self) -> bool {
+        !self.element.is_empty()
+    }
+
+    /// A whole element, where this byte ends one.
+    pub(super) fn push(&mut self, byte: u8) -> Result<Option<Vec<u8>>, &'static str> {
+        if self.in_text {
+            self.element.push(byte);
+            self.in_text = self.escaped || byte != b'"';
+            self.escaped = !self.escaped && byte == b'\\';
+            return Ok(None);
+        }
+        match byte {
+            b' ' | b'\t' | b'\r' | b'\n' if self.depth <= 1 => {}
+            _ if self.ended => return Err("something stands behind the end of the array"),
+            b'[' if self.depth == 0 => self.depth = 1,
+            b',' if self.depth == 1 => {
+                self.some = true;
+                return Ok(Some(std::mem::take(&mut self.element)));
+            }
+            b']' if self.depth == 1 => {
+                self.depth = 0;
+                self.ended = true;
+                let last = std::mem::take(&mut self.element);
+                return Ok((self.some || !last.is_empty()).then_some(last));
+            }
+            _ => {
+                match byte {
+                    b'"' => self.in_text = true,
+                    b'{' | b'[' => self.depth += 1,
+                    b'}' | b']' => self.depth = self.depth.saturating_sub(1).max(1),
+                    _ => {}
+                }
+                self.element.push(byte);
+            }
+        }
+        Ok(None)
+    }
+
+    pub(super) fn end(&self) -> Result<(), &'static str> {
+        if self.ended {
+            Ok(())
+        } else {
+            Err(
+                "the array is not closed: the file ends too early, or a bracket or quote is missing",
+            )
+        }
+    }
+}
+
+/// One group; a key with null says nothing.
+pub(super) fn row(bytes: Vec<u8>) -> Result<Row, String> {
+    let text = String::from_utf8(bytes).map_err(|_| "is not UTF-8 text; save the file as UTF-8")?;
+    let Value::Object(object) = strict_json::value(&text)? else {
+        return Err("a group is an object, for example {\"user_group_id\": \"acme-eu\"}".into());
+    };
+    let mut id = None;
+    let mut said = Wanted::default();
+    let mut wrong = Vec::new();
+    for (key, value) in object {
+        let column = COLUMNS.iter().position(|known| *known == key);
+        match (column, value) {
+            (None, _) => wrong.push(no_such_column(&key)),
+            (Some(0), Value::String(text)) => match UserGroupId::parse(text) {
+                Ok(parsed) => id = Some(parsed),
+                Err(error) => wrong.push(error.to_string()),
+            },
+            (Some(0), _) => wrong.push("user_group_id must be a text in quotes".into()),
+            (Some(_), Value::Null) => {}
+            (Some(1), Value::String(name)) => said.name = Some(name),
+            (Some(1), _) => wrong.push("name must be a text".into()),
+            (Some(2), value) => match mapping(value) {
+                Some(mapping) => said.mapping = Some(mapping),
+                None => wrong.push(
+                    "mapping must be an object of texts, for example {\"40\": \"213\"}".into(),
+                ),
+            },
+            (Some(_), Value::Object(properties)) => said.properties = Some(properties),
+            (Some(_), _) => {
+                wrong.push("properties must be an object, for example {\"tier\": \"gold\"}".into());
+            }
+        }
+    }
+    match id {
+        Some(id) if wrong.is_empty() => Row { id, said }.checked(),
+        None if wrong.is_empty() => Err("user_group_id is missing".into()),
+        _ => Err(wrong.join("; ")),
+    }
+}
+
+fn mapping(value: Value) -> Option<Mapping> {
+    let Value::Object(object) = value else {
+        return None;
+    };
+    let texts = object.into_iter().map(|(key, value)| match value {
+        Value::String(text) => Some((key, text)),
+        _ => None,
+    });
+    texts.collect()
+}
+
+/// The row as an object on one line, its keys in the order of the columns.
+pub(super) fn text(row: &Row) -> String {
+    let Row { id, said } = row;
+    let mut object = Map::new();
+    object.insert(COLUMNS[0].into(), id.as_str().into());
+    if let Some(name) = &said.name {
+        object.insert(COLUMNS[1].into(), name.clone().into());
+    }
+    if let Some(mapping) = &said.mapping {
+        let rows = mapping.iter();
+        let rows = rows.map(|(key, value)| (key.clone(), Value::String(value.clone())));
+        object.insert(COLUMNS[2].into(), Value::Object(rows.collect()));
+    }
+    if let Some(properties) = &said.properties {
+        object.insert(COLUMNS[3].into(), Value::Object(properties.clone()));
+    }
+    Value::Object(object).to_string()
+}

@@ -1,0 +1,327 @@
+//! JSON from files, arguments and answers, read strictly: a key that stands twice is an error, and errors name line and
+//! column, never what stands there.
+
+use std::{cell::Cell, fmt};
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{
+        DeserializeOwned, DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
+    },
+};
+use serde_json::{Map, Number, Value, error::Category};
+
+use crate::domain::group::{Mapping, Properties};
+
+const TWICE: &str = "a key stands twice";
+const TOO_MANY: &str = "too many values";
+/// By keys that begin so serde_json passes numbers to itself; it would read back a number where an object was written.
+pub const RESERVED: &str = "$serde_json::private::";
+const NOT_SENT: &str =
+    "a key begins with $serde_json::private:: and cannot be sent; name it otherwise";
+
+/// A JSON object of texts, each key once.
+///
+/// # Errors
+///
+/// Where it is wrong and how, in words that quote nothing of it; so do the others.
+pub fn mapping(text: &str) -> Result<Mapping, String> {
+    parse::<Rows>(
+        text,
+        "a mapping is an object of texts, for example {\"40\": \"213\"}",
+    )
+    .map(|rows| rows.0)
+}
+
+/// A JSON object, each key once, also inside.
+pub fn properties(text: &str) -> Result<Properties, String> {
+    match parse::<Unique>(
+        text,
+        "the properties are one object, for example {\"tier\": \"gold\"}",
+    )? {
+        Unique(Value::Object(properties)) => Ok(properties),
+        _ => Err("the properties are one object, for example {\"tier\": \"gold\"}".into()),
+    }
+}
+
+/// Any JSON value, each key of its objects once.
+pub fn value(text: &str) -> Result<Value, String> {
+    parse::<Unique>(text, "not a JSON value").map(|value| value.0)
+}
+
+/// What is wrong with JSON that a stranger sent, and where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrong {
+    NotJson {
+        line: usize,
+        column: usize,
+        /// It would be JSON if it went on.
+        early: bool,
+    },
+    /// A key stands twice in one object: readers differ in what that means.
+    Twice { line: usize, column: usize },
+    /// It has more values than were allowed.
+    TooMany,
+}
+
+/// A stranger's JSON, each key once, of at most `most` values: a value takes many times the room of its text.
+pub fn strangers(bytes: &[u8], most: usize) -> Result<Value, Wrong> {
+    let left = Cell::new(most);
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let read = Careful { left: &left }.deserialize(&mut reader);
+    read.and_then(|value| reader.end().map(|()| value))
+        .map_err(|error| {
+            let (line, column) = (error.line(), error.column());
+            let words = (error.classify() == Category::Data).then(|| error.to_string());
+            match words {
+                Some(words) if words.starts_with(TWICE) => Wrong::Twice { line, column },
+                Some(words) if words.starts_with(TOO_MANY) => Wrong::TooMany,
+                _ => Wrong::NotJson {
+                    line,
+                    column,
+                    early: error.is_eof(),
+                },
+            }
+        })
+}
+
+fn parse<T: DeserializeOwned>(text: &str, expected: &str) -> Result<T, String> {
+    serde_json::from_str(text).map_err(|error| {
+        // The error's own text quotes what stands in the file.
+        let what = match error.classify() {
+            Category::Data if error.to_string().starts_with(TWICE) => TWICE,
+            Category::Data if error.to_string().starts_with(NOT_SENT) => NOT_SENT,
+            Category::Data => expected,
+            Category::Eof => "not JSON: it ends too early",
+            Category::Syntax | Category::Io => "not JSON, or nested too deeply",
+        };
+        format!("line {}, column {}: {what}", error.line(), error.column())
+    })
+}
+
+struct Rows(Mapping);
+
+impl<'de> Deserialize<'de> for Rows {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(RowsVisitor).map(Self)
+    }
+}
+
+struct RowsVisitor;
+
+impl<'de> Visitor<'de> for RowsVisitor {
+    type Value = Mapping;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of texts")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Mapping, A::Error> {
+        let mut rows = Mapping::new();
+        while let Some(key) = map.next_key::<String>()? {
+            if key.starts_with(RESERVED) {
+                return Err(A::Error::custom(NOT_SENT));
+            }
+            if rows.contains_key(&key) {
+                return Err(A::Error::custom(TWICE));
+            }
+            rows.insert(key, map.next_value()?);
+        }
+        Ok(rows)
+    }
+}
+
+/// A key of an object, told from the one under which serde_json hands over a number: of the two, only a key that was
+/// written can be asked for as an option.
+enum Key {
+    Written(String),
+    OfNumber,
+}
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_option(KeyVisitor)
+    }
+}
+
+struct KeyVisitor;
+
+impl<'de> Visitor<'de> for KeyVisitor {
+    type Value = Key;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Key, D::Error> {
+        String::deserialize(deserializer).map(Key::Written)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Key, E> {
+        Ok(Key::OfNumber)
+    }
+}
+
+struct Unique(Value);
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let left = Cell::new(usize::MAX);
+        Careful { left: &left }.deserialize(deserializer).map(Self)
+    }
+}
+
+/// Reads a value in which no key stands twice, and no more values than are left.
+struct Careful<'l> {
+    left: &'l Cell<usize>,
+}
+
+impl<'de> DeserializeSeed<'de> for Careful<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        let left = self.left.get().checked_sub(1);
+        self.left
+            .set(left.ok_or_else(|| D::Error::custom(TOO_MANY))?);
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Careful<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(value) = seq.next_element_seed(Careful { left: self.left })? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(key) = map.next_key::<Key>()? {
+            let Key::Written(key) = key else {
+                let digits = map.next_value::<String>()?;
+                let number: Number = digits.parse().map_err(|_| A::Error::custom("a number"))?;
+                map.next_key::<IgnoredAny>()?;
+                return Ok(Value::Number(number));
+            };
+            if key.starts_with(RESERVED) {
+                return Err(A::Error::custom(NOT_SENT));
+            }
+            if object.contains_key(&key) {
+                return Err(A::Error::custom(TWICE));
+            }
+            let value = map.next_value_seed(Careful { left: self.left })?;
+            object.insert(key, value);
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_right_is_kept_as_written() {
+        let text = r#"{"b":123456789012345678901234567890,"a":{"x":[1.50,null,true,"é"]},"n":-0.0,"m":-7,"f":1.0}"#;
+        let read = properties(text).expect("properties");
+        assert_eq!(Value::Object(read).to_string(), text);
+        let rows = mapping(r#"{"40":"213","7":"x"}"#).expect("a mapping");
+        assert_eq!(rows.keys().collect::<Vec<_>>(), ["40", "7"]);
+    }
+
+    #[test]
+    fn a_strangers_json_is_read_once_and_within_its_limit() {
+        let text = br#"{"a":[1,{"b":1.50}],"b":9007199254740993}"#;
+        let read = strangers(text, 6).expect("six values");
+        assert_eq!(read.to_string().as_bytes(), text);
+        assert_eq!(strangers(text, 5), Err(Wrong::TooMany));
+        let twice = strangers(br#"{"a":1,"\u0061":[2]}"#, 9);
+        assert!(
+            matches!(twice, Err(Wrong::Twice { line: 1, .. })),
+            "{twice:?}"
+        );
+        for (text, early) in [
+            ("{\"a\":1} canary xyz", false),
+            ("{\"a\":{\"canary\":1", true),
+        ] {
+            let wrong = strangers(text.as_bytes(), 9).expect_err(text);
+            let is_early = matches!(wrong, Wrong::NotJson { line: 1, early, .. } if early);
+            assert_eq!(is_early, early, "{text}: {wrong:?}");
+            assert!(matches!(wrong, Wrong::NotJson { .. }), "{text}: {wrong:?}");
+        }
+        assert!(strangers("[".repeat(1_000).as_bytes(), usize::MAX).is_err());
+    }
+
+    #[test]
+    fn a_key_that_would_be_read_back_as_a_number_is_refused() {
+        for name in ["Number", "RawValue"] {
+            let key = format!("$serde_json::private::{name}");
+            for text in [
+                format!(r#"{{"a": {{"{key}": "5"}}}}"#),
+                format!(r#"{{"{key}": "5"}}"#),
+                format!(r#"{{"{}": "x"}}"#, key.replace('$', "\\u0024")),
+            ] {
+                let error = properties(&text).expect_err(&text);
+                assert!(error.contains("cannot be sent"), "{text}: {error}");
+                assert_eq!(value(&text).expect_err(&text), error);
+            }
+            let error = mapping(&format!(r#"{{"{key}": "5"}}"#)).expect_err(name);
+            assert!(error.contains("cannot be sent"), "{error}");
+        }
+    }
+
+    #[test]
+    fn errors_name_the_place_and_quote_nothing() {
+        for (text, place) in [
+            ("{\"canary\": 1,\n \"canary\": 2}", "line 2, column"),
+            (
+                "{\"a\": {\"canary\": 1, \"canary\": 2}}",
+                "a key stands twice",
+            ),
+            ("{\"a\": canary}", "line 1, column"),
+            ("{\"a\":", "it ends too early"),
+            ("[\"canary\"]", "one object"),
+            ("{} canary", "line 1, column 4"),
+        ] {
+            let error = properties(text).expect_err(text);
+            assert!(error.contains(place), "{text}: {error}");
+            assert!(!error.contains("canary"), "{error}");
+        }
+        for text in [r#"{"40": 213}"#, r#"{"40":"1","40":"2"}"#, r#"["canary"]"#] {
+            let error = mapping(text).expect_err(text);
+            assert!(error.contains("line 1, column"), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! What an operator can do. The only place where the service and the directory meet: every operation is the call,
+//! then one transaction that writes directory, history and journal together, then the answer.
+
+mod answer;
+pub mod batch;
+pub mod doctor;
+mod failpoints;
+mod failure;
+mod files;
+mod groups;
+mod handoff;
+mod outcome;
+mod profiles;
+mod recording;
+mod refresh;
+mod rotation;
+
+use std::{sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+use rotation::settle_window::Sendings;
+use secrecy::SecretString;
+use tokio::sync::OnceCell;
+
+pub use crate::platform::clock::Clock;
+pub use failpoints::Point;
+pub use failure::Failure;
+pub use files::export::{exported_row, format_of};
+pub use files::import::{Permit, RowEnd, Sending};
+pub use groups::claim_holder::Held;
+pub use groups::claims::Waiting;
+pub use groups::not_known::NotKnownEnough;
+pub use groups::request;
+pub use groups::token_lookup::{Answered, Whose, not_a_token};
+pub use groups::update::sendable;
+pub use handoff::HandedOff;
+pub use outcome::{Done, Warning};
+pub use profiles::connect::{Checkup, Connector, NotAdded};
+pub use profiles::places::PlaceProblem;
+pub use recording::changes_json;
+pub use refresh::{GroupRead, Reading, Refresh, RefreshRun};
+pub use rotation::recover::{Recovered, StillOpen};
+
+#[cfg(feature = "failpoints")]
+pub use crate::platform::test_clock::TEST_CLOCK;
+/// What callers see of the layers below comes through here.
+pub use crate::{
+    api::{
+        failure::Call,
+        inspect::{Method, as_curl, curl_of, request_json},
+        probe::{Finding, Probe, Step},
+        recording::{Body, Listener, Recorded, Sort},
+    },
+    config::guard::Operation as Guarded,
+    directory::{
+        Alarm, Answer, Batch, BatchId, BatchItem, Bound, DirectoryError, DraftSaved, Fact, Import,
+        ImportId, ItemKey, JournalRow, KeptDraft, KeyState, Mutation, MutationId, Numbered,
+        OtherDraft, OtherPlace, Owner, Place, PlaceEvent, PlaceId, PlaceKey, Question, RotationId,
+        Why,
+    },
+};
+
+use crate::{
+    api::client::Client,
+    config::{
+        Environment, guard,
+        profile::{KeySource, Profile},
+    },
+    directory::{Directory, HistoryFilter, RotationFilter},
+    domain::{group::UserGroupId, history::Entry, known::KnownGroup, rotation::settle_horizon},
+    operations::profiles::{facts, places},
+    search::{ListView, suggest::near},
+};
+
+/// Whether an id may be read that the directory does not know (hazard 1: a read can create).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Assurance {
+    /// Only ids the directory knows; anything else is refused with nothing sent.
+    KnownOnly,
+    /// A person says that the group exists (`--exists`).
+    Exists,
+}
+
+/// What a request is about to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sends {
+    /// A get of a group that was seen at the service.
+    Read,
+    /// A get of an id that may not be there yet (hazard 1).
+    MayCreate,
+    Change(Guarded),
+}
+
+/// All operations of one operator on one profile. A cheap handle.
+#[derive(Clone)]
+pub struct Operations(
+    Arc<Inner>,
+    /// Who gets to know the exchanges of this handle.
+    Option<Listener>,
+    /// Who gets to know of whom is waited for.
+    Option<Waiting>,
+);
+
+struct Inner {
+    profile: Profile,
+    /// Made at first use: reading the key can take a command, building TLS takes 11 ms.
+    client: OnceCell<Client>,
+    key: OnceCell<SecretString>,
+    here: places::Here,
+    /// Where address and key alone tell the place.
+    by_key: OnceCell<Option<PlaceId>>,
+    environment: Environment,
+    directory: Directory,
+    operator: String,
+    clock: Clock,
+    sendings: Sendings,
+    heard: facts::Heard,
+    points: failpoints::Points,
+}
+
+impl Operations {
+    pub fn new(
+        profile: Profile,
+        environment: Environment,
+        directory: Directory,
+        operator: String,
+        clock: Clock,
+    ) -> Self {
+        if let KeySource::Env(name) = &profile.api_key {
+            environment.holds_a_key(name);
+        }
+        let inner = Arc::new(Inner {
+            profile,
+            client: OnceCell::new(),
+            key: OnceCell::new(),
+            here: places::Here::default(),
+            by_key: OnceCell::new(),
+            environment,
+            directory,
+            operator,
+            clock,
+            sendings: Sendings::default(),
+            heard: facts::Heard::default(),
+            points: failpoints::Points::default(),
+        });
+        Self(inner, None, None)
+    }
+
+    /// The same operations, whose exchanges this listener gets to know, without their secrets.
+    #[must_use]
+    pub fn heard_by(&self, listener: Listener) -> Self {
+        Self(Arc::clone(&self.0), Some(listener), self.2.clone())
+    }
+
+    pub fn profile(&self) -> &Profile {
+        &self.0.profile
+    }
+
+    pub fn directory(&self) -> &Directory {
+        &self.0.directory
+    }
+
+    pub fn operator(&self) -> &str {
+        &self.0.operator
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.0.clock.now()
+    }
+
+    /// Every group the directory knows in this profile, by id.
+    pub async fn list(&self) -> Result<Vec<KnownGroup>, DirectoryError> {
+        self.0.directory.groups(self.place().await?).await
+    }
+
+    /// The same groups, some at a time, on a thread of the directory; as long as `take` wants more.
+    pub async fn each_group(
+        &self,
+        take: impl FnMut(Vec<KnownGroup>) -> bool + Send + 'static,
+    ) -> Result<(), DirectoryError> {
+        let place = self.place().await?;
+        self.0.directory.each_group(place, take).await
+    }
+
+    /// How the list of this profile was left, if it ever was.
+    pub async fn view(&self) -> Result<Option<ListView>, DirectoryError> {
+        self.0.directory.view(&self.profile().name).await
+    }
+
+    /// Keeps how the list of this profile was left.
+    pub async fn keep_view(&self, view: ListView) -> Result<(), DirectoryError> {
+        self.0.directory.keep_view(&self.profile().name, view).await
+    }
+
+    /// What the directory knows of one group; nothing is sent.
+    pub async fn show(&self, id: &UserGroupId) -> Result<Option<KnownGroup>, DirectoryError> {
+        self.0.directory.group(self.place().await?, id).await
+    }
+
+    /// What the directory knows of these groups, in the order of the ids; some thousands at a time.
+    pub async fn show_some(
+        &self,
+        ids: Vec<UserGroupId>,
+    ) -> Result<Vec<Option<KnownGroup>>, DirectoryError> {
+        let place = self.place().await?;
+        self.0.directory.some_groups(place, ids).await
+    }
+
+    /// Newest first; of this profile, and of one group where an id is given.
+    pub async fn history(
+        &self,
+        id: Option<UserGroupId>,
+        limit: Option<usize>,
+    ) -> Result<Vec<Numbered<Entry>>, DirectoryError> {
+        let filter = HistoryFilter {
+            place: Some(self.place().await?),
+            user_group_id: id,
+            limit,
+            ..HistoryFilter::default()
+        };
+        self.0.directory.history(filter).await
+    }
+
+    /// Rotations of this profile whose outcome is still to be found out.
+    pub async fn open_rotations(&self) -> Result<Vec<JournalRow>, DirectoryError> {
+        let filter = RotationFilter {
+            place: Some(self.place().await?),
+            open_only: true,
+            ..RotationFilter::default()
+        };
+        self.0.directory.rotations(filter).await
+    }
+
+    fn horizon(&self) -> Duration {
+        settle_horizon(self.profile().timeout)
+    }
+
+    /// The one way to the service: refused where the profile forbids it, and while a person has to say something about the
+    /// place first. Every caller says what it is about to send.
+    async fn client(&self, sends: Sends) -> Result<Client, Failure> {
+        match sends {
+            Sends::Read => {}
+            Sends::MayCreate => self.permitted(Guarded::Create)?,
+            Sends::Change(operation) => self.permitted(operation)?,
+        }
+        self.may_send().await?;
+        self.ungated_client().await
+    }
+
+    /// Read once: a command that tells it may be slow, or ask.
+    async fn api_key(&self) -> Result<SecretString, Failure> {
+        let inner = &self.0;
+        let read = || async { inner.profile.api_key.read(&inner.environment).await };
+        Ok(inner.key.get_or_try_init(read).await?.clone())
+    }
+
+    async fn ungated_client(&self) -> Result<Client, Failure> {
+        let inner = &self.0;
+        let client = inner
+            .client
+            .get_or_try_init(|| async {
+                let key = self.api_key().await?;
+                Ok::<_, Failure>(Client::new(&inner.profile, key)?)
+            })
+            .await?;
+        Ok(client.heard_by(self.1.clone()))
+    }
+
+    /// Reads the API key and makes the client ready; nothing is sent.
+    pub async fn ready(&self) -> Result<(), Failure> {
+        self.client(Sends::Read).await.map(|_| ())
+    }
+
+    /// Refuses mutations of a read-only profile before anything is read or sent.
+    pub fn writable(&self) -> Result<(), Failure> {
+        if self.profile().read_only {
+            return Err(Failure::ReadOnly {
+                profile: self.profile().name.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Refuses what the profile forbids: everything where it is read-only, else what a guard says. Checked here, so that
+    /// command line and console cannot differ.
+    pub fn permitted(&self, operation: Guarded) -> Result<(), Failure> {
+        self.writable()?;
+        match guard::forbidden(&self.profile().guards, operation) {
+            Some(reason) => Err(Failure::Forbidden {
+                operation,
+                profile: self.profile().name.clone(),
+                reason: reason.to_owned(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses an id that the directory does not know, and names the nearest ones it does.
+    pub async fn known(
+        &self,
+        id: &UserGroupId,
+        assurance: Assurance,
+    ) -> Result<Option<KnownGroup>, Failure> {
+        let known = self.show(id).await.map_err(Failure::NothingSent)?;
+        self.may_read(id, known.as_ref(), assurance).await?;
+        Ok(known)
+    }
+
+    async fn may_read(
+        &self,
+        id: &UserGroupId,
+        known: Option<&KnownGroup>,
+        assurance: Assurance,
+    ) -> Result<(), Failure> {
+        // What only a file told of may not be there.
+        let is_known = known.is_some_and(|group| group.last_seen.is_some());
+        if !is_known && assurance == Assurance::Exists {
+            // Reading it could create it.
+            self.permitted(Guarded::Create)?;
+        }
+        if !is_known && assurance == Assurance::KnownOnly {
+            // What is known may stand in a place that a person has to name first.
+            if let Err(asked @ Failure::Place(_)) = self.bound().await {
+                return Err(asked);
+            }
+            if known.is_some() {
+                return Err(Failure::OnlyImported { id: id.clone() });
+            }
+            let groups = self.list().await.map_err(Failure::NothingSent)?;
+            return Err(Failure::NotKnown {
+                id: id.clone(),
+                near: near(id.as_str(), groups.iter().map(|group| &group.id), 3)
+                    .into_iter()
+                    .cloned()
+                    .collect(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Refuses a change of a group that was last seen in another environment (hazard 11), unless a person says that it
+    /// exists here: the profile may have been corrected since.
+    fn right_environment(&self, group: &KnownGroup, assurance: Assurance) -> Result<(), Failure> {
+        let got = group.environment_tag.as_ref().map(|known| &known.value);
+        match (&self.profile().environment, got) {
+            (Some(expected), Some(got)) if expected != got && assurance == Assurance::KnownOnly => {
+                Err(Failure::WrongEnvironment {
+                    id: group.id.clone(),
+                    expected: expected.clone(),
+                    got: got.clone(),
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+}

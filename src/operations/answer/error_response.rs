@@ -1,0 +1,181 @@
+//! What an answer that is no good one comes to, for whoever read, and for whoever changed something.
+
+use std::time::Duration;
+
+use crate::{
+    api::{
+        answer::{Verdict, ambiguous::Unclear},
+        client::Reply,
+        failure::CallError,
+    },
+    operations::Failure,
+};
+
+/// Anything but a good answer.
+pub(in crate::operations) enum No {
+    Answered(Box<Reply>),
+    Failed(CallError),
+}
+
+impl No {
+    /// Of something that can change the group: only a refusal that the service stated, or no connection, says no.
+    pub(in crate::operations) fn may_have_changed(&self) -> bool {
+        match self {
+            Self::Answered(reply) => {
+                !matches!(reply.verdict, Verdict::Refused { stated: true, .. })
+            }
+            Self::Failed(error) => matches!(error, CallError::Lost { .. }),
+        }
+    }
+
+    pub(in crate::operations) fn of_read(self) -> Failure {
+        match self {
+            Self::Answered(reply) => match reply.verdict {
+                Verdict::Refused {
+                    status: status @ (429 | 503),
+                    stated,
+                    words,
+                    retry_after,
+                    ..
+                } => Failure::Busy {
+                    status,
+                    why: refused(status, stated, words, None).to_string(),
+                    retry_after,
+                },
+                Verdict::Unclear(Unclear::ServerError {
+                    status: status @ 503,
+                    retry_after,
+                    ..
+                }) => Failure::Busy {
+                    status,
+                    why: of_a_read(&reply.verdict),
+                    retry_after,
+                },
+                Verdict::Refused {
+                    status,
+                    stated,
+                    words,
+                    ..
+                } if may_be_bodiless(status) => Failure::Refused {
+                    status,
+                    stated,
+                    words,
+                    retry_after: None,
+                    bodiless: true,
+                },
+                Verdict::Refused { stated, words, .. } => {
+                    refused(reply.status, stated, words, None)
+                }
+                verdict @ (Verdict::Success(_) | Verdict::SameToken(_) | Verdict::Unclear(_)) => {
+                    Failure::Unreadable(of_a_read(&verdict))
+                }
+            },
+            Self::Failed(error) => Failure::Unreachable(error),
+        }
+    }
+
+    pub(in crate::operations) fn of_mutation(
+        self,
+        operation: &'static str,
+        next: &'static str,
+    ) -> Failure {
+        let unknown = |why| Failure::Unknown {
+            operation,
+            why,
+            next,
+        };
+        match self {
+            Self::Answered(reply) => match reply.verdict {
+                // A create is a get with a body, too.
+                Verdict::Refused {
+                    status,
+                    stated: true,
+                    words,
+                    ..
+                } if operation == "create" && may_be_bodiless(status) => Failure::Refused {
+                    status,
+                    stated: true,
+                    words,
+                    retry_after: None,
+                    bodiless: true,
+                },
+                Verdict::Refused {
+                    stated: true,
+                    words,
+                    retry_after,
+                    ..
+                } => refused(reply.status, true, words, retry_after),
+                verdict => unknown(what_and_check(&verdict)),
+            },
+            Self::Failed(error @ CallError::NotSent { .. }) => Failure::Unreachable(error),
+            Self::Failed(error @ CallError::Lost { .. }) => unknown(error.what()),
+        }
+    }
+}
+
+pub(in crate::operations) fn refused(
+    status: u16,
+    stated: bool,
+    words: Option<String>,
+    retry_after: Option<Duration>,
+) -> Failure {
+    if status == 401 {
+        Failure::KeyRefused { words }
+    } else {
+        Failure::Refused {
+            status,
+            stated,
+            words,
+            retry_after,
+            bodiless: false,
+        }
+    }
+}
+
+/// Whether a get whose body did not arrive may be refused so (hazard 8).
+fn may_be_bodiless(status: u16) -> bool {
+    matches!(status, 400 | 405 | 411 | 413 | 415 | 422)
+}
+
+/// Said of an answer that is a success, but not the one that was asked for.
+const OF_ANOTHER_KIND: &str = "the answer is a success of another kind than was asked for";
+
+/// What was wrong with an answer, without what to do about it.
+pub(in crate::operations) fn what(verdict: &Verdict) -> String {
+    verdict.what().unwrap_or_else(|| OF_ANOTHER_KIND.into())
+}
+
+/// The same, and what in the profile or on the way may be wrong.
+pub(in crate::operations) fn what_and_check(verdict: &Verdict) -> String {
+    let check = match verdict {
+        Verdict::Unclear(unclear) => unclear.check(),
+        Verdict::Success(_) | Verdict::SameToken(_) | Verdict::Refused { .. } => None,
+    };
+    let check = check.map_or_else(String::new, |check| format!("; {check}"));
+    what(verdict) + &check
+}
+
+/// What was wrong with the answer to a read: it says nothing about a change.
+fn of_a_read(verdict: &Verdict) -> String {
+    let next = match verdict {
+        // Whatever was read, it was not what was asked for: a get without its body could create (hazards 1 and 8).
+        Verdict::Unclear(Unclear::OtherGroup { .. } | Unclear::NoId { .. }) => {
+            return format!(
+                "{}; nothing was learnt from it; read no more until it is clear",
+                what_and_check(verdict)
+            );
+        }
+        Verdict::Unclear(unclear) => unclear.check(),
+        Verdict::Success(_) | Verdict::SameToken(_) | Verdict::Refused { .. } => None,
+    };
+    let next = next.unwrap_or_else(|| "read it again in a while".into());
+    format!(
+        "{}; it was only read, nothing was changed; {next}",
+        what(verdict)
+    )
+}
+
+/// What was wrong with an answer, in words.
+pub(in crate::operations) fn explain(verdict: &Verdict) -> String {
+    verdict.explain().unwrap_or_else(|| OF_ANOTHER_KIND.into())
+}

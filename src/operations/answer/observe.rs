@@ -1,0 +1,421 @@
+//! From an answer to what the directory learns: judged, taken apart, compared with what was known, and written in one
+//! transaction with the history and the rotations it settles.
+
+use std::{mem, time::Duration};
+
+use super::error_response::No;
+use crate::{
+    api::{
+        answer::{Group, Verdict},
+        client::Reply,
+        facts::StatedFacts,
+        failure::CallError,
+    },
+    directory::{DirectoryError, JournalRow, MutationId, MutationStep, Record, RotationId, Upon},
+    domain::{
+        change::{Change, Wanted},
+        facts::{Facts, Field},
+        group::{EnvironmentTag, UserGroupId},
+        history::{Ending, Operation},
+        known::{KnownGroup, Lesson, Noticed, Returned, Sent},
+        mutation,
+        rotation::State,
+        token::{Fingerprint, Token},
+    },
+    operations::{
+        Done, Failure, Operations, Warning,
+        recording::changes_for_history,
+        rotation::settle::{Asked, Evidence},
+    },
+    platform::clock::between,
+};
+
+/// A good answer, taken apart: what the directory learns, and what is only for the person who asked.
+pub(in crate::operations) struct Read {
+    pub returned: Returned,
+    pub token: Token,
+    pub new_user_group: Option<bool>,
+    pub status: u16,
+    pub latency: Duration,
+    /// What the service says of itself.
+    pub facts: StatedFacts,
+}
+
+/// A good answer, and what was asked.
+pub(in crate::operations) struct Learnt {
+    pub operation: Operation,
+    pub ending: Ending,
+    pub sent: Sent,
+    pub read: Read,
+    pub changes: Option<Change>,
+    pub before: Before,
+    /// What was open before a get left; `None` where the answer settles nothing.
+    pub asked: Option<Asked>,
+    /// The end of the claim that this was done under.
+    pub claim: Option<MutationStep>,
+    /// The fields that a get told of.
+    pub fields: Vec<Field>,
+}
+
+/// What a get found, for creates and updates whose end is open.
+pub(in crate::operations) struct Found {
+    /// Name and properties, as far as the answer told of them.
+    pub read: Wanted,
+    /// Whether this request made it.
+    pub new_user_group: Option<bool>,
+}
+
+/// What was known of the group before the answer.
+pub(in crate::operations) enum Before {
+    Read(Option<Box<KnownGroup>>),
+    ToRead,
+}
+
+/// What an answer taught, and what is known of the group's rotations now.
+pub(in crate::operations) struct Lookup {
+    pub done: Done,
+    /// The rotations that this settled or moved on, and where they stand now.
+    pub moved: Vec<(RotationId, State)>,
+    /// Those that are open still.
+    pub open: Vec<JournalRow>,
+}
+
+impl Lookup {
+    /// Where a rotation stands now, if that can be told from this.
+    pub(in crate::operations) fn state_of(&self, id: RotationId) -> Option<State> {
+        let moved = self.moved.iter().rev().find(|(moved, _)| *moved == id);
+        let open = || self.open.iter().find(|row| row.id == id);
+        moved
+            .map(|(_, state)| *state)
+            .or_else(|| open().map(|row| row.rotation.state))
+    }
+}
+
+/// How often an answer is compared again because another process was faster.
+const TRIES: u32 = 5;
+
+fn token_of(group: &KnownGroup) -> Option<Fingerprint> {
+    group.fingerprint.as_ref().map(|known| known.value)
+}
+
+fn evidence(alarm: Option<&Warning>, read: &Read) -> Evidence {
+    match alarm {
+        Some(alarm) => Evidence::Contradiction(alarm.to_string()),
+        None => Evidence::Token(read.returned.fingerprint),
+    }
+}
+
+impl Operations {
+    pub(in crate::operations) fn judge(
+        &self,
+        result: Result<Reply, CallError>,
+    ) -> Result<Read, No> {
+        match result {
+            Ok(Reply {
+                verdict: Verdict::Success(group),
+                status,
+                latency,
+                facts,
+            }) => Ok(Read {
+                facts,
+                ..self.take_apart(group, status, latency)
+            }),
+            Ok(reply) => Err(No::Answered(Box::new(reply))),
+            Err(error) => Err(No::Failed(error)),
+        }
+    }
+
+    pub(in crate::operations) fn take_apart(
+        &self,
+        group: Group,
+        status: u16,
+        latency: Duration,
+    ) -> Read {
+        Read {
+            returned: Returned {
+                name: group.name,
+                team_id: group.team_id,
+                properties: group.properties,
+                environment_tag: group.environment_tag,
+                fingerprint: self.directory().fingerprinter().of(&group.token),
+            },
+            token: group.token,
+            new_user_group: group.new_user_group,
+            status,
+            latency,
+            facts: StatedFacts::default(),
+        }
+    }
+
+    pub(in crate::operations) fn lesson(
+        &self,
+        id: &UserGroupId,
+        sent: Sent,
+        returned: Returned,
+    ) -> Lesson {
+        Lesson {
+            id: id.clone(),
+            sent,
+            returned: Some(returned),
+            rotated_by: None,
+            at: self.now(),
+            by: self.operator().to_owned(),
+        }
+    }
+
+    /// Whether the answer carries a token that this desk has seen replaced within the settle horizon: it left the
+    /// service before, or comes from a copy that lags, and nothing in it is news.
+    async fn is_stale(
+        &self,
+        known: Option<&KnownGroup>,
+        returned: &Returned,
+    ) -> Result<bool, DirectoryError> {
+        let Some((group, last)) =
+            known.and_then(|group| Some((group, group.fingerprint.as_ref()?)))
+        else {
+            return Ok(false);
+        };
+        if last.value == returned.fingerprint || between(last.at, self.now()) >= self.horizon() {
+            return Ok(false);
+        }
+        let owners = self.directory().owners(returned.fingerprint).await?;
+        Ok(owners
+            .iter()
+            .any(|owner| owner.place == self.here() && owner.user_group_id == group.id))
+    }
+
+    /// Writes down a good answer and says what it means for the person who asked.
+    pub(in crate::operations) async fn learn(
+        &self,
+        id: &UserGroupId,
+        learnt: Learnt,
+    ) -> Result<Lookup, Failure> {
+        let mut learnt = learnt;
+        let heard = self.hear(learnt.read.facts).await;
+        heard.map_err(Failure::NotWritten)?;
+        let Returned {
+            fingerprint,
+            ref environment_tag,
+            ..
+        } = learnt.read.returned;
+        let judged = Returned {
+            name: None,
+            team_id: None,
+            properties: None,
+            environment_tag: environment_tag.clone(),
+            fingerprint,
+        };
+        // What can be large stands in the lesson alone, which the directory takes, and gives back if it refuses it.
+        let returned = mem::replace(&mut learnt.read.returned, judged);
+        let mut lesson = self.lesson(id, mem::take(&mut learnt.sent), returned);
+        let mut tries = TRIES;
+        loop {
+            tries -= 1;
+            let before = match mem::replace(&mut learnt.before, Before::ToRead) {
+                Before::Read(before) => before.map(|group| *group),
+                Before::ToRead => self.show(id).await.map_err(Failure::NotWritten)?,
+            };
+            match self.learn_once(id, &learnt, lesson, before).await {
+                Ok(lookup) => return Ok(lookup),
+                // Rotations that another process moved on meanwhile are left to it.
+                Err((
+                    DirectoryError::MovedOn { .. } | DirectoryError::ClaimMoved { .. },
+                    Some(spare),
+                )) if tries > 0 => {
+                    learnt.asked = None;
+                    lesson = *spare;
+                }
+                // What was changed from here meanwhile is known better than what was read before.
+                Err((DirectoryError::ReadOvertaken(given), spare)) if tries > 0 => {
+                    if let Some(asked) = &mut learnt.asked {
+                        asked.overtaken = true;
+                        asked.mutations.clear();
+                    }
+                    lesson = *spare.unwrap_or(given);
+                }
+                Err((DirectoryError::Overtaken(given), spare)) if tries > 0 => {
+                    lesson = *spare.unwrap_or(given);
+                }
+                Err((error, _)) => return Err(Failure::NotWritten(error)),
+            }
+        }
+    }
+
+    /// An error comes with the lesson where the directory does not give it back as it was.
+    async fn learn_once(
+        &self,
+        id: &UserGroupId,
+        learnt: &Learnt,
+        mut lesson: Lesson,
+        before: Option<KnownGroup>,
+    ) -> Result<Lookup, (DirectoryError, Option<Box<Lesson>>)> {
+        let Learnt {
+            operation,
+            ending,
+            read,
+            ..
+        } = learnt;
+        let overtaken = learnt.asked.as_ref().is_some_and(|asked| asked.overtaken);
+        let stale = self.is_stale(before.as_ref(), &read.returned).await;
+        let stale = stale.map_err(|error| (error, None))?;
+        let alarm = self.alarm(*ending, &read.returned);
+        let tag_alarm = alarm.as_ref().filter(|alarm| alarm.is_wrong_environment());
+        let tag_alarm = tag_alarm.map(Warning::bare);
+        let asked = learnt.asked.as_ref().filter(|_| !stale);
+        let settled = asked
+            .map(|asked| self.settle(asked, &evidence(alarm.as_ref(), read)))
+            .unwrap_or_default();
+        let mut records = settled.steps;
+        if let Some(asked) = asked.filter(|_| alarm.is_none()) {
+            records.extend(self.settle_mutations(asked, &lesson, read.new_user_group));
+        }
+        // Under the own claim nobody else can overtake it.
+        let is_alone = learnt.claim.is_some();
+        let since = learnt.asked.as_ref();
+        let since = since.filter(|_| !stale && !overtaken && !is_alone);
+        let previous = before.as_ref().and_then(token_of);
+        // Also by a process that has not written down its own answer yet.
+        let ours = asked.and_then(|asked| {
+            let mut open = asked.open.iter();
+            open.find(|row| row.sent_at.is_some() && previous == Some(row.rotation.previous))
+        });
+        let is_new = previous != Some(read.returned.fingerprint);
+        let rotated_by = ours.filter(|_| is_new && alarm.is_none());
+        let is_kept = stale || overtaken || rotated_by.is_some() || !records.is_empty();
+        let spare = is_kept.then(|| Box::new(lesson.clone()));
+        if let Some(row) = rotated_by {
+            lesson.rotated_by = Some(row.by.clone());
+        }
+        if stale || overtaken {
+            lesson.returned = None;
+        }
+        let token = lesson.returned.as_ref().map(|new| new.fingerprint);
+        let token = token.or(previous);
+        // The directory returns the group as it is then; until then it would only take room.
+        let mut noticed = before.map_or_else(Noticed::default, |group| group.notices(&lesson));
+        let mut is_foreign = noticed.is_foreign();
+        let own = learnt.claim.as_ref().map(|step| step.id);
+        if is_foreign && self.is_being_changed(id, own).await {
+            noticed.name_was = None;
+            is_foreign = false;
+        }
+        let mut warnings: Vec<_> = alarm.into_iter().collect();
+        warnings.extend(Warning::of(&noticed));
+        if is_foreign {
+            // What could not be withdrawn is withdrawn by the next reading: the name that was known stays until then.
+            let withdrawn = self.withdraw_sole_writer().await;
+            warnings.extend(withdrawn.map_err(|error| (error, spare.clone()))?);
+        }
+        // A get that found what was expected is no history; one that noticed something is.
+        let noteworthy = *operation != Operation::Get || !warnings.is_empty();
+        let entry = noteworthy.then(|| {
+            let mut entry = self.entry(*operation, id, *ending);
+            entry.previous_fingerprint = previous;
+            entry.fingerprint = token;
+            let changes = learnt.changes.as_ref();
+            entry.changes = changes.and_then(|changes| changes_for_history(*operation, changes));
+            let notes: Vec<_> = warnings.iter().map(Warning::to_string).collect();
+            entry.note = (!notes.is_empty()).then(|| notes.join("; "));
+            entry
+        });
+        let steps = records.iter().filter_map(|record| record.rotation.as_ref());
+        let moved = steps.map(|step| (step.id, step.after.state)).collect();
+        records.push(Record {
+            lesson: Some(lesson),
+            entry,
+            upon: Upon::Token(previous),
+            created: matches!(ending, Ending::Created | Ending::CreatedByGet),
+            key: self.key_id(),
+            alarm: tag_alarm,
+            since: since.map(|asked| asked.recorded),
+            mutation: learnt.claim.clone(),
+            ..Record::default()
+        });
+        let recorded = self.directory().record_all(self.here(), records).await;
+        let recorded = recorded.map_err(|error| (error, spare))?.pop();
+        let recorded = recorded.unwrap_or_default();
+        let endings = settled.endings.into_iter();
+        warnings.extend(endings.map(|ending| Warning::RotationSettled { ending }));
+        warnings.extend(stale.then_some(Warning::StaleAnswer));
+        warnings.extend((overtaken && !stale).then_some(Warning::ReadOvertaken));
+        let done = Done {
+            ending: *ending,
+            group: recorded
+                .group
+                .unwrap_or_else(|| KnownGroup::new(id.clone())),
+            token: (!stale).then(|| read.token.clone()),
+            previous_fingerprint: previous,
+            warnings,
+            status: read.status,
+            latency: read.latency,
+            rotation: None,
+            read: learnt.fields.clone(),
+            facts: Facts::default(),
+            open: Vec::new(),
+        };
+        Ok(Lookup {
+            done,
+            moved,
+            open: recorded.open,
+        })
+    }
+
+    /// What a get says of creates and updates whose end was open when it left.
+    fn settle_mutations(
+        &self,
+        asked: &Asked,
+        lesson: &Lesson,
+        new_user_group: Option<bool>,
+    ) -> Vec<Record> {
+        if asked.mutations.is_empty() {
+            return Vec::new();
+        }
+        let returned = lesson.returned.as_ref();
+        let found = Found {
+            read: Wanted {
+                name: returned.and_then(|returned| returned.name.clone()),
+                mapping: None,
+                properties: returned.and_then(|returned| returned.properties.clone()),
+            },
+            new_user_group,
+        };
+        let mutations = asked.mutations.iter();
+        mutations
+            .flat_map(|mutation| self.settled(mutation, Some(&found)))
+            .collect()
+    }
+
+    /// Whether a change from here may be what an answer shows, although its own answer is not here yet.
+    pub(in crate::operations) async fn is_being_changed(
+        &self,
+        id: &UserGroupId,
+        own: Option<MutationId>,
+    ) -> bool {
+        let standing = self.directory().standing(self.here(), id).await;
+        standing.is_ok_and(|standing| {
+            let mut others = standing.mutations.iter();
+            let rotates = |row: &JournalRow| row.rotation.state != State::Rotated;
+            standing.open.iter().any(rotates)
+                || others
+                    .any(|other| Some(other.id) != own && other.state != mutation::State::Intended)
+        })
+    }
+
+    /// What contradicts all that was known: nothing may follow on it.
+    fn alarm(&self, ending: Ending, returned: &Returned) -> Option<Warning> {
+        if ending == Ending::CreatedByGet {
+            return Some(Warning::CreatedByGet);
+        }
+        self.tag_alarm(returned.environment_tag.as_ref())
+    }
+
+    pub(in crate::operations) fn tag_alarm(&self, got: Option<&EnvironmentTag>) -> Option<Warning> {
+        match (self.expected_tag(), got) {
+            (Some(expected), Some(got)) if expected != *got => Some(Warning::WrongTag {
+                expected,
+                got: got.clone(),
+            }),
+            _ => None,
+        }
+    }
+}

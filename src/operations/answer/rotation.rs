@@ -1,0 +1,321 @@
+//! What follows from the answer to a rotation (docs/design/rotation.md): the outcome is durable before anybody sees it,
+//! and whatever is unclear is settled by one get. It sends no rotation.
+
+use super::{
+    error_response::{explain, refused, what_and_check},
+    observe::{Lookup, Read},
+};
+use crate::{
+    api::{
+        answer::{Verdict, rotation::rotation_answer},
+        client::Reply,
+        failure::CallError,
+    },
+    directory::{DirectoryError, Recorded, RotationId, Upon},
+    domain::{
+        facts::Facts,
+        history::Ending,
+        known::{KnownGroup, Lesson, Returned, Sent},
+        rotation::{Answer, Event, State},
+    },
+    operations::{
+        Assurance, Done, Failure, Operations, Point, Warning,
+        rotation::{
+            rotate::{Beside, UnderWay},
+            settle::ending,
+        },
+    },
+};
+
+const NEXT: &str = "Read the group; never rotate again to find out";
+
+impl Operations {
+    pub(in crate::operations) async fn take_answer(
+        &self,
+        mut under_way: UnderWay<'_>,
+        result: Result<Reply, CallError>,
+    ) -> Result<Done, Failure> {
+        let wrong_tag = self.wrong_tag(&result);
+        let answer = match &wrong_tag {
+            Some(_) => Answer::WrongGroup,
+            None => rotation_answer(&result, self.directory().fingerprinter()),
+        };
+        let event = Event::Answered(answer);
+        match (answer, result) {
+            (
+                Answer::NewToken(_),
+                Ok(Reply {
+                    verdict: Verdict::Success(group),
+                    status,
+                    latency,
+                    ..
+                }),
+            ) => {
+                let read = self.take_apart(group, status, latency);
+                self.rotated(under_way, event, read).await
+            }
+            (Answer::NotSent, Err(error)) => {
+                let why = error.to_string();
+                // Nothing was sent, whether or not that can be written down.
+                drop(
+                    self.end(&mut under_way, event, Ending::Unreachable, &why, None)
+                        .await,
+                );
+                Err(Failure::Unreachable(error))
+            }
+            (Answer::NewToken(_) | Answer::SameToken | Answer::NotSent, result) => {
+                let why = words(&result);
+                let ended = self.end(&mut under_way, event, Ending::NotApplied, &why, None);
+                let why = bare(&result);
+                ended.await.map_err(|error| not_written(&why, &error))?;
+                Err(Failure::NotApplied { why })
+            }
+            (Answer::WrongGroup, result) => {
+                let wrong_environment = wrong_tag.is_some();
+                let alarm = wrong_tag.as_ref().map(Warning::bare);
+                let why = wrong_tag.map_or_else(|| words(&result), |alarm| alarm.to_string());
+                let ended = self.end(&mut under_way, event, Ending::Conflict, &why, alarm);
+                ended.await.map_err(|error| not_written(&why, &error))?;
+                Err(Failure::Conflict {
+                    why,
+                    wrong_environment,
+                })
+            }
+            (Answer::Refused | Answer::Unclear, result) => {
+                let why = words(&result);
+                let ended = self.end(&mut under_way, event, Ending::Unknown, &why, None);
+                let why = bare(&result);
+                ended.await.map_err(|error| not_written(&why, &error))?;
+                self.find_out(under_way, why, result).await
+            }
+        }
+    }
+
+    /// An answer from another environment than the profile expects is no success (hazard 11).
+    fn wrong_tag(&self, result: &Result<Reply, CallError>) -> Option<Warning> {
+        match result {
+            Ok(Reply {
+                verdict: Verdict::Success(group) | Verdict::SameToken(group),
+                ..
+            }) => self.tag_alarm(group.environment_tag.as_ref()),
+            _ => None,
+        }
+    }
+
+    async fn rotated(
+        &self,
+        mut under_way: UnderWay<'_>,
+        event: Event,
+        read: Read,
+    ) -> Result<Done, Failure> {
+        let Read {
+            returned,
+            token,
+            status,
+            latency,
+            ..
+        } = read;
+        let recorded = self.note_rotated(&mut under_way, event, &returned).await;
+        let recorded = recorded.map_err(|error| {
+            let why = "the service rotated it and answered with a new token, which is not shown";
+            not_written(why, &error)
+        })?;
+        self.reached(Point::OutcomeDurable);
+        let mut warnings = under_way.warnings;
+        warnings.extend(Warning::of(&recorded.noticed));
+        Ok(Done {
+            ending: Ending::Rotated,
+            group: recorded
+                .group
+                .unwrap_or_else(|| KnownGroup::new(under_way.id.clone())),
+            token: Some(token),
+            previous_fingerprint: Some(under_way.rotation.previous),
+            warnings,
+            status,
+            latency,
+            rotation: Some(under_way.row),
+            read: Vec::new(),
+            facts: Facts::default(),
+            open: Vec::new(),
+        })
+    }
+
+    /// Writes the rotation down. The group learns from the answer only while it still has the token that was rotated,
+    /// or has the new one already: an answer that comes late must not bring a dead token back.
+    async fn note_rotated(
+        &self,
+        under_way: &mut UnderWay<'_>,
+        event: Event,
+        returned: &Returned,
+    ) -> Result<Recorded, DirectoryError> {
+        let entry =
+            self.rotation_entry(under_way, Ending::Rotated, Some(returned.fingerprint), None);
+        let lesson = Lesson {
+            rotated_by: Some(self.operator().to_owned()),
+            ..self.lesson(under_way.id, Sent::default(), returned.clone())
+        };
+        for known in [under_way.rotation.previous, returned.fingerprint] {
+            let beside = Beside {
+                lesson: Some(lesson.clone()),
+                entry: Some(entry.clone()),
+                upon: Upon::Token(Some(known)),
+                ..Beside::default()
+            };
+            match self.advance(under_way, event, beside).await {
+                Err(DirectoryError::Overtaken(_)) => {}
+                recorded => return recorded,
+            }
+        }
+        let beside = Beside {
+            entry: Some(entry),
+            ..Beside::default()
+        };
+        let recorded = self.advance(under_way, event, beside).await?;
+        let group = self.show(under_way.id).await?;
+        Ok(Recorded { group, ..recorded })
+    }
+
+    /// The get that decides what the answer did not (docs/design/rotation.md, rule 2). The look-up settles the journal,
+    /// and the journal says what became of the rotation.
+    async fn find_out(
+        &self,
+        under_way: UnderWay<'_>,
+        why: String,
+        result: Result<Reply, CallError>,
+    ) -> Result<Done, Failure> {
+        let Ok(read) = self.look_up(under_way.id, Assurance::Exists).await else {
+            return Err(unknown(why));
+        };
+        let Ok(Some(row)) = self.directory().rotation(under_way.row).await else {
+            return Err(unknown(why));
+        };
+        match row.rotation.state {
+            State::Recovered => {
+                let mut warnings = under_way.warnings;
+                warnings.extend(read.warnings.into_iter().filter(is_news));
+                Ok(Done {
+                    ending: Ending::Recovered,
+                    previous_fingerprint: Some(under_way.rotation.previous),
+                    rotation: Some(under_way.row),
+                    warnings,
+                    ..read
+                })
+            }
+            State::NotApplied => Err(match result {
+                Ok(Reply {
+                    verdict: Verdict::Refused { stated, words, .. },
+                    status,
+                    ..
+                }) => refused(status, stated, words, None),
+                _ => Failure::NotApplied { why },
+            }),
+            State::Conflict => Err(Failure::Conflict {
+                why: format!("{why}; then {}", row.note.unwrap_or_default()),
+                wrong_environment: read.warnings.iter().any(Warning::is_wrong_environment),
+            }),
+            _ => Err(unknown(why)),
+        }
+    }
+
+    /// The confirming get after a rotation: the ending becomes Confirmed, Superseded or Conflict, or stays Rotated when
+    /// the group cannot be read.
+    pub async fn confirm(&self, rotated: Done) -> Done {
+        let mut done = rotated;
+        let looked = Box::pin(self.look_closely(&done.group.id, Assurance::Exists)).await;
+        let lookup = match looked {
+            Ok(lookup) => lookup,
+            Err(failure) => {
+                let why = failure.to_string();
+                done.warnings.push(Warning::NotReadBack { why });
+                return done;
+            }
+        };
+        let state = match done.rotation {
+            Some(row) => self.state_of(row, &lookup).await,
+            None => None,
+        };
+        let read = lookup.done;
+        done.ending = state.and_then(ending).unwrap_or(done.ending);
+        let news = read.warnings.into_iter().filter(is_news);
+        done.warnings.extend(news);
+        match done.ending {
+            Ending::Confirmed => done.group = read.group,
+            // Not ours any more, but the current one.
+            Ending::Superseded | Ending::Recovered => {
+                done.group = read.group;
+                done.token = read.token;
+            }
+            Ending::Rotated if !done.warnings.contains(&Warning::StaleAnswer) => {
+                let why = "it could not be told from the answer".into();
+                done.warnings.push(Warning::NotReadBack { why });
+            }
+            _ => {}
+        }
+        done
+    }
+
+    async fn state_of(&self, row: RotationId, lookup: &Lookup) -> Option<State> {
+        if let Some(state) = lookup.state_of(row) {
+            return Some(state);
+        }
+        // Moved on by another process.
+        let row = self.directory().rotation(row).await.ok().flatten();
+        row.map(|row| row.rotation.state)
+    }
+
+    async fn end(
+        &self,
+        under_way: &mut UnderWay<'_>,
+        event: Event,
+        ending: Ending,
+        why: &str,
+        alarm: Option<String>,
+    ) -> Result<(), DirectoryError> {
+        let why = Some(why.to_owned());
+        let beside = Beside {
+            lesson: None,
+            entry: Some(self.rotation_entry(under_way, ending, None, why.clone())),
+            alarm,
+            note: why,
+            ..Beside::default()
+        };
+        self.advance(under_way, event, beside).await?;
+        self.reached(match ending {
+            Ending::Unknown => Point::UnknownDurable,
+            _ => Point::OutcomeDurable,
+        });
+        Ok(())
+    }
+}
+
+/// The settling is the outcome itself here.
+fn is_news(warning: &Warning) -> bool {
+    warning.settled().is_none()
+}
+
+fn words(result: &Result<Reply, CallError>) -> String {
+    match result {
+        Ok(reply) => explain(&reply.verdict),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// The same without what to do: that is said once, by the failure.
+fn bare(result: &Result<Reply, CallError>) -> String {
+    match result {
+        Ok(reply) => what_and_check(&reply.verdict),
+        Err(error) => error.what(),
+    }
+}
+
+fn unknown(why: String) -> Failure {
+    Failure::Unknown {
+        operation: "rotation",
+        why,
+        next: NEXT,
+    }
+}
+
+fn not_written(why: &str, error: &DirectoryError) -> Failure {
+    unknown(format!("{why}; this desk could not write it down: {error}"))
+}

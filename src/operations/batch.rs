@@ -1,0 +1,209 @@
+//! Bulk rotation (docs/design/rotation.md, "Bulk"): a checked plan becomes a batch, a batch is run and resumed. Every
+//! item is one single rotation with its own journal row; nothing here sends a request itself.
+
+pub(super) mod concurrency;
+mod item;
+mod queue;
+
+use std::{io, sync::Arc, time::Duration};
+
+use tokio::sync::mpsc;
+
+pub use super::batch::concurrency::{Control, Pace, Wish};
+
+use super::{Done, Failure, Guarded, Operations, Warning};
+use crate::{
+    config::guard,
+    directory::{Batch, BatchId, BatchItem, DirectoryError, ItemKey, NewBatch, RotationId},
+    domain::{
+        batch::{Candidate, Counts, Halt, Plan, Rules, Standing},
+        group::UserGroupId,
+        token::Fingerprint,
+    },
+};
+
+/// Takes new tokens, for example into a file. The fingerprint of each is durable before; the confirming get comes
+/// after. It may block.
+pub trait Keep: Send + Sync {
+    /// Keeps the token durably; an error stops the run.
+    fn keep(&self, done: &Done) -> io::Result<()>;
+}
+
+/// News of a run, in order. The run never waits for a reader.
+#[derive(Debug, Clone)]
+pub enum Progress {
+    /// The preflight of this item begins, or the get that settles it.
+    Started(ItemKey),
+    /// The service asked to be left alone so long; nothing is sent meanwhile.
+    Held(Duration),
+    Ended(Box<Ended>),
+    /// Nothing new is begun any more; what is in flight is finished.
+    Halted(Halt),
+    /// The last one.
+    Finished(Report),
+}
+
+/// How one item ended. It holds no token.
+#[derive(Debug, Clone)]
+pub struct Ended {
+    pub key: ItemKey,
+    pub user_group_id: UserGroupId,
+    pub standing: Standing,
+    /// The word of the JSON output: of the rotation's state, or of how it ended without one.
+    pub outcome: &'static str,
+    pub rotation: Option<RotationId>,
+    pub previous: Option<Fingerprint>,
+    pub fingerprint: Option<Fingerprint>,
+    /// Why it did not end as asked.
+    pub note: Option<String>,
+    pub warnings: Vec<Warning>,
+    /// Another environment answered than the profile says (hazard 11).
+    pub wrong_environment: bool,
+    /// It was sent by an earlier run, and settled now by a get.
+    pub settled: bool,
+    pub took: Duration,
+    /// All items as they stand after it.
+    pub counts: Counts,
+}
+
+/// How a run ended; the counts are the journal's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    pub batch: BatchId,
+    pub counts: Counts,
+    /// Why something was not begun.
+    pub halt: Option<Halt>,
+}
+
+/// A run under way. It goes on when this is dropped.
+#[derive(Debug)]
+pub struct Run {
+    pub batch: Batch,
+    pub control: Control,
+    pub progress: mpsc::UnboundedReceiver<Progress>,
+}
+
+impl Operations {
+    /// Decides which of these groups can be rotated now, and why the others cannot. Nothing is sent or written.
+    /// `include_recent`: also those that were rotated within 24 h.
+    pub async fn plan_bulk(
+        &self,
+        wanted: &[UserGroupId],
+        include_recent: bool,
+    ) -> Result<Plan, DirectoryError> {
+        let groups = self.list().await?;
+        let open = self.open_rotations().await?;
+        let candidates = wanted.iter().map(|id| Candidate {
+            id: id.clone(),
+            // Ordered by the bytes of their ids.
+            group: groups
+                .binary_search_by(|group| group.id.as_str().as_bytes().cmp(id.as_str().as_bytes()))
+                .ok()
+                .and_then(|at| groups.get(at)),
+            open: open
+                .iter()
+                .find(|row| row.user_group_id == *id)
+                .map(|row| row.rotation.state),
+        });
+        let rules = Rules {
+            environment: self.profile().environment.clone(),
+            most: self.profile().max_bulk,
+            guard: guard::most(&self.profile().guards)
+                .map(|(most, reason)| (most, reason.to_owned())),
+            include_recent,
+            now: self.now(),
+        };
+        Ok(Plan::of(candidates, &rules))
+    }
+
+    /// The limits of a plan hold for one that was made elsewhere, too.
+    pub(super) fn not_too_many(&self, count: usize) -> Result<(), Failure> {
+        let profile = self.profile();
+        let guarded = guard::most(&profile.guards);
+        let reason = match guarded {
+            Some((most, reason)) if count > most => format!("at most {most} at once: {reason}"),
+            _ if count > profile.max_bulk => format!("at most {} at once", profile.max_bulk),
+            _ => return Ok(()),
+        };
+        Err(Failure::Forbidden {
+            operation: Guarded::Bulk,
+            profile: profile.name.clone(),
+            reason,
+        })
+    }
+
+    /// Makes the batch of a plan durable; nothing is sent.
+    pub async fn begin_bulk(
+        &self,
+        plan: &Plan,
+        reason: Option<String>,
+    ) -> Result<BatchId, Failure> {
+        self.permitted(Guarded::Bulk)?;
+        self.not_too_many(plan.ready.len())?;
+        self.no_secret_as_reason(reason.as_deref()).await?;
+        let batch = NewBatch {
+            by: self.operator().to_owned(),
+            reason,
+            at: self.now(),
+            groups: plan.ready.clone(),
+        };
+        let place = self.may_record().await?;
+        let begun = self.directory().begin_batch(place, batch).await;
+        begun.map_err(Failure::NothingSent)
+    }
+
+    /// Runs what is left of a batch: its first run and every resumption alike. Items that have a rotation already are
+    /// settled by a get where they are open, and never sent again.
+    pub async fn run_bulk(
+        &self,
+        batch: BatchId,
+        pace: Pace,
+        keep: Option<Arc<dyn Keep>>,
+    ) -> Result<Run, Failure> {
+        self.permitted(Guarded::Bulk)?;
+        let found = self.batch(batch).await.map_err(Failure::NothingSent)?;
+        let items = self.batch_items(batch).await;
+        let items = items.map_err(Failure::NothingSent)?;
+        // What is left to be sent; the limits may have been tightened since the batch began.
+        let left = items
+            .iter()
+            .filter(|item| item.standing() == Standing::NotStarted);
+        self.not_too_many(left.count())?;
+        let control = Control::default();
+        let (news, progress) = mpsc::unbounded_channel();
+        let queue = queue::Queue::new(self.clone(), &found, &items, pace, keep);
+        tokio::spawn(queue.run(control.clone(), news));
+        Ok(Run {
+            batch: found,
+            control,
+            progress,
+        })
+    }
+
+    /// All batches of this profile, the last begun first.
+    pub async fn batches(&self) -> Result<Vec<Batch>, DirectoryError> {
+        self.directory().batches(self.place().await?).await
+    }
+
+    /// One batch of this profile.
+    pub async fn batch(&self, id: BatchId) -> Result<Batch, DirectoryError> {
+        let batches = self.batches().await?;
+        let found = batches.into_iter().find(|batch| batch.id == id);
+        found.ok_or(DirectoryError::NoBatch(id.0))
+    }
+
+    /// The items of a batch as they stand, in order.
+    pub async fn batch_items(&self, id: BatchId) -> Result<Vec<BatchItem>, DirectoryError> {
+        self.directory().batch_items(self.place().await?, id).await
+    }
+
+    /// The groups of a batch whose token is certainly still the old one. Unknown ones are not among them: only a get
+    /// settles those.
+    pub async fn failed_of(&self, id: BatchId) -> Result<Vec<UserGroupId>, DirectoryError> {
+        let items = self.batch_items(id).await?;
+        let failed = items
+            .into_iter()
+            .filter(|item| item.standing() == Standing::NotApplied);
+        Ok(failed.map(|item| item.user_group_id).collect())
+    }
+}

@@ -1,0 +1,341 @@
+//! One item of a batch: the single rotation and its confirming get, or the get that settles one that an earlier run
+//! sent. A service that asks to be left alone is waited for before anything is sent, never after.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tokio::{sync::mpsc, time::Instant};
+
+use super::{Control, Ended, Keep, Progress};
+use crate::{
+    directory::{BatchItem, JournalRow, RotationId},
+    domain::{
+        batch::{Counts, Standing},
+        history::Ending,
+        rotation::State,
+    },
+    operations::{
+        Assurance, Done, Failure, Operations, Warning, batch::concurrency::Patience,
+        rotation::recover::READS,
+    },
+};
+
+/// What every item of a run needs.
+#[derive(Clone)]
+pub(super) struct Bench {
+    pub operations: Operations,
+    pub control: Control,
+    pub news: mpsc::UnboundedSender<Progress>,
+    pub keep: Option<Arc<dyn Keep>>,
+    pub reason: Option<String>,
+    /// When the batch began: what was rotated since is left as it is.
+    pub began: Timestamp,
+}
+
+/// How the work on an item ended.
+pub(super) struct Outcome {
+    pub ended: Ended,
+    /// The next one would fail in the same way; in words.
+    pub fatal: Option<String>,
+    /// It says nothing about the service.
+    pub harmless: bool,
+    /// The run was stopped before anything was sent for it.
+    pub stopped: bool,
+}
+
+impl Outcome {
+    fn of(item: &BatchItem, standing: Standing, outcome: &'static str, begun: Instant) -> Self {
+        Self {
+            ended: Ended {
+                key: item.key,
+                user_group_id: item.user_group_id.clone(),
+                standing,
+                outcome,
+                rotation: item.rotation,
+                previous: item.previous,
+                fingerprint: item.fingerprint,
+                note: None,
+                warnings: Vec::new(),
+                wrong_environment: false,
+                settled: false,
+                took: begun.elapsed(),
+                counts: Counts::default(),
+            },
+            fatal: None,
+            harmless: false,
+            stopped: false,
+        }
+    }
+
+    fn stopped(mut self) -> Self {
+        self.stopped = true;
+        self
+    }
+
+    fn warned(mut self, warnings: Vec<Warning>) -> Self {
+        self.ended.wrong_environment = warnings.iter().any(Warning::is_wrong_environment);
+        self.ended.warnings = warnings;
+        self
+    }
+
+    fn noted(mut self, note: impl Into<String>) -> Self {
+        self.ended.note = Some(note.into());
+        self
+    }
+}
+
+impl Bench {
+    /// Rotates it, unless the run is stopped first.
+    pub(super) async fn rotate(self, item: BatchItem) -> Outcome {
+        let begun = Instant::now();
+        let id = &item.user_group_id;
+        let known = self.operations.show(id).await.ok().flatten();
+        let seen = known.as_ref().and_then(|group| group.fingerprint.as_ref());
+        let seen = seen.map(|known| known.value);
+        let last = known.and_then(|group| group.last_rotated);
+        if last.is_some_and(|last| last.at >= self.began) {
+            let note = "rotated since the batch began; left as it is";
+            let failed = self.not_sent(&item, Ending::NotApplied, note, begun).await;
+            return Outcome {
+                harmless: true,
+                ..failed
+            };
+        }
+        let mut patience = Patience::new();
+        let rotated = loop {
+            if !self.control.may_send().await {
+                break None;
+            }
+            let (reason, known) = (self.reason.clone(), Assurance::KnownOnly);
+            let rotation = self
+                .operations
+                .rotate_item(id, seen, reason, known, Some(item.key));
+            let answer = Box::pin(rotation).await;
+            if !self.put_off(&answer, &mut patience) {
+                break Some(answer);
+            }
+        };
+        match rotated {
+            None => Outcome::of(&item, Standing::NotStarted, "not_started", begun).stopped(),
+            Some(Ok(done)) => self.rotated(&item, done, begun).await,
+            Some(Err(failure)) => self.failed(&item, failure, begun).await,
+        }
+    }
+
+    /// Finds out by a get what came of a rotation that was sent before.
+    pub(super) async fn settle(self, item: BatchItem, row: RotationId) -> Outcome {
+        let begun = Instant::now();
+        let id = &item.user_group_id;
+        let mut patience = Patience::new();
+        let mut read = None;
+        let mut now = None;
+        let mut reads = 0;
+        while reads < READS && self.control.may_send().await {
+            let answer = self.operations.look_up(id, Assurance::KnownOnly).await;
+            if self.put_off(&answer, &mut patience) {
+                continue;
+            }
+            reads += 1;
+            now = self.operations.directory().rotation(row).await.ok();
+            let again = answer.is_ok() && now.as_ref().is_some_and(|now| self.is_due(now.as_ref()));
+            read = Some(answer);
+            if !again {
+                break;
+            }
+        }
+        let (state, fingerprint) = match now.flatten() {
+            Some(row) => (row.rotation.state, row.rotation.fingerprint),
+            None => (item.state.unwrap_or(State::Unknown), item.fingerprint),
+        };
+        let standing = Standing::of(Some(state), None);
+        let mut outcome = Outcome::of(&item, standing, state.as_str(), begun);
+        outcome.ended.settled = true;
+        outcome.ended.fingerprint = fingerprint;
+        match read {
+            None => outcome.stopped(),
+            Some(Err(failure)) => {
+                outcome.harmless = true;
+                outcome.noted(failure.to_string())
+            }
+            Some(Ok(done)) => {
+                // However it ended: the service answers, and the rest of the batch is still to be done.
+                outcome.harmless = standing != Standing::Conflict;
+                if standing == Standing::Confirmed {
+                    outcome.fatal = self.keep(&done).await;
+                }
+                outcome.warned(done.warnings)
+            }
+        }
+    }
+
+    /// The old token was read once, and reading it again decides.
+    fn is_due(&self, row: Option<&JournalRow>) -> bool {
+        row.is_some_and(|row| {
+            row.rotation.state == State::Unknown && self.operations.waits(row).is_none()
+        })
+    }
+
+    async fn rotated(&self, item: &BatchItem, done: Done, begun: Instant) -> Outcome {
+        let mut fatal = self.keep(&done).await;
+        let token = done.token.clone();
+        let done = if done.ending == Ending::Rotated {
+            Box::pin(self.operations.confirm(done)).await
+        } else {
+            done
+        };
+        // Somebody rotated after us: theirs is the current one.
+        if fatal.is_none() && done.token != token {
+            fatal = self.keep(&done).await;
+        }
+        // What did not arrive stays with its rotation, and is offered again.
+        let handed = self.operations.hand_off(&done).await;
+        let standing = match done.ending {
+            Ending::Rotated => Standing::Rotated,
+            Ending::Conflict => Standing::Conflict,
+            _ => Standing::Confirmed,
+        };
+        let outcome = Outcome::of(item, standing, done.ending.as_str(), begun);
+        let mut outcome = outcome.warned(done.warnings);
+        let fingerprinter = self.operations.directory().fingerprinter();
+        outcome.ended.rotation = done.rotation;
+        outcome.ended.previous = done.previous_fingerprint;
+        outcome.ended.fingerprint = done.token.as_ref().map(|token| fingerprinter.of(token));
+        outcome.ended.note = handed.filter(|handed| !handed.is_done()).map(|handed| {
+            let why = handed.handoff.note.unwrap_or_default();
+            format!("the hand-off is {}: {why}", handed.handoff.state.as_str())
+        });
+        outcome.fatal = fatal;
+        outcome
+    }
+
+    async fn failed(&self, item: &BatchItem, failure: Failure, begun: Instant) -> Outcome {
+        let wrong_environment = failure.is_wrong_environment();
+        let mut outcome = self.of_failure(item, failure, begun).await;
+        outcome.ended.wrong_environment = wrong_environment;
+        outcome
+    }
+
+    async fn of_failure(&self, item: &BatchItem, failure: Failure, begun: Instant) -> Outcome {
+        let why = failure.to_string();
+        match failure {
+            Failure::Unknown { .. } => {
+                self.after_sending(item, Standing::Unknown, why, begun)
+                    .await
+            }
+            Failure::Conflict { .. } => {
+                self.after_sending(item, Standing::Conflict, why, begun)
+                    .await
+            }
+            Failure::CreatedByGet { .. } => {
+                self.not_sent(item, Ending::CreatedByGet, &why, begun).await
+            }
+            Failure::WrongEnvironment { .. } => {
+                self.not_sent(item, Ending::Conflict, &why, begun).await
+            }
+            Failure::ReadOnly { .. }
+            | Failure::Forbidden { .. }
+            | Failure::Place(_)
+            | Failure::Key(_)
+            | Failure::Client(_)
+            | Failure::NothingSent(_) => {
+                let mut outcome = self
+                    .after_sending(item, Standing::NotStarted, why, begun)
+                    .await;
+                outcome.fatal.clone_from(&outcome.ended.note);
+                outcome
+            }
+            Failure::RotationTaken { .. } => {
+                let ended = self.not_sent(item, Ending::NotApplied, &why, begun).await;
+                let standing = ended.ended.standing;
+                let mut outcome = self.after_sending(item, standing, why, begun).await;
+                outcome.fatal = ended.fatal;
+                outcome
+            }
+            other => {
+                let ending = other.ending().unwrap_or(Ending::NotApplied);
+                self.not_sent(item, ending, &why, begun).await
+            }
+        }
+    }
+
+    /// As the journal tells it, or as it seems where that cannot be read.
+    async fn after_sending(
+        &self,
+        item: &BatchItem,
+        seems: Standing,
+        why: String,
+        begun: Instant,
+    ) -> Outcome {
+        let items = self.operations.batch_items(item.key.batch).await;
+        let now = items.ok().and_then(|items| {
+            let mut items = items.into_iter();
+            items.find(|now| now.key == item.key)
+        });
+        let Some(now) = now else {
+            return Outcome::of(item, seems, word(seems), begun).noted(why);
+        };
+        let outcome = match (now.state, now.ending) {
+            (Some(state), _) => state.as_str(),
+            (None, Some(ending)) => ending.as_str(),
+            (None, None) => word(Standing::NotStarted),
+        };
+        Outcome::of(&now, now.standing(), outcome, begun).noted(why)
+    }
+
+    /// Ends an item that has no rotation. One that was sent and settled as not applied has, and stays as it is.
+    async fn not_sent(
+        &self,
+        item: &BatchItem,
+        ending: Ending,
+        why: &str,
+        begun: Instant,
+    ) -> Outcome {
+        let standing = Standing::of(None, Some(ending));
+        let mut outcome = Outcome::of(item, standing, ending.as_str(), begun).noted(why);
+        let directory = self.operations.directory();
+        let written = directory.end_item(item.key, ending, why.to_owned()).await;
+        outcome.fatal = written.err().map(|error| error.to_string());
+        outcome
+    }
+
+    /// Hands the token over; an error comes back in words.
+    async fn keep(&self, done: &Done) -> Option<String> {
+        let keep = self.keep.clone()?;
+        let done = done.clone();
+        match tokio::task::spawn_blocking(move || keep.keep(&done)).await {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(format!(
+                "a new token cannot be kept ({error}); read it again from the service"
+            )),
+            Err(_) => Some("a new token was not kept; read it again from the service".into()),
+        }
+    }
+
+    /// Whether the service put the request off and is to be asked again, after a while in which nothing is sent.
+    fn put_off<T>(&self, answer: &Result<T, Failure>, patience: &mut Patience) -> bool {
+        let Some(wait) = patience.put_off(answer) else {
+            return false;
+        };
+        self.control.hold(wait);
+        self.tell(Progress::Held(wait));
+        true
+    }
+
+    /// The run does not depend on anybody reading.
+    pub(super) fn tell(&self, news: Progress) {
+        drop(self.news.send(news));
+    }
+}
+
+fn word(standing: Standing) -> &'static str {
+    match standing {
+        Standing::NotStarted => "not_started",
+        Standing::UnderWay => State::Sent.as_str(),
+        Standing::Confirmed => State::Confirmed.as_str(),
+        Standing::Rotated => State::Rotated.as_str(),
+        Standing::NotApplied => State::NotApplied.as_str(),
+        Standing::Unknown => State::Unknown.as_str(),
+        Standing::Conflict => State::Conflict.as_str(),
+        Standing::Abandoned => State::Abandoned.as_str(),
+    }
+}

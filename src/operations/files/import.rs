@@ -1,0 +1,349 @@
+//! Rows of a file: into the directory, with nothing sent; or to the service, one by one, each as a create or an update of
+//! its own (hazards 1, 2 and 4 of docs/design/service.md).
+
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
+
+use jiff::Timestamp;
+
+use crate::{
+    config::guard,
+    directory::{Import, ImportId},
+    domain::{
+        change::{Difference, Wanted},
+        group::UserGroupId,
+        history::Ending,
+        known::Taken,
+        size::fits,
+        text::visible,
+        update::Edit,
+    },
+    formats::{Need, Planned, Row},
+    operations::{
+        Assurance, DirectoryError, Done, Failure, Guarded, Operations, Warning,
+        batch::concurrency::{Control, Patience},
+        groups::update::changed_since,
+    },
+};
+
+const UNCHANGED: &str = "unchanged";
+
+/// What may be sent for a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sending {
+    /// A get-or-create.
+    pub create: bool,
+    /// An update of what differs.
+    pub update: bool,
+    /// Nothing at all, not even a get, where the row says what this desk knows already.
+    pub only_differences: bool,
+}
+
+/// Rows that may be sent: what the profile allows, and no more of them than were asked for.
+#[derive(Debug)]
+pub struct Permit {
+    sending: Sending,
+    left: AtomicUsize,
+}
+
+impl Permit {
+    /// For rows that all say what this desk knows already.
+    pub fn nothing() -> Self {
+        Self {
+            sending: Sending {
+                create: false,
+                update: false,
+                only_differences: true,
+            },
+            left: AtomicUsize::new(0),
+        }
+    }
+
+    /// Whether one row more may be sent.
+    fn take(&self) -> bool {
+        let take = |left: usize| left.checked_sub(1);
+        let order = Ordering::SeqCst;
+        self.left.fetch_update(order, order, take).is_ok()
+    }
+}
+
+/// How a row that was sent ended.
+#[derive(Debug)]
+pub enum RowEnd {
+    /// As asked. The word is that of the JSON output.
+    Done {
+        outcome: &'static str,
+        warnings: Vec<Warning>,
+        /// When the service last told of the group, in this run; `None`: it was not read.
+        read_at: Option<Timestamp>,
+    },
+    /// Only a create could make it, and none was asked for; nothing was sent.
+    NotThere,
+    /// The service put it off, nothing was changed by it, and then the run was stopped.
+    NotStarted,
+    Failed(Failure),
+}
+
+impl RowEnd {
+    /// The word of the JSON output.
+    pub fn outcome(&self) -> &'static str {
+        match self {
+            Self::Done { outcome, .. } => outcome,
+            Self::NotThere => "not_known",
+            Self::NotStarted => "not_started",
+            Self::Failed(failure) => failure.ending().map_or("failed", Ending::as_str),
+        }
+    }
+
+    /// It may or may not have taken effect.
+    pub fn is_unknown(&self) -> bool {
+        match self {
+            Self::Failed(failure) => {
+                matches!(failure, Failure::NotWritten(_))
+                    || failure.ending() == Some(Ending::Unknown)
+            }
+            Self::Done { .. } | Self::NotThere | Self::NotStarted => false,
+        }
+    }
+
+    /// The group was changed since the plan showed it; nothing was sent.
+    pub fn is_changed_since(&self) -> bool {
+        matches!(self, Self::Failed(Failure::ChangedSince { .. }))
+    }
+
+    /// Something that stops all that would follow.
+    pub fn is_alarm(&self) -> bool {
+        match self {
+            Self::Done { warnings, .. } => warnings.iter().any(Warning::is_alarm),
+            Self::NotThere | Self::NotStarted => false,
+            Self::Failed(failure) => matches!(
+                failure,
+                Failure::CreatedByGet { .. }
+                    | Failure::WrongEnvironment { .. }
+                    | Failure::Place(_)
+                    | Failure::Key(_)
+                    | Failure::KeyRefused { .. }
+                    | Failure::Client(_)
+                    | Failure::Forbidden { .. }
+                    | Failure::ReadOnly { .. }
+                    | Failure::NothingSent(_)
+                    | Failure::NotWritten(_)
+                    | Failure::NotKnownEnough(_)
+            ),
+        }
+    }
+}
+
+impl Operations {
+    /// Adds the ids of these rows to the directory, and what they say where nothing better is known. Nothing is sent.
+    pub async fn import(&self, rows: Vec<Row>) -> Result<Vec<Taken>, DirectoryError> {
+        let (place, by) = (self.place_to_write().await?, self.operator());
+        self.directory().import(place, rows, self.now(), by).await
+    }
+
+    /// Goes on with the file of this digest where it was not finished, or begins it.
+    pub async fn begin_import(&self, digest: [u8; 32]) -> Result<Import, DirectoryError> {
+        let (place, by) = (self.place_to_write().await?, self.operator());
+        self.directory()
+            .begin_import(place, digest, self.now(), by)
+            .await
+    }
+
+    /// Closes a file of which every row is done.
+    pub async fn end_import(&self, import: ImportId) -> Result<(), DirectoryError> {
+        self.directory().end_import(import, self.now()).await
+    }
+
+    /// Refuses what the profile forbids of this, be it by a guard of one operation or of many at once.
+    pub fn sending_permitted(&self, sending: Sending, rows: usize) -> Result<Permit, Failure> {
+        self.writable()?;
+        if sending.create {
+            self.permitted(Guarded::Create)?;
+        }
+        if sending.update {
+            self.permitted(Guarded::Update)?;
+        }
+        if let Some(reason) = guard::too_many(&self.profile().guards, rows) {
+            return Err(Failure::Forbidden {
+                operation: Guarded::Bulk,
+                profile: self.profile().name.clone(),
+                reason,
+            });
+        }
+        Ok(Permit {
+            sending,
+            left: AtomicUsize::new(rows),
+        })
+    }
+
+    /// Sends what one row needs, as the plan showed it (`base`: what an update begins with), and writes down that it is done where its file has a journal. Doing it twice does no
+    /// harm: an existing group is returned unchanged, and an update sends the same whole. What the service puts off is
+    /// sent again after the pause it asks for, which holds for all rows; `held` gets to know of it.
+    pub async fn send_row(
+        &self,
+        permit: &Permit,
+        place: Option<(ImportId, usize)>,
+        row: &Row,
+        base: Option<&Wanted>,
+        control: &Control,
+        held: impl Fn(Duration),
+    ) -> RowEnd {
+        let mut patience = Patience::new();
+        let mut is_taken = false;
+        let end = loop {
+            let settled = self.settle_row(row, base, permit, &mut is_taken).await;
+            let Some(wait) = patience.put_off_row(&settled) else {
+                break settled.unwrap_or_else(RowEnd::Failed);
+            };
+            control.hold(wait);
+            held(wait);
+            if !control.may_send().await {
+                return RowEnd::NotStarted;
+            }
+        };
+        if let RowEnd::Done { outcome, .. } = &end
+            && !end.is_alarm()
+            && let Some((import, number)) = place
+            && let Err(error) = self.directory().end_row(import, number, outcome).await
+        {
+            return RowEnd::Failed(Failure::NotWritten(error));
+        }
+        end
+    }
+
+    /// Reads a group that the directory knows; what the service puts off is read again after the pause it asks for, which
+    /// holds for all that this control steers.
+    pub async fn read_patiently(
+        &self,
+        id: &UserGroupId,
+        control: &Control,
+        held: impl Fn(Duration),
+    ) -> Result<Done, Failure> {
+        let mut patience = Patience::new();
+        loop {
+            let read = self.look_up(id, Assurance::KnownOnly).await;
+            let Some(wait) = patience.put_off(&read) else {
+                return read;
+            };
+            control.hold(wait);
+            held(wait);
+            if !control.may_send().await {
+                return read;
+            }
+        }
+    }
+
+    /// `is_taken`: the permit counts this row already. `base`: what the plan showed of a group that it would update.
+    async fn settle_row(
+        &self,
+        row: &Row,
+        base: Option<&Wanted>,
+        permit: &Permit,
+        is_taken: &mut bool,
+    ) -> Result<RowEnd, Failure> {
+        let sending = permit.sending;
+        let known = self.show(&row.id).await.map_err(Failure::NothingSent)?;
+        let planned = Planned::of(row, known.as_ref());
+        if sending.only_differences && base.is_none() && planned.need == Need::Unchanged {
+            return Ok(RowEnd::Done {
+                outcome: UNCHANGED,
+                warnings: Vec::new(),
+                read_at: None,
+            });
+        }
+        // What only a file has told of may not exist: to read it could create it without its fields.
+        let is_there = known.is_some_and(|group| group.last_seen.is_some());
+        if !(is_there && sending.update || sending.create) {
+            return Ok(RowEnd::NotThere);
+        }
+        // More may differ by now than was confirmed.
+        *is_taken = *is_taken || permit.take();
+        if !*is_taken {
+            return Ok(RowEnd::NotStarted);
+        }
+        if sending.update && is_there {
+            // What would stand there must be readable afterwards, also what is not sent.
+            fits(&planned.wanted)?;
+            return self.update_row(row, base).await;
+        }
+        let created = self.create(&row.id, &row.said).await?;
+        // Nobody has seen what it would replace: the next plan shows it.
+        let differs: Vec<_> = created
+            .warnings
+            .iter()
+            .filter_map(|warning| match warning {
+                Warning::Differs(differs) if sending.update => Some(since_created(differs)),
+                _ => None,
+            })
+            .collect();
+        if !differs.is_empty() && !is_alarming(&created) {
+            return Err(Failure::ChangedSince {
+                id: row.id.clone(),
+                what: differs,
+            });
+        }
+        Ok(RowEnd::Done {
+            outcome: created.ending.as_str(),
+            warnings: created.warnings,
+            read_at: created.group.last_seen,
+        })
+    }
+
+    /// Sends what the plan showed, and nothing else: what the row touches must be as the plan had it. Without a base the
+    /// plan had it as the row says.
+    async fn update_row(&self, row: &Row, base: Option<&Wanted>) -> Result<RowEnd, Failure> {
+        let base = base.unwrap_or(&row.said);
+        let edit = Edit::whole(base, &row.said.over(base));
+        let known = Assurance::KnownOnly;
+        let done = if edit.fields().is_empty() {
+            let read = self.look_up(&row.id, known).await?;
+            if read.ending == Ending::CreatedByGet {
+                let id = row.id.clone();
+                return Err(Failure::CreatedByGet { id });
+            }
+            let now = Wanted::of(&read.group);
+            let met = changed_since(&row.said, &now);
+            if !met.is_empty() && !is_alarming(&read) {
+                return Err(Failure::ChangedSince {
+                    id: row.id.clone(),
+                    what: met,
+                });
+            }
+            read
+        } else {
+            self.update_edit(&row.id, &edit, known).await?
+        };
+        let outcome = match done.ending {
+            Ending::Found => UNCHANGED,
+            ending => ending.as_str(),
+        };
+        let mut warnings = done.warnings;
+        if outcome == UNCHANGED {
+            warnings.retain(|warning| !matches!(warning, Warning::Differs(_)));
+        }
+        Ok(RowEnd::Done {
+            outcome,
+            warnings,
+            read_at: done.group.last_seen,
+        })
+    }
+}
+
+fn since_created(differs: &Difference) -> String {
+    format!(
+        "{}: planned \"{}\" for a new group, the service has \"{}\"",
+        differs.field,
+        visible(&differs.asked),
+        visible(&differs.kept)
+    )
+}
+
+fn is_alarm(warnings: &[Warning]) -> bool {
+    warnings.iter().any(Warning::is_alarm)
+}
+
+fn is_alarming(done: &Done) -> bool {
+    is_alarm(&done.warnings)
+}

@@ -1,0 +1,36 @@
+//! Unsent forms of a profile: kept in the directory until they are sent or discarded. Nothing here reaches the service.
+
+use jiff::Timestamp;
+
+use crate::{
+    domain::{draft::Draft, group::UserGroupId},
+    operations::{DirectoryError, DraftSaved, KeptDraft, Operations, profiles::places::not_bound},
+};
+
+impl Operations {
+    /// The last changed first.
+    pub async fn drafts(&self) -> Result<Vec<KeptDraft>, DirectoryError> {
+        self.directory().drafts(self.place().await?).await
+    }
+
+    /// Keeps what was typed; `seen` is when the kept one that the caller knows of was changed.
+    pub async fn keep_draft(
+        &self,
+        draft: Draft,
+        seen: Option<Timestamp>,
+    ) -> Result<DraftSaved, DirectoryError> {
+        self.no_secret_in_draft(&draft).await.map_err(not_bound)?;
+        let (place, by) = (self.place_of_drafts().await?, self.operator());
+        self.directory().save_draft(place, draft, by, seen).await
+    }
+
+    /// Forgets what was sent or discarded; what another console typed after `until` stays.
+    pub async fn forget_draft(
+        &self,
+        id: &UserGroupId,
+        until: Timestamp,
+    ) -> Result<(), DirectoryError> {
+        let place = self.place().await?;
+        self.directory().forget_draft(place, id, until).await
+    }
+}

@@ -1,0 +1,180 @@
+//! A name, a mapping, a property or a reason is shown, kept and sent in the open: one that is a token or an API key known
+//! here is refused before anything is written or sent.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use crate::{
+    domain::{
+        change::Wanted,
+        draft::Draft,
+        text::visible,
+        token::{Fingerprint, Token},
+    },
+    formats::Row,
+    operations::{Failure, Operations},
+};
+
+/// In characters. No token and no API key is shorter; a name that happens to be a short key gives nothing away.
+const SHORTEST: usize = 16;
+/// In bytes. Nothing longer is a token or an API key.
+const LONGEST: usize = 4096;
+
+/// A text of a form, and where it stands.
+struct Text<'t> {
+    field: String,
+    text: &'t str,
+}
+
+impl Operations {
+    /// Refuses what differs from `base` and is a known secret.
+    pub(in crate::operations) async fn no_secret_in(
+        &self,
+        base: &Wanted,
+        wanted: &Wanted,
+    ) -> Result<(), Failure> {
+        let before: HashSet<_> = texts(base).into_iter().map(|text| text.text).collect();
+        let mut new = texts(wanted);
+        new.retain(|text| !before.contains(text.text));
+        self.none_is_secret(&new).await
+    }
+
+    /// Refuses rows of a file that hold a known secret.
+    pub async fn no_secret_in_rows(&self, rows: &[Row]) -> Result<(), Failure> {
+        let all: Vec<_> = rows
+            .iter()
+            .flat_map(|row| {
+                let texts = texts(&row.said).into_iter();
+                texts.map(|text| Text {
+                    field: format!("{} of \"{}\"", text.field, visible(row.id.as_str())),
+                    ..text
+                })
+            })
+            .collect();
+        self.none_is_secret(&all).await
+    }
+
+    /// Refuses a form that holds a known secret; its texts need not parse, so that every word is looked at.
+    pub(in crate::operations) async fn no_secret_in_draft(
+        &self,
+        draft: &Draft,
+    ) -> Result<(), Failure> {
+        let before: HashSet<_> = texts(&draft.base)
+            .into_iter()
+            .map(|text| text.text)
+            .collect();
+        let typed = &draft.typed;
+        let rows = typed.mapping.iter();
+        let fields = [("name", typed.name.as_str())]
+            .into_iter()
+            .chain(rows.flat_map(|row| [("mapping", row.key.as_str()), ("mapping", &row.value)]))
+            .chain([("properties", typed.properties.as_str())])
+            .chain(typed.mapping_text.as_deref().map(|text| ("mapping", text)))
+            .chain(typed.group_text.as_deref().map(|text| ("group", text)));
+        let words = fields.flat_map(|(field, text)| {
+            let words = text.split(|c: char| c.is_whitespace() || "\"'\\,:;={}[]".contains(c));
+            words.map(move |text| (field, text))
+        });
+        let all: Vec<_> = words
+            .filter(|(_, text)| !before.contains(text))
+            .map(|(field, text)| Text {
+                field: field.to_owned(),
+                text,
+            })
+            .collect();
+        self.none_is_secret(&all).await
+    }
+
+    /// A reason that must be given, as it is kept: trimmed, and no secret.
+    pub(in crate::operations) async fn good_reason(&self, reason: &str) -> Result<String, Failure> {
+        let text = reason.trim();
+        if text.is_empty() {
+            return Err(Failure::NoReason);
+        }
+        self.no_secret_as_reason(Some(text)).await?;
+        Ok(text.to_owned())
+    }
+
+    pub(in crate::operations) async fn no_secret_as_reason(
+        &self,
+        reason: Option<&str>,
+    ) -> Result<(), Failure> {
+        let field = "reason".to_owned();
+        match reason {
+            Some(text) => self.none_is_secret(&[Text { field, text }]).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn none_is_secret(&self, texts: &[Text<'_>]) -> Result<(), Failure> {
+        let fingerprinter = self.directory().fingerprinter();
+        let candidates: Vec<_> = texts
+            .iter()
+            .filter(|text| {
+                let secret = text.text.trim();
+                secret.len() <= LONGEST && secret.chars().count() >= SHORTEST
+            })
+            .collect();
+        if candidates.is_empty() {
+            return Ok(());
+        }
+        let fingerprints: Vec<[Fingerprint; 2]> = candidates
+            .iter()
+            .map(|text| {
+                let secret = text.text.trim();
+                let token = fingerprinter.of(&Token::new(secret.to_owned()));
+                [token, fingerprinter.of_key(&secret.to_owned().into())]
+            })
+            .collect();
+        let found = self.directory().first_secret(fingerprints).await;
+        match found.map_err(Failure::NothingSent)? {
+            Some(at) => Err(Failure::HoldsSecret {
+                field: candidates[at].field.clone(),
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+fn texts(wanted: &Wanted) -> Vec<Text<'_>> {
+    let mut all = Vec::new();
+    if let Some(name) = &wanted.name {
+        let field = "name".to_owned();
+        all.push(Text { field, text: name });
+    }
+    for (key, value) in wanted.mapping.iter().flatten() {
+        for text in [key, value] {
+            let field = "mapping".to_owned();
+            all.push(Text { field, text });
+        }
+    }
+    for (key, value) in wanted.properties.iter().flatten() {
+        let field = "properties".to_owned();
+        all.push(Text { field, text: key });
+        of_value(value, &mut all);
+    }
+    all
+}
+
+/// At most as many levels as were read of JSON.
+fn of_value<'t>(value: &'t Value, all: &mut Vec<Text<'t>>) {
+    let field = || "properties".to_owned();
+    match value {
+        Value::String(text) => all.push(Text {
+            field: field(),
+            text,
+        }),
+        Value::Array(values) => values.iter().for_each(|value| of_value(value, all)),
+        Value::Object(object) => {
+            for (key, value) in object {
+                all.push(Text {
+                    field: field(),
+                    text: key,
+                });
+                of_value(value, all);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

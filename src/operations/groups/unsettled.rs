@@ -1,0 +1,214 @@
+//! Creates, updates and first reads whose end is open: found by whoever comes next, settled by what a get shows or by the
+//! time that has passed, or closed by a person. Nothing here changes a group.
+
+use std::time::Duration;
+
+use crate::{
+    directory::{DirectoryError, Mutation, MutationId, MutationStep, Record},
+    domain::{
+        history::{Ending, Entry, Operation},
+        mutation::{State, settled_by},
+    },
+    operations::{Assurance, Failure, Guarded, Operations, answer::observe::Found},
+};
+
+impl Operations {
+    /// Creates and updates of this place of which something is still to be found out, the last begun first.
+    pub async fn open_changes(&self) -> Result<Vec<Mutation>, DirectoryError> {
+        let place = self.place().await?;
+        self.directory().open_mutations(place).await
+    }
+
+    /// Settles what can be settled of them: by the time that has passed, and by reading known groups. Says what stays open.
+    pub async fn settle_changes(&self) -> Result<Vec<Mutation>, DirectoryError> {
+        let mut read = Vec::new();
+        for mutation in self.open_changes().await? {
+            let id = &mutation.user_group_id;
+            // One that was sent a moment ago is its process's own business.
+            let is_due = match mutation.state {
+                State::Unknown | State::Open => true,
+                State::Sent => self.window_left(&mutation).is_zero(),
+                State::Intended | State::Ended => false,
+            };
+            if is_due && !read.contains(id) {
+                // What cannot be read stays open, and is listed with the rest.
+                drop(self.look_up(id, Assurance::KnownOnly).await);
+                read.push(id.clone());
+            }
+        }
+        for mutation in self.open_changes().await? {
+            self.gave_up(&mutation).await?;
+        }
+        self.open_changes().await
+    }
+
+    /// Closes a create or an update whose end is open: a person says why. Nothing is sent.
+    pub async fn abandon_change(&self, id: MutationId, reason: &str) -> Result<Mutation, Failure> {
+        self.permitted(Guarded::Abandon)?;
+        let reason = self.good_reason(reason).await?;
+        let place = self.may_record().await?;
+        let found = self.directory().mutation(place, id).await;
+        let found = found.map_err(Failure::NothingSent)?;
+        let mutation = found
+            .filter(|mutation| mutation.rotation.is_none())
+            .ok_or(Failure::NoChange { id })?;
+        if !mutation.state.is_open() {
+            return Err(Failure::ChangeEnded { id });
+        }
+        let left = self.window_left(&mutation);
+        if mutation.state.holds() && !left.is_zero() {
+            return Err(Failure::ChangeUnderWay {
+                id,
+                by: mutation.by,
+                wait: left,
+            });
+        }
+        let mut record = self.mutation_step(
+            &mutation,
+            State::Ended,
+            Some(Ending::Abandoned),
+            Some(format!("abandoned by {}: {reason}", self.operator())),
+            true,
+        );
+        // From intended there is no way but this one, too.
+        if let Some(entry) = &mut record.entry {
+            entry.reason = Some(reason);
+            entry.changes = None;
+            entry.note = Some(format!(
+                "begun by {}; it was {}",
+                mutation.by,
+                mutation.state.as_str()
+            ));
+        }
+        let written = self.directory().record(place, record).await;
+        written.map_err(Failure::NothingSent)?;
+        let now = self.directory().mutation(place, id).await;
+        Ok(now.map_err(Failure::NothingSent)?.unwrap_or(mutation))
+    }
+
+    /// What is left of the settle window.
+    pub(in crate::operations) fn window_left(&self, mutation: &Mutation) -> Duration {
+        let since = self
+            .moment()
+            .since_recorded(mutation.boot_clock.as_ref(), mutation.since());
+        self.horizon().saturating_sub(since)
+    }
+
+    /// What a process left behind longer than the settle window ago does not hold the group any more; says whether
+    /// something moved on.
+    pub(in crate::operations) async fn gave_up(
+        &self,
+        mutation: &Mutation,
+    ) -> Result<bool, DirectoryError> {
+        if let Some(id) = mutation.rotation {
+            let row = self.directory().rotation(id).await?;
+            let before = row.as_ref().map(|row| row.rotation.state);
+            let rows = self.give_up_dead_ones(row.into_iter().collect()).await?;
+            return Ok(rows.first().map(|row| row.rotation.state) != before);
+        }
+        let steps = self.settled(mutation, None);
+        if steps.is_empty() {
+            return Ok(false);
+        }
+        self.take_steps(steps).await?;
+        Ok(true)
+    }
+
+    /// Another process may have been faster: then it knows as much.
+    pub(in crate::operations) async fn take_steps(
+        &self,
+        steps: Vec<Record>,
+    ) -> Result<(), DirectoryError> {
+        let place = self.place_to_write().await?;
+        match self.directory().record_all(place, steps).await {
+            Ok(_) | Err(DirectoryError::ClaimMoved { .. } | DirectoryError::MovedOn { .. }) => {
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What follows for a create, an update or a first read from the time that has passed, and from what a get found that
+    /// was asked after it was journalled so; `None`: nothing was read.
+    pub(in crate::operations) fn settled(
+        &self,
+        mutation: &Mutation,
+        found: Option<&Found>,
+    ) -> Vec<Record> {
+        let is_over = self.window_left(mutation).is_zero();
+        let begun = format!(
+            "begun by {} at {}",
+            mutation.by,
+            mutation.since().strftime("%Y-%m-%d %H:%M:%S UTC")
+        );
+        let end = |ending, note: String| {
+            vec![self.mutation_step(mutation, State::Ended, Some(ending), Some(note), true)]
+        };
+        let proof = found.and_then(|found| match mutation.operation {
+            Operation::Create | Operation::Get => found.new_user_group.map(|is_new| {
+                if is_new {
+                    Ending::NotApplied
+                } else {
+                    Ending::Created
+                }
+            }),
+            _ => settled_by(mutation.changes.as_ref()?, &found.read),
+        });
+        match (mutation.state, proof) {
+            (State::Intended, _) if is_over => {
+                end(Ending::NotApplied, format!("{begun} and never sent"))
+            }
+            // It is the business of whoever sent it, who may be at work.
+            (State::Intended | State::Sent, _) | (_, Some(Ending::NotApplied)) if !is_over => {
+                Vec::new()
+            }
+            (_, Some(ending)) => end(ending, format!("{begun}, settled by reading the group")),
+            (State::Sent, None) => vec![self.mutation_step(
+                mutation,
+                State::Open,
+                None,
+                Some(format!("{begun}; its process ended before the answer")),
+                true,
+            )],
+            (State::Unknown, None) if is_over => {
+                vec![self.mutation_step(mutation, State::Open, None, None, false)]
+            }
+            (State::Intended | State::Unknown | State::Open | State::Ended, None) => Vec::new(),
+        }
+    }
+
+    /// A step of a mutation that is not this process's own, with its line of the history.
+    pub(in crate::operations) fn mutation_step(
+        &self,
+        mutation: &Mutation,
+        to: State,
+        ending: Option<Ending>,
+        note: Option<String>,
+        with_entry: bool,
+    ) -> Record {
+        let entry = with_entry.then(|| Entry {
+            changes: mutation.changes.clone(),
+            note: note.clone(),
+            ..self.entry(
+                mutation.operation,
+                &mutation.user_group_id,
+                ending.unwrap_or(Ending::Unknown),
+            )
+        });
+        Record {
+            entry,
+            mutation: Some(MutationStep {
+                id: mutation.id,
+                from: mutation.state,
+                to,
+                ending,
+                at: self.now(),
+                note,
+                changes: None,
+                is_outcome: false,
+            }),
+            key: self.key_id(),
+            ..Record::default()
+        }
+    }
+}

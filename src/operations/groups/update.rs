@@ -1,0 +1,218 @@
+//! Update (hazard 4 of docs/design/service.md): under the claim the group is read, what the person changed is laid over
+//! that reading, sent in time, and recorded together with the end of the claim.
+
+use super::{answered, request, sent};
+use crate::{
+    directory::Mutation,
+    domain::{
+        change::{Change, Wanted, differences},
+        facts::Field,
+        group::UserGroupId,
+        history::{Ending, Operation},
+        size::fits,
+        text::visible,
+        update::{Edit, Meanwhile, Plan},
+    },
+    operations::{
+        Assurance, Done, Failure, Guarded, NotKnownEnough, Operations, Sends, Warning,
+        answer::observe::{Before, Learnt},
+        recording::changes_for_history,
+    },
+};
+
+const TRY_AGAIN_UPDATE: &str = "Read the group; sending the same update again is safe";
+
+/// What may be sent of a plan; else why it may not be.
+pub fn sendable<'p>(id: &UserGroupId, plan: &'p Plan, read: &Done) -> Result<&'p Plan, Failure> {
+    refuse(id, plan, &read.open)?;
+    Ok(plan)
+}
+
+impl Operations {
+    /// As [`Operations::update_edit`], with every field that differs given whole. The same twice: all of it is given anew.
+    pub async fn update(
+        &self,
+        id: &UserGroupId,
+        base: &Wanted,
+        wanted: &Wanted,
+        assurance: Assurance,
+    ) -> Result<Done, Failure> {
+        let nothing = Wanted::default();
+        let base = if base == wanted { &nothing } else { base };
+        let edit = Edit::whole(base, wanted);
+        Box::pin(self.update_edit(id, &edit, assurance)).await
+    }
+
+    /// Sends what a person changed, laid over what is read under the claim. What the person touches and somebody else
+    /// changed since is not sent; nor is what cannot be known well enough and nobody vouched for.
+    pub async fn update_edit(
+        &self,
+        id: &UserGroupId,
+        edit: &Edit,
+        assurance: Assurance,
+    ) -> Result<Done, Failure> {
+        self.permitted(Guarded::Update)?;
+        fits(&edit.wanted)?;
+        self.no_secret_in(&edit.base, &edit.wanted).await?;
+        match self.known(id, assurance).await? {
+            Some(known) => self.right_environment(&known, assurance)?,
+            // To read it is a mutation of its own.
+            None => not_created(id, &self.look_up(id, assurance).await?)?,
+        }
+        let change = Change::between(&edit.base, &edit.wanted);
+        let changes = changes_for_history(Operation::Update, &change);
+        let mut claim = self.claim(id, Operation::Update, changes).await?;
+        let mut before = self.look_up(id, Assurance::KnownOnly).await?;
+        not_created(id, &before)?;
+        if let Some(stale) = before.warnings.iter().find(|warning| warning.is_stale()) {
+            return Err(Failure::Unreadable(format!("nothing was changed: {stale}")));
+        }
+        if before.warnings.iter().any(Warning::is_alarm) {
+            return Ok(before);
+        }
+        // A place that was never asked before has just told more of itself.
+        let readable = before.facts.properties_are_readable();
+        if readable && !before.read.contains(&Field::Properties) {
+            before = self.look_up(id, Assurance::KnownOnly).await?;
+        }
+        before.open.retain(|other| other.id != claim.id());
+        let plan = before.plan(edit);
+        refuse(id, &plan, &before.open)?;
+        let now = Wanted::of(&before.group);
+        if !plan.changes(&now, &before.read) {
+            return Ok(before);
+        }
+        fits(&plan.send)?;
+        // Where nothing is known now, the person may have known more.
+        let change = Change::between(&now.over(&edit.base), &plan.send);
+        let request = request(id, &plan.send);
+        let client = self.client(Sends::Change(Guarded::Update)).await?;
+        let changes = changes_for_history(Operation::Update, &change);
+        let send_by = claim.sending(changes).await?;
+        let result = client.until(send_by).update(&request, id).await;
+        let read = match self.judge(result) {
+            Ok(read) => read,
+            Err(no) => {
+                let failure = no.of_mutation("update", TRY_AGAIN_UPDATE);
+                return Err(self
+                    .note_failure(Operation::Update, id, failure, claim)
+                    .await);
+            }
+        };
+        let answered = answered(&read.returned);
+        let learnt = Learnt {
+            operation: Operation::Update,
+            ending: Ending::Updated,
+            sent: sent(&plan.send),
+            read,
+            changes: Some(change),
+            before: Before::ToRead,
+            asked: None,
+            claim: Some(claim.end(Ending::Updated, None)),
+            fields: Vec::new(),
+        };
+        let mut done = Box::pin(self.learn(id, learnt)).await?.done;
+        let different = differences(&plan.send, &answered);
+        done.warnings
+            .extend(different.into_iter().map(Warning::Differs));
+        for warning in &before.warnings {
+            if !done.warnings.contains(warning) {
+                done.warnings.push(warning.clone());
+            }
+        }
+        // An alarm stops everything that would follow.
+        if !done.warnings.iter().any(Warning::is_alarm) {
+            self.read_back(id, &mut done).await;
+            self.compare_left_out(&plan.send, &before, &mut done)
+                .await?;
+        }
+        Ok(done)
+    }
+
+    /// A field that was left out, and that both reads tell of, must be the same in both.
+    async fn compare_left_out(
+        &self,
+        sent: &Wanted,
+        before: &Done,
+        after: &mut Done,
+    ) -> Result<(), Failure> {
+        let name = |done: &Done| done.group.name.as_ref().map(|name| name.value.clone());
+        let properties = |done: &Done| {
+            let known = done.group.properties.as_ref();
+            known.map(|known| known.value.clone())
+        };
+        let mut changed = Vec::new();
+        if sent.name.is_none() && name(before) != name(after) {
+            changed.push(Field::Name);
+        }
+        if sent.properties.is_none() && properties(before) != properties(after) {
+            changed.push(Field::Properties);
+        }
+        changed.retain(|field| before.read.contains(field) && after.read.contains(field));
+        if changed.is_empty() || self.is_being_changed(&after.group.id, None).await {
+            return Ok(());
+        }
+        for field in changed {
+            let withdrawn = self.withdraw_kept(field).await;
+            after.warnings.push(withdrawn.map_err(Failure::NotWritten)?);
+        }
+        Ok(())
+    }
+}
+
+fn refuse(id: &UserGroupId, plan: &Plan, open: &[Mutation]) -> Result<(), Failure> {
+    if !plan.meanwhile.is_empty() {
+        return Err(Failure::ChangedSince {
+            id: id.clone(),
+            what: plan.meanwhile.iter().map(in_words).collect(),
+        });
+    }
+    if !plan.objections.is_empty() {
+        return Err(Failure::NotKnownEnough(Box::new(NotKnownEnough {
+            id: id.clone(),
+            objections: plan.objections.clone(),
+            open: open.iter().map(Mutation::since).collect(),
+        })));
+    }
+    Ok(())
+}
+
+/// What of a row is not any more as it was planned, where the plan had nothing to change.
+pub(in crate::operations) fn changed_since(said: &Wanted, now: &Wanted) -> Vec<String> {
+    let nobody_touches = Edit::whole(said, now);
+    nobody_touches
+        .touched()
+        .into_iter()
+        .filter(|part| part.is_known_in(said) && part.is_known_in(now))
+        .map(|part| {
+            in_words(&Meanwhile {
+                reviewed: part.text_in(said),
+                now: part.text_in(now),
+                part,
+            })
+        })
+        .collect()
+}
+
+/// `name: reviewed "Acme", now "Acme plc"`; made visible.
+fn in_words(meanwhile: &Meanwhile) -> String {
+    let value = |value: &Option<String>| {
+        value.as_ref().map_or_else(
+            || "nothing".to_owned(),
+            |text| format!("\"{}\"", visible(text)),
+        )
+    };
+    format!(
+        "{}: reviewed {}, now {}",
+        visible(&meanwhile.part.label()),
+        value(&meanwhile.reviewed),
+        value(&meanwhile.now)
+    )
+}
+
+fn not_created(id: &UserGroupId, read: &Done) -> Result<(), Failure> {
+    if read.ending == Ending::CreatedByGet {
+        return Err(Failure::CreatedByGet { id: id.clone() });
+    }
+    Ok(())
+}

@@ -1,0 +1,6 @@
+//! Which environment a profile means, what is known of it, and how a new profile is tested and added.
+
+pub(super) mod connect;
+pub(super) mod facts;
+pub(super) mod places;
+pub(super) mod probe;

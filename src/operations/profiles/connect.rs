@@ -1,0 +1,175 @@
+//! Making a profile: testing a connection without creating anything, then writing the profile down. The key of a person is
+//! kept in the kernel's keyring or nowhere.
+
+use secrecy::SecretString;
+
+use crate::{
+    api::{client::Client, probe::Probe},
+    config::{
+        Overrides, Settings,
+        edit::{self, Edit, EditError},
+        keyring::{self, KeyringError},
+        new_profile::{Field, NewProfile},
+        profile::{KeySource, Profile},
+    },
+    directory::Directory,
+    operations::{Clock, Failure, Operations},
+};
+
+/// What a new profile would be, and what the service said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkup {
+    pub edit: Edit,
+    pub profile: Profile,
+    /// Or why nothing could be tried.
+    pub probe: Result<Probe, String>,
+}
+
+/// Why a profile was not added.
+#[derive(Debug, thiserror::Error)]
+pub enum NotAdded {
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    #[error("the key was not stored in the kernel's keyring: {0}")]
+    Keyring(#[from] KeyringError),
+    #[error("{0}")]
+    Other(String),
+}
+
+impl NotAdded {
+    /// The problems, each with the field it is about, where there is one.
+    pub fn problems(&self) -> Vec<(Option<Field>, String)> {
+        match self {
+            Self::Edit(EditError::Wrong(problems)) => problems
+                .iter()
+                .map(|(field, what)| (Some(*field), what.clone()))
+                .collect(),
+            Self::Edit(EditError::Exists(..)) => vec![(Some(Field::Name), self.to_string())],
+            Self::Keyring(_) => vec![(Some(Field::ApiKey), self.to_string())],
+            Self::Edit(_) | Self::Other(_) => vec![(None, self.to_string())],
+        }
+    }
+}
+
+/// A new key must not take the place of another profile's.
+fn refuse_taken(entry: &str, name: &str, overrides: &Overrides) -> Result<(), NotAdded> {
+    let holds_it = |profile: &Profile| {
+        profile.name != name
+            && matches!(&profile.api_key, KeySource::Keyring(other) if other == entry)
+    };
+    // Without a file that can be read there is no other profile.
+    let settings = Settings::load(overrides).ok();
+    let profiles = settings
+        .map(|settings| settings.profiles)
+        .unwrap_or_default();
+    match profiles.into_iter().find(holds_it) {
+        None => Ok(()),
+        Some(other) => Err(EditError::Wrong(vec![(
+            Field::ApiKey,
+            format!(
+                "profile {} has its key in this entry; name another entry, or give no key to share that one",
+                other.name
+            ),
+        )])
+        .into()),
+    }
+}
+
+/// Adds profiles to the configuration of this desk.
+#[derive(Clone)]
+pub struct Connector {
+    overrides: Overrides,
+    /// The one that is open already.
+    directory: Option<Directory>,
+    clock: Clock,
+}
+
+impl Connector {
+    pub fn new(overrides: Overrides, directory: Option<Directory>, clock: Clock) -> Self {
+        Self {
+            overrides,
+            directory,
+            clock,
+        }
+    }
+
+    /// What would be written, and how it will be read. Nothing is sent or written.
+    pub fn plan(&self, new: &NewProfile) -> Result<(Edit, Profile), NotAdded> {
+        Ok(edit::adding(new, &self.overrides)?)
+    }
+
+    /// Tests the connection and says what would be written; writes nothing, creates nothing. `key`: a key that is not
+    /// stored yet.
+    pub async fn check(
+        &self,
+        new: &NewProfile,
+        key: Option<&SecretString>,
+    ) -> Result<Checkup, NotAdded> {
+        let (edit, profile) = self.plan(new)?;
+        if let (KeySource::Keyring(name), Some(_)) = (&new.api_key, key) {
+            refuse_taken(name, &new.name, &self.overrides)?;
+        }
+        let probe = self.probe(&profile, key).await;
+        Ok(Checkup {
+            edit,
+            profile,
+            probe: probe.map_err(|failure| format!("{failure}.")),
+        })
+    }
+
+    /// Tests the connection of a profile with a request that can create nothing; a failure means that nothing was sent.
+    pub async fn probe(
+        &self,
+        profile: &Profile,
+        key: Option<&SecretString>,
+    ) -> Result<Probe, Failure> {
+        let key = if let Some(key) = key {
+            key.clone()
+        } else {
+            profile.api_key.read(&self.overrides.env).await?
+        };
+        Ok(Client::new(profile, key)?.probe().await)
+    }
+
+    /// Stores the key, where there is one and the profile takes it from the keyring, and writes the profile down.
+    pub async fn add(
+        &self,
+        new: &NewProfile,
+        key: Option<&SecretString>,
+    ) -> Result<Operations, NotAdded> {
+        let (new, key, overrides) = (new.clone(), key.cloned(), self.overrides.clone());
+        let writing = move || {
+            let (edit, _) = edit::adding(&new, &overrides)?;
+            if let (KeySource::Keyring(name), Some(key)) = (&new.api_key, &key) {
+                refuse_taken(name, &new.name, &overrides)?;
+                keyring::store(name, key)?;
+            }
+            edit.make()?;
+            Ok::<_, NotAdded>((new.name, Settings::load(&overrides)))
+        };
+        let written = tokio::task::spawn_blocking(writing).await;
+        let (name, settings) = written
+            .map_err(|_| NotAdded::Other("the writing broke off; look at the file".into()))??;
+        let after = |error: String| {
+            NotAdded::Other(format!(
+                "the profile is written, but it cannot be opened: {error}"
+            ))
+        };
+        let settings = settings.map_err(|error| after(error.to_string()))?;
+        let profile = settings.profile(Some(&name));
+        let profile = profile.map_err(|error| after(error.to_string()))?.clone();
+        let directory = match &self.directory {
+            Some(directory) => directory.clone(),
+            None => {
+                Directory::open(&settings.directory).map_err(|error| after(error.to_string()))?
+            }
+        };
+        Ok(Operations::new(
+            profile,
+            self.overrides.env.clone(),
+            directory,
+            settings.operator,
+            self.clock,
+        ))
+    }
+}

@@ -1,0 +1,148 @@
+//! What the place is known to do that nobody documents (hazard 4 of docs/design/service.md): told by a person or by the
+//! service, proven by an exchange, and withdrawn as soon as a reading contradicts it.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::{
+    api::facts::{AbsentField, PropertiesOnGet, StatedFacts},
+    directory::{DirectoryError, Fact, Statement},
+    domain::facts::{Absent, Basis, Facts, Field, OnGet, Stated},
+    operations::{Failure, Operations, Warning},
+};
+
+/// Who tells a fact in a header of its answers.
+const SERVICE: &str = "the service";
+
+/// What the service said of itself last; it says it with every answer.
+#[derive(Debug, Default)]
+pub(in crate::operations) struct Heard(Mutex<StatedFacts>);
+
+impl Heard {
+    fn is_news(&self, said: StatedFacts) -> bool {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) != said
+    }
+
+    /// Only once it is written down: whoever asks at the same time relies on that.
+    fn keep(&self, said: StatedFacts) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = said;
+    }
+}
+
+impl Operations {
+    /// What is known of how this place treats updates and gets.
+    pub async fn facts(&self) -> Result<Facts, DirectoryError> {
+        let place = self.place().await?;
+        let mut facts = self.directory().facts(place).await?;
+        // As it was told before there were facts.
+        if self.profile().read_properties && facts.properties_on_get.by.is_none() {
+            facts.properties_on_get = Stated {
+                value: OnGet::Returned,
+                basis: Basis::Told,
+                at: None,
+                by: Some("read_properties".into()),
+            };
+        }
+        Ok(facts)
+    }
+
+    /// A person says how the place is.
+    pub async fn tell_facts(&self, facts: Vec<Fact>) -> Result<Facts, Failure> {
+        let place = self.may_record().await?;
+        let statements = facts
+            .into_iter()
+            .map(|fact| self.statement(fact, Basis::Told));
+        let told = self
+            .directory()
+            .state_facts(place, statements.collect())
+            .await;
+        told.map_err(Failure::NothingSent)?;
+        self.facts().await.map_err(Failure::NothingSent)
+    }
+
+    pub(in crate::operations) fn statement(&self, fact: Fact, basis: Basis) -> Statement {
+        Statement {
+            fact,
+            basis,
+            at: self.now(),
+            by: self.operator().to_owned(),
+        }
+    }
+
+    /// What a service says of itself counts where no person and no exchange has said more.
+    pub(in crate::operations) async fn hear(
+        &self,
+        said: StatedFacts,
+    ) -> Result<(), DirectoryError> {
+        if !self.0.heard.is_news(said) {
+            return Ok(());
+        }
+        let place = self.here();
+        let known = self.directory().facts(place).await?;
+        let mut statements = Vec::new();
+        let mut add = |fact: Option<Fact>, by: Option<&String>, is_same: bool| {
+            let may_say = by.is_none_or(|by| by == SERVICE);
+            if let Some(fact) = fact.filter(|_| may_say && !is_same) {
+                statements.push(Statement {
+                    by: SERVICE.to_owned(),
+                    ..self.statement(fact, Basis::Told)
+                });
+            }
+        };
+        let on_get = said.properties_on_get.map(|said| match said {
+            PropertiesOnGet::Returned => OnGet::Returned,
+            PropertiesOnGet::Echoed => OnGet::Echoed,
+        });
+        let before = &known.properties_on_get;
+        add(
+            on_get.map(Fact::PropertiesOnGet),
+            before.by.as_ref(),
+            Some(before.value) == on_get,
+        );
+        for (field, said) in [
+            (Field::Name, said.absent_name),
+            (Field::Mapping, said.absent_mapping),
+            (Field::Properties, said.absent_properties),
+        ] {
+            let said = said.map(|said| match said {
+                AbsentField::Keep => Absent::Keep,
+                AbsentField::Clear => Absent::Clear,
+            });
+            let before = known.absent(field);
+            add(
+                said.map(|said| Fact::Absent(field, said)),
+                before.by.as_ref(),
+                Some(before.value) == said,
+            );
+        }
+        if !statements.is_empty() {
+            self.directory().state_facts(place, statements).await?;
+        }
+        self.0.heard.keep(said);
+        Ok(())
+    }
+
+    /// Somebody else writes to this environment: from now on no process takes itself for the only one.
+    pub(in crate::operations) async fn withdraw_sole_writer(
+        &self,
+    ) -> Result<Option<Warning>, DirectoryError> {
+        let facts = self.facts().await?;
+        if !facts.sole_writer.value {
+            return Ok(None);
+        }
+        let withdrawn = self.statement(Fact::SoleWriter(false), Basis::Proven);
+        let place = self.here();
+        self.directory().state_facts(place, vec![withdrawn]).await?;
+        Ok(Some(Warning::NotSoleWriter))
+    }
+
+    /// A field that an update left out is another one afterwards: from now on nobody relies on its being kept.
+    pub(in crate::operations) async fn withdraw_kept(
+        &self,
+        field: Field,
+    ) -> Result<Warning, DirectoryError> {
+        let unknown = self.statement(Fact::Absent(field, Absent::Unknown), Basis::Unknown);
+        let place = self.here();
+        self.directory().state_facts(place, vec![unknown]).await?;
+        Ok(Warning::LeftOutChanged { field })
+    }
+}

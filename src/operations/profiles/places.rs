@@ -1,0 +1,346 @@
+//! Which place a profile means, asked before anything is sent, recorded or settled (hazard 12: a key decides the
+//! environment, and a get carries no tag).
+
+mod held;
+mod problem;
+
+use std::sync::{Mutex, PoisonError};
+
+pub use problem::PlaceProblem;
+
+use crate::{
+    api::wire::GroupRequest,
+    config::objection,
+    directory::{
+        Alarm, Answer, Binding, Bound, Caller, DirectoryError, Gate, KeyId, KeyState, OtherPlace,
+        Place, PlaceEvent, PlaceId,
+    },
+    domain::{
+        group::{EnvironmentTag, UserGroupId},
+        text::visible,
+    },
+    operations::{Failure, Operations},
+};
+
+/// The place of these operations, once it was asked for.
+#[derive(Debug, Default)]
+pub(in crate::operations) struct Here(Mutex<Option<Bound>>);
+
+impl Here {
+    fn get(&self) -> Option<Bound> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn set(&self, bound: Option<Bound>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = bound;
+    }
+}
+
+impl Operations {
+    /// The place for reading what is known: the one that this profile was last bound to. Needs no API key.
+    pub async fn place(&self) -> Result<PlaceId, DirectoryError> {
+        if let Some(bound) = self.0.here.get() {
+            return Ok(bound.place);
+        }
+        let profile = self.profile();
+        let (directory, url) = (self.directory(), profile.url());
+        if let Some(place) = directory.place_of(&profile.name, &url).await? {
+            return Ok(place);
+        }
+        // A profile under another name: address and key tell. Asked once, because reading the key may take a command.
+        let by_key = self.0.by_key.get_or_init(|| async {
+            let key = self.api_key().await.ok()?;
+            let key = directory.fingerprinter().of_key(&key);
+            directory.place_with_key(&url, key).await.ok().flatten()
+        });
+        Ok(by_key.await.unwrap_or(PlaceId::NONE))
+    }
+
+    /// The place for a person's own text, which needs no trusted key. Bound first where it never was.
+    pub(in crate::operations) async fn place_of_drafts(&self) -> Result<PlaceId, DirectoryError> {
+        let bound = self.bound().await;
+        bound.map(|bound| bound.place).map_err(not_bound)
+    }
+
+    /// As [`Operations::may_record`], for what needs no request.
+    pub(in crate::operations) async fn place_to_write(&self) -> Result<PlaceId, DirectoryError> {
+        self.may_record().await.map_err(not_bound)
+    }
+
+    /// The place that was bound in this process; for writing what an exchange left behind.
+    pub(in crate::operations) fn here(&self) -> PlaceId {
+        self.0.here.get().map_or(PlaceId::NONE, |bound| bound.place)
+    }
+
+    /// The key that requests are sent with now.
+    pub(in crate::operations) fn key_id(&self) -> Option<KeyId> {
+        self.0.here.get().map(|bound| bound.key)
+    }
+
+    /// The tag that answers must not contradict.
+    pub(in crate::operations) fn expected_tag(&self) -> Option<EnvironmentTag> {
+        let told = self.profile().environment.clone();
+        told.or_else(|| self.0.here.get().and_then(|bound| bound.tag))
+    }
+
+    /// Other places of the same address that hold something; only for a profile made of variables, which goes to a place of
+    /// its own without a question.
+    pub async fn other_places(&self) -> Result<Vec<OtherPlace>, DirectoryError> {
+        let profile = self.profile();
+        if !profile.from_variables {
+            return Ok(Vec::new());
+        }
+        let place = self.place().await?;
+        self.directory()
+            .other_places(&profile.name, &profile.url(), place)
+            .await
+    }
+
+    /// Whether another place of the same address, which the key of a profile made of variables does not look into, has
+    /// rotations that are still to be found out.
+    pub async fn has_open_elsewhere(&self) -> Result<bool, DirectoryError> {
+        let others = self.other_places().await?;
+        Ok(others.iter().any(|other| other.open > 0))
+    }
+
+    async fn caller(&self) -> Result<Caller, Failure> {
+        let profile = self.profile();
+        let key = self.api_key().await?;
+        Ok(Caller {
+            profile: profile.name.clone(),
+            url: profile.url(),
+            key: self.directory().fingerprinter().of_key(&key),
+            environment: profile.environment.clone(),
+            from_variables: profile.from_variables,
+            key_changes: profile.key_changes,
+            at: self.now(),
+            by: self.operator().to_owned(),
+        })
+    }
+
+    /// Compares the API key with what is known, before anything is recorded. Refuses where only a person can say which
+    /// place the profile means.
+    pub async fn bound(&self) -> Result<Bound, Failure> {
+        if let Some(bound) = self.0.here.get() {
+            return Ok(bound);
+        }
+        self.bind().await
+    }
+
+    async fn bind(&self) -> Result<Bound, Failure> {
+        let caller = self.caller().await?;
+        let profile = self.profile();
+        let binding = self.directory().bind(caller).await;
+        match binding.map_err(Failure::NothingSent)? {
+            Binding::Bound(bound) => {
+                self.0.here.set(Some(bound.clone()));
+                Ok(bound)
+            }
+            Binding::Asked(question) => Err(self.asked(question).into()),
+            Binding::TagConflict {
+                place,
+                profile: other,
+            } => Err(PlaceProblem::TagConflict {
+                profile: profile.name.clone(),
+                other,
+                place,
+            }
+            .into()),
+        }
+    }
+
+    /// The gate of every request: the key is one of the place and not on trial, and no alarm stands.
+    pub(in crate::operations) async fn may_send(&self) -> Result<(), Failure> {
+        let bound = self.without_alarm().await?;
+        self.trusted(bound).map(|_| ())
+    }
+
+    /// The gate of what is written down without a request: the key is one of the place and not on trial.
+    pub(in crate::operations) async fn may_record(&self) -> Result<PlaceId, Failure> {
+        let (bound, _) = self.looked_at_anew().await?;
+        self.trusted(bound)
+    }
+
+    /// What was bound, as other processes have left it, and the alarms that stand.
+    async fn looked_at_anew(&self) -> Result<(Bound, Vec<Alarm>), Failure> {
+        let mut bound = self.bound().await?;
+        let mut gate = self.gate(&bound).await?;
+        if gate.key == KeyState::Withdrawn {
+            // Another process took it back, or the place became part of another one.
+            self.0.here.set(None);
+            bound = self.bind().await?;
+            gate = self.gate(&bound).await?;
+        }
+        // Taken back once more, it is as good as never proven.
+        bound.on_trial = gate.key != KeyState::Trusted;
+        bound.tag = gate.tag;
+        self.0.here.set(Some(bound.clone()));
+        Ok((bound, gate.alarms))
+    }
+
+    async fn gate(&self, bound: &Bound) -> Result<Gate, Failure> {
+        let gate = self.directory().gate(bound.place, bound.key).await;
+        gate.map_err(Failure::NothingSent)
+    }
+
+    async fn without_alarm(&self) -> Result<Bound, Failure> {
+        let (bound, alarms) = self.looked_at_anew().await?;
+        if alarms.is_empty() {
+            return Ok(bound);
+        }
+        let place = bound.name;
+        Err(PlaceProblem::Alarmed { place, alarms }.into())
+    }
+
+    fn trusted(&self, bound: Bound) -> Result<PlaceId, Failure> {
+        if !bound.on_trial {
+            return Ok(bound.place);
+        }
+        Err(PlaceProblem::OnTrial {
+            profile: self.profile().name.clone(),
+            place: bound.name,
+        }
+        .into())
+    }
+
+    /// Binds the profile as a person said.
+    pub async fn answer_binding(&self, answer: Answer) -> Result<Bound, Failure> {
+        let caller = self.caller().await?;
+        let answered = self.directory().answer_binding(caller, answer).await;
+        let bound = answered
+            .map_err(Failure::NothingSent)?
+            .map_err(|refusal| PlaceProblem::Refused { refusal })?;
+        self.0
+            .here
+            .set((answer != Answer::Undo).then(|| bound.clone()));
+        Ok(bound)
+    }
+
+    /// Reads one group that a person names, to prove that a key on trial is of its place: the token must be one that was
+    /// seen there. Anything else takes the binding back. Says whether there was a trial at all.
+    pub async fn prove(&self, id: &UserGroupId) -> Result<bool, Failure> {
+        let bound = self.without_alarm().await?;
+        if !bound.on_trial {
+            return Ok(false);
+        }
+        let no_proof = |why| {
+            Failure::from(PlaceProblem::NoProof {
+                id: id.clone(),
+                place: bound.name.clone(),
+                why,
+            })
+        };
+        let standing = self.directory().standing(bound.place, id).await;
+        let standing = standing.map_err(Failure::NothingSent)?;
+        let known = standing
+            .group
+            .and_then(|group| group.fingerprint.zip(group.last_seen));
+        if known.is_none() {
+            return Err(no_proof("its token was never seen there"));
+        }
+        if !standing.open.is_empty() {
+            return Err(no_proof("something of it is still to be found out"));
+        }
+        let request = GroupRequest {
+            user_group_id: id.as_str().to_owned(),
+            ..GroupRequest::default()
+        };
+        let reply = self.ungated_client().await?;
+        let reply = reply.get_or_create(&request, id).await;
+        let read = self
+            .judge(reply)
+            .map_err(crate::operations::answer::error_response::No::of_read)?;
+        let created = read.new_user_group == Some(true);
+        let token = read.returned.fingerprint;
+        let had = self.directory().had_token(bound.place, id, token).await;
+        let proven = had.map_err(Failure::NothingSent)? && !created;
+        let state = if proven {
+            KeyState::Trusted
+        } else {
+            KeyState::Withdrawn
+        };
+        let note = format!("by reading \"{id}\"");
+        let caller = self.caller().await?;
+        let ended = self
+            .directory()
+            .end_trial(caller, &bound, state, &note)
+            .await;
+        self.0.here.set(None);
+        ended.map_err(Failure::NotWritten)?;
+        if proven {
+            return Ok(true);
+        }
+        Err(PlaceProblem::NotProven {
+            profile: self.profile().name.clone(),
+            place: bound.name,
+            id: id.clone(),
+            created,
+        }
+        .into())
+    }
+
+    /// All places of the directory, by name.
+    pub async fn places(&self) -> Result<Vec<Place>, DirectoryError> {
+        self.directory().places().await
+    }
+
+    /// Gives a place another name.
+    pub async fn rename_place(&self, place: &Place, name: &str) -> Result<(), Failure> {
+        if let Some(why) = objection(name) {
+            return Err(PlaceProblem::BadName { why }.into());
+        }
+        let renamed = self
+            .directory()
+            .rename_place(place.id, name, self.now(), self.operator())
+            .await;
+        if renamed.map_err(Failure::NothingSent)? {
+            return Ok(());
+        }
+        let name = visible(name).into_owned();
+        Err(PlaceProblem::NameTaken { name }.into())
+    }
+
+    /// Makes one place of two.
+    pub async fn merge_places(&self, from: &Place, into: &Place) -> Result<(), Failure> {
+        let (now, by) = (self.now(), self.operator());
+        let merged = self
+            .directory()
+            .merge_places(from.id, into.id, now, by)
+            .await;
+        let merged = merged.map_err(Failure::NothingSent)?;
+        merged.map_err(|refusal| PlaceProblem::Refused { refusal }.into())
+    }
+
+    /// Acknowledges the alarms of a place: a person has looked and says what was found.
+    pub async fn acknowledge(&self, place: &Place, reason: &str) -> Result<usize, Failure> {
+        let reason = self.good_reason(reason).await?;
+        // Of a place that this profile does not mean, it says nothing.
+        let tag = if place.profiles.contains(&self.profile().name) {
+            self.profile().environment.clone()
+        } else {
+            place.tag.clone()
+        };
+        let (now, by) = (self.now(), self.operator());
+        let count = self
+            .directory()
+            .acknowledge(place.id, tag, now, by, &reason)
+            .await;
+        count.map_err(Failure::NothingSent)
+    }
+
+    /// What was said about a place, the oldest first.
+    pub async fn place_events(&self, place: PlaceId) -> Result<Vec<PlaceEvent>, DirectoryError> {
+        self.directory().place_events(place).await
+    }
+}
+
+/// For what is only written down.
+pub(in crate::operations) fn not_bound(failure: Failure) -> DirectoryError {
+    match failure {
+        Failure::NothingSent(error) => error,
+        failure => DirectoryError::NotBound(failure.to_string()),
+    }
+}

@@ -1,0 +1,165 @@
+//! What can be proven of a place: on a group that a person names as expendable, known here, with nothing open. It is changed
+//! and put back; everything is done under one claim.
+
+use serde_json::{Value, json};
+
+use crate::{
+    api::{client::Client, wire::GroupRequest},
+    directory::Fact,
+    domain::{
+        change::Wanted,
+        facts::{Absent, Basis, Facts, Field, OnGet},
+        group::{Properties, UserGroupId},
+        history::{Ending, Operation},
+        known::Sent,
+    },
+    operations::{
+        Assurance, Failure, Guarded, Operations, Sends, Warning,
+        answer::{
+            error_response::No,
+            observe::{Before, Learnt, Read},
+        },
+    },
+};
+
+/// A key that nobody else has, in properties that are sent along and must not come back.
+const MARK: &str = "groupdesk_probe";
+
+const NEXT: &str = "Read the group, and put it right with an update; then probe again";
+
+impl Operations {
+    /// Proves what a get returns and what an update does with fields that it leaves out. The mapping can only be told.
+    pub async fn probe_facts(&self, id: &UserGroupId) -> Result<Facts, Failure> {
+        self.permitted(Guarded::Update)?;
+        let known = self.known(id, Assurance::KnownOnly).await?;
+        let known = known.filter(|group| group.last_seen.is_some());
+        known.ok_or_else(|| Failure::NeverSeen { id: id.clone() })?;
+        let mut claim = self.claim(id, Operation::Update, None).await?;
+        let read = self.look_closely(id, Assurance::KnownOnly).await?;
+        let others = read.done.open.iter().any(|other| other.id != claim.id());
+        if others || !read.open.is_empty() || read.done.warnings.iter().any(Warning::is_alarm) {
+            return Err(Failure::NotExpendable { id: id.clone() });
+        }
+        let before = Wanted::of(&read.done.group);
+        let Some(name) = before.name.clone() else {
+            return Err(Failure::NotExpendable { id: id.clone() });
+        };
+        let send_by = claim.sending(None).await?;
+        let client = self
+            .client(Sends::Change(Guarded::Update))
+            .await?
+            .until(send_by);
+        let proven = self.prove_facts(&client, id, &name, &before).await;
+        let (facts, put_back) = match proven {
+            Ok(proven) => proven,
+            Err(no) => {
+                let failure = no.of_mutation("probe", NEXT);
+                return Err(self
+                    .note_failure(Operation::Update, id, failure, claim)
+                    .await);
+            }
+        };
+        let statements = facts
+            .into_iter()
+            .map(|fact| self.statement(fact, Basis::Proven))
+            .collect();
+        let place = self.here();
+        let told = self.directory().state_facts(place, statements).await;
+        told.map_err(Failure::NotWritten)?;
+        let learnt = Learnt {
+            operation: Operation::Update,
+            ending: Ending::Updated,
+            sent: Sent {
+                name: before.name,
+                mapping: before.mapping,
+                properties: before.properties,
+            },
+            read: put_back,
+            changes: None,
+            before: Before::ToRead,
+            asked: None,
+            claim: Some(claim.end(Ending::Updated, Some("a probe, put back".into()))),
+            fields: Vec::new(),
+        };
+        self.learn(id, learnt).await?;
+        self.facts().await.map_err(Failure::NotWritten)
+    }
+
+    /// The facts, and the answer to the update that put everything back.
+    async fn prove_facts(
+        &self,
+        client: &Client,
+        id: &UserGroupId,
+        name: &str,
+        before: &Wanted,
+    ) -> Result<(Vec<Fact>, Read), No> {
+        let mut facts = Vec::new();
+        let stored = before.properties.clone().unwrap_or_default();
+        let whole = GroupRequest {
+            name: Some(name.to_owned()),
+            user_group_id: id.as_str().to_owned(),
+            mapping: before.mapping.clone(),
+            properties: Some(stored.clone()),
+        };
+        let marked = |number: u64| {
+            let mut properties = stored.clone();
+            properties.insert(MARK.into(), json!(number));
+            properties
+        };
+        // The properties that are there now are known, whatever they were.
+        self.judge(client.update(&whole, id).await)?;
+        let on_get = self.get_with(client, id, marked(1)).await?;
+        let on_get = match on_get {
+            Some(got) if got == stored => OnGet::Returned,
+            Some(got) if got.get(MARK) == Some(&json!(1)) => OnGet::Echoed,
+            _ => OnGet::Unknown,
+        };
+        facts.push(Fact::PropertiesOnGet(on_get));
+        // Of a field that is left out another one is sent, as an update that changes nothing else would.
+        let without_name = GroupRequest {
+            name: None,
+            ..whole.clone()
+        };
+        let updated = self.judge(client.update(&without_name, id).await)?;
+        let kept = |is_same: bool| if is_same { Absent::Keep } else { Absent::Clear };
+        if let Some(now) = &updated.returned.name {
+            facts.push(Fact::Absent(Field::Name, kept(now == name)));
+        }
+        if on_get == OnGet::Returned {
+            let without_properties = GroupRequest {
+                properties: None,
+                ..whole.clone()
+            };
+            // Something must be there that could be cleared.
+            let full = GroupRequest {
+                properties: Some(marked(2)),
+                ..whole.clone()
+            };
+            self.judge(client.update(&full, id).await)?;
+            self.judge(client.update(&without_properties, id).await)?;
+            let now = self.get_with(client, id, marked(3)).await?;
+            if let Some(now) = now {
+                let is_kept = now.get(MARK) == Some(&Value::from(2));
+                facts.push(Fact::Absent(Field::Properties, kept(is_kept)));
+            }
+        }
+        let put_back = self.judge(client.update(&whole, id).await)?;
+        Ok((facts, put_back))
+    }
+
+    /// The properties that a get returns which carries these.
+    async fn get_with(
+        &self,
+        client: &Client,
+        id: &UserGroupId,
+        properties: Properties,
+    ) -> Result<Option<Properties>, No> {
+        let request = GroupRequest {
+            user_group_id: id.as_str().to_owned(),
+            properties: Some(properties),
+            ..GroupRequest::default()
+        };
+        let read = self.judge(client.get_or_create(&request, id).await)?;
+        Ok(read.returned.properties)
+    }
+}

@@ -1,0 +1,264 @@
+//! The groups to be read, one look-up each: what each came to, and whether the next may be read.
+
+use std::collections::VecDeque;
+
+use futures_util::{FutureExt, future::BoxFuture};
+use tokio::{sync::mpsc, time::Instant};
+
+use super::{GroupRead, Reading, Refresh};
+use crate::{
+    directory::ImportId,
+    domain::{
+        batch::{Halt, Streak},
+        group::UserGroupId,
+        history::Ending,
+        known::KnownGroup,
+        refresh::{Counts, Found},
+        remote_changes::Elsewhere,
+    },
+    operations::{
+        Assurance, Done, Failure, Operations, Warning,
+        batch::concurrency::{self, Control, Pace, Patience, Work},
+    },
+};
+
+/// What every read needs.
+#[derive(Clone)]
+struct Bench {
+    operations: Operations,
+    control: Control,
+    news: mpsc::UnboundedSender<Reading>,
+}
+
+pub(super) struct Queue {
+    bench: Bench,
+    waiting: VecDeque<UserGroupId>,
+    counts: Counts,
+    streak: Streak,
+    keep_going: bool,
+    /// One group was found where it was expected: the environment is the right one.
+    found: bool,
+    /// Only as long as none was found.
+    alone: bool,
+}
+
+impl Queue {
+    pub(super) fn new(
+        operations: Operations,
+        plan: Refresh,
+        keep_going: bool,
+        control: Control,
+        news: mpsc::UnboundedSender<Reading>,
+    ) -> Self {
+        Self {
+            bench: Bench {
+                operations,
+                control,
+                news,
+            },
+            counts: Counts {
+                done_before: plan.done_before,
+                not_started: plan.ids.len(),
+                ..Counts::default()
+            },
+            waiting: plan.ids.into(),
+            streak: Streak::new(0),
+            keep_going,
+            found: false,
+            alone: true,
+        }
+    }
+
+    pub(super) async fn run(mut self, begun: ImportId, pace: Pace) {
+        self.streak = Streak::new(pace.stop_after);
+        let control = self.bench.control.clone();
+        let alone = Pace {
+            concurrency: 1,
+            ..pace
+        };
+        let mut halt = concurrency::run(&mut self, alone, &control).await;
+        if halt.is_none() {
+            self.alone = false;
+            halt = concurrency::run(&mut self, pace, &control).await;
+        }
+        if self.counts.is_complete() {
+            let ended = self.bench.operations.end_import(begun).await;
+            halt = halt.or(ended.err().map(|error| Halt::Cannot(error.to_string())));
+        }
+        self.bench.tell(Reading::Finished {
+            counts: self.counts,
+            halt,
+        });
+    }
+}
+
+/// What a read came to; `None` where it was stopped before anything was sent.
+type Outcome = Option<GroupRead>;
+
+impl Work for Queue {
+    type Item = UserGroupId;
+    type Outcome = Outcome;
+
+    fn waiting(&self) -> usize {
+        if self.alone && self.found {
+            0
+        } else {
+            self.waiting.len()
+        }
+    }
+
+    fn next(&mut self) -> Option<UserGroupId> {
+        self.waiting.pop_front()
+    }
+
+    fn begin(&self, id: UserGroupId) -> BoxFuture<'static, Outcome> {
+        self.bench.clone().read(id).boxed()
+    }
+
+    fn ended(&mut self, outcome: Option<Outcome>) -> Option<Halt> {
+        let Some(outcome) = outcome else {
+            return Some(Halt::Cannot("a read broke off in this program".into()));
+        };
+        let Some(mut read) = outcome else {
+            return Some(Halt::Asked);
+        };
+        self.counts.ended(read.found);
+        read.counts = self.counts;
+        let stops = self.stops(&read);
+        self.bench.tell(Reading::Ended(Box::new(read)));
+        stops
+    }
+
+    fn halted(&self, halt: &Halt) {
+        self.bench.tell(Reading::Halted(halt.clone()));
+    }
+}
+
+impl Queue {
+    fn stops(&mut self, read: &GroupRead) -> Option<Halt> {
+        let alarm = || Some(Halt::Alarm(read.user_group_id.clone()));
+        match read.found {
+            Found::Unchanged | Found::Changed | Found::FirstSeen => {
+                self.found = true;
+                self.streak.succeeded();
+                None
+            }
+            Found::CreatedAgain | Found::Created if self.keep_going && !read.wrong_environment => {
+                None
+            }
+            Found::CreatedAgain | Found::Created | Found::WrongEnvironment => alarm(),
+            Found::Failed => match &read.failure {
+                Some(failure) if of_all(failure) => Some(Halt::Cannot(failure.to_string())),
+                _ => self.streak.failed(),
+            },
+        }
+    }
+}
+
+/// The next read would fail in the same way, or could not be written down.
+fn of_all(failure: &Failure) -> bool {
+    matches!(
+        failure,
+        Failure::Place(_)
+            | Failure::Key(_)
+            | Failure::KeyRefused { .. }
+            | Failure::Client(_)
+            | Failure::Forbidden { .. }
+            | Failure::ReadOnly { .. }
+            | Failure::NothingSent(_)
+            | Failure::NotWritten(_)
+    )
+}
+
+impl Bench {
+    async fn read(self, id: UserGroupId) -> Outcome {
+        let begun = Instant::now();
+        let mut patience = Patience::new();
+        loop {
+            if !self.control.may_send().await {
+                return None;
+            }
+            let (seen, answer) = match self.operations.show(&id).await {
+                Ok(seen) => {
+                    // What only files have told of stands in the plan where a person vouched for it.
+                    let unseen = seen.as_ref().is_some_and(|seen| seen.last_seen.is_none());
+                    let assurance = if unseen {
+                        Assurance::Exists
+                    } else {
+                        Assurance::KnownOnly
+                    };
+                    let reading = self.operations.look_up(&id, assurance);
+                    (seen, Box::pin(reading).await)
+                }
+                Err(error) => (None, Err(Failure::NothingSent(error))),
+            };
+            if let Some(wait) = patience.put_off(&answer) {
+                self.control.hold(wait);
+                self.tell(Reading::Held(wait));
+                continue;
+            }
+            let mut read = judged(id, seen.as_ref(), answer);
+            read.took = begun.elapsed();
+            let tag = read.tag.as_ref();
+            read.wrong_environment = self.operations.tag_alarm(tag).is_some();
+            return Some(read);
+        }
+    }
+
+    /// The run does not depend on anybody reading.
+    fn tell(&self, news: Reading) {
+        drop(self.news.send(news));
+    }
+}
+
+fn judged(id: UserGroupId, seen: Option<&KnownGroup>, answer: Result<Done, Failure>) -> GroupRead {
+    let mut read = GroupRead {
+        user_group_id: id,
+        found: Found::Failed,
+        elsewhere: Elsewhere::default(),
+        previous: None,
+        fingerprint: None,
+        tag: None,
+        wrong_environment: false,
+        warnings: Vec::new(),
+        failure: None,
+        took: std::time::Duration::ZERO,
+        counts: Counts::default(),
+    };
+    let done = match answer {
+        Ok(done) if done.warnings.iter().any(Warning::is_stale) => {
+            read.failure = Some(Failure::Unreadable(Warning::StaleAnswer.to_string()));
+            return read;
+        }
+        Ok(done) => done,
+        Err(failure) => {
+            read.failure = Some(failure);
+            return read;
+        }
+    };
+    let token = |group: &KnownGroup| group.fingerprint.as_ref().map(|known| known.value);
+    let was_seen = seen.filter(|group| group.last_seen.is_some());
+    read.elsewhere = seen.map_or_else(Elsewhere::default, |seen| {
+        Elsewhere::between(seen, &done.group)
+    });
+    read.previous = seen.and_then(token);
+    read.fingerprint = token(&done.group);
+    let tag = done.group.environment_tag.as_ref();
+    read.tag = tag.map(|known| known.value.clone());
+    read.found = if done.ending == Ending::CreatedByGet {
+        match was_seen {
+            Some(_) => Found::CreatedAgain,
+            None => Found::Created,
+        }
+    } else if done.warnings.iter().any(Warning::is_wrong_environment) {
+        Found::WrongEnvironment
+    } else if was_seen.is_none() {
+        Found::FirstSeen
+    } else if read.elsewhere.is_empty() {
+        Found::Unchanged
+    } else {
+        Found::Changed
+    };
+    read.warnings = done.warnings;
+    read
+}

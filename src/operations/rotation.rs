@@ -1,0 +1,6 @@
+//! The life of one rotation (docs/design/rotation.md): begun, settled, recovered.
+
+pub(super) mod recover;
+pub(super) mod rotate;
+pub(super) mod settle;
+pub(super) mod settle_window;

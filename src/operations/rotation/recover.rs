@@ -1,0 +1,311 @@
+//! Recovery of rotations that a process left open (docs/design/rotation.md): found, settled by gets, or closed by a
+//! person. It never sends a rotation, and reads only ids that the directory knows.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use futures_util::{StreamExt, stream};
+
+use super::settle::{Asked, Evidence};
+use crate::{
+    api::failure::CallError,
+    directory::{DirectoryError, JournalRow, Record, RotationFilter, RotationId, RotationStep},
+    domain::{
+        history::{Ending, Entry, Operation},
+        rotation::{Event, State},
+    },
+    operations::{Assurance, Failure, Guarded, Operations, Warning},
+};
+
+/// Gets of one group at the most: the old token must be read twice (docs/design/rotation.md, "The states").
+pub(in crate::operations) const READS: usize = 2;
+
+/// What became of an open rotation.
+#[derive(Debug, Clone)]
+pub enum Recovered {
+    /// Nothing is left to be found out; the row as it stands now.
+    Settled(JournalRow),
+    /// Settled as a conflict: the read raised this alarm.
+    Alarmed(JournalRow, Warning),
+    Open(StillOpen),
+}
+
+/// A rotation that could not be settled yet.
+#[derive(Debug, Clone)]
+pub struct StillOpen {
+    pub row: JournalRow,
+    /// In words.
+    pub why: String,
+    /// The time after which another read can settle it; `None` where waiting alone does not help.
+    pub again_in: Option<Duration>,
+}
+
+impl Recovered {
+    pub fn row(&self) -> &JournalRow {
+        match self {
+            Self::Settled(row) | Self::Alarmed(row, _) => row,
+            Self::Open(open) => &open.row,
+        }
+    }
+}
+
+/// Lost gets in a row after which the service counts as out of order.
+const LOST_IN_A_ROW: u32 = 3;
+
+/// A trouble that every other get would meet too: no need to try them all.
+#[derive(Default)]
+struct Trouble(Mutex<(u32, Option<String>)>);
+
+impl Trouble {
+    fn get(&self) -> Option<String> {
+        self.lock().1.clone()
+    }
+
+    fn note<T>(&self, looked: &Result<T, Failure>) {
+        let mut known = self.lock();
+        let concerns_all = match looked {
+            Err(Failure::Unreachable(CallError::Lost { .. })) => {
+                known.0 += 1;
+                known.0 >= LOST_IN_A_ROW
+            }
+            Err(
+                Failure::Unreachable(_)
+                | Failure::Place(_)
+                | Failure::Key(_)
+                | Failure::KeyRefused { .. }
+                | Failure::Client(_),
+            ) => true,
+            Ok(_) | Err(_) => {
+                known.0 = 0;
+                false
+            }
+        };
+        if let (true, Err(failure)) = (concerns_all, looked) {
+            known.1.get_or_insert_with(|| failure.to_string());
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, (u32, Option<String>)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Operations {
+    /// Rotations of this profile, the last begun first.
+    pub async fn rotations(&self) -> Result<Vec<JournalRow>, DirectoryError> {
+        let filter = RotationFilter {
+            place: Some(self.place().await?),
+            ..RotationFilter::default()
+        };
+        self.directory().rotations(filter).await
+    }
+
+    /// One rotation of this profile.
+    pub async fn rotation(&self, id: RotationId) -> Result<JournalRow, Failure> {
+        let place = self.place().await.map_err(Failure::NothingSent)?;
+        let row = self.directory().rotation(id).await;
+        row.map_err(Failure::NothingSent)?
+            .filter(|row| row.place == place)
+            .ok_or(Failure::NoRotation { id })
+    }
+
+    /// Settles the open rotations of this profile by reading their groups, `limit` groups at a time; all of them, or
+    /// `only` some. Each is told as soon as it is known.
+    ///
+    /// Intended and Sent ones count as left behind only after the settle horizon: before it, their process may live.
+    pub async fn recover(
+        &self,
+        only: &[RotationId],
+        limit: usize,
+        mut on_each: impl FnMut(&Recovered),
+    ) -> Result<Vec<Recovered>, Failure> {
+        let mut groups: BTreeMap<String, Vec<JournalRow>> = BTreeMap::new();
+        let open = self.open_rotations().await.map_err(Failure::NothingSent)?;
+        if !open.is_empty() {
+            // With a key of another place nothing that is read says anything about these.
+            self.may_send().await?;
+        }
+        for row in open {
+            if only.is_empty() || only.contains(&row.id) {
+                let id = row.user_group_id.as_str().to_owned();
+                groups.entry(id).or_default().push(row);
+            }
+        }
+        let trouble = Trouble::default();
+        let reads: Vec<_> = groups
+            .into_values()
+            .map(|rows| self.recover_group(rows, &trouble))
+            .collect();
+        let mut reading = stream::iter(reads).buffer_unordered(limit.max(1));
+        let mut all = Vec::new();
+        while let Some(group) = reading.next().await {
+            for each in group.map_err(Failure::NothingSent)? {
+                on_each(&each);
+                all.push(each);
+            }
+        }
+        Ok(all)
+    }
+
+    /// All rows are of one group.
+    async fn recover_group(
+        &self,
+        rows: Vec<JournalRow>,
+        trouble: &Trouble,
+    ) -> Result<Vec<Recovered>, DirectoryError> {
+        let mut rows = self.give_up_dead_ones(rows).await?;
+        let mut why = None;
+        let mut alarm = None;
+        for read in 0..READS {
+            let Some(due) = rows.iter().find(|row| self.is_due(row, read == 0)) else {
+                break;
+            };
+            why = trouble.get();
+            if why.is_some() {
+                break;
+            }
+            let looked = self.look_up(&due.user_group_id, Assurance::KnownOnly).await;
+            trouble.note(&looked);
+            match looked {
+                Ok(done) if done.warnings.contains(&Warning::StaleAnswer) => {
+                    why = Some(Warning::StaleAnswer.to_string());
+                }
+                Ok(done) => alarm = done.warnings.into_iter().find(Warning::is_alarm),
+                Err(failure) => why = Some(failure.to_string()),
+            }
+            rows = self.again(rows).await?;
+            if why.is_some() {
+                break;
+            }
+        }
+        let told = rows
+            .into_iter()
+            .map(|row| self.tell(row, why.as_deref(), alarm.as_ref()));
+        Ok(told.collect())
+    }
+
+    /// Left behind before sending: nothing was sent, no get is needed. Left behind after it: unknown from now on.
+    pub(in crate::operations) async fn give_up_dead_ones(
+        &self,
+        rows: Vec<JournalRow>,
+    ) -> Result<Vec<JournalRow>, DirectoryError> {
+        for row in &rows {
+            let asked = Asked {
+                open: vec![row.clone()],
+                mutations: Vec::new(),
+                recorded: 0,
+                overtaken: false,
+                at: self.moment(),
+            };
+            let settled = self.settle(&asked, &Evidence::Nothing);
+            if settled.steps.is_empty() {
+                continue;
+            }
+            match self.directory().record_all(row.place, settled.steps).await {
+                // Another process knows more of it by now.
+                Ok(_) | Err(DirectoryError::MovedOn { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.again(rows).await
+    }
+
+    async fn again(&self, rows: Vec<JournalRow>) -> Result<Vec<JournalRow>, DirectoryError> {
+        let mut now = Vec::with_capacity(rows.len());
+        for row in rows {
+            let read = self.directory().rotation(row.id).await?;
+            now.push(read.unwrap_or(row));
+        }
+        Ok(now)
+    }
+
+    /// Whether a get now can tell something of it.
+    fn is_due(&self, row: &JournalRow, is_first: bool) -> bool {
+        match row.rotation.state {
+            State::Unknown if !is_first => self.waits(row).is_none(),
+            State::Rotated | State::Unknown => is_first,
+            _ => false,
+        }
+    }
+
+    /// What is left of the settle horizon.
+    pub(in crate::operations) fn waits(&self, row: &JournalRow) -> Option<Duration> {
+        let since = self.since_sent(row, &self.moment());
+        let left = self.horizon().saturating_sub(since);
+        (!left.is_zero()).then_some(left)
+    }
+
+    fn tell(&self, row: JournalRow, why: Option<&str>, alarm: Option<&Warning>) -> Recovered {
+        if !row.rotation.state.is_open() {
+            let alarm = alarm.filter(|_| row.rotation.state == State::Conflict);
+            return match alarm {
+                Some(alarm) => Recovered::Alarmed(row, alarm.clone()),
+                None => Recovered::Settled(row),
+            };
+        }
+        let again_in = self.waits(&row);
+        let why = why.map_or_else(|| waiting(&row), str::to_owned);
+        Recovered::Open(StillOpen { row, why, again_in })
+    }
+
+    /// Closes an open rotation unsettled: a person says why. Nothing is sent; its token may be rotated again.
+    ///
+    /// One that its process may still be working on is refused ([`Failure::UnderWay`]).
+    pub async fn abandon(&self, id: RotationId, reason: &str) -> Result<JournalRow, Failure> {
+        self.permitted(Guarded::Abandon)?;
+        let reason = self.good_reason(reason).await?;
+        self.may_record().await?;
+        let row = self.rotation(id).await?;
+        let before = row.rotation;
+        let after = before
+            .step(Event::Abandon, self.horizon())
+            .map_err(|_| Failure::NotOpen {
+                id,
+                state: before.state,
+            })?;
+        if let (State::Intended | State::Sent, Some(wait)) = (before.state, self.waits(&row)) {
+            return Err(Failure::UnderWay {
+                id,
+                by: row.by,
+                wait,
+            });
+        }
+        let was = format!("begun by {}; it was {}", row.by, before.state.as_str());
+        let record = Record {
+            entry: Some(Entry {
+                previous_fingerprint: Some(after.previous),
+                fingerprint: after.fingerprint,
+                reason: Some(reason.clone()),
+                note: Some(was),
+                ..self.entry(Operation::Rotate, &row.user_group_id, Ending::Abandoned)
+            }),
+            rotation: Some(RotationStep {
+                id,
+                from: before.state,
+                event: Event::Abandon,
+                after,
+                at: self.now(),
+                note: Some(format!("abandoned by {}: {reason}", self.operator())),
+            }),
+            ..Record::default()
+        };
+        let written = self.directory().record(row.place, record).await;
+        written.map_err(Failure::NothingSent)?;
+        self.rotation(id).await
+    }
+}
+
+fn waiting(row: &JournalRow) -> String {
+    match row.rotation.state {
+        State::Intended | State::Sent => format!(
+            "begun by {} a short while ago: it may still be under way",
+            row.by
+        ),
+        _ => {
+            "the service still holds the old token, and the request may still be on its way".into()
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Rotating one token (docs/design/rotation.md): preflight get, durable intent, one request on a fresh connection. What
+//! the answer means is `rotation_answer`'s business. Nothing here ever sends a rotation twice.
+
+use crate::{
+    directory::{
+        Begun, DirectoryError, Intent, ItemKey, Record, Recorded, RotationId, RotationStep, Upon,
+    },
+    domain::{
+        group::UserGroupId,
+        history::{Ending, Entry, Operation},
+        known::Lesson,
+        rotation::{Event, Rotation},
+        token::{Fingerprint, Token},
+    },
+    operations::{
+        Assurance, Done, Failure, Guarded, Operations, Point, Sends, Warning,
+        handoff::hand_off_after,
+    },
+};
+
+/// A rotation under way: its row in the journal and where it stands.
+pub(in crate::operations) struct UnderWay<'a> {
+    pub id: &'a UserGroupId,
+    pub row: RotationId,
+    pub rotation: Rotation,
+    pub reason: Option<String>,
+    /// What the preflight noticed.
+    pub warnings: Vec<Warning>,
+}
+
+/// What is written together with a step.
+#[derive(Default)]
+pub(in crate::operations) struct Beside {
+    pub lesson: Option<Lesson>,
+    pub entry: Option<Entry>,
+    pub note: Option<String>,
+    pub upon: Upon,
+    /// What in the answer contradicts the place.
+    pub alarm: Option<String>,
+}
+
+/// What the preflight get showed.
+struct Preflight {
+    token: Token,
+    warnings: Vec<Warning>,
+}
+
+impl Operations {
+    /// Rotates the token of a group once. The returned [`Done`] carries the new token, whose fingerprint is durable;
+    /// [`Operations::confirm`] reads it back.
+    ///
+    /// Only the token that this desk had seen before is rotated; another one is [`Failure::TokenChanged`].
+    pub async fn rotate(
+        &self,
+        id: &UserGroupId,
+        reason: Option<String>,
+        assurance: Assurance,
+    ) -> Result<Done, Failure> {
+        self.permitted(Guarded::Rotate)?;
+        let known = self.known(id, assurance).await?;
+        let seen = known.and_then(|group| group.fingerprint);
+        let seen = seen.map(|known| known.value);
+        self.rotate_seen(id, seen, reason, assurance).await
+    }
+
+    /// As [`Operations::rotate`], of the token that the person was shown when asked to confirm: whatever the desk has
+    /// learnt since then counts as changed.
+    pub async fn rotate_seen(
+        &self,
+        id: &UserGroupId,
+        seen: Option<Fingerprint>,
+        reason: Option<String>,
+        assurance: Assurance,
+    ) -> Result<Done, Failure> {
+        self.rotate_item(id, seen, reason, assurance, None).await
+    }
+
+    /// As [`Operations::rotate_seen`]; an item of a batch is taken together with the intent, and only once.
+    pub(in crate::operations) async fn rotate_item(
+        &self,
+        id: &UserGroupId,
+        seen: Option<Fingerprint>,
+        reason: Option<String>,
+        assurance: Assurance,
+        item: Option<ItemKey>,
+    ) -> Result<Done, Failure> {
+        let operation = match item {
+            Some(_) => Guarded::Bulk,
+            None => Guarded::Rotate,
+        };
+        self.permitted(operation)?;
+        if item.is_none() {
+            self.no_secret_as_reason(reason.as_deref()).await?;
+        }
+        let Preflight {
+            token: current,
+            warnings,
+        } = self.preflight(id, seen, assurance).await?;
+        let previous = self.directory().fingerprinter().of(&current);
+        self.reached(Point::BeforeIntent);
+        let mut under_way = UnderWay {
+            id,
+            row: self.begin(id, previous, reason.clone(), item).await?,
+            rotation: Rotation::intended(previous),
+            reason,
+            warnings,
+        };
+        self.reached(Point::IntentDurable);
+        // The key and TLS are ready since the preflight: from here on only the network stands in between.
+        let client = self.client(Sends::Change(operation)).await?;
+        let sending = self.moment();
+        self.advance(&mut under_way, Event::Sending, Beside::default())
+            .await
+            .map_err(Failure::NothingSent)?;
+        self.note_sending(under_way.row);
+        self.reached(Point::SentDurable);
+        let client = client.until(self.send_by(sending));
+        let result = client.rotate(&current, Some(id)).await;
+        self.reached(Point::Answered);
+        self.take_answer(under_way, result).await
+    }
+
+    /// The group is there, in this environment, and has the token that this desk had seen.
+    async fn preflight(
+        &self,
+        id: &UserGroupId,
+        seen: Option<Fingerprint>,
+        assurance: Assurance,
+    ) -> Result<Preflight, Failure> {
+        let read = self.look_up(id, assurance).await?;
+        if read.ending == Ending::CreatedByGet {
+            return Err(Failure::CreatedByGet { id: id.clone() });
+        }
+        self.right_environment(&read.group, assurance)?;
+        let token = read
+            .token
+            .ok_or_else(|| Failure::Unreadable(format!("{}", Warning::StaleAnswer)))?;
+        let current = self.directory().fingerprinter().of(&token);
+        let settled: Vec<_> = read.warnings.iter().filter_map(Warning::settled).collect();
+        // A rotation that just turned out to have been done is what was wanted; another one is asked for anew.
+        let is_done = settled
+            .iter()
+            .any(|ending| matches!(ending, Ending::Recovered | Ending::Superseded));
+        if is_done || seen.is_some_and(|seen| seen != current) {
+            return Err(Failure::TokenChanged {
+                id: id.clone(),
+                settled,
+            });
+        }
+        Ok(Preflight {
+            token,
+            warnings: read.warnings,
+        })
+    }
+
+    /// Makes the intent durable, unless another rotation holds the token.
+    async fn begin(
+        &self,
+        id: &UserGroupId,
+        previous: Fingerprint,
+        reason: Option<String>,
+        item: Option<ItemKey>,
+    ) -> Result<RotationId, Failure> {
+        let intent = Intent {
+            user_group_id: id.clone(),
+            previous,
+            by: self.operator().to_owned(),
+            reason,
+            at: self.now(),
+            profile: self.profile().name.clone(),
+            hands_off: self.profile().handoff.is_some(),
+            key: self.key_id(),
+            item,
+        };
+        let mut wait = self.patience();
+        loop {
+            let (place, intent) = (self.here(), intent.clone());
+            let begun = self.directory().begin_rotation(place, intent).await;
+            match begun.map_err(Failure::NothingSent)? {
+                Begun::Started(row) => return Ok(row),
+                // Another rotation of the same token is never what is wanted next; a create or an update changes no token.
+                Begun::TakenBy(row) => {
+                    return Err(Failure::RotationTaken {
+                        id: id.clone(),
+                        state: row.rotation.state,
+                        by: row.by,
+                    });
+                }
+                Begun::HeldBy(holder) => self.wait_for(&holder, &mut wait).await?,
+            }
+        }
+    }
+
+    /// Journals one step together with what was learnt; nothing is acted on before this is durable.
+    pub(in crate::operations) async fn advance(
+        &self,
+        under_way: &mut UnderWay<'_>,
+        event: Event,
+        beside: Beside,
+    ) -> Result<Recorded, DirectoryError> {
+        let from = under_way.rotation.state;
+        let after = under_way
+            .rotation
+            .step(event, self.horizon())
+            .expect("sending follows the intent, and an answer the sending");
+        let record = Record {
+            lesson: beside.lesson,
+            entry: beside.entry,
+            rotation: Some(RotationStep {
+                id: under_way.row,
+                from,
+                event,
+                after,
+                at: self.now(),
+                note: beside.note,
+            }),
+            handoff: hand_off_after(
+                under_way.row,
+                self.profile().handoff.is_some(),
+                from,
+                after.state,
+            ),
+            upon: beside.upon,
+            created: false,
+            mutation: None,
+            since: None,
+            key: self.key_id(),
+            alarm: beside.alarm,
+        };
+        let recorded = self.directory().record(self.here(), record).await?;
+        under_way.rotation = after;
+        Ok(recorded)
+    }
+
+    pub(in crate::operations) fn rotation_entry(
+        &self,
+        under_way: &UnderWay<'_>,
+        ending: Ending,
+        fingerprint: Option<Fingerprint>,
+        note: Option<String>,
+    ) -> Entry {
+        Entry {
+            previous_fingerprint: Some(under_way.rotation.previous),
+            fingerprint,
+            reason: under_way.reason.clone(),
+            note,
+            ..self.entry(Operation::Rotate, under_way.id, ending)
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Settling rotations whose outcome is open, by what a get returned (docs/design/rotation.md, rule 2: only a get
+//! decides). It says what to write; the get itself and the writing are `learning`'s.
+
+use std::time::Duration;
+
+use crate::{
+    directory::{DirectoryError, JournalRow, Mutation, Record, RotationId, RotationStep, Standing},
+    domain::{
+        group::UserGroupId,
+        history::{Ending, Entry, Operation},
+        known::KnownGroup,
+        rotation::{Event, Rotation, State},
+        token::Fingerprint,
+    },
+    operations::{Operations, handoff::hand_off_after},
+    platform::clock::Moment,
+};
+
+/// What was open before a get left, and when it left: a get says nothing about what came later.
+pub(in crate::operations) struct Asked {
+    pub open: Vec<JournalRow>,
+    /// Creates and updates.
+    pub mutations: Vec<Mutation>,
+    /// How many outcomes of the group were written down by then.
+    pub recorded: i64,
+    /// Another one was written down since.
+    pub overtaken: bool,
+    pub at: Moment,
+}
+
+/// What a get found.
+pub(in crate::operations) enum Evidence {
+    /// The group, with this token.
+    Token(Fingerprint),
+    /// The get created the group, or another environment answered; in words.
+    Contradiction(String),
+    /// No get was sent: it is only known which processes are gone.
+    Nothing,
+}
+
+/// The steps that follow from a get, to be written with what it taught.
+#[derive(Default)]
+pub(in crate::operations) struct Settled {
+    pub steps: Vec<Record>,
+    /// How rotations ended by these steps.
+    pub endings: Vec<Ending>,
+}
+
+impl Operations {
+    pub(in crate::operations) fn moment(&self) -> Moment {
+        self.0.clock.moment()
+    }
+
+    /// To be called when the sending is durable and the request has not left: the horizon begins.
+    pub(in crate::operations) fn note_sending(&self, id: RotationId) {
+        if let Some(at) = self.moment().monotonic {
+            self.0.sendings.note(id, at);
+        }
+    }
+
+    /// Time since a rotation was sent, or intended where it was not.
+    pub(in crate::operations) fn since_sent(&self, row: &JournalRow, now: &Moment) -> Duration {
+        self.0.sendings.since(row, now)
+    }
+
+    /// What is known, and what is open; to be called before the get leaves.
+    pub(in crate::operations) async fn ask(
+        &self,
+        id: &UserGroupId,
+    ) -> Result<(Option<KnownGroup>, Asked), DirectoryError> {
+        let at = self.moment();
+        let Standing {
+            group,
+            open,
+            mutations,
+            recorded,
+        } = self.directory().standing(self.place().await?, id).await?;
+        let asked = Asked {
+            open,
+            mutations,
+            recorded,
+            overtaken: false,
+            at,
+        };
+        Ok((group, asked))
+    }
+
+    /// Tells every rotation that was open when the get left what it found.
+    pub(in crate::operations) fn settle(&self, asked: &Asked, evidence: &Evidence) -> Settled {
+        let mut settled = Settled::default();
+        for row in &asked.open {
+            self.settle_one(row, &asked.at, evidence, &mut settled);
+        }
+        settled
+    }
+
+    fn settle_one(
+        &self,
+        row: &JournalRow,
+        asked_at: &Moment,
+        evidence: &Evidence,
+        settled: &mut Settled,
+    ) {
+        let since_sent = self.since_sent(row, asked_at);
+        let mut rotation = row.rotation;
+        // Younger ones are under way in some process, and its own business.
+        let left_behind = since_sent >= self.horizon();
+        if matches!(rotation.state, State::Intended | State::Sent) && left_behind {
+            rotation = self.step(row, rotation, Event::FoundAtStart, evidence, settled);
+        }
+        let event = match evidence {
+            Evidence::Token(fingerprint) => Event::Read {
+                fingerprint: *fingerprint,
+                since_sent,
+            },
+            Evidence::Contradiction(_) => Event::ReadContradicts,
+            Evidence::Nothing => return,
+        };
+        if matches!(rotation.state, State::Rotated | State::Unknown) {
+            self.step(row, rotation, event, evidence, settled);
+        }
+    }
+
+    fn step(
+        &self,
+        row: &JournalRow,
+        before: Rotation,
+        event: Event,
+        evidence: &Evidence,
+        settled: &mut Settled,
+    ) -> Rotation {
+        let after = before.step(event, self.horizon()).unwrap_or(before);
+        if after == before {
+            return after;
+        }
+        let ending = ending(after.state);
+        let note = note(row, after, evidence);
+        let entry = ending.map(|ending| Entry {
+            previous_fingerprint: Some(after.previous),
+            fingerprint: after.fingerprint,
+            reason: row.reason.clone(),
+            note: Some(note.clone()),
+            ..self.entry(Operation::Rotate, &row.user_group_id, ending)
+        });
+        settled.endings.extend(ending);
+        settled.steps.push(Record {
+            entry,
+            handoff: hand_off_after(row.id, self.hands_off(row), before.state, after.state),
+            rotation: Some(RotationStep {
+                id: row.id,
+                from: before.state,
+                event,
+                after,
+                at: self.now(),
+                note: ending.is_some().then_some(note),
+            }),
+            ..Record::default()
+        });
+        after
+    }
+}
+
+fn note(row: &JournalRow, after: Rotation, evidence: &Evidence) -> String {
+    match (after.state, evidence) {
+        (State::Confirmed, _) => "read back: the service holds the new token".to_owned(),
+        (State::Conflict, Evidence::Contradiction(what)) => what.clone(),
+        (State::Conflict, Evidence::Token(_)) => {
+            "the service answered with a new token, but still holds the old one".to_owned()
+        }
+        (State::NotApplied, _) if row.rotation.state == State::Intended => {
+            format!("begun by {} and never sent", row.by)
+        }
+        _ => format!("begun by {}, settled by reading the group", row.by),
+    }
+}
+
+/// The ending of a state in which nothing is left to be found out; `None` while it is open.
+pub(in crate::operations) fn ending(state: State) -> Option<Ending> {
+    match state {
+        State::Confirmed => Some(Ending::Confirmed),
+        State::Recovered => Some(Ending::Recovered),
+        State::NotApplied => Some(Ending::NotApplied),
+        State::Superseded => Some(Ending::Superseded),
+        State::Conflict => Some(Ending::Conflict),
+        State::Abandoned => Some(Ending::Abandoned),
+        State::Intended | State::Sent | State::Rotated | State::Unknown => None,
+    }
+}

@@ -1,0 +1,92 @@
+//! How long ago a rotation was sent, for the settle horizon (docs/design/rotation.md, H): by the monotonic clock where
+//! this process sent it, by the time since the machine started where another one did, else by the wall clock. It
+//! decides nothing.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use crate::{
+    directory::{JournalRow, RotationId},
+    platform::clock::Moment,
+};
+
+/// When this process sent which rotation.
+#[derive(Debug, Default)]
+pub(in crate::operations) struct Sendings(Mutex<HashMap<RotationId, Instant>>);
+
+impl Sendings {
+    pub(in crate::operations) fn note(&self, id: RotationId, at: Instant) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert(id, at);
+    }
+
+    /// Time from the sending (from the intent where nothing was sent) to a moment; zero when a clock went back.
+    pub(in crate::operations) fn since(&self, row: &JournalRow, now: &Moment) -> Duration {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (Some(sent), Some(now)) = (known.get(&row.id), now.monotonic) {
+            return now.saturating_duration_since(*sent);
+        }
+        let wall = row.sent_at.unwrap_or(row.started_at);
+        now.since_recorded(row.boot_clock.as_ref(), wall)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::{
+        directory::PlaceId,
+        domain::{group::UserGroupId, handoff::HandOff, rotation::Rotation, token::Fingerprint},
+        platform::boot_time::BootTime,
+    };
+
+    fn row(number: i64) -> JournalRow {
+        JournalRow {
+            id: RotationId(number),
+            place: PlaceId(1),
+            profile: "eu".into(),
+            hands_off: false,
+            user_group_id: UserGroupId::parse("acme").expect("a valid id"),
+            rotation: Rotation::intended(Fingerprint::from_bytes([1; 32])),
+            by: "ana".into(),
+            reason: None,
+            started_at: Timestamp::UNIX_EPOCH,
+            sent_at: None,
+            note: None,
+            handoff: HandOff::default(),
+            boot_clock: None,
+        }
+    }
+
+    #[test]
+    fn a_wall_clock_that_jumps_ends_no_horizon_of_this_process() {
+        let sendings = Sendings::default();
+        let sent = Instant::now();
+        sendings.note(RotationId(1), sent);
+        let second = Duration::from_secs(1);
+        let now = Moment {
+            wall: Timestamp::UNIX_EPOCH + Duration::from_hours(10),
+            monotonic: Some(sent + second),
+            boot: BootTime::now(),
+        };
+        assert_eq!(sendings.since(&row(1), &now), second);
+        let others = sendings.since(&row(2), &now);
+        assert_eq!(others, Duration::from_hours(10), "nothing but the wall");
+        if now.boot.is_some() {
+            let mut others = row(2);
+            others.boot_clock.clone_from(&now.boot);
+            let since = sendings.since(&others, &now);
+            assert_eq!(since, Duration::ZERO, "sent by another process");
+        }
+        let back = Moment {
+            wall: Timestamp::UNIX_EPOCH - second,
+            ..now
+        };
+        assert_eq!(sendings.since(&row(2), &back), Duration::ZERO);
+    }
+}

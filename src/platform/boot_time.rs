@@ -1,0 +1,78 @@
+//! A clock that nobody moves and that all processes of a machine share: the time since it was started, and which start
+//! that was. The wall clock is what people read; this one decides (docs/design/rotation.md, H).
+
+use std::{fmt, sync::OnceLock, time::Duration};
+
+use super::test_clock::ahead;
+
+/// A moment since the start of the machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BootTime {
+    boot: String,
+    since: Duration,
+}
+
+impl BootTime {
+    /// `None` where the system does not tell which start it is.
+    pub fn now() -> Option<Self> {
+        static BOOT: OnceLock<Option<String>> = OnceLock::new();
+        let boot = BOOT.get_or_init(|| {
+            let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+            Some(boot.trim().to_owned()).filter(|boot| !boot.is_empty())
+        });
+        Some(Self {
+            boot: boot.clone()?,
+            since: since_boot()? + ahead(),
+        })
+    }
+
+    /// Time from an earlier moment to this one; `None` across a restart of the machine.
+    pub fn since(&self, earlier: &Self) -> Option<Duration> {
+        (self.boot == earlier.boot).then(|| self.since.saturating_sub(earlier.since))
+    }
+
+    /// As [`fmt::Display`] writes it.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (boot, since) = text.split_once(':')?;
+        Some(Self {
+            boot: boot.to_owned(),
+            since: Duration::from_micros(since.parse().ok()?),
+        })
+    }
+}
+
+/// Goes on while the machine sleeps.
+#[cfg(target_os = "linux")]
+fn since_boot() -> Option<Duration> {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    Duration::try_from(now).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn since_boot() -> Option<Duration> {
+    None
+}
+
+impl fmt::Display for BootTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.boot, self.since.as_micros())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_read_as_it_was_written_and_counts_within_one_boot_only() {
+        let earlier = BootTime::parse("one:1500000").expect("read");
+        assert_eq!(earlier.to_string(), "one:1500000");
+        let later = BootTime::parse("one:2500000").expect("read");
+        assert_eq!(later.since(&earlier), Some(Duration::from_secs(1)));
+        assert_eq!(earlier.since(&later), Some(Duration::ZERO));
+        let other = BootTime::parse("two:9500000").expect("read");
+        assert_eq!(other.since(&earlier), None);
+        assert_eq!(BootTime::parse("one"), None);
+        assert_eq!(BootTime::parse("one:x"), None);
+    }
+}

@@ -1,0 +1,87 @@
+//! Where the time comes from. Nothing else in the console and the commands asks the machine for it.
+
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+
+use super::{boot_time::BootTime, test_clock::ahead};
+
+/// Tests and pictures stand still, or go ahead of the machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum Clock {
+    /// In a build with `failpoints` it can be moved from outside, for a whole process.
+    #[default]
+    System,
+    Fixed(Timestamp),
+    /// As far ahead of the machine as the file says each time.
+    #[cfg(feature = "failpoints")]
+    Ahead(&'static std::path::Path),
+}
+
+impl Clock {
+    pub fn now(self) -> Timestamp {
+        match self {
+            Self::System => Timestamp::now() + ahead(),
+            Self::Fixed(at) => at,
+            #[cfg(feature = "failpoints")]
+            Self::Ahead(file) => Timestamp::now() + super::test_clock::ahead_by(file),
+        }
+    }
+
+    pub(crate) fn moment(self) -> Moment {
+        let wall = self.now();
+        match self {
+            Self::System => Moment {
+                wall,
+                monotonic: Some(Instant::now() + ahead()),
+                boot: BootTime::now(),
+            },
+            Self::Fixed(_) => Moment {
+                wall,
+                monotonic: None,
+                boot: None,
+            },
+            // The directory writes down the boot time of its process, which does not follow one desk's file.
+            #[cfg(feature = "failpoints")]
+            Self::Ahead(file) => Moment {
+                wall,
+                monotonic: Some(Instant::now() + super::test_clock::ahead_by(file)),
+                boot: None,
+            },
+        }
+    }
+}
+
+/// One moment on all clocks; a clock of tests may have only the wall's.
+#[derive(Debug, Clone)]
+pub(crate) struct Moment {
+    pub wall: Timestamp,
+    pub monotonic: Option<Instant>,
+    pub boot: Option<BootTime>,
+}
+
+impl Moment {
+    /// Time from an earlier moment to this one, sleep included where a clock tells of it.
+    pub(crate) fn since(&self, earlier: &Self) -> Duration {
+        let by_boot = self.boot.as_ref().zip(earlier.boot.as_ref());
+        let by_boot = by_boot.and_then(|(now, earlier)| now.since(earlier));
+        let monotonic = self.monotonic.zip(earlier.monotonic);
+        let monotonic = monotonic.map(|(now, earlier)| now.saturating_duration_since(earlier));
+        by_boot
+            .or(monotonic)
+            .unwrap_or_else(|| between(earlier.wall, self.wall))
+    }
+
+    /// Time since something that was written down, perhaps by another process.
+    pub(crate) fn since_recorded(&self, boot: Option<&BootTime>, wall: Timestamp) -> Duration {
+        let by_boot = boot.zip(self.boot.as_ref());
+        by_boot
+            .and_then(|(sent, now)| now.since(sent))
+            .unwrap_or_else(|| between(wall, self.wall))
+    }
+}
+
+/// Time between two moments of the wall clock; zero when the clock went back.
+pub(crate) fn between(earlier: Timestamp, now: Timestamp) -> Duration {
+    Duration::try_from(now.duration_since(earlier)).unwrap_or_default()
+}

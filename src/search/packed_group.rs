@@ -1,0 +1,365 @@
+//! A group out of its texts, and what stands in no text: which fields are known, where each came from, the whole
+//! fingerprint. A group that would not come back exactly is kept as it is.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::arena::{Arena, Entry, JSON, ODD, RECORD, UNIT, pairs};
+use crate::domain::{
+    group::{EnvironmentTag, Mapping, Properties, UserGroupId},
+    known::{Known, KnownGroup, LastRotated, Source},
+    token::Fingerprint,
+};
+
+/// Fields that have an origin, in the order of their bits.
+const FIELDS: usize = 6;
+/// In the bits of what is known: who rotated last.
+const BY: u8 = 1 << FIELDS;
+
+type Origin<'a> = (Source, Timestamp, &'a str);
+
+fn origin<T>(known: Option<&Known<T>>) -> Option<Origin<'_>> {
+    known.map(|known| (known.source, known.at, known.by.as_str()))
+}
+
+impl Arena {
+    pub(super) fn push(&mut self, group: &KnownGroup) {
+        let mut row = self.texts(group);
+        row.rest = keep(self, group);
+        self.rows.push(row);
+    }
+}
+
+impl Entry<'_> {
+    /// All that is known of it, exactly as it was put in.
+    pub fn whole(self) -> KnownGroup {
+        group(self)
+    }
+}
+
+/// Keeps what the texts do not say. Three bytes of bits (what is known, what was returned, where an origin differs from
+/// the one before), the origins, who rotated, the fingerprint.
+fn keep(arena: &mut Arena, group: &KnownGroup) -> u32 {
+    let start = arena.rest.len();
+    if !fits(arena, group) || start >= ODD as usize {
+        arena.odd.push(group.clone());
+        return ODD | (arena.odd.len() - 1) as u32;
+    }
+    let origins: [Option<Origin<'_>>; FIELDS] = [
+        origin(group.name.as_ref()),
+        origin(group.team_id.as_ref()),
+        origin(group.mapping.as_ref()),
+        origin(group.properties.as_ref()),
+        origin(group.environment_tag.as_ref()),
+        origin(group.fingerprint.as_ref()),
+    ];
+    let mut bits = [0_u8; 3];
+    arena.rest.extend(bits);
+    let mut before = None;
+    for (field, origin) in origins.into_iter().enumerate() {
+        let Some((source, at, by)) = origin else {
+            continue;
+        };
+        bits[0] |= 1 << field;
+        if source == Source::Returned {
+            bits[1] |= 1 << field;
+        }
+        if before != Some((at, by)) {
+            bits[2] |= 1 << field;
+            arena.rest.extend(at.as_microsecond().to_le_bytes());
+            person(arena, by);
+        }
+        before = Some((at, by));
+    }
+    if let Some(by) = group
+        .last_rotated
+        .as_ref()
+        .and_then(|last| last.by.as_deref())
+    {
+        bits[0] |= BY;
+        person(arena, by);
+    }
+    if let Some(fingerprint) = &group.fingerprint {
+        arena.rest.extend(fingerprint.value.as_bytes());
+    }
+    arena.rest[start..start + bits.len()].copy_from_slice(&bits);
+    start as u32
+}
+
+fn person(arena: &mut Arena, by: &str) {
+    let number = arena
+        .people
+        .get_index_of(by)
+        .unwrap_or_else(|| arena.people.insert_full(by.to_owned()).0);
+    arena.rest.extend((number as u32).to_le_bytes());
+}
+
+/// Whether texts and bytes say all of it. Most groups do; the others are few.
+fn fits(arena: &Arena, group: &KnownGroup) -> bool {
+    let between = [UNIT, JSON, RECORD].map(|c| c as u8);
+    let is_plain = |text: &str| !text.bytes().any(|byte| between.contains(&byte));
+    let is_kept = |at: Timestamp| {
+        Timestamp::from_microsecond(at.as_microsecond()).is_ok_and(|kept| kept == at)
+    };
+    let times = [
+        group.name.as_ref().map(|known| known.at),
+        group.team_id.as_ref().map(|known| known.at),
+        group.mapping.as_ref().map(|known| known.at),
+        group.properties.as_ref().map(|known| known.at),
+        group.environment_tag.as_ref().map(|known| known.at),
+        group.fingerprint.as_ref().map(|known| known.at),
+        group.last_rotated.as_ref().map(|last| last.at),
+        group.created_at,
+        group.last_seen,
+    ];
+    let mut rows = group.mapping.iter().flat_map(|known| &known.value);
+    let mut properties = group.properties.iter().flat_map(|known| &known.value);
+    let tag = group.environment_tag.as_ref().map(|known| &known.value);
+    // Where there is so much text, a part may have been left out.
+    arena.has_room(1 << 27)
+        && times.into_iter().flatten().all(is_kept)
+        && tag.is_none_or(|tag| EnvironmentTag::parse(tag.as_str()) == *tag)
+        && rows.all(|(schema, source)| is_plain(schema) && is_plain(source))
+        && properties.all(|(key, value)| {
+            is_plain(key)
+                && match value {
+                    Value::String(text) => is_plain(text),
+                    Value::Null | Value::Bool(_) => true,
+                    other => serde_json::from_str::<Value>(&other.to_string())
+                        .is_ok_and(|read| read == *other),
+                }
+        })
+}
+
+/// Reads the bytes in the order in which they were written.
+struct Rest<'a> {
+    bytes: &'a [u8],
+    arena: &'a Arena,
+}
+
+impl<'a> Rest<'a> {
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let (first, others) = self.bytes.split_first_chunk().expect("it was written");
+        self.bytes = others;
+        *first
+    }
+
+    fn person(&mut self) -> &'a str {
+        let number = u32::from_le_bytes(self.take()) as usize;
+        self.arena.people.get_index(number).expect("it was written")
+    }
+}
+
+/// All that is known of a group.
+fn group(entry: Entry<'_>) -> KnownGroup {
+    let (arena, row) = (entry.arena, entry.row);
+    if let Some(odd) = entry.odd() {
+        return odd.clone();
+    }
+    let mut rest = Rest {
+        bytes: &arena.rest[row.rest as usize..],
+        arena,
+    };
+    let [is_known, is_returned, differs] = rest.take();
+    let mut before = (Timestamp::UNIX_EPOCH, "");
+    let origins: [Option<Origin<'_>>; FIELDS] = std::array::from_fn(|field| {
+        let bit = 1 << field;
+        if is_known & bit == 0 {
+            return None;
+        }
+        if differs & bit != 0 {
+            let micros = i64::from_le_bytes(rest.take());
+            let at = Timestamp::from_microsecond(micros).expect("it was written");
+            before = (at, rest.person());
+        }
+        let source = if is_returned & bit == 0 {
+            Source::Sent
+        } else {
+            Source::Returned
+        };
+        Some((source, before.0, before.1))
+    });
+    let by = (is_known & BY != 0).then(|| rest.person().to_owned());
+    let [name, team, mapping, properties, tag, fingerprint] = origins;
+    let id = UserGroupId::parse(entry.id()).expect("it was one before");
+    KnownGroup {
+        name: known(name, || entry.part(row.start, row.name).to_owned()),
+        team_id: known(team, || {
+            let team = entry.part(row.fingerprint, row.team);
+            team.parse().expect("it was written")
+        }),
+        mapping: known(mapping, || {
+            let rows = entry.mapping();
+            rows.map(|(schema, source)| (schema.to_owned(), source.to_owned()))
+                .collect::<Mapping>()
+        }),
+        properties: known(properties, || {
+            pairs(entry.part(row.mapping, row.properties))
+                .map(|(key, between, value)| (key.to_owned(), json(between, value)))
+                .collect::<Properties>()
+        }),
+        environment_tag: known(tag, || EnvironmentTag::parse(entry.part(row.id, row.tag))),
+        fingerprint: known(fingerprint, || Fingerprint::from_bytes(rest.take())),
+        last_rotated: entry.rotated().map(|at| LastRotated { at, by }),
+        created_at: entry.created(),
+        last_seen: entry.seen(),
+        ..KnownGroup::new(id)
+    }
+}
+
+fn known<T>(origin: Option<Origin<'_>>, value: impl FnOnce() -> T) -> Option<Known<T>> {
+    let (source, at, by) = origin?;
+    Some(Known {
+        value: value(),
+        source,
+        at,
+        by: by.to_owned(),
+    })
+}
+
+fn json(between: char, text: &str) -> Value {
+    if between == UNIT {
+        Value::String(text.to_owned())
+    } else {
+        serde_json::from_str(text).expect("it was read back before")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::search::Index;
+
+    fn text() -> impl Strategy<Value = String> {
+        // The three that stand between texts are among them, rarely.
+        prop_oneof![
+            9 => "[a-c\u{e9} \n\"\\\\]{0,5}",
+            1 => "[a\u{1d}\u{1e}\u{1f}]{1,3}",
+        ]
+    }
+
+    fn from<T: Clone + std::fmt::Debug>(
+        value: impl Strategy<Value = T>,
+    ) -> impl Strategy<Value = Option<Known<T>>> {
+        let source = prop_oneof![Just(Source::Sent), Just(Source::Returned)];
+        let known = (value, source, time(), "ana|bo").prop_map(|(value, source, at, by)| Known {
+            value,
+            source,
+            at,
+            by,
+        });
+        prop::option::of(known)
+    }
+
+    /// Whole microseconds as the directory keeps them, and rarely something finer.
+    fn time() -> impl Strategy<Value = Timestamp> {
+        prop_oneof![
+            9 => (0..3_i64).prop_map(|n| Timestamp::constant(n * 1_000, 5_000)),
+            1 => Just(Timestamp::constant(7, 1)),
+        ]
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let number = prop_oneof![
+            Just("12"),
+            Just("-0.10"),
+            Just("123456789012345678901234567890"),
+            Just("1e400"),
+        ];
+        prop_oneof![
+            text().prop_map(Value::String),
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::Bool),
+            number.prop_map(|text| serde_json::from_str(text).expect("a number")),
+            (text(), text()).prop_map(|(key, text)| json!({ key: [text, 1, {}] })),
+        ]
+    }
+
+    prop_compose! {
+        fn some_group()(
+            id in "[a-z\u{1f}]{1,6}",
+            name in from(text()),
+            team_id in from(any::<i64>()),
+            mapping in from(prop::collection::vec((text(), text()), 0..4)),
+            properties in from(prop::collection::vec((text(), value()), 0..4)),
+            tag in from(prop_oneof![
+                Just(EnvironmentTag::Customer),
+                text().prop_map(EnvironmentTag::Other),
+                Just(EnvironmentTag::Other("Testing".into())),
+            ]),
+            fingerprint in from(any::<[u8; 32]>()),
+            last_rotated in prop::option::of((time(), prop::option::of("ana|cy"))),
+            created_at in prop::option::of(time()),
+            last_seen in prop::option::of(time()),
+        ) -> KnownGroup {
+            fn then<A, B>(known: Option<Known<A>>, make: impl FnOnce(A) -> B) -> Option<Known<B>> {
+                known.map(|Known { value, source, at, by }| {
+                    Known { value: make(value), source, at, by }
+                })
+            }
+            KnownGroup {
+                id: UserGroupId::parse(id).expect("a valid id"),
+                name,
+                team_id,
+                mapping: then(mapping, |rows| rows.into_iter().collect()),
+                properties: then(properties, |rows| rows.into_iter().collect()),
+                environment_tag: tag,
+                fingerprint: then(fingerprint, Fingerprint::from_bytes),
+                last_rotated: last_rotated.map(|(at, by)| LastRotated { at, by }),
+                created_at,
+                last_seen,
+            }
+        }
+    }
+
+    /// Equality of maps says nothing about the order of their keys.
+    fn orders(group: &KnownGroup) -> (Vec<&String>, Vec<&String>) {
+        let mapping = group.mapping.iter().flat_map(|known| known.value.keys());
+        let properties = group.properties.iter().flat_map(|known| known.value.keys());
+        (mapping.collect(), properties.collect())
+    }
+
+    proptest! {
+        #[test]
+        fn a_group_comes_back_exactly(
+            groups in prop::collection::vec(some_group(), 1..6),
+            newer in prop::collection::vec(some_group(), 0..3),
+        ) {
+            let mut sorted = groups;
+            sorted.sort_by(|a, b| a.id.cmp(&b.id));
+            sorted.dedup_by(|a, b| a.id == b.id);
+            let mut index = Index::of(&sorted);
+            for group in &newer {
+                index.put(group);
+                sorted.retain(|old| old.id != group.id);
+                sorted.push(group.clone());
+            }
+            for group in &sorted {
+                let back = index.group(&group.id).expect("it is there");
+                prop_assert_eq!(orders(&back), orders(group));
+                prop_assert_eq!(&back, group);
+            }
+        }
+    }
+
+    #[test]
+    fn a_usual_group_is_kept_in_the_buffers() {
+        let known = |at| Known {
+            value: "Acme".to_owned(),
+            source: Source::Returned,
+            at,
+            by: "ana".into(),
+        };
+        let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid id"));
+        group.name = Some(known(Timestamp::UNIX_EPOCH));
+        let mut arena = Arena::default();
+        arena.push(&group);
+        assert!(arena.odd.is_empty());
+        group.name = Some(known(Timestamp::constant(0, 1)));
+        arena.push(&group);
+        assert_eq!(arena.odd.len(), 1, "finer than a microsecond");
+    }
+}

@@ -1,0 +1,210 @@
+//! The known ids nearest to a typed one, so that a mistyped id is noticed before it creates a group (hazard 1).
+
+use nucleo_matcher::{
+    Config, Matcher, Utf32Str,
+    pattern::{Atom, AtomKind, CaseMatching, Normalization},
+};
+
+use crate::domain::text::Looks;
+
+/// At most `limit` known ids that a person may have meant, the most likely first. The id itself is not among them.
+pub fn near<'a, T: AsRef<str> + Ord + ?Sized>(
+    typed: &str,
+    known: impl IntoIterator<Item = &'a T>,
+    limit: usize,
+) -> Vec<&'a T> {
+    let Some(mut wanted) = Wanted::of(typed.trim()) else {
+        return Vec::new();
+    };
+    let mut found: Vec<(usize, &T)> = known
+        .into_iter()
+        .filter(|id| (*id).as_ref() != typed)
+        .filter_map(|id| Some((wanted.distance(id.as_ref())?, id)))
+        .collect();
+    found.sort();
+    found.truncate(limit);
+    found.into_iter().map(|(_, id)| id).collect()
+}
+
+/// An id as it is typed, which differs from how it looks in length: an "m" looks like "rn", one mistake counts twice.
+fn fill_keys(keys: &mut String, text: &str) {
+    keys.clear();
+    if text.is_ascii() {
+        keys.push_str(text);
+        keys.make_ascii_lowercase();
+    } else {
+        keys.push_str(&text.to_lowercase());
+    }
+}
+
+/// How many there are of each letter, modulo a few buckets: a bound below the number of mistakes that costs little.
+type Letters = [u8; 32];
+
+fn letters(text: &str) -> Letters {
+    let mut letters = Letters::default();
+    for c in text.chars() {
+        let bucket = &mut letters[c as usize % 32];
+        *bucket = bucket.saturating_add(1);
+    }
+    letters
+}
+
+/// Every mistake adds, takes or replaces one letter at the most.
+fn least_mistakes(one: &Letters, other: &Letters) -> usize {
+    let missing = |a: &Letters, b: &Letters| -> usize {
+        let each = a.iter().zip(b);
+        each.map(|(a, b)| usize::from(a.saturating_sub(*b))).sum()
+    };
+    missing(one, other).max(missing(other, one))
+}
+
+/// From here on only the letters are there, in their order: "glxrt" for "globex-retail".
+const SCATTERED: usize = 100;
+/// One or two letters are in everything.
+const LEAST: usize = 3;
+
+struct Wanted {
+    look: String,
+    keys: String,
+    letters: (Letters, Letters),
+    lengths: (usize, usize),
+    looks: Looks,
+    /// What a candidate is typed as.
+    typed: String,
+    scattered: Atom,
+    matcher: Matcher,
+    buffer: Vec<char>,
+}
+
+impl Wanted {
+    /// `None` where nothing visible is typed.
+    fn of(typed: &str) -> Option<Self> {
+        let mut looks = Looks::default();
+        let look = looks.of(typed).to_owned();
+        let mut keys = String::new();
+        fill_keys(&mut keys, typed);
+        (!look.is_empty()).then(|| Self {
+            letters: (letters(&look), letters(&keys)),
+            lengths: (look.chars().count(), keys.chars().count()),
+            looks,
+            typed: String::new(),
+            scattered: Atom::new(
+                &keys,
+                CaseMatching::Ignore,
+                Normalization::Smart,
+                AtomKind::Fuzzy,
+                false,
+            ),
+            matcher: Matcher::new(Config::DEFAULT),
+            buffer: Vec::new(),
+            look,
+            keys,
+        })
+    }
+
+    /// 0 looks the same; 1 contains or begins alike; from 2 the number of typing mistakes; then those that have the
+    /// letters in their order; `None` is too far away.
+    fn distance(&mut self, candidate: &str) -> Option<usize> {
+        let look = self.looks.of(candidate);
+        if look == self.look {
+            return Some(0);
+        }
+        let length = look.chars().count();
+        let contains = self.lengths.0 >= LEAST && look.contains(&self.look)
+            || length >= LEAST && self.look.contains(look);
+        if contains {
+            return Some(1);
+        }
+        fill_keys(&mut self.typed, candidate);
+        let allowed = (self.lengths.1 / 4).clamp(1, 4);
+        let looks = mistakes(&self.look, &self.letters.0, look, allowed);
+        let typed = mistakes(&self.keys, &self.letters.1, &self.typed, allowed);
+        if let Some(fewest) = looks.into_iter().chain(typed).min() {
+            return Some(fewest + 1);
+        }
+        if self.lengths.1 < LEAST {
+            return None;
+        }
+        let text = Utf32Str::new(&self.typed, &mut self.buffer);
+        let score = self.scattered.score(text, &mut self.matcher)?;
+        Some(SCATTERED + usize::from(u16::MAX - score))
+    }
+}
+
+fn mistakes(one: &str, letters_of_one: &Letters, other: &str, allowed: usize) -> Option<usize> {
+    // Lengths and letters that differ already are that many mistakes.
+    if least_mistakes(letters_of_one, &letters(other)) > allowed {
+        return None;
+    }
+    let mistakes = strsim::damerau_levenshtein(one, other);
+    (mistakes <= allowed).then_some(mistakes)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::domain::group::UserGroupId;
+
+    #[test]
+    fn scattered_letters_come_last() {
+        let known = ["globex-retail", "glxrt-eu", "initech"];
+        assert_eq!(near("glxrt", known, 9), ["glxrt-eu", "globex-retail"]);
+        assert!(near("gl", known, 9).is_empty(), "two letters say nothing");
+    }
+
+    proptest! {
+        #[test]
+        fn letters_never_count_more_mistakes_than_there_are(one in "[a-eA-E\u{430}]{0,9}", other in "[a-eA-E\u{430}]{0,9}") {
+            let least = least_mistakes(&letters(&one), &letters(&other));
+            prop_assert!(least <= strsim::damerau_levenshtein(&one, &other));
+        }
+    }
+
+    #[test]
+    fn the_likeliest_come_first() {
+        let known: Vec<_> = [
+            "acme-eu",
+            "acme-us",
+            "\u{0430}cme-ue",
+            "globex",
+            "acme-eu-old",
+        ]
+        .into_iter()
+        .map(|id| UserGroupId::parse(id).expect("a valid id"))
+        .collect();
+        let found = |typed| -> Vec<_> {
+            near(typed, &known, 3)
+                .into_iter()
+                .map(UserGroupId::as_str)
+                .collect()
+        };
+        assert_eq!(
+            found("acme-ue"),
+            ["\u{0430}cme-ue", "acme-eu", "acme-us"],
+            "what looks the same, then one mistake each"
+        );
+        assert_eq!(found("acme-eu"), ["acme-eu-old", "\u{0430}cme-ue"]);
+        assert_eq!(found("globx"), ["globex"]);
+        assert_eq!(found("ace-us"), ["acme-us"], "a letter that looks like two");
+        assert!(found("zz").is_empty());
+        assert!(found("").is_empty());
+    }
+
+    #[test]
+    fn what_contains_it_comes_before_a_mistake_and_two_letters_contain_nothing() {
+        let known = ["acme-eo", "my-acme-eu"];
+        assert_eq!(near("acme-eu", known, 9), ["my-acme-eu", "acme-eo"]);
+        assert_eq!(near("acme-eu-old", ["eu", "acme-eu"], 9), ["acme-eu"]);
+        assert!(near("eu", ["acme-eu"], 9).is_empty());
+        assert_eq!(near("glr", ["globex-retail"], 9), ["globex-retail"]);
+    }
+
+    #[test]
+    fn of_scattered_letters_those_that_stand_together_come_first() {
+        let known = ["g-l-o-b-r-e-t-a-i-l", "globex-retail"];
+        let found = near("globretail", known, 9);
+        assert_eq!(found, ["globex-retail", "g-l-o-b-r-e-t-a-i-l"]);
+    }
+}

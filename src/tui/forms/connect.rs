@@ -1,0 +1,294 @@
+//! The form of a new profile: what is asked for, which field has the keys, and what is wrong with what was typed.
+
+use std::path::PathBuf;
+
+use crossterm::event::{KeyCode, KeyEvent};
+
+use crate::{
+    config::{
+        address::DEFAULT_PATH,
+        new_profile::{Field, NewProfile},
+        profile::KeySource,
+    },
+    domain::{group::EnvironmentTag, token::Token},
+    tui::widgets::text_field::TextField,
+};
+
+/// Cells of the longest label.
+const LABELS: u16 = 14;
+
+/// One line of the form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Row {
+    Name,
+    BaseUrl,
+    Path,
+    Environment,
+    Source,
+    /// The variable, the file, the command, or the name in the keyring.
+    Place,
+    /// A key for the keyring, masked.
+    Key,
+    /// Authorities beside those of the system; may stay empty.
+    CaFile,
+}
+
+/// Where the key comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    Variable,
+    File,
+    Command,
+    Keyring,
+}
+
+impl Source {
+    pub(crate) const ALL: [Self; 4] = [Self::Variable, Self::File, Self::Command, Self::Keyring];
+
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Variable => "variable",
+            Self::File => "file",
+            Self::Command => "command",
+            Self::Keyring => "kernel keyring",
+        }
+    }
+}
+
+/// The choices of the environment, and the tag each expects.
+pub(crate) const ENVIRONMENTS: [&str; 3] = ["Customer", "Testing", "not said"];
+
+#[derive(Debug, Clone)]
+pub struct Form {
+    pub(crate) name: TextField,
+    pub(crate) base_url: TextField,
+    pub(crate) path: TextField,
+    /// Into [`ENVIRONMENTS`].
+    pub(crate) environment: usize,
+    pub(crate) source: Source,
+    /// One for each source, so that nothing typed is lost by looking at another.
+    pub(crate) places: [TextField; 4],
+    pub(crate) key: TextField,
+    pub(crate) ca_file: TextField,
+    pub(crate) row: Row,
+}
+
+impl Default for Form {
+    fn default() -> Self {
+        let field = |label: &str, text: &str, hint: &str| {
+            TextField::new(label, text)
+                .with_label_width(LABELS)
+                .with_hint(hint)
+        };
+        Self {
+            name: field(
+                "profile name",
+                "",
+                "a short name of your own, for example eu-live",
+            ),
+            base_url: field("base URL", "", "for example https://api.example.com"),
+            path: field(
+                "path",
+                DEFAULT_PATH,
+                "usually as it is; some services want a slash at its end",
+            ),
+            environment: ENVIRONMENTS.len() - 1,
+            source: Source::Variable,
+            places: [
+                field(
+                    "variable",
+                    "",
+                    "the name of an environment variable that holds the key, not the key",
+                ),
+                field(
+                    "file",
+                    "",
+                    "a file only you can read (chmod 600); the key is its first line",
+                ),
+                field(
+                    "command",
+                    "",
+                    "its first line is the key; no shell: pass show eu-live",
+                ),
+                field(
+                    "entry name",
+                    "",
+                    "a name for the entry; empty: the name of the profile",
+                ),
+            ],
+            key: TextField::secret("API key")
+                .with_label_width(LABELS)
+                .with_hint("paste it; empty: the keyring has it already"),
+            ca_file: field(
+                "CA file",
+                "",
+                "PEM: authorities to trust beside the system's; usually empty",
+            ),
+            row: Row::Name,
+        }
+    }
+}
+
+impl Form {
+    pub(crate) fn rows(&self) -> Vec<Row> {
+        let mut rows = vec![
+            Row::Name,
+            Row::BaseUrl,
+            Row::Path,
+            Row::Environment,
+            Row::Source,
+            Row::Place,
+        ];
+        if self.source == Source::Keyring {
+            rows.push(Row::Key);
+        }
+        rows.push(Row::CaFile);
+        rows
+    }
+
+    pub(crate) fn is_on_text(&self) -> bool {
+        !matches!(self.row, Row::Environment | Row::Source)
+    }
+
+    /// To the next row, or to the one before; round.
+    pub(crate) fn go(&mut self, forward: bool) {
+        let rows = self.rows();
+        let here = rows.iter().position(|row| *row == self.row).unwrap_or(0);
+        let step = if forward { 1 } else { rows.len() - 1 };
+        self.row = rows[(here + step) % rows.len()];
+    }
+
+    pub(crate) fn field(&self, row: Row) -> Option<&TextField> {
+        match row {
+            Row::Name => Some(&self.name),
+            Row::BaseUrl => Some(&self.base_url),
+            Row::Path => Some(&self.path),
+            Row::Place => Some(&self.places[self.source as usize]),
+            Row::Key => Some(&self.key),
+            Row::CaFile => Some(&self.ca_file),
+            Row::Environment | Row::Source => None,
+        }
+    }
+
+    fn field_mut(&mut self, row: Row) -> Option<&mut TextField> {
+        match row {
+            Row::Name => Some(&mut self.name),
+            Row::BaseUrl => Some(&mut self.base_url),
+            Row::Path => Some(&mut self.path),
+            Row::Place => Some(&mut self.places[self.source as usize]),
+            Row::Key => Some(&mut self.key),
+            Row::CaFile => Some(&mut self.ca_file),
+            Row::Environment | Row::Source => None,
+        }
+    }
+
+    pub(crate) fn input(&mut self, key: KeyEvent) {
+        if let Some(field) = self.field_mut(self.row) {
+            field.key(key);
+            field.error = None;
+            return;
+        }
+        let back = key.code == KeyCode::Left;
+        let turned = |at: usize, count: usize| (at + if back { count - 1 } else { 1 }) % count;
+        match self.row {
+            Row::Environment => self.environment = turned(self.environment, ENVIRONMENTS.len()),
+            _ => self.source = Source::ALL[turned(self.source as usize, Source::ALL.len())],
+        }
+    }
+
+    /// Whether there is a field for it.
+    pub(crate) fn paste(&mut self, text: &str) -> bool {
+        let Some(field) = self.field_mut(self.row) else {
+            return false;
+        };
+        field.paste(text.trim());
+        field.error = None;
+        true
+    }
+
+    /// What was typed as a profile; `None` where something is missing, and the field says so.
+    pub(crate) fn wanted(&mut self) -> Option<NewProfile> {
+        for row in [Row::Name, Row::BaseUrl, Row::Place] {
+            let optional = row == Row::Place && self.source == Source::Keyring;
+            if let Some(field) = self.field_mut(row)
+                && field.text().trim().is_empty()
+                && !optional
+            {
+                field.error = Some(match row {
+                    Row::Name => "give it a name".into(),
+                    Row::BaseUrl => "say where the service is".into(),
+                    _ => "say where the key is".into(),
+                });
+                self.row = row;
+                return None;
+            }
+        }
+        let trimmed = |field: &TextField| field.text().trim().to_owned();
+        let name = trimmed(&self.name);
+        let place = trimmed(&self.places[self.source as usize]);
+        let path = trimmed(&self.path);
+        let ca_file = trimmed(&self.ca_file);
+        Some(NewProfile {
+            base_url: trimmed(&self.base_url),
+            path: (!path.is_empty()).then_some(path),
+            environment: match ENVIRONMENTS[self.environment] {
+                "Customer" => Some(EnvironmentTag::Customer),
+                "Testing" => Some(EnvironmentTag::Testing),
+                _ => None,
+            },
+            api_key: match self.source {
+                Source::Variable => KeySource::Env(place),
+                Source::File => KeySource::File(PathBuf::from(place)),
+                Source::Command => {
+                    KeySource::Command(place.split_whitespace().map(str::to_owned).collect())
+                }
+                Source::Keyring if place.is_empty() => KeySource::Keyring(name.clone()),
+                Source::Keyring => KeySource::Keyring(place),
+            },
+            ca_file: (!ca_file.is_empty()).then(|| PathBuf::from(ca_file)),
+            name,
+        })
+    }
+
+    /// The pasted key, where the keyring is to have one.
+    pub(crate) fn key(&self) -> Option<Token> {
+        let key = self.key.text().trim();
+        (self.source == Source::Keyring && !key.is_empty()).then(|| Token::new(key.to_owned()))
+    }
+
+    /// What was typed, without the key; `None` where nothing was.
+    pub(crate) fn without_key(&self) -> Option<Self> {
+        let is_typed = [&self.name, &self.base_url]
+            .iter()
+            .any(|field| !field.is_empty());
+        is_typed.then(|| Self {
+            key: Self::default().key,
+            ..self.clone()
+        })
+    }
+
+    /// Shows each problem at its field and goes to the first; what is about no field comes back.
+    pub(crate) fn take_problems(&mut self, problems: &[(Option<Field>, String)]) -> Vec<String> {
+        let mut rest = Vec::new();
+        let mut first = None;
+        for (field, what) in problems {
+            let row = match field {
+                Some(Field::Name) => Row::Name,
+                Some(Field::BaseUrl) => Row::BaseUrl,
+                Some(Field::Path) => Row::Path,
+                Some(Field::ApiKey) => Row::Place,
+                Some(Field::CaFile) => Row::CaFile,
+                Some(Field::Environment) | None => {
+                    rest.push(what.clone());
+                    continue;
+                }
+            };
+            if let Some(field) = self.field_mut(row) {
+                field.error = Some(what.clone());
+            }
+            first = first.or(Some(row));
+        }
+        self.row = first.unwrap_or(self.row);
+        rest
+    }
+}

@@ -1,0 +1,243 @@
+//! The form of a group as it stands: name, mapping as rows, properties as JSON, and what they ask for. Its pane is
+//! `panes::edit`; left, it is part of a draft.
+
+mod data_source_usage;
+
+use std::sync::OnceLock;
+
+use jiff::Timestamp;
+
+use self::data_source_usage::Elsewhere;
+use crate::{
+    domain::{
+        change::{Change, Wanted},
+        draft::{Draft, Typed, TypedRow},
+        group::{Mapping, UserGroupId},
+        size::fits,
+    },
+    tui::{
+        state::message::Ticket,
+        widgets::{
+            mapping_table::{MappingTable, Row},
+            properties::PropertiesField,
+            text_field::TextField,
+        },
+    },
+};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::tui) enum Section {
+    Name,
+    Mapping,
+    Properties,
+}
+
+impl Section {
+    pub(in crate::tui) fn next(self) -> Self {
+        match self {
+            Self::Name => Self::Mapping,
+            Self::Mapping => Self::Properties,
+            Self::Properties => Self::Name,
+        }
+    }
+
+    pub(in crate::tui) fn previous(self) -> Self {
+        self.next().next()
+    }
+}
+
+/// What an editor has at hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::tui) enum Part {
+    Name,
+    Mapping,
+    Properties,
+    Group,
+}
+
+#[derive(Debug, Clone)]
+pub struct Edit {
+    pub id: UserGroupId,
+    /// What was known when the form was opened.
+    pub base: Wanted,
+    /// The group is not known here: the form ends in a create.
+    pub creating: bool,
+    /// How old that is; a draft says it.
+    pub base_at: Timestamp,
+    pub(in crate::tui) name: TextField,
+    pub(in crate::tui) mapping: MappingTable,
+    pub(in crate::tui) properties: PropertiesField,
+    pub(in crate::tui) section: Section,
+    /// Which other groups use the data source under the cursor.
+    pub(in crate::tui) elsewhere: Elsewhere,
+    /// What would change, worked out for the first drawing after a message: many keys can come before it.
+    pub(in crate::tui) judged: OnceLock<Judged>,
+    /// Texts from an outside editor that cannot be read yet: the mapping, the whole group.
+    pub(in crate::tui) mapping_text: Option<String>,
+    pub(in crate::tui) group_text: Option<String>,
+    /// What an outside editor has at hand, and the text it was given.
+    pub(in crate::tui) outside: Option<(Ticket, Part, String)>,
+    /// The service's copy is being read again.
+    pub(in crate::tui) reading: Option<Ticket>,
+    /// When discarding was asked for once.
+    pub(in crate::tui) discarding: Option<Timestamp>,
+}
+
+/// What would change, or the field that cannot be understood and why.
+pub(in crate::tui) type Judged = Result<Change, (String, &'static str)>;
+
+/// Longest name that a field takes, in characters.
+const LONGEST_NAME: usize = 1_000;
+
+impl Edit {
+    /// The form of what is known, or of nothing.
+    pub(in crate::tui) fn new(
+        id: UserGroupId,
+        base: Wanted,
+        base_at: Timestamp,
+        creating: bool,
+    ) -> Self {
+        let name = base.name.clone().unwrap_or_default();
+        Self {
+            name: TextField::new("name", name).with_longest(LONGEST_NAME),
+            // What is yet to be has an empty mapping, not an unknown one.
+            mapping: if creating {
+                MappingTable::new(Some(&Mapping::new()))
+            } else {
+                MappingTable::new(base.mapping.as_ref())
+            },
+            properties: PropertiesField::new(base.properties.as_ref()),
+            section: Section::Name,
+            elsewhere: Elsewhere::default(),
+            judged: OnceLock::new(),
+            base_at,
+            mapping_text: None,
+            group_text: None,
+            outside: None,
+            reading: None,
+            discarding: None,
+            id,
+            base,
+            creating,
+        }
+    }
+
+    /// The form of a draft that was kept.
+    pub fn of_draft(draft: Draft) -> Self {
+        let Draft {
+            user_group_id,
+            creating,
+            typed,
+            base,
+            base_at,
+            ..
+        } = draft;
+        let rows = typed.mapping.into_iter().map(|row| Row {
+            key: row.key,
+            value: row.value,
+            before: row.before,
+            is_dropped: row.is_dropped,
+        });
+        let empty = Mapping::new();
+        let before = base.mapping.as_ref().or(creating.then_some(&empty));
+        let mut properties = PropertiesField::new(base.properties.as_ref());
+        if properties.text() != typed.properties {
+            properties.set_text(&typed.properties);
+        }
+        Self {
+            id: user_group_id,
+            name: TextField::new("name", typed.name).with_longest(LONGEST_NAME),
+            mapping: MappingTable::left(before, rows.collect()),
+            properties,
+            section: Section::Name,
+            elsewhere: Elsewhere::default(),
+            judged: OnceLock::new(),
+            base,
+            creating,
+            base_at,
+            mapping_text: typed.mapping_text,
+            group_text: typed.group_text,
+            outside: None,
+            reading: None,
+            discarding: None,
+        }
+    }
+
+    pub(in crate::tui) fn draft(&self, now: Timestamp) -> Draft {
+        let rows = self.mapping.rows().into_iter().map(|row| TypedRow {
+            key: row.key,
+            value: row.value,
+            before: row.before,
+            is_dropped: row.is_dropped,
+        });
+        let whole = |at: Timestamp| Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at);
+        Draft {
+            user_group_id: self.id.clone(),
+            creating: self.creating,
+            typed: Typed {
+                name: self.name.text().to_owned(),
+                mapping: rows.collect(),
+                properties: self.properties.text(),
+                mapping_text: self.mapping_text.clone(),
+                group_text: self.group_text.clone(),
+            },
+            base: self.base.clone(),
+            base_at: whole(self.base_at),
+            changed_at: whole(now),
+        }
+    }
+
+    /// What the form asks for, or where it cannot be understood and why. A field of which nothing is known and nothing
+    /// was typed is left out.
+    pub fn wanted(&self) -> Result<Wanted, (String, &'static str)> {
+        let name = self.name.text();
+        let name = (self.base.name.is_some() || !name.is_empty()).then(|| name.to_owned());
+        let mapping = self
+            .mapping
+            .value()
+            .map_err(|problem| (problem.text, "mapping"))?;
+        let mapping = (self.base.mapping.is_some() || !mapping.is_empty()).then_some(mapping);
+        let untouched = self.base.properties.is_none() && self.properties.is_blank();
+        let properties = if untouched {
+            None
+        } else {
+            let value = self.properties.value().map_err(|problem| {
+                let text = format!(
+                    "line {}, column {}: {}",
+                    problem.line, problem.column, problem.text
+                );
+                (text, "properties")
+            })?;
+            Some(value.clone())
+        };
+        Ok(Wanted {
+            name,
+            mapping,
+            properties,
+        })
+    }
+
+    /// The same where it may be sent.
+    pub(in crate::tui) fn sendable(&self) -> Result<Wanted, (String, &'static str)> {
+        let wanted = self.wanted()?;
+        fits(&wanted).map_err(|why| (why.to_string(), why.field()))?;
+        Ok(wanted)
+    }
+
+    /// What would change, as far as the form can be understood.
+    pub(in crate::tui) fn change(&self) -> Option<Change> {
+        Some(Change::between(&self.base, &self.wanted().ok()?))
+    }
+
+    /// The same for drawing.
+    pub(in crate::tui) fn judged(&self) -> &Judged {
+        let judge = || Ok(Change::between(&self.base, &self.sendable()?));
+        self.judged.get_or_init(judge)
+    }
+
+    /// What the form held has been sent and taken.
+    pub fn is_sent(&mut self, wanted: &Wanted) {
+        self.base = wanted.clone();
+        self.creating = false;
+    }
+}

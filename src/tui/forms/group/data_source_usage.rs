@@ -1,0 +1,175 @@
+//! Which other groups use a data source. The groups are looked through once for all rows of the form, when the cursor
+//! comes to a source that was not looked for yet, and not at every key or drawing.
+
+use std::collections::HashMap;
+
+use crate::{
+    domain::{group::UserGroupId, text::visible},
+    tui::{state::groups::Groups, widgets::mapping_table::MappingTable},
+};
+
+/// Ids that are named; of more, this many but one.
+const NAMED: usize = 3;
+
+/// The other groups with one data source.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Users {
+    first: Vec<UserGroupId>,
+    count: usize,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(in crate::tui) struct Elsewhere {
+    /// The state of the groups that was looked through.
+    generation: u64,
+    found: HashMap<String, Users>,
+    /// What to say of the row under the cursor.
+    line: Option<String>,
+}
+
+impl Elsewhere {
+    pub(in crate::tui) fn line(&self) -> Option<&str> {
+        self.line.as_deref()
+    }
+
+    /// Brings the line up to the row under the cursor.
+    pub(in crate::tui) fn look(
+        &mut self,
+        own: &UserGroupId,
+        table: &MappingTable,
+        groups: &Groups,
+    ) {
+        if self.generation != groups.generation {
+            self.generation = groups.generation;
+            self.found.clear();
+        }
+        let Some(here) = table.source_here() else {
+            self.line = None;
+            return;
+        };
+        if !self.found.contains_key(here) {
+            self.search(own, table.sources(), groups);
+        }
+        self.line = self.found.get(here).map(|users| users.describe(here));
+    }
+
+    fn search<'a>(
+        &mut self,
+        own: &UserGroupId,
+        sources: impl Iterator<Item = &'a str>,
+        groups: &Groups,
+    ) {
+        let mut wanted: HashMap<&str, Users> = sources
+            .filter(|source| !self.found.contains_key(*source))
+            .map(|source| (source, Users::default()))
+            .collect();
+        let sources: Vec<&str> = wanted.keys().copied().collect();
+        groups.index().users(&sources, |group, source| {
+            if group.id() != own.as_str()
+                && let Some(users) = wanted.get_mut(source)
+            {
+                users.count += 1;
+                if users.first.len() < NAMED {
+                    users.first.extend(UserGroupId::parse(group.id()));
+                }
+            }
+        });
+        let found = wanted.into_iter();
+        self.found
+            .extend(found.map(|(source, users)| (source.to_owned(), users)));
+    }
+}
+
+impl Users {
+    fn describe(&self, source: &str) -> String {
+        let source = visible(source);
+        let named = if self.count > NAMED { NAMED - 1 } else { NAMED };
+        let ids: Vec<String> = self
+            .first
+            .iter()
+            .take(named)
+            .map(ToString::to_string)
+            .collect();
+        match (ids.as_slice(), self.count.saturating_sub(ids.len())) {
+            ([], _) => format!("{source}: in no other group known here"),
+            ([only], 0) => format!("{source}: also in {only}"),
+            ([most @ .., last], 0) => {
+                format!("{source}: also in {} and {last}", most.join(", "))
+            }
+            (ids, more) => format!("{source}: also in {} and {more} more", ids.join(", ")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::domain::{
+        group::Mapping,
+        known::{Known, KnownGroup, Source},
+    };
+
+    fn id(text: &str) -> UserGroupId {
+        UserGroupId::parse(text).expect("a valid id")
+    }
+
+    fn group(name: &str, mapping: &[(&str, &str)]) -> KnownGroup {
+        KnownGroup {
+            mapping: Some(Known {
+                value: self::mapping(mapping),
+                source: Source::Sent,
+                at: Timestamp::UNIX_EPOCH,
+                by: "ana".into(),
+            }),
+            ..KnownGroup::new(id(name))
+        }
+    }
+
+    fn mapping(pairs: &[(&str, &str)]) -> Mapping {
+        let pairs = pairs.iter();
+        pairs
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn other_groups_are_named_counted_and_looked_for_again() {
+        let mut groups = Groups::default();
+        let all = ["acme-us", "globex", "initech", "wayne"];
+        let mut known: Vec<_> = all.map(|name| group(name, &[("7", "213")])).into();
+        known.push(group("acme-eu", &[("7", "213"), ("8", "1"), ("9", "77")]));
+        known.push(group("hooli", &[("1", "1"), ("2", "1")]));
+        known.push(KnownGroup::new(id("unknown")));
+        groups.replace(known.into(), Timestamp::UNIX_EPOCH);
+
+        let mut elsewhere = Elsewhere::default();
+        let mut look = |pairs: &[(&str, &str)], groups: &Groups| {
+            let table = MappingTable::new(Some(&mapping(pairs)));
+            elsewhere.look(&id("acme-eu"), &table, groups);
+            elsewhere.line().map(str::to_owned)
+        };
+        let expected = "213: also in acme-us, globex and 2 more";
+        assert_eq!(
+            look(&[("7", "213"), ("8", "1")], &groups).as_deref(),
+            Some(expected)
+        );
+        assert_eq!(
+            look(&[("8", "1")], &groups).as_deref(),
+            Some("1: also in hooli")
+        );
+        let expected = "77: in no other group known here";
+        assert_eq!(look(&[("9", "77")], &groups).as_deref(), Some(expected));
+        assert_eq!(look(&[("9", "")], &groups), None);
+        assert_eq!(look(&[], &groups), None);
+
+        groups.upsert(&group("globex", &[("7", "1")]));
+        let expected = "213: also in acme-us, initech and wayne";
+        assert_eq!(look(&[("7", "213")], &groups).as_deref(), Some(expected));
+        assert_eq!(
+            look(&[("8", "1")], &groups).as_deref(),
+            Some("1: also in globex and hooli")
+        );
+    }
+}

@@ -1,0 +1,98 @@
+//! What the mouse means: the wheel and a click move the cursor, as keys do. Nothing else, so that no click changes
+//! anything.
+
+use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+    style::Modifier,
+};
+
+use super::Action;
+use crate::tui::{panes::View, state::context::Desk, widgets::boxes::body};
+
+/// Rows that one notch of the wheel moves.
+const NOTCH: usize = 3;
+
+/// The moves that an event stands for.
+pub fn moves(top: &dyn View, desk: &Desk, event: MouseEvent) -> (Action, usize) {
+    match event.kind {
+        MouseEventKind::ScrollDown => (Action::Down, NOTCH),
+        MouseEventKind::ScrollUp => (Action::Up, NOTCH),
+        MouseEventKind::Down(MouseButton::Left) => {
+            let (width, height) = desk.size;
+            let area = Rect::new(0, 0, width, height);
+            let mut buffer = Buffer::empty(area);
+            // Only the pane that has the keys, with nothing of those below it.
+            top.draw(&mut buffer, body(area), desk);
+            let away = rows_away(&buffer, Position::new(event.column, event.row)).unwrap_or(0);
+            let action = if away < 0 { Action::Up } else { Action::Down };
+            (action, away.unsigned_abs())
+        }
+        MouseEventKind::Down(_)
+        | MouseEventKind::Up(_)
+        | MouseEventKind::Drag(_)
+        | MouseEventKind::Moved
+        | MouseEventKind::ScrollLeft
+        | MouseEventKind::ScrollRight => (Action::Down, 0),
+    }
+}
+
+/// How many rows below the cursor of a list somebody has clicked; `None` outside of the list.
+fn rows_away(frame: &Buffer, click: Position) -> Option<isize> {
+    let area = frame.area;
+    let is_cursor = |at: &Position| {
+        let cell = &frame[*at];
+        cell.symbol() == ">" && cell.modifier.contains(Modifier::REVERSED)
+    };
+    let cursor = area.positions().find(is_cursor)?;
+    let is_of_row = |x: &u16| frame[(*x, cursor.y)].modifier.contains(Modifier::REVERSED);
+    let end = (cursor.x..area.right()).take_while(is_of_row).last()?;
+    if !area.contains(click) || !(cursor.x..=end).contains(&click.x) {
+        return None;
+    }
+    let (first, last) = (cursor.y.min(click.y), cursor.y.max(click.y));
+    // Beyond the list there is an edge, or a row that does not leave the place of the cursor free.
+    let is_row = |y: u16| matches!(frame[(cursor.x, y)].symbol(), " " | ">");
+    let has_text = (cursor.x..=end).any(|x| frame[(x, click.y)].symbol() != " ");
+    let is_list = (first..=last).all(is_row) && has_text;
+    is_list.then(|| isize::try_from(click.y).unwrap_or(0) - isize::try_from(cursor.y).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::style::Style;
+
+    use super::*;
+
+    #[test]
+    fn a_click_counts_the_rows_to_the_cursor_within_the_list_only() {
+        let mut frame = Buffer::empty(Rect::new(0, 0, 30, 8));
+        let rows = [
+            "title",
+            "+----",
+            "|   NAME",
+            "|   one",
+            "|>  two",
+            "|   three",
+            "+----",
+            "  keys",
+        ];
+        for (y, row) in rows.iter().enumerate() {
+            frame.set_string(0, y as u16, row, Style::new());
+        }
+        let reverse = Style::new().add_modifier(Modifier::REVERSED);
+        frame.set_style(Rect::new(1, 4, 20, 1), reverse);
+        let away = |x, y| rows_away(&frame, Position::new(x, y));
+        assert_eq!(away(5, 4), Some(0));
+        assert_eq!(away(5, 5), Some(1));
+        assert_eq!(away(20, 3), Some(-1));
+        for (x, y) in [(25, 5), (0, 5), (5, 6), (5, 7), (5, 1), (5, 0), (40, 40)] {
+            assert_eq!(away(x, y), None, "{x} {y}");
+        }
+        assert_eq!(
+            rows_away(&Buffer::empty(Rect::new(0, 0, 9, 9)), Position::new(1, 1)),
+            None
+        );
+    }
+}

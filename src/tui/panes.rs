@@ -1,0 +1,192 @@
+//! The panes: a closed set, so that the compiler lists what a new one touches. Each holds its own state, answers actions,
+//! takes the outcome it waits for, and draws itself purely.
+
+pub mod batch;
+pub mod compare;
+pub mod confirm_typed;
+pub mod connect;
+pub mod copy_menu;
+pub mod edit;
+pub mod export;
+pub mod group;
+pub mod help;
+pub mod history;
+pub mod inspector;
+pub mod list;
+pub mod messages;
+mod new_file;
+pub mod open;
+pub mod place;
+pub mod profiles;
+pub mod result;
+pub mod review;
+pub mod rotations;
+pub mod token;
+pub mod token_lookup;
+pub mod welcome;
+
+use crossterm::event::KeyEvent;
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+};
+
+use super::{
+    forms::group::Edit,
+    keymap::{Action, Focus},
+    state::{
+        context::Desk,
+        message::{Outcome, Ticket},
+        navigation::Opening,
+    },
+};
+
+/// What every pane can do; the defaults are those of a pane that only shows something.
+pub trait View {
+    /// Where keys go.
+    fn focus(&self) -> Focus;
+    /// Its part of the breadcrumb.
+    fn title(&self, desk: &Desk) -> String;
+    /// The rest of line 2: filter, counts, age.
+    fn status(&self, _desk: &Desk) -> String {
+        String::new()
+    }
+    fn act(&mut self, action: Action, desk: &mut Desk);
+    /// A key for the focused widget.
+    fn input(&mut self, _key: KeyEvent, _desk: &mut Desk) {}
+    /// Pasted text for the focused field; whether there was one.
+    fn paste(&mut self, _text: &str, _desk: &mut Desk) -> bool {
+        false
+    }
+    /// Why an action is not possible now; it is shown dimmed, with this.
+    fn disabled(&self, action: Action, _desk: &Desk) -> Option<String> {
+        (action == Action::Refresh).then(|| "nothing to read".into())
+    }
+    /// What it asked for by a pane above it was typed exactly.
+    fn confirmed(&mut self, _desk: &mut Desk) {}
+    fn waits_for(&self, _ticket: Ticket) -> bool {
+        false
+    }
+    fn answer(&mut self, _outcome: &Outcome, _desk: &mut Desk) {}
+    /// The job it waits for panicked.
+    fn lost(&mut self, _desk: &mut Desk) {}
+    /// Brings what it derives from the desk up to date; after every message.
+    fn sync(&mut self, _desk: &mut Desk) {}
+    /// It leaves the stack: keeps what was typed, gives up what is being read. What is being written goes on.
+    fn leave(&mut self, _desk: &mut Desk) {}
+    /// Something on it changes with time alone.
+    fn ticks(&self) -> bool {
+        false
+    }
+    /// Drawn in a box above the pane below.
+    fn is_overlay(&self) -> bool {
+        false
+    }
+    /// Returns where the terminal's cursor belongs, if anywhere.
+    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position>;
+}
+
+#[derive(Debug)]
+pub enum Pane {
+    Welcome(welcome::Welcome),
+    Connect(Box<connect::Connect>),
+    List(list::List),
+    Group(group::Group),
+    Compare(Box<compare::Compare>),
+    Edit(Box<Edit>),
+    Review(Box<review::Review>),
+    Result(Box<result::ResultPane>),
+    Token(Box<token::TokenPane>),
+    History(history::History),
+    Open(open::Open),
+    Help(help::Help),
+    Profiles(profiles::Profiles),
+    Typed(confirm_typed::Typed),
+    Messages(messages::MessagesPane),
+    Inspector(inspector::Inspector),
+    CopyMenu(copy_menu::CopyMenu),
+    Export(export::Export),
+    Rotations(rotations::Rotations),
+    Whose(token_lookup::Whose),
+    Bulk(Box<batch::Bulk>),
+    Place(Box<place::PlacePane>),
+}
+
+impl Pane {
+    /// The pane that was asked for; it may start its first job.
+    pub fn open(opening: Opening, desk: &mut Desk) -> Self {
+        match opening {
+            Opening::Group(id) => Self::Group(group::Group::open(id, desk)),
+            Opening::Compare(id) => Self::Compare(Box::new(compare::Compare::open(id, desk))),
+            Opening::History(id) => Self::History(history::History::of(Some(id), desk)),
+            Opening::Edit(form) => Self::Edit(form),
+            Opening::Review(proposal) => {
+                Self::Review(Box::new(review::Review::of(*proposal, desk)))
+            }
+            Opening::Typed(words) => Self::Typed(confirm_typed::Typed::asking(words, desk)),
+            Opening::Result(done, wanted) => {
+                Self::Result(Box::new(result::ResultPane::of(*done, &wanted)))
+            }
+            Opening::Token(group) => Self::Token(Box::new(token::TokenPane::open(&group, desk))),
+            Opening::CopyMenu(group) => Self::CopyMenu(copy_menu::CopyMenu::of(&group)),
+            Opening::Export(ids, which) => Self::Export(export::Export::of(ids, which, desk)),
+            Opening::CheckBulk(ids) => Self::Bulk(Box::new(batch::Bulk::check(ids, desk))),
+            Opening::WatchBulk(run) => Self::Bulk(Box::new(batch::Bulk::watch(run, desk))),
+            Opening::Connect => Self::Connect(Box::new(connect::Connect::open(desk))),
+        }
+    }
+
+    pub fn view(&self) -> &dyn View {
+        match self {
+            Self::Welcome(pane) => pane,
+            Self::Connect(pane) => pane.as_ref(),
+            Self::List(pane) => pane,
+            Self::Group(pane) => pane,
+            Self::Compare(pane) => pane.as_ref(),
+            Self::Edit(pane) => pane.as_ref(),
+            Self::Review(pane) => pane.as_ref(),
+            Self::Result(pane) => pane.as_ref(),
+            Self::Token(pane) => pane.as_ref(),
+            Self::History(pane) => pane,
+            Self::Open(pane) => pane,
+            Self::Help(pane) => pane,
+            Self::Profiles(pane) => pane,
+            Self::Typed(pane) => pane,
+            Self::Messages(pane) => pane,
+            Self::Inspector(pane) => pane,
+            Self::CopyMenu(pane) => pane,
+            Self::Export(pane) => pane,
+            Self::Rotations(pane) => pane,
+            Self::Whose(pane) => pane,
+            Self::Bulk(pane) => pane.as_ref(),
+            Self::Place(pane) => pane.as_ref(),
+        }
+    }
+
+    pub fn view_mut(&mut self) -> &mut dyn View {
+        match self {
+            Self::Welcome(pane) => pane,
+            Self::Connect(pane) => pane.as_mut(),
+            Self::List(pane) => pane,
+            Self::Group(pane) => pane,
+            Self::Compare(pane) => pane.as_mut(),
+            Self::Edit(pane) => pane.as_mut(),
+            Self::Review(pane) => pane.as_mut(),
+            Self::Result(pane) => pane.as_mut(),
+            Self::Token(pane) => pane.as_mut(),
+            Self::History(pane) => pane,
+            Self::Open(pane) => pane,
+            Self::Help(pane) => pane,
+            Self::Profiles(pane) => pane,
+            Self::Typed(pane) => pane,
+            Self::Messages(pane) => pane,
+            Self::Inspector(pane) => pane,
+            Self::CopyMenu(pane) => pane,
+            Self::Export(pane) => pane,
+            Self::Rotations(pane) => pane,
+            Self::Whose(pane) => pane,
+            Self::Bulk(pane) => pane.as_mut(),
+            Self::Place(pane) => pane.as_mut(),
+        }
+    }
+}

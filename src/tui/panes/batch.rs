@@ -1,0 +1,333 @@
+//! Many tokens at once: what would be rotated and why others are left out, the words that must be typed, and the run.
+//! Nothing is sent before the words are typed exactly; leaving never stops a run.
+
+mod steps;
+mod view;
+
+use crossterm::event::KeyEvent;
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+};
+
+use super::{View, confirm_typed, new_file::NewFile};
+use crate::{
+    domain::{batch::Plan, group::UserGroupId},
+    operations::{Guarded, batch::Wish},
+    tui::{
+        keymap::{Action, Focus},
+        state::{
+            batch::BulkRun,
+            context::{Ask, Desk},
+            message::{Job, Outcome, Ticket},
+            notices::Severity,
+        },
+        widgets::{scroll::Cursor, text_field::TextField},
+    },
+};
+
+const REASON: &str = "reason (optional)";
+
+/// Longest reason, in characters.
+const LONGEST_REASON: usize = 200;
+
+#[derive(Debug)]
+enum Stage {
+    /// The directory says which groups are ready.
+    Planning(Ticket),
+    Check {
+        plan: Plan,
+        on_reason: bool,
+    },
+    /// The plan could not be made.
+    Failed(String),
+    /// The run of this ticket, as the desk knows it.
+    Run(Ticket),
+}
+
+#[derive(Debug)]
+pub struct Bulk {
+    ids: Vec<UserGroupId>,
+    /// Also what was rotated within 24 h.
+    include_recent: bool,
+    stage: Stage,
+    reason: TextField,
+    /// `rotate N in PROFILE` (level 4).
+    typed: TextField,
+    cursor: Cursor,
+    failed_only: bool,
+    /// Rows of the run that are shown, and what they were chosen from.
+    shown: Vec<usize>,
+    basis: Option<(u64, bool)>,
+    is_under_way: bool,
+    /// Where to write the report.
+    file: NewFile,
+}
+
+impl Bulk {
+    /// Checks these groups; nothing is sent.
+    pub fn check(ids: Vec<UserGroupId>, desk: &mut Desk) -> Self {
+        Self::checking(ids, false, desk)
+    }
+
+    fn checking(ids: Vec<UserGroupId>, include_recent: bool, desk: &mut Desk) -> Self {
+        let ticket = desk.start(Job::PlanBulk {
+            ids: ids.clone(),
+            include_recent,
+        });
+        Self {
+            include_recent,
+            ..Self::at(Stage::Planning(ticket), ids, desk)
+        }
+    }
+
+    /// The run under way, or the last one.
+    pub fn watch(run: Ticket, desk: &Desk) -> Self {
+        Self::at(Stage::Run(run), Vec::new(), desk)
+    }
+
+    fn at(stage: Stage, ids: Vec<UserGroupId>, desk: &Desk) -> Self {
+        Self {
+            ids,
+            include_recent: false,
+            stage,
+            reason: TextField::new(REASON, "").with_longest(LONGEST_REASON),
+            typed: TextField::new("type the words", "")
+                .with_label_width(REASON.len() as u16)
+                .with_hint(confirm_typed::hint(desk, Focus::BulkTyped)),
+            cursor: Cursor::default(),
+            failed_only: false,
+            shown: Vec::new(),
+            basis: None,
+            is_under_way: false,
+            file: NewFile::default(),
+        }
+    }
+
+    fn run<'a>(&self, desk: &'a Desk) -> Option<&'a BulkRun> {
+        let Stage::Run(ticket) = self.stage else {
+            return None;
+        };
+        desk.bulk.as_ref().filter(|run| run.ticket == ticket)
+    }
+
+    /// Groups left out because they were rotated within 24 h.
+    fn recent(&self) -> usize {
+        let Stage::Check { plan, .. } = &self.stage else {
+            return 0;
+        };
+        let skips = plan.skipped.iter();
+        skips.filter(|(_, skip)| skip.is_recent()).count()
+    }
+
+    /// The field that takes text now.
+    fn field(&mut self) -> Option<&mut TextField> {
+        if self.file.is_asked() {
+            return self.file.field();
+        }
+        match &self.stage {
+            Stage::Check { plan, .. } if plan.ready.is_empty() => None,
+            Stage::Check {
+                on_reason: true, ..
+            } => Some(&mut self.reason),
+            Stage::Check { .. } => Some(&mut self.typed),
+            Stage::Planning(_) | Stage::Failed(_) | Stage::Run(_) => None,
+        }
+    }
+}
+
+impl View for Bulk {
+    fn focus(&self) -> Focus {
+        if self.file.is_asked() {
+            return Focus::WritePath;
+        }
+        match &self.stage {
+            Stage::Planning(_) | Stage::Failed(_) => Focus::BulkCheck,
+            Stage::Check { plan, .. } if plan.ready.is_empty() => Focus::BulkCheck,
+            Stage::Check {
+                on_reason: true, ..
+            } => Focus::BulkReason,
+            Stage::Check { .. } => Focus::BulkTyped,
+            Stage::Run(_) => Focus::BulkRun,
+        }
+    }
+
+    fn title(&self, _desk: &Desk) -> String {
+        "Bulk rotation".into()
+    }
+
+    fn status(&self, desk: &Desk) -> String {
+        match &self.stage {
+            Stage::Planning(_) => "checking".into(),
+            Stage::Failed(_) => "nothing was sent".into(),
+            Stage::Check { .. } => "nothing is sent yet".into(),
+            Stage::Run(_) => self.run(desk).map_or_else(String::new, |run| {
+                let failed = match run.failed() {
+                    0 => String::new(),
+                    failed => format!("{failed} failed   "),
+                };
+                let only = if self.failed_only {
+                    "failed only   "
+                } else {
+                    ""
+                };
+                let batch = run.batch.map(|batch| format!("batch {}", batch.0));
+                format!("{failed}{only}{}", batch.unwrap_or_default())
+            }),
+        }
+    }
+
+    fn act(&mut self, action: Action, desk: &mut Desk) {
+        let page = usize::from(desk.size.1 / 2);
+        let rows = match &self.stage {
+            Stage::Run(_) => self.shown.len(),
+            _ => view::check_lines(self, desk),
+        };
+        if self.cursor.act(action, rows, page) {
+            return;
+        }
+        match action {
+            Action::Back if self.file.is_asked() => self.file.close(),
+            Action::Enter if self.file.is_asked() => self.write(desk),
+            Action::NextField | Action::PreviousField => {
+                if let Stage::Check { on_reason, .. } = &mut self.stage {
+                    *on_reason = !*on_reason;
+                }
+            }
+            Action::Enter if self.focus() == Focus::BulkTyped => self.confirm(desk),
+            Action::Enter if matches!(self.stage, Stage::Run(_)) => self.open_group(desk),
+            Action::Back | Action::Enter => {
+                if matches!(self.stage, Stage::Check { .. }) {
+                    desk.say(Severity::Info, "nothing was sent");
+                }
+                self.leave(desk);
+                desk.ask(Ask::Pop);
+            }
+            Action::Refresh => self.check_again(desk),
+            Action::IncludeRecent => {
+                self.include_recent = !self.include_recent;
+                self.check_again(desk);
+            }
+            Action::Pause => {
+                let paused = self.run(desk).is_some_and(|run| run.wish == Wish::Pause);
+                desk.steer(if paused { Wish::Go } else { Wish::Pause });
+            }
+            Action::Stop => {
+                desk.steer(Wish::Stop);
+                let text = "stopping: nothing new is begun, what is in flight is finished";
+                desk.say(Severity::Warning, text);
+            }
+            Action::FailedOnly => {
+                self.failed_only = !self.failed_only;
+                self.cursor.at = 0;
+            }
+            Action::RetryFailed => {
+                let ids = self.run(desk).map(BulkRun::to_retry);
+                *self = Self::checking(ids.unwrap_or_default(), self.include_recent, desk);
+            }
+            Action::WriteFile => self.ask_path(desk),
+            _ => {}
+        }
+    }
+
+    fn input(&mut self, key: KeyEvent, _desk: &mut Desk) {
+        if let Some(field) = self.field() {
+            field.key(key);
+            field.error = None;
+        }
+    }
+
+    fn paste(&mut self, text: &str, _desk: &mut Desk) -> bool {
+        let Some(field) = self.field() else {
+            return false;
+        };
+        field.paste(text);
+        true
+    }
+
+    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
+        if action == Action::Refresh {
+            let reads = matches!(self.stage, Stage::Check { .. } | Stage::Failed(_));
+            return (!reads || self.focus() != Focus::BulkCheck).then(|| "nothing to read".into());
+        }
+        if action == Action::IncludeRecent {
+            return (!self.include_recent && self.recent() == 0).then(|| "none left out".into());
+        }
+        let Stage::Run(_) = self.stage else {
+            return None;
+        };
+        let run = self.run(desk);
+        match action {
+            Action::Pause | Action::Stop => match run {
+                Some(run) if !run.is_under_way() => Some("it has ended".into()),
+                Some(run) if run.wish == Wish::Stop || run.halt.is_some() => {
+                    Some("it is stopping already".into())
+                }
+                Some(_) => None,
+                None => Some("it is gone".into()),
+            },
+            Action::RetryFailed => match run {
+                Some(run) if run.is_under_way() => Some("it is still under way".into()),
+                Some(run) if run.to_retry().is_empty() => Some("nothing to retry".into()),
+                Some(_) => desk.forbidden(Guarded::Bulk),
+                None => Some("it is gone".into()),
+            },
+            _ => None,
+        }
+    }
+
+    fn leave(&mut self, desk: &mut Desk) {
+        match self.stage {
+            Stage::Planning(ticket) => desk.cancel(ticket),
+            Stage::Run(_) if self.run(desk).is_some_and(BulkRun::is_under_way) => {
+                let key = desk.keys.key(Focus::List, Action::RotateMarked);
+                let text = format!("the bulk rotation goes on; {key} on the list shows it");
+                desk.say(Severity::Info, text);
+            }
+            Stage::Check { .. } | Stage::Failed(_) | Stage::Run(_) => {}
+        }
+    }
+
+    fn waits_for(&self, ticket: Ticket) -> bool {
+        let waiting = match self.stage {
+            Stage::Planning(mine) | Stage::Run(mine) => Some(mine),
+            Stage::Check { .. } | Stage::Failed(_) => None,
+        };
+        waiting == Some(ticket) || self.file.waits_for(ticket)
+    }
+
+    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
+        self.take(outcome, desk);
+    }
+
+    fn lost(&mut self, _desk: &mut Desk) {
+        if !self.file.lost() && matches!(self.stage, Stage::Planning(_)) {
+            self.stage = Stage::Failed("the check broke off inside groupdesk".into());
+        }
+    }
+
+    fn sync(&mut self, desk: &mut Desk) {
+        let Some(run) = self.run(desk) else { return };
+        self.is_under_way = run.is_under_way();
+        let basis = Some((run.version, self.failed_only));
+        if self.basis == basis {
+            return;
+        }
+        self.basis = basis;
+        let rows = run.rows.iter().enumerate();
+        let failed_only = self.failed_only;
+        self.shown = rows
+            .filter(|(_, row)| !failed_only || row.is_failed())
+            .map(|(at, _)| at)
+            .collect();
+        self.cursor.at = self.cursor.at.min(self.shown.len().saturating_sub(1));
+    }
+
+    fn ticks(&self) -> bool {
+        self.is_under_way
+    }
+
+    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
+        view::draw(self, buffer, area, desk)
+    }
+}

@@ -1,0 +1,358 @@
+//! How the bulk pane looks: the check with its two fields, and the run with its gauge and the rows that fit.
+
+use jiff::SignedDuration;
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+    style::Style,
+};
+
+use super::{Bulk, Stage};
+use crate::{
+    domain::batch::{Plan, Standing},
+    operations::batch::Wish,
+    tui::{
+        keymap::{Action, Focus},
+        panes::{View, new_file::NewFile},
+        state::{
+            batch::{BulkRun, Row},
+            context::Desk,
+        },
+        theme::Theme,
+        widgets::{
+            boxes::page,
+            columns::{Cell, Column, widest},
+            paint, table,
+            text_page::Sheet,
+        },
+    },
+};
+
+/// Rows above the table: the gauge, the counts, what it does now.
+const HEAD_ROWS: u16 = 3;
+/// Rows of the two fields, with what is wrong below the second.
+const FIELD_ROWS: u16 = 3;
+/// Cells of the gauge.
+const GAUGE: (usize, usize) = (10, 40);
+
+pub(super) fn draw(pane: &Bulk, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
+    let inner = page(buffer, area, "Bulk rotation", desk.theme);
+    if let Some(run) = pane.run(desk) {
+        draw_run(pane, run, buffer, inner, desk);
+        let lowest = NewFile::lowest(inner);
+        return pane.file.draw(buffer, inner, lowest, desk.theme);
+    }
+    let sheet = sheet(pane, inner.width, desk);
+    let has_fields = pane.words(desk).is_some_and(|_| !nothing_ready(pane));
+    if !has_fields {
+        sheet.draw(buffer, inner, pane.cursor.at);
+        return None;
+    }
+    draw_check(pane, &sheet, buffer, inner, desk)
+}
+
+fn nothing_ready(pane: &Bulk) -> bool {
+    matches!(&pane.stage, Stage::Check { plan, .. } if plan.ready.is_empty())
+}
+
+/// Positions one can scroll to before the run.
+pub(super) fn check_lines(pane: &Bulk, desk: &Desk) -> usize {
+    // The frame takes 4 rows, the box 2, and the fields theirs with a blank row above.
+    let rows = desk.size.1.saturating_sub(7 + FIELD_ROWS);
+    sheet(pane, desk.size.0.saturating_sub(4), desk).last_scroll(rows) + 1
+}
+
+fn sheet(pane: &Bulk, width: u16, desk: &Desk) -> Sheet {
+    let theme = desk.theme;
+    let mut sheet = Sheet::new(width, theme);
+    match &pane.stage {
+        Stage::Planning(_) => sheet.text("checking the groups in the directory", theme.dim()),
+        Stage::Failed(why) => {
+            sheet.text(why, theme.error());
+            let key = desk.keys.key(Focus::BulkCheck, Action::Refresh);
+            let text = format!("Nothing was sent. {key} checks again.");
+            sheet.text(&text, Style::new());
+        }
+        Stage::Check { plan, .. } => {
+            check(&mut sheet, plan, pane.words(desk), desk);
+            recent(&mut sheet, pane, desk);
+            groups(&mut sheet, plan, desk);
+        }
+        Stage::Run(_) => sheet.text("this run is gone; the history tells of it", theme.dim()),
+    }
+    sheet
+}
+
+fn check(sheet: &mut Sheet, plan: &Plan, words: Option<String>, desk: &Desk) {
+    let theme = desk.theme;
+    let counts = format!("{} ready, {} skipped", plan.ready.len(), plan.skipped.len());
+    sheet.heading(&counts);
+    if plan.ready.is_empty() {
+        sheet.text(
+            "No group can be rotated now. Nothing was sent.",
+            theme.warning(),
+        );
+    } else {
+        let place = desk.profile().map_or_else(String::new, |profile| {
+            format!("{} ({})", profile.name, profile.environment_word())
+        });
+        let text = format!(
+            "Every old token of these groups in {place} stops working at once; one request each."
+        );
+        sheet.text(&text, theme.warning());
+        let to = if let Some(command) = desk.hands_off_to() {
+            format!("The new tokens go to {command} by hand-off.")
+        } else {
+            let key = desk.keys.key(Focus::List, Action::Token);
+            format!("The new tokens go nowhere by themselves; {key} on a group reads its token.")
+        };
+        sheet.text(&to, Style::new());
+        sheet.field(
+            "to go on, type",
+            &words.unwrap_or_default(),
+            theme.title(),
+            "",
+        );
+    }
+}
+
+/// What F7 does, where it does something.
+fn recent(sheet: &mut Sheet, pane: &Bulk, desk: &Desk) {
+    let key = desk.keys.key(pane.focus(), Action::IncludeRecent);
+    if pane.include_recent {
+        let text = format!("Also those rotated within 24 h; {key} leaves them out.");
+        sheet.text(&text, desk.theme.warning());
+        return;
+    }
+    match pane.recent() {
+        0 => {}
+        1 => sheet.text(
+            &format!("1 was rotated within 24 h; {key} takes it, too."),
+            Style::new(),
+        ),
+        count => sheet.text(
+            &format!("{count} were rotated within 24 h; {key} takes them, too."),
+            Style::new(),
+        ),
+    }
+}
+
+fn groups(sheet: &mut Sheet, plan: &Plan, desk: &Desk) {
+    let theme = desk.theme;
+    if !plan.skipped.is_empty() {
+        sheet.blank();
+        sheet.heading("skipped");
+        for (id, skip) in &plan.skipped {
+            sheet.text(&format!("{id}: {skip}"), theme.warning());
+        }
+    }
+    if !plan.ready.is_empty() {
+        sheet.blank();
+        sheet.heading("ready");
+        for id in &plan.ready {
+            sheet.text(id.as_str(), Style::new());
+        }
+    }
+}
+
+fn draw_check(
+    pane: &Bulk,
+    sheet: &Sheet,
+    buffer: &mut Buffer,
+    area: Rect,
+    desk: &Desk,
+) -> Option<Position> {
+    let Stage::Check { on_reason, .. } = pane.stage else {
+        return None;
+    };
+    let room = area.height.saturating_sub(FIELD_ROWS);
+    let top = u16::try_from(sheet.height() + 1).map_or(room, |height| height.min(room));
+    let above = Rect {
+        height: top.saturating_sub(1),
+        ..area
+    };
+    sheet.draw(buffer, above, pane.cursor.at);
+    let reason = paint::row(area, top);
+    let typed = Rect {
+        height: 2.min(area.height.saturating_sub(top + 1)),
+        ..paint::row(area, top + 1)
+    };
+    let reason = pane.reason.draw(buffer, reason, desk.theme, on_reason);
+    let typed = pane.typed.draw(buffer, typed, desk.theme, !on_reason);
+    if on_reason { reason } else { typed }
+}
+
+fn draw_run(pane: &Bulk, run: &BulkRun, buffer: &mut Buffer, area: Rect, desk: &Desk) {
+    let theme = desk.theme;
+    let gauge = gauge(run, usize::from(area.width), desk);
+    paint::line(buffer, paint::row(area, 0), &gauge, theme.title(), theme);
+    let counts = run.counts_in_words();
+    paint::line(buffer, paint::row(area, 1), &counts, Style::new(), theme);
+    let (now, style) = doing(run, desk);
+    paint::line(buffer, paint::row(area, 2), &now, style, theme);
+    let head = HEAD_ROWS.min(area.height);
+    let table = Rect {
+        x: area.x.saturating_sub(1),
+        y: area.y + head,
+        width: area.width + 2,
+        height: area.height - head,
+    };
+    let hint = if pane.failed_only {
+        let key = desk.keys.key(Focus::BulkRun, Action::FailedOnly);
+        format!("nothing has failed: {key} shows all")
+    } else {
+        "no groups".into()
+    };
+    table::draw(
+        buffer,
+        table,
+        (&pane.shown, &pane.cursor),
+        |window| columns(window.iter().filter_map(|at| run.rows.get(*at))),
+        |at, here| {
+            let row = run.rows.get(*at);
+            row.map_or_else(Vec::new, |row| cells(row, desk, here))
+        },
+        &hint,
+        theme,
+    );
+}
+
+/// `[#####-----]  12 of 40   30 %   1m 20s left`.
+fn gauge(run: &BulkRun, room: usize, desk: &Desk) -> String {
+    let counts = run.counts();
+    let (done, all) = (counts.done(), counts.planned());
+    let cells = (room / 2).clamp(GAUGE.0, GAUGE.1);
+    let full = (done * cells).checked_div(all).unwrap_or(0);
+    let (mark, rest) = if desk.theme.ascii {
+        ("#", "-")
+    } else {
+        ("█", "░")
+    };
+    let percent = (done * 100).checked_div(all).unwrap_or(100);
+    let left = run
+        .left(desk.now)
+        .map(|left| format!("   {} left", clock(left)));
+    format!(
+        "[{}{}]  {done} of {all}   {percent} %{}",
+        mark.repeat(full),
+        rest.repeat(cells - full),
+        left.unwrap_or_default()
+    )
+}
+
+fn clock(time: SignedDuration) -> String {
+    let seconds = time.as_secs().max(0);
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m {:02}s", seconds / 60, seconds % 60),
+        _ => format!("{}h {:02}m", seconds / 3_600, seconds / 60 % 60),
+    }
+}
+
+/// What it does now, or how it ended.
+fn doing(run: &BulkRun, desk: &Desk) -> (String, Style) {
+    let theme = desk.theme;
+    if let Some(trouble) = &run.trouble {
+        return (trouble.clone(), theme.error());
+    }
+    if let Some(report) = &run.report {
+        let counts = &report.counts;
+        let mut parts = vec!["ended".to_owned()];
+        parts.extend(run.halt.clone());
+        if counts.unknown > 0 {
+            parts.push("3 settles the UNKNOWN ones by reading".into());
+        }
+        if counts.not_applied > 0 {
+            parts.push("F retries what was not applied".into());
+        }
+        if counts.not_started > 0 {
+            parts.push(format!(
+                "the rest: groupdesk rotate --resume {}",
+                report.batch.0
+            ));
+        }
+        let style = if counts.confirmed == counts.planned() {
+            theme.ok()
+        } else {
+            theme.warning()
+        };
+        return (parts.join("; "), style);
+    }
+    if let Some(halt) = &run.halt {
+        return (
+            format!("{halt}; finishing what is in flight"),
+            theme.warning(),
+        );
+    }
+    match run.wish {
+        Wish::Stop => (
+            "stopping: finishing what is in flight".into(),
+            theme.warning(),
+        ),
+        Wish::Pause => {
+            let key = |action| desk.keys.key(Focus::BulkRun, action);
+            let (pause, stop) = (key(Action::Pause), key(Action::Stop));
+            let text = format!("paused: {pause} goes on, {stop} stops");
+            (text, theme.warning())
+        }
+        Wish::Go => match run.held_until.filter(|until| *until > desk.now) {
+            Some(until) => {
+                let wait = clock(until.duration_since(desk.now));
+                let text = format!("the service asks to wait: nothing is sent for {wait}");
+                (text, theme.warning())
+            }
+            None => ("under way".into(), theme.ok()),
+        },
+    }
+}
+
+fn columns<'a>(rows: impl Iterator<Item = &'a Row> + Clone) -> Vec<Column> {
+    let ids = widest(rows.clone().map(|row| row.id.as_str()), 30).max(8);
+    let notes = widest(rows.filter_map(|row| row.note.as_deref()), 100).max(10);
+    vec![
+        Column::new("STATE", 11, 14, 0),
+        Column::new("TIME", 6, 6, 1).right(),
+        Column::new("GROUP", 8, ids, 0),
+        Column::new("NOTE", 10, notes, 2),
+    ]
+}
+
+fn cells<'a>(row: &'a Row, desk: &Desk, here: bool) -> Vec<Cell<'a>> {
+    let word = match row.standing {
+        Standing::NotStarted => "not started".to_owned(),
+        Standing::UnderWay => "under way".to_owned(),
+        Standing::Unknown => "UNKNOWN".to_owned(),
+        Standing::Conflict => "CONFLICT".to_owned(),
+        Standing::Confirmed | Standing::Rotated | Standing::NotApplied | Standing::Abandoned => {
+            row.outcome.replace('_', " ")
+        }
+    };
+    let state = Cell::new(word);
+    let time = match (row.took, row.since) {
+        (Some(took), _) if took.as_secs() < 10 => format!("{:.1}s", took.as_secs_f64()),
+        (Some(took), _) => clock(SignedDuration::try_from(took).unwrap_or_default()),
+        (None, Some(since)) => clock(desk.now.duration_since(since)),
+        (None, None) => String::new(),
+    };
+    vec![
+        if here {
+            state
+        } else {
+            state.styled(style(row.standing, desk.theme))
+        },
+        Cell::new(time),
+        Cell::new(row.id.as_str()),
+        Cell::new(row.note.as_deref().unwrap_or_default()),
+    ]
+}
+
+fn style(standing: Standing, theme: Theme) -> Style {
+    match standing {
+        Standing::NotStarted => theme.dim(),
+        Standing::UnderWay => Style::new(),
+        Standing::Confirmed | Standing::Rotated => theme.ok(),
+        Standing::NotApplied | Standing::Abandoned => theme.warning(),
+        Standing::Unknown => theme.unknown(),
+        Standing::Conflict => theme.error(),
+    }
+}

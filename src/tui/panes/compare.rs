@@ -1,0 +1,361 @@
+//! The same id in two profiles, side by side: what differs, and a form here that takes over one row or all of it. At
+//! first only the directory is read; the service is asked on request, and only about ids that are known there.
+
+mod view;
+
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+};
+
+use super::View;
+use crate::{
+    domain::{
+        change::Wanted,
+        group::UserGroupId,
+        known::KnownGroup,
+        merge::{Part, parts},
+        text::visible,
+    },
+    tui::{
+        forms::group::Edit,
+        keymap::{Action, Focus},
+        state::{
+            context::{Ask, Desk},
+            message::{Job, Outcome, ProfileIndex, Ticket},
+            navigation::Opening,
+            notices::Severity,
+        },
+        widgets::scroll::Cursor,
+    },
+};
+
+#[derive(Debug)]
+pub struct Compare {
+    id: UserGroupId,
+    /// The other profiles that know the id, the likeliest one first, and as what.
+    others: Vec<(ProfileIndex, KnownGroup)>,
+    /// Which of them is compared with.
+    pick: usize,
+    /// The directory is asked who knows the id.
+    asking: Option<Ticket>,
+    /// A service is asked; first the one of this profile, then the other one.
+    reading: Option<(ProfileIndex, Ticket)>,
+    /// What the last reading came to, where it was not only good.
+    notes: Vec<String>,
+    unchanged_too: bool,
+    cursor: Cursor,
+}
+
+/// How one part stands on both sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stand {
+    Same,
+    Differs,
+    OnlyHere,
+    OnlyThere,
+    /// On one side nothing is known of the whole field.
+    NotKnown,
+}
+
+impl Compare {
+    /// Opens on what the directory knows; nothing is sent.
+    pub fn open(id: UserGroupId, desk: &mut Desk) -> Self {
+        let asking = desk.start(Job::SameId(id.clone()));
+        Self {
+            id,
+            others: Vec::new(),
+            pick: 0,
+            asking: Some(asking),
+            reading: None,
+            notes: Vec::new(),
+            unchanged_too: false,
+            cursor: Cursor::default(),
+        }
+    }
+
+    /// Why nothing can be compared at all.
+    pub fn impossible(desk: &Desk) -> Option<String> {
+        (desk.profiles.len() < 2).then(|| "there is no other profile".into())
+    }
+
+    fn here(&self, desk: &Desk) -> Option<KnownGroup> {
+        desk.groups.get(&self.id)
+    }
+
+    fn there(&self) -> Option<&(ProfileIndex, KnownGroup)> {
+        self.others.get(self.pick)
+    }
+
+    /// Both sides as far as they can be set.
+    fn both(&self, desk: &Desk) -> Option<(Wanted, Wanted)> {
+        let (_, there) = self.there()?;
+        Some((Wanted::of(&self.here(desk)?), Wanted::of(there)))
+    }
+
+    /// The parts that are shown, and how they stand.
+    fn rows(&self, desk: &Desk) -> Vec<(Part, Stand)> {
+        let Some((here, there)) = self.both(desk) else {
+            return Vec::new();
+        };
+        let all = parts(&[&here, &there]).into_iter();
+        all.map(|part| {
+            let stand = stand(&part, &here, &there);
+            (part, stand)
+        })
+        .filter(|(_, stand)| self.unchanged_too || *stand != Stand::Same)
+        .collect()
+    }
+
+    fn selected(&self, desk: &Desk) -> Option<(Part, Stand)> {
+        self.rows(desk).into_iter().nth(self.cursor.at)
+    }
+
+    /// Why the row of the cursor cannot be brought here.
+    fn cannot_bring(&self, desk: &Desk) -> Option<String> {
+        if let Some(why) = self.cannot_edit(desk) {
+            return Some(why);
+        }
+        let (here, there) = self.both(desk)?;
+        match self.selected(desk) {
+            None => Some("there is no row to bring".into()),
+            Some((_, Stand::Same)) => Some("this row is the same on both sides".into()),
+            Some((part, _)) if !part.is_known_in(&there) => {
+                Some(format!("the {} there is not known", part.field()))
+            }
+            Some((part, _)) if part != Part::Name && !part.is_known_in(&here) => Some(format!(
+                "the {} here is not known: one row would replace it all; {} brings all",
+                part.field(),
+                desk.keys.key(Focus::Compare, Action::BringAll)
+            )),
+            Some(_) => None,
+        }
+    }
+
+    fn cannot_edit(&self, desk: &Desk) -> Option<String> {
+        if let Some(why) = desk.read_only_reason() {
+            return Some(why.to_owned());
+        }
+        self.both(desk)
+            .is_none()
+            .then(|| "there is nothing to compare with".into())
+    }
+
+    /// Opens the form here with parts from there; it ends in a review like every edit.
+    fn bring(&mut self, parts: &[Part], desk: &mut Desk) {
+        let (Some(here), Some((profile, there))) = (self.here(desk), self.there()) else {
+            return;
+        };
+        let from = Wanted::of(there);
+        let profile = desk.profiles.get(profile.0);
+        let name = profile.map_or_else(String::new, |profile| profile.name.clone());
+        match Edit::carrying(&here, parts, &from, desk) {
+            Ok(edit) => {
+                self.leave(desk);
+                let what = match parts {
+                    [part] => part.label(),
+                    _ => "all that differs".into(),
+                };
+                let text = format!("{} taken from {name}; nothing is sent", visible(&what));
+                desk.say(Severity::Info, text);
+                desk.ask(Ask::Push(Opening::Edit(Box::new(edit))));
+            }
+            Err(why) => desk.say(Severity::Warning, why),
+        }
+    }
+
+    fn read(&mut self, profile: ProfileIndex, desk: &mut Desk) {
+        let ticket = desk.start_in(profile, Job::LookUp(self.id.clone()));
+        self.reading = Some((profile, ticket));
+    }
+
+    /// The other service is asked once this one has answered, whatever it answered.
+    fn read_on(&mut self, answered: ProfileIndex, desk: &mut Desk) {
+        let other = self.there().map(|(profile, _)| *profile);
+        if let Some(other) = other.filter(|_| answered == desk.current) {
+            self.read(other, desk);
+        }
+    }
+
+    fn note(&mut self, profile: ProfileIndex, text: &str, severity: Severity, desk: &mut Desk) {
+        let name = desk.profiles.get(profile.0);
+        let name = name.map_or("", |profile| profile.name.as_str());
+        let text = format!("{name}: {text}");
+        desk.say(severity, text.clone());
+        self.notes.push(text);
+    }
+
+    /// The likeliest counterpart first: the same service under the other tag.
+    fn take_others(&mut self, found: &[(ProfileIndex, KnownGroup)], desk: &Desk) {
+        self.others = found
+            .iter()
+            .filter(|(profile, _)| *profile != desk.current)
+            .cloned()
+            .collect();
+        let Some(here) = desk.profile() else { return };
+        self.others.sort_by_key(|(profile, _)| {
+            let there = desk.profiles.get(profile.0);
+            let is_counterpart = there.is_some_and(|there| {
+                there.environment.is_some()
+                    && here.environment.is_some()
+                    && there.environment != here.environment
+            });
+            let is_same_host = there.is_some_and(|there| there.host() == here.host());
+            (!is_counterpart, !is_same_host, *profile)
+        });
+        self.pick = 0;
+    }
+}
+
+fn stand(part: &Part, here: &Wanted, there: &Wanted) -> Stand {
+    if !part.is_known_in(here) || !part.is_known_in(there) {
+        Stand::NotKnown
+    } else if part.is_same(here, there) {
+        Stand::Same
+    } else if part.text_in(there).is_none() {
+        Stand::OnlyHere
+    } else if part.text_in(here).is_none() {
+        Stand::OnlyThere
+    } else {
+        Stand::Differs
+    }
+}
+
+impl View for Compare {
+    fn focus(&self) -> Focus {
+        Focus::Compare
+    }
+
+    fn title(&self, _desk: &Desk) -> String {
+        format!("Compare {}", self.id)
+    }
+
+    fn status(&self, desk: &Desk) -> String {
+        if self.reading.is_some() {
+            return "reading both from the service".into();
+        }
+        if self.asking.is_some() {
+            return "reading the directory".into();
+        }
+        let Some((here, there)) = self.both(desk) else {
+            return String::new();
+        };
+        let all = parts(&[&here, &there]);
+        let differs = |part: &&Part| stand(part, &here, &there) != Stand::Same;
+        match all.iter().filter(differs).count() {
+            0 => "no difference".into(),
+            1 => "1 difference".into(),
+            more => format!("{more} differences"),
+        }
+    }
+
+    fn act(&mut self, action: Action, desk: &mut Desk) {
+        let rows = self.rows(desk).len();
+        if self.cursor.act(action, rows, usize::from(desk.size.1 / 2)) {
+            return;
+        }
+        match action {
+            Action::Back => {
+                self.leave(desk);
+                desk.ask(Ask::Pop);
+            }
+            Action::Unchanged => {
+                let on = self.selected(desk).map(|(part, _)| part);
+                self.unchanged_too = !self.unchanged_too;
+                let rows = self.rows(desk);
+                let at = rows.iter().position(|(part, _)| Some(part) == on.as_ref());
+                self.cursor.at = at.unwrap_or(0);
+            }
+            Action::NextField if !self.others.is_empty() => {
+                self.leave(desk);
+                self.pick = (self.pick + 1) % self.others.len();
+                self.notes.clear();
+                self.cursor.at = 0;
+            }
+            Action::Refresh => {
+                self.leave(desk);
+                self.notes.clear();
+                self.read(desk.current, desk);
+            }
+            Action::Enter => {
+                if let Some((part, _)) = self.selected(desk) {
+                    self.bring(&[part], desk);
+                }
+            }
+            Action::BringAll => {
+                if let Some((here, there)) = self.both(desk) {
+                    let all = parts(&[&here, &there]).into_iter();
+                    let known: Vec<Part> = all
+                        .filter(|part| part.is_known_in(&there) && !part.is_same(&here, &there))
+                        .collect();
+                    self.bring(&known, desk);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
+        match action {
+            Action::Enter => self.cannot_bring(desk),
+            Action::BringAll => self.cannot_edit(desk),
+            Action::NextField if self.others.len() < 2 => Some("no further profile".into()),
+            Action::Refresh if self.others.is_empty() => Some("no other profile knows it".into()),
+            _ => None,
+        }
+    }
+
+    fn waits_for(&self, ticket: Ticket) -> bool {
+        self.asking == Some(ticket) || self.reading.is_some_and(|(_, reading)| reading == ticket)
+    }
+
+    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
+        let reading = self.reading.take().map(|(profile, _)| profile);
+        if let Outcome::SameId(found) = outcome {
+            self.asking = None;
+            self.take_others(found, desk);
+        } else if let (Outcome::Done(done), Some(profile)) = (outcome, reading) {
+            let other = self.others.iter_mut().find(|(known, _)| *known == profile);
+            if let Some((_, group)) = other {
+                group.clone_from(&done.group);
+            }
+            for warning in &done.warnings {
+                let severity = Severity::of_warning(warning.is_alarm());
+                self.note(profile, &warning.to_string(), severity, desk);
+            }
+            self.read_on(profile, desk);
+        } else if let (Outcome::Failed(trouble), Some(profile)) = (outcome, reading) {
+            self.note(profile, &trouble.text, Severity::Error, desk);
+            self.read_on(profile, desk);
+        } else if let Outcome::Failed(trouble) = outcome {
+            self.asking = None;
+            self.notes.push(trouble.text.clone());
+            desk.say(Severity::Error, trouble.text.clone());
+        }
+    }
+
+    fn lost(&mut self, desk: &mut Desk) {
+        self.asking = None;
+        self.reading = None;
+        let key = desk.keys.key(Focus::Compare, Action::Refresh);
+        let text = format!("the reading broke off inside groupdesk; {key} reads again");
+        self.notes.push(text);
+    }
+
+    fn leave(&mut self, desk: &mut Desk) {
+        let reading = self.reading.take().map(|(_, ticket)| ticket);
+        for ticket in self.asking.take().into_iter().chain(reading) {
+            desk.cancel(ticket);
+        }
+    }
+
+    fn sync(&mut self, desk: &mut Desk) {
+        let rows = self.rows(desk).len();
+        self.cursor.at = self.cursor.at.min(rows.saturating_sub(1));
+    }
+
+    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
+        view::draw(self, buffer, area, desk);
+        None
+    }
+}

@@ -1,0 +1,341 @@
+//! The form and the person's own editor: one field, or the whole group as one JSON document. What comes back goes into
+//! the form and nowhere else; what cannot be read is kept, with the reason.
+
+use serde_json::Value;
+
+use super::{Edit, Section};
+use crate::{
+    domain::{
+        group::{Mapping, Properties, UserGroupId},
+        known::KnownGroup,
+    },
+    tui::{
+        forms::group::Part,
+        keymap::{Action, Focus},
+        runtime::external_editor::Outside,
+        state::{
+            context::Desk,
+            message::{Effect, Ticket},
+            notices::Severity,
+        },
+        widgets::{
+            json_editor,
+            mapping_table::{pairs_of, read_mapping},
+            text_field::did_not_fit,
+        },
+    },
+};
+
+/// Longest text that is taken over, in bytes; twice what a service is likely to take.
+const LONGEST: usize = 2 * 1024 * 1024;
+
+/// The document of a whole group, as far as it says something.
+#[derive(Debug, Default, PartialEq)]
+struct Document {
+    name: Option<String>,
+    mapping: Option<Mapping>,
+    properties: Option<Properties>,
+}
+
+impl Edit {
+    /// The form of a known group, or its draft, with the whole of it in the editor.
+    pub fn outside(group: &KnownGroup, desk: &mut Desk) -> Self {
+        let mut edit = Self::of(group, desk);
+        edit.open_group(desk);
+        edit
+    }
+
+    /// Gives the focused field to the editor.
+    pub(super) fn open_field(&mut self, desk: &mut Desk) {
+        let part = match self.section {
+            Section::Name => Part::Name,
+            Section::Mapping => Part::Mapping,
+            Section::Properties => Part::Properties,
+        };
+        self.open_part(part, desk);
+    }
+
+    /// Gives the whole group to the editor.
+    pub(super) fn open_group(&mut self, desk: &mut Desk) {
+        self.open_part(Part::Group, desk);
+    }
+
+    fn open_part(&mut self, part: Part, desk: &mut Desk) {
+        if !self.commit(desk) {
+            return;
+        }
+        let (file, text) = match part {
+            Part::Name => ("name.txt", self.name.text().to_owned()),
+            Part::Mapping => {
+                let text = self.mapping_text.clone();
+                let text = text.unwrap_or_else(|| self.mapping.as_json());
+                ("mapping.json", text)
+            }
+            Part::Properties => ("properties.json", self.properties.text()),
+            Part::Group => {
+                let text = self.group_text.clone();
+                ("group.json", text.unwrap_or_else(|| self.document()))
+            }
+        };
+        let ticket = desk.ticket();
+        let outside = Outside { file, text };
+        self.outside = Some((ticket, part, outside.text.clone()));
+        desk.effects.push(Effect::OpenEditor(ticket, outside));
+    }
+
+    pub fn is_outside(&self, ticket: Ticket) -> bool {
+        matches!(self.outside, Some((outside, ..)) if outside == ticket)
+    }
+
+    /// Takes over what the editor left.
+    pub fn take_edited(&mut self, edited: Result<String, String>, desk: &mut Desk) {
+        let Some((_, part, given)) = self.outside.take() else {
+            return;
+        };
+        let text = match edited {
+            Ok(text) if text.len() <= LONGEST => text,
+            Ok(_) => {
+                let text = "more text than the service takes; nothing is taken over";
+                desk.say(Severity::Warning, text);
+                return;
+            }
+            Err(why) => {
+                desk.say(Severity::Warning, why);
+                return;
+            }
+        };
+        let text = text.replace("\r\n", "\n");
+        let text = text.trim_end_matches('\n');
+        let waits = match part {
+            Part::Mapping => self.mapping_text.is_some(),
+            Part::Group => self.group_text.is_some(),
+            Part::Name | Part::Properties => false,
+        };
+        if text == given.trim_end_matches('\n') && !waits {
+            desk.say(Severity::Info, "nothing was changed in the editor");
+            return;
+        }
+        let key = |action| desk.keys.key(self.field_focus(), action);
+        let (field, whole) = (key(Action::EditOutside), key(Action::EditWhole));
+        let trouble = match part {
+            Part::Name => self.take_name(text),
+            Part::Mapping => self.take_mapping(text, &field),
+            Part::Properties => self.take_properties(text),
+            Part::Group => self.take_group(text, &whole),
+        };
+        match trouble {
+            Some(trouble) => desk.say(Severity::Warning, trouble),
+            None => desk.say(
+                Severity::Info,
+                "taken over from the editor; nothing is sent yet",
+            ),
+        }
+    }
+
+    fn take_name(&mut self, text: &str) -> Option<String> {
+        self.name.set_text("");
+        let pasted = self.name.paste(text);
+        if pasted.cut > 0 {
+            return Some(format!("name: {}", did_not_fit(pasted.cut)));
+        }
+        (pasted.joined_lines > 0).then(|| "name: it is one line; line breaks became spaces".into())
+    }
+
+    fn take_mapping(&mut self, text: &str, key: &str) -> Option<String> {
+        self.mapping_text = None;
+        if text.trim().is_empty() {
+            return Some("an empty text: the mapping stays as it was; {} removes all rows".into());
+        }
+        match read_mapping(text) {
+            Ok(mapping) => {
+                self.mapping.replace(mapping);
+                None
+            }
+            Err(_) if holds_a_token(text) => Some(NO_TOKEN.into()),
+            Err(problem) => {
+                self.mapping_text = Some(text.to_owned());
+                Some(format!("mapping: {problem}; kept: {key} opens it again"))
+            }
+        }
+    }
+
+    fn take_properties(&mut self, text: &str) -> Option<String> {
+        self.properties.set_text(text);
+        let problem = self.properties.value().err()?;
+        let text = format!("properties: {problem}; the text is kept");
+        self.properties.go_to_problem();
+        Some(text)
+    }
+
+    fn take_group(&mut self, text: &str, key: &str) -> Option<String> {
+        self.group_text = None;
+        if text.trim().is_empty() {
+            return Some("an empty text: the group stays as it was".into());
+        }
+        match read_document(text, &self.id) {
+            Ok(document) => {
+                self.take_document(document);
+                None
+            }
+            Err(_) if holds_a_token(text) => Some(NO_TOKEN.into()),
+            Err(problem) => {
+                self.group_text = Some(text.to_owned());
+                Some(format!("{problem}; kept: {key} opens it again"))
+            }
+        }
+    }
+
+    /// A field that is not in the document stays as it is.
+    fn take_document(&mut self, document: Document) {
+        if let Some(name) = document.name {
+            self.name.set_text(&name);
+        }
+        if let Some(mapping) = document.mapping {
+            self.mapping.replace(mapping);
+        }
+        if let Some(properties) = document.properties {
+            let is_same = self.properties.value() == Ok(&properties);
+            // Nothing was there, and nothing came.
+            let is_blank = self.properties.is_blank() && properties.is_empty();
+            let is_nothing = is_blank && self.base.properties.is_none();
+            if !is_same && !is_nothing {
+                self.properties.set_text(&pretty(properties));
+            }
+        }
+    }
+
+    /// A text that came back from the editor cannot be read yet.
+    pub(super) fn has_unread(&self) -> bool {
+        self.group_text.is_some() || self.mapping_text.is_some()
+    }
+
+    /// Why the form cannot be reviewed yet.
+    pub(super) fn unread(&self, desk: &Desk) -> Option<String> {
+        let key = |action| desk.keys.key(self.field_focus(), action);
+        if self.group_text.is_some() {
+            let (opens, discards) = (key(Action::EditWhole), key(Action::Discard));
+            Some(format!(
+                "the text from the editor cannot be read: {opens} opens it, {discards} discards all"
+            ))
+        } else if self.mapping_text.is_some() {
+            let key = desk.keys.key(Focus::EditMapping, Action::EditOutside);
+            Some(format!(
+                "the mapping from the editor cannot be read: {key} in it opens it again"
+            ))
+        } else {
+            None
+        }
+    }
+
+    /// The whole group as JSON; a field that is wrong stands in it as it was typed. What is not known is left out.
+    fn document(&self) -> String {
+        let text = |text: &str| Value::from(text).to_string();
+        let inside = |text: &str| text.trim().replace('\n', "\n  ");
+        let mut fields = vec![format!("\"user_group_id\": {}", text(self.id.as_str()))];
+        if self.creating || self.base.name.is_some() || !self.name.is_empty() {
+            fields.push(format!("\"name\": {}", text(self.name.text())));
+        }
+        let rows = self.mapping.as_json();
+        if self.creating || self.base.mapping.is_some() || rows != "{}" {
+            fields.push(format!("\"mapping\": {}", inside(&rows)));
+        }
+        if !self.properties.is_blank() {
+            fields.push(format!(
+                "\"properties\": {}",
+                inside(&self.properties.text())
+            ));
+        } else if self.creating {
+            fields.push("\"properties\": {}".into());
+        }
+        format!("{{\n  {}\n}}", fields.join(",\n  "))
+    }
+}
+
+const NO_TOKEN: &str =
+    "the text holds a \"token\" and is kept nowhere; nothing is taken over: leave it out";
+
+/// What cannot be read is kept as a draft, on disk; an answer of the service that was pasted holds a token.
+fn holds_a_token(text: &str) -> bool {
+    text.contains("\"token\"")
+}
+
+fn pretty(properties: Properties) -> String {
+    let value = Value::Object(properties);
+    serde_json::to_string_pretty(&value).unwrap_or_else(|_| value.to_string())
+}
+
+/// Reads the document of a group; the id in it must be that of the group.
+fn read_document(text: &str, id: &UserGroupId) -> Result<Document, String> {
+    let fields = json_editor::parse_object(text, "a group is an object: { ... }");
+    let fields = fields.map_err(|problem| problem.to_string())?;
+    let mut document = Document::default();
+    for (field, value) in fields {
+        match (field.as_str(), value) {
+            ("user_group_id", Value::String(found)) if found == id.as_str() => {}
+            ("user_group_id", _) => {
+                return Err(format!(
+                    "user_group_id must stay {id}; no other group is touched"
+                ));
+            }
+            ("name" | "mapping" | "properties", Value::Null) => {}
+            ("name", Value::String(name)) => document.name = Some(name),
+            ("name", _) => return Err("name must be a text in quotes".into()),
+            ("mapping", Value::Object(object)) => {
+                let mapping = pairs_of(object).map_err(|problem| format!("mapping: {problem}"))?;
+                document.mapping = Some(mapping);
+            }
+            ("mapping", _) => return Err("mapping must be an object of texts: { ... }".into()),
+            ("properties", Value::Object(object)) => document.properties = Some(object),
+            ("properties", _) => return Err("properties must be an object: { ... }".into()),
+            _ => {
+                return Err("only user_group_id, name, mapping and properties can be there".into());
+            }
+        }
+    }
+    Ok(document)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Document, String> {
+        read_document(text, &UserGroupId::parse("acme").expect("an id"))
+    }
+
+    #[test]
+    fn a_document_says_what_it_says_and_no_more() {
+        let document = read(r#"{"user_group_id": "acme", "mapping": {"7": 40}, "name": null}"#);
+        let document = document.expect("a document");
+        assert_eq!(document.name, None);
+        assert_eq!(document.properties, None);
+        assert_eq!(
+            document.mapping.map(|mapping| mapping["7"].clone()),
+            Some("40".into())
+        );
+    }
+
+    #[test]
+    fn what_is_no_document_says_why() {
+        for (text, why) in [
+            ("{\n \"name\" 1}", "line 2, column 9: expected `:`"),
+            ("[]", "line 1, column 1: a group is an object: { ... }"),
+            (
+                "{\"user_group_id\": \"acme2\"}",
+                "user_group_id must stay acme",
+            ),
+            ("{\"name\": 7}", "name must be a text"),
+            ("{\"mapping\": {\"7\": null}}", "mapping: entry 1 is not"),
+            ("{\"mapping\": []}", "mapping must be an object"),
+            ("{\"properties\": \"gold\"}", "properties must be an object"),
+            ("{\"token\": \"x\"}", "only user_group_id, name,"),
+            (
+                "{\"name\": \"a\",\n\"name\": \"b\"}",
+                "line 2, column 1: this key is in line 1",
+            ),
+        ] {
+            let error = read(text).expect_err("refused");
+            assert!(error.starts_with(why), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! What a person has to say before anything is sent: which environment the profile is, a proof for a key on trial, that
+//! an alarm was looked into. Until then nothing is sent, and the list stays readable. Enter alone never says it.
+
+mod view;
+
+use crossterm::event::KeyEvent;
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+};
+
+use super::View;
+use crate::{
+    domain::group::UserGroupId,
+    operations::{Answer, Place, PlaceProblem, Question},
+    tui::{
+        keymap::{Action, Focus},
+        state::{
+            context::{Ask, Desk},
+            message::{Job, Outcome, Ticket, Trouble},
+            notices::Severity,
+        },
+        widgets::{scroll::Cursor, text_field::TextField},
+    },
+};
+
+/// Longest reason, in characters.
+const LONGEST_REASON: usize = 200;
+
+#[derive(Debug)]
+enum Stage {
+    /// Not now, one of the places, or a new one.
+    Choose(Box<Question>, Cursor),
+    /// A new environment, once it is confirmed.
+    New(Box<Question>),
+    /// A group that proves the key; with the one that is proposed.
+    Proof(TextField, Option<UserGroupId>),
+    /// What was found out about the alarms.
+    Reason(TextField),
+    /// The proof failed; there is nothing to choose any more.
+    Told,
+}
+
+#[derive(Debug)]
+pub struct PlacePane {
+    problem: PlaceProblem,
+    stage: Stage,
+    /// What went wrong with the last answer.
+    said: Option<String>,
+    /// Looks for a group to propose.
+    looking: Option<Ticket>,
+    /// The answer is on its way.
+    working: Option<Ticket>,
+}
+
+impl PlacePane {
+    /// The dialog about this; `None` where there is nothing that a person could say here.
+    pub fn about(problem: &PlaceProblem, desk: &mut Desk) -> Option<Self> {
+        let mut pane = Self {
+            stage: stage(problem)?,
+            problem: problem.clone(),
+            said: None,
+            looking: None,
+            working: None,
+        };
+        pane.look(desk);
+        Some(pane)
+    }
+
+    fn look(&mut self, desk: &mut Desk) {
+        if matches!(self.stage, Stage::Proof(..)) {
+            self.looking = Some(desk.start(Job::Proof));
+        }
+    }
+
+    /// The same dialog about what stands in the way now.
+    fn turn_to(&mut self, problem: PlaceProblem, desk: &mut Desk) {
+        self.stage = stage(&problem).unwrap_or(Stage::Told);
+        self.problem = problem;
+        self.look(desk);
+    }
+
+    fn choose(&mut self, desk: &mut Desk) {
+        let Stage::Choose(question, cursor) = &self.stage else {
+            return;
+        };
+        match chosen(question, cursor.at) {
+            Choice::NotNow => self.close(desk),
+            Choice::Same(place) => {
+                let answer = Answer::Same {
+                    place: Some(place.id),
+                    unproven: false,
+                };
+                self.start(Job::AnswerPlace(answer), desk);
+            }
+            Choice::New => self.stage = Stage::New(question.clone()),
+        }
+    }
+
+    fn start(&mut self, job: Job, desk: &mut Desk) {
+        self.said = None;
+        self.working = Some(desk.start(job));
+    }
+
+    fn enter(&mut self, desk: &mut Desk) {
+        match &mut self.stage {
+            Stage::Choose(..) => self.choose(desk),
+            Stage::New(_) => {}
+            Stage::Told => desk.ask(Ask::Pop),
+            Stage::Proof(field, _) => match UserGroupId::parse(field.text()) {
+                Ok(id) => self.start(Job::Prove(id), desk),
+                Err(error) => field.error = Some(error.to_string()),
+            },
+            Stage::Reason(field) => {
+                let reason = field.text().trim().to_owned();
+                if reason.is_empty() {
+                    field.error = Some("a reason is needed: it is kept".into());
+                } else if let PlaceProblem::Alarmed { place, .. } = &self.problem {
+                    let job = Job::Acknowledge(place.clone(), reason);
+                    self.start(job, desk);
+                }
+            }
+        }
+    }
+
+    fn close(&self, desk: &mut Desk) {
+        if !matches!(self.stage, Stage::Told) {
+            let key = desk.keys.key(Focus::List, Action::Refresh);
+            let text = format!(
+                "nothing is sent for this profile until that is said; {key} in the list asks again"
+            );
+            desk.say(Severity::Warning, text);
+        }
+        desk.ask(Ask::Pop);
+    }
+
+    fn back(&mut self, desk: &mut Desk) {
+        if let Stage::New(question) = &self.stage {
+            self.stage = Stage::Choose(question.clone(), Cursor::default());
+        } else {
+            self.close(desk);
+        }
+    }
+
+    fn failed(&mut self, trouble: &Trouble, desk: &mut Desk) {
+        match trouble.place.as_deref() {
+            Some(problem) if stage(problem).is_some() => self.turn_to(problem.clone(), desk),
+            Some(PlaceProblem::NotProven { .. }) => {
+                // It stays when the dialog is closed.
+                desk.say(Severity::Error, trouble.text.clone());
+                self.stage = Stage::Told;
+            }
+            _ => {}
+        }
+        self.said = Some(trouble.text.clone());
+    }
+}
+
+fn stage(problem: &PlaceProblem) -> Option<Stage> {
+    match problem {
+        PlaceProblem::Asked { question, .. } => {
+            Some(Stage::Choose(question.clone(), Cursor::default()))
+        }
+        PlaceProblem::OnTrial { .. } => Some(Stage::Proof(TextField::new("group id", ""), None)),
+        PlaceProblem::Alarmed { .. } => {
+            let field = TextField::new("what was found", "").with_longest(LONGEST_REASON);
+            Some(Stage::Reason(field))
+        }
+        PlaceProblem::TagConflict { .. }
+        | PlaceProblem::NotProven { .. }
+        | PlaceProblem::NoProof { .. }
+        | PlaceProblem::Refused { .. }
+        | PlaceProblem::NoPlace { .. }
+        | PlaceProblem::BadName { .. }
+        | PlaceProblem::NameTaken { .. } => None,
+    }
+}
+
+/// One line of the choice.
+enum Choice<'q> {
+    /// The first one: what a key that was meant for something else presses.
+    NotNow,
+    Same(&'q Place),
+    New,
+}
+
+fn choices(question: &Question) -> usize {
+    question.places.len() + 2
+}
+
+fn chosen(question: &Question, at: usize) -> Choice<'_> {
+    let place = at.checked_sub(1).map(|at| question.places.get(at));
+    match place {
+        None => Choice::NotNow,
+        Some(Some(place)) => Choice::Same(place),
+        Some(None) => Choice::New,
+    }
+}
+
+impl View for PlacePane {
+    fn focus(&self) -> Focus {
+        match self.stage {
+            _ if self.working.is_some() => Focus::PlaceWait,
+            Stage::Choose(..) => Focus::PlaceChoice,
+            Stage::New(_) => Focus::PlaceNew,
+            Stage::Proof(..) => Focus::PlaceProof,
+            Stage::Reason(_) => Focus::PlaceReason,
+            Stage::Told => Focus::PlaceWait,
+        }
+    }
+
+    fn title(&self, _desk: &Desk) -> String {
+        "Environment".into()
+    }
+
+    fn act(&mut self, action: Action, desk: &mut Desk) {
+        if self.working.is_some() {
+            if action == Action::Back {
+                desk.ask(Ask::Pop);
+            }
+            return;
+        }
+        if let Stage::Choose(question, cursor) = &mut self.stage
+            && cursor.act(action, choices(question), 0)
+        {
+            return;
+        }
+        match action {
+            Action::Enter => self.enter(desk),
+            Action::Confirm if matches!(self.stage, Stage::New(_)) => {
+                self.start(Job::AnswerPlace(Answer::New), desk);
+            }
+            Action::NextField => {
+                if let Stage::Proof(field, Some(id)) = &mut self.stage {
+                    field.set_text(id.as_str());
+                    field.error = None;
+                }
+            }
+            Action::Back => self.back(desk),
+            _ => {}
+        }
+    }
+
+    fn input(&mut self, key: KeyEvent, _desk: &mut Desk) {
+        if let Stage::Proof(field, _) | Stage::Reason(field) = &mut self.stage {
+            field.key(key);
+            field.error = None;
+        }
+    }
+
+    fn paste(&mut self, text: &str, _desk: &mut Desk) -> bool {
+        let (Stage::Proof(field, _) | Stage::Reason(field)) = &mut self.stage else {
+            return false;
+        };
+        field.paste(text.trim());
+        field.error = None;
+        true
+    }
+
+    fn disabled(&self, action: Action, _desk: &Desk) -> Option<String> {
+        match (action, &self.stage) {
+            (Action::NextField, Stage::Proof(_, None)) => Some("no group is proposed".into()),
+            (Action::Refresh, _) => Some("nothing to read".into()),
+            _ => None,
+        }
+    }
+
+    fn waits_for(&self, ticket: Ticket) -> bool {
+        [self.looking, self.working].contains(&Some(ticket))
+    }
+
+    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
+        let is_proposal = matches!(outcome, Outcome::Proof(_)) || self.working.is_none();
+        if is_proposal {
+            self.looking = None;
+            if let (Outcome::Proof(found), Stage::Proof(_, proposed)) = (outcome, &mut self.stage) {
+                proposed.clone_from(found);
+            }
+            return;
+        }
+        self.working = None;
+        match outcome {
+            Outcome::PlaceBound(bound) if bound.on_trial => {
+                if let PlaceProblem::Asked { profile, .. } = &self.problem {
+                    let problem = PlaceProblem::OnTrial {
+                        profile: profile.clone(),
+                        place: bound.name.clone(),
+                    };
+                    self.turn_to(problem, desk);
+                }
+            }
+            Outcome::PlaceBound(bound) => {
+                let text = format!("this profile is place {} from here on", bound.name);
+                desk.say(Severity::Done, text);
+                desk.ask(Ask::Pop);
+            }
+            Outcome::Proven => {
+                desk.say(Severity::Done, "the API key is proven; requests are sent");
+                desk.ask(Ask::Pop);
+            }
+            Outcome::Acknowledged => {
+                desk.say(Severity::Done, "acknowledged; requests are sent again");
+                desk.ask(Ask::Pop);
+            }
+            Outcome::Failed(trouble) => self.failed(trouble, desk),
+            _ => {}
+        }
+    }
+
+    fn lost(&mut self, _desk: &mut Desk) {
+        self.looking = None;
+        self.working = None;
+    }
+
+    fn leave(&mut self, desk: &mut Desk) {
+        if let Some(ticket) = self.looking.take() {
+            desk.cancel(ticket);
+        }
+    }
+
+    fn is_overlay(&self) -> bool {
+        true
+    }
+
+    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
+        view::draw(self, buffer, area, desk)
+    }
+}

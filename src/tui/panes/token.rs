@@ -1,0 +1,364 @@
+//! The token of a group: what it is now, and rotating it (docs/design/rotation.md). Nothing is sent before the check;
+//! leaving never stops what is under way; the token is masked and in memory only.
+
+mod handing;
+mod page;
+mod steps;
+
+use crossterm::event::KeyEvent;
+use jiff::{SignedDuration, Timestamp};
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+};
+
+use handing::Handing;
+pub(in crate::tui) use steps::describe;
+
+use super::{View, confirm_typed, new_file::NewFile};
+use crate::{
+    domain::{
+        group::UserGroupId,
+        known::KnownGroup,
+        text::visible,
+        token::{Fingerprint, Token},
+    },
+    operations::{Done, Guarded, Warning},
+    tui::{
+        keymap::{Action, Focus},
+        state::{
+            confirmation::{Asks, Level},
+            context::{Ask, Desk},
+            message::{Job, Outcome, Ticket, Trouble},
+            notices::Severity,
+        },
+        widgets::{scroll::Cursor, text_field::TextField},
+    },
+};
+
+/// How long a token stays readable on the screen.
+const REVEALED: SignedDuration = SignedDuration::from_secs(20);
+
+const REASON: &str = "reason (optional)";
+
+/// Longest reason, in characters.
+const LONGEST_REASON: usize = 200;
+
+#[derive(Debug)]
+enum Stage {
+    /// The token the service holds now.
+    Reading(Ticket),
+    Current(Done),
+    /// What will happen, the reason, the confirmation.
+    Check {
+        on_reason: bool,
+        level: Level,
+        /// The token that was shown; another one by then is not rotated.
+        seen: Option<Fingerprint>,
+    },
+    Rotating(Ticket),
+    /// Rotated; `confirming` while it is read back.
+    Rotated {
+        done: Done,
+        confirming: Option<Ticket>,
+    },
+    /// It could not be read, or the rotation did not end well.
+    Failed(Trouble),
+}
+
+#[derive(Debug)]
+pub struct TokenPane {
+    id: UserGroupId,
+    stage: Stage,
+    reason: TextField,
+    /// The group id, or the words of a guard, typed.
+    typed: TextField,
+    revealed_until: Option<Timestamp>,
+    /// Where to write the token.
+    file: NewFile,
+    handing: Handing,
+    scroll: Cursor,
+}
+
+impl TokenPane {
+    /// Reads the group; nothing is rotated from here without the check.
+    pub fn open(group: &KnownGroup, desk: &mut Desk) -> Self {
+        let ticket = desk.start(Job::LookUp(group.id.clone()));
+        Self {
+            stage: Stage::Reading(ticket),
+            reason: TextField::new(REASON, "").with_longest(LONGEST_REASON),
+            typed: TextField::new("type the id", "")
+                .with_label_width(REASON.len() as u16)
+                .with_hint(confirm_typed::hint(desk, Focus::RotateTyped)),
+            id: group.id.clone(),
+            revealed_until: None,
+            file: NewFile::default(),
+            handing: Handing::Nowhere,
+            scroll: Cursor::default(),
+        }
+    }
+
+    fn done(&self) -> Option<&Done> {
+        match &self.stage {
+            Stage::Current(done) | Stage::Rotated { done, .. } => Some(done),
+            Stage::Reading(_) | Stage::Check { .. } | Stage::Rotating(_) | Stage::Failed(_) => None,
+        }
+    }
+
+    fn token(&self) -> Option<&Token> {
+        self.done()?.token.as_ref()
+    }
+}
+
+/// How strongly a rotation asks here.
+fn asks(desk: &Desk) -> Asks {
+    Asks::about(desk.profile(), Guarded::Rotate)
+}
+
+impl View for TokenPane {
+    fn focus(&self) -> Focus {
+        if self.file.is_asked() {
+            return Focus::WritePath;
+        }
+        match &self.stage {
+            Stage::Reading(_) | Stage::Current(_) | Stage::Failed(_) => Focus::Token,
+            Stage::Check {
+                on_reason: true, ..
+            } => Focus::RotateReason,
+            Stage::Check {
+                level: Level::Typed | Level::Words,
+                ..
+            } => Focus::RotateTyped,
+            Stage::Check { .. } => Focus::RotateCheck,
+            Stage::Rotating(_) => Focus::RotateRunning,
+            Stage::Rotated { .. } => Focus::RotateResult,
+        }
+    }
+
+    fn title(&self, _desk: &Desk) -> String {
+        match &self.stage {
+            Stage::Check { .. } | Stage::Rotating(_) => {
+                format!("Rotate {}", visible(self.id.as_str()))
+            }
+            Stage::Reading(_) | Stage::Current(_) | Stage::Rotated { .. } | Stage::Failed(_) => {
+                format!("Token of {}", visible(self.id.as_str()))
+            }
+        }
+    }
+
+    fn status(&self, _desk: &Desk) -> String {
+        match &self.stage {
+            Stage::Reading(_) => "reading it".into(),
+            Stage::Check { .. } => "nothing is sent yet".into(),
+            Stage::Rotating(_) => "rotating".into(),
+            Stage::Rotated {
+                confirming: Some(_),
+                ..
+            } => "reading it back".into(),
+            Stage::Current(_) | Stage::Rotated { .. } | Stage::Failed(_) => String::new(),
+        }
+    }
+
+    fn act(&mut self, action: Action, desk: &mut Desk) {
+        let page = usize::from(desk.size.1 / 2);
+        if self.scroll.act(action, page::lines(self, desk), page) {
+            return;
+        }
+        match action {
+            Action::Back if self.file.is_asked() => self.file.close(),
+            Action::Enter if self.file.is_asked() => self.write(desk),
+            Action::Rotate => {
+                self.revealed_until = None;
+                let level = asks(desk).level;
+                if level == Level::Words {
+                    self.typed.label = "type the words".into();
+                }
+                let fingerprint = self.done().and_then(|done| done.group.fingerprint.as_ref());
+                self.stage = Stage::Check {
+                    on_reason: false,
+                    level,
+                    seen: fingerprint.map(|known| known.value),
+                };
+            }
+            Action::NextField | Action::PreviousField => {
+                if let Stage::Check { on_reason, .. } = &mut self.stage {
+                    *on_reason = !*on_reason;
+                }
+            }
+            Action::Confirm => {
+                if let Stage::Check {
+                    level: Level::Button | Level::Key,
+                    seen,
+                    ..
+                } = self.stage
+                {
+                    self.rotate(seen, desk);
+                }
+            }
+            Action::Enter if matches!(self.stage, Stage::Check { .. }) => self.typed(desk),
+            Action::Back | Action::Enter => {
+                if matches!(self.stage, Stage::Check { .. }) {
+                    desk.say(Severity::Info, "nothing was sent");
+                    self.typed.set_text("");
+                    self.read(desk);
+                } else {
+                    self.leave(desk);
+                    desk.ask(Ask::Pop);
+                }
+            }
+            Action::Refresh if self.file.is_asked() => {}
+            Action::Refresh => match &self.stage {
+                Stage::Reading(_) | Stage::Current(_) | Stage::Failed(_) => self.read(desk),
+                Stage::Check { .. } | Stage::Rotating(_) | Stage::Rotated { .. } => {}
+            },
+            Action::Reveal => self.reveal(desk),
+            Action::CopyMenu => {
+                if let Some(token) = self.token().cloned() {
+                    desk.copy_secret("token", token);
+                }
+            }
+            Action::WriteFile => self.ask_path(),
+            Action::HandOff => self.hand_off_again(desk),
+            _ => {}
+        }
+    }
+
+    fn input(&mut self, key: KeyEvent, _desk: &mut Desk) {
+        if let Some(field) = self.field() {
+            field.key(key);
+            field.error = None;
+        }
+    }
+
+    fn paste(&mut self, text: &str, _desk: &mut Desk) -> bool {
+        let Some(field) = self.field() else {
+            return false;
+        };
+        field.paste(text);
+        true
+    }
+
+    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
+        match action {
+            Action::Rotate => match &self.stage {
+                Stage::Current(done) if done.warnings.iter().any(Warning::is_alarm) => {
+                    Some("there is an alarm: look first".into())
+                }
+                Stage::Current(_) => desk.forbidden(Guarded::Rotate),
+                _ => {
+                    let key = desk.keys.key(Focus::Token, Action::Refresh);
+                    Some(format!("the token must be read first; {key} reads it"))
+                }
+            },
+            Action::Reveal | Action::CopyMenu | Action::WriteFile if self.token().is_none() => {
+                Some("no token has been read".into())
+            }
+            Action::HandOff => self.no_hand_off(desk),
+            _ => None,
+        }
+    }
+
+    fn leave(&mut self, desk: &mut Desk) {
+        match &self.stage {
+            Stage::Rotating(_) => desk.say(
+                Severity::Info,
+                format!(
+                    "the rotation of {} goes on; a message says how it ended",
+                    self.id
+                ),
+            ),
+            Stage::Reading(ticket) => desk.cancel(*ticket),
+            Stage::Rotated { .. } if self.handing.is_under_way() => desk.say(
+                Severity::Info,
+                format!(
+                    "the hand-off of {} goes on; a message says how it ended",
+                    self.id
+                ),
+            ),
+            Stage::Current(_) | Stage::Check { .. } | Stage::Rotated { .. } | Stage::Failed(_) => {}
+        }
+    }
+
+    fn waits_for(&self, ticket: Ticket) -> bool {
+        if self.file.waits_for(ticket) || self.handing == Handing::Running(ticket) {
+            return true;
+        }
+        match &self.stage {
+            Stage::Reading(mine) | Stage::Rotating(mine) => *mine == ticket,
+            Stage::Rotated { confirming, .. } => *confirming == Some(ticket),
+            Stage::Current(_) | Stage::Check { .. } | Stage::Failed(_) => false,
+        }
+    }
+
+    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
+        if let Outcome::Done(done) = outcome {
+            self.take(done, desk);
+        } else if let Outcome::TokenWritten(path) = outcome {
+            self.file.done();
+            desk.say(
+                Severity::Done,
+                format!("token written to {} (only you can read it)", path.display()),
+            );
+        } else if let Outcome::HandedOff(handed) = outcome {
+            self.handed(handed.as_deref(), desk);
+        } else if let Outcome::NotHandedOff(trouble) = outcome {
+            self.handing = Handing::NotRun(trouble.text.clone());
+            desk.say(Severity::Error, trouble.text.clone());
+        } else if let Outcome::Failed(trouble) = outcome {
+            if self.file.failed(&trouble.text) {
+                desk.say(Severity::Error, trouble.text.clone());
+            } else {
+                self.failed(trouble, desk);
+            }
+        }
+    }
+
+    fn lost(&mut self, desk: &mut Desk) {
+        // What is known stays on the screen: a new token is not given up because something beside it broke.
+        if self.file.lost() {
+            return;
+        }
+        if matches!(self.handing, Handing::Running(_)) {
+            let key = desk.keys.key(self.page_focus(), Action::HandOff);
+            self.handing = Handing::NotRun(format!(
+                "it broke off inside groupdesk; {key} runs it again"
+            ));
+            return;
+        }
+        if let Stage::Rotated { confirming, .. } = &mut self.stage {
+            *confirming = None;
+            if self.handing == Handing::Later {
+                let key = desk.keys.key(Focus::RotateResult, Action::HandOff);
+                let why = format!("reading it back broke off; {key} reads and runs it");
+                self.handing = Handing::NotRun(why);
+            }
+            return;
+        }
+        let rotating = matches!(self.stage, Stage::Rotating(_));
+        let key = desk.keys.key(Focus::Token, Action::Refresh);
+        let trouble = if rotating {
+            Trouble::unknown(format!(
+                "UNKNOWN whether the token was rotated: the job broke off inside groupdesk. {key} reads the group; never rotate to find out"
+            ))
+        } else {
+            Trouble::of(format!(
+                "the job broke off inside groupdesk; {key} reads again"
+            ))
+        };
+        self.failed(&trouble, desk);
+    }
+
+    fn sync(&mut self, desk: &mut Desk) {
+        if self.revealed_until.is_some_and(|until| desk.now >= until) {
+            self.revealed_until = None;
+        }
+    }
+
+    fn ticks(&self) -> bool {
+        self.revealed_until.is_some()
+    }
+
+    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
+        page::draw(self, buffer, area, desk)
+    }
+}

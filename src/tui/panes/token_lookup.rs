@@ -1,0 +1,284 @@
+//! Whose token is this? A pasted token, masked, is compared by its fingerprint with every token the directory has seen;
+//! nothing is sent, and the token is forgotten as soon as it was compared.
+
+use crossterm::event::KeyEvent;
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+    style::Style,
+};
+
+use super::View;
+use crate::{
+    domain::{text::visible, token::Token},
+    operations::{Answered, Owner, Whose as Answer, not_a_token},
+    tui::{
+        keymap::{Action, Focus},
+        state::{
+            context::{Ask, Desk},
+            message::{Job, Outcome, ProfileIndex, Ticket},
+            notices::Severity,
+        },
+        widgets::{
+            boxes::popup,
+            paint,
+            scroll::Cursor,
+            text_field::{TextField, did_not_fit},
+            text_page::Sheet,
+        },
+    },
+};
+
+/// Characters of a log that are looked through at once.
+const LONGEST: usize = 64 * 1024;
+/// Rows below those of the tokens.
+const ADVICE: usize = 3;
+
+#[derive(Debug)]
+pub struct Whose {
+    token: TextField,
+    ticket: Option<Ticket>,
+    /// Once it was looked up.
+    answered: Option<Vec<Answered>>,
+    /// Why there is no answer to what was given last.
+    refused: Option<String>,
+    cursor: Cursor,
+}
+
+impl Default for Whose {
+    fn default() -> Self {
+        Self {
+            token: TextField::secret("token").with_longest(LONGEST),
+            ticket: None,
+            answered: None,
+            refused: None,
+            cursor: Cursor::default(),
+        }
+    }
+}
+
+impl Whose {
+    fn look_up(&mut self, desk: &mut Desk) {
+        let token = self.token.text().trim();
+        if token.is_empty() {
+            self.token.error = Some("paste or type the token first".into());
+            return;
+        }
+        let job = Job::Whose(Token::new(token.to_owned()));
+        self.ticket = Some(desk.start(job));
+        self.token = Self::default().token;
+        self.refused = None;
+    }
+
+    /// Every group of every token, and each token that has none.
+    fn rows(&self) -> Vec<(&Answered, Option<&Owner>)> {
+        let answered = self.answered.iter().flatten();
+        let rows = answered.flat_map(|answer| {
+            let none = answer.owners.is_empty().then_some((answer, None));
+            let owners = answer.owners.iter().map(move |owner| (answer, Some(owner)));
+            owners.chain(none)
+        });
+        rows.collect()
+    }
+
+    fn owner(&self) -> Option<&Owner> {
+        self.rows().get(self.cursor.at)?.1
+    }
+
+    /// The token pane of the group, in its own profile.
+    fn go_on(&self, desk: &mut Desk) {
+        let Some(owner) = self.owner() else { return };
+        let mut profiles = desk.profiles.iter();
+        match profiles.position(|profile| profile.name == owner.profile) {
+            Some(profile) => desk.ask(Ask::TokenOf(
+                ProfileIndex(profile),
+                owner.user_group_id.clone(),
+            )),
+            None => desk.say(
+                Severity::Warning,
+                format!(
+                    "profile {} is not configured here; add it to go on",
+                    owner.profile
+                ),
+            ),
+        }
+    }
+}
+
+impl View for Whose {
+    fn focus(&self) -> Focus {
+        if self.answered.is_some() {
+            Focus::WhoseFound
+        } else {
+            Focus::Whose
+        }
+    }
+
+    fn title(&self, _desk: &Desk) -> String {
+        "Whose token is this?".into()
+    }
+
+    fn act(&mut self, action: Action, desk: &mut Desk) {
+        let rows = self.rows().len();
+        if self.cursor.act(action, rows, 0) {
+            return;
+        }
+        match action {
+            Action::Enter if self.answered.is_none() && self.ticket.is_none() => self.look_up(desk),
+            Action::Token => self.go_on(desk),
+            Action::Whose => *self = Self::default(),
+            Action::Back => {
+                self.leave(desk);
+                desk.ask(Ask::Pop);
+            }
+            _ => {}
+        }
+    }
+
+    fn input(&mut self, key: KeyEvent, _desk: &mut Desk) {
+        if self.answered.is_none() {
+            self.token.key(key);
+            self.token.error = None;
+        }
+    }
+
+    fn paste(&mut self, text: &str, _desk: &mut Desk) -> bool {
+        let is_field = self.answered.is_none();
+        if is_field {
+            let cut = self.token.paste(text).cut;
+            self.token.error = (cut > 0).then(|| did_not_fit(cut));
+        }
+        is_field
+    }
+
+    fn disabled(&self, action: Action, _desk: &Desk) -> Option<String> {
+        match action {
+            Action::Token if self.owner().is_none() => Some("no group is known for it".into()),
+            Action::Refresh => Some("nothing to read".into()),
+            _ => None,
+        }
+    }
+
+    fn leave(&mut self, desk: &mut Desk) {
+        if let Some(ticket) = self.ticket.take() {
+            desk.cancel(ticket);
+        }
+    }
+
+    fn waits_for(&self, ticket: Ticket) -> bool {
+        self.ticket == Some(ticket)
+    }
+
+    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
+        self.ticket = None;
+        match outcome {
+            Outcome::Whose(Answer::Answered(answered)) => self.answered = Some(answered.clone()),
+            Outcome::Whose(Answer::NotAToken { characters }) => {
+                self.refused = Some(not_a_token(*characters));
+            }
+            Outcome::Failed(trouble) => desk.say(Severity::Error, trouble.text.clone()),
+            _ => {}
+        }
+    }
+
+    fn lost(&mut self, _desk: &mut Desk) {
+        self.ticket = None;
+    }
+
+    fn is_overlay(&self) -> bool {
+        true
+    }
+
+    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
+        let inner = popup(buffer, area, (76, 12), "Whose token is this?", desk.theme);
+        let mut sheet = Sheet::new(inner.width, desk.theme);
+        if let Some(answered) = &self.answered {
+            self.found(&mut sheet, answered, inner.height, desk);
+            sheet.draw_still(buffer, inner);
+            return None;
+        }
+        let cursor = self.token.draw(buffer, inner, desk.theme, true);
+        let below = Rect {
+            y: inner.y + 2.min(inner.height),
+            height: inner.height.saturating_sub(2),
+            ..inner
+        };
+        if let Some(refused) = &self.refused {
+            sheet.text(refused, desk.theme.warning());
+            sheet.blank();
+        }
+        let text = if self.ticket.is_some() {
+            "looking it up in the directory"
+        } else {
+            "Paste a token, or lines of a log with some. Their fingerprints are looked up in the directory, in all profiles. Nothing is sent or kept."
+        };
+        sheet.text(text, desk.theme.dim());
+        sheet.draw_still(buffer, below);
+        cursor
+    }
+}
+
+impl Whose {
+    fn found(&self, sheet: &mut Sheet, answered: &[Answered], height: u16, desk: &Desk) {
+        let theme = desk.theme;
+        let again = desk.keys.key(Focus::WhoseFound, Action::Whose);
+        let elsewhere = format!(
+            "It may still be the token of a group that was never read here. {again} asks for another one."
+        );
+        if let [Answered { owners, .. }] = answered
+            && owners.is_empty()
+        {
+            sheet.text(
+                "No group of this directory has or had that token.",
+                theme.warning(),
+            );
+            sheet.text(&elsewhere, theme.dim());
+            return;
+        }
+        let rows = self.rows();
+        let room = usize::from(height).saturating_sub(ADVICE).max(1);
+        let first = self.cursor.first(rows.len(), room);
+        for (index, (answer, owner)) in rows.into_iter().enumerate().skip(first).take(room) {
+            let here = index == self.cursor.at;
+            let is_current = owner.is_some_and(|owner| owner.current);
+            let style = if here {
+                theme.cursor_row()
+            } else if is_current {
+                theme.warning()
+            } else {
+                Style::new()
+            };
+            let mark = if here { '>' } else { ' ' };
+            let name = if answered.len() > 1 {
+                format!("{} ", answer.fingerprint)
+            } else {
+                String::new()
+            };
+            let story = owner.map_or_else(
+                || "no group of this directory has or had it".to_owned(),
+                |owner| told(owner, desk),
+            );
+            sheet.pieces(vec![(format!("{mark} {name}{story}"), style)]);
+        }
+        sheet.blank();
+        let key = desk.keys.key(Focus::WhoseFound, Action::Token);
+        let next = match self.owner() {
+            Some(owner) if owner.current => {
+                format!("{key} goes to its token: read it, and rotate it after a leak.")
+            }
+            Some(_) => {
+                format!("A former token no longer works. {key} goes to the token of the group.")
+            }
+            None => elsewhere,
+        };
+        sheet.text(&next, theme.dim());
+    }
+}
+
+fn told(owner: &Owner, desk: &Desk) -> String {
+    let what = if owner.current { "current" } else { "former" };
+    let id = paint::cut(owner.user_group_id.as_str(), 32, desk.theme);
+    let profile = visible(&owner.profile);
+    let age = desk.age(owner.last_seen);
+    format!("{what:<8} token of {id} in {profile}, seen {age} ago")
+}

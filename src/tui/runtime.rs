@@ -1,0 +1,5 @@
+//! What runs beside the state: the loop, the jobs that call `operations`, the person's own editor.
+
+pub mod external_editor;
+pub mod jobs;
+pub mod runner;

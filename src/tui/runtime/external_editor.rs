@@ -1,0 +1,335 @@
+//! The person's own editor: which one it is, the private file it gets, and its run. It decides nothing about the text.
+//!
+//! As git does it: `sh -c '<editor> "$@"' <editor> <file>`, so that an editor with arguments or quotes works as in a
+//! shell, and the name of the file is never read by one.
+
+use std::{
+    ffi::{OsStr, OsString},
+    io,
+    os::unix::{
+        fs::{MetadataExt, PermissionsExt},
+        process::ExitStatusExt,
+    },
+    path::{Path, PathBuf},
+    process::ExitStatus,
+    time::Duration,
+};
+
+use rustix::process::{Pid, Signal as Kill, kill_process};
+use tokio::{
+    process::{Child, Command},
+    time::timeout,
+};
+
+use crate::{
+    domain::text::visible,
+    platform::private_files::write_new_private,
+    tui::terminal::{Signal, stop_here},
+};
+
+/// Variables that name an editor, the first first.
+const VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
+/// How long an editor may take to end once it was asked to.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Exit code of a shell that did not find the program.
+const NOT_FOUND: i32 = 127;
+
+/// A text for the editor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outside {
+    /// The name of its file, so that the editor knows what it is.
+    pub file: &'static str,
+    pub text: String,
+}
+
+/// An editor, and the environment it runs in: without API keys.
+#[derive(Debug)]
+pub struct Editor {
+    line: OsString,
+    variables: Vec<(OsString, OsString)>,
+    folder: PathBuf,
+}
+
+/// A text in a 0600 file in a 0700 folder of its own; both go with it.
+#[derive(Debug)]
+pub struct Sheet {
+    folder: tempfile::TempDir,
+    file: PathBuf,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Run {
+    pub status: io::Result<ExitStatus>,
+    /// The signal that asked for the end meanwhile.
+    pub end: Option<Signal>,
+}
+
+impl Editor {
+    /// The editor of an environment, or what to do about there being none.
+    pub fn find(variables: Vec<(OsString, OsString)>) -> Result<Self, String> {
+        let get = |name: &str| {
+            let found = variables.iter().find(|(variable, _)| variable == name);
+            found
+                .map(|(_, value)| value)
+                .filter(|value| !value.is_empty())
+        };
+        let Some(line) = VARIABLES.into_iter().find_map(get).cloned() else {
+            return Err(
+                "no editor is set: leave, export EDITOR=vim (or VISUAL), and start again".into(),
+            );
+        };
+        let runtime = get("XDG_RUNTIME_DIR").map(PathBuf::from);
+        let other = get("TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from);
+        let folder = runtime.filter(|folder| is_private(folder)).unwrap_or(other);
+        Ok(Self {
+            line,
+            variables,
+            folder,
+        })
+    }
+
+    /// Writes a text where only its owner can read it.
+    pub fn write(&self, outside: &Outside) -> io::Result<Sheet> {
+        let folder = tempfile::Builder::new()
+            .prefix("groupdesk-edit-")
+            .permissions(std::fs::Permissions::from_mode(0o700))
+            .tempdir_in(&self.folder)?;
+        let file = folder.path().join(outside.file);
+        write_new_private(&file, format!("{}\n", outside.text).as_bytes())?;
+        Ok(Sheet { folder, file })
+    }
+
+    /// Runs it in this terminal until it ends. Asked for the end, it is passed on.
+    pub async fn run(&self, sheet: &Sheet, mut next: impl AsyncFnMut() -> Signal) -> Run {
+        let mut script = OsString::new();
+        if is_simple(&self.line) {
+            // So that a signal reaches the editor, not a shell that waits for it.
+            script.push("exec ");
+        }
+        script.push(&self.line);
+        script.push(" \"$@\"");
+        let started = Command::new("/bin/sh")
+            .args([OsStr::new("-c"), &script, &self.line])
+            .arg(&sheet.file)
+            .env_clear()
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .kill_on_drop(true)
+            .spawn();
+        let mut child = match started {
+            Ok(child) => child,
+            Err(error) => {
+                return Run {
+                    status: Err(error),
+                    end: None,
+                };
+            }
+        };
+        let mut is_interrupted = false;
+        loop {
+            let signal = tokio::select! {
+                status = child.wait() => {
+                    // The Ctrl-C that ended it comes here, too, maybe a moment later: it is no wish to leave the console.
+                    let grace = if is_interrupted { Duration::ZERO } else { grace(&status) };
+                    let mut end = None;
+                    let rest = async {
+                        loop {
+                            match next().await {
+                                Signal::Interrupt if !grace.is_zero() => return,
+                                signal @ (Signal::Terminate | Signal::Hangup) => end = Some(signal),
+                                Signal::Interrupt | Signal::Stop | Signal::Continued => {}
+                            }
+                        }
+                    };
+                    drop(timeout(grace, rest).await);
+                    return Run { status, end };
+                }
+                signal = next() => signal,
+            };
+            is_interrupted |= signal == Signal::Interrupt;
+            let passed_on = match signal {
+                Signal::Terminate => Kill::TERM,
+                Signal::Hangup => Kill::HUP,
+                // Ctrl-C is the editor's, and so is Ctrl-Z with what follows.
+                Signal::Interrupt | Signal::Continued => continue,
+                // Stopped with the editor, so that the shell gets the terminal.
+                Signal::Stop => {
+                    drop(stop_here());
+                    continue;
+                }
+            };
+            return Run {
+                status: end(&mut child, passed_on).await,
+                end: Some(signal),
+            };
+        }
+    }
+
+    /// Why nothing of a run is taken over, if so.
+    pub fn refusal(&self, status: &io::Result<ExitStatus>) -> Option<String> {
+        let name = visible(&self.line.to_string_lossy()).into_owned();
+        match status {
+            Ok(status) if status.success() => None,
+            Ok(status) if status.code() == Some(NOT_FOUND) => Some(format!(
+                "the editor was not found: {name}; set VISUAL or EDITOR. Nothing is taken over"
+            )),
+            Ok(status) => Some(format!(
+                "the editor ended with {status}: nothing is taken over"
+            )),
+            Err(error) => Some(format!("the editor could not be run ({name}): {error}")),
+        }
+    }
+}
+
+impl Sheet {
+    /// The text as it is now; the editor may have put another file in its place.
+    pub fn read(&self) -> Result<String, String> {
+        let bytes = std::fs::read(&self.file)
+            .map_err(|error| format!("the editor left no file: {error}; nothing is taken over"))?;
+        String::from_utf8(bytes)
+            .map_err(|_| "the editor left a file that is not UTF-8: nothing is taken over".into())
+    }
+
+    /// Removes the file and whatever the editor put beside it.
+    pub fn remove(self) -> Result<(), String> {
+        let place = self.folder.path().display().to_string();
+        let removed = self.folder.close();
+        removed.map_err(|error| format!("{place} was not removed: {error}; remove it"))
+    }
+}
+
+/// How long a Ctrl-C may be on its way to us that the editor, which ended, had first.
+fn grace(status: &io::Result<ExitStatus>) -> Duration {
+    match status {
+        Ok(status) if status.success() => Duration::ZERO,
+        Ok(status)
+            if status.signal() == Some(Kill::INT.as_raw())
+                || status.code() == Some(128 + Kill::INT.as_raw()) =>
+        {
+            Duration::from_secs(1)
+        }
+        Ok(_) | Err(_) => Duration::from_millis(50),
+    }
+}
+
+/// A program and its arguments, without anything that only a shell can do.
+fn is_simple(line: &OsStr) -> bool {
+    let line = line.to_string_lossy();
+    let first = line.split_whitespace().next().unwrap_or_default();
+    !first.contains('=') && !line.contains([';', '|', '&', '(', ')', '{', '}', '<', '>', '#', '\n'])
+}
+
+async fn end(child: &mut Child, signal: Kill) -> io::Result<ExitStatus> {
+    if let Some(pid) = child.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
+        // It may have ended by itself meanwhile.
+        let _ = kill_process(pid, signal);
+    }
+    if let Ok(status) = timeout(PATIENCE, child.wait()).await {
+        return status;
+    }
+    child.kill().await?;
+    child.wait().await
+}
+
+/// Of this user, and closed to all others.
+fn is_private(folder: &Path) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    let is_open = |mode: u32| mode & 0o077 != 0;
+    std::fs::metadata(folder)
+        .is_ok_and(|found| found.is_dir() && found.uid() == own && !is_open(found.mode()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variables(pairs: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
+        let owned = |(name, value): &(&str, &str)| (OsString::from(name), OsString::from(value));
+        pairs.iter().map(owned).collect()
+    }
+
+    #[test]
+    fn visual_comes_before_editor_and_none_says_what_to_do() {
+        let both = variables(&[("EDITOR", "ed"), ("VISUAL", "code --wait")]);
+        assert_eq!(Editor::find(both).expect("one").line, "code --wait");
+        let empty = variables(&[("VISUAL", ""), ("EDITOR", "ed")]);
+        assert_eq!(Editor::find(empty).expect("one").line, "ed");
+        let error = Editor::find(Vec::new()).expect_err("none");
+        assert!(error.contains("EDITOR="), "{error}");
+    }
+
+    /// The same Ctrl-C goes to both, and nobody says who hears it first.
+    #[tokio::test]
+    async fn a_ctrl_c_that_comes_after_the_end_of_the_editor_is_still_the_editors() {
+        let line = "kill -INT $$; :";
+        let editor = Editor::find(variables(&[("EDITOR", line)])).expect("an editor");
+        let outside = Outside {
+            file: "text",
+            text: "text".into(),
+        };
+        let sheet = editor.write(&outside).expect("written");
+        let is_heard = std::cell::Cell::new(false);
+        let late = async || {
+            if is_heard.get() {
+                return std::future::pending().await;
+            }
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            is_heard.set(true);
+            Signal::Interrupt
+        };
+        let run = editor.run(&sheet, late).await;
+        assert_eq!(run.end, None);
+        assert!(is_heard.get(), "it is left for the console");
+    }
+
+    #[tokio::test]
+    async fn an_editor_with_arguments_and_quotes_gets_a_private_file() {
+        let place = tempfile::tempdir().expect("a folder");
+        let open = place.path().join("open");
+        std::fs::create_dir(&open).expect("a folder");
+        std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o755)).expect("set");
+        let script = r#"sh -c 'stat -c %a "$2" >"$1"; dirname "$2" | xargs stat -c %a >>"$1"; echo "$KEEP" >>"$2"' 'an editor'"#;
+        let log = place.path().join("a log");
+        let line = format!("{script} \"{}\"", log.display());
+        let tmp = place.path().join("tmp");
+        std::fs::create_dir(&tmp).expect("a folder");
+        let editor = Editor::find(variables(&[
+            ("EDITOR", &line),
+            ("KEEP", "kept"),
+            ("PATH", "/usr/bin:/bin"),
+            ("XDG_RUNTIME_DIR", &open.to_string_lossy()),
+            ("TMPDIR", &tmp.to_string_lossy()),
+        ]));
+        let editor = editor.expect("an editor");
+        assert_eq!(editor.folder, tmp, "the other one is open to all");
+        let outside = Outside {
+            file: "name.txt",
+            text: "Acme".into(),
+        };
+        let sheet = editor.write(&outside).expect("written");
+        let run = editor
+            .run(&sheet, async || std::future::pending().await)
+            .await;
+        assert_eq!(editor.refusal(&run.status), None);
+        assert_eq!(sheet.read().as_deref(), Ok("Acme\nkept\n"));
+        let modes = std::fs::read_to_string(&log).expect("a log");
+        assert_eq!(modes, "600\n700\n");
+        sheet.remove().expect("removed");
+        assert_eq!(std::fs::read_dir(&tmp).expect("readable").count(), 0);
+    }
+
+    #[tokio::test]
+    async fn asked_for_the_end_it_ends_its_editor() {
+        let editor = variables(&[("EDITOR", "tail -f /dev/null"), ("PATH", "/usr/bin:/bin")]);
+        let editor = Editor::find(editor).expect("an editor");
+        let outside = Outside {
+            file: "name.txt",
+            text: String::new(),
+        };
+        let sheet = editor.write(&outside).expect("written");
+        let run = editor.run(&sheet, async || Signal::Terminate).await;
+        assert_eq!(run.end, Some(Signal::Terminate));
+        let refusal = editor.refusal(&run.status).expect("killed");
+        assert!(refusal.contains("nothing is taken over"), "{refusal}");
+    }
+}

@@ -1,0 +1,222 @@
+//! Does one job: `operations` in, outcome out. The only place of the console where work is awaited.
+
+mod connecting;
+mod finding;
+mod placing;
+mod running;
+mod writing;
+
+use std::{
+    ffi::OsString,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+pub(in crate::tui) use finding::nearest_in;
+pub use running::Link;
+
+use crate::{
+    domain::{group::UserGroupId, update::Edit},
+    operations::{Assurance, Connector, DirectoryError, Done, Failure, Operations, Whose},
+    tui::state::message::{Job, Msg, Outcome, ProfileIndex, Trouble},
+};
+
+/// The operations of every profile, in the order of the configuration.
+#[derive(Clone)]
+pub struct Works(Arc<Inner>);
+
+struct Inner {
+    /// Grows when a profile is added, and never shrinks: an index stays what it is.
+    operations: RwLock<Vec<Operations>>,
+    connector: Option<Connector>,
+}
+
+impl Works {
+    /// `connector`: profiles can be added.
+    pub fn new(operations: Vec<Operations>, connector: Option<Connector>) -> Self {
+        Self(Arc::new(Inner {
+            operations: RwLock::new(operations),
+            connector,
+        }))
+    }
+
+    pub fn of(&self, profile: ProfileIndex) -> Option<Operations> {
+        let operations = self.0.operations.read();
+        let operations = operations.unwrap_or_else(PoisonError::into_inner);
+        operations.get(profile.0).cloned()
+    }
+
+    fn add(&self, added: Operations) -> ProfileIndex {
+        let operations = self.0.operations.write();
+        let mut operations = operations.unwrap_or_else(PoisonError::into_inner);
+        operations.push(added);
+        ProfileIndex(operations.len() - 1)
+    }
+
+    /// The environment of the person's editor: without the API key of any profile.
+    pub fn variables_for_editor(&self, profile: ProfileIndex) -> Vec<(OsString, OsString)> {
+        let operations = self.of(profile);
+        let all = operations
+            .iter()
+            .flat_map(Operations::variables_for_commands);
+        all.map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect()
+    }
+
+    pub async fn run(&self, profile: ProfileIndex, job: Job, link: Link) -> Outcome {
+        let job = match job {
+            Job::Check(new, key) => return connecting::check(self, &new, key).await,
+            Job::AddProfile(new, key) => return connecting::add(self, &new, key).await,
+            job => job,
+        };
+        let Some(operations) = self.of(profile) else {
+            return Outcome::Failed(Trouble::of("this profile is gone; choose another"));
+        };
+        let news = link.news.clone();
+        let operations =
+            &operations
+                .heard_by(link.listener.clone())
+                .telling(Arc::new(move |held| {
+                    // Not worth waiting for: the end of the job tells the same.
+                    let _ = news.try_send(Msg::Waiting(Box::new(held.clone())));
+                }));
+        let result = match job {
+            Job::List => listed(finding::list(operations).await),
+            Job::Search {
+                index,
+                look,
+                before,
+            } => finding::search(index, look, before).await,
+            Job::Near(index, typed) => Ok(finding::nearest(index, typed).await),
+            Job::KeepView(view) => {
+                listed(operations.keep_view(view).await.map(|()| Outcome::ViewKept))
+            }
+            Job::OpenRotations => placing::open_rotations(operations).await,
+            Job::History(id) => {
+                let limit = Some(HISTORY_SHOWN);
+                listed(operations.history(id, limit).await.map(Outcome::History))
+            }
+            Job::Drafts => listed(operations.drafts().await.map(Outcome::Drafts)),
+            Job::KeepDraft(draft, seen) => {
+                let at = draft.changed_at;
+                let saved = operations.keep_draft(*draft, seen).await;
+                listed(saved.map(|saved| Outcome::DraftKept(at, saved)))
+            }
+            Job::ForgetDraft(id, until) => {
+                let forgotten = operations.forget_draft(&id, until).await;
+                listed(forgotten.map(|()| Outcome::DraftForgotten))
+            }
+            Job::LookUp(id) => done(operations.look_up(&id, Assurance::KnownOnly).await),
+            Job::SameId(id) => self.same_id(&id).await,
+            Job::Create(id, wanted) => done(operations.create(&id, &wanted).await),
+            Job::Update {
+                id,
+                base,
+                wanted,
+                replace,
+                travels,
+            } => {
+                let edit = Edit {
+                    base,
+                    wanted,
+                    replace,
+                    travels,
+                    whole: Vec::new(),
+                };
+                let known = Assurance::KnownOnly;
+                done(operations.update_edit(&id, &edit, known).await)
+            }
+            Job::Rotate { id, seen, reason } => done(
+                operations
+                    .rotate_seen(&id, seen, reason, Assurance::KnownOnly)
+                    .await,
+            ),
+            Job::Confirm(rotated) => done(Ok(operations.confirm(*rotated).await)),
+            Job::Rotations => listed(operations.rotations().await.map(Outcome::Rotations)),
+            Job::Settle => match operations.recover(&[], SETTLED_AT_ONCE, |_| {}).await {
+                Ok(recovered) => Ok(Outcome::Recovered(recovered)),
+                Err(failure) => Err(failure.into()),
+            },
+            Job::Abandon(id, reason) => match operations.abandon(id, &reason).await {
+                Ok(row) => Ok(Outcome::Abandoned(Box::new(row))),
+                Err(failure) => Err(failure.into()),
+            },
+            Job::Whose(token) => listed(
+                Whose::of(operations.directory(), &token)
+                    .await
+                    .map(Outcome::Whose),
+            ),
+            Job::PendingHandOffs => listed(
+                operations
+                    .pending_hand_offs()
+                    .await
+                    .map(Outcome::PendingHandOffs),
+            ),
+            Job::HandOff(done) => Ok(Outcome::HandedOff(
+                operations.hand_off(&done).await.map(Box::new),
+            )),
+            Job::HandOffAgain(rotation, _) => Ok(match operations.hand_off_again(rotation).await {
+                Ok(handed) => Outcome::HandedOff(Some(Box::new(handed))),
+                Err(failure) => Outcome::NotHandedOff(failure.into()),
+            }),
+            Job::Batches => listed(operations.batches().await.map(Outcome::Batches)),
+            Job::PlanBulk {
+                ids,
+                include_recent,
+            } => listed(
+                operations
+                    .plan_bulk(&ids, include_recent)
+                    .await
+                    .map(Outcome::Planned),
+            ),
+            Job::Bulk { plan, reason } => running::run(operations, &plan, reason, link).await,
+            Job::AnswerPlace(answer) => placing::answer(operations, answer).await,
+            Job::Proof => listed(operations.proof().await.map(Outcome::Proof)),
+            Job::Prove(id) => placing::prove(operations, &id).await,
+            Job::Acknowledge(place, reason) => {
+                placing::acknowledge(operations, &place, &reason).await
+            }
+            Job::Check(..) | Job::AddProfile(..) => Err(Trouble::of("this needs no profile")),
+            Job::WriteReport(report, path) => writing::report(report, path).await,
+            Job::WriteToken(token, path) => writing::token(token, path).await,
+            Job::Export {
+                index,
+                ids,
+                format,
+                path,
+            } => writing::export(index, ids, format, path).await,
+        };
+        result.unwrap_or_else(Outcome::Failed)
+    }
+
+    async fn same_id(&self, id: &UserGroupId) -> Result<Outcome, Trouble> {
+        let mut found = Vec::new();
+        let all = self.0.operations.read();
+        let all = all.unwrap_or_else(PoisonError::into_inner).clone();
+        for (index, operations) in all.iter().enumerate() {
+            let known = operations
+                .show(id)
+                .await
+                .map_err(|error| unreadable(&error))?;
+            found.extend(known.map(|group| (ProfileIndex(index), group)));
+        }
+        Ok(Outcome::SameId(found))
+    }
+}
+
+/// Entries read for the history pane; older ones are on the command line.
+const HISTORY_SHOWN: usize = 2_000;
+
+/// Groups read at the same time in the background.
+const SETTLED_AT_ONCE: usize = 4;
+
+fn listed(result: Result<Outcome, DirectoryError>) -> Result<Outcome, Trouble> {
+    result.map_err(|error| unreadable(&error))
+}
+
+fn unreadable(error: &DirectoryError) -> Trouble {
+    Trouble::of(error.to_string())
+}
+
+fn done(result: Result<Done, Failure>) -> Result<Outcome, Trouble> {
+    Ok(Outcome::Done(Box::new(result?)))
+}

@@ -1,0 +1,41 @@
+//! Which place a profile means: asked before anything is settled, and what a person says about it.
+
+use super::{listed, unreadable};
+use crate::{
+    domain::group::UserGroupId,
+    operations::{Answer, Failure, Operations},
+    tui::state::message::{Outcome, Trouble},
+};
+
+/// What is to be settled; first whether anything may be sent at all.
+pub(super) async fn open_rotations(operations: &Operations) -> Result<Outcome, Trouble> {
+    if let Some(problem) = operations.held().await {
+        return Err(Failure::Place(problem).into());
+    }
+    // Without a key that can be read nobody can be asked.
+    let elsewhere = operations.known_elsewhere().await;
+    if let Some(line) = elsewhere.map_err(|error| unreadable(&error))? {
+        return Err(Trouble::of(line));
+    }
+    let open = operations.open_rotations().await;
+    listed(open.map(Outcome::OpenRotations))
+}
+
+pub(super) async fn answer(operations: &Operations, answer: Answer) -> Result<Outcome, Trouble> {
+    let bound = operations.answer_binding(answer).await?;
+    Ok(Outcome::PlaceBound(Box::new(bound)))
+}
+
+pub(super) async fn prove(operations: &Operations, id: &UserGroupId) -> Result<Outcome, Trouble> {
+    operations.prove(id).await?;
+    Ok(Outcome::Proven)
+}
+
+pub(super) async fn acknowledge(
+    operations: &Operations,
+    place: &str,
+    reason: &str,
+) -> Result<Outcome, Trouble> {
+    operations.acknowledge_at(place, reason).await?;
+    Ok(Outcome::Acknowledged)
+}

@@ -1,0 +1,94 @@
+//! Carries a bulk rotation between the screen and the engine: wishes in, news out. The engine never waits for the screen;
+//! what the loop has not taken yet is collected and goes out together.
+
+use tokio::sync::{mpsc, watch};
+
+use crate::{
+    domain::batch::Plan,
+    operations::{
+        Failure, Listener, Operations,
+        batch::{Control, Pace, Progress, Report, Wish},
+    },
+    tui::state::message::{Msg, Outcome, Ticket, Trouble},
+};
+
+/// News of one message, at the most.
+const AT_ONCE: usize = 4_096;
+
+/// What ties a job to the loop while it runs.
+pub struct Link {
+    pub ticket: Ticket,
+    pub news: mpsc::Sender<Msg>,
+    pub wish: watch::Receiver<Wish>,
+    /// Gets to know what is sent and what comes.
+    pub listener: Listener,
+}
+
+/// Begins a batch and stays until it has ended.
+pub(super) async fn run(
+    operations: &Operations,
+    plan: &Plan,
+    reason: Option<String>,
+    mut link: Link,
+) -> Result<Outcome, Trouble> {
+    operations.ready().await.map_err(failed)?;
+    if *link.wish.borrow() == Wish::Stop {
+        return Err(broke("stopped before anything was sent"));
+    }
+    let batch = operations.begin_bulk(plan, reason).await.map_err(failed)?;
+    let mut run = operations
+        .run_bulk(batch, Pace::default(), None)
+        .await
+        .map_err(failed)?;
+    steer(&run.control, *link.wish.borrow_and_update());
+    let report = follow(&mut run.progress, &run.control, &mut link).await;
+    report.map(Outcome::BulkEnded).ok_or_else(|| {
+        broke("it broke off inside groupdesk; the journal knows how far it came: groupdesk rotate --resume")
+    })
+}
+
+async fn follow(
+    progress: &mut mpsc::UnboundedReceiver<Progress>,
+    control: &Control,
+    link: &mut Link,
+) -> Option<Report> {
+    let mut waiting = Vec::new();
+    loop {
+        tokio::select! {
+            biased;
+            Ok(()) = link.wish.changed() => steer(control, *link.wish.borrow_and_update()),
+            // Where nobody reads any more the run still ends as it should.
+            Ok(permit) = link.news.reserve(), if !waiting.is_empty() => {
+                permit.send(Msg::News(link.ticket, std::mem::take(&mut waiting)));
+            }
+            count = progress.recv_many(&mut waiting, AT_ONCE), if waiting.len() < AT_ONCE => {
+                if count == 0 {
+                    return None;
+                }
+                if let Some(Progress::Finished(report)) = waiting.last() {
+                    let report = report.clone();
+                    // The last news go out before the end does.
+                    let _ = link.news.send(Msg::News(link.ticket, waiting)).await;
+                    return Some(report);
+                }
+            }
+            else => return None,
+        }
+    }
+}
+
+fn steer(control: &Control, wish: Wish) {
+    match wish {
+        Wish::Go => control.go_on(),
+        Wish::Pause => control.pause(),
+        Wish::Stop => control.stop(),
+    }
+}
+
+fn failed(failure: Failure) -> Trouble {
+    failure.into()
+}
+
+fn broke(text: &str) -> Trouble {
+    Trouble::of(text)
+}

@@ -1,0 +1,66 @@
+//! What the person wants in a file: always a new one that only he can read.
+
+use std::{io, path::PathBuf};
+
+use zeroize::Zeroizing;
+
+use crate::{
+    domain::{group::UserGroupId, token::Token},
+    formats::Format,
+    operations::exported_row,
+    platform::private_files::{write_new_private, write_new_token},
+    search::Index,
+    tui::state::message::{Outcome, Trouble},
+};
+
+pub(super) async fn report(report: String, path: PathBuf) -> Result<Outcome, Trouble> {
+    let to = path.clone();
+    let write = move || write_new_private(&to, report.as_bytes());
+    aside("the report", write).await?;
+    Ok(Outcome::ReportWritten(path))
+}
+
+pub(super) async fn token(token: Token, path: PathBuf) -> Result<Outcome, Trouble> {
+    let to = path.clone();
+    let write = move || {
+        // Twice in memory for a moment; whoever wants it in a file accepts more than that.
+        let contents = Zeroizing::new(format!("{}\n", token.expose()));
+        write_new_token(&to, contents.as_bytes())
+    };
+    aside("the token", write).await?;
+    Ok(Outcome::TokenWritten(path))
+}
+
+/// Groups that are not known any more are left out.
+pub(super) async fn export(
+    index: Index,
+    ids: Vec<UserGroupId>,
+    format: Format,
+    path: PathBuf,
+) -> Result<Outcome, Trouble> {
+    let to = path.clone();
+    let write = move || {
+        let mut text = format.head();
+        let mut count = 0;
+        for group in ids.iter().filter_map(|id| index.group(id)) {
+            text += &exported_row(format, group, count == 0);
+            count += 1;
+        }
+        text += format.foot();
+        write_new_private(&to, text.as_bytes()).map(|()| count)
+    };
+    let count = aside("the export", write).await?;
+    Ok(Outcome::Exported(count, path))
+}
+
+async fn aside<T: Send + 'static>(
+    what: &str,
+    write: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> Result<T, Trouble> {
+    let text = match tokio::task::spawn_blocking(write).await {
+        Ok(Ok(written)) => return Ok(written),
+        Ok(Err(error)) => format!("{what} was not written: {error}"),
+        Err(_) => format!("{what} was not written: the job broke off"),
+    };
+    Err(Trouble::of(text))
+}

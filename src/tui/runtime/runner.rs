@@ -1,0 +1,385 @@
+//! The loop: events and finished jobs in, effects out, one draw when the queue is empty. No clock drives it; an idle
+//! console wakes for nothing and writes nothing.
+
+mod on_input;
+mod outside;
+mod screen;
+
+use std::{
+    collections::HashMap,
+    future::poll_fn,
+    io,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::Poll,
+    time::Duration,
+};
+
+use crossterm::event::Event;
+use futures_util::{Stream, StreamExt};
+use tokio::{
+    sync::{mpsc, watch},
+    task::AbortHandle,
+    time::{Instant, sleep, sleep_until},
+};
+
+use super::{
+    external_editor::Outside,
+    jobs::{Link, Works},
+};
+use crate::{
+    operations::{Clock, Listener, Recorded, batch::Wish},
+    tui::{
+        Farewell, frame,
+        state::{
+            app::App,
+            message::{Effect, Job, Msg, ProfileIndex, Ticket},
+            notices::Severity,
+        },
+        terminal::{self, Came, Signal, Signals},
+    },
+};
+pub use screen::Screen;
+
+pub struct Runner<S: Screen> {
+    pub app: App,
+    pub screen: S,
+    works: Works,
+    clock: Clock,
+    sender: mpsc::Sender<Msg>,
+    receiver: mpsc::Receiver<Msg>,
+    /// What was sent and what came; never waited for by the work.
+    recorder: mpsc::UnboundedSender<Recorded>,
+    recorded: mpsc::UnboundedReceiver<Recorded>,
+    /// Reads under way; a write has no handle here and cannot be dropped.
+    reads: HashMap<Ticket, AbortHandle>,
+    /// Wishes about the bulk rotations under way.
+    wishes: Wishes,
+    /// What the person wants to edit outside, until the loop gets to it.
+    outside: Option<(Ticket, Outside)>,
+    farewell: Option<Farewell>,
+    /// How long it waits for what is in flight when it leaves.
+    pub patience: Duration,
+}
+
+/// Shared with whoever stops them while the loop waits for a terminal that does not read.
+type Wishes = Arc<Mutex<HashMap<Ticket, watch::Sender<Wish>>>>;
+
+/// Finished jobs that wait for the loop.
+const QUEUE: usize = 64;
+/// How often the screen is brought up to date while something on it depends on time.
+const TICK: Duration = Duration::from_secs(1);
+/// How long a leaving console waits for what is in flight, unless it is told otherwise.
+const PATIENCE: Duration = Duration::from_secs(35);
+/// Messages taken in before the screen is drawn again, at the most.
+const BATCH: usize = 4_096;
+
+impl<S: Screen> Runner<S> {
+    pub fn new(app: App, screen: S, works: Works, clock: Clock) -> Self {
+        let (sender, receiver) = mpsc::channel(QUEUE);
+        let (recorder, recorded) = mpsc::unbounded_channel();
+        let mut runner = Self {
+            app,
+            screen,
+            works,
+            clock,
+            sender,
+            receiver,
+            recorder,
+            recorded,
+            reads: HashMap::new(),
+            wishes: Wishes::default(),
+            outside: None,
+            farewell: None,
+            patience: PATIENCE,
+        };
+        let effects = runner.app.take_effects();
+        runner.perform(effects);
+        runner
+    }
+
+    /// Runs until the person leaves, a signal comes, or the terminal is gone.
+    pub async fn run(
+        &mut self,
+        mut events: impl Stream<Item = io::Result<Came>> + Unpin,
+        mut signals: Option<&mut Signals>,
+    ) -> io::Result<Farewell> {
+        let mut terminal_lives = true;
+        let mut deadline: Option<Instant> = None;
+        self.draw()?;
+        loop {
+            let msg = tokio::select! {
+                event = events.next(), if terminal_lives => {
+                    if let Some(Ok(came)) = event {
+                        self.heard(came)
+                    } else {
+                        terminal_lives = false;
+                        Some(Msg::Leave)
+                    }
+                },
+                Some(msg) = self.receiver.recv() => Some(msg),
+                Some(first) = self.recorded.recv() => Some(self.exchanged(first)),
+                signal = next_signal(&mut signals) => match signal {
+                    Signal::Terminate | Signal::Hangup | Signal::Interrupt => Some(Msg::Leave),
+                    Signal::Stop if self.app.desk.writes_under_way() > 0 => {
+                        let text = "not stopped: something is being sent";
+                        self.app.desk.say(Severity::Warning, text);
+                        None
+                    }
+                    Signal::Stop => self.screen.suspend().err().map(|_| {
+                        terminal_lives = false;
+                        Msg::Leave
+                    }),
+                    // A line that is lost brings this signal too; what is in flight still ends.
+                    Signal::Continued => self.screen.continued().err().map(|_| {
+                        terminal_lives = false;
+                        Msg::Leave
+                    }),
+                },
+                () = sleep(TICK), if self.app.ticks() => Some(Msg::Tick),
+                () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
+                    return Ok(Farewell::Signal);
+                }
+            };
+            if matches!(msg, Some(Msg::Leave)) {
+                deadline.get_or_insert_with(|| Instant::now() + self.patience);
+            }
+            if let Some(msg) = msg {
+                self.take(msg);
+            }
+            if self.app.waits_for_a_bulk() {
+                deadline.get_or_insert_with(|| Instant::now() + self.patience);
+            }
+            // A burst is still on its way through the reading thread: let it arrive, then draw once.
+            tokio::task::yield_now().await;
+            for _ in 0..BATCH {
+                let next = match self.receiver.try_recv() {
+                    Ok(msg) => Some(msg),
+                    Err(_) if terminal_lives => match ready(&mut events).await {
+                        Some(Some(Ok(came))) => self.heard(came),
+                        Some(Some(Err(_)) | None) => {
+                            terminal_lives = false;
+                            deadline.get_or_insert_with(|| Instant::now() + self.patience);
+                            Some(Msg::Leave)
+                        }
+                        None => break,
+                    },
+                    Err(_) => break,
+                };
+                if let Some(msg) = next {
+                    self.take(msg);
+                }
+                if self.farewell.is_some() || self.outside.is_some() {
+                    break;
+                }
+            }
+            if self.outside.is_some() {
+                // Typed ahead for the editor: here it would mean something else.
+                while let Some(Some(Ok(came))) = ready(&mut events).await {
+                    if let Came::Event(Event::Resize(columns, rows)) = came {
+                        self.take(Msg::Resize(columns, rows));
+                    }
+                }
+            }
+            if let Some(end) = self.edit_outside(&mut signals).await {
+                deadline.get_or_insert_with(|| Instant::now() + self.patience);
+                terminal_lives &= end != Signal::Hangup;
+                self.take(Msg::Leave);
+            }
+            if let Some(farewell) = self.farewell {
+                return Ok(farewell);
+            }
+            if terminal_lives && self.draw().is_err() {
+                terminal_lives = false;
+                deadline.get_or_insert_with(|| Instant::now() + self.patience);
+                self.take(Msg::Leave);
+                if let Some(farewell) = self.farewell {
+                    return Ok(farewell);
+                }
+            }
+        }
+    }
+
+    /// Takes in one message and does what follows from it; draws nothing.
+    pub fn take(&mut self, msg: Msg) {
+        // An outcome is told after what was sent for it.
+        if let Ok(first) = self.recorded.try_recv() {
+            let exchanged = self.exchanged(first);
+            let effects = self.app.update(self.clock.now(), exchanged);
+            self.perform(effects);
+        }
+        let lost = matches!(msg, Msg::Lost(_));
+        let effects = self.app.update(self.clock.now(), msg);
+        if lost {
+            for panic in terminal::missed_panics() {
+                self.app.desk.say(Severity::Error, panic);
+            }
+        }
+        self.perform(effects);
+    }
+
+    /// All exchanges that have come, as one message.
+    fn exchanged(&mut self, first: Recorded) -> Msg {
+        let mut exchanges = vec![first];
+        while let Ok(next) = self.recorded.try_recv() {
+            exchanges.push(next);
+        }
+        Msg::Exchanged(exchanges)
+    }
+
+    /// Waits until nothing is under way, then draws; for tests and pictures.
+    ///
+    /// # Errors
+    /// When the screen cannot be drawn.
+    pub async fn settle(&mut self) -> io::Result<()> {
+        while !self.app.desk.running.is_empty() || self.outside.is_some() {
+            self.edit_outside(&mut None).await;
+            if self.app.desk.running.is_empty() {
+                continue;
+            }
+            let Some(msg) = self.receiver.recv().await else {
+                break;
+            };
+            self.take(msg);
+        }
+        self.draw()
+    }
+
+    /// Waits for the next finished job or exchange, takes it in and draws; for tests of what goes on while others are
+    /// under way.
+    ///
+    /// # Errors
+    /// When the screen cannot be drawn.
+    pub async fn step(&mut self) -> io::Result<()> {
+        let msg = tokio::select! {
+            Some(msg) = self.receiver.recv() => msg,
+            Some(first) = self.recorded.recv() => self.exchanged(first),
+        };
+        self.take(msg);
+        self.draw()
+    }
+
+    /// Stops every bulk rotation under way: nothing new is sent. Beside the loop, which may be waiting for a terminal.
+    pub fn stopper(&self) -> impl FnOnce() + Send + 'static {
+        let wishes = self.wishes.clone();
+        move || {
+            for wish in lock(&wishes).values() {
+                wish.send_replace(Wish::Stop);
+            }
+        }
+    }
+
+    /// Why it wants to end, once it does.
+    pub fn farewell(&self) -> Option<Farewell> {
+        self.farewell
+    }
+
+    pub fn draw(&mut self) -> io::Result<()> {
+        let app = &self.app;
+        self.screen.draw(&mut |drawn| {
+            let area = drawn.area();
+            if let Some(cursor) = frame::draw(app, drawn.buffer_mut(), area) {
+                drawn.set_cursor_position(cursor);
+            }
+        })
+    }
+
+    fn perform(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            let result = match effect {
+                Effect::Start(ticket, profile, job) => {
+                    let is_write = job.is_write();
+                    let handle = self.start(ticket, profile, job);
+                    if !is_write {
+                        self.reads.insert(ticket, handle);
+                    }
+                    Ok(())
+                }
+                Effect::Cancel(ticket) => {
+                    if let Some(read) = self.reads.remove(&ticket) {
+                        read.abort();
+                    }
+                    Ok(())
+                }
+                Effect::Steer(ticket, wish) => {
+                    if let Some(wishes) = lock(&self.wishes).get(&ticket) {
+                        wishes.send_replace(wish);
+                    }
+                    Ok(())
+                }
+                Effect::Copy(text) => self.screen.copy(&text),
+                Effect::OpenEditor(ticket, outside) => {
+                    self.outside = Some((ticket, outside));
+                    Ok(())
+                }
+                Effect::Suspend => self.screen.suspend(),
+                Effect::Redraw => {
+                    self.screen.redraw();
+                    Ok(())
+                }
+                Effect::Quit(farewell) => {
+                    self.farewell = Some(farewell);
+                    Ok(())
+                }
+            };
+            if let Err(error) = result {
+                let text = format!("the terminal did not take it: {error}");
+                self.app.desk.say(Severity::Error, text);
+            }
+        }
+        self.reads.retain(|_, read| !read.is_finished());
+        lock(&self.wishes).retain(|_, wishes| !wishes.is_closed());
+    }
+
+    fn start(&mut self, ticket: Ticket, profile: ProfileIndex, job: Box<Job>) -> AbortHandle {
+        let works = self.works.clone();
+        let sender = self.sender.clone();
+        let (wishes, wish) = watch::channel(Wish::Go);
+        if matches!(*job, Job::Bulk { .. }) {
+            lock(&self.wishes).insert(ticket, wishes);
+        }
+        let news = sender.clone();
+        let link = Link {
+            ticket,
+            news,
+            wish,
+            listener: Listener::new(ticket.0, self.recorder.clone()),
+        };
+        let work = tokio::spawn(async move { works.run(profile, *job, link).await });
+        let handle = work.abort_handle();
+        tokio::spawn(async move {
+            let msg = match work.await {
+                Ok(outcome) => Msg::Done(ticket, outcome),
+                Err(error) if error.is_cancelled() => return,
+                Err(_) => Msg::Lost(ticket),
+            };
+            // The loop has ended where this fails; what was done is in the journal.
+            let _ = sender.send(msg).await;
+        });
+        handle
+    }
+}
+
+fn lock(wishes: &Wishes) -> MutexGuard<'_, HashMap<Ticket, watch::Sender<Wish>>> {
+    wishes.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What the stream has now; `None` when one would have to wait.
+///
+/// Polled with this task's own waker; one that does nothing could leave the console asleep for ever.
+async fn ready<S: Stream + Unpin>(events: &mut S) -> Option<Option<S::Item>> {
+    poll_fn(|context| {
+        Poll::Ready(match events.poll_next_unpin(context) {
+            Poll::Ready(event) => Some(event),
+            Poll::Pending => None,
+        })
+    })
+    .await
+}
+
+/// Never comes where nobody listens to signals.
+async fn next_signal(signals: &mut Option<&mut Signals>) -> Signal {
+    match signals {
+        Some(signals) => signals.next().await,
+        None => std::future::pending().await,
+    }
+}

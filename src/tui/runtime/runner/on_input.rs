@@ -1,0 +1,41 @@
+//! What comes from the keyboard, as messages.
+
+use crossterm::event::Event;
+
+use super::{Runner, Screen};
+use crate::tui::{
+    state::{message::Msg, notices::Severity},
+    terminal::{Came, LONGEST_PASTE},
+};
+
+impl<S: Screen> Runner<S> {
+    /// What came from the keyboard, as a message; what is none is said.
+    pub(super) fn heard(&mut self, came: Came) -> Option<Msg> {
+        let (severity, text) = match came {
+            Came::Event(event) => return message(event),
+            Came::PasteIsOpen => (
+                Severity::Warning,
+                "a paste began and its end did not come: Ctrl-C ends the paste".to_owned(),
+            ),
+            Came::PasteTooLong => (
+                Severity::Error,
+                format!(
+                    "the pasted text was too long and is not taken: at most {} MiB",
+                    LONGEST_PASTE >> 20
+                ),
+            ),
+        };
+        self.app.desk.say(severity, text);
+        None
+    }
+}
+
+fn message(event: Event) -> Option<Msg> {
+    match event {
+        Event::Key(key) => Some(Msg::Key(key)),
+        Event::Paste(text) => Some(Msg::Paste(text)),
+        Event::Resize(columns, rows) => Some(Msg::Resize(columns, rows)),
+        Event::Mouse(event) => Some(Msg::Mouse(event)),
+        Event::FocusGained | Event::FocusLost => None,
+    }
+}

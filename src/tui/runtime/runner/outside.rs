@@ -1,0 +1,57 @@
+//! The person's editor between two turns of the loop: the terminal is given to it and taken back, while jobs go on.
+
+use super::{Runner, Screen, next_signal};
+use crate::tui::{
+    runtime::external_editor::{Editor, Outside, Sheet},
+    state::{message::Msg, notices::Severity},
+    terminal::{Signal, Signals},
+};
+
+impl<S: Screen> Runner<S> {
+    /// Lets the person edit outside, if that was asked for; jobs go on meanwhile. The signal that asked for the end.
+    pub(super) async fn edit_outside(
+        &mut self,
+        signals: &mut Option<&mut Signals>,
+    ) -> Option<Signal> {
+        let (ticket, outside) = self.outside.take()?;
+        let mut end = None;
+        let edited = match self.begin_outside(&outside) {
+            Err(why) => Err(why),
+            Ok((editor, sheet)) => {
+                let run = editor
+                    .run(&sheet, async || next_signal(signals).await)
+                    .await;
+                end = run.end;
+                let back = self.screen.take_back();
+                let text = match editor.refusal(&run.status) {
+                    Some(why) => Err(why),
+                    None => sheet.read(),
+                };
+                if let Err(left) = sheet.remove() {
+                    self.app.desk.say(Severity::Error, left);
+                }
+                match back {
+                    Ok(Some((columns, rows))) => self.take(Msg::Resize(columns, rows)),
+                    Ok(None) => {}
+                    // What was written is taken over all the same; the draft keeps it.
+                    Err(_) => end = end.or(Some(Signal::Hangup)),
+                }
+                text
+            }
+        };
+        self.take(Msg::Edited(ticket, edited));
+        end
+    }
+
+    fn begin_outside(&mut self, outside: &Outside) -> Result<(Editor, Sheet), String> {
+        let variables = self.works.variables_for_editor(self.app.desk.current);
+        let editor = Editor::find(variables)?;
+        let sheet = editor
+            .write(outside)
+            .map_err(|error| format!("no private file for the editor: {error}"))?;
+        match self.screen.give_away() {
+            Ok(()) => Ok((editor, sheet)),
+            Err(error) => Err(format!("the terminal was not given away: {error}")),
+        }
+    }
+}

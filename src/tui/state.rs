@@ -1,0 +1,12 @@
+//! What the console knows: pure data, changed by messages alone. No I/O, no await, no clock.
+
+pub mod app;
+pub mod batch;
+pub mod confirmation;
+pub mod context;
+pub mod drafts;
+pub mod exchanges;
+pub mod groups;
+pub mod message;
+pub mod navigation;
+pub mod notices;

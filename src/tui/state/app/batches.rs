@@ -1,0 +1,105 @@
+//! Bulk rotations beside their pane: news of the one under way, how it ended, and what an earlier session left behind.
+
+use super::{App, Job, Outcome, Severity, Ticket};
+use crate::{
+    operations::{Batch, batch::Progress},
+    tui::state::batch::BulkRun,
+};
+
+impl App {
+    pub(super) fn runs_a_bulk(&self) -> bool {
+        self.desk.bulk.as_ref().is_some_and(BulkRun::is_under_way)
+    }
+
+    pub(super) fn news(&mut self, ticket: Ticket, news: Vec<Progress>) {
+        let now = self.desk.now;
+        let is_wrong = news.iter().any(|one| match one {
+            Progress::Ended(ended) => ended.wrong_environment,
+            Progress::Started(_)
+            | Progress::Held(_)
+            | Progress::Halted(_)
+            | Progress::Finished(_) => false,
+        });
+        if let Some(run) = self.bulk_of(ticket) {
+            let profile = run.profile;
+            run.take(news, now);
+            if is_wrong {
+                self.desk.wrong_environment.insert(profile);
+            }
+        }
+    }
+
+    /// The run of this ticket has come to its end, whichever.
+    pub(super) fn bulk_ended(&mut self, ticket: Ticket, outcome: &Outcome, is_here: bool) {
+        let Some(run) = self.bulk_of(ticket) else {
+            return;
+        };
+        if let Outcome::BulkEnded(report) = outcome {
+            run.finished(report.clone());
+        } else if let Outcome::Failed(trouble) = outcome {
+            run.broke_off(trouble.text.clone());
+        } else {
+            return;
+        }
+        if is_here {
+            // The rotations have taught the directory; the list on the screen is older.
+            self.desk.start(Job::List);
+            if self.desk.hands_off_to().is_some() {
+                self.desk.start(Job::PendingHandOffs);
+            }
+        }
+    }
+
+    pub(super) fn bulk_lost(&mut self, ticket: Ticket) {
+        if let Some(run) = self.bulk_of(ticket) {
+            run.broke_off(
+                "it broke off inside groupdesk; the journal knows how far it came: groupdesk rotate --resume".into(),
+            );
+        }
+    }
+
+    fn bulk_of(&mut self, ticket: Ticket) -> Option<&mut BulkRun> {
+        let mine = |run: &&mut BulkRun| run.ticket == ticket;
+        self.desk.bulk.as_mut().filter(mine)
+    }
+
+    /// How it ended, where its pane has been left.
+    pub(super) fn say_bulk_ended(&mut self, place: &str) {
+        if let Some(run) = &self.desk.bulk {
+            let (severity, text) = (severity(run), format!("{}{place}", run.line()));
+            self.desk.say(severity, text);
+        }
+    }
+
+    /// What an earlier session or another process has not finished; it is only told.
+    pub(super) fn found_batches(&mut self, batches: &[Batch]) {
+        let running = self.desk.bulk.as_ref().filter(|run| run.is_under_way());
+        let running = running.and_then(|run| run.batch);
+        let mut unfinished = batches
+            .iter()
+            .filter(|batch| batch.ended_at.is_none() && Some(batch.id) != running);
+        if let Some(newest) = unfinished.next() {
+            let counts = &newest.counts;
+            let text = format!(
+                "a bulk rotation of {} is unfinished: {} left; groupdesk rotate --resume",
+                counts.planned(),
+                counts.not_started + counts.unknown
+            );
+            self.desk.say(Severity::Warning, text);
+        }
+    }
+}
+
+/// How serious the end of a run is.
+pub(in crate::tui) fn severity(run: &BulkRun) -> Severity {
+    let counts = run.counts();
+    if counts.unknown > 0 {
+        Severity::Unknown
+    } else if run.trouble.is_some() || counts.conflict > 0 {
+        Severity::Error
+    } else if run.failed() > 0 || counts.not_started > 0 {
+        Severity::Warning
+    } else {
+        Severity::Done
+    }
+}

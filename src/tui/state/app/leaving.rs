@@ -1,0 +1,105 @@
+//! Cancelling and leaving: what is lost is said first, and what is being written is waited for.
+
+use jiff::SignedDuration;
+
+use super::{Action, App, Effect, Severity};
+use crate::{operations::batch::Wish, tui::Farewell};
+
+/// Within this time a second Ctrl-C or `q` is meant.
+const AGAIN: SignedDuration = SignedDuration::from_secs(5);
+
+impl App {
+    /// The first Ctrl-C goes back or says how to quit; the second quits.
+    pub(super) fn cancel(&mut self) {
+        if self.leaving.is_some() {
+            self.desk.effects.push(Effect::Quit(Farewell::Signal));
+        } else if self.is_again(Action::Cancel) {
+            self.leave(Farewell::Asked);
+        } else {
+            self.warned = Some((Action::Cancel, self.desk.now));
+            if self.stack.len() > 1 {
+                self.act(Action::Back);
+            }
+            let key = self.shown(Action::Cancel);
+            let text = match (self.losses(), self.unsent()) {
+                (Some(losses), _) => format!("{losses} with the console: {key} again quits"),
+                (None, Some(kept)) => format!("{key} again quits; {kept}"),
+                (None, None) => format!("{key} again quits"),
+            };
+            self.desk.say(Severity::Warning, text);
+        }
+    }
+
+    pub(super) fn quit(&mut self) {
+        let losses = self.losses();
+        if let Some(losses) = losses.filter(|_| !self.is_again(Action::Quit)) {
+            self.warned = Some((Action::Quit, self.desk.now));
+            let key = self.shown(Action::Quit);
+            let text = format!("{losses} with the console: {key} again quits");
+            self.desk.say(Severity::Warning, text);
+        } else {
+            self.leave(Farewell::Asked);
+        }
+    }
+
+    /// The key of an action where one is.
+    fn shown(&self, action: Action) -> String {
+        self.desk.keys.key(self.top().focus(), action)
+    }
+
+    /// What is lost by leaving, if anything.
+    pub(super) fn losses(&self) -> Option<String> {
+        let drafts = self.lost_drafts();
+        let bulk = self.runs_a_bulk().then(|| "the bulk rotation stops".into());
+        bulk.into_iter()
+            .chain(drafts)
+            .reduce(|all, more| format!("{all} and {more}"))
+    }
+
+    pub(super) fn is_again(&self, action: Action) -> bool {
+        self.warned.is_some_and(|(warned, at)| {
+            warned == action && self.desk.now.duration_since(at) <= AGAIN
+        })
+    }
+
+    /// It leaves once a bulk rotation has finished what is in flight.
+    pub fn waits_for_a_bulk(&self) -> bool {
+        self.leaving.is_some() && self.runs_a_bulk()
+    }
+
+    pub(super) fn leave(&mut self, farewell: Farewell) {
+        self.leaving = Some(farewell);
+        self.desk.save_drafts();
+        self.desk.steer(Wish::Stop);
+        let writes: Vec<&str> = self
+            .desk
+            .running
+            .values()
+            .filter(|job| job.is_write)
+            .map(|job| job.label.as_str())
+            .collect();
+        if self.runs_a_bulk() {
+            let text = format!(
+                "finishing what is in flight, at most 35 s; {} leaves now. The rest: groupdesk rotate --resume",
+                self.shown(Action::Cancel)
+            );
+            self.desk.say(Severity::Warning, text);
+        } else if !writes.is_empty() {
+            let text = format!(
+                "waiting for {}; {} leaves now, its outcome then unknown",
+                writes.join(", "),
+                self.shown(Action::Cancel)
+            );
+            self.desk.say(Severity::Warning, text);
+        }
+    }
+
+    pub(super) fn farewell(&mut self) {
+        if let Some(farewell) = self.leaving
+            && self.desk.writes_under_way() == 0
+            && !self.desk.drafts.is_saving()
+        {
+            self.desk.effects.push(Effect::Quit(farewell));
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What holds the profile one is in back: the dialog opens by itself, once, and its answer begins what had to wait.
+
+use super::{App, Job, Outcome, Pane, ProfileIndex};
+use crate::{
+    operations::PlaceProblem,
+    tui::{panes::place::PlacePane, state::message::Trouble},
+};
+
+impl App {
+    /// Whether the outcome is said by the dialog, so that no message has to.
+    pub(super) fn is_asked(outcome: &Outcome, is_here: bool) -> bool {
+        is_here && problem_of(outcome).is_some_and(has_dialog)
+    }
+
+    /// Keeps what stands in the way of a profile, and asks the person where it is the one that is open.
+    pub(super) fn note_place(&mut self, profile: ProfileIndex, outcome: &Outcome) {
+        let is_here = profile == self.desk.current;
+        match outcome {
+            Outcome::PlaceBound(bound) if bound.on_trial => {
+                self.is_said(profile);
+                if let Some(name) = self.desk.profiles.get(profile.0) {
+                    let problem = PlaceProblem::OnTrial {
+                        profile: name.name.clone(),
+                        place: bound.name.clone(),
+                    };
+                    self.desk.held.insert(profile, problem);
+                }
+                if is_here {
+                    // It can be read; nothing is settled before the key is proven.
+                    self.desk.start(Job::List);
+                }
+            }
+            Outcome::PlaceBound(_) | Outcome::Proven | Outcome::Acknowledged => {
+                self.is_said(profile);
+                if matches!(outcome, Outcome::Acknowledged) {
+                    self.desk.wrong_environment.remove(&profile);
+                }
+                if is_here {
+                    self.begin_anew();
+                }
+            }
+            Outcome::Done(_) | Outcome::OpenRotations(_) => self.is_said(profile),
+            _ => {}
+        }
+        let Some(problem) = problem_of(outcome).filter(|problem| has_dialog(problem)) else {
+            return;
+        };
+        self.desk.held.insert(profile, problem.clone());
+        let is_open = |pane: &Pane| matches!(pane, Pane::Place(_));
+        if is_here
+            && !self.stack.iter().any(is_open)
+            && let Some(pane) = PlacePane::about(problem, &mut self.desk)
+        {
+            self.stack.push(Pane::Place(Box::new(pane)));
+        }
+    }
+
+    /// The person looks again: so does the console.
+    pub(super) fn ask_again(&mut self) {
+        if self.desk.held.contains_key(&self.desk.current) {
+            self.desk.start(Job::OpenRotations);
+        }
+    }
+
+    /// What stood in the way does no longer, nor does a message of it.
+    fn is_said(&mut self, profile: ProfileIndex) {
+        if let Some(problem) = self.desk.held.remove(&profile) {
+            self.desk.messages.take_back(&problem.to_string());
+        }
+    }
+
+    /// Reads what the place holds, which may be another one than before, and settles what is open there.
+    fn begin_anew(&mut self) {
+        let desk = &mut self.desk;
+        desk.start(Job::List);
+        desk.start(Job::OpenRotations);
+        desk.start(Job::Batches);
+        desk.read_drafts();
+        if desk.hands_off_to().is_some() {
+            desk.start(Job::PendingHandOffs);
+        }
+    }
+}
+
+fn problem_of(outcome: &Outcome) -> Option<&PlaceProblem> {
+    match outcome {
+        Outcome::Failed(Trouble { place, .. }) | Outcome::NotHandedOff(Trouble { place, .. }) => {
+            place.as_deref()
+        }
+        _ => None,
+    }
+}
+
+fn has_dialog(problem: &PlaceProblem) -> bool {
+    matches!(
+        problem,
+        PlaceProblem::Asked { .. } | PlaceProblem::OnTrial { .. } | PlaceProblem::Alarmed { .. }
+    )
+}

@@ -1,0 +1,350 @@
+//! What all panes share: where one is, what is known, what is under way, what was said. Panes ask it for work and for a
+//! change of view; it never does either itself.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+    time::Duration,
+};
+
+use jiff::{Timestamp, tz::TimeZone};
+
+use super::{
+    batch::BulkRun,
+    drafts::Drafts,
+    exchanges::Exchanges,
+    groups::Groups,
+    message::{Effect, Job, ProfileIndex, Ticket},
+    navigation::Opening,
+    notices::{Messages, Severity},
+};
+use crate::{
+    config::{HandOffCommand, guard, profile::Profile},
+    domain::{batch::Plan, change::Wanted, group::UserGroupId, rotation::State, token::Token},
+    operations::{Guarded, JournalRow, PlaceProblem, RotationId, batch::Wish},
+    search::ListView,
+    tui::{Farewell, forms::connect::Form, keymap::Keymap, theme::Theme},
+};
+
+/// A wish of a pane about the stack of panes.
+#[derive(Debug)]
+pub enum Ask {
+    /// On top of the asking pane.
+    Push(Opening),
+    /// In the place of the asking pane.
+    Replace(Opening),
+    /// Close the asking pane.
+    Pop,
+    /// Close all but the list.
+    Home,
+    /// What was asked for has come: in the place of the review that waits for the ticket, and of its form.
+    Finish(Ticket, Opening),
+    SwitchTo(ProfileIndex),
+    Leave(Farewell),
+    /// What the pane below asked to be typed was typed exactly.
+    Confirmed,
+    /// The token pane of a group, of whichever profile; in the place of the asking pane.
+    TokenOf(ProfileIndex, UserGroupId),
+    /// Press an action as if by key; from the help.
+    Press(crate::tui::keymap::Action),
+}
+
+/// A job under way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Running {
+    pub profile: ProfileIndex,
+    pub label: String,
+    pub is_write: bool,
+    /// Not named in line 1.
+    pub is_quiet: bool,
+    pub adds_profile: bool,
+    /// What a create or an update sends; a draft of the same is then no draft any more.
+    pub sends: Option<(UserGroupId, Wanted)>,
+}
+
+/// Bytes that a copy may have: in base64 they are just below the 74,994 that xterm and tmux take; what is longer they
+/// drop without a word.
+const MOST_COPIED: usize = 56_000;
+
+#[derive(Debug)]
+pub struct Desk {
+    pub profiles: Vec<Profile>,
+    pub current: ProfileIndex,
+    pub operator: String,
+    pub theme: Theme,
+    pub now: Timestamp,
+    /// In which times of day are shown.
+    pub zone: TimeZone,
+    /// Forms show the properties as rows, as the last one did.
+    pub properties_as_rows: bool,
+    /// Columns and rows of the terminal.
+    pub size: (u16, u16),
+    pub groups: Groups,
+    pub messages: Messages,
+    /// What was sent and what came, without secrets.
+    pub exchanges: Exchanges,
+    /// The job whose outcome is being taken in; what is said meanwhile is about it.
+    pub about: Option<Ticket>,
+    /// The keys in force.
+    pub keys: Keymap,
+    pub running: BTreeMap<Ticket, Running>,
+    /// Status and latency of the last answer.
+    pub last_answer: Option<(u16, Duration)>,
+    /// The open rotations of this profile, as far as was heard.
+    pub open: Arc<BTreeMap<UserGroupId, State>>,
+    /// How the lists of other profiles were left.
+    pub views: HashMap<ProfileIndex, ListView>,
+    /// New tokens of this profile that have not arrived: whose, and by which rotation.
+    pub to_hand_off: BTreeMap<UserGroupId, RotationId>,
+    /// The form of a new profile that was left, without its key.
+    pub connecting: Option<Form>,
+    /// Profiles can be added; not in the demo.
+    pub can_connect: bool,
+    /// Unsent forms of all profiles.
+    pub drafts: Drafts,
+    /// The directory goes with the console, as that of the demo does; drafts with it.
+    pub is_thrown_away: bool,
+    /// Nothing is drawn below a box: its lines are read aloud.
+    pub boxes_alone: bool,
+    /// When open rotations are to be settled again; waiting may have helped by then.
+    pub settle_again_at: Option<Timestamp>,
+    /// Profiles whose service answered with the tag of another environment (hazard 11). For the rest of the session.
+    pub wrong_environment: BTreeSet<ProfileIndex>,
+    /// What a person has to say before anything is sent, as far as was heard.
+    pub held: BTreeMap<ProfileIndex, PlaceProblem>,
+    /// The bulk rotation under way, or the last one of this session.
+    pub bulk: Option<BulkRun>,
+    next_ticket: u64,
+    pub asks: Vec<Ask>,
+    pub effects: Vec<Effect>,
+}
+
+impl Desk {
+    pub fn new(
+        profiles: Vec<Profile>,
+        current: ProfileIndex,
+        operator: String,
+        theme: Theme,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            profiles,
+            current,
+            operator,
+            theme,
+            now,
+            zone: TimeZone::UTC,
+            properties_as_rows: false,
+            size: (80, 24),
+            groups: Groups::default(),
+            messages: Messages::default(),
+            exchanges: Exchanges::default(),
+            about: None,
+            keys: Keymap::default(),
+            running: BTreeMap::new(),
+            last_answer: None,
+            open: Arc::default(),
+            views: HashMap::new(),
+            to_hand_off: BTreeMap::new(),
+            connecting: None,
+            can_connect: false,
+            drafts: Drafts::default(),
+            is_thrown_away: false,
+            boxes_alone: false,
+            settle_again_at: None,
+            wrong_environment: BTreeSet::new(),
+            held: BTreeMap::new(),
+            bulk: None,
+            next_ticket: 1,
+            asks: Vec::new(),
+            effects: Vec::new(),
+        }
+    }
+
+    /// The profile one is in; `None` only on the welcome screen.
+    pub fn profile(&self) -> Option<&Profile> {
+        self.profiles.get(self.current.0)
+    }
+
+    /// Starts a job in the current profile.
+    pub fn start(&mut self, job: Job) -> Ticket {
+        self.start_in(self.current, job)
+    }
+
+    /// An address for what is no job.
+    pub fn ticket(&mut self) -> Ticket {
+        let ticket = Ticket(self.next_ticket);
+        self.next_ticket += 1;
+        ticket
+    }
+
+    /// Starts a job in any profile: what follows from a job of a profile that was left.
+    pub fn start_in(&mut self, profile: ProfileIndex, job: Job) -> Ticket {
+        let ticket = self.ticket();
+        self.running.insert(
+            ticket,
+            Running {
+                profile,
+                label: job.label(),
+                is_write: job.is_write(),
+                is_quiet: job.is_quiet(),
+                adds_profile: matches!(job, Job::AddProfile(..)),
+                sends: job.sends(),
+            },
+        );
+        self.effects
+            .push(Effect::Start(ticket, profile, Box::new(job)));
+        ticket
+    }
+
+    /// Whether a group of this profile has an unsent draft.
+    pub fn has_draft(&self, id: &UserGroupId) -> bool {
+        !self.drafts.is_empty() && self.drafts.contains_key(&(self.current, id.clone()))
+    }
+
+    /// Reads which drafts the directory keeps of this profile.
+    pub fn read_drafts(&mut self) {
+        let mut drafts = std::mem::take(&mut self.drafts);
+        drafts.ask(self.current, |profile, job| self.start_in(profile, job));
+        self.drafts = drafts;
+    }
+
+    /// Writes the next draft down, unless one is being written.
+    pub fn save_drafts(&mut self) {
+        let mut drafts = std::mem::take(&mut self.drafts);
+        drafts.next(|profile, job| self.start_in(profile, job));
+        self.drafts = drafts;
+    }
+
+    /// Gives up a read; a write goes on.
+    pub fn cancel(&mut self, ticket: Ticket) {
+        if self.running.get(&ticket).is_some_and(|job| !job.is_write) {
+            self.running.remove(&ticket);
+            self.effects.push(Effect::Cancel(ticket));
+        }
+    }
+
+    /// All rotations that are open now.
+    pub fn note_open(&mut self, rotations: impl IntoIterator<Item = (UserGroupId, State)>) {
+        let open = rotations.into_iter().filter(|(_, state)| state.is_open());
+        let open: BTreeMap<_, _> = open.collect();
+        if *self.open != open {
+            self.open = Arc::new(open);
+        }
+    }
+
+    /// How a rotation stands now.
+    pub fn note_rotation(&mut self, row: &JournalRow) {
+        let mut open = (*self.open).clone();
+        open.remove(&row.user_group_id);
+        let now = (row.user_group_id.clone(), row.rotation.state);
+        self.note_open(open.into_iter().chain([now]));
+    }
+
+    pub fn writes_under_way(&self) -> usize {
+        self.running.values().filter(|job| job.is_write).count()
+    }
+
+    pub fn say(&mut self, severity: Severity, text: impl Into<String>) {
+        let text = text.into();
+        self.messages
+            .say_about(self.now, severity, text, self.about);
+    }
+
+    /// Copies a text that is no secret.
+    pub fn copy(&mut self, what: &str, text: &str) {
+        self.copy_secret(what, Token::new(text.to_owned()));
+    }
+
+    /// Hands a text to the person's terminal, and says honestly that nobody confirms it.
+    pub fn copy_secret(&mut self, what: &str, text: Token) {
+        let bytes = text.expose().len();
+        if bytes > MOST_COPIED {
+            let text = format!(
+                "{what} not copied: {bytes} bytes, and terminals take {MOST_COPIED} at the most (OSC 52)"
+            );
+            self.say(Severity::Warning, text);
+            return;
+        }
+        self.effects.push(Effect::Copy(text));
+        let text = format!(
+            "{what} sent to your terminal; it does not confirm (OSC 52; tmux: set -g set-clipboard on)"
+        );
+        self.say(Severity::Info, text);
+    }
+
+    pub fn ask(&mut self, ask: Ask) {
+        self.asks.push(ask);
+    }
+
+    /// Where new tokens of this profile go by themselves.
+    pub fn hands_off_to(&self) -> Option<&HandOffCommand> {
+        self.profile()?.handoff.as_ref()
+    }
+
+    /// Why nothing may be changed in this profile, if so.
+    pub fn read_only_reason(&self) -> Option<&'static str> {
+        match self.profile() {
+            Some(profile) if profile.read_only => Some("this profile is read-only"),
+            Some(_) => None,
+            None => Some("no profile is chosen"),
+        }
+    }
+
+    /// Why an operation is not allowed in this profile, if so: read-only, or a guard and its reason.
+    pub fn forbidden(&self, operation: Guarded) -> Option<String> {
+        if let Some(why) = self.read_only_reason() {
+            return Some(why.into());
+        }
+        let reason = guard::forbidden(&self.profile()?.guards, operation)?;
+        Some(format!("{} is forbidden: {reason}", operation.as_str()))
+    }
+
+    /// The bulk rotation of the profile one is in.
+    pub fn bulk_here(&self) -> Option<&BulkRun> {
+        self.bulk.as_ref().filter(|run| run.profile == self.current)
+    }
+
+    /// Starts a bulk rotation; every group of the plan that is ready is rotated.
+    pub fn start_bulk(&mut self, plan: Plan, reason: Option<String>) -> Ticket {
+        let groups = plan.ready.clone();
+        let job = Job::Bulk {
+            plan,
+            reason: reason.clone(),
+        };
+        let ticket = self.start(job);
+        let run = BulkRun::new(ticket, self.current, &groups, reason, self.now);
+        self.bulk = Some(run);
+        ticket
+    }
+
+    /// Steers the bulk rotation under way; stopping is for good.
+    pub fn steer(&mut self, wish: Wish) {
+        if let Some(run) = &mut self.bulk
+            && run.is_under_way()
+            && run.wish != Wish::Stop
+            && run.wish != wish
+        {
+            run.wish_for(wish, self.now);
+            self.effects.push(Effect::Steer(run.ticket, wish));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_terminal_would_take_is_not_said_to_be_sent() {
+        let now = Timestamp::UNIX_EPOCH;
+        let mut desk = Desk::new(vec![], ProfileIndex(0), "ana".into(), Theme::default(), now);
+        desk.copy("text", &"x".repeat(MOST_COPIED));
+        assert!(matches!(desk.effects[..], [Effect::Copy(_)]));
+        let said = |desk: &Desk| desk.messages.current().expect("one").text.clone();
+        assert!(said(&desk).ends_with("does not confirm (OSC 52; tmux: set -g set-clipboard on)"));
+        desk.copy("text", &"x".repeat(MOST_COPIED + 1));
+        assert_eq!(desk.effects.len(), 1);
+        assert!(said(&desk).starts_with("text not copied: 56001 bytes"));
+    }
+}

@@ -1,0 +1,245 @@
+//! Unsent forms of all profiles: what is typed here, what the directory keeps, and which of it is still to be written
+//! there. One save at a time; what was typed meanwhile goes with the next.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::message::{Job, ProfileIndex, Ticket};
+use crate::{
+    domain::{change::Wanted, draft::Draft, group::UserGroupId},
+    operations::KeptDraft,
+    tui::forms::group::Edit,
+};
+
+pub type Key = (ProfileIndex, UserGroupId);
+
+/// Where a draft came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum From {
+    /// It was typed in this console.
+    Here,
+    /// The directory had it when it was first asked.
+    Before { by: String },
+    /// It came up in the directory while this console was open.
+    Elsewhere { by: String },
+}
+
+/// A draft of this console, of an earlier one, or of another.
+#[derive(Debug, Clone)]
+pub struct Unsent {
+    pub draft: Draft,
+    pub from: From,
+    /// The form as it was left, with its cursor and its undo.
+    pub form: Option<Edit>,
+    /// When the one in the directory was changed, as far as is known here.
+    kept: Option<Timestamp>,
+}
+
+impl Unsent {
+    /// Whether this is what was sent.
+    pub fn is(&self, sent: &Wanted) -> bool {
+        Edit::of_draft(self.draft.clone()).wanted().as_ref() == Ok(sent)
+    }
+}
+
+/// What is still to be written to the directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Due {
+    Keep,
+    /// What was changed until then.
+    Forget(Timestamp),
+}
+
+#[derive(Debug, Default)]
+pub struct Drafts {
+    unsent: BTreeMap<Key, Unsent>,
+    due: BTreeMap<Key, Due>,
+    saving: Option<(Ticket, Key, Due)>,
+    /// Profiles whose drafts are being read, by ticket.
+    asking: BTreeMap<ProfileIndex, Ticket>,
+    /// What changed here since then: an answer may be older than that.
+    touched: BTreeSet<Key>,
+    /// Profiles whose drafts have been read before.
+    read: BTreeSet<ProfileIndex>,
+    /// The last save failed, and it was said.
+    pub is_failing: bool,
+}
+
+impl Drafts {
+    pub fn len(&self) -> usize {
+        self.unsent.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.unsent.is_empty()
+    }
+
+    pub fn get(&self, key: &Key) -> Option<&Unsent> {
+        self.unsent.get(key)
+    }
+
+    pub fn contains_key(&self, key: &Key) -> bool {
+        self.unsent.contains_key(key)
+    }
+
+    /// Those of a profile, the last changed first.
+    pub fn of(&self, profile: ProfileIndex) -> Vec<&Unsent> {
+        let all = self.unsent.iter();
+        let mut here: Vec<_> = all.filter(|((at, _), _)| *at == profile).collect();
+        here.sort_by_key(|(_, unsent)| std::cmp::Reverse(unsent.draft.changed_at));
+        here.into_iter().map(|(_, unsent)| unsent).collect()
+    }
+
+    /// How many would go with the console: those that could not be written.
+    pub fn unkept(&self) -> usize {
+        let is_unkept = |unsent: &&Unsent| unsent.kept != Some(unsent.draft.changed_at);
+        self.unsent.values().filter(is_unkept).count()
+    }
+
+    /// Takes in what was typed; nothing happens where it says the same as before.
+    pub fn keep(&mut self, profile: ProfileIndex, mut draft: Draft) {
+        let key = (profile, draft.user_group_id.clone());
+        let old = self.unsent.get(&key);
+        if old.is_some_and(|old| old.draft.says_the_same(&draft)) {
+            return;
+        }
+        let kept = old.and_then(|old| old.kept);
+        if let Some(old) = old.filter(|old| old.draft.changed_at >= draft.changed_at) {
+            // Two changes of one moment are told apart all the same.
+            draft.changed_at = old.draft.changed_at + SignedDuration::from_micros(1);
+        }
+        self.due.insert(key.clone(), Due::Keep);
+        self.touched.insert(key.clone());
+        let unsent = Unsent {
+            draft,
+            from: From::Here,
+            form: None,
+            kept,
+        };
+        self.unsent.insert(key, unsent);
+    }
+
+    /// Remembers the form of a draft as it was left.
+    pub fn leave(&mut self, key: &Key, form: Edit) {
+        if let Some(unsent) = self.unsent.get_mut(key) {
+            unsent.form = Some(form);
+        }
+    }
+
+    /// It was sent, discarded, or taken back letter by letter. A newer one of another console is another draft, and stays.
+    pub fn remove(&mut self, key: &Key) {
+        if let Some(unsent) = self.unsent.remove(key) {
+            let until = unsent.draft.changed_at;
+            self.due.insert(key.clone(), Due::Forget(until));
+            self.touched.insert(key.clone());
+        }
+    }
+
+    /// The next thing to write, if nothing is being written; `ticket` is asked for only then.
+    pub fn next(&mut self, start: impl FnOnce(ProfileIndex, Job) -> Ticket) {
+        if self.saving.is_some() {
+            return;
+        }
+        let Some((key, due)) = self.due.pop_first() else {
+            return;
+        };
+        let job = match &due {
+            Due::Forget(until) => Job::ForgetDraft(key.1.clone(), *until),
+            Due::Keep => match self.unsent.get(&key) {
+                Some(unsent) => Job::KeepDraft(Box::new(unsent.draft.clone()), unsent.kept),
+                None => return,
+            },
+        };
+        let ticket = start(key.0, job);
+        self.saving = Some((ticket, key, due));
+    }
+
+    pub fn is_saving(&self) -> bool {
+        self.saving.is_some()
+    }
+
+    /// A save has ended, well or not; the group it was about. What failed is due again at the next change.
+    pub fn ended(&mut self, ticket: Ticket, saved: Option<Timestamp>) -> Option<Key> {
+        let (_, key, due) = self.saving.take_if(|(saving, ..)| *saving == ticket)?;
+        self.touched.insert(key.clone());
+        match (saved, self.unsent.get_mut(&key)) {
+            (Some(at), Some(unsent)) if due == Due::Keep => unsent.kept = Some(at),
+            (None, _) => {
+                self.due.entry(key.clone()).or_insert(due);
+            }
+            (Some(_), _) => {}
+        }
+        Some(key)
+    }
+
+    /// Asks what the directory keeps of a profile, unless that is under way.
+    pub fn ask(&mut self, profile: ProfileIndex, start: impl FnOnce(ProfileIndex, Job) -> Ticket) {
+        if !self.asking.contains_key(&profile) {
+            self.touched.retain(|(at, _)| *at != profile);
+            let ticket = start(profile, Job::Drafts);
+            self.asking.insert(profile, ticket);
+        }
+    }
+
+    /// That has been answered, well or not.
+    pub fn answered(&mut self, ticket: Ticket) {
+        self.asking.retain(|_, asking| *asking != ticket);
+    }
+
+    /// Takes in what the directory keeps of a profile; what changed here since it was asked is newer. Returns whether
+    /// it is the first time, and the groups whose draft is another one now. Those of `busy` are being typed here.
+    pub fn found(
+        &mut self,
+        profile: ProfileIndex,
+        found: &[KeptDraft],
+        busy: &[UserGroupId],
+    ) -> (bool, Vec<UserGroupId>) {
+        let is_first = self.read.insert(profile);
+        let mut changed = Vec::new();
+        for KeptDraft { draft, by } in found {
+            let key = (profile, draft.user_group_id.clone());
+            let old = self.unsent.get(&key);
+            let is_old = old.is_some_and(|old| old.draft.changed_at >= draft.changed_at);
+            if is_old || self.is_newer_here(&key) || busy.contains(&key.1) {
+                continue;
+            }
+            let by = by.clone();
+            let unsent = Unsent {
+                draft: draft.clone(),
+                from: if is_first {
+                    From::Before { by }
+                } else {
+                    From::Elsewhere { by }
+                },
+                form: None,
+                kept: Some(draft.changed_at),
+            };
+            self.unsent.insert(key, unsent);
+            changed.push(draft.user_group_id.clone());
+        }
+        // Sent or discarded by another console. What was typed here stays, whatever became of it there.
+        let is_found = |id: &UserGroupId| found.iter().any(|kept| kept.draft.user_group_id == *id);
+        let gone: Vec<Key> = self
+            .unsent
+            .iter()
+            .filter(|((at, id), unsent)| {
+                *at == profile && unsent.from != From::Here && !is_found(id)
+            })
+            .map(|(key, _)| key.clone())
+            .filter(|key| !self.is_newer_here(key) && !busy.contains(&key.1))
+            .collect();
+        for key in gone {
+            self.unsent.remove(&key);
+        }
+        (is_first, changed)
+    }
+
+    fn is_newer_here(&self, key: &Key) -> bool {
+        let is_saving = self
+            .saving
+            .as_ref()
+            .is_some_and(|(_, saving, _)| saving == key);
+        is_saving || self.due.contains_key(key) || self.touched.contains(key)
+    }
+}

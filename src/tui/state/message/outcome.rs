@@ -1,0 +1,161 @@
+//! What a job brings back, and what went wrong.
+
+use std::{path::PathBuf, sync::Arc};
+
+use jiff::Timestamp;
+
+use super::ProfileIndex;
+use crate::{
+    config::{new_profile::Field, profile::Profile},
+    domain::{
+        batch::Plan,
+        group::UserGroupId,
+        history::{Ending, Entry},
+        known::KnownGroup,
+    },
+    operations::{
+        Batch, Bound, Checkup, Done, DraftSaved, Failure, HandedOff, JournalRow, KeptDraft,
+        Numbered, PlaceProblem, Recovered, Warning, Whose, batch::Report,
+    },
+    search::Found,
+    tui::state::groups::Listing,
+};
+
+/// What became of a job. What each means to the whole console is decided in `app/arrivals.rs`, where every one is listed;
+/// a pane names only those that its own tickets can bring.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    Listed(Box<Listing>),
+    Found(Arc<Found>),
+    /// The nearest first.
+    Near(Vec<UserGroupId>),
+    ViewKept,
+    /// In which profiles an id is known, and as what.
+    SameId(Vec<(ProfileIndex, KnownGroup)>),
+    OpenRotations(Vec<JournalRow>),
+    /// Look-up, create, update, rotate and confirm.
+    Done(Box<Done>),
+    History(Vec<Numbered<Entry>>),
+    Drafts(Vec<KeptDraft>),
+    /// With when the draft was changed that was to be kept.
+    DraftKept(Timestamp, DraftSaved),
+    DraftForgotten,
+    TokenWritten(PathBuf),
+    Rotations(Vec<JournalRow>),
+    Recovered(Vec<Recovered>),
+    Abandoned(Box<JournalRow>),
+    Whose(Whose),
+    PendingHandOffs(Vec<JournalRow>),
+    /// `None` where nothing was to be handed off.
+    HandedOff(Option<Box<HandedOff>>),
+    /// The hand-off was not run.
+    NotHandedOff(Trouble),
+    Batches(Vec<Batch>),
+    Planned(Plan),
+    BulkEnded(Report),
+    ReportWritten(PathBuf),
+    /// So many groups.
+    Exported(usize, PathBuf),
+    Checked(Box<Checkup>),
+    ProfileAdded(ProfileIndex, Box<Profile>),
+    /// Neither tested nor written; each problem with the field it is about.
+    NotAdded(Vec<(Option<Field>, String)>),
+    PlaceBound(Box<Bound>),
+    Proof(Option<UserGroupId>),
+    Proven,
+    Acknowledged,
+    Failed(Trouble),
+}
+
+impl Outcome {
+    /// Groups as a read of the directory gives them, in any order.
+    pub fn listed(groups: Vec<KnownGroup>) -> Self {
+        Self::Listed(Box::new(groups.into()))
+    }
+
+    /// Another environment answered than the profile says (hazard 11).
+    pub fn is_wrong_environment(&self) -> bool {
+        match self {
+            Self::Done(done) => done.warnings.iter().any(Warning::is_wrong_environment),
+            Self::Recovered(all) => all.iter().any(|each| match each {
+                Recovered::Alarmed(_, alarm) => alarm.is_wrong_environment(),
+                Recovered::Settled(_) | Recovered::Open(_) => false,
+            }),
+            Self::Failed(trouble) | Self::NotHandedOff(trouble) => trouble.wrong_environment,
+            Self::Listed(_)
+            | Self::Found(_)
+            | Self::Near(_)
+            | Self::ViewKept
+            | Self::SameId(_)
+            | Self::OpenRotations(_)
+            | Self::History(_)
+            | Self::Drafts(_)
+            | Self::DraftKept(..)
+            | Self::DraftForgotten
+            | Self::TokenWritten(_)
+            | Self::Rotations(_)
+            | Self::Abandoned(_)
+            | Self::Whose(_)
+            | Self::PendingHandOffs(_)
+            | Self::HandedOff(_)
+            | Self::Batches(_)
+            | Self::Planned(_)
+            | Self::BulkEnded(_)
+            | Self::ReportWritten(_)
+            | Self::Exported(..)
+            | Self::Checked(_)
+            | Self::ProfileAdded(..)
+            | Self::PlaceBound(_)
+            | Self::Proof(_)
+            | Self::Proven
+            | Self::Acknowledged
+            | Self::NotAdded(_) => false,
+        }
+    }
+}
+
+/// A failure as the screen shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    /// What happened, whether anything was sent, what to do.
+    pub text: String,
+    pub ending: Option<Ending>,
+    /// Another environment answered than the profile says (hazard 11).
+    pub wrong_environment: bool,
+    /// What stands in the way, where it is about the place of the profile.
+    pub place: Option<Box<PlaceProblem>>,
+}
+
+impl Trouble {
+    /// Nothing was sent, or nothing came of it; the text says what.
+    pub fn of(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            ending: None,
+            wrong_environment: false,
+            place: None,
+        }
+    }
+
+    /// Whether it took effect is not known.
+    pub fn unknown(text: impl Into<String>) -> Self {
+        Self {
+            ending: Some(Ending::Unknown),
+            ..Self::of(text)
+        }
+    }
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        Self {
+            text: failure.to_string(),
+            ending: failure.ending(),
+            wrong_environment: failure.is_wrong_environment(),
+            place: match failure {
+                Failure::Place(problem) => Some(Box::new(problem)),
+                _ => None,
+            },
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What a pane asks to be opened, as plain data: `panes` makes the pane of it.
+
+use super::message::Ticket;
+use crate::{
+    domain::{change::Wanted, group::UserGroupId, known::KnownGroup},
+    operations::Done,
+    tui::forms::group::Edit,
+};
+
+/// A pane, and what it begins with.
+#[derive(Debug)]
+pub enum Opening {
+    Group(UserGroupId),
+    Compare(UserGroupId),
+    History(UserGroupId),
+    Edit(Box<Edit>),
+    Review(Box<Proposal>),
+    Typed(Words),
+    Result(Box<Done>, Wanted),
+    Token(Box<KnownGroup>),
+    CopyMenu(Box<KnownGroup>),
+    /// These groups, and what they are.
+    Export(Vec<UserGroupId>, &'static str),
+    /// The check of a bulk rotation of these groups.
+    CheckBulk(Vec<UserGroupId>),
+    /// A bulk rotation under way, or the last one.
+    WatchBulk(Ticket),
+    Connect,
+}
+
+/// What a form asks to be reviewed.
+#[derive(Debug)]
+pub struct Proposal {
+    pub id: UserGroupId,
+    pub creating: bool,
+    /// What the edit began with.
+    pub base: Wanted,
+    /// What the form holds.
+    pub wanted: Wanted,
+}
+
+/// Words that must be typed before the asking pane sends something.
+#[derive(Debug)]
+pub struct Words {
+    /// What must be typed exactly.
+    pub words: String,
+    /// What it confirms, in a line.
+    pub what: String,
+    /// Why a guard asks.
+    pub reason: Option<String>,
+}

@@ -1,0 +1,327 @@
+//! The terminal itself: entering, leaving and suspending the full screen, so that whatever happens the person gets the
+//! terminal back as it was. It draws nothing and reads no keys. There is one screen per process.
+
+mod backend;
+pub mod input;
+mod line_mode;
+pub mod paint;
+pub mod panic;
+pub mod signals;
+pub mod spoken;
+mod tty_writer;
+
+pub use input::{Came, Input, LONGEST_PASTE};
+pub use line_mode::PlainScreen;
+pub use panic::{describe_panic, install_panic_hook, missed_panics};
+pub use signals::{Signal, Signals};
+pub(in crate::tui) use signals::{Watch, stop_here};
+pub(in crate::tui) use tty_writer::is_given_up;
+
+use std::{
+    io::{self, IsTerminal},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU8, Ordering},
+    },
+    thread::ThreadId,
+};
+
+use crossterm::{
+    cursor, event, queue,
+    style::ResetColor,
+    terminal::{self, disable_raw_mode, enable_raw_mode},
+};
+use ratatui::{Frame, Terminal, buffer::Buffer};
+
+use backend::Behind;
+use paint::Painter;
+use rustix::termios::{LocalModes, tcgetattr};
+use tty_writer::{Out, out};
+
+/// Whether the screen is ours now. One for the process, as the terminal is; the panic hook must know it without a
+/// [`Screen`] at hand.
+static IS_OURS: AtomicBool = AtomicBool::new(false);
+/// What was switched on with it, and must be switched off: bits of [`Modes`].
+static MODES: AtomicU8 = AtomicU8::new(0);
+/// The thread that draws; only its panics take the screen down.
+static CONSOLE_THREAD: Mutex<Option<ThreadId>> = Mutex::new(None);
+
+/// Why there can be no console here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoTerminal {
+    #[error(
+        "the console needs a terminal, and standard output is not one; use the subcommands in scripts (groupdesk --help)"
+    )]
+    NotATerminal,
+    #[error(
+        "the terminal is \"dumb\" (TERM): it cannot place text; use --plain, or the subcommands (groupdesk --help)"
+    )]
+    Dumb,
+}
+
+fn check(is_terminal: bool, term: Option<&str>) -> Result<(), NoTerminal> {
+    if !is_terminal {
+        Err(NoTerminal::NotATerminal)
+    } else if term == Some("dumb") {
+        Err(NoTerminal::Dumb)
+    } else {
+        Ok(())
+    }
+}
+
+/// What the terminal does besides raw mode and bracketed paste.
+#[derive(Debug, Clone, Copy)]
+struct Modes(u8);
+
+impl Modes {
+    const FULL: u8 = 1;
+    const MOUSE: u8 = 2;
+
+    const fn empty() -> Self {
+        Self(0)
+    }
+
+    const fn screen(mouse: bool) -> Self {
+        Self(Self::FULL | if mouse { Self::MOUSE } else { 0 })
+    }
+
+    const fn has(self, mode: u8) -> bool {
+        self.0 & mode != 0
+    }
+}
+
+/// Buttons and wheel, in coordinates without a limit; movements are not reported (modes 1000 and 1006).
+const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1006h";
+const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1000l";
+
+/// The full screen, in raw mode, with bracketed paste. Left on drop.
+#[derive(Debug)]
+pub struct Screen {
+    terminal: Terminal<Behind>,
+    painter: Painter,
+    out: Gate<'static>,
+    /// The frame that was drawn last.
+    frame: Buffer,
+    modes: Modes,
+}
+
+impl Screen {
+    /// Takes the screen over. The calling thread counts as the console's from now on.
+    pub fn enter(mouse: bool) -> io::Result<Self> {
+        let term = std::env::var("TERM").ok();
+        check(io::stdout().is_terminal(), term.as_deref()).map_err(io::Error::other)?;
+        let out = Gate(out()?);
+        let synchronised = backend::holds_frames_back(|name| std::env::var(name).ok());
+        *console_thread() = Some(std::thread::current().id());
+        let modes = Modes::screen(mouse);
+        take_over(modes)?;
+        match Terminal::new(Behind::default()) {
+            Ok(terminal) => Ok(Self {
+                terminal,
+                painter: Painter::new(synchronised),
+                out,
+                frame: Buffer::default(),
+                modes,
+            }),
+            Err(error) => {
+                restore();
+                Err(error)
+            }
+        }
+    }
+
+    /// Draws one frame; only what differs from the one before is written, at once.
+    pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        let Self {
+            terminal, frame, ..
+        } = self;
+        terminal.draw(|drawn| {
+            render(drawn);
+            paint::copy(drawn.buffer_mut(), frame);
+        })?;
+        let cursor = self.terminal.backend().cursor();
+        let bytes = self.painter.paint(&self.frame, cursor);
+        self.out.write_all(&bytes)
+    }
+
+    /// Forgets what is on the screen, so that the next frame is written whole.
+    pub fn redraw(&mut self) {
+        self.painter.forget();
+    }
+
+    /// Gives the terminal back. May be called again; errors of a terminal that is gone are ignored.
+    pub fn leave(&mut self) {
+        restore();
+    }
+
+    /// Takes the screen over again after [`Screen::leave`], for example when an outside editor is done.
+    pub fn enter_again(&mut self) -> io::Result<()> {
+        self.redraw();
+        take_over(self.modes)
+    }
+
+    /// Gives screen and keyboard to another program.
+    pub fn give_away(&mut self) -> io::Result<()> {
+        input::pause()?;
+        restore();
+        Ok(())
+    }
+
+    /// Takes both back.
+    pub fn take_back(&mut self) -> io::Result<()> {
+        let taken = self.enter_again();
+        input::resume();
+        taken
+    }
+
+    /// Hands a text to the clipboard of the person's terminal (OSC 52); nobody confirms that it took it.
+    pub fn copy(&mut self, text: &str) -> io::Result<()> {
+        copy(text)
+    }
+
+    /// Stops this process as Ctrl-Z does elsewhere, with the terminal given back; returns when it is continued.
+    ///
+    /// Without a shell that could continue it, nothing stops, and the screen only flickers.
+    pub fn suspend(&mut self) -> io::Result<()> {
+        restore();
+        let stopped = signals::stop_here();
+        self.enter_again()?;
+        stopped
+    }
+
+    /// After SIGCONT: a shell may have changed the modes of the terminal and what is on it.
+    pub fn continued(&mut self) -> io::Result<()> {
+        // Not given back first: after Ctrl-Z it was taken again already, and somebody may look at it meanwhile.
+        if is_cooked() {
+            let _ = disable_raw_mode();
+        }
+        self.enter_again()
+    }
+}
+
+/// Whether the terminal edits lines: somebody else has set it up.
+fn is_cooked() -> bool {
+    tcgetattr(io::stdin()).is_ok_and(|modes| modes.local_modes.contains(LocalModes::ICANON))
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        restore();
+    }
+}
+
+fn copy(text: &str) -> io::Result<()> {
+    let command = crossterm::clipboard::CopyToClipboard::to_clipboard_from(text);
+    write_commands(|out| queue!(out, command))
+}
+
+/// Puts the terminal into the state that the console needs.
+fn take_over(modes: Modes) -> io::Result<()> {
+    enable_raw_mode()?;
+    MODES.store(modes.0, Ordering::SeqCst);
+    IS_OURS.store(true, Ordering::SeqCst);
+    let entered = write_commands(|out| {
+        if modes.has(Modes::FULL) {
+            queue!(out, terminal::EnterAlternateScreen, cursor::Hide)?;
+        }
+        if modes.has(Modes::MOUSE) {
+            out.extend(MOUSE_ON);
+        }
+        queue!(out, event::EnableBracketedPaste)
+    });
+    if entered.is_err() {
+        restore();
+    }
+    entered
+}
+
+/// Gives the terminal back, once. Callable from anywhere, also from a panic hook; never fails, never panics: on a dead
+/// terminal there is nothing to restore (trap 5 of docs/design/dependencies.md).
+fn restore() {
+    if !IS_OURS.swap(false, Ordering::SeqCst) {
+        return;
+    }
+    let modes = Modes(MODES.load(Ordering::SeqCst));
+    let mut bytes = Vec::new();
+    let queued = commands_of_leaving(&mut bytes, modes);
+    if let (Ok(()), Ok(out)) = (queued, out()) {
+        out.write_last(&bytes);
+    }
+    let _ = disable_raw_mode();
+}
+
+fn commands_of_leaving(out: &mut Vec<u8>, modes: Modes) -> io::Result<()> {
+    queue!(out, event::DisableBracketedPaste)?;
+    if modes.has(Modes::MOUSE) {
+        out.extend(MOUSE_OFF);
+    }
+    if modes.has(Modes::FULL) {
+        queue!(
+            out,
+            ResetColor,
+            terminal::LeaveAlternateScreen,
+            cursor::Show
+        )?;
+    }
+    Ok(())
+}
+
+/// Writes commands past every buffer, so that none is lost or comes late.
+fn write_commands(commands: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    commands(&mut bytes)?;
+    out()?.write(&bytes)
+}
+
+fn console_thread() -> std::sync::MutexGuard<'static, Option<ThreadId>> {
+    CONSOLE_THREAD
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Where frames go. What is written while the screen is not ours is dropped without an error: half a frame must not land
+/// on the person's shell.
+#[derive(Debug)]
+struct Gate<'o>(&'o Out);
+
+impl Gate<'_> {
+    fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
+        if IS_OURS.load(Ordering::SeqCst) {
+            self.0.write(bytes)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_there_can_be_no_console_it_says_what_to_do() {
+        assert_eq!(check(true, Some("xterm-256color")), Ok(()));
+        assert_eq!(check(true, None), Ok(()));
+        assert_eq!(check(false, Some("xterm")), Err(NoTerminal::NotATerminal));
+        assert_eq!(check(true, Some("dumb")), Err(NoTerminal::Dumb));
+        for error in [NoTerminal::NotATerminal, NoTerminal::Dumb] {
+            assert!(error.to_string().contains("groupdesk --help"));
+        }
+    }
+
+    #[test]
+    fn restoring_what_was_never_taken_does_nothing() {
+        restore();
+        restore();
+    }
+
+    #[test]
+    fn nothing_reaches_a_screen_that_is_not_ours() {
+        let file = tempfile::tempfile().expect("a file");
+        let out = Out::of(file.try_clone().expect("a second handle"));
+        Gate(&out)
+            .write_all(b"half a frame")
+            .expect("dropped without an error");
+        assert_eq!(file.metadata().expect("readable").len(), 0);
+    }
+}

@@ -1,0 +1,110 @@
+//! A terminal that is only written to at its end: for screen readers, and for those that cannot place text.
+
+use std::io::{self, IsTerminal};
+
+use ratatui::{Frame, Terminal, buffer::Buffer};
+
+use super::{
+    Gate, Modes, NoTerminal, backend::Behind, console_thread, input, restore, signals, take_over,
+    tty_writer::out,
+};
+use crate::tui::terminal::spoken::{COLUMNS, ROWS, Reader};
+
+/// Raw mode and bracketed paste, and nothing else; left on drop.
+#[derive(Debug)]
+pub struct PlainScreen {
+    terminal: Terminal<Behind>,
+    reader: Reader,
+    out: Gate<'static>,
+    frame: Buffer,
+    is_ascii: bool,
+}
+
+impl PlainScreen {
+    /// The calling thread counts as the console's from now on.
+    pub fn enter(is_ascii: bool) -> io::Result<Self> {
+        if !io::stdout().is_terminal() {
+            return Err(io::Error::other(NoTerminal::NotATerminal));
+        }
+        let out = Gate(out()?);
+        let terminal = Terminal::new(Behind::of_size(COLUMNS, ROWS))?;
+        *console_thread() = Some(std::thread::current().id());
+        take_over(Modes::empty())?;
+        Ok(Self {
+            terminal,
+            reader: Reader::default(),
+            out,
+            frame: Buffer::default(),
+            is_ascii,
+        })
+    }
+
+    /// Appends what is new.
+    pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        let Self {
+            terminal, frame, ..
+        } = self;
+        terminal.draw(|drawn| {
+            render(drawn);
+            frame.clone_from(drawn.buffer_mut());
+        })?;
+        let cursor = self.terminal.backend().cursor();
+        let mut text = String::new();
+        for line in self.reader.read(&self.frame, cursor) {
+            text.push_str(&line);
+            text.push_str("\r\n");
+        }
+        if self.is_ascii {
+            text = text.replace('…', "..").replace('→', "->").replace('•', "*");
+        }
+        self.out.write_all(text.as_bytes())
+    }
+
+    /// Reads all of it once more at the next draw.
+    pub fn redraw(&mut self) {
+        self.reader.forget();
+    }
+
+    /// As [`super::Screen::copy`].
+    pub fn copy(&mut self, text: &str) -> io::Result<()> {
+        super::copy(text)
+    }
+
+    /// As [`super::Screen::suspend`].
+    pub fn suspend(&mut self) -> io::Result<()> {
+        restore();
+        let stopped = signals::stop_here();
+        self.redraw();
+        take_over(Modes::empty())?;
+        stopped
+    }
+
+    /// As [`super::Screen::give_away`].
+    pub fn give_away(&mut self) -> io::Result<()> {
+        input::pause()?;
+        restore();
+        Ok(())
+    }
+
+    /// As [`super::Screen::take_back`].
+    pub fn take_back(&mut self) -> io::Result<()> {
+        self.redraw();
+        let taken = take_over(Modes::empty());
+        input::resume();
+        taken
+    }
+
+    /// As [`super::Screen::continued`].
+    pub fn continued(&mut self) -> io::Result<()> {
+        if super::is_cooked() {
+            let _ = crossterm::terminal::disable_raw_mode();
+        }
+        take_over(Modes::empty())
+    }
+}
+
+impl Drop for PlainScreen {
+    fn drop(&mut self) {
+        restore();
+    }
+}

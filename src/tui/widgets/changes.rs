@@ -1,0 +1,149 @@
+//! A change on a page: field by field, before and after, with the signs `~ + -` (docs/design/console.md, "Review").
+
+use ratatui::style::Style;
+
+use super::{paint::columns, text_page::Sheet};
+use crate::{
+    domain::{
+        change::{Change, Field, Mark, Row},
+        text::{cut_middle, visible},
+    },
+    tui::theme::Theme,
+};
+
+/// Widest key before its values move to a line of their own.
+const KEY: usize = 24;
+/// Lines of a row that is only glanced at, and cells of its values.
+const GLANCE: (usize, usize) = (2, 64);
+
+/// What a change is to: a group that is there, or one that is yet to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    Known,
+    Creation,
+}
+
+/// All of it, as it is decided about.
+pub fn write(sheet: &mut Sheet, change: &Change, of: Of, unchanged_too: bool, theme: Theme) {
+    write_in(sheet, change, of, unchanged_too, usize::MAX, theme);
+}
+
+/// What changes, as it is seen while typing: the middle of long values is cut.
+pub fn glance(sheet: &mut Sheet, change: &Change, of: Of, theme: Theme) {
+    let room = (GLANCE.0 * sheet.width()).saturating_sub(KEY).min(GLANCE.1);
+    write_in(sheet, change, of, false, room, theme);
+}
+
+/// The values of a row take `room` cells at the most.
+fn write_in(
+    sheet: &mut Sheet,
+    change: &Change,
+    of: Of,
+    unchanged_too: bool,
+    room: usize,
+    theme: Theme,
+) {
+    for (name, field) in change.fields() {
+        match field {
+            Field::LeftOut => {
+                if unchanged_too {
+                    sheet.heading(name);
+                    sheet.indented(
+                        2,
+                        "left out of the request; the service keeps what it has",
+                        theme.dim(),
+                    );
+                }
+            }
+            Field::Replaced(rows) => {
+                sheet.heading(name);
+                if of == Of::Known {
+                    sheet.indented(
+                        2,
+                        "! what the service holds now is not known here: it is REPLACED as a whole",
+                        theme.warning(),
+                    );
+                }
+                write_rows(sheet, rows, true, room, theme);
+            }
+            Field::Compared(rows) => {
+                if field.is_changed() || unchanged_too {
+                    sheet.heading(name);
+                    write_rows(sheet, rows, unchanged_too, room, theme);
+                }
+            }
+        }
+    }
+}
+
+/// How many rows of which field differ, as short as it can be said: `mapping ~1 +2  properties -1`.
+pub fn tally(change: &Change) -> String {
+    let fields = change.fields().into_iter();
+    let counted = fields.filter(|(_, field)| field.is_changed());
+    let counts: Vec<String> = counted
+        .map(|(name, field)| {
+            let mut text = name.to_owned();
+            for mark in [Mark::Changed, Mark::Added, Mark::Removed] {
+                let rows = field.rows().iter();
+                match rows.filter(|row| row.mark() == mark).count() {
+                    0 => {}
+                    count => text.extend([" ".to_owned(), mark.sign().into(), count.to_string()]),
+                }
+            }
+            text
+        })
+        .collect();
+    counts.join("  ")
+}
+
+fn write_rows(sheet: &mut Sheet, rows: &[Row], unchanged_too: bool, room: usize, theme: Theme) {
+    let shown: Vec<&Row> = rows
+        .iter()
+        .filter(|row| unchanged_too || row.mark() != Mark::Same)
+        .collect();
+    if shown.is_empty() && rows.is_empty() {
+        sheet.indented(2, "empty", theme.dim());
+    }
+    let key_width = shown
+        .iter()
+        .map(|row| columns(&row.key))
+        .max()
+        .unwrap_or(0)
+        .min(KEY);
+    for row in shown {
+        let mark = row.mark();
+        let style = style(mark, theme);
+        let key = visible(&row.key);
+        let gap = key_width.saturating_sub(columns(&key));
+        let room = if mark == Mark::Changed {
+            room / 2
+        } else {
+            room
+        };
+        let value = |text: &Option<String>| {
+            let text = text.as_deref().unwrap_or_default();
+            cut_middle(&visible(text), room, theme.ellipsis())
+        };
+        let text = match mark {
+            Mark::Same | Mark::Added => value(&row.after),
+            Mark::Removed => format!("{}  will be removed", value(&row.before)),
+            Mark::Changed => format!(
+                "{} {} {}",
+                value(&row.before),
+                theme.arrow(),
+                value(&row.after)
+            ),
+        };
+        let line = format!("{} {key}{:gap$}  {text}", mark.sign(), "");
+        sheet.indented(2, &line, style);
+    }
+}
+
+fn style(mark: Mark, theme: Theme) -> Style {
+    match mark {
+        Mark::Same => theme.dim(),
+        Mark::Added => theme.added(),
+        Mark::Removed => theme.removed(),
+        Mark::Changed => theme.changed(),
+    }
+}

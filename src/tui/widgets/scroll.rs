@@ -1,0 +1,121 @@
+//! A cursor in a list of so many rows, and the window of rows around it.
+
+use std::cell::Cell;
+
+use crate::tui::keymap::Action;
+
+#[derive(Debug, Clone, Default)]
+pub struct Cursor {
+    pub at: usize,
+    /// The first row of the window as it was drawn last; only drawing knows how many rows there is room for.
+    top: Cell<usize>,
+}
+
+/// Rows a page key moves when the height is not known.
+const PAGE: usize = 10;
+/// Rows that stay in sight beyond the cursor.
+const MARGIN: usize = 2;
+
+impl Cursor {
+    pub fn new(at: usize) -> Self {
+        Self {
+            at,
+            top: Cell::default(),
+        }
+    }
+
+    /// Whether the action moves a cursor; it never leaves the rows.
+    pub fn act(&mut self, action: Action, rows: usize, page: usize) -> bool {
+        let page = if page == 0 { PAGE } else { page };
+        let last = rows.saturating_sub(1);
+        let to = match action {
+            Action::Up => self.at.saturating_sub(1),
+            Action::Down => self.at + 1,
+            Action::Top => 0,
+            Action::Bottom => last,
+            Action::PageUp => self.at.saturating_sub(page),
+            Action::PageDown => self.at + page,
+            _ => return false,
+        };
+        self.at = to.min(last);
+        true
+    }
+
+    /// The first row to show in a window of `height` rows; see [`Cursor::first_around`].
+    pub fn first(&self, rows: usize, height: usize) -> usize {
+        self.first_around(self.at, rows, height)
+    }
+
+    /// As [`Cursor::first`], for a cursor that stands in another of the rows, as where titles stand between them.
+    ///
+    /// The window moves as little as it can, and only where the cursor comes near its edge: a window that stands still
+    /// costs nothing on a slow line. After a jump further than the window the cursor is in the middle.
+    pub fn first_around(&self, at: usize, rows: usize, height: usize) -> usize {
+        if height == 0 {
+            return at.min(rows);
+        }
+        let margin = MARGIN.min((height - 1) / 4);
+        let top = self.top.get();
+        let near = top.clamp(
+            (at + margin + 1).saturating_sub(height),
+            at.saturating_sub(margin),
+        );
+        let moved = if near.abs_diff(top) > height {
+            at.saturating_sub(height / 2)
+        } else {
+            near
+        };
+        let moved = moved.min(rows.saturating_sub(height));
+        self.top.set(moved);
+        moved
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cursor_stays_within_the_rows_and_the_window_around_it() {
+        let mut cursor = Cursor::default();
+        for action in [Action::Down, Action::PageDown, Action::Bottom, Action::Down] {
+            cursor.act(action, 5, 3);
+            assert!(cursor.at < 5);
+        }
+        assert!(!cursor.act(Action::Enter, 5, 3));
+        cursor.act(Action::Down, 0, 3);
+        assert_eq!(cursor.at, 0);
+        for height in 0..12 {
+            let mut cursor = Cursor::default();
+            for at in [0, 3, 9, 10, 11, 49, 48, 40, 2, 25, 0] {
+                cursor.at = at;
+                let first = cursor.first(50, height);
+                assert!(first <= at && at < first + height.max(1), "{height}: {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_window_moves_only_where_the_cursor_nears_its_edge() {
+        let mut cursor = Cursor::default();
+        let mut first = |at: usize, rows: usize, height: usize| {
+            cursor.at = at;
+            cursor.first(rows, height)
+        };
+        assert_eq!(
+            [5, 7, 8, 9, 5, 4, 3].map(|at| first(at, 50, 10)),
+            [0, 0, 1, 2, 2, 2, 1]
+        );
+        // The last rows have nothing beyond them.
+        assert_eq!(
+            [49, 47, 42, 41].map(|at| first(at, 50, 10)),
+            [40, 40, 40, 39]
+        );
+        // Fewer rows, a smaller and a larger window: the cursor is in sight, and there is no room left at the end.
+        assert_eq!(first(3, 4, 10), 0);
+        assert_eq!(first(3, 50, 4), 0);
+        assert_eq!(first(30, 50, 11), 25);
+        assert_eq!(first(30, 50, 5), 27);
+        assert_eq!(first(30, 50, 40), 10);
+    }
+}

@@ -1,0 +1,163 @@
+//! A page of lines that is built for a width and drawn from a scroll position: details, review, results, help.
+
+use ratatui::{buffer::Buffer, layout::Rect, style::Style};
+
+use super::paint::{self, columns};
+use crate::{
+    domain::text::{take_front, visible, wrap},
+    tui::theme::Theme,
+};
+
+/// Longer lines are hard to read, and what belongs together drifts apart.
+const WIDEST: usize = 110;
+/// Columns of the labels of fields.
+const LABEL: usize = 15;
+
+#[derive(Debug, Clone)]
+pub struct Sheet {
+    width: usize,
+    theme: Theme,
+    lines: Vec<Vec<(String, Style)>>,
+}
+
+impl Sheet {
+    /// For an area of so many columns.
+    pub fn new(width: u16, theme: Theme) -> Self {
+        Self {
+            width: usize::from(width).clamp(1, WIDEST),
+            theme,
+            lines: Vec::new(),
+        }
+    }
+
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    pub fn height(&self) -> usize {
+        self.lines.len()
+    }
+
+    pub fn blank(&mut self) {
+        self.lines.push(Vec::new());
+    }
+
+    /// Wrapped; hidden characters become escapes.
+    pub fn text(&mut self, text: &str, style: Style) {
+        self.indented(0, text, style);
+    }
+
+    /// Wrapped, every line from the same column on.
+    pub fn indented(&mut self, indent: usize, text: &str, style: Style) {
+        for line in wrap(&visible(text), self.width.saturating_sub(indent)) {
+            self.lines
+                .push(vec![(" ".repeat(indent), Style::new()), (line, style)]);
+        }
+    }
+
+    pub fn heading(&mut self, text: &str) {
+        let style = self.theme.title();
+        self.text(text, style);
+    }
+
+    /// A label, a value with a hanging indent, and where the value came from.
+    pub fn field(&mut self, label: &str, value: &str, style: Style, origin: &str) {
+        let room = self.width.saturating_sub(LABEL).max(1);
+        let mut lines = wrap(&visible(value), room);
+        let last = lines.pop().unwrap_or_default();
+        let gap = room.saturating_sub(columns(&last) + columns(origin));
+        let dim = self.theme.dim();
+        let mut head = format!("{label:<LABEL$}");
+        let mut indent = || std::mem::replace(&mut head, " ".repeat(LABEL));
+        for line in lines {
+            self.lines.push(vec![(indent(), dim), (line, style)]);
+        }
+        let label = indent();
+        if origin.is_empty() || gap >= 2 {
+            self.lines.push(vec![
+                (label, dim),
+                (last, style),
+                (format!("{:gap$}{origin}", ""), dim),
+            ]);
+        } else {
+            self.lines.push(vec![(label, dim), (last, style)]);
+            self.indented(LABEL, origin, dim);
+        }
+    }
+
+    /// A field on one line: the end of the value is cut, where it came from is not.
+    pub fn short_field(&mut self, label: &str, value: &str, origin: &str) {
+        let room = self.width.saturating_sub(LABEL).max(1);
+        let value_room = room.saturating_sub(columns(origin) + 2);
+        let value_room = value_room.max(room / 3);
+        let value = self.front(value, value_room);
+        self.field(label, &value, Style::new(), origin);
+    }
+
+    /// A label and a value on one line whatever its length: the end of the value is cut.
+    pub fn one_line(&mut self, label: &str, value: &str, style: Style) {
+        let value = self.front(value, self.width.saturating_sub(LABEL));
+        let label = format!("{label:<LABEL$}");
+        self.lines
+            .push(vec![(label, self.theme.dim()), (value, style)]);
+    }
+
+    /// As [`Sheet::one_line`], for a name: its middle is cut, as in the list.
+    pub fn name_line(&mut self, label: &str, name: &str) {
+        let name = paint::cut(name, self.width.saturating_sub(LABEL), self.theme);
+        self.one_line(label, &name, Style::new());
+    }
+
+    fn front(&self, text: &str, room: usize) -> String {
+        let shown = paint::shown(text);
+        if columns(text) <= room {
+            return shown.into_owned();
+        }
+        let mark = self.theme.ellipsis();
+        take_front(&shown, room.saturating_sub(columns(mark))) + mark
+    }
+
+    /// One line of pieces, cut at the edge.
+    pub fn pieces(&mut self, pieces: Vec<(String, Style)>) {
+        self.lines.push(pieces);
+    }
+
+    /// How far down one can scroll in an area of so many rows.
+    pub fn last_scroll(&self, rows: u16) -> usize {
+        self.height().saturating_sub(usize::from(rows))
+    }
+
+    /// From a scroll position; the last row says how much more there is, and by which key.
+    pub fn draw(&self, buffer: &mut Buffer, area: Rect, scroll: usize) {
+        self.draw_with(buffer, area, scroll, "j: ");
+    }
+
+    /// From the beginning, where no key scrolls.
+    pub fn draw_still(&self, buffer: &mut Buffer, area: Rect) {
+        self.draw_with(buffer, area, 0, "");
+    }
+
+    fn draw_with(&self, buffer: &mut Buffer, area: Rect, scroll: usize, key: &str) {
+        let last = self.last_scroll(area.height);
+        let scroll = scroll.min(last);
+        // The note has a row of its own, so that it hides nothing.
+        let is_noted = scroll < last && area.height > 2;
+        let height = usize::from(area.height) - usize::from(is_noted);
+        for (index, line) in self.lines.iter().skip(scroll).take(height).enumerate() {
+            let row = paint::row(area, index as u16);
+            let mut x = row.x;
+            for (text, style) in line {
+                let room = row.right().saturating_sub(x);
+                x = paint::text(buffer, x, row.y, room, text, *style);
+            }
+        }
+        if is_noted {
+            let below = self.height() - scroll - height;
+            let note = format!(" {key}{below} more ");
+            let width = (note.len() as u16).min(area.width);
+            let row = paint::row(area, area.height - 1);
+            let style = self.theme.cursor_row();
+            paint::text(buffer, row.right() - width, row.y, width, &note, style);
+        }
+    }
+}

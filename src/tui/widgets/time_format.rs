@@ -1,0 +1,70 @@
+//! When something was, in words that hold for as long as they stand on an idle screen.
+
+use jiff::Timestamp;
+
+use crate::tui::state::context::Desk;
+
+impl Desk {
+    /// When, for what stays on the screen while nobody does anything: `at 14:05 CET`, and `3d ago` for another day.
+    ///
+    /// An age would stand still on an idle screen, and lie.
+    pub fn moment(&self, at: Timestamp) -> String {
+        let is_today = self.now.duration_since(at).as_hours() < 24;
+        if is_today {
+            let at = at.to_zoned(self.zone.clone());
+            at.strftime("at %H:%M %Z").to_string()
+        } else {
+            format!("{} ago", self.age(at))
+        }
+    }
+
+    /// `at 14:05 CET` within the hour, `3h ago` after it: seconds and minutes would grow while nobody presses a key.
+    pub fn since(&self, at: Timestamp) -> String {
+        if self.now.duration_since(at).as_secs() < 3_600 {
+            self.moment(at)
+        } else {
+            format!("{} ago", self.age(at))
+        }
+    }
+
+    /// How long ago, in words: `12s`, `3m`, `5h`, `388d`.
+    pub fn age(&self, at: Timestamp) -> String {
+        age(self.now, at)
+    }
+}
+
+/// How long `at` lies back from `now`, in one unit.
+fn age(now: Timestamp, at: Timestamp) -> String {
+    let seconds = now.duration_since(at).as_secs().max(0);
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m", seconds / 60),
+        3_600..86_400 => format!("{}h", seconds / 3_600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::tz::TimeZone;
+
+    use super::*;
+    use crate::tui::{state::message::ProfileIndex, theme::Theme};
+
+    #[test]
+    fn the_time_of_a_reading_does_not_grow_old_on_the_screen() {
+        let read: Timestamp = "2026-11-20T14:05:59Z".parse().expect("a time");
+        let at = |now: &str| {
+            let now = now.parse().expect("a time");
+            let desk = Desk::new(vec![], ProfileIndex(0), "ana".into(), Theme::default(), now);
+            desk.moment(read)
+        };
+        assert_eq!(at("2026-11-20T14:06:00Z"), "at 14:05 UTC");
+        assert_eq!(at("2026-11-21T14:05:00Z"), "at 14:05 UTC");
+        assert_eq!(at("2026-11-23T14:06:00Z"), "3d ago");
+        let now = "2026-11-20T14:06:00Z".parse().expect("a time");
+        let mut desk = Desk::new(vec![], ProfileIndex(0), "ana".into(), Theme::default(), now);
+        desk.zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").expect("a time zone");
+        assert_eq!(desk.moment(read), "at 15:05 CET");
+    }
+}
