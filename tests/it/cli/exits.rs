@@ -256,7 +256,7 @@ fn they_are_made_in_one_place() {
             }
             let text = fs::read_to_string(&path).expect("UTF-8");
             let words = [
-                "process::exit",
+                "process::exit(",
                 "ExitCode::from",
                 "ExitCode::SUCCESS",
                 "ExitCode::FAILURE",
