@@ -18,7 +18,7 @@ use groupdesk::{
     domain::{batch::Plan, group::UserGroupId, token::Token},
     operations::{
         Assurance, Clock, Operations,
-        batch::{Pace, Progress},
+        batch::{BatchEvent, RunLimits},
     },
     service::{seed::SeedGroup, store::Store},
 };
@@ -171,19 +171,19 @@ async fn bulk(operations: &Operations, ids: &[UserGroupId], concurrency: usize) 
         ready: ids.to_vec(),
         ..Plan::default()
     };
-    let batch = operations.begin_bulk(&plan, None).await.expect("durable");
-    let pace = Pace {
+    let batch = operations.begin_batch(&plan, None).await.expect("durable");
+    let pace = RunLimits {
         concurrency,
-        ..Pace::default()
+        ..RunLimits::default()
     };
     let begun = Instant::now();
-    let run = operations.run_bulk(batch, pace, None).await;
+    let run = operations.run_batch(batch, pace, None).await;
     let mut run = run.expect("it begins");
     let mut took = Vec::with_capacity(ids.len());
     loop {
         match run.progress.recv().await.expect("news") {
-            Progress::Ended(ended) => took.push(ended.took),
-            Progress::Finished(report) => {
+            BatchEvent::Ended(ended) => took.push(ended.took),
+            BatchEvent::Finished(report) => {
                 assert_eq!(report.counts.confirmed, ids.len(), "{}", report.counts);
                 return result(took, begun);
             }

@@ -11,10 +11,10 @@ use std::{
 use groupdesk::{
     domain::{
         group::{EnvironmentTag, UserGroupId},
-        known::{KnownGroup, Lesson, Returned, Sent},
+        known::{KnownGroup, Observation, Returned, Sent},
         token::Fingerprint,
     },
-    search::{Entry, Found, Index, Look, Query, SortBy, look, suggest::near},
+    search::{Entry, Index, Query, SearchRequest, SearchResults, SortBy, look, suggest::near},
     tui::state::groups::Listing,
 };
 use jiff::Timestamp;
@@ -59,9 +59,9 @@ fn main() {
     }
 }
 
-fn find(index: &Index, typed: &str, before: Option<&Found>) -> Found {
+fn find(index: &Index, typed: &str, before: Option<&SearchResults>) -> SearchResults {
     let query = Query::parse(typed, None);
-    let asked = Look {
+    let asked = SearchRequest {
         best_first: !query.words.is_empty(),
         query,
         sort: SortBy::Name,
@@ -84,7 +84,7 @@ fn timed<T>(work: impl Fn() -> T) -> (T, Duration) {
     (last.expect("at least one round"), times[ROUNDS / 2])
 }
 
-fn report(what: &str, took: Duration, found: Option<&Found>) {
+fn report(what: &str, took: Duration, found: Option<&SearchResults>) {
     let found = found.map_or_else(String::new, |found| format!("{} found", found.shown.len()));
     println!(
         "{what:<44} {:>9.2} {found:>16}",
@@ -115,7 +115,7 @@ fn group(number: usize) -> KnownGroup {
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)
             .to_le_bytes(),
     );
-    group.learn(Lesson {
+    group.learn(Observation {
         id,
         sent: Sent {
             name: Some(format!("{first} {second} {number}")),

@@ -19,7 +19,7 @@ use self::{
         apply, batch, completions, console, demo_server, directory, doctor, export, groups, help,
         import, man, mutations, places, profile, refresh, rotations, serve, whose,
     },
-    error::Stop,
+    error::CliError,
     input::secrets,
     output::{json, token_file},
     process::{exit::Exit, hardening, panic_report, resources, signals::Signals},
@@ -57,7 +57,7 @@ pub fn main() -> ExitCode {
     ended.unwrap_or_else(|stop| report(&stop, json)).into()
 }
 
-async fn run(cli: Cli) -> Result<Exit, Stop> {
+async fn run(cli: Cli) -> Result<Exit, CliError> {
     let Cli { global, command } = cli;
     token_file::prepare(command.as_ref())?;
     match command {
@@ -86,7 +86,7 @@ async fn run(cli: Cli) -> Result<Exit, Stop> {
 }
 
 /// Runs a command; the first signal ends it, unless a change is in flight: then only the second does.
-async fn interruptible(global: &Global, command: Command) -> Result<Exit, Stop> {
+async fn interruptible(global: &Global, command: Command) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let in_flight = InFlight::default();
     let mut work = std::pin::pin!(async {
@@ -102,7 +102,7 @@ async fn interruptible(global: &Global, command: Command) -> Result<Exit, Stop> 
             () = signals.next() => {
                 let in_flight = in_flight.is_on();
                 if !in_flight || warned {
-                    return Err(Stop::Interrupted { in_flight });
+                    return Err(CliError::Interrupted { in_flight });
                 }
                 warned = true;
                 output::alarm("finishing what is in flight; Ctrl-C again leaves");
@@ -111,7 +111,7 @@ async fn interruptible(global: &Global, command: Command) -> Result<Exit, Stop> 
     }
 }
 
-async fn one(session: &Session, command: Command) -> Result<Exit, Stop> {
+async fn one(session: &Session, command: Command) -> Result<Exit, CliError> {
     match command {
         Command::List => groups::list(session).await,
         Command::Show { id } => groups::show(session, &id).await,
@@ -145,7 +145,7 @@ async fn one(session: &Session, command: Command) -> Result<Exit, Stop> {
 }
 
 /// Says why it ended so, to the person and, where asked for, to the program that reads the output.
-fn report(stop: &Stop, as_json: bool) -> Exit {
+fn report(stop: &CliError, as_json: bool) -> Exit {
     let text = stop.to_string();
     output::alarm(&format!("error: {text}"));
     let exit = Exit::of_stop(stop);

@@ -1,4 +1,4 @@
-//! What this desk is told: profiles, where API keys come from, and the care of private files. It reads, checks and
+//! What this installation is told: profiles, where API keys come from, and the care of private files. It reads, checks and
 //! answers; it holds no API key itself and speaks to no service.
 
 pub mod address;
@@ -31,9 +31,9 @@ pub use environment::Environment;
 pub use error::{ConfigError, Problem};
 pub use key::given as given_key;
 pub use key_error::KeyError;
-pub use keybindings::Rebound;
+pub use keybindings::KeyOverride;
 pub use name::{nearest, objection};
 pub use profile::{HandOffCommand, KeySource, Profile};
 pub use settings::{Overrides, Settings, directory_of, file_of};
-pub use toml_reader::Spot;
-pub use ui::{Colour, Comfort, Ground, Role};
+pub use toml_reader::Position;
+pub use ui::{Background, Colour, Role, UiSettings};

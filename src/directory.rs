@@ -1,4 +1,4 @@
-//! What this desk remembers: the groups of every place with where each value came from, the append-only history,
+//! What this installation remembers: the groups of every place with where each value came from, the append-only history,
 //! and the journal of rotations. Fingerprints, never tokens. One story; SQLite tells it today.
 
 mod batch;
@@ -55,8 +55,9 @@ use request::Request;
 pub use sqlite::{Contents, Inspected, backup_of, backups_of, copy_to, foresee_in, inspect};
 use thread::Worker;
 pub use values::{
-    Begun, Damaged, HandOffStep, Happening, HistoryFilter, Intent, JournalRow, Numbered, Owner,
-    Record, Recorded, RotationFilter, RotationStep, Standing, Upon, What,
+    BeginResult, Damaged, EventKind, GroupSnapshot, HandOffStep, HistoryFilter, Intent,
+    JournalEvent, JournalRow, Numbered, Owner, Precondition, Record, Recorded, RotationFilter,
+    RotationStep,
 };
 
 /// A handle to one directory file; clones share it. Requests are done one after another, in the order of asking; what
@@ -65,14 +66,14 @@ pub use values::{
 ///
 /// A write whose caller has gone is still done. Dropping the last handle waits for what is under way.
 #[derive(Clone)]
-pub struct Directory(Arc<Desk>);
+pub struct Directory(Arc<Inner>);
 
-struct Desk {
+struct Inner {
     path: PathBuf,
     fingerprinter: Fingerprinter,
     /// A connection of their own, so that they are not held up by commits. Dropped, and so closed, before the other one:
     /// SQLite lets the last one take the log along, and of two that close at once neither is the last.
-    glances: Worker,
+    reads: Worker,
     requests: Worker,
 }
 
@@ -91,10 +92,10 @@ impl Directory {
         let requests = Worker::start("directory", store).map_err(unusable)?;
         let (store, _) = sqlite::Store::open(&path)?;
         let glances = Worker::start("directory-reads", store).map_err(unusable)?;
-        Ok(Self(Arc::new(Desk {
+        Ok(Self(Arc::new(Inner {
             path,
             fingerprinter,
-            glances,
+            reads: glances,
             requests,
         })))
     }
@@ -148,7 +149,7 @@ impl Directory {
         &self,
         place: PlaceId,
         id: &UserGroupId,
-    ) -> Result<Standing, DirectoryError> {
+    ) -> Result<GroupSnapshot, DirectoryError> {
         let id = id.clone();
         self.ask(|reply| Request::Standing { place, id, reply })
             .await
@@ -190,7 +191,7 @@ impl Directory {
         &self,
         place: PlaceId,
         intent: Intent,
-    ) -> Result<Begun, DirectoryError> {
+    ) -> Result<BeginResult, DirectoryError> {
         self.ask(|reply| Request::Begin {
             place,
             intent,
@@ -324,7 +325,10 @@ impl Directory {
     }
 
     /// What happened to a rotation, in order; empty when there is none. [`replay()`] makes the rotation of it.
-    pub async fn happenings(&self, id: RotationId) -> Result<Vec<Happening>, DirectoryError> {
+    pub async fn journal_events(
+        &self,
+        id: RotationId,
+    ) -> Result<Vec<JournalEvent>, DirectoryError> {
         self.ask(|reply| Request::Happenings { id, reply }).await
     }
 
@@ -354,7 +358,7 @@ impl Directory {
     /// One piece of work on the directory's thread.
     async fn run<T: Send + 'static>(
         &self,
-        access: sqlite::work::Access,
+        access: sqlite::task::Access,
         work: impl FnOnce(&sqlite::Connection) -> Result<T, sqlite::Fault> + Send + 'static,
     ) -> Result<T, DirectoryError> {
         self.ask(|reply| Request::Task(sqlite::task(access, work, reply)))
@@ -367,8 +371,8 @@ impl Directory {
         };
         let (reply, answer) = oneshot::channel();
         let request = request(reply);
-        let worker = if request.is_glance() {
-            &self.0.glances
+        let worker = if request.is_read() {
+            &self.0.reads
         } else {
             &self.0.requests
         };

@@ -4,6 +4,7 @@
 pub mod age;
 pub mod batch;
 pub mod change;
+mod combine;
 pub mod draft;
 pub mod facts;
 pub mod group;
@@ -20,5 +21,4 @@ pub mod size;
 pub mod text;
 pub mod token;
 pub mod undo;
-mod united;
 pub mod update;

@@ -11,12 +11,12 @@ mod write;
 
 pub use ids::Ids;
 pub use plan::{Need, Plan, Planned};
-pub use reader::{Read, Reader};
+pub use reader::{Reader, RowResult};
 pub use write::Format;
 
 use serde_json::Value;
 
-use super::domain::{change::Wanted, group::UserGroupId, size::fits};
+use super::domain::{change::DesiredFields, group::UserGroupId, size::fits};
 
 /// The columns of a file, and the keys of its objects.
 pub const COLUMNS: [&str; 4] = ["user_group_id", "name", "mapping", "properties"];
@@ -28,14 +28,14 @@ pub const LONGEST_ROW: usize = 8 * 1024 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     pub id: UserGroupId,
-    pub said: Wanted,
+    pub said: DesiredFields,
 }
 
 impl Row {
     /// Refuses what no service takes, a NUL character, which most databases cannot keep; and what could not be read back.
     fn checked(self) -> Result<Self, String> {
         fits(&self.said).map_err(|why| format!("{}: {why}", why.field()))?;
-        let Wanted {
+        let DesiredFields {
             name,
             mapping,
             properties,

@@ -18,27 +18,27 @@ mod rotation;
 use std::{sync::Arc, time::Duration};
 
 use jiff::Timestamp;
-use rotation::settle_window::Sendings;
+use rotation::settle_window::SentTimes;
 use secrecy::SecretString;
 use tokio::sync::OnceCell;
 
 pub use crate::platform::clock::Clock;
-pub use failpoints::Point;
+pub use failpoints::Failpoint;
 pub use failure::Failure;
 pub use files::export::{exported_row, format_of};
 pub use files::import::{Permit, RowEnd, Sending};
-pub use groups::claim_holder::Held;
+pub use groups::claim_holder::ClaimHolder;
 pub use groups::claims::Waiting;
-pub use groups::not_known::NotKnownEnough;
+pub use groups::not_known::UnknownFields;
 pub use groups::request;
-pub use groups::token_lookup::{Answered, Whose, not_a_token};
+pub use groups::token_lookup::{TokenLookup, TokenReport, not_a_token};
 pub use groups::update::sendable;
 pub use handoff::HandedOff;
 pub use outcome::{Done, Warning};
-pub use profiles::connect::{Checkup, Connector, NotAdded};
+pub use profiles::connect::{ConnectionTest, Connector, NotAdded};
 pub use profiles::places::PlaceProblem;
 pub use recording::changes_json;
-pub use refresh::{GroupRead, Reading, Refresh, RefreshRun};
+pub use refresh::{GroupRead, Refresh, RefreshEvent, RefreshRun};
 pub use rotation::recover::{Recovered, StillOpen};
 
 #[cfg(feature = "failpoints")]
@@ -49,7 +49,7 @@ pub use crate::{
         failure::Call,
         inspect::{Method, as_curl, curl_of, request_json},
         probe::{Finding, Probe, Step},
-        recording::{Body, Listener, Recorded, Sort},
+        recording::{Body, ExchangeKind, Listener, Recorded},
     },
     config::guard::Operation as Guarded,
     directory::{
@@ -83,7 +83,7 @@ pub enum Assurance {
 
 /// What a request is about to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sends {
+enum RequestKind {
     /// A get of a group that was seen at the service.
     Read,
     /// A get of an id that may not be there yet (hazard 1).
@@ -106,16 +106,16 @@ struct Inner {
     /// Made at first use: reading the key can take a command, building TLS takes 11 ms.
     client: OnceCell<Client>,
     key: OnceCell<SecretString>,
-    here: places::Here,
+    here: places::CurrentPlace,
     /// Where address and key alone tell the place.
     by_key: OnceCell<Option<PlaceId>>,
     environment: Environment,
     directory: Directory,
     operator: String,
     clock: Clock,
-    sendings: Sendings,
-    heard: facts::Heard,
-    points: failpoints::Points,
+    sendings: SentTimes,
+    heard: facts::LastStated,
+    points: failpoints::Failpoints,
 }
 
 impl Operations {
@@ -133,15 +133,15 @@ impl Operations {
             profile,
             client: OnceCell::new(),
             key: OnceCell::new(),
-            here: places::Here::default(),
+            here: places::CurrentPlace::default(),
             by_key: OnceCell::new(),
             environment,
             directory,
             operator,
             clock,
-            sendings: Sendings::default(),
-            heard: facts::Heard::default(),
-            points: failpoints::Points::default(),
+            sendings: SentTimes::default(),
+            heard: facts::LastStated::default(),
+            points: failpoints::Failpoints::default(),
         });
         Self(inner, None, None)
     }
@@ -237,11 +237,11 @@ impl Operations {
 
     /// The one way to the service: refused where the profile forbids it, and while a person has to say something about the
     /// place first. Every caller says what it is about to send.
-    async fn client(&self, sends: Sends) -> Result<Client, Failure> {
+    async fn client(&self, sends: RequestKind) -> Result<Client, Failure> {
         match sends {
-            Sends::Read => {}
-            Sends::MayCreate => self.permitted(Guarded::Create)?,
-            Sends::Change(operation) => self.permitted(operation)?,
+            RequestKind::Read => {}
+            RequestKind::MayCreate => self.permitted(Guarded::Create)?,
+            RequestKind::Change(operation) => self.permitted(operation)?,
         }
         self.may_send().await?;
         self.ungated_client().await
@@ -268,7 +268,7 @@ impl Operations {
 
     /// Reads the API key and makes the client ready; nothing is sent.
     pub async fn ready(&self) -> Result<(), Failure> {
-        self.client(Sends::Read).await.map(|_| ())
+        self.client(RequestKind::Read).await.map(|_| ())
     }
 
     /// Refuses mutations of a read-only profile before anything is read or sent.

@@ -24,7 +24,7 @@ use jiff::Timestamp;
 
 pub use arena::Entry;
 pub use index::{Builder, Index};
-pub use query::{Query, Test, Why, Word, Wrong};
+pub use query::{FilterError, Query, Test, Why, Word};
 use words::{Fit, Words};
 
 use super::{
@@ -105,7 +105,7 @@ impl Default for ListView {
 
 /// What to look for, and in which order to give it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Look {
+pub struct SearchRequest {
     pub query: Query,
     pub sort: SortBy,
     pub reverse: bool,
@@ -117,7 +117,7 @@ pub struct Look {
     pub at: Timestamp,
 }
 
-impl Look {
+impl SearchRequest {
     fn has_order_of(&self, other: &Self) -> bool {
         (self.sort, self.reverse) == (other.sort, other.reverse)
     }
@@ -131,9 +131,9 @@ struct Hit {
 
 /// What was found, by the numbers of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchResults {
     pub index: Index,
-    pub look: Look,
+    pub look: SearchRequest,
     /// In the order to show.
     pub shown: Arc<[u32]>,
     /// How many of them hold a word only letter by letter.
@@ -144,7 +144,7 @@ pub struct Found {
     hits: Option<Vec<Hit>>,
 }
 
-impl Found {
+impl SearchResults {
     /// Whether every word is in a group that was found as it stands.
     pub fn is_exact(&self, number: u32) -> bool {
         let Some(hits) = &self.hits else {
@@ -160,16 +160,16 @@ const BREATH: usize = 512;
 /// Finds what is looked for; `before` is an earlier answer that may spare work. `None` when nobody wants it any more.
 pub fn look(
     index: &Index,
-    look: Look,
-    before: Option<&Found>,
+    look: SearchRequest,
+    before: Option<&SearchResults>,
     is_wanted: &(dyn Fn() -> bool + Sync),
-) -> Option<Found> {
+) -> Option<SearchResults> {
     let order = order::all(index, look.sort, look.reverse, before);
     if !is_wanted() {
         return None;
     }
     if look.query.is_empty() {
-        return Some(Found {
+        return Some(SearchResults {
             index: index.clone(),
             look,
             shown: order.clone(),
@@ -213,7 +213,7 @@ pub fn look(
     } else {
         hits.iter().map(|hit| hit.number).collect()
     };
-    Some(Found {
+    Some(SearchResults {
         index: index.clone(),
         look,
         shown,
@@ -269,7 +269,7 @@ impl Marker {
     }
 }
 
-fn holds(test: &Test, entry: Entry<'_>, look: &Look) -> bool {
+fn holds(test: &Test, entry: Entry<'_>, look: &SearchRequest) -> bool {
     let age = || {
         let last = entry.rotated().or(entry.created())?;
         Some(age::since(last, look.at))

@@ -81,7 +81,7 @@ impl Service {
         let room = Arc::new(Semaphore::new(limits.in_flight));
         let shared = exchange::Shared {
             store,
-            room: admission::Room::new(Arc::clone(&room)),
+            room: admission::RequestSlots::new(Arc::clone(&room)),
             body_time: limits.body_time,
             states_facts: limits.states_facts,
         };

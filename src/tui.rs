@@ -23,19 +23,19 @@ use crossterm::event::Event;
 use futures_util::{StreamExt, future::ready};
 use jiff::{Timestamp, tz::TimeZone};
 use keymap::Keymap;
-use runtime::{jobs::Works, runner::Runner};
-use state::{app::App, context::Desk, message::ProfileIndex, notices::Severity};
-use terminal::{Came, Signals, Watch};
+use runtime::{jobs::Backends, runner::Runner};
+use state::{app::App, context::Context, message::ProfileIndex, notices::Severity};
+use terminal::{InputEvent, Signals, Watch};
 use theme::{Palette, Theme};
 
 use crate::{
-    config::{Comfort, Environment},
+    config::{Environment, UiSettings},
     operations::{Clock, Connector, Operations},
     tui::terminal::spoken,
 };
 
 /// What the console opens with.
-pub struct Start {
+pub struct TuiOptions {
     /// One per profile, in the order of the configuration; none opens the welcome screen.
     pub operations: Vec<Operations>,
     /// Which of them to open.
@@ -47,7 +47,7 @@ pub struct Start {
     /// `--ascii`.
     pub ascii: bool,
     /// Colours, the mouse, the plain mode.
-    pub comfort: Comfort,
+    pub comfort: UiSettings,
     /// Locale, `NO_COLOR`, `TERM`.
     pub environment: Environment,
     /// Adds profiles; `None` in the demo.
@@ -62,7 +62,7 @@ pub struct Start {
 
 /// Why the console ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Farewell {
+pub enum ExitReason {
     Asked,
     /// The person wants the demo instead.
     Demo,
@@ -73,18 +73,23 @@ pub enum Farewell {
 /// How the console ended.
 #[derive(Debug)]
 pub struct Ended {
-    pub farewell: Farewell,
+    pub farewell: ExitReason,
     /// Unsent drafts that are kept, in words.
     pub unsent: Option<String>,
 }
 
 /// The console as it opens: its state, and the work behind it.
-pub fn prepare(start: Start, theme: Theme, size: (u16, u16), now: Timestamp) -> (App, Works) {
+pub fn prepare(
+    start: TuiOptions,
+    theme: Theme,
+    size: (u16, u16),
+    now: Timestamp,
+) -> (App, Backends) {
     let profiles = start
         .operations
         .iter()
         .map(|operations| operations.profile().clone());
-    let mut desk = Desk::new(
+    let mut desk = Context::new(
         profiles.collect(),
         ProfileIndex(start.current),
         start.operator,
@@ -104,7 +109,7 @@ pub fn prepare(start: Start, theme: Theme, size: (u16, u16), now: Timestamp) -> 
     );
     (
         App::new(desk, file),
-        Works::new(start.operations, start.connector),
+        Backends::new(start.operations, start.connector),
     )
 }
 
@@ -112,20 +117,20 @@ pub fn prepare(start: Start, theme: Theme, size: (u16, u16), now: Timestamp) -> 
 ///
 /// # Errors
 /// Where there is no terminal to open it in, or the terminal fails.
-pub async fn run(start: Start, signals: &mut Signals) -> io::Result<Ended> {
+pub async fn run(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
     // Until the terminal is given back: that waits for it, too.
     let _watch = Watch::for_a_terminal_that_does_not_read()?;
     match open(start, signals).await {
         // It did not read, and the end was asked for.
         Err(_) if terminal::is_given_up() => Ok(Ended {
-            farewell: Farewell::Signal,
+            farewell: ExitReason::Signal,
             unsent: None,
         }),
         ended => ended,
     }
 }
 
-async fn open(start: Start, signals: &mut Signals) -> io::Result<Ended> {
+async fn open(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
     let variable = |name: &str| Some(start.environment.get(name)?.to_str()?.to_owned());
     let theme = Theme::detect(start.ascii, variable);
     let theme = Theme {
@@ -147,13 +152,14 @@ async fn open(start: Start, signals: &mut Signals) -> io::Result<Ended> {
         let input = terminal::Input::open()?;
         let size = (spoken::COLUMNS, spoken::ROWS);
         let (mut app, works) = prepare(start, theme, size, Clock::System.now());
-        app.desk.boxes_alone = true;
+        app.context.boxes_alone = true;
         let mut runner = Runner::new(app, screen, works, Clock::System);
-        runner.app.desk.zone = zone();
+        runner.app.context.zone = zone();
         let _watch = Watch::for_the_end(runner.stopper())?;
         // Its lines are as long in every window.
-        let is_for_us =
-            |came: &io::Result<Came>| ready(!matches!(came, Ok(Came::Event(Event::Resize(..)))));
+        let is_for_us = |came: &io::Result<InputEvent>| {
+            ready(!matches!(came, Ok(InputEvent::Event(Event::Resize(..)))))
+        };
         let farewell = runner.run(input.filter(is_for_us), Some(signals)).await;
         return ended(farewell, &runner.app);
     }
@@ -163,14 +169,14 @@ async fn open(start: Start, signals: &mut Signals) -> io::Result<Ended> {
     let size = crossterm::terminal::size()?;
     let (app, works) = prepare(start, theme, size, Clock::System.now());
     let mut runner = Runner::new(app, screen, works, Clock::System);
-    runner.app.desk.zone = zone();
+    runner.app.context.zone = zone();
     // While the terminal does not read, the loop waits with it, and hears no signal.
     let _watch = Watch::for_the_end(runner.stopper())?;
     let farewell = runner.run(input, Some(signals)).await;
     ended(farewell, &runner.app)
 }
 
-fn ended(farewell: io::Result<Farewell>, app: &App) -> io::Result<Ended> {
+fn ended(farewell: io::Result<ExitReason>, app: &App) -> io::Result<Ended> {
     Ok(Ended {
         farewell: farewell?,
         unsent: app.unsent(),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use groupdesk::{
     api::{
-        answer::{Asked, Exchange, Verdict, ambiguous::Unclear, judge},
+        answer::{Exchange, Expected, Verdict, ambiguous::Ambiguous, judge},
         wire::{Answer, GroupRequest},
     },
     domain::{group::UserGroupId, token::Token},
@@ -31,12 +31,12 @@ pub fn run(data: &[u8]) {
     let id = UserGroupId::parse("acme-eu").expect("an id");
     let old = Token::new(OLD.to_owned());
     let asked = match shape % 3 {
-        0 => Asked::Group(&id),
-        1 => Asked::Rotation {
+        0 => Expected::Group(&id),
+        1 => Expected::Rotation {
             expected: Some(&id),
             old: &old,
         },
-        _ => Asked::Rotation {
+        _ => Expected::Rotation {
             expected: None,
             old: &old,
         },
@@ -84,20 +84,20 @@ fn keeps_secrets(text: &str, body: &[u8]) {
     }
 }
 
-fn check(verdict: &Verdict, exchange: &Exchange<'_>, asked: &Asked<'_>) {
+fn check(verdict: &Verdict, exchange: &Exchange<'_>, asked: &Expected<'_>) {
     let status = exchange.status;
     match verdict {
         Verdict::Success(group) | Verdict::SameToken(group) => {
             assert!((200..300).contains(&status), "a success with {status}");
             assert!(!group.token.expose().trim().is_empty());
-            if let Asked::Group(id)
-            | Asked::Rotation {
+            if let Expected::Group(id)
+            | Expected::Rotation {
                 expected: Some(id), ..
             } = asked
             {
                 assert_eq!(group.provided_id.as_ref(), Some(*id));
             }
-            let is_same = matches!(asked, Asked::Rotation { old, .. } if group.token == **old);
+            let is_same = matches!(asked, Expected::Rotation { old, .. } if group.token == **old);
             assert_eq!(matches!(verdict, Verdict::SameToken(_)), is_same);
             assert_eq!(says(exchange.body), Some(true));
         }
@@ -107,7 +107,8 @@ fn check(verdict: &Verdict, exchange: &Exchange<'_>, asked: &Asked<'_>) {
             words,
             ..
         } => {
-            let not_done = status == 503 && exchange.not_done && matches!(asked, Asked::Group(_));
+            let not_done =
+                status == 503 && exchange.not_done && matches!(asked, Expected::Group(_));
             assert!((200..300).contains(&status) || (400..500).contains(&status) || not_done);
             if status < 300 || not_done {
                 assert!(*stated, "only the service itself refuses so");
@@ -122,7 +123,7 @@ fn check(verdict: &Verdict, exchange: &Exchange<'_>, asked: &Asked<'_>) {
         }
         Verdict::Unclear(unclear) => {
             assert_eq!(unclear.status(), status);
-            if let Unclear::NotJson { line, column, .. } = unclear {
+            if let Ambiguous::NotJson { line, column, .. } = unclear {
                 let lines = exchange.body.split(|byte| *byte == b'\n').count();
                 assert!(*line <= lines && *column <= exchange.body.len() + 1);
             }

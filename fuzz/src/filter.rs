@@ -8,7 +8,7 @@ use groupdesk::{
         group::{EnvironmentTag, UserGroupId},
         known::{Known, KnownGroup, LastRotated, Source},
     },
-    search::{Found, Index, Look, Marker, Query, SortBy, look},
+    search::{Index, Marker, Query, SearchRequest, SearchResults, SortBy, look},
 };
 use jiff::Timestamp;
 
@@ -26,7 +26,7 @@ pub fn run(data: &[u8]) {
     let query = parse(filter);
     let groups = groups(texts);
     let index = Index::of(&groups);
-    let ask = |query: &Query| Look {
+    let ask = |query: &Query| SearchRequest {
         query: query.clone(),
         sort: SortBy::ALL[usize::from(*order) % SortBy::ALL.len()],
         reverse: order & 0x40 != 0,
@@ -34,7 +34,7 @@ pub fn run(data: &[u8]) {
         open: Arc::default(),
         at: NOW,
     };
-    let find = |query: &Query, before: Option<&Found>| {
+    let find = |query: &Query, before: Option<&SearchResults>| {
         look(&index, ask(query), before, &|| true).expect("it is wanted")
     };
     let whole = find(&query, None);
@@ -117,7 +117,7 @@ fn groups(texts: &str) -> Vec<KnownGroup> {
 fn found_by_itself(
     groups: &[KnownGroup],
     cut: usize,
-    find: impl Fn(&Query, Option<&Found>) -> Found,
+    find: impl Fn(&Query, Option<&SearchResults>) -> SearchResults,
 ) {
     for group in groups {
         let id = group.id.as_str();

@@ -1,6 +1,6 @@
 //! Files of groups, in any of the formats: read alike however the bytes arrive, and the same again after writing.
 
-use groupdesk::formats::{Format, Read, Reader, Row};
+use groupdesk::formats::{Format, Reader, Row, RowResult};
 
 use super::is_safe;
 
@@ -43,7 +43,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-type Outcome = (Vec<Read>, Result<(), String>, [u8; 32]);
+type Outcome = (Vec<RowResult>, Result<(), String>, [u8; 32]);
 
 fn read(file: &[u8], step: usize) -> Outcome {
     let mut reader = Reader::default();

@@ -6,7 +6,7 @@ use groupdesk::{
         theme::Theme,
         widgets::{
             Reaction, RowKeys, json_editor,
-            properties::{Place, PropertiesField},
+            properties::{PropertiesField, PropertiesFocus},
         },
     },
 };
@@ -86,7 +86,7 @@ fn edited(operations: &[u8], text: &str) {
     field.settle();
     let settled = field.text();
     // Whatever is undone can be done again.
-    if field.place() != Place::Text {
+    if field.place() != PropertiesFocus::Text {
         field.switch();
     }
     let undo = KeyEvent::new(KeyCode::Char('_'), KeyModifiers::CONTROL);
@@ -106,7 +106,7 @@ fn step(field: &mut PropertiesField, byte: u8, text: &str) {
         0xF0 => {
             let (before, place) = (field.text(), field.place());
             // Another view is the same text, unless a cell was typed into.
-            if field.switch() && place != Place::Cell && place != Place::Kind {
+            if field.switch() && place != PropertiesFocus::Cell && place != PropertiesFocus::Kind {
                 assert_eq!(field.text(), before);
             }
         }
@@ -118,7 +118,8 @@ fn step(field: &mut PropertiesField, byte: u8, text: &str) {
         16 => {
             // Laying out changes white space only.
             let before = field.value().ok().cloned();
-            if field.key(key_of(16)) == Reaction::Changed && field.place() == Place::Text {
+            if field.key(key_of(16)) == Reaction::Changed && field.place() == PropertiesFocus::Text
+            {
                 assert_eq!(field.value().ok().cloned(), before);
             }
         }

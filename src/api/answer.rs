@@ -15,14 +15,14 @@ use crate::domain::{
     token::Token,
 };
 
-use super::{body::parse, zeroizing::Answered};
-use ambiguous::Unclear;
-use error_message::{Scrub, Words};
+use super::{body::parse, zeroizing::ParsedAnswer};
+use ambiguous::Ambiguous;
+use error_message::{ErrorMessage, Scrub};
 use success::{Success, flag, says_no, success};
 
 /// What the request asked for, so that an answer about something else is noticed.
 #[derive(Debug, Clone, Copy)]
-pub enum Asked<'a> {
+pub enum Expected<'a> {
     /// Get-or-create or update of this group.
     Group(&'a UserGroupId),
     /// Rotation of the token `old`, of the group `expected` where it is known.
@@ -61,7 +61,7 @@ pub enum Verdict {
         words: Option<String>,
         retry_after: Option<Duration>,
     },
-    Unclear(Unclear),
+    Unclear(Ambiguous),
 }
 
 impl Verdict {
@@ -164,9 +164,9 @@ pub struct Exchange<'a> {
 ///
 /// `secrets` are what must not come back out in any text, in the first place the API key; the old token of a rotation
 /// and the token of the answer are hidden anyway.
-pub fn judge(exchange: &Exchange<'_>, asked: &Asked<'_>, secrets: &[&str]) -> Verdict {
+pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, secrets: &[&str]) -> Verdict {
     let mut scrub = Scrub::of(secrets);
-    if let Asked::Rotation { old, .. } = asked {
+    if let Expected::Rotation { old, .. } = asked {
         scrub.add(old.expose());
     }
     let status = exchange.status;
@@ -178,9 +178,9 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Asked<'_>, secrets: &[&str]) -> Ve
     if let Some(token) = body.as_deref().ok().and_then(token_text) {
         scrub.add(token);
     }
-    let Words { code, words } = body
+    let ErrorMessage { code, words } = body
         .as_ref()
-        .map(|body| Words::of(body, &scrub))
+        .map(|body| ErrorMessage::of(body, &scrub))
         .unwrap_or_default();
     let retry_after = exchange.retry_after;
     let mut verdict = match status {
@@ -190,12 +190,12 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Asked<'_>, secrets: &[&str]) -> Ve
         },
         400..500 => {
             // It may say yes as well as no.
-            if let Err(unclear @ (Unclear::Twice { .. } | Unclear::TooMany { .. })) = &body {
+            if let Err(unclear @ (Ambiguous::Twice { .. } | Ambiguous::TooMany { .. })) = &body {
                 return Verdict::Unclear(unclear.clone());
             }
             let object = body.as_deref().ok().and_then(Value::as_object);
             if object.is_some_and(|map| success(map) == Success::Yes) {
-                Verdict::Unclear(Unclear::SuccessDenied { status })
+                Verdict::Unclear(Ambiguous::SuccessDenied { status })
             } else {
                 Verdict::Refused {
                     status,
@@ -207,7 +207,7 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Asked<'_>, secrets: &[&str]) -> Ve
             }
         }
         503 if exchange.not_done
-            && matches!(asked, Asked::Group(_))
+            && matches!(asked, Expected::Group(_))
             && body.as_deref().is_ok_and(says_no) =>
         {
             Verdict::Refused {
@@ -218,12 +218,12 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Asked<'_>, secrets: &[&str]) -> Ve
                 retry_after,
             }
         }
-        500..600 => Verdict::Unclear(Unclear::ServerError {
+        500..600 => Verdict::Unclear(Ambiguous::ServerError {
             status,
             words,
             retry_after,
         }),
-        _ => Verdict::Unclear(Unclear::OddStatus { status }),
+        _ => Verdict::Unclear(Ambiguous::OddStatus { status }),
     };
     if let (Verdict::Success(group) | Verdict::SameToken(group), Ok(body)) =
         (&mut verdict, &mut body)
@@ -234,7 +234,7 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Asked<'_>, secrets: &[&str]) -> Ve
 }
 
 /// What can be large is moved out of the answer, not copied.
-fn fill(group: &mut Group, body: &mut Answered) {
+fn fill(group: &mut Group, body: &mut ParsedAnswer) {
     let Some(map) = body.0.get_mut("user_group").and_then(Value::as_object_mut) else {
         return;
     };
@@ -257,12 +257,12 @@ fn is_a_no(status: u16) -> bool {
 fn judge_success(
     status: u16,
     body: &Value,
-    asked: &Asked<'_>,
+    asked: &Expected<'_>,
     scrub: &Scrub<'_>,
     (code, words): (Option<String>, Option<String>),
 ) -> Verdict {
     let Some(map) = body.as_object() else {
-        return Verdict::Unclear(Unclear::NotAnAnswer { status, words });
+        return Verdict::Unclear(Ambiguous::NotAnAnswer { status, words });
     };
     match success(map) {
         Success::Yes => {}
@@ -275,12 +275,12 @@ fn judge_success(
                 retry_after: None,
             };
         }
-        Success::Missing => return Verdict::Unclear(Unclear::SuccessMissing { status, words }),
-        Success::Odd(was) => return Verdict::Unclear(Unclear::SuccessOdd { status, was }),
+        Success::Missing => return Verdict::Unclear(Ambiguous::SuccessMissing { status, words }),
+        Success::Odd(was) => return Verdict::Unclear(Ambiguous::SuccessOdd { status, was }),
     }
     match group(status, map, asked, scrub) {
         Ok(group) => match asked {
-            Asked::Rotation { old, .. } if group.token == **old => Verdict::SameToken(group),
+            Expected::Rotation { old, .. } if group.token == **old => Verdict::SameToken(group),
             _ => Verdict::Success(group),
         },
         Err(unclear) => Verdict::Unclear(unclear),
@@ -291,35 +291,35 @@ fn judge_success(
 fn group(
     status: u16,
     answer: &Map<String, Value>,
-    asked: &Asked<'_>,
+    asked: &Expected<'_>,
     scrub: &Scrub<'_>,
-) -> Result<Group, Unclear> {
+) -> Result<Group, Ambiguous> {
     let Some(map) = answer.get("user_group").and_then(Value::as_object) else {
-        return Err(Unclear::NoGroup { status });
+        return Err(Ambiguous::NoGroup { status });
     };
     let given = map.get("provided_id").and_then(id_text);
     let (expected, rotation) = match asked {
-        Asked::Group(id) => (Some(*id), false),
-        Asked::Rotation { expected, .. } => (*expected, true),
+        Expected::Group(id) => (Some(*id), false),
+        Expected::Rotation { expected, .. } => (*expected, true),
     };
     let provided_id = match (expected, given) {
         (Some(asked), Some(given)) if asked.as_str() == given => Some(asked.clone()),
         (Some(asked), Some(given)) => {
-            return Err(Unclear::OtherGroup {
+            return Err(Ambiguous::OtherGroup {
                 status,
                 asked: scrub.clean(asked.as_str()),
                 got: scrub.clean(&given),
                 rotation,
             });
         }
-        (Some(_), None) => return Err(Unclear::NoId { status }),
+        (Some(_), None) => return Err(Ambiguous::NoId { status }),
         (None, given) => given.and_then(|given| UserGroupId::parse(given).ok()),
     };
     let token = map
         .get("token")
         .and_then(Value::as_str)
         .filter(|token| !token.trim().is_empty())
-        .ok_or(Unclear::NoToken { status })?;
+        .ok_or(Ambiguous::NoToken { status })?;
     let text = |key: &str| map.get(key).and_then(Value::as_str);
     Ok(Group {
         provided_id,

@@ -1,10 +1,10 @@
 //! The body of an answer as JSON, read strictly: what could be read in two ways is not believed, and what would take
 //! many times its room is not taken in.
 
-use super::{answer::ambiguous::Unclear, zeroizing::Answered};
+use super::{answer::ambiguous::Ambiguous, zeroizing::ParsedAnswer};
 use crate::{
     domain::size::MOST_ANSWERED,
-    formats::strict_json::{self, Wrong},
+    formats::strict_json::{self, JsonError},
 };
 
 /// `body` is the whole one, decompressed.
@@ -12,33 +12,33 @@ pub(super) fn parse(
     status: u16,
     content_type: Option<&str>,
     body: &[u8],
-) -> Result<Answered, Unclear> {
+) -> Result<ParsedAnswer, Ambiguous> {
     // RFC 8259, section 8.1: a parser may ignore a byte order mark.
     let body = body
         .strip_prefix(b"\xef\xbb\xbf")
         .unwrap_or(body)
         .trim_ascii();
     if body.is_empty() {
-        return Err(Unclear::Empty { status });
+        return Err(Ambiguous::Empty { status });
     }
-    let read = strict_json::strangers(body, MOST_ANSWERED).map(Answered);
+    let read = strict_json::strangers(body, MOST_ANSWERED).map(ParsedAnswer);
     read.map_err(|wrong| match wrong {
-        Wrong::Twice { line, column } => Unclear::Twice {
+        JsonError::Twice { line, column } => Ambiguous::Twice {
             status,
             line,
             column,
         },
-        Wrong::TooMany => Unclear::TooMany {
+        JsonError::TooMany => Ambiguous::TooMany {
             status,
             limit: MOST_ANSWERED,
         },
-        Wrong::NotJson { .. } if is_page(content_type, body) => Unclear::WebPage { status },
+        JsonError::NotJson { .. } if is_page(content_type, body) => Ambiguous::WebPage { status },
         // The position only: serde's texts quote values (trap 9).
-        Wrong::NotJson {
+        JsonError::NotJson {
             line,
             column,
             early,
-        } => Unclear::NotJson {
+        } => Ambiguous::NotJson {
             status,
             line,
             column,

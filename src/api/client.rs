@@ -31,12 +31,12 @@ use crate::{
 
 use super::{
     address::Address,
-    answer::{Asked, Exchange, Verdict, ambiguous::Unclear, error_message::Scrub, judge},
+    answer::{Exchange, Expected, Verdict, ambiguous::Ambiguous, error_message::Scrub, judge},
     facts::{self, StatedFacts},
     failure::{Call, CallError, ClientError, Sending},
-    masking::Seen,
+    masking::SeenTokens,
     receiving::{announced, read, text},
-    recording::{Came, Listener, Note, Place},
+    recording::{Came, ClientInfo, Listener, Recorder},
     retry_after::retry_after,
     send_by::{AskBeforeSending, SendBy},
     tls::authorities,
@@ -72,7 +72,7 @@ struct Inner {
     /// The proxy of the environment may stand in between.
     proxied: bool,
     /// Tokens that went over the line, so that no text and no recorded exchange shows them again.
-    seen: Mutex<Seen>,
+    seen: Mutex<SeenTokens>,
 }
 
 impl fmt::Debug for Client {
@@ -188,7 +188,7 @@ impl Client {
         request: &GroupRequest,
         id: &UserGroupId,
     ) -> Result<Reply, CallError> {
-        self.send(Call::GetOrCreate, request, &Asked::Group(id))
+        self.send(Call::GetOrCreate, request, &Expected::Group(id))
             .await
     }
 
@@ -198,7 +198,7 @@ impl Client {
         request: &GroupRequest,
         id: &UserGroupId,
     ) -> Result<Reply, CallError> {
-        self.send(Call::Create, request, &Asked::Group(id)).await
+        self.send(Call::Create, request, &Expected::Group(id)).await
     }
 
     /// Updates the group; may replace or merge (hazard 4).
@@ -207,7 +207,7 @@ impl Client {
         request: &GroupRequest,
         id: &UserGroupId,
     ) -> Result<Reply, CallError> {
-        self.send(Call::Update, request, &Asked::Group(id)).await
+        self.send(Call::Update, request, &Expected::Group(id)).await
     }
 
     /// Rotates the token, once, over a fresh connection. What is unclear afterwards only a get may settle.
@@ -219,7 +219,7 @@ impl Client {
         let request = RotateRequest {
             current_token: SecretString::from(current.expose()),
         };
-        let asked = Asked::Rotation {
+        let asked = Expected::Rotation {
             expected,
             old: current,
         };
@@ -230,7 +230,7 @@ impl Client {
     pub(super) async fn update_nothing(&self) -> Result<Reply, CallError> {
         let nobody = UserGroupId::parse("-").expect("a valid id");
         let nothing = serde_json::Map::new();
-        self.send(Call::Probe, &nothing, &Asked::Group(&nobody))
+        self.send(Call::Probe, &nothing, &Expected::Group(&nobody))
             .await
     }
 
@@ -270,18 +270,18 @@ impl Client {
         &self,
         call: Call,
         request: &impl Serialize,
-        asked: &Asked<'_>,
+        asked: &Expected<'_>,
     ) -> Result<Reply, CallError> {
         let body = zeroizing::json(request);
         let note = self.listener.as_ref().map(|listener| {
-            let place = Place {
+            let place = ClientInfo {
                 profile: &self.inner.profile,
                 url: self.inner.address.url.as_str(),
                 proxied: self.inner.proxied,
                 key: self.inner.key.expose_secret(),
                 seen: &self.inner.seen,
             };
-            Note::begin(listener, place, (call, asked), &body)
+            Recorder::begin(listener, place, (call, asked), &body)
         });
         let mut came = None;
         let exchange = self.inner.exchange(call, body, asked, &mut came);
@@ -299,7 +299,7 @@ impl Inner {
         &self,
         call: Call,
         body: Buffer,
-        asked: &Asked<'_>,
+        asked: &Expected<'_>,
         came: &mut Option<Came>,
     ) -> Result<Reply, CallError> {
         let (client, method) = match call {
@@ -345,7 +345,7 @@ impl Inner {
                     body: &came.body,
                 };
                 let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Asked::Rotation { old, .. } = asked {
+                if let Expected::Rotation { old, .. } = asked {
                     seen.note(old.expose());
                 }
                 let all: Vec<&str> = secrets.into_iter().chain(seen.tokens()).collect();
@@ -355,7 +355,7 @@ impl Inner {
                 }
                 verdict
             }
-            Ok(false) => Verdict::Unclear(Unclear::TooLarge {
+            Ok(false) => Verdict::Unclear(Ambiguous::TooLarge {
                 status,
                 limit: LARGEST_ANSWER,
             }),

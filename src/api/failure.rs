@@ -3,7 +3,7 @@
 
 use std::{error::Error as _, io, time::Duration};
 
-use super::{answer::error_message::Scrub, send_by::TooLate, tls::Distrust};
+use super::{answer::error_message::Scrub, send_by::TooLate, tls::TlsError};
 
 /// Why a profile cannot be called at all. Nothing was sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -118,7 +118,7 @@ pub enum NotSent {
     #[error("no connection to {host} within {}", seconds(*.after))]
     TimedOut { host: String, after: Duration },
     #[error("no secure connection to {host}: {why}")]
-    Tls { host: String, why: Distrust },
+    Tls { host: String, why: TlsError },
     #[error("no connection to {host}: {words}")]
     Other { host: String, words: String },
     /// The connection stood, but by then others could have settled that nothing was sent.
@@ -242,7 +242,7 @@ impl Sending<'_> {
         }
         // What the system reports has a number; what TLS reports has not.
         if let Some(io) = io_error(error).filter(|io| io.raw_os_error().is_none()) {
-            let why = Distrust::of(io, self.own_authorities, scrub);
+            let why = TlsError::of(io, self.own_authorities, scrub);
             return NotSent::Tls { host, why };
         }
         // The innermost cause; the outer ones repeat the address.

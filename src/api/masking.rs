@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 use super::{
     secret_text::{DISGUISED, MASK, SHORTEST, behind_names, names_a_secret, undisguised, without},
-    zeroizing::Answered,
+    zeroizing::ParsedAnswer,
 };
 
 /// Most of a body that is kept, in bytes of its masked text.
@@ -23,12 +23,12 @@ const REMEMBERED: usize = 512;
 
 /// The tokens that went over the line, newest last; wiped when they go.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct SeenTokens {
     tokens: VecDeque<(SecretString, u32)>,
     count: u32,
 }
 
-impl Seen {
+impl SeenTokens {
     /// Remembers a token; the same one keeps its number.
     pub(super) fn note(&mut self, token: &str) {
         let is_known = |(known, _): &(SecretString, u32)| known.expose_secret() == token;
@@ -50,7 +50,7 @@ impl Seen {
 
     /// Remembers every text that stands below a key for secrets.
     pub(super) fn learn(&mut self, body: &[u8]) {
-        if let Ok(value) = serde_json::from_slice(window(body)).map(Answered) {
+        if let Ok(value) = serde_json::from_slice(window(body)).map(ParsedAnswer) {
             self.learn_value(&value, false);
         }
     }
@@ -128,7 +128,7 @@ fn window(body: &[u8]) -> &[u8] {
 impl Mask<'_> {
     pub(super) fn body(&self, body: &[u8]) -> Body {
         let size = body.len();
-        let whole = (size <= WINDOW).then(|| serde_json::from_slice(body).map(Answered).ok());
+        let whole = (size <= WINDOW).then(|| serde_json::from_slice(body).map(ParsedAnswer).ok());
         let (raw, mut text) = if let Some(value) = whole.flatten() {
             let raw = Zeroizing::new(pretty(&value));
             // The last net: a number, or a secret across the borders of a text.

@@ -14,7 +14,7 @@ use tokio::{
 use super::{
     answer::{
         Verdict,
-        ambiguous::{RedirectHint, Unclear},
+        ambiguous::{Ambiguous, RedirectHint},
     },
     client::{Client, Reply},
     failure::{CallError, NotSent},
@@ -273,9 +273,9 @@ fn refused(status: u16, stated: bool, words: Option<&str>, has_slash: bool) -> (
     }
 }
 
-fn puzzling(unclear: &Unclear) -> (Finding, String) {
+fn puzzling(unclear: &Ambiguous) -> (Finding, String) {
     match unclear {
-        Unclear::Redirect { status, to, hint } => {
+        Ambiguous::Redirect { status, to, hint } => {
             let to = to.as_deref().unwrap_or("nowhere");
             let finding = match hint {
                 RedirectHint::AddSlash | RedirectHint::DropSlash => Finding::Slash,
@@ -286,13 +286,13 @@ fn puzzling(unclear: &Unclear) -> (Finding, String) {
             );
             (finding, text)
         }
-        Unclear::WebPage { status } => (
+        Ambiguous::WebPage { status } => (
             Finding::WebPage,
             format!(
                 "A web page came instead of JSON (HTTP {status}): a proxy, a login page or a wrong path. Check the base URL and the path."
             ),
         ),
-        Unclear::ServerError { status, words, .. } => {
+        Ambiguous::ServerError { status, words, .. } => {
             let says = words
                 .as_ref()
                 .map_or_else(String::new, |words| format!(" It says: \"{words}\"."));
@@ -303,25 +303,25 @@ fn puzzling(unclear: &Unclear) -> (Finding, String) {
                 ),
             )
         }
-        Unclear::SuccessMissing { .. }
-        | Unclear::SuccessOdd { .. }
-        | Unclear::SuccessDenied { .. }
-        | Unclear::OddStatus { .. }
-        | Unclear::Empty { .. }
-        | Unclear::NotJson { .. }
-        | Unclear::Twice { .. }
-        | Unclear::NotAnAnswer { .. }
-        | Unclear::TooMany { .. }
-        | Unclear::TooLarge { .. } => (
+        Ambiguous::SuccessMissing { .. }
+        | Ambiguous::SuccessOdd { .. }
+        | Ambiguous::SuccessDenied { .. }
+        | Ambiguous::OddStatus { .. }
+        | Ambiguous::Empty { .. }
+        | Ambiguous::NotJson { .. }
+        | Ambiguous::Twice { .. }
+        | Ambiguous::NotAnAnswer { .. }
+        | Ambiguous::TooMany { .. }
+        | Ambiguous::TooLarge { .. } => (
             Finding::Strange,
             format!(
                 "Something answers (HTTP {}), but not as this interface does. Check the base URL and the path.",
                 unclear.status()
             ),
         ),
-        Unclear::NoGroup { .. }
-        | Unclear::NoToken { .. }
-        | Unclear::NoId { .. }
-        | Unclear::OtherGroup { .. } => (Finding::Strange, SUCCESS.into()),
+        Ambiguous::NoGroup { .. }
+        | Ambiguous::NoToken { .. }
+        | Ambiguous::NoId { .. }
+        | Ambiguous::OtherGroup { .. } => (Finding::Strange, SUCCESS.into()),
     }
 }

@@ -11,9 +11,9 @@ use reqwest::header::{self, HeaderMap, HeaderName};
 use tokio::sync::mpsc;
 
 use super::{
-    answer::{Asked, Verdict},
+    answer::{Expected, Verdict},
     failure::{Call, CallError},
-    masking::{Mask, Seen},
+    masking::{Mask, SeenTokens},
     zeroizing::Buffer,
 };
 pub use super::{
@@ -45,7 +45,7 @@ const LONGEST_HEADER: usize = 300;
 
 /// What an exchange came to, in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sort {
+pub enum ExchangeKind {
     Done,
     /// A rotation that returned the old token.
     SameToken,
@@ -78,7 +78,7 @@ pub struct Recorded {
     pub answer: Option<Body>,
     /// From before the connection to the last byte, or to the trouble.
     pub duration: Duration,
-    pub sort: Sort,
+    pub sort: ExchangeKind,
     /// What happened and what to do; empty for a success.
     pub words: String,
 }
@@ -111,37 +111,37 @@ pub(super) struct Came {
 }
 
 /// What a note needs to know of its client.
-pub(super) struct Place<'c> {
+pub(super) struct ClientInfo<'c> {
     pub(super) profile: &'c str,
     pub(super) url: &'c str,
     pub(super) proxied: bool,
     pub(super) key: &'c str,
-    pub(super) seen: &'c Mutex<Seen>,
+    pub(super) seen: &'c Mutex<SeenTokens>,
 }
 
 /// An exchange under way; one that is dropped was given up.
-pub(super) struct Note<'c> {
-    place: Place<'c>,
+pub(super) struct Recorder<'c> {
+    place: ClientInfo<'c>,
     listener: &'c Listener,
     begun: Instant,
     /// Until it is sent to the listener.
     recorded: Option<Recorded>,
 }
 
-impl<'c> Note<'c> {
+impl<'c> Recorder<'c> {
     pub(super) fn begin(
         listener: &'c Listener,
-        place: Place<'c>,
-        (call, asked): (Call, &Asked<'_>),
+        place: ClientInfo<'c>,
+        (call, asked): (Call, &Expected<'_>),
         body: &[u8],
     ) -> Self {
         let id = match asked {
-            Asked::Group(id) => Some(id.as_str()),
-            Asked::Rotation { expected, .. } => expected.map(UserGroupId::as_str),
+            Expected::Group(id) => Some(id.as_str()),
+            Expected::Rotation { expected, .. } => expected.map(UserGroupId::as_str),
         };
         let recorded = {
             let mut seen = place.seen.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Asked::Rotation { old, .. } = asked {
+            if let Expected::Rotation { old, .. } = asked {
                 seen.note(old.expose());
             }
             let mask = seen.mask(place.key, id);
@@ -157,7 +157,7 @@ impl<'c> Note<'c> {
                 headers: Vec::new(),
                 answer: None,
                 duration: Duration::ZERO,
-                sort: Sort::GivenUp,
+                sort: ExchangeKind::GivenUp,
                 words: GIVEN_UP.into(),
             }
         };
@@ -199,7 +199,7 @@ impl<'c> Note<'c> {
 
 const GIVEN_UP: &str = "given up before an answer came; a group that did not exist may exist now";
 
-impl Drop for Note<'_> {
+impl Drop for Recorder<'_> {
     fn drop(&mut self) {
         if let Some(mut recorded) = self.recorded.take() {
             recorded.duration = self.begun.elapsed();
@@ -208,19 +208,19 @@ impl Drop for Note<'_> {
     }
 }
 
-fn judged(result: Result<&Verdict, &CallError>) -> (Sort, String) {
+fn judged(result: Result<&Verdict, &CallError>) -> (ExchangeKind, String) {
     match result {
         Ok(verdict) => {
             let sort = match verdict {
-                Verdict::Success(_) => Sort::Done,
-                Verdict::SameToken(_) => Sort::SameToken,
-                Verdict::Refused { .. } => Sort::Refused,
-                Verdict::Unclear(_) => Sort::Unclear,
+                Verdict::Success(_) => ExchangeKind::Done,
+                Verdict::SameToken(_) => ExchangeKind::SameToken,
+                Verdict::Refused { .. } => ExchangeKind::Refused,
+                Verdict::Unclear(_) => ExchangeKind::Unclear,
             };
             (sort, verdict.explain().unwrap_or_default())
         }
-        Err(error @ CallError::NotSent { .. }) => (Sort::NotSent, error.to_string()),
-        Err(error @ CallError::Lost { .. }) => (Sort::Lost, error.to_string()),
+        Err(error @ CallError::NotSent { .. }) => (ExchangeKind::NotSent, error.to_string()),
+        Err(error @ CallError::Lost { .. }) => (ExchangeKind::Lost, error.to_string()),
     }
 }
 

@@ -21,7 +21,7 @@ const LARGEST_FILE: u64 = 1024 * 1024;
 
 /// Why a server was not trusted. Nothing was sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Distrust {
+pub enum TlsError {
     #[error("its certificate is signed by nobody who is known here")]
     UnknownAuthority {
         /// The profile names authorities of its own already.
@@ -43,7 +43,7 @@ pub enum Distrust {
     Other(String),
 }
 
-impl Distrust {
+impl TlsError {
     /// `own`: the profile names authorities of its own. The error's own words may come from a stranger.
     pub(super) fn of(error: &io::Error, own: bool, scrub: &Scrub<'_>) -> Self {
         let other = || Self::Other(scrub.clean(&error.to_string()));

@@ -43,9 +43,9 @@ pub(super) fn add(buffer: &mut Buffer, piece: &[u8], most: usize) {
 }
 
 /// An answer, read; its texts are wiped.
-pub(super) struct Answered(pub(super) Value);
+pub(super) struct ParsedAnswer(pub(super) Value);
 
-impl Deref for Answered {
+impl Deref for ParsedAnswer {
     type Target = Value;
 
     fn deref(&self) -> &Value {
@@ -53,7 +53,7 @@ impl Deref for Answered {
     }
 }
 
-impl Drop for Answered {
+impl Drop for ParsedAnswer {
     fn drop(&mut self) {
         wipe(&mut self.0);
     }

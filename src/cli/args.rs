@@ -18,7 +18,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
-pub(super) use batch::Bulk;
+pub(super) use batch::BatchArgs;
 pub(super) use completions::{Completions, Shell};
 pub(super) use directory::Command as DirectoryCommand;
 pub(super) use doctor::Doctor;
@@ -227,7 +227,7 @@ pub(super) struct Rotate {
     #[command(flatten)]
     pub(super) token: TokenArgs,
     #[command(flatten)]
-    pub(super) bulk: Bulk,
+    pub(super) bulk: BatchArgs,
 }
 
 impl Rotate {

@@ -12,7 +12,7 @@ use crate::{
 
 /// A command that did not end as asked.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Stop {
+pub(super) enum CliError {
     /// An operation failed; a failure to write an answer down means that the answer was to a read.
     #[error("{failure}{}", advice(failure))]
     Failed { failure: Failure },
@@ -35,7 +35,7 @@ pub(super) enum Stop {
     Output(io::Error),
 }
 
-impl Stop {
+impl CliError {
     /// Of the service's database; says which one it is, where the error does not.
     pub(super) fn of_store(database: &Path, error: StoreError) -> Self {
         let (text, name) = (error.to_string(), database.display().to_string());
@@ -70,7 +70,7 @@ impl Stop {
     }
 }
 
-impl From<Failure> for Stop {
+impl From<Failure> for CliError {
     fn from(failure: Failure) -> Self {
         Self::Failed { failure }
     }

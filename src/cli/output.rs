@@ -22,7 +22,7 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 use super::{
-    error::Stop,
+    error::CliError,
     process::stdio::{ERR, OUT, Written},
 };
 use crate::{api::inspect::escape_hidden, domain::text::visible};
@@ -59,7 +59,7 @@ pub(super) fn token(line: &str) -> io::Result<()> {
 }
 
 /// Writes lines of the result.
-pub(super) fn result(text: &str) -> Result<(), Stop> {
+pub(super) fn result(text: &str) -> Result<(), CliError> {
     let out = if output_is_for_tokens() { &ERR } else { &OUT };
     let written = if text.ends_with('\n') {
         out.write(text)
@@ -67,23 +67,23 @@ pub(super) fn result(text: &str) -> Result<(), Stop> {
         out.write(&format!("{text}\n"))
     };
     match written {
-        Written::GivenUp => Err(Stop::Interrupted { in_flight: false }),
+        Written::GivenUp => Err(CliError::Interrupted { in_flight: false }),
         Written::Done(Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Stop::Output(error))
+            Err(CliError::Output(error))
         }
         Written::Done(_) => Ok(()),
     }
 }
 
 /// Writes a result as indented JSON.
-pub(super) fn json(value: &impl Serialize) -> Result<(), Stop> {
+pub(super) fn json(value: &impl Serialize) -> Result<(), CliError> {
     let text = serde_json::to_string_pretty(value)
-        .map_err(|_| Stop::Output(io::Error::other("the result is no JSON")))?;
+        .map_err(|_| CliError::Output(io::Error::other("the result is no JSON")))?;
     result(&escape_hidden(&text))
 }
 
 /// Writes a result as JSON on one line.
-pub(super) fn json_line(value: &serde_json::Value) -> Result<(), Stop> {
+pub(super) fn json_line(value: &serde_json::Value) -> Result<(), CliError> {
     result(&escape_hidden(&value.to_string()))
 }
 

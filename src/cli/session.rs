@@ -8,11 +8,11 @@ use std::{
     },
 };
 
-use super::{args::Global, error::Stop, output};
+use super::{args::Global, error::CliError, output};
 use crate::{
     config::{Environment, Overrides, Settings},
     directory::Directory,
-    operations::{Clock, Held, Operations},
+    operations::{ClaimHolder, Clock, Operations},
 };
 
 /// A change was sent, or is about to be, and its outcome is not known yet.
@@ -42,7 +42,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn open(global: &Global, in_flight: InFlight) -> Result<Self, Stop> {
+    pub(super) fn open(global: &Global, in_flight: InFlight) -> Result<Self, CliError> {
         Self::of(overrides(global), global.json, global.no_input, in_flight)
     }
 
@@ -51,7 +51,7 @@ impl Session {
         json: bool,
         no_input: bool,
         in_flight: InFlight,
-    ) -> Result<Self, Stop> {
+    ) -> Result<Self, CliError> {
         let settings = Settings::load(&overrides)?;
         let profile = settings.profile(None)?.clone();
         let directory = Directory::open(&settings.directory)?;
@@ -72,7 +72,7 @@ impl Session {
 
     /// A profile made of variables goes to a place of its own where its key is new; what other keys of that address left
     /// behind is named.
-    pub(super) async fn say_other_places(&self) -> Result<(), Stop> {
+    pub(super) async fn say_other_places(&self) -> Result<(), CliError> {
         let others = self.operations.other_places().await?;
         for other in &others {
             output::context(&format!(
@@ -85,7 +85,7 @@ impl Session {
     }
 
     /// Says why nothing is known here, where it is known under this name with another address; whether it is.
-    pub(super) async fn say_elsewhere(&self) -> Result<bool, Stop> {
+    pub(super) async fn say_elsewhere(&self) -> Result<bool, CliError> {
         let line = self.operations.known_elsewhere().await?;
         if let Some(line) = &line {
             output::alarm(&format!("! {line}"));
@@ -107,7 +107,7 @@ impl Session {
 }
 
 /// For a person who sits there; a program only wants to know how it ends.
-fn say_who_is_waited_for(held: &Held) {
+fn say_who_is_waited_for(held: &ClaimHolder) {
     if std::io::stderr().is_terminal() {
         output::say(&format!("waiting: {held}"));
     }

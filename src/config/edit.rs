@@ -14,7 +14,7 @@ use super::{
     file,
     new_profile::{Field, NewProfile, key},
     profile::Profile,
-    schema::{self, Written},
+    schema::{self, ConfigFile},
     scrub::shown,
     settings::{Overrides, file_of, unknown},
 };
@@ -253,7 +253,7 @@ fn is_table_of(line: &str, name: &str) -> bool {
     })
 }
 
-fn parsed(text: &str, folder: &Path, env: &Environment) -> Result<Written, Vec<super::Problem>> {
+fn parsed(text: &str, folder: &Path, env: &Environment) -> Result<ConfigFile, Vec<super::Problem>> {
     schema::read(text, Surroundings { folder, env })
 }
 

@@ -12,7 +12,7 @@ use rustix::fs::OFlags;
 use super::{
     environment::{Environment, Surroundings},
     error::ConfigError,
-    schema::{self, Written},
+    schema::{self, ConfigFile},
     toml_reader::place,
 };
 
@@ -23,7 +23,7 @@ pub(super) fn read(
     file: &Path,
     named_by: Option<&'static str>,
     env: &Environment,
-) -> Result<Option<Written>, ConfigError> {
+) -> Result<Option<ConfigFile>, ConfigError> {
     let Some(text) = text(file, named_by)? else {
         return Ok(None);
     };

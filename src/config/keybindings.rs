@@ -3,23 +3,23 @@
 
 use toml::de::DeValue;
 
-use super::toml_reader::{Entry, Placed, Problems, Section, Spot};
+use super::toml_reader::{Entry, Placed, Position, Problems, Section};
 
 /// `name = ["key", …]` below `[keys.PLACE]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rebound {
+pub struct KeyOverride {
     pub place: String,
-    pub place_at: Spot,
+    pub place_at: Position,
     pub name: String,
-    pub at: Spot,
+    pub at: Position,
     /// As they are written; none takes the key away.
-    pub keys: Vec<(String, Spot)>,
+    pub keys: Vec<(String, Position)>,
 }
 
 const TABLE: &str = "keys must be a table; write for example [keys.list] on a line of its own";
 
 /// All changes of keys, in the order of the file.
-pub(super) fn read(top: &mut Section, problems: &mut Problems) -> Vec<Rebound> {
+pub(super) fn read(top: &mut Section, problems: &mut Problems) -> Vec<KeyOverride> {
     let places = match top.value("keys") {
         None => return Vec::new(),
         Some(Placed {
@@ -47,7 +47,7 @@ pub(super) fn read(top: &mut Section, problems: &mut Problems) -> Vec<Rebound> {
     rebound
 }
 
-fn one(place: &Entry, action: &Entry, problems: &mut Problems) -> Option<Rebound> {
+fn one(place: &Entry, action: &Entry, problems: &mut Problems) -> Option<KeyOverride> {
     let keys = action.value.as_array().and_then(|array| {
         let keys = array.iter().map(|item| {
             let spot = problems.spot(item.span().start);
@@ -62,7 +62,7 @@ fn one(place: &Entry, action: &Entry, problems: &mut Problems) -> Option<Rebound
         );
         return None;
     };
-    Some(Rebound {
+    Some(KeyOverride {
         place: place.key.to_owned(),
         place_at: problems.spot(place.key_at),
         name: action.key.to_owned(),

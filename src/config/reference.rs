@@ -7,7 +7,7 @@ pub use settings::SETTINGS;
 
 /// What a setting is where nobody says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Usual {
+pub enum DefaultValue {
     /// It must be said.
     Required,
     /// This, as it would stand in the file.
@@ -24,7 +24,7 @@ pub struct Setting {
     pub key: &'static str,
     /// What may stand there.
     pub kind: &'static str,
-    pub usual: Usual,
+    pub usual: DefaultValue,
     pub meaning: &'static str,
 }
 

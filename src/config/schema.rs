@@ -12,30 +12,30 @@ use super::{
     guard::guards,
     handoff::handoff,
     key_source::{api_key, key_in_the_file},
-    keybindings::{self, Rebound},
+    keybindings::{self, KeyOverride},
     name::{nearest, objection},
     paths,
     profile::{CONNECT_TIMEOUT, MAX_BULK, Profile, TIMEOUT},
     scrub::shown,
     toml_reader::{Entry, Placed, Problems, Section},
-    ui::{Comfort, comfort},
+    ui::{UiSettings, comfort},
 };
 use crate::domain::{age, group::EnvironmentTag};
 
 /// What the file says.
 #[derive(Debug, Default)]
-pub(super) struct Written {
+pub(super) struct ConfigFile {
     pub(super) default_profile: Option<String>,
     pub(super) operator: Option<String>,
-    pub(super) comfort: Comfort,
+    pub(super) comfort: UiSettings,
     /// In the order of the file.
     pub(super) profiles: Vec<Profile>,
     /// In the order of the file; the console knows what they mean.
-    pub(super) keys: Vec<Rebound>,
+    pub(super) keys: Vec<KeyOverride>,
 }
 
 /// Reads the text of a configuration file; all problems are reported together.
-pub(super) fn read(text: &str, around: Surroundings) -> Result<Written, Vec<Problem>> {
+pub(super) fn read(text: &str, around: Surroundings) -> Result<ConfigFile, Vec<Problem>> {
     let mut problems = Problems::of(text);
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in &errors {
@@ -83,7 +83,7 @@ pub(super) fn read(text: &str, around: Surroundings) -> Result<Written, Vec<Prob
     }
     top.finish(&mut problems, misplaced);
     if problems.is_empty() {
-        Ok(Written {
+        Ok(ConfigFile {
             default_profile: default_profile.map(|name| name.value.to_owned()),
             operator,
             comfort,

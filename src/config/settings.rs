@@ -6,12 +6,12 @@ use super::{
     environment::Environment,
     error::ConfigError,
     file,
-    keybindings::Rebound,
+    keybindings::KeyOverride,
     name::{nearest, objection},
     paths,
     profile::{KeySource, Profile},
-    schema::Written,
-    ui::Comfort,
+    schema::ConfigFile,
+    ui::UiSettings,
     variables,
 };
 
@@ -29,18 +29,18 @@ pub struct Overrides {
     pub env: Environment,
 }
 
-/// All that this desk is told.
+/// All that this installation is told.
 #[derive(Debug, Clone)]
 pub struct Settings {
     pub profiles: Vec<Profile>,
     /// Changes of the console's keys, as the file writes them.
-    pub keys: Vec<Rebound>,
+    pub keys: Vec<KeyOverride>,
     /// The name of the profile to use when none is asked for. One of `profiles`.
     pub default_profile: Option<String>,
     /// Who works here, for the history; for example `ana@bastion2`.
     pub operator: String,
     /// How the console is to look and behave.
-    pub comfort: Comfort,
+    pub comfort: UiSettings,
     /// The directory's database file.
     pub directory: PathBuf,
     /// The configuration file that was read, or the default place of one that does not exist.
@@ -58,9 +58,9 @@ impl Settings {
         let (file, named_by) = file_of(overrides);
         let written = match &file {
             Some(file) => file::read(file, named_by, env)?.unwrap_or_default(),
-            None => Written::default(),
+            None => ConfigFile::default(),
         };
-        let Written {
+        let ConfigFile {
             default_profile,
             operator,
             comfort,

@@ -14,7 +14,7 @@ const MOST_PROBLEMS: usize = 20;
 
 /// Where something stands in the file; both count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Spot {
+pub struct Position {
     pub line: usize,
     /// In characters.
     pub column: usize,
@@ -39,9 +39,9 @@ impl<'t> Problems<'t> {
     }
 
     /// The line and column of a byte offset.
-    pub(super) fn spot(&self, at: usize) -> Spot {
+    pub(super) fn spot(&self, at: usize) -> Position {
         let Problem { line, column, .. } = place(self.text, at, String::new());
-        Spot { line, column }
+        Position { line, column }
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -1,4 +1,4 @@
-//! How the console is to look and behave at this desk: colours by role, the mouse, the plain mode.
+//! How the console is to look and behave at this installation: colours by role, the mouse, the plain mode.
 
 use toml::de::DeValue;
 
@@ -11,19 +11,19 @@ use super::{
 
 /// What only the console is told; all of it may be missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Comfort {
+pub struct UiSettings {
     /// Lines that are appended instead of a screen that is drawn; for screen readers.
     pub plain: bool,
     /// The wheel moves the cursor, a click chooses a row.
     pub mouse: bool,
-    pub ground: Ground,
+    pub ground: Background,
     /// Colours that replace the usual ones.
     pub colours: Vec<(Role, Colour)>,
 }
 
 /// The colours to begin with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Ground {
+pub enum Background {
     /// The 16 named colours; the palette of the terminal decides.
     #[default]
     Terminal,
@@ -105,11 +105,11 @@ const NAMES: [&str; 16] = [
     "white",
 ];
 
-pub(super) fn comfort(top: &mut Section, problems: &mut Problems) -> Comfort {
+pub(super) fn comfort(top: &mut Section, problems: &mut Problems) -> UiSettings {
     let plain = top.flag("plain", false, problems);
     let mouse = top.flag("mouse", false, problems);
     let (ground, colours) = match top.value("theme") {
-        None => (Ground::default(), Vec::new()),
+        None => (Background::default(), Vec::new()),
         Some(Placed {
             value: DeValue::Table(table),
             ..
@@ -117,10 +117,10 @@ pub(super) fn comfort(top: &mut Section, problems: &mut Problems) -> Comfort {
         Some(Placed { at, .. }) => {
             let what = "theme must be a table; write [theme] on a line of its own";
             problems.add(at, what);
-            (Ground::default(), Vec::new())
+            (Background::default(), Vec::new())
         }
     };
-    Comfort {
+    UiSettings {
         plain,
         mouse,
         ground,
@@ -128,12 +128,12 @@ pub(super) fn comfort(top: &mut Section, problems: &mut Problems) -> Comfort {
     }
 }
 
-fn theme(mut section: Section, problems: &mut Problems) -> (Ground, Vec<(Role, Colour)>) {
+fn theme(mut section: Section, problems: &mut Problems) -> (Background, Vec<(Role, Colour)>) {
     let ground = match section.text("base", "light", problems) {
-        None => Ground::default(),
+        None => Background::default(),
         Some(Placed { at, value }) => ground(value).unwrap_or_else(|what| {
             problems.add(at, what);
-            Ground::default()
+            Background::default()
         }),
     };
     let mut colours = Vec::new();
@@ -150,11 +150,11 @@ fn theme(mut section: Section, problems: &mut Problems) -> (Ground, Vec<(Role, C
     (ground, colours)
 }
 
-fn ground(text: &str) -> Result<Ground, String> {
+fn ground(text: &str) -> Result<Background, String> {
     match text {
-        "terminal" => Ok(Ground::Terminal),
-        "light" => Ok(Ground::Light),
-        "dark" => Ok(Ground::Dark),
+        "terminal" => Ok(Background::Terminal),
+        "light" => Ok(Background::Light),
+        "dark" => Ok(Background::Dark),
         _ => Err(format!(
             "base must be \"terminal\", \"light\" or \"dark\"{}",
             meant(nearest(text, ["terminal", "light", "dark"]))

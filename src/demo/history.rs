@@ -8,15 +8,15 @@ use serde_json::json;
 
 use super::{
     DemoError,
-    samples::{Place, Planned, hours_of_rotation},
-    seed::{Sown, Tokens},
+    samples::{SampleEnvironment, SampleGroup, hours_of_rotation},
+    seed::{SeededGroup, Tokens},
 };
 use crate::{
     directory::{Directory, PlaceId, Record},
     domain::{
         group::UserGroupId,
         history::{Ending, Entry, Operation},
-        known::{Lesson, Returned, Sent},
+        known::{Observation, Returned, Sent},
         token::Fingerprint,
     },
 };
@@ -25,12 +25,12 @@ use crate::{
 pub(super) async fn remember(
     directory: &Directory,
     places: [PlaceId; 2],
-    plan: &[Planned],
+    plan: &[SampleGroup],
     tokens: &Tokens,
     now: Timestamp,
     with_history: bool,
 ) -> Result<(), DemoError> {
-    for (place, number) in Place::ALL.into_iter().zip(places) {
+    for (place, number) in SampleEnvironment::ALL.into_iter().zip(places) {
         let mut records = Vec::new();
         let mut rotations = Vec::new();
         for (position, group) in plan
@@ -65,7 +65,7 @@ pub(super) async fn remember(
     Ok(())
 }
 
-fn learnt(lesson: Lesson) -> Record {
+fn learnt(lesson: Observation) -> Record {
     Record {
         lesson: Some(lesson),
         ..Record::default()
@@ -74,12 +74,12 @@ fn learnt(lesson: Lesson) -> Record {
 
 /// At most two: the rotation, and the last time the whole was sent, or a reading.
 fn lessons(
-    group: &Planned,
-    place: Place,
-    sown: &Sown,
+    group: &SampleGroup,
+    place: SampleEnvironment,
+    sown: &SeededGroup,
     fingerprint: Fingerprint,
     now: Timestamp,
-) -> Result<impl Iterator<Item = Lesson>, DemoError> {
+) -> Result<impl Iterator<Item = Observation>, DemoError> {
     let id = user_group_id(&group.user_group_id)?;
     let returned = Returned {
         name: Some(group.name_in(place)),
@@ -88,7 +88,7 @@ fn lessons(
         environment_tag: Some(place.tag()),
         fingerprint,
     };
-    let lesson = |hours, rotated: bool, sent, returned| Lesson {
+    let lesson = |hours, rotated: bool, sent, returned| Observation {
         id: id.clone(),
         sent,
         returned: Some(returned),
@@ -132,8 +132,8 @@ fn lessons(
 
 fn history(
     directory: &Directory,
-    place: Place,
-    plan: &[Planned],
+    place: SampleEnvironment,
+    plan: &[SampleGroup],
     tokens: &Tokens,
     now: Timestamp,
 ) -> Result<Vec<(Timestamp, Record)>, DemoError> {
@@ -172,7 +172,7 @@ fn history(
 }
 
 /// The last row of the mapping, as if it had been another data source before.
-fn changes(group: &Planned) -> serde_json::Value {
+fn changes(group: &SampleGroup) -> serde_json::Value {
     let row = group
         .mapping
         .last()
@@ -180,9 +180,9 @@ fn changes(group: &Planned) -> serde_json::Value {
     json!({ "mapping": row.into_iter().collect::<serde_json::Map<_, _>>() })
 }
 
-struct Story {
+struct GroupHistory {
     id: &'static str,
-    place: Place,
+    place: SampleEnvironment,
     operation: Operation,
     ending: Ending,
     by: &'static str,
@@ -196,12 +196,12 @@ const LI: &str = "li@desk";
 
 const fn story(
     id: &'static str,
-    place: Place,
+    place: SampleEnvironment,
     operation: Operation,
     ending: Ending,
     by: &'static str,
-) -> Story {
-    Story {
+) -> GroupHistory {
+    GroupHistory {
         id,
         place,
         operation,
@@ -214,56 +214,56 @@ const fn story(
 }
 
 /// All but the rotations.
-const STORIES: [Story; 5] = [
-    Story {
+const STORIES: [GroupHistory; 5] = [
+    GroupHistory {
         hours_ago: 260,
         ..story(
             "larkspur-hotels",
-            Place::Production,
+            SampleEnvironment::Production,
             Operation::Create,
             Ending::Created,
             LI,
         )
     },
-    Story {
+    GroupHistory {
         hours_ago: 55,
         changes: true,
         ..story(
             "acme-eu",
-            Place::Testing,
+            SampleEnvironment::Testing,
             Operation::Update,
             Ending::Updated,
             ANA,
         )
     },
-    Story {
+    GroupHistory {
         hours_ago: 3,
         changes: true,
         ..story(
             "acme-eu",
-            Place::Production,
+            SampleEnvironment::Production,
             Operation::Update,
             Ending::Updated,
             ANA,
         )
     },
-    Story {
+    GroupHistory {
         hours_ago: 29,
         note: Some("127.0.0.1 refused the connection; nothing was sent"),
         ..story(
             "wayfarer",
-            Place::Testing,
+            SampleEnvironment::Testing,
             Operation::Update,
             Ending::Unreachable,
             LI,
         )
     },
-    Story {
+    GroupHistory {
         hours_ago: 28,
         changes: true,
         ..story(
             "wayfarer",
-            Place::Testing,
+            SampleEnvironment::Testing,
             Operation::Update,
             Ending::Updated,
             LI,

@@ -10,12 +10,12 @@ const SAMPLES: &str = include_str!("../../assets/demo/groups.json");
 /// The two environments of the demo; the profiles have the same names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Place {
+pub(super) enum SampleEnvironment {
     Production,
     Testing,
 }
 
-impl Place {
+impl SampleEnvironment {
     pub(super) const ALL: [Self; 2] = [Self::Production, Self::Testing];
 
     pub(super) fn environment(self) -> &'static str {
@@ -36,27 +36,27 @@ impl Place {
 /// A group of the demo and its past.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Planned {
+pub(super) struct SampleGroup {
     pub(super) user_group_id: String,
     pub(super) name: String,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<SampleEnvironment>,
     pub(super) mapping: Mapping,
     pub(super) properties: Properties,
     /// `None`: nobody here ever rotated it.
     pub(super) rotated_days_ago: Option<i64>,
-    /// When this desk last sent all of it; `None`: the directory knows it from reading only.
+    /// When this installation last sent all of it; `None`: the directory knows it from reading only.
     pub(super) sent_hours_ago: Option<i64>,
     pub(super) by: String,
 }
 
-impl Planned {
-    pub(super) fn is_in(&self, place: Place) -> bool {
+impl SampleGroup {
+    pub(super) fn is_in(&self, place: SampleEnvironment) -> bool {
         self.places.contains(&place)
     }
 
     /// A group in both environments is told apart by its name too.
-    pub(super) fn name_in(&self, place: Place) -> String {
-        if place == Place::Testing && self.places.len() > 1 {
+    pub(super) fn name_in(&self, place: SampleEnvironment) -> String {
+        if place == SampleEnvironment::Testing && self.places.len() > 1 {
             format!("{} (test)", self.name)
         } else {
             self.name.clone()
@@ -69,7 +69,7 @@ pub(super) fn hours_of_rotation(days: i64) -> i64 {
     days * 24 + 5
 }
 
-pub(super) fn all() -> Result<Vec<Planned>, DemoError> {
+pub(super) fn all() -> Result<Vec<SampleGroup>, DemoError> {
     serde_json::from_str(SAMPLES).map_err(|error| DemoError::Samples(error.to_string()))
 }
 
@@ -118,11 +118,11 @@ const TIER: [&str; 3] = ["bronze", "silver", "gold"];
 
 /// Made-up groups, the same ones for the same number. Testing has all of them, production
 /// every tenth.
-pub(super) fn generated(count: usize) -> Vec<Planned> {
+pub(super) fn generated(count: usize) -> Vec<SampleGroup> {
     (0..count).map(one).collect()
 }
 
-fn one(number: usize) -> Planned {
+fn one(number: usize) -> SampleGroup {
     let first = FIRST[number % FIRST.len()];
     let second = SECOND[number / FIRST.len() % SECOND.len()];
     let region = REGION[number / 5 % REGION.len()];
@@ -142,13 +142,13 @@ fn one(number: usize) -> Planned {
         properties.insert("sso".into(), number.is_multiple_of(2).into());
     }
     let rotated_days_ago = (!number.is_multiple_of(7)).then(|| 2 + (number as i64 * 37) % 400);
-    Planned {
+    SampleGroup {
         user_group_id: format!("group-{region}-{number:06}"),
         name: format!("{first} {second} {}", number + 1),
         places: if number.is_multiple_of(10) {
-            Place::ALL.to_vec()
+            SampleEnvironment::ALL.to_vec()
         } else {
-            vec![Place::Testing]
+            vec![SampleEnvironment::Testing]
         },
         mapping,
         properties,
@@ -170,7 +170,9 @@ mod tests {
     fn the_samples_are_a_dozen_in_each_place_and_some_in_both() {
         let samples = all().expect("they can be read");
         let count = |place| samples.iter().filter(|group| group.is_in(place)).count();
-        assert!(count(Place::Production) >= 12 && count(Place::Testing) >= 8);
+        assert!(
+            count(SampleEnvironment::Production) >= 12 && count(SampleEnvironment::Testing) >= 8
+        );
         assert!(samples.iter().any(|group| group.places.len() == 2));
         let mut ids: Vec<_> = samples.iter().map(|group| &group.user_group_id).collect();
         ids.sort();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{
     DemoError,
-    samples::{Place, Planned},
+    samples::{SampleEnvironment, SampleGroup},
 };
 use crate::{
     domain::token::Token,
@@ -12,18 +12,18 @@ use crate::{
 };
 
 /// What the service gave a group.
-pub(super) struct Sown {
+pub(super) struct SeededGroup {
     pub(super) team_id: i64,
     pub(super) token: Token,
 }
 
 /// Of each place, by the number of the group in the plan.
-pub(super) type Tokens = HashMap<(Place, usize), Sown>;
+pub(super) type Tokens = HashMap<(SampleEnvironment, usize), SeededGroup>;
 
 /// Seeds both environments. Blocks.
-pub(super) fn into(store: &Store, plan: &[Planned]) -> Result<Tokens, DemoError> {
+pub(super) fn into(store: &Store, plan: &[SampleGroup]) -> Result<Tokens, DemoError> {
     let mut tokens = Tokens::new();
-    for place in Place::ALL {
+    for place in SampleEnvironment::ALL {
         let there = || {
             plan.iter()
                 .enumerate()
@@ -43,7 +43,7 @@ pub(super) fn into(store: &Store, plan: &[Planned]) -> Result<Tokens, DemoError>
             let token = Token::new(seeded.token.expose_secret().to_owned());
             (
                 (place, number),
-                Sown {
+                SeededGroup {
                     team_id: seeded.team_id,
                     token,
                 },

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use super::RotationId;
 use crate::domain::{
-    batch::{Counts, Standing},
+    batch::{Counts, ItemStatus},
     group::UserGroupId,
     history::Ending,
     rotation::State,
@@ -63,7 +63,7 @@ pub struct BatchItem {
 }
 
 impl BatchItem {
-    pub fn standing(&self) -> Standing {
-        Standing::of(self.state, self.ending)
+    pub fn standing(&self) -> ItemStatus {
+        ItemStatus::of(self.state, self.ending)
     }
 }

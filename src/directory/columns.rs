@@ -5,7 +5,7 @@ use std::{borrow::Cow, time::Duration};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::What;
+use super::EventKind;
 use crate::{
     domain::{
         known::{Known, KnownGroup, Source},
@@ -113,10 +113,10 @@ pub(super) struct EventColumns<'a> {
     pub(super) horizon_passed: bool,
 }
 
-impl From<What> for EventColumns<'static> {
-    fn from(what: What) -> Self {
+impl From<EventKind> for EventColumns<'static> {
+    fn from(what: EventKind) -> Self {
         let (event, horizon_passed) = match what {
-            What::Intended { previous } => {
+            EventKind::Intended { previous } => {
                 return Self {
                     event: "intended",
                     fingerprint: Some(previous),
@@ -124,7 +124,7 @@ impl From<What> for EventColumns<'static> {
                     horizon_passed: false,
                 };
             }
-            What::Stepped {
+            EventKind::Stepped {
                 event,
                 horizon_passed,
             } => (event, horizon_passed),
@@ -158,11 +158,11 @@ impl From<What> for EventColumns<'static> {
 
 impl EventColumns<'_> {
     /// What happened; `None` where the columns make no sense together.
-    pub(super) fn what(self) -> Option<What> {
+    pub(super) fn what(self) -> Option<EventKind> {
         let event = match self.event {
             "intended" => {
                 let previous = self.fingerprint?;
-                return Some(What::Intended { previous });
+                return Some(EventKind::Intended { previous });
             }
             "sending" => Event::Sending,
             "answered_new_token" => Event::Answered(Answer::NewToken(self.fingerprint?)),
@@ -180,7 +180,7 @@ impl EventColumns<'_> {
             "abandon" => Event::Abandon,
             _ => return None,
         };
-        Some(What::Stepped {
+        Some(EventKind::Stepped {
             event,
             horizon_passed: self.horizon_passed,
         })
@@ -212,12 +212,12 @@ mod tests {
             Event::Abandon,
         ];
         let stepped = events.into_iter().flat_map(|event| {
-            [true, false].map(|horizon_passed| What::Stepped {
+            [true, false].map(|horizon_passed| EventKind::Stepped {
                 event,
                 horizon_passed,
             })
         });
-        let intended = What::Intended {
+        let intended = EventKind::Intended {
             previous: fingerprint,
         };
         for what in stepped.chain([intended]) {

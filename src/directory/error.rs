@@ -3,7 +3,7 @@
 use std::{io, path::PathBuf, sync::Arc};
 
 use super::{MutationId, RotationId};
-use crate::domain::{known::Lesson, rotation::State};
+use crate::domain::{known::Observation, rotation::State};
 
 /// Why the directory did not do what was asked. Nothing was recorded, unless [`DirectoryError::Failed`] says otherwise.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -84,11 +84,11 @@ pub enum DirectoryError {
     /// Another process, or another task, has learnt of another token; nothing of the record was written, and the lesson
     /// comes back.
     #[error("another token of the group became known meanwhile; read the group again")]
-    Overtaken(Box<Lesson>),
+    Overtaken(Box<Observation>),
     /// An outcome of the group was written down after the reading had left; nothing of the record was written, and the
     /// lesson comes back.
     #[error("the group was changed from here while it was being read; read it again")]
-    ReadOvertaken(Box<Lesson>),
+    ReadOvertaken(Box<Observation>),
     /// Another process has moved the mutation on: it had taken this one for dead.
     #[error(
         "this took so long that another process gave up the claim on the group (number {}); look at the group, then try \

@@ -1,6 +1,6 @@
 //! What a place is known to do that nobody documents, each with who says so and since when.
 
-mod asking;
+mod requests;
 
 use jiff::Timestamp;
 

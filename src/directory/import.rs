@@ -1,7 +1,7 @@
 //! Files in the directory: rows that add ids, and the journal of a file that is sent to the service row by row. The reading
 //! of all known groups is kept there too, without rows: what is done of it is what was seen since it began.
 
-mod asking;
+mod requests;
 
 use jiff::Timestamp;
 

@@ -1,7 +1,7 @@
 //! Creates, updates and rotations from their intent to their end. The open intent is the claim on the group: while one is
 //! unsettled, no other is begun, in no process.
 
-mod asking;
+mod requests;
 
 use jiff::Timestamp;
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! A place: one environment of one service. A profile is a name in somebody's configuration for one; which place it means is
 //! told by its address *and* by the fingerprint of its API key, because a key decides the environment (hazard 12).
 
-mod asking;
+mod requests;
 
 use std::time::Duration;
 

@@ -2,20 +2,20 @@
 
 use std::time::Duration;
 
-use super::{Happening, What};
+use super::{EventKind, JournalEvent};
 use crate::domain::rotation::{Event, Rotation};
 
 /// Makes the rotation of its happenings (docs/design/rotation.md: "replayed from its journal").
 ///
 /// `None` where they do not begin with the intent, or a step does not follow from the one before it.
-pub fn replay(happenings: &[Happening]) -> Option<Rotation> {
+pub fn replay(happenings: &[JournalEvent]) -> Option<Rotation> {
     let (first, rest) = happenings.split_first()?;
-    let What::Intended { previous } = first.what else {
+    let EventKind::Intended { previous } = first.what else {
         return None;
     };
     rest.iter()
         .try_fold(Rotation::intended(previous), |rotation, happening| {
-            let What::Stepped {
+            let EventKind::Stepped {
                 event,
                 horizon_passed,
             } = happening.what
@@ -82,15 +82,15 @@ mod tests {
 
     #[test]
     fn a_journal_that_does_not_add_up_makes_no_rotation() {
-        let happening = |what, state| Happening {
+        let happening = |what, state| JournalEvent {
             at: Timestamp::UNIX_EPOCH,
             what,
             state,
             note: None,
         };
-        let intended = happening(What::Intended { previous: OLD }, State::Intended);
+        let intended = happening(EventKind::Intended { previous: OLD }, State::Intended);
         let sending = |state| {
-            let what = What::Stepped {
+            let what = EventKind::Stepped {
                 event: Event::Sending,
                 horizon_passed: false,
             };

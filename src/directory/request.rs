@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 
 use super::{
-    Batch, BatchId, BatchItem, Begun, DraftSaved, Groups, Happening, HistoryFilter, Import,
-    ImportId, Intent, ItemKey, JournalRow, KeptDraft, NewBatch, Numbered, Owner, PlaceId, Record,
-    Recorded, Reply, RotationFilter, RotationId, Standing, TakeGroups,
-    sqlite::work::{Access, Work},
+    Batch, BatchId, BatchItem, BeginResult, DraftSaved, GroupSnapshot, Groups, HistoryFilter,
+    Import, ImportId, Intent, ItemKey, JournalEvent, JournalRow, KeptDraft, NewBatch, Numbered,
+    Owner, PlaceId, Record, Recorded, Reply, RotationFilter, RotationId, TakeGroups,
+    sqlite::task::{Access, Work},
 };
 use crate::{
     domain::{
@@ -14,7 +14,7 @@ use crate::{
         group::UserGroupId,
         handoff::HandOff,
         history::{Ending, Entry},
-        known::{KnownGroup, Taken},
+        known::{ImportResult, KnownGroup},
         token::Fingerprint,
     },
     formats::Row,
@@ -48,7 +48,7 @@ pub(super) enum Request {
     Standing {
         place: PlaceId,
         id: UserGroupId,
-        reply: Reply<Standing>,
+        reply: Reply<GroupSnapshot>,
     },
     Record {
         place: PlaceId,
@@ -60,7 +60,7 @@ pub(super) enum Request {
         rows: Vec<Row>,
         at: Timestamp,
         by: String,
-        reply: Reply<Vec<Taken>>,
+        reply: Reply<Vec<ImportResult>>,
     },
     OpenImport {
         place: PlaceId,
@@ -92,7 +92,7 @@ pub(super) enum Request {
     Begin {
         place: PlaceId,
         intent: Intent,
-        reply: Reply<Begun>,
+        reply: Reply<BeginResult>,
     },
     EndHandOff {
         id: RotationId,
@@ -152,7 +152,7 @@ pub(super) enum Request {
     },
     Happenings {
         id: RotationId,
-        reply: Reply<Vec<Happening>>,
+        reply: Reply<Vec<JournalEvent>>,
     },
     View {
         profile: String,
@@ -171,7 +171,7 @@ pub(super) enum Request {
 
 impl Request {
     /// Whether it reads a few rows and writes nothing.
-    pub(super) fn is_glance(&self) -> bool {
+    pub(super) fn is_read(&self) -> bool {
         match self {
             Self::Task(work) => work.access() == Access::Glance,
             Self::Group { .. }

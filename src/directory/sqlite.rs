@@ -19,7 +19,7 @@ mod open;
 pub(super) mod places;
 mod rows;
 mod schema;
-pub(super) mod work;
+pub(super) mod task;
 
 use std::{
     os::unix::fs::MetadataExt,
@@ -33,7 +33,7 @@ use rusqlite::{Transaction, TransactionBehavior};
 use super::{DirectoryError, PlaceId, Record, Recorded, Reply, request::Request};
 use crate::domain::token::Fingerprinter;
 pub(super) use fault::Fault;
-use work::{Access, Task, Work};
+use task::{Access, Task, Work};
 
 pub use backup::{backup_of, backups_of, copy_to};
 pub use inspect::{Contents, Inspected, foresee_in, inspect};
@@ -174,7 +174,7 @@ fn work(request: Request) -> Box<dyn Work + Send> {
             read!(reply, move |c| journal::list(c, filter))
         }
         Request::Rotations { filter, reply } => list!(reply, move |c| journal::list(c, filter)),
-        Request::Happenings { id, reply } => read!(reply, move |c| journal::happenings(c, id)),
+        Request::Happenings { id, reply } => read!(reply, move |c| journal::events(c, id)),
         Request::View { profile, reply } => read!(reply, move |c| console::view(c, &profile)),
         Request::KeepView {
             profile,
@@ -223,7 +223,7 @@ fn record_all(
             record.lesson.map_or_else(
                 || Ok(Recorded::default()),
                 |lesson| {
-                    let drawn = groups::Drawn {
+                    let drawn = groups::ObservedUnder {
                         upon: record.upon,
                         since: record.since,
                         key: record.key,

@@ -9,7 +9,7 @@ use crate::{
         group::UserGroupId,
         handoff::{HandOff, HandOffState},
         history::Entry,
-        known::{KnownGroup, Lesson, Noticed},
+        known::{Drift, KnownGroup, Observation},
         rotation::{Event, Rotation, State},
         token::Fingerprint,
     },
@@ -20,12 +20,12 @@ use crate::{
 #[derive(Debug, Clone, Default)]
 pub struct Record {
     /// What was learnt of a group; adds the group when it is new to the profile.
-    pub lesson: Option<Lesson>,
+    pub lesson: Option<Observation>,
     pub entry: Option<Entry>,
     pub rotation: Option<RotationStep>,
     pub handoff: Option<HandOffStep>,
     pub mutation: Option<MutationStep>,
-    pub upon: Upon,
+    pub upon: Precondition,
     /// The exchange created the group.
     pub created: bool,
     /// Of a reading: how many outcomes of the group were written down before it left; more by now refuse the record.
@@ -38,7 +38,7 @@ pub struct Record {
 
 /// What a lesson was drawn upon; another token by now refuses the record.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Upon {
+pub enum Precondition {
     /// It holds whatever is known by now.
     #[default]
     Anything,
@@ -74,14 +74,14 @@ pub struct HandOffStep {
 #[derive(Debug, Clone, Default)]
 pub struct Recorded {
     pub group: Option<KnownGroup>,
-    pub noticed: Noticed,
+    pub noticed: Drift,
     /// What is still to be found out of rotations of that group, the last begun first.
     pub open: Vec<JournalRow>,
 }
 
 /// What the directory knows of one group at one moment.
 #[derive(Debug, Clone, Default)]
-pub struct Standing {
+pub struct GroupSnapshot {
     pub group: Option<KnownGroup>,
     /// Rotations of which something is still to be found out, the last begun first.
     pub open: Vec<JournalRow>,
@@ -116,7 +116,7 @@ pub struct Intent {
     clippy::large_enum_variant,
     reason = "one value per rotation, matched at once"
 )]
-pub enum Begun {
+pub enum BeginResult {
     /// The intent is durable; this caller may send.
     Started(RotationId),
     /// Another rotation already holds this token, or has taken the item of the batch; nothing may be sent.
@@ -149,9 +149,9 @@ pub struct JournalRow {
 
 /// One row of the append-only journal of a rotation, the intent first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Happening {
+pub struct JournalEvent {
     pub at: Timestamp,
-    pub what: What,
+    pub what: EventKind,
     /// The state after it.
     pub state: State,
     pub note: Option<String>,
@@ -159,7 +159,7 @@ pub struct Happening {
 
 /// What happened to a rotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
+pub enum EventKind {
     /// The intent became durable.
     Intended { previous: Fingerprint },
     Stepped {
@@ -207,7 +207,7 @@ pub struct Owner {
     pub profile: String,
     pub place: PlaceId,
     pub user_group_id: UserGroupId,
-    /// It is the last token this desk saw of the group; otherwise a former one.
+    /// It is the last token this installation saw of the group; otherwise a former one.
     pub current: bool,
     /// When this token was last seen to be the group's.
     pub last_seen: Timestamp,

@@ -1,4 +1,4 @@
-//! How old a token is, as far as this desk knows, and what counts as too old: one rule for the list, its filter and
+//! How old a token is, as far as is known here, and what counts as too old: one rule for the list, its filter and
 //! every choice by age. A token whose last change is not known has no age.
 
 use std::{cmp::Ordering, time::Duration};

@@ -11,7 +11,7 @@ use super::{group::UserGroupId, history::Ending, rotation::State};
 
 /// How an item of a batch stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum ItemStatus {
     /// Nothing was sent for it, and nothing was tried.
     NotStarted,
     /// Under way in some process, or left behind by one that died.
@@ -26,7 +26,7 @@ pub enum Standing {
     Abandoned,
 }
 
-impl Standing {
+impl ItemStatus {
     /// By the state of its rotation, or by how it ended without one.
     pub fn of(state: Option<State>, ending: Option<Ending>) -> Self {
         match (state, ending) {
@@ -60,7 +60,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    pub fn of(standings: impl IntoIterator<Item = Standing>) -> Self {
+    pub fn of(standings: impl IntoIterator<Item = ItemStatus>) -> Self {
         let mut counts = Self::default();
         for standing in standings {
             *counts.of_standing(standing) += 1;
@@ -69,7 +69,7 @@ impl Counts {
     }
 
     /// One item stands otherwise now.
-    pub fn moved(&mut self, from: Standing, to: Standing) {
+    pub fn moved(&mut self, from: ItemStatus, to: ItemStatus) {
         let before = self.of_standing(from);
         *before = before.saturating_sub(1);
         *self.of_standing(to) += 1;
@@ -90,15 +90,15 @@ impl Counts {
             + self.abandoned
     }
 
-    fn of_standing(&mut self, standing: Standing) -> &mut usize {
+    fn of_standing(&mut self, standing: ItemStatus) -> &mut usize {
         match standing {
-            Standing::NotStarted => &mut self.not_started,
-            Standing::Confirmed => &mut self.confirmed,
-            Standing::Rotated => &mut self.rotated,
-            Standing::NotApplied => &mut self.not_applied,
-            Standing::Unknown | Standing::UnderWay => &mut self.unknown,
-            Standing::Conflict => &mut self.conflict,
-            Standing::Abandoned => &mut self.abandoned,
+            ItemStatus::NotStarted => &mut self.not_started,
+            ItemStatus::Confirmed => &mut self.confirmed,
+            ItemStatus::Rotated => &mut self.rotated,
+            ItemStatus::NotApplied => &mut self.not_applied,
+            ItemStatus::Unknown | ItemStatus::UnderWay => &mut self.unknown,
+            ItemStatus::Conflict => &mut self.conflict,
+            ItemStatus::Abandoned => &mut self.abandoned,
         }
     }
 }
@@ -159,13 +159,13 @@ impl fmt::Display for Halt {
 
 /// Counts failures in a row, in the order in which items end.
 #[derive(Debug, Clone)]
-pub struct Streak {
+pub struct FailureStreak {
     /// Zero: never.
     stop_after: usize,
     failures: usize,
 }
 
-impl Streak {
+impl FailureStreak {
     pub fn new(stop_after: usize) -> Self {
         Self {
             stop_after,
@@ -174,12 +174,14 @@ impl Streak {
     }
 
     /// Whether the run must stop after an item that ended so.
-    pub fn ended(&mut self, id: &UserGroupId, standing: Standing) -> Option<Halt> {
+    pub fn ended(&mut self, id: &UserGroupId, standing: ItemStatus) -> Option<Halt> {
         match standing {
-            Standing::Conflict => return Some(Halt::Conflict(id.clone())),
-            Standing::Confirmed | Standing::Rotated => self.succeeded(),
-            Standing::NotApplied | Standing::Unknown | Standing::UnderWay => return self.failed(),
-            Standing::NotStarted | Standing::Abandoned => {}
+            ItemStatus::Conflict => return Some(Halt::Conflict(id.clone())),
+            ItemStatus::Confirmed | ItemStatus::Rotated => self.succeeded(),
+            ItemStatus::NotApplied | ItemStatus::Unknown | ItemStatus::UnderWay => {
+                return self.failed();
+            }
+            ItemStatus::NotStarted | ItemStatus::Abandoned => {}
         }
         None
     }
@@ -290,8 +292,8 @@ mod tests {
     fn the_counts_add_up_whatever_happened() {
         let states = State::ALL.map(Some).into_iter().chain([None]);
         let standings: Vec<_> = states
-            .map(|state| Standing::of(state, None))
-            .chain(Ending::ALL.map(|ending| Standing::of(None, Some(ending))))
+            .map(|state| ItemStatus::of(state, None))
+            .chain(Ending::ALL.map(|ending| ItemStatus::of(None, Some(ending))))
             .collect();
         let counts = Counts::of(standings.iter().copied());
         assert_eq!(counts.planned(), standings.len());
@@ -303,27 +305,27 @@ mod tests {
             ..Counts::default()
         };
         for standing in standings {
-            live.moved(Standing::NotStarted, standing);
+            live.moved(ItemStatus::NotStarted, standing);
             assert_eq!(live.planned(), counts.planned());
         }
     }
 
     #[test]
     fn only_failures_in_a_row_stop_it_and_a_conflict_at_once() {
-        let mut streak = Streak::new(2);
+        let mut streak = FailureStreak::new(2);
         let acme = id("acme");
         for (standing, stops) in [
-            (Standing::Unknown, false),
-            (Standing::Confirmed, false),
-            (Standing::NotApplied, false),
-            (Standing::Unknown, true),
+            (ItemStatus::Unknown, false),
+            (ItemStatus::Confirmed, false),
+            (ItemStatus::NotApplied, false),
+            (ItemStatus::Unknown, true),
         ] {
             assert_eq!(streak.ended(&acme, standing).is_some(), stops);
         }
-        let mut never = Streak::new(0);
-        assert!((0..99).all(|_| never.ended(&acme, Standing::Unknown).is_none()));
+        let mut never = FailureStreak::new(0);
+        assert!((0..99).all(|_| never.ended(&acme, ItemStatus::Unknown).is_none()));
         assert_eq!(
-            never.ended(&acme, Standing::Conflict),
+            never.ended(&acme, ItemStatus::Conflict),
             Some(Halt::Conflict(acme))
         );
     }

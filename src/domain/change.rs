@@ -6,18 +6,18 @@ use serde_json::Value;
 
 use super::{
     group::{Mapping, Properties},
-    known::{Known, KnownGroup, Source, Taken, take},
+    known::{ImportResult, Known, KnownGroup, Source, take},
 };
 
 /// The three fields a person can set. `None`: the field is left out of the request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct DesiredFields {
     pub name: Option<String>,
     pub mapping: Option<Mapping>,
     pub properties: Option<Properties>,
 }
 
-impl Wanted {
+impl DesiredFields {
     /// All three fields as they are known now: the starting point of an edit. What only a file said is left out: the
     /// service may hold something else.
     pub fn of(group: &KnownGroup) -> Self {
@@ -51,14 +51,14 @@ impl Wanted {
 
 impl KnownGroup {
     /// Takes in what a file says: only where nothing is known, or nothing but what another file said.
-    pub fn import(&mut self, said: &Wanted, at: Timestamp, by: &str) -> Taken {
+    pub fn import(&mut self, said: &DesiredFields, at: Timestamp, by: &str) -> ImportResult {
         let from = (at, by);
         let taken = [
             take(&mut self.name, said.name.as_ref(), from),
             take(&mut self.mapping, said.mapping.as_ref(), from),
             take(&mut self.properties, said.properties.as_ref(), from),
         ];
-        taken.into_iter().max().unwrap_or(Taken::Unchanged)
+        taken.into_iter().max().unwrap_or(ImportResult::Unchanged)
     }
 }
 
@@ -146,7 +146,7 @@ pub struct Change {
 
 impl Change {
     /// Compares what is wanted with what is known.
-    pub fn between(before: &Wanted, after: &Wanted) -> Self {
+    pub fn between(before: &DesiredFields, after: &DesiredFields) -> Self {
         let name_row = |name: &String| {
             vec![Row {
                 key: "name".into(),
@@ -266,7 +266,7 @@ pub struct Difference {
 /// What an answer holds other than was asked for (hazard 2); a field that was left out cannot differ.
 ///
 /// Only name and properties can be compared; the mapping is never returned.
-pub fn differences(asked: &Wanted, answered: &Wanted) -> Vec<Difference> {
+pub fn differences(asked: &DesiredFields, answered: &DesiredFields) -> Vec<Difference> {
     let json = |map: &Properties| Value::Object(map.clone()).to_string();
     let name = difference(
         "name",
@@ -301,8 +301,8 @@ fn difference<T: PartialEq>(
 mod tests {
     use super::*;
 
-    fn wanted(name: &str, mapping: &[(&str, &str)], properties: &str) -> Wanted {
-        Wanted {
+    fn wanted(name: &str, mapping: &[(&str, &str)], properties: &str) -> DesiredFields {
+        DesiredFields {
             name: Some(name.into()),
             mapping: Some(
                 mapping
@@ -333,14 +333,14 @@ mod tests {
     #[test]
     fn a_field_of_which_nothing_is_known_is_replaced_not_compared() {
         let after = wanted("Acme", &[("7", "40")], "{}");
-        let before = Wanted {
+        let before = DesiredFields {
             mapping: None,
             ..after.clone()
         };
         let change = Change::between(&before, &after);
         assert!(matches!(change.mapping, Field::Replaced(_)));
         assert!(!change.is_empty());
-        let left_out = Wanted {
+        let left_out = DesiredFields {
             mapping: None,
             ..after.clone()
         };
@@ -362,7 +362,7 @@ mod tests {
             (*field, ours.as_str(), theirs.as_str()),
             ("name", "Acme", "Acme Europe")
         );
-        let left_out = Wanted {
+        let left_out = DesiredFields {
             name: None,
             ..asked
         };

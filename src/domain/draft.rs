@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{change::Wanted, group::UserGroupId};
+use super::{change::DesiredFields, group::UserGroupId};
 
 /// One row of the mapping as it was typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub struct Draft {
     pub creating: bool,
     pub typed: Typed,
     /// What was known of the group when the edit began.
-    pub base: Wanted,
+    pub base: DesiredFields,
     /// How old that is: when the service last spoke of the group.
     pub base_at: Timestamp,
     /// In whole microseconds, as it is kept.

@@ -1,4 +1,4 @@
-//! What this desk knows of a group, where each value came from and when (hazard 3 of docs/design/service.md): a null or
+//! What this installation knows of a group, where each value came from and when (hazard 3 of docs/design/service.md): a null or
 //! absent field in an answer never erases what is known.
 
 use jiff::Timestamp;
@@ -43,11 +43,11 @@ pub struct Known<T> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastRotated {
     pub at: Timestamp,
-    /// The operator who rotated from this desk; `None` when a get showed that somebody else had.
+    /// The operator who rotated from here; `None` when a get showed that somebody else had.
     pub by: Option<String>,
 }
 
-/// A group of one profile, as far as this desk knows it.
+/// A group of one profile, as far as is known here it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownGroup {
     pub id: UserGroupId,
@@ -84,7 +84,7 @@ pub struct Returned {
 
 /// One accepted exchange with the service, as the directory learns from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lesson {
+pub struct Observation {
     pub id: UserGroupId,
     pub sent: Sent,
     pub returned: Option<Returned>,
@@ -96,7 +96,7 @@ pub struct Lesson {
 
 /// What a lesson contradicted: somebody else was at work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Noticed {
+pub struct Drift {
     /// The token is another one than the last known, and we did not rotate it.
     pub token_changed_elsewhere: bool,
     /// The name the service had been known to hold, where the answer has another that we did not send.
@@ -105,7 +105,7 @@ pub struct Noticed {
     pub properties_changed: bool,
 }
 
-impl Noticed {
+impl Drift {
     /// Somebody else writes to the environment.
     pub fn is_foreign(&self) -> bool {
         self.token_changed_elsewhere || self.name_was.is_some() || self.properties_changed
@@ -130,9 +130,9 @@ impl KnownGroup {
     }
 
     /// What an exchange contradicts.
-    pub fn notices(&self, lesson: &Lesson) -> Noticed {
+    pub fn notices(&self, lesson: &Observation) -> Drift {
         let Some(returned) = &lesson.returned else {
-            return Noticed::default();
+            return Drift::default();
         };
         let name = self.name.as_ref().filter(|old| {
             let is_another = |new: &String| old.value != *new;
@@ -148,7 +148,7 @@ impl KnownGroup {
         });
         let token = self.fingerprint.as_ref();
         let is_changed = token.is_some_and(|old| old.value != returned.fingerprint);
-        Noticed {
+        Drift {
             token_changed_elsewhere: is_changed && lesson.rotated_by.is_none(),
             name_was: name.map(|old| old.value.clone()),
             properties_changed: properties,
@@ -156,9 +156,9 @@ impl KnownGroup {
     }
 
     /// Takes in one exchange. Returned values win over sent ones; what the exchange is silent about stays.
-    pub fn learn(&mut self, lesson: Lesson) -> Noticed {
+    pub fn learn(&mut self, lesson: Observation) -> Drift {
         let noticed = self.notices(&lesson);
-        let Lesson {
+        let Observation {
             sent,
             returned,
             rotated_by,
@@ -197,7 +197,7 @@ impl KnownGroup {
 
 /// What became of a row of a file in the directory; of several fields the last of these counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Taken {
+pub enum ImportResult {
     /// All of it was known already.
     Unchanged,
     /// Something was learnt from it.
@@ -208,7 +208,7 @@ pub enum Taken {
     Added,
 }
 
-impl Taken {
+impl ImportResult {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Unchanged => "unchanged",
@@ -224,16 +224,16 @@ pub(super) fn take<T: Clone + PartialEq>(
     slot: &mut Option<Known<T>>,
     said: Option<&T>,
     (at, by): (Timestamp, &str),
-) -> Taken {
+) -> ImportResult {
     let Some(said) = said else {
-        return Taken::Unchanged;
+        return ImportResult::Unchanged;
     };
     match slot {
-        Some(known) if known.value == *said => Taken::Unchanged,
-        Some(known) if known.source != Source::Imported => Taken::Kept,
+        Some(known) if known.value == *said => ImportResult::Unchanged,
+        Some(known) if known.source != Source::Imported => ImportResult::Kept,
         _ => {
             put(slot, Some(said.clone()), (Source::Imported, at, by));
-            Taken::Filled
+            ImportResult::Filled
         }
     }
 }

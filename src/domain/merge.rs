@@ -1,7 +1,7 @@
 //! Three copies of a group become one: what an edit began with, what the service holds now, and what the edit wants
 //! (hazard 4 of docs/design/service.md). Where the two sides differ a row stands with a choice; nothing is dropped unseen.
 
-use super::change::Wanted;
+use super::change::DesiredFields;
 
 /// The name, one row of the mapping, or one top-level key of the properties.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Part {
     }
 
     /// Whether anything is known of the field it belongs to.
-    pub fn is_known_in(&self, copy: &Wanted) -> bool {
+    pub fn is_known_in(&self, copy: &DesiredFields) -> bool {
         match self {
             Self::Name => copy.name.is_some(),
             Self::Mapping(_) => copy.mapping.is_some(),
@@ -40,7 +40,7 @@ impl Part {
     }
 
     /// Its value in a copy; of a property the JSON text. `None`: it is not there.
-    pub fn text_in(&self, copy: &Wanted) -> Option<String> {
+    pub fn text_in(&self, copy: &DesiredFields) -> Option<String> {
         match self {
             Self::Name => copy.name.clone(),
             Self::Mapping(key) => copy.mapping.as_ref()?.get(key).cloned(),
@@ -49,22 +49,22 @@ impl Part {
     }
 
     /// Whether two copies hold the same here. The order of the keys inside of a value does not count.
-    pub fn is_same(&self, one: &Wanted, other: &Wanted) -> bool {
+    pub fn is_same(&self, one: &DesiredFields, other: &DesiredFields) -> bool {
         match self {
             Self::Name => one.name == other.name,
             Self::Mapping(key) => {
-                let value = |copy: &Wanted| copy.mapping.as_ref()?.get(key).cloned();
+                let value = |copy: &DesiredFields| copy.mapping.as_ref()?.get(key).cloned();
                 value(one) == value(other)
             }
             Self::Property(key) => {
-                let value = |copy: &Wanted| copy.properties.as_ref()?.get(key).cloned();
+                let value = |copy: &DesiredFields| copy.properties.as_ref()?.get(key).cloned();
                 value(one) == value(other)
             }
         }
     }
 
     /// Makes `into` hold here what `from` holds, which may be nothing. A field of which `from` knows nothing stays.
-    pub fn carry(&self, from: &Wanted, into: &mut Wanted) {
+    pub fn carry(&self, from: &DesiredFields, into: &mut DesiredFields) {
         match self {
             Self::Name => {
                 if from.name.is_some() {
@@ -92,7 +92,7 @@ impl Part {
 }
 
 /// Every part that one of the copies has, each once: those of the first copy in its order, then what only others have.
-pub fn parts(copies: &[&Wanted]) -> Vec<Part> {
+pub fn parts(copies: &[&DesiredFields]) -> Vec<Part> {
     let names = copies.iter().any(|copy| copy.name.is_some());
     let mut found: Vec<Part> = names.then_some(Part::Name).into_iter().collect();
     let mut seen = std::collections::HashSet::new();
@@ -110,12 +110,12 @@ pub fn parts(copies: &[&Wanted]) -> Vec<Part> {
 
 /// Whose value is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Take {
+pub enum Resolution {
     Mine,
     Theirs,
 }
 
-impl Take {
+impl Resolution {
     #[must_use]
     pub fn other(self) -> Self {
         match self {
@@ -127,7 +127,7 @@ impl Take {
 
 /// A part that somebody else changed, and that this edit would set to something else.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Disputed {
+pub struct Conflict {
     pub part: Part,
     /// What the edit began with is known; if not, `base` says nothing.
     pub base_known: bool,
@@ -135,15 +135,15 @@ pub struct Disputed {
     pub theirs: Option<String>,
     pub mine: Option<String>,
     /// At first mine where the edit changed it, theirs where it did not.
-    pub take: Take,
+    pub take: Resolution,
 }
 
 /// What an edit comes to when the service's copy is no longer the one it began with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merge {
-    theirs: Wanted,
-    mine: Wanted,
-    pub disputed: Vec<Disputed>,
+    theirs: DesiredFields,
+    mine: DesiredFields,
+    pub disputed: Vec<Conflict>,
     /// Changed by somebody else to what this edit wants, too.
     pub agreed: Vec<Part>,
     /// Changed by somebody else in a field that this edit leaves out.
@@ -152,7 +152,7 @@ pub struct Merge {
 
 impl Merge {
     /// Compares part by part. A field of which nothing is known to be at the service cannot be compared.
-    pub fn of(base: &Wanted, theirs: &Wanted, mine: &Wanted) -> Self {
+    pub fn of(base: &DesiredFields, theirs: &DesiredFields, mine: &DesiredFields) -> Self {
         let mut merge = Self {
             theirs: theirs.clone(),
             mine: mine.clone(),
@@ -172,12 +172,16 @@ impl Merge {
                 merge.agreed.push(part);
             } else {
                 let untouched = part.is_same(base, mine);
-                merge.disputed.push(Disputed {
+                merge.disputed.push(Conflict {
                     base_known: part.is_known_in(base),
                     base: part.text_in(base),
                     theirs: part.text_in(theirs),
                     mine: part.text_in(mine),
-                    take: if untouched { Take::Theirs } else { Take::Mine },
+                    take: if untouched {
+                        Resolution::Theirs
+                    } else {
+                        Resolution::Mine
+                    },
                     part,
                 });
             }
@@ -196,10 +200,10 @@ impl Merge {
     }
 
     /// What is sent: mine, with theirs where that was chosen.
-    pub fn result(&self) -> Wanted {
+    pub fn result(&self) -> DesiredFields {
         let mut result = self.mine.clone();
         for row in &self.disputed {
-            if row.take == Take::Theirs {
+            if row.take == Resolution::Theirs {
                 row.part.carry(&self.theirs, &mut result);
             }
         }
@@ -218,9 +222,9 @@ mod tests {
 
     use super::*;
 
-    fn copy(name: &str, mapping: &[(&str, &str)], properties: &str) -> Wanted {
+    fn copy(name: &str, mapping: &[(&str, &str)], properties: &str) -> DesiredFields {
         let mapping = mapping.iter();
-        Wanted {
+        DesiredFields {
             name: Some(name.into()),
             mapping: Some(
                 mapping
@@ -261,9 +265,9 @@ mod tests {
         assert_eq!(
             rows,
             [
-                ("mapping 8".to_owned(), Take::Theirs),
-                ("properties seats".to_owned(), Take::Theirs),
-                ("properties beta".to_owned(), Take::Theirs),
+                ("mapping 8".to_owned(), Resolution::Theirs),
+                ("properties seats".to_owned(), Resolution::Theirs),
+                ("properties beta".to_owned(), Resolution::Theirs),
             ]
         );
         let expected = copy(
@@ -293,16 +297,16 @@ mod tests {
         again.keep_choices(&merge);
         assert_eq!(
             again.disputed[0].take,
-            Take::Mine,
+            Resolution::Mine,
             "another value, asked anew"
         );
-        assert_eq!(again.disputed[1].take, Take::Theirs);
+        assert_eq!(again.disputed[1].take, Resolution::Theirs);
     }
 
     #[test]
     fn what_is_not_known_of_the_service_is_never_merged() {
         let base = copy("Acme", &[("7", "40")], "{}");
-        let theirs = Wanted {
+        let theirs = DesiredFields {
             mapping: None,
             ..base.clone()
         };
@@ -316,7 +320,7 @@ mod tests {
     fn agreed_and_left_out_changes_are_named() {
         let base = copy("Acme", &[("7", "40")], r#"{"tier":"gold"}"#);
         let theirs = copy("Acme plc", &[("7", "41")], r#"{"tier":"iron"}"#);
-        let mine = Wanted {
+        let mine = DesiredFields {
             mapping: None,
             ..copy("Acme plc", &[], r#"{"tier":"gold"}"#)
         };
@@ -330,13 +334,13 @@ mod tests {
         proptest::option::weighted(0.8, proptest::collection::vec((0_u8..5, 0_u8..3), 0..5))
     }
 
-    fn a_copy() -> impl Strategy<Value = Wanted> {
+    fn a_copy() -> impl Strategy<Value = DesiredFields> {
         (
             proptest::option::weighted(0.8, 0_u8..3),
             a_field(),
             a_field(),
         )
-            .prop_map(|(name, mapping, properties)| Wanted {
+            .prop_map(|(name, mapping, properties)| DesiredFields {
                 name: name.map(|n| n.to_string()),
                 mapping: mapping.map(|rows| {
                     let rows = rows.into_iter();
@@ -357,7 +361,7 @@ mod tests {
         ) {
             let mut merge = Merge::of(&base, &theirs, &mine);
             for (index, row) in merge.disputed.iter_mut().enumerate() {
-                row.take = if choices >> (index % 32) & 1 == 1 { Take::Mine } else { Take::Theirs };
+                row.take = if choices >> (index % 32) & 1 == 1 { Resolution::Mine } else { Resolution::Theirs };
             }
             let result = merge.result();
             for part in parts(&[&base, &theirs, &mine]) {
@@ -366,8 +370,8 @@ mod tests {
                     continue;
                 }
                 let row = merge.disputed.iter().find(|row| row.part == part);
-                let take = row.map_or(Take::Mine, |row| row.take);
-                let from = match take { Take::Mine => &mine, Take::Theirs => &theirs };
+                let take = row.map_or(Resolution::Mine, |row| row.take);
+                let from = match take { Resolution::Mine => &mine, Resolution::Theirs => &theirs };
                 prop_assert!(part.is_same(&result, from), "{part:?} is not {take:?}");
                 // What somebody else changed is overwritten only under a row that shows it.
                 let overwrites = part.is_known_in(&theirs)
@@ -391,7 +395,7 @@ mod tests {
                 }
             }
             for row in &mut merge.disputed {
-                row.take = Take::Mine;
+                row.take = Resolution::Mine;
             }
             // Debug tells the order of rows, too.
             prop_assert_eq!(format!("{:?}", merge.result()), format!("{mine:?}"));

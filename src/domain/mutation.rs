@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{change::Wanted, facts::Field, history::Ending};
+use super::{change::DesiredFields, facts::Field, history::Ending};
 
 /// Where a mutation stands. The words are those of `history --open --json`.
 ///
@@ -81,7 +81,7 @@ pub fn fields_of(changes: Option<&Value>) -> Vec<Field> {
 
 /// What a reading says of an update whose end is open: `None` where it cannot tell. A request is done whole or not at all,
 /// so that what can be read of it speaks for the rest.
-pub fn settled_by(changes: &Value, read: &Wanted) -> Option<Ending> {
+pub fn settled_by(changes: &Value, read: &DesiredFields) -> Option<Ending> {
     let name = changes.get("name").zip(read.name.as_ref());
     let name = name.map(|(pair, now)| (pair.clone(), Some(Value::String(now.clone()))));
     let rows = changes.get("properties").and_then(Value::as_object);
@@ -130,7 +130,7 @@ mod tests {
     fn what_can_be_read_speaks_for_the_rest() {
         let changes = json!({"name": ["A", "B"], "mapping": {"7": ["1", "2"]},
                              "properties": {"n": [null, "1"]}});
-        let read = |name: &str, properties: Value| Wanted {
+        let read = |name: &str, properties: Value| DesiredFields {
             name: Some(name.into()),
             mapping: None,
             properties: properties.as_object().cloned(),

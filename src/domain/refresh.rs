@@ -4,7 +4,7 @@ use std::fmt;
 
 /// What a read of a known group found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub enum ReadResult {
     /// As it was last seen here, as far as the service tells.
     Unchanged,
     Changed,
@@ -20,7 +20,7 @@ pub enum Found {
     Failed,
 }
 
-impl Found {
+impl ReadResult {
     /// The word of the JSON output.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -60,29 +60,32 @@ pub struct Counts {
 
 impl Counts {
     /// One of those not started has ended.
-    pub fn ended(&mut self, found: Found) {
+    pub fn ended(&mut self, found: ReadResult) {
         self.not_started = self.not_started.saturating_sub(1);
         *match found {
-            Found::Unchanged => &mut self.unchanged,
-            Found::Changed => &mut self.changed,
-            Found::FirstSeen => &mut self.first_seen,
-            Found::CreatedAgain => &mut self.created_again,
-            Found::Created => &mut self.created,
-            Found::WrongEnvironment => &mut self.wrong_environment,
-            Found::Failed => &mut self.failed,
+            ReadResult::Unchanged => &mut self.unchanged,
+            ReadResult::Changed => &mut self.changed,
+            ReadResult::FirstSeen => &mut self.first_seen,
+            ReadResult::CreatedAgain => &mut self.created_again,
+            ReadResult::Created => &mut self.created,
+            ReadResult::WrongEnvironment => &mut self.wrong_environment,
+            ReadResult::Failed => &mut self.failed,
         } += 1;
     }
 
     /// The words of the JSON output, in the order in which they are told.
     pub fn each(&self) -> [(&'static str, usize); 9] {
         [
-            (Found::Unchanged.as_str(), self.unchanged),
-            (Found::Changed.as_str(), self.changed),
-            (Found::FirstSeen.as_str(), self.first_seen),
-            (Found::CreatedAgain.as_str(), self.created_again),
-            (Found::Created.as_str(), self.created),
-            (Found::WrongEnvironment.as_str(), self.wrong_environment),
-            (Found::Failed.as_str(), self.failed),
+            (ReadResult::Unchanged.as_str(), self.unchanged),
+            (ReadResult::Changed.as_str(), self.changed),
+            (ReadResult::FirstSeen.as_str(), self.first_seen),
+            (ReadResult::CreatedAgain.as_str(), self.created_again),
+            (ReadResult::Created.as_str(), self.created),
+            (
+                ReadResult::WrongEnvironment.as_str(),
+                self.wrong_environment,
+            ),
+            (ReadResult::Failed.as_str(), self.failed),
             ("done_before", self.done_before),
             ("not_started", self.not_started),
         ]
@@ -140,13 +143,13 @@ mod tests {
     #[test]
     fn the_counts_add_up_whatever_was_found() {
         let all = [
-            Found::Unchanged,
-            Found::Changed,
-            Found::FirstSeen,
-            Found::CreatedAgain,
-            Found::Created,
-            Found::WrongEnvironment,
-            Found::Failed,
+            ReadResult::Unchanged,
+            ReadResult::Changed,
+            ReadResult::FirstSeen,
+            ReadResult::CreatedAgain,
+            ReadResult::Created,
+            ReadResult::WrongEnvironment,
+            ReadResult::Failed,
         ];
         let mut counts = Counts {
             not_started: all.len() + 1,
@@ -178,7 +181,7 @@ mod tests {
             counts.ended(found);
             counts.is_complete()
         };
-        assert!(after(Found::Unchanged) && after(Found::CreatedAgain));
-        assert!(!after(Found::Failed) && !after(Found::WrongEnvironment));
+        assert!(after(ReadResult::Unchanged) && after(ReadResult::CreatedAgain));
+        assert!(!after(ReadResult::Failed) && !after(ReadResult::WrongEnvironment));
     }
 }

@@ -2,25 +2,25 @@
 //! Only what is known of both copies can differ; what merely a file said is no copy.
 
 use super::{
-    change::Wanted,
+    change::DesiredFields,
     known::{Known, KnownGroup},
     merge::{Merge, Part},
 };
 
 /// The differences between the copy last seen and the service's.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Elsewhere {
+pub struct RemoteChanges {
     /// Of name, mapping and properties.
     pub parts: Vec<Part>,
     pub tag: bool,
     pub token: bool,
 }
 
-impl Elsewhere {
+impl RemoteChanges {
     /// Compares as the review does: the copy that was seen is the base of an edit that changes nothing.
     pub fn between(seen: &KnownGroup, now: &KnownGroup) -> Self {
-        let base = Wanted::of(seen);
-        let merge = Merge::of(&base, &Wanted::of(now), &base);
+        let base = DesiredFields::of(seen);
+        let merge = Merge::of(&base, &DesiredFields::of(now), &base);
         Self {
             parts: merge.disputed.into_iter().map(|row| row.part).collect(),
             tag: differs(seen.environment_tag.as_ref(), now.environment_tag.as_ref()),
@@ -62,13 +62,13 @@ mod tests {
     use super::*;
     use crate::domain::{
         group::{EnvironmentTag, UserGroupId},
-        known::{Lesson, Returned, Sent},
+        known::{Observation, Returned, Sent},
         token::Fingerprint,
     };
 
     fn learnt(group: &KnownGroup, name: &str, properties: &str, token: u8) -> KnownGroup {
         let mut group = group.clone();
-        group.learn(Lesson {
+        group.learn(Observation {
             id: group.id.clone(),
             sent: Sent::default(),
             returned: Some(Returned {
@@ -90,7 +90,7 @@ mod tests {
         let new = KnownGroup::new(UserGroupId::parse("acme").expect("valid"));
         let seen = learnt(&new, "Acme", r#"{"tier":"gold","seats":1}"#, 1);
         let now = learnt(&seen, "Acme plc", r#"{"tier":"iron","beta":true}"#, 2);
-        let elsewhere = Elsewhere::between(&seen, &now);
+        let elsewhere = RemoteChanges::between(&seen, &now);
         assert_eq!(elsewhere.fields(), ["name", "properties", "token"]);
         let mut labels = elsewhere.labels();
         labels.sort();
@@ -102,23 +102,26 @@ mod tests {
             "token",
         ];
         assert_eq!(labels, expected);
-        assert!(Elsewhere::between(&seen, &seen).is_empty());
+        assert!(RemoteChanges::between(&seen, &seen).is_empty());
     }
 
     #[test]
     fn what_was_not_known_or_not_told_does_not_differ() {
         let new = KnownGroup::new(UserGroupId::parse("acme").expect("valid"));
         let seen = learnt(&new, "Acme", r#"{"tier":"gold"}"#, 1);
-        assert!(Elsewhere::between(&new, &seen).is_empty(), "first seen");
+        assert!(RemoteChanges::between(&new, &seen).is_empty(), "first seen");
         let silent = learnt(&seen, "Acme", "null", 1);
-        assert!(Elsewhere::between(&seen, &silent).is_empty());
+        assert!(RemoteChanges::between(&seen, &silent).is_empty());
         let mut imported = new.clone();
-        let said = Wanted {
+        let said = DesiredFields {
             name: Some("Other".into()),
-            ..Wanted::default()
+            ..DesiredFields::default()
         };
         imported.import(&said, Timestamp::UNIX_EPOCH, "ana");
-        assert!(Elsewhere::between(&imported, &seen).is_empty(), "a file");
+        assert!(
+            RemoteChanges::between(&imported, &seen).is_empty(),
+            "a file"
+        );
     }
 
     #[test]
@@ -133,7 +136,7 @@ mod tests {
             (learnt(&seen, "Acme", "{}", 2), "token"),
             (tag, "environment_tag"),
         ] {
-            let elsewhere = Elsewhere::between(&seen, &now);
+            let elsewhere = RemoteChanges::between(&seen, &now);
             assert!(!elsewhere.is_empty(), "{field}");
             assert_eq!(elsewhere.fields(), [field]);
         }

@@ -4,7 +4,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::change::Wanted;
+use super::change::DesiredFields;
 
 /// Largest answer that is read, in bytes. Its texts stand in memory a dozen times before they are in the directory.
 pub const LARGEST_ANSWER: usize = LARGEST_GROUP + 64 * 1024;
@@ -45,8 +45,8 @@ impl TooLarge {
 }
 
 /// Refuses what could be sent, but whose answer could not be read.
-pub fn fits(wanted: &Wanted) -> Result<(), TooLarge> {
-    let Wanted {
+pub fn fits(wanted: &DesiredFields) -> Result<(), TooLarge> {
+    let DesiredFields {
         name,
         mapping,
         properties,
@@ -100,11 +100,11 @@ mod tests {
     use super::*;
     use crate::domain::group::Properties;
 
-    fn of(properties: &Value) -> Wanted {
+    fn of(properties: &Value) -> DesiredFields {
         let properties: Properties = properties.as_object().expect("an object").clone();
-        Wanted {
+        DesiredFields {
             properties: Some(properties),
-            ..Wanted::default()
+            ..DesiredFields::default()
         }
     }
 
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn the_text_of_all_three_counts_as_json() {
         // "é" and two quotes; {"4":"\n"}; {"a":""}.
-        let all = |room: usize| Wanted {
+        let all = |room: usize| DesiredFields {
             name: Some("é".into()),
             mapping: Some([("4".to_owned(), "\n".to_owned())].into_iter().collect()),
             ..of(&json!({"a": "x".repeat(room)}))
@@ -128,14 +128,14 @@ mod tests {
             largest: "properties",
         };
         assert_eq!(fits(&all(room + 1)), Err(too_large));
-        let name = Wanted {
+        let name = DesiredFields {
             name: Some("x".repeat(LARGEST_GROUP)),
             ..all(0)
         };
         let error = fits(&name).expect_err("too large");
         assert_eq!(error.field(), "name");
         assert!(error.to_string().ends_with("shorten it"), "{error}");
-        assert_eq!(fits(&Wanted::default()), Ok(()));
+        assert_eq!(fits(&DesiredFields::default()), Ok(()));
     }
 
     #[test]
@@ -146,9 +146,9 @@ mod tests {
         assert_eq!(fits(&held(MOST_VALUES + 1)), Err(more));
         // The mapping is no part of an answer.
         let rows = (0..=MOST_VALUES).map(|row| (row.to_string(), "1".to_owned()));
-        let mapping = Wanted {
+        let mapping = DesiredFields {
             mapping: Some(rows.collect()),
-            ..Wanted::default()
+            ..DesiredFields::default()
         };
         assert_eq!(fits(&mapping), Ok(()));
     }

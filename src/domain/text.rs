@@ -143,12 +143,12 @@ pub fn skeleton(text: &str) -> String {
 
 /// [`skeleton`] for many texts: the table of Unicode is slow, and most ids are ASCII.
 #[derive(Debug)]
-pub struct Looks {
+pub struct Skeletons {
     ascii: Vec<String>,
     look: String,
 }
 
-impl Default for Looks {
+impl Default for Skeletons {
     fn default() -> Self {
         let ascii = (0..128_u8).map(|byte| skeleton(char::from(byte).encode_utf8(&mut [0; 4])));
         Self {
@@ -158,7 +158,7 @@ impl Default for Looks {
     }
 }
 
-impl Looks {
+impl Skeletons {
     /// The skeleton of this text, until the next one.
     pub fn of(&mut self, text: &str) -> &str {
         self.look.clear();
@@ -270,7 +270,7 @@ mod tests {
     proptest! {
         #[test]
         fn an_ascii_text_looks_as_the_table_of_unicode_says(texts in proptest::collection::vec("[ -~]{0,12}", 2)) {
-            let mut looks = Looks::default();
+            let mut looks = Skeletons::default();
             for text in texts {
                 prop_assert_eq!(looks.of(&text), skeleton(&text));
             }

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::{
-    change::Wanted,
+    change::DesiredFields,
     history::{Ending, Entry, NOT_KNOWN_BEFORE, Operation},
     merge::Part,
 };
@@ -14,11 +14,11 @@ use super::{
 /// # Errors
 ///
 /// Why the history does not know it, in words.
-pub fn created_with(entry: &Entry) -> Result<Wanted, &'static str> {
+pub fn created_with(entry: &Entry) -> Result<DesiredFields, &'static str> {
     match (entry.operation, entry.ending) {
         (Operation::Create, Ending::Created) => {
             let Some(changes) = &entry.changes else {
-                return Ok(Wanted::default());
+                return Ok(DesiredFields::default());
             };
             let (_, after) = sides(changes).ok_or("its changes cannot be read")?;
             Ok(after)
@@ -36,7 +36,7 @@ pub fn created_with(entry: &Entry) -> Result<Wanted, &'static str> {
 /// # Errors
 ///
 /// Why the history does not know it, in words.
-pub fn before(entry: &Entry) -> Result<(Vec<Part>, Wanted), &'static str> {
+pub fn before(entry: &Entry) -> Result<(Vec<Part>, DesiredFields), &'static str> {
     if entry.operation != Operation::Update || entry.ending != Ending::Updated {
         return Err("only an update that took effect can be taken back");
     }
@@ -56,9 +56,9 @@ pub fn before(entry: &Entry) -> Result<(Vec<Part>, Wanted), &'static str> {
     Ok((parts, before))
 }
 
-/// Both sides of the changes; `None` where they are not as this desk writes them.
-fn sides(changes: &Value) -> Option<(Wanted, Wanted)> {
-    let mut sides = (Wanted::default(), Wanted::default());
+/// Both sides of the changes; `None` where they are not as this installation writes them.
+fn sides(changes: &Value) -> Option<(DesiredFields, DesiredFields)> {
+    let mut sides = (DesiredFields::default(), DesiredFields::default());
     for (field, value) in changes.as_object()? {
         match field.as_str() {
             "name" => {
@@ -141,7 +141,7 @@ mod tests {
             "properties": {"big": ["12345678901234567890.10", "1"], "beta": [null, "true"]},
         }));
         let (parts, before) = before(&entry).expect("it is known");
-        let mut now = Wanted {
+        let mut now = DesiredFields {
             name: Some("Acme plc".into()),
             mapping: Some(
                 [("7", "213"), ("8", "1"), ("1", "1")]

@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 
 use super::{
-    change::Wanted,
+    change::DesiredFields,
     facts::{Absent, Facts, Field},
     known::{Known, KnownGroup, Source},
     merge::{Part, parts},
@@ -15,8 +15,8 @@ use super::{
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Edit {
     /// What the review began with.
-    pub base: Wanted,
-    pub wanted: Wanted,
+    pub base: DesiredFields,
+    pub wanted: DesiredFields,
     /// Fields that are given whole: by a file, or as the whole JSON.
     pub whole: Vec<Field>,
     /// Fields of which a person said that their last known value may be replaced whole, with the change in it.
@@ -27,7 +27,7 @@ pub struct Edit {
 
 impl Edit {
     /// Every field that differs is given whole.
-    pub fn whole(base: &Wanted, wanted: &Wanted) -> Self {
+    pub fn whole(base: &DesiredFields, wanted: &DesiredFields) -> Self {
         Self {
             base: base.clone(),
             wanted: wanted.clone(),
@@ -62,7 +62,7 @@ impl Edit {
 
 /// What is known of the group when it is sent.
 #[derive(Debug, Clone, Copy)]
-pub struct Ground<'a> {
+pub struct Baseline<'a> {
     pub group: &'a KnownGroup,
     /// The fields that were read, or written, under this very claim.
     pub read: &'a [Field],
@@ -71,7 +71,7 @@ pub struct Ground<'a> {
     pub facts: &'a Facts,
 }
 
-impl Ground<'_> {
+impl Baseline<'_> {
     /// The last value, where a service and not only a file told of it.
     pub fn origin(&self, field: Field) -> Option<(Source, Timestamp)> {
         fn of<T>(known: Option<&Known<T>>) -> Option<(Source, Timestamp)> {
@@ -98,7 +98,7 @@ impl Ground<'_> {
 
 /// A field that is sent although nobody changed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Travels {
+pub struct CarriedField {
     pub field: Field,
     pub source: Source,
     /// From when the value is.
@@ -109,7 +109,7 @@ pub struct Travels {
 
 /// Why an update may not be sent as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Objection {
+pub enum UnsafeUpdate {
     /// Single changes of a field that nobody can read, where others may write; the value is from then.
     InPart {
         field: Field,
@@ -126,7 +126,7 @@ pub enum Objection {
     Unsure { field: Field },
 }
 
-impl Objection {
+impl UnsafeUpdate {
     pub fn field(&self) -> Field {
         match self {
             Self::InPart { field, .. }
@@ -139,7 +139,7 @@ impl Objection {
 
 /// One part of which somebody else changed the value since the review.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Meanwhile {
+pub struct ConcurrentChange {
     pub part: Part,
     pub reviewed: Option<String>,
     pub now: Option<String>,
@@ -148,19 +148,19 @@ pub struct Meanwhile {
 /// What would be sent, and what speaks against it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
-    pub send: Wanted,
+    pub send: DesiredFields,
     /// Fields that are replaced as a whole.
     pub replaced: Vec<Field>,
-    pub travels: Vec<Travels>,
-    pub objections: Vec<Objection>,
+    pub travels: Vec<CarriedField>,
+    pub objections: Vec<UnsafeUpdate>,
     /// What the person touches and somebody else changed since.
-    pub meanwhile: Vec<Meanwhile>,
+    pub meanwhile: Vec<ConcurrentChange>,
 }
 
 impl Plan {
     /// What of an edit may be sent on this ground.
-    pub fn of(edit: &Edit, ground: &Ground<'_>) -> Self {
-        let now = Wanted::of(ground.group);
+    pub fn of(edit: &Edit, ground: &Baseline<'_>) -> Self {
+        let now = DesiredFields::of(ground.group);
         let mut plan = Self {
             meanwhile: meanwhile(edit, &now),
             ..Self::default()
@@ -176,7 +176,7 @@ impl Plan {
         plan
     }
 
-    fn change(&mut self, field: Field, edit: &Edit, now: &Wanted, ground: &Ground<'_>) {
+    fn change(&mut self, field: Field, edit: &Edit, now: &DesiredFields, ground: &Baseline<'_>) {
         if edit.gives_whole(field) {
             copy(field, &edit.wanted, &mut self.send);
             if field != Field::Name {
@@ -195,7 +195,7 @@ impl Plan {
         copy(field, &edit.wanted, &mut self.send);
         self.replaced.push(field);
         if !edit.replace.contains(&field) {
-            self.objections.push(Objection::InPart {
+            self.objections.push(UnsafeUpdate::InPart {
                 field,
                 at: ground.origin(field).map(|(_, at)| at),
                 unsure: ground.unsure.contains(&field),
@@ -203,7 +203,7 @@ impl Plan {
         }
     }
 
-    fn keep(&mut self, field: Field, edit: &Edit, now: &Wanted, ground: &Ground<'_>) {
+    fn keep(&mut self, field: Field, edit: &Edit, now: &DesiredFields, ground: &Baseline<'_>) {
         let absent = ground.facts.absent(field);
         if absent.value == Absent::Keep {
             return;
@@ -213,11 +213,11 @@ impl Plan {
         let may_travel = is_read || absent.is_answered() || edit.travels;
         match origin {
             _ if !is_read && ground.unsure.contains(&field) => {
-                self.objections.push(Objection::Unsure { field });
+                self.objections.push(UnsafeUpdate::Unsure { field });
             }
             Some((source, at)) => {
                 copy(field, now, &mut self.send);
-                self.travels.push(Travels {
+                self.travels.push(CarriedField {
                     field,
                     source,
                     at,
@@ -225,22 +225,22 @@ impl Plan {
                 });
                 if !may_travel {
                     let at = Some(at);
-                    self.objections.push(Objection::NotTold { field, at });
+                    self.objections.push(UnsafeUpdate::NotTold { field, at });
                 }
             }
             None if absent.value == Absent::Clear => {
-                self.objections.push(Objection::WouldClear { field });
+                self.objections.push(UnsafeUpdate::WouldClear { field });
             }
             None if !may_travel => {
                 let at = None;
-                self.objections.push(Objection::NotTold { field, at });
+                self.objections.push(UnsafeUpdate::NotTold { field, at });
             }
             None => {}
         }
     }
 
     /// Whether anything may be different afterwards: what is replaced whole and was not read can be anything now.
-    pub fn changes(&self, now: &Wanted, read: &[Field]) -> bool {
+    pub fn changes(&self, now: &DesiredFields, read: &[Field]) -> bool {
         if self.replaced.iter().any(|field| !read.contains(field)) {
             return true;
         }
@@ -253,7 +253,7 @@ impl Plan {
     }
 }
 
-fn meanwhile(edit: &Edit, now: &Wanted) -> Vec<Meanwhile> {
+fn meanwhile(edit: &Edit, now: &DesiredFields) -> Vec<ConcurrentChange> {
     let whole = edit.whole.iter().filter(|field| {
         let changed = edit.fields();
         changed.contains(field) && is_wanted(**field, &edit.base)
@@ -274,7 +274,7 @@ fn meanwhile(edit: &Edit, now: &Wanted) -> Vec<Meanwhile> {
                 && !part.is_same(&edit.base, now)
                 && !part.is_same(&edit.wanted, now)
         })
-        .map(|part| Meanwhile {
+        .map(|part| ConcurrentChange {
             reviewed: part.text_in(&edit.base),
             now: part.text_in(now),
             part,
@@ -290,7 +290,7 @@ fn field_of(part: &Part) -> Field {
     }
 }
 
-fn is_wanted(field: Field, wanted: &Wanted) -> bool {
+fn is_wanted(field: Field, wanted: &DesiredFields) -> bool {
     match field {
         Field::Name => wanted.name.is_some(),
         Field::Mapping => wanted.mapping.is_some(),
@@ -298,7 +298,7 @@ fn is_wanted(field: Field, wanted: &Wanted) -> bool {
     }
 }
 
-fn copy(field: Field, from: &Wanted, into: &mut Wanted) {
+fn copy(field: Field, from: &DesiredFields, into: &mut DesiredFields) {
     match field {
         Field::Name => into.name.clone_from(&from.name),
         Field::Mapping => into.mapping.clone_from(&from.mapping),

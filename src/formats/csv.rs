@@ -3,7 +3,7 @@
 
 use super::{COLUMNS, Row, no_such_column};
 use crate::{
-    domain::{change::Wanted, group::UserGroupId},
+    domain::{change::DesiredFields, group::UserGroupId},
     formats::strict_json,
 };
 
@@ -26,7 +26,7 @@ enum At {
 
 /// Cuts bytes into records.
 #[derive(Debug, Default)]
-pub(super) struct Cutter {
+pub(super) struct RecordSplitter {
     at: At,
     cells: Vec<Cell>,
     cell: Cell,
@@ -41,7 +41,7 @@ pub(super) struct Record {
     wrong: Option<&'static str>,
 }
 
-impl Cutter {
+impl RecordSplitter {
     /// Bytes of the record so far.
     pub(super) fn len(&self) -> usize {
         self.bytes
@@ -158,7 +158,7 @@ impl Header {
             ));
         }
         let mut id = None;
-        let mut said = Wanted::default();
+        let mut said = DesiredFields::default();
         let mut wrong = Vec::new();
         for (column, cell) in self.0.iter().zip(record.cells) {
             let name = COLUMNS[*column];

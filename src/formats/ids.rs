@@ -4,7 +4,7 @@ use std::collections::{HashMap, hash_map::Entry};
 
 use sha2::{Digest, Sha256};
 
-use crate::domain::{group::UserGroupId, text::Looks};
+use crate::domain::{group::UserGroupId, text::Skeletons};
 
 /// The beginning of a hash: short, and no two ids of a file share one by accident.
 type Short = [u8; 12];
@@ -13,7 +13,7 @@ type Short = [u8; 12];
 #[derive(Debug, Default)]
 pub struct Ids {
     rows: HashMap<Short, u32>,
-    looks: Looks,
+    looks: Skeletons,
     /// The first row of each look.
     alike: HashMap<Short, u32>,
 }

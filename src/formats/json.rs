@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::{COLUMNS, Row, no_such_column};
 use crate::{
     domain::{
-        change::Wanted,
+        change::DesiredFields,
         group::{Mapping, UserGroupId},
     },
     formats::strict_json,
@@ -14,7 +14,7 @@ use crate::{
 /// Cuts the text of a JSON array into its elements, one byte at a time. What is wrong inside an element is found when
 /// that is read.
 #[derive(Debug, Default)]
-pub(super) struct Cutter {
+pub(super) struct ElementSplitter {
     /// 0 before the array and behind it.
     depth: usize,
     in_text: bool,
@@ -24,7 +24,7 @@ pub(super) struct Cutter {
     ended: bool,
 }
 
-impl Cutter {
+impl ElementSplitter {
     pub(super) fn len(&self) -> usize {
         self.element.len()
     }
@@ -87,7 +87,7 @@ pub(super) fn row(bytes: Vec<u8>) -> Result<Row, String> {
         return Err("a group is an object, for example {\"user_group_id\": \"acme-eu\"}".into());
     };
     let mut id = None;
-    let mut said = Wanted::default();
+    let mut said = DesiredFields::default();
     let mut wrong = Vec::new();
     for (key, value) in object {
         let column = COLUMNS.iter().position(|known| *known == key);

@@ -1,10 +1,10 @@
-//! What has to be done so that the groups are as a file says, as far as this desk knows.
+//! What has to be done so that the groups are as a file says, as far as is known here.
 
 use jiff::Timestamp;
 
 use super::Row;
 use crate::domain::{
-    change::{Change, Wanted},
+    change::{Change, DesiredFields},
     known::KnownGroup,
 };
 
@@ -34,9 +34,9 @@ pub struct Planned {
     pub need: Need,
     pub change: Change,
     /// The whole that would be sent.
-    pub wanted: Wanted,
+    pub wanted: DesiredFields,
     /// What is known of the group; nothing of one that is to be created.
-    pub base: Wanted,
+    pub base: DesiredFields,
     /// When the service last told of it.
     pub seen: Option<Timestamp>,
 }
@@ -47,13 +47,13 @@ impl Planned {
         let Some(known) = known.filter(|known| known.last_seen.is_some()) else {
             return Self {
                 need: Need::Create,
-                change: Change::between(&Wanted::default(), &row.said),
+                change: Change::between(&DesiredFields::default(), &row.said),
                 wanted: row.said.clone(),
-                base: Wanted::default(),
+                base: DesiredFields::default(),
                 seen: None,
             };
         };
-        let base = Wanted::of(known);
+        let base = DesiredFields::of(known);
         let wanted = row.said.over(&base);
         let change = Change::between(&base, &wanted);
         let need = if change.is_empty() {

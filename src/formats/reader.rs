@@ -10,7 +10,7 @@ use super::{
 
 /// One row, or what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Read {
+pub struct RowResult {
     /// From 1; the header of CSV is none.
     pub number: usize,
     /// The line of the file in which it begins, from 1.
@@ -24,8 +24,8 @@ pub struct Read {
 enum Mode {
     /// What was read does not tell yet.
     Open(Vec<u8>),
-    Csv(csv::Cutter, Option<csv::Header>),
-    Array(json::Cutter),
+    Csv(csv::RecordSplitter, Option<csv::Header>),
+    Array(json::ElementSplitter),
     Lines(Vec<u8>),
     /// One object over several lines.
     Object(Vec<u8>),
@@ -62,7 +62,7 @@ impl Reader {
     /// # Errors
     ///
     /// What is wrong with the file as a whole; nothing more can be read of it.
-    pub fn push(&mut self, bytes: &[u8], out: &mut impl FnMut(Read)) -> Result<(), String> {
+    pub fn push(&mut self, bytes: &[u8], out: &mut impl FnMut(RowResult)) -> Result<(), String> {
         if let Mode::Open(start) = &mut self.mode {
             start.extend_from_slice(bytes);
             return self.decide(false, out);
@@ -78,7 +78,7 @@ impl Reader {
     /// # Errors
     ///
     /// As [`Reader::push`].
-    pub fn end(&mut self, out: &mut impl FnMut(Read)) -> Result<(), String> {
+    pub fn end(&mut self, out: &mut impl FnMut(RowResult)) -> Result<(), String> {
         self.decide(true, out)?;
         let mode = std::mem::replace(&mut self.mode, Mode::Open(Vec::new()));
         match mode {
@@ -110,7 +110,7 @@ impl Reader {
         self.ids
     }
 
-    fn decide(&mut self, is_all: bool, out: &mut impl FnMut(Read)) -> Result<(), String> {
+    fn decide(&mut self, is_all: bool, out: &mut impl FnMut(RowResult)) -> Result<(), String> {
         let Mode::Open(start) = &mut self.mode else {
             return Ok(());
         };
@@ -128,13 +128,13 @@ impl Reader {
         let first_line = text[at..].split(|byte| *byte == b'\n').next();
         let is_whole = is_all || text[at..].contains(&b'\n') || text.len() > LONGEST_ROW;
         let mode = match text[at] {
-            b'[' => Mode::Array(json::Cutter::default()),
+            b'[' => Mode::Array(json::ElementSplitter::default()),
             b'{' if !is_whole => return Ok(()),
             b'{' if first_line.is_some_and(|line| line.trim_ascii() == b"{") => {
                 Mode::Object(Vec::new())
             }
             b'{' => Mode::Lines(Vec::new()),
-            _ => Mode::Csv(csv::Cutter::default(), None),
+            _ => Mode::Csv(csv::RecordSplitter::default(), None),
         };
         let text = text.to_vec();
         self.mode = mode;
@@ -144,7 +144,7 @@ impl Reader {
         Ok(())
     }
 
-    fn byte(&mut self, byte: u8, out: &mut impl FnMut(Read)) -> Result<(), String> {
+    fn byte(&mut self, byte: u8, out: &mut impl FnMut(RowResult)) -> Result<(), String> {
         let (length, found) = match &mut self.mode {
             Mode::Open(_) => (0, None),
             Mode::Csv(cutter, header) => {
@@ -196,14 +196,14 @@ impl Reader {
         Ok(())
     }
 
-    fn json(&mut self, text: Vec<u8>, out: &mut impl FnMut(Read)) {
+    fn json(&mut self, text: Vec<u8>, out: &mut impl FnMut(RowResult)) {
         if !text.trim_ascii().is_empty() {
             self.begin = self.line + 1 - text.split(|byte| *byte == b'\n').count();
             self.found(row(text), out);
         }
     }
 
-    fn found(&mut self, row: Result<Row, String>, out: &mut impl FnMut(Read)) {
+    fn found(&mut self, row: Result<Row, String>, out: &mut impl FnMut(RowResult)) {
         self.rows += 1;
         let number = self.rows;
         let mut twin = None;
@@ -221,7 +221,7 @@ impl Reader {
             self.digest.update(json::text(row));
             self.digest.update(b"\n");
         }
-        out(Read {
+        out(RowResult {
             number,
             line: self.begin,
             row,

@@ -51,7 +51,7 @@ pub fn value(text: &str) -> Result<Value, String> {
 
 /// What is wrong with JSON that a stranger sent, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wrong {
+pub enum JsonError {
     NotJson {
         line: usize,
         column: usize,
@@ -65,7 +65,7 @@ pub enum Wrong {
 }
 
 /// A stranger's JSON, each key once, of at most `most` values: a value takes many times the room of its text.
-pub fn strangers(bytes: &[u8], most: usize) -> Result<Value, Wrong> {
+pub fn strangers(bytes: &[u8], most: usize) -> Result<Value, JsonError> {
     let left = Cell::new(most);
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let read = Careful { left: &left }.deserialize(&mut reader);
@@ -74,9 +74,9 @@ pub fn strangers(bytes: &[u8], most: usize) -> Result<Value, Wrong> {
             let (line, column) = (error.line(), error.column());
             let words = (error.classify() == Category::Data).then(|| error.to_string());
             match words {
-                Some(words) if words.starts_with(TWICE) => Wrong::Twice { line, column },
-                Some(words) if words.starts_with(TOO_MANY) => Wrong::TooMany,
-                _ => Wrong::NotJson {
+                Some(words) if words.starts_with(TWICE) => JsonError::Twice { line, column },
+                Some(words) if words.starts_with(TOO_MANY) => JsonError::TooMany,
+                _ => JsonError::NotJson {
                     line,
                     column,
                     early: error.is_eof(),
@@ -266,10 +266,10 @@ mod tests {
         let text = br#"{"a":[1,{"b":1.50}],"b":9007199254740993}"#;
         let read = strangers(text, 6).expect("six values");
         assert_eq!(read.to_string().as_bytes(), text);
-        assert_eq!(strangers(text, 5), Err(Wrong::TooMany));
+        assert_eq!(strangers(text, 5), Err(JsonError::TooMany));
         let twice = strangers(br#"{"a":1,"\u0061":[2]}"#, 9);
         assert!(
-            matches!(twice, Err(Wrong::Twice { line: 1, .. })),
+            matches!(twice, Err(JsonError::Twice { line: 1, .. })),
             "{twice:?}"
         );
         for (text, early) in [
@@ -277,9 +277,12 @@ mod tests {
             ("{\"a\":{\"canary\":1", true),
         ] {
             let wrong = strangers(text.as_bytes(), 9).expect_err(text);
-            let is_early = matches!(wrong, Wrong::NotJson { line: 1, early, .. } if early);
+            let is_early = matches!(wrong, JsonError::NotJson { line: 1, early, .. } if early);
             assert_eq!(is_early, early, "{text}: {wrong:?}");
-            assert!(matches!(wrong, Wrong::NotJson { .. }), "{text}: {wrong:?}");
+            assert!(
+                matches!(wrong, JsonError::NotJson { .. }),
+                "{text}: {wrong:?}"
+            );
         }
         assert!(strangers("[".repeat(1_000).as_bytes(), usize::MAX).is_err());
     }

@@ -6,10 +6,10 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::{change::Wanted, group::UserGroupId, known::KnownGroup};
+use crate::domain::{change::DesiredFields, group::UserGroupId, known::KnownGroup};
 
 /// The rows of a text that comes in pieces of this size.
-fn read(text: &[u8], piece: usize) -> (Vec<Read>, Result<(), String>) {
+fn read(text: &[u8], piece: usize) -> (Vec<RowResult>, Result<(), String>) {
     let mut reader = Reader::default();
     let mut rows = Vec::new();
     let mut out = |read| rows.push(read);
@@ -46,7 +46,7 @@ fn row() -> impl Strategy<Value = Row> {
     )
         .prop_map(|(name, mapping, properties, id)| Row {
             id: UserGroupId::parse(format!("{id}.")).expect("a valid id"),
-            said: Wanted {
+            said: DesiredFields {
                 name,
                 mapping: mapping.map(|rows| rows.into_iter().collect()),
                 properties: properties.map(|rows| rows.into_iter().collect()),
@@ -261,9 +261,9 @@ fn the_digest_is_of_the_rows_not_of_their_spelling() {
 
 #[test]
 fn a_plan_counts_only_what_the_service_has_said() {
-    let said = Wanted {
+    let said = DesiredFields {
         name: Some("Acme".into()),
-        ..Wanted::default()
+        ..DesiredFields::default()
     };
     let id = UserGroupId::parse("acme").expect("a valid id");
     let row = Row {
@@ -314,7 +314,7 @@ fn what_no_service_takes_is_refused_with_its_row() {
         let (rows, done) = read(text.as_bytes(), 5);
         assert_eq!(done, Ok(()), "{text}");
         let [
-            Read {
+            RowResult {
                 number: 1,
                 row: Err(why),
                 ..

@@ -47,7 +47,7 @@ impl Row {
     pub fn of(group: KnownGroup) -> Self {
         Self {
             id: group.id,
-            said: crate::domain::change::Wanted {
+            said: crate::domain::change::DesiredFields {
                 name: group.name.map(|known| known.value),
                 mapping: group.mapping.map(|known| known.value),
                 properties: group.properties.map(|known| known.value),

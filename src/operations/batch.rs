@@ -9,14 +9,14 @@ use std::{io, sync::Arc, time::Duration};
 
 use tokio::sync::mpsc;
 
-pub use super::batch::concurrency::{Control, Pace, Wish};
+pub use super::batch::concurrency::{Control, RunCommand, RunLimits};
 
 use super::{Done, Failure, Guarded, Operations, Warning};
 use crate::{
     config::guard,
     directory::{Batch, BatchId, BatchItem, DirectoryError, ItemKey, NewBatch, RotationId},
     domain::{
-        batch::{Candidate, Counts, Halt, Plan, Rules, Standing},
+        batch::{Candidate, Counts, Halt, ItemStatus, Plan, Rules},
         group::UserGroupId,
         token::Fingerprint,
     },
@@ -24,14 +24,14 @@ use crate::{
 
 /// Takes new tokens, for example into a file. The fingerprint of each is durable before; the confirming get comes
 /// after. It may block.
-pub trait Keep: Send + Sync {
+pub trait TokenSink: Send + Sync {
     /// Keeps the token durably; an error stops the run.
     fn keep(&self, done: &Done) -> io::Result<()>;
 }
 
 /// News of a run, in order. The run never waits for a reader.
 #[derive(Debug, Clone)]
-pub enum Progress {
+pub enum BatchEvent {
     /// The preflight of this item begins, or the get that settles it.
     Started(ItemKey),
     /// The service asked to be left alone so long; nothing is sent meanwhile.
@@ -48,7 +48,7 @@ pub enum Progress {
 pub struct Ended {
     pub key: ItemKey,
     pub user_group_id: UserGroupId,
-    pub standing: Standing,
+    pub standing: ItemStatus,
     /// The word of the JSON output: of the rotation's state, or of how it ended without one.
     pub outcome: &'static str,
     pub rotation: Option<RotationId>,
@@ -80,13 +80,13 @@ pub struct Report {
 pub struct Run {
     pub batch: Batch,
     pub control: Control,
-    pub progress: mpsc::UnboundedReceiver<Progress>,
+    pub progress: mpsc::UnboundedReceiver<BatchEvent>,
 }
 
 impl Operations {
     /// Decides which of these groups can be rotated now, and why the others cannot. Nothing is sent or written.
     /// `include_recent`: also those that were rotated within 24 h.
-    pub async fn plan_bulk(
+    pub async fn plan_batch(
         &self,
         wanted: &[UserGroupId],
         include_recent: bool,
@@ -133,7 +133,7 @@ impl Operations {
     }
 
     /// Makes the batch of a plan durable; nothing is sent.
-    pub async fn begin_bulk(
+    pub async fn begin_batch(
         &self,
         plan: &Plan,
         reason: Option<String>,
@@ -154,11 +154,11 @@ impl Operations {
 
     /// Runs what is left of a batch: its first run and every resumption alike. Items that have a rotation already are
     /// settled by a get where they are open, and never sent again.
-    pub async fn run_bulk(
+    pub async fn run_batch(
         &self,
         batch: BatchId,
-        pace: Pace,
-        keep: Option<Arc<dyn Keep>>,
+        pace: RunLimits,
+        keep: Option<Arc<dyn TokenSink>>,
     ) -> Result<Run, Failure> {
         self.permitted(Guarded::Bulk)?;
         let found = self.batch(batch).await.map_err(Failure::NothingSent)?;
@@ -167,7 +167,7 @@ impl Operations {
         // What is left to be sent; the limits may have been tightened since the batch began.
         let left = items
             .iter()
-            .filter(|item| item.standing() == Standing::NotStarted);
+            .filter(|item| item.standing() == ItemStatus::NotStarted);
         self.not_too_many(left.count())?;
         let control = Control::default();
         let (news, progress) = mpsc::unbounded_channel();
@@ -203,7 +203,7 @@ impl Operations {
         let items = self.batch_items(id).await?;
         let failed = items
             .into_iter()
-            .filter(|item| item.standing() == Standing::NotApplied);
+            .filter(|item| item.standing() == ItemStatus::NotApplied);
         Ok(failed.map(|item| item.user_group_id).collect())
     }
 }

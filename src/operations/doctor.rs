@@ -1,4 +1,4 @@
-//! Looks at everything this desk needs and says what is wrong with it: plain findings, safe to paste. Nothing is created
+//! Looks at everything this installation needs and says what is wrong with it: plain findings, safe to paste. Nothing is created
 //! or changed; without an id no group is read, and with one only a group that the directory knows.
 
 mod configuration;
@@ -11,7 +11,7 @@ use std::path::Path;
 
 use super::Clock;
 use crate::{
-    config::{Overrides, Problem, Rebound},
+    config::{KeyOverride, Overrides, Problem},
     domain::{group::UserGroupId, text::visible},
 };
 
@@ -146,18 +146,18 @@ impl Report {
 
 /// What to look at, and with whose eyes.
 #[derive(Debug, Clone)]
-pub struct Visit {
+pub struct DoctorRequest {
     pub overrides: Overrides,
     pub terminal: Terminal,
     /// What is wrong with the keys of the configuration: the console knows.
-    pub wrong_keys: fn(&[Rebound]) -> Vec<Problem>,
+    pub wrong_keys: fn(&[KeyOverride]) -> Vec<Problem>,
     /// A group to read, so that the body of a get is tried too.
     pub id: Option<UserGroupId>,
     pub clock: Clock,
 }
 
 /// Looks at everything; what cannot be looked at is a finding too.
-pub async fn examine(visit: &Visit) -> Report {
+pub async fn examine(visit: &DoctorRequest) -> Report {
     let mut report = Report {
         findings: Vec::new(),
     };

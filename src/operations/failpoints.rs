@@ -8,7 +8,7 @@ use super::Operations;
 
 /// A place that a rotation passes; the numbers are those of docs/design/rotation.md.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Point {
+pub enum Failpoint {
     /// 1: the preflight is done, nothing is written.
     BeforeIntent,
     /// 2
@@ -33,14 +33,14 @@ pub enum Point {
 
 /// Who is told of the points; nobody outside tests.
 #[derive(Clone, Default)]
-pub(super) struct Points {
+pub(super) struct Failpoints {
     #[cfg(feature = "failpoints")]
-    watcher: Option<Arc<dyn Fn(Point) + Send + Sync>>,
+    watcher: Option<Arc<dyn Fn(Failpoint) + Send + Sync>>,
 }
 
-impl Points {
+impl Failpoints {
     #[cfg(feature = "failpoints")]
-    fn reached(&self, point: Point) {
+    fn reached(&self, point: Failpoint) {
         if let Some(watcher) = &self.watcher {
             watcher(point);
         }
@@ -48,11 +48,11 @@ impl Points {
 
     #[cfg(not(feature = "failpoints"))]
     #[expect(clippy::unused_self, reason = "called alike with the feature")]
-    fn reached(&self, _: Point) {}
+    fn reached(&self, _: Failpoint) {}
 }
 
 impl Operations {
-    pub(super) fn reached(&self, point: Point) {
+    pub(super) fn reached(&self, point: Failpoint) {
         self.0.points.reached(point);
     }
 
@@ -62,7 +62,7 @@ impl Operations {
     /// When there already is another handle.
     #[cfg(feature = "failpoints")]
     #[must_use]
-    pub fn watched(mut self, watcher: impl Fn(Point) + Send + Sync + 'static) -> Self {
+    pub fn watched(mut self, watcher: impl Fn(Failpoint) + Send + Sync + 'static) -> Self {
         let inner = Arc::get_mut(&mut self.0).expect("watched before it is shared");
         inner.points.watcher = Some(Arc::new(watcher));
         self

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Held, NotKnownEnough, PlaceProblem, Warning};
+use super::{ClaimHolder, PlaceProblem, UnknownFields, Warning};
 use crate::{
     api::{
         answer::advice,
@@ -90,7 +90,7 @@ pub enum Failure {
     NotExpendable { id: UserGroupId },
     /// Another mutation of the group is not over.
     #[error("{0}; nothing was sent")]
-    Held(Box<Held>),
+    Held(Box<ClaimHolder>),
     /// What the person touches is not any more as it was reviewed.
     #[error(
         "\"{id}\" was changed since it was reviewed: {}; nothing was sent. Look at it again, then decide",
@@ -103,7 +103,7 @@ pub enum Failure {
     },
     /// What would be sent cannot be known well enough, and nobody vouched for it.
     #[error("{0}; nothing was sent")]
-    NotKnownEnough(Box<NotKnownEnough>),
+    NotKnownEnough(Box<UnknownFields>),
     /// There is no copy to compare with.
     #[error(
         "\"{id}\" was never seen at the service from here, so nobody can tell whether it was changed; nothing was sent. \
@@ -123,13 +123,13 @@ pub enum Failure {
     },
     /// Whoever asked for the rotation had another token in mind, and this one may just have been handed out.
     #[error(
-        "the token of \"{id}\" is not the one this desk had seen: {}; nothing was rotated. \
+        "the token of \"{id}\" is not the one last seen here: {}; nothing was rotated. \
          Look at the group, then rotate it again if that is still wanted",
         changed_how(settled)
     )]
     TokenChanged {
         id: UserGroupId,
-        /// How earlier rotations of this desk, whose outcome was open, turned out just now.
+        /// How earlier rotations from here, whose outcome was open, turned out just now.
         settled: Vec<Ending>,
     },
     #[error("there is no rotation {} in this profile; nothing was changed; `groupdesk rotations` lists them", id.0)]
@@ -241,7 +241,7 @@ pub enum Failure {
     NothingSent(DirectoryError),
     /// A create or an update was done; a read changed nothing.
     #[error(
-        "the service answered, but this desk could not write it down: {0}; then read the group again"
+        "the service answered, but it could not be written down here: {0}; then read the group again"
     )]
     NotWritten(DirectoryError),
 }

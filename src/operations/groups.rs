@@ -11,10 +11,10 @@ pub(super) mod unsettled;
 pub(super) mod update;
 
 use super::{
-    Assurance, Done, Failure, Guarded, Operations, Point, Sends, Warning,
+    Assurance, Done, Failpoint, Failure, Guarded, Operations, RequestKind, Warning,
     answer::{
-        error_response::No,
-        observe::{Before, Found, Learnt, Lookup, Read},
+        error_response::ErrorResponse,
+        observe::{Before, Found, GoodAnswer, Interpreted, Lookup},
     },
     groups::claims::Claim,
     recording::changes_for_history,
@@ -23,7 +23,7 @@ use crate::{
     api::wire::GroupRequest,
     directory::{Mutation, Record},
     domain::{
-        change::{Change, Wanted, differences},
+        change::{Change, DesiredFields, differences},
         facts::Field,
         group::UserGroupId,
         history::{Ending, Operation},
@@ -79,21 +79,21 @@ impl Operations {
             properties,
             ..GroupRequest::default()
         };
-        self.reached(Point::BeforeGet);
+        self.reached(Failpoint::BeforeGet);
         let (read, claim) = match claim {
             Some(claim) => {
                 let (read, claim) = self.read_with_claim(&request, id, claim).await?;
                 (read, Some(claim))
             }
-            None => (self.read(Sends::Read, &request, id).await?, None),
+            None => (self.read(RequestKind::Read, &request, id).await?, None),
         };
-        self.reached(Point::GetAnswered);
+        self.reached(Failpoint::GetAnswered);
         let ending = match read.new_user_group {
             Some(true) => Ending::CreatedByGet,
             Some(false) | None => Ending::Found,
         };
         let fields = fields_in(&read.returned);
-        let learnt = Learnt {
+        let learnt = Interpreted {
             operation: Operation::Get,
             ending,
             sent: Sent::default(),
@@ -104,8 +104,8 @@ impl Operations {
             claim: claim.map(|claim| claim.end(ending, None)),
             fields,
         };
-        let mut lookup = Box::pin(self.learn(id, learnt)).await?;
-        self.reached(Point::GetDurable);
+        let mut lookup = Box::pin(self.observe(id, learnt)).await?;
+        self.reached(Failpoint::GetDurable);
         // The answer itself may have told more of them.
         lookup.done.facts = self.facts().await.map_err(Failure::NotWritten)?;
         lookup.done.open = self.still_open(id).await?;
@@ -124,8 +124,8 @@ impl Operations {
         request: &GroupRequest,
         id: &UserGroupId,
         mut claim: Claim,
-    ) -> Result<(Read, Claim), Failure> {
-        let client = self.client(Sends::MayCreate).await?;
+    ) -> Result<(GoodAnswer, Claim), Failure> {
+        let client = self.client(RequestKind::MayCreate).await?;
         let send_by = claim.sending(None).await?;
         let result = client.until(send_by).create(request, id).await;
         match self.judge(result) {
@@ -178,15 +178,15 @@ impl Operations {
 
     /// Get-or-create with all that is wanted. A group that was there already is returned unchanged, and the
     /// differences are named.
-    pub async fn create(&self, id: &UserGroupId, wanted: &Wanted) -> Result<Done, Failure> {
+    pub async fn create(&self, id: &UserGroupId, wanted: &DesiredFields) -> Result<Done, Failure> {
         self.permitted(Guarded::Create)?;
         fits(wanted)?;
-        self.no_secret_in(&Wanted::default(), wanted).await?;
+        self.no_secret_in(&DesiredFields::default(), wanted).await?;
         let request = request(id, wanted);
-        let all = Change::between(&Wanted::default(), wanted);
+        let all = Change::between(&DesiredFields::default(), wanted);
         let changes = changes_for_history(Operation::Create, &all);
         let mut claim = self.claim(id, Operation::Create, changes).await?;
-        let client = self.client(Sends::Change(Guarded::Create)).await?;
+        let client = self.client(RequestKind::Change(Guarded::Create)).await?;
         let send_by = claim.sending(None).await?;
         let result = client.until(send_by).create(&request, id).await;
         let read = match self.judge(result) {
@@ -207,7 +207,7 @@ impl Operations {
         } else {
             Ending::Existed
         };
-        let learnt = Learnt {
+        let learnt = Interpreted {
             operation: Operation::Create,
             ending,
             sent: if created {
@@ -222,7 +222,7 @@ impl Operations {
             claim: Some(claim.end(ending, None)),
             fields: Vec::new(),
         };
-        let mut done = Box::pin(self.learn(id, learnt)).await?.done;
+        let mut done = Box::pin(self.observe(id, learnt)).await?.done;
         if creation_unclear || (!created && self.may_have_created(id).await) {
             done.warnings.push(Warning::CreationUnclear);
         }
@@ -239,7 +239,7 @@ impl Operations {
             return;
         };
         let found = Found {
-            read: Wanted::default(),
+            read: DesiredFields::default(),
             new_user_group,
         };
         let open = standing.mutations.iter();
@@ -288,17 +288,17 @@ impl Operations {
     /// A get whose failure leaves nothing behind.
     pub(super) async fn read(
         &self,
-        sends: Sends,
+        sends: RequestKind,
         request: &GroupRequest,
         id: &UserGroupId,
-    ) -> Result<Read, Failure> {
+    ) -> Result<GoodAnswer, Failure> {
         let result = self.client(sends).await?.get_or_create(request, id).await;
-        self.judge(result).map_err(No::of_read)
+        self.judge(result).map_err(ErrorResponse::of_read)
     }
 }
 
 /// The whole request for what is wanted; what the review shows is exactly what is sent.
-pub fn request(id: &UserGroupId, wanted: &Wanted) -> GroupRequest {
+pub fn request(id: &UserGroupId, wanted: &DesiredFields) -> GroupRequest {
     GroupRequest {
         name: wanted.name.clone(),
         user_group_id: id.as_str().to_owned(),
@@ -314,7 +314,7 @@ fn fields_in(returned: &Returned) -> Vec<Field> {
     name.into_iter().chain(properties).collect()
 }
 
-pub(super) fn sent(wanted: &Wanted) -> Sent {
+pub(super) fn sent(wanted: &DesiredFields) -> Sent {
     Sent {
         name: wanted.name.clone(),
         mapping: wanted.mapping.clone(),
@@ -322,8 +322,8 @@ pub(super) fn sent(wanted: &Wanted) -> Sent {
     }
 }
 
-pub(super) fn answered(returned: &Returned) -> Wanted {
-    Wanted {
+pub(super) fn answered(returned: &Returned) -> DesiredFields {
+    DesiredFields {
         name: returned.name.clone(),
         mapping: None,
         properties: returned.properties.clone(),

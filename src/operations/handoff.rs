@@ -40,7 +40,7 @@ impl HandedOff {
 }
 
 /// A token to hand off, and the rotation it belongs to.
-struct Parcel<'a> {
+struct HandOffRequest<'a> {
     row: &'a JournalRow,
     group: &'a KnownGroup,
     token: &'a Token,
@@ -94,7 +94,7 @@ impl Operations {
                 .filter(|row| self.is_begun_here(row) && row.handoff.state != HandOffState::None)?,
             Err(error) => {
                 let user_group_id = done.group.id.clone();
-                let why = format!("this desk cannot read its journal: {error}");
+                let why = format!("the journal cannot be read here: {error}");
                 return Some(waiting(id, user_group_id, why));
             }
         };
@@ -109,7 +109,7 @@ impl Operations {
             }
             None => "the current token is not known; read the group again",
             Some(token) => {
-                let parcel = Parcel {
+                let parcel = HandOffRequest {
                     row: &row,
                     group: &done.group,
                     token,
@@ -173,7 +173,7 @@ impl Operations {
         };
         let pending = self.directory().record(row.place, record).await;
         pending.map_err(|error| Failure::NoHandOff(error.to_string()))?;
-        let parcel = Parcel {
+        let parcel = HandOffRequest {
             row: &row,
             group: &read.group,
             token,
@@ -188,8 +188,12 @@ impl Operations {
         Ok(row.filter(|row| row.place == place))
     }
 
-    async fn run_hand_off(&self, command: &HandOffCommand, parcel: Parcel<'_>) -> HandedOff {
-        let Parcel { row, group, token } = parcel;
+    async fn run_hand_off(
+        &self,
+        command: &HandOffCommand,
+        parcel: HandOffRequest<'_>,
+    ) -> HandedOff {
+        let HandOffRequest { row, group, token } = parcel;
         let fingerprint = self.directory().fingerprinter().of(token);
         let message = command::message(&self.profile().name, row, group, token, fingerprint);
         let variables = self.variables_for_commands();
@@ -212,7 +216,7 @@ impl Operations {
                 let ended = handoff.note.as_deref().unwrap_or("it ended well");
                 HandOff {
                     state: HandOffState::Pending,
-                    note: Some(format!("{ended}; this desk could not write that down: {error}")),
+                    note: Some(format!("{ended}; that could not be written down here: {error}")),
                     ..handoff
                 }
             }

@@ -11,12 +11,12 @@ use crate::{
         facts::{Facts, Field},
         group::EnvironmentTag,
         history::Ending,
-        known::{KnownGroup, Noticed},
+        known::{Drift, KnownGroup},
         mutation::{self, fields_of},
         rotation::State,
         text::visible,
         token::{Fingerprint, Token},
-        update::{Edit, Ground, Plan},
+        update::{Baseline, Edit, Plan},
     },
 };
 
@@ -49,7 +49,7 @@ impl Done {
     pub fn plan(&self, edit: &Edit) -> Plan {
         Plan::of(
             edit,
-            &Ground {
+            &Baseline {
                 group: &self.group,
                 read: &self.read,
                 unsure: &unsure(&self.open, &self.read),
@@ -104,7 +104,7 @@ pub enum Warning {
     RotationSettled {
         ending: Ending,
     },
-    /// The answer carries a token that this desk has seen replaced a short while ago; nothing was learnt from it.
+    /// The answer carries a token that this installation has seen replaced a short while ago; nothing was learnt from it.
     StaleAnswer,
     /// The group was changed from here while it was being read; nothing was learnt from that reading.
     ReadOvertaken,
@@ -158,7 +158,7 @@ impl Warning {
     }
 
     /// What the directory noticed while learning.
-    pub(super) fn of(noticed: &Noticed) -> Vec<Self> {
+    pub(super) fn of(noticed: &Drift) -> Vec<Self> {
         let token = noticed
             .token_changed_elsewhere
             .then_some(Self::TokenChangedElsewhere);
@@ -230,7 +230,7 @@ impl fmt::Display for Warning {
                 field.as_str()
             ),
             Self::StaleAnswer => f.write_str(
-                "the service answered with an older token than the one this desk has seen; \
+                "the service answered with an older token than the one last seen here; \
                  read the group again in a minute",
             ),
         }

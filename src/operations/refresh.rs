@@ -11,13 +11,13 @@ use tokio::sync::mpsc;
 
 use super::{
     DirectoryError, Failure, Guarded, Import, ImportId, Operations, Warning,
-    batch::concurrency::{Control, Pace},
+    batch::concurrency::{Control, RunLimits},
 };
 use crate::domain::{
     batch::Halt,
     group::{EnvironmentTag, UserGroupId},
-    refresh::{Counts, Found},
-    remote_changes::Elsewhere,
+    refresh::{Counts, ReadResult},
+    remote_changes::RemoteChanges,
     token::Fingerprint,
 };
 
@@ -47,7 +47,7 @@ impl Refresh {
 
 /// News of a reading, in order. It never waits for a reader.
 #[derive(Debug)]
-pub enum Reading {
+pub enum RefreshEvent {
     /// The service asked to be left alone so long; nothing is sent meanwhile.
     Held(Duration),
     Ended(Box<GroupRead>),
@@ -64,8 +64,8 @@ pub enum Reading {
 #[derive(Debug)]
 pub struct GroupRead {
     pub user_group_id: UserGroupId,
-    pub found: Found,
-    pub elsewhere: Elsewhere,
+    pub found: ReadResult,
+    pub elsewhere: RemoteChanges,
     pub previous: Option<Fingerprint>,
     pub fingerprint: Option<Fingerprint>,
     pub tag: Option<EnvironmentTag>,
@@ -82,7 +82,7 @@ pub struct GroupRead {
 #[derive(Debug)]
 pub struct RefreshRun {
     pub control: Control,
-    pub progress: mpsc::UnboundedReceiver<Reading>,
+    pub progress: mpsc::UnboundedReceiver<RefreshEvent>,
 }
 
 /// What stands for the reading of all groups in the journal, where a file has the digest of its rows.
@@ -155,7 +155,7 @@ impl Operations {
         &self,
         begun: ImportId,
         plan: Refresh,
-        pace: Pace,
+        pace: RunLimits,
         keep_going: bool,
     ) -> Result<RefreshRun, Failure> {
         self.refresh_permitted(&plan, keep_going)?;

@@ -1,9 +1,9 @@
 //! A word of plain ASCII in a plain ASCII text, either case: written so that many bytes are compared at once.
 
 /// Not empty, in lower case.
-pub(super) struct Plain(Vec<u8>);
+pub(super) struct AsciiNeedle(Vec<u8>);
 
-impl Plain {
+impl AsciiNeedle {
     /// `None` where it is more than ASCII, or nothing.
     pub(super) fn of(word: &str) -> Option<Self> {
         let is_plain = word.is_ascii() && !word.is_empty();
@@ -71,7 +71,7 @@ mod tests {
             word in "[a-cA-C1]{1,4}",
             parts in prop::array::uniform5("[a-cA-C1 ]{0,6}"),
         ) {
-            let plain = Plain::of(&word).expect("ASCII");
+            let plain = AsciiNeedle::of(&word).expect("ASCII");
             let holds = |text: &str| text.to_lowercase().contains(&word.to_lowercase());
             for part in &parts {
                 prop_assert_eq!(plain.is_in(part), holds(part));

@@ -4,7 +4,7 @@
 use std::{cmp::Ordering, sync::Arc};
 
 use super::{
-    Found, Index, SortBy,
+    Index, SearchResults, SortBy,
     sorted::{compare, sorted},
 };
 
@@ -13,7 +13,7 @@ pub(super) fn all(
     index: &Index,
     sort: SortBy,
     reverse: bool,
-    before: Option<&Found>,
+    before: Option<&SearchResults>,
 ) -> Arc<[u32]> {
     let mut changed = index.changed();
     let before = before.filter(|before| {

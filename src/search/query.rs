@@ -64,7 +64,7 @@ pub enum Test {
 
 /// Why a word of a filter is left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wrong {
+pub struct FilterError {
     pub word: String,
     pub why: Why,
 }
@@ -84,7 +84,7 @@ pub enum Why {
 }
 
 /// Short enough for line 2 of 80 columns, with the counts behind it.
-impl fmt::Display for Wrong {
+impl fmt::Display for FilterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = crate::domain::text::visible(&self.word);
         let what = match self.why {
@@ -110,7 +110,7 @@ pub struct Query {
     pub words: Vec<Word>,
     pub tests: Vec<Test>,
     /// Left out of the search.
-    pub wrong: Vec<Wrong>,
+    pub wrong: Vec<FilterError>,
 }
 
 impl Query {
@@ -121,7 +121,7 @@ impl Query {
             match read(&piece, limit) {
                 Ok(Part::Word(word)) => query.words.extend(word),
                 Ok(Part::Test(test)) => query.tests.push(test),
-                Err(why) => query.wrong.push(Wrong {
+                Err(why) => query.wrong.push(FilterError {
                     word: piece.text,
                     why,
                 }),
@@ -327,7 +327,7 @@ mod tests {
             ("aeg>90d", Why::Meant("age>")),
         ] {
             let query = parse(&format!("acme {text}"));
-            let wrong = Wrong {
+            let wrong = FilterError {
                 word: text.into(),
                 why,
             };

@@ -211,7 +211,7 @@ fn a_test_finds_what_is_written_as_it_is() {
         "prop:Σ",
         "prop:σ=ας",
     ] {
-        let asked = Look {
+        let asked = SearchRequest {
             query: Query::parse(typed, None),
             sort: SortBy::Name,
             reverse: false,

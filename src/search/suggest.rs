@@ -5,7 +5,7 @@ use nucleo_matcher::{
     pattern::{Atom, AtomKind, CaseMatching, Normalization},
 };
 
-use crate::domain::text::Looks;
+use crate::domain::text::Skeletons;
 
 /// At most `limit` known ids that a person may have meant, the most likely first. The id itself is not among them.
 pub fn near<'a, T: AsRef<str> + Ord + ?Sized>(
@@ -68,7 +68,7 @@ struct Wanted {
     keys: String,
     letters: (Letters, Letters),
     lengths: (usize, usize),
-    looks: Looks,
+    looks: Skeletons,
     /// What a candidate is typed as.
     typed: String,
     scattered: Atom,
@@ -79,7 +79,7 @@ struct Wanted {
 impl Wanted {
     /// `None` where nothing visible is typed.
     fn of(typed: &str) -> Option<Self> {
-        let mut looks = Looks::default();
+        let mut looks = Skeletons::default();
         let look = looks.of(typed).to_owned();
         let mut keys = String::new();
         fill_keys(&mut keys, typed);

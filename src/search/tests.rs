@@ -66,8 +66,8 @@ fn world() -> Vec<KnownGroup> {
     groups
 }
 
-fn asked(text: &str) -> Look {
-    Look {
+fn asked(text: &str) -> SearchRequest {
+    SearchRequest {
         query: Query::parse(text, Some(Duration::from_hours(90 * 24))),
         sort: SortBy::Name,
         reverse: false,
@@ -80,11 +80,11 @@ fn asked(text: &str) -> Look {
     }
 }
 
-fn find(index: &Index, asked: Look) -> Found {
+fn find(index: &Index, asked: SearchRequest) -> SearchResults {
     look(index, asked, None, &|| true).expect("it is wanted")
 }
 
-fn ids(found: &Found) -> Vec<&str> {
+fn ids(found: &SearchResults) -> Vec<&str> {
     let entries = found.shown.iter().map(|at| found.index.entry(*at));
     entries.map(|entry| entry.expect("a group").id()).collect()
 }
@@ -185,7 +185,7 @@ fn the_best_match_comes_first_and_scattered_letters_last() {
 fn a_column_orders_what_was_found_and_the_unknown_stands_last() {
     let index = Index::of(&world());
     let by = |sort, reverse, text: &str| {
-        let asked = Look {
+        let asked = SearchRequest {
             sort,
             reverse,
             best_first: false,
@@ -255,7 +255,7 @@ fn a_group_keeps_its_number_when_it_or_others_change() {
     assert_eq!(title(&before, "globex").as_deref(), Some("Globex Retail"));
     assert_eq!(title(&before, "aaa"), None);
     assert_eq!(index.len(), 5);
-    let by_id = Look {
+    let by_id = SearchRequest {
         sort: SortBy::Id,
         ..asked("")
     };
@@ -290,9 +290,9 @@ proptest! {
         let mut sorted: Vec<_> = groups.iter().collect();
         sorted.sort_by(|a, b| a.id.cmp(&b.id));
         let index = Index::of(sorted);
-        let mut before: Option<Found> = None;
+        let mut before: Option<SearchResults> = None;
         for end in typed.char_indices().map(|(at, c)| at + c.len_utf8()) {
-            let asked = Look { best_first, ..asked(&typed[..end]) };
+            let asked = SearchRequest { best_first, ..asked(&typed[..end]) };
             let narrowed = look(&index, asked.clone(), before.as_ref(), &|| true).expect("wanted");
             let whole = find(&index, asked);
             prop_assert_eq!(&narrowed.shown, &whole.shown);
@@ -328,7 +328,7 @@ proptest! {
             now.insert(id.clone(), make(id, parts));
         }
         let mut index = Index::of(now.values());
-        let asked = Look { sort: SortBy::ALL[sort], reverse, best_first: false, ..asked(&typed) };
+        let asked = SearchRequest { sort: SortBy::ALL[sort], reverse, best_first: false, ..asked(&typed) };
         let mut before = find(&index, asked.clone());
         for (id, parts) in &changes {
             let group = make(id, parts);
@@ -350,7 +350,7 @@ fn many_are_found_in_their_order() {
         .map(|number| group(&format!("g{number:06}"), &format!("Group {}", number % 977)))
         .collect();
     let index = Index::of(&groups);
-    let by_column = Look {
+    let by_column = SearchRequest {
         sort: SortBy::Id,
         best_first: false,
         ..asked("\"7\"")

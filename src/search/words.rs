@@ -6,7 +6,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::{
     arena::Entry,
-    ascii::Plain,
+    ascii::AsciiNeedle,
     query::{Query, Word},
     substring,
 };
@@ -30,7 +30,7 @@ pub(super) struct Needle {
     /// `None`: only as it stands.
     scattered: Option<Utf32String>,
     /// The same, where both sides are ASCII.
-    plain: Option<Plain>,
+    plain: Option<AsciiNeedle>,
 }
 
 impl Needle {
@@ -44,7 +44,7 @@ impl Needle {
         Self {
             accents: !letters.iter().all(|c| normalize::is_bare(*c)),
             scattered: word.is_scattered().then_some(scattered),
-            plain: Plain::of(&word.text),
+            plain: AsciiNeedle::of(&word.text),
             letters,
         }
     }
@@ -102,12 +102,12 @@ const ELSEWHERE: Fit = Fit {
 };
 
 /// What the words are looked for with.
-struct Lens {
+struct WordMatcher {
     matcher: Matcher,
     buffer: Vec<char>,
 }
 
-impl Lens {
+impl WordMatcher {
     fn head(&mut self, needle: &Needle, head: &str) -> Option<Fit> {
         let letters = needle.letters_of(head, &mut self.buffer);
         let (score, exact) = match &needle.scattered {
@@ -140,14 +140,14 @@ impl Lens {
 /// The words of a query, ready to be looked for.
 pub(super) struct Words {
     needles: Vec<Needle>,
-    lens: Lens,
+    lens: WordMatcher,
 }
 
 impl Words {
     pub(super) fn of(query: &Query) -> Self {
         Self {
             needles: query.words.iter().map(Needle::of).collect(),
-            lens: Lens {
+            lens: WordMatcher {
                 matcher: Matcher::new(MATCHER),
                 buffer: Vec::new(),
             },

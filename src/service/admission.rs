@@ -30,20 +30,20 @@ pub(super) enum Operation {
 
 /// The places for requests under way, and the door before them.
 #[derive(Clone)]
-pub(super) struct Room {
+pub(super) struct RequestSlots {
     places: Arc<Semaphore>,
     door: Arc<Semaphore>,
 }
 
 /// A request of somebody with a key. It has a place as long as this lives.
-pub(super) struct Admitted {
+pub(super) struct RequestSlot {
     pub(super) operation: Operation,
     pub(super) key: i64,
     pub(super) caller: Caller,
     _place: OwnedSemaphorePermit,
 }
 
-impl Room {
+impl RequestSlots {
     pub(super) fn new(places: Arc<Semaphore>) -> Self {
         let door = (places.available_permits() / DOOR).max(1);
         Self {
@@ -52,7 +52,7 @@ impl Room {
         }
     }
 
-    pub(super) async fn admit(&self, store: &Store, parts: &Parts) -> Result<Admitted, Refusal> {
+    pub(super) async fn admit(&self, store: &Store, parts: &Parts) -> Result<RequestSlot, Refusal> {
         let operation = match parts.method {
             Method::GET => Operation::GetOrCreate,
             Method::PUT => Operation::Update,
@@ -68,7 +68,7 @@ impl Room {
         let place = Arc::clone(&self.places).try_acquire_owned();
         let place = place.map_err(|_| Refusal::Overloaded)?;
         let (key, caller) = authenticate(store, key).await?;
-        Ok(Admitted {
+        Ok(RequestSlot {
             operation,
             key,
             caller,

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Limits, exchange};
 use heads::Heads;
-use waiting::{Place, Waiting};
+use waiting::{Connection, Waiting};
 
 /// Connections beyond the limit that are being answered 503, or that wait for another one to end.
 const BEYOND: usize = 64;
@@ -187,7 +187,7 @@ async fn answered(
     stream: &mut TcpStream,
     router: Router,
     head_time: Duration,
-    place: &Place,
+    place: &Connection,
     stop: &CancellationToken,
 ) -> bool {
     let router = TowerToHyperService::new(router);

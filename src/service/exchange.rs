@@ -17,7 +17,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use super::{
-    admission::{self, Admitted, Operation, Room},
+    admission::{self, Operation, RequestSlot, RequestSlots},
     body,
     keys::{self, Caller},
     refusal::Refusal,
@@ -38,7 +38,7 @@ const FACTS: HeaderValue = HeaderValue::from_static(
 #[derive(Clone)]
 pub(super) struct Shared {
     pub(super) store: Store,
-    pub(super) room: Room,
+    pub(super) room: RequestSlots,
     pub(super) body_time: Duration,
     pub(super) states_facts: bool,
 }
@@ -94,11 +94,11 @@ async fn answer(State(shared): State<Shared>, request: Request) -> Response {
 
 async fn exchange(
     shared: &Shared,
-    admitted: Admitted,
+    admitted: RequestSlot,
     parts: &Parts,
     body: &mut Body,
 ) -> Result<Answer, Refusal> {
-    let Admitted {
+    let RequestSlot {
         operation,
         key,
         caller,

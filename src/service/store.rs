@@ -18,12 +18,12 @@ use tokio::sync::oneshot;
 
 mod database;
 mod error;
+mod task;
 mod thread;
-mod work;
 
 pub use error::StoreError;
-pub(super) use work::Access;
-use work::{Task, Work};
+pub(super) use task::Access;
+use task::{Task, Work};
 
 /// Hears every failure of the storage, so that `serve` can say on stderr what an answer 500 never says.
 pub type Report = Arc<dyn Fn(&StoreError) + Send + Sync>;

@@ -9,7 +9,7 @@ use crate::operations::PlaceProblem;
 use super::{
     keymap::{Action, Focus},
     panes::Pane,
-    state::{app::App, context::Desk},
+    state::{app::App, context::Context},
     widgets::{
         boxes::{body, severity_style, words_that_fit},
         paint::{self, columns, cut},
@@ -21,10 +21,10 @@ const SMALLEST: (u16, u16) = (40, 8);
 
 /// Draws the whole console; returns where the cursor of the terminal belongs.
 pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layout::Position> {
-    let desk = &app.desk;
+    let context = &app.context;
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         // Where one is matters however small the window.
-        let x = draw_word(buffer, area, desk) + 1;
+        let x = draw_word(buffer, area, context) + 1;
         let room = area.right().saturating_sub(x);
         let full = format!("too small: {}x{}, needs 40x8", area.width, area.height);
         let texts = [full.as_str(), "too small: needs 40x8", "too small"];
@@ -39,47 +39,47 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layou
         );
         return None;
     }
-    draw_place(buffer, paint::row(area, 0), desk);
+    draw_place(buffer, paint::row(area, 0), context);
     draw_breadcrumb(buffer, paint::row(area, 1), app);
     let body = body(area);
-    let is_whole = |pane: &Pane| desk.boxes_alone || !pane.view().is_overlay();
+    let is_whole = |pane: &Pane| context.boxes_alone || !pane.view().is_overlay();
     let first = app.stack.iter().rposition(is_whole);
     let mut cursor = None;
     for pane in &app.stack[first.unwrap_or(0)..] {
-        cursor = pane.view().draw(buffer, body, desk);
+        cursor = pane.view().draw(buffer, body, context);
     }
-    draw_message(buffer, paint::row(area, area.height - 2), desk);
+    draw_message(buffer, paint::row(area, area.height - 2), context);
     let top = app.top();
     keys::draw(
         buffer,
         paint::row(area, area.height - 1),
         top.focus(),
         top,
-        desk,
+        context,
     );
     cursor
 }
 
 /// The word of the environment; returns where it ends.
-fn draw_word(buffer: &mut Buffer, line: Rect, desk: &Desk) -> u16 {
-    let Some(profile) = desk.profile() else {
+fn draw_word(buffer: &mut Buffer, line: Rect, context: &Context) -> u16 {
+    let Some(profile) = context.profile() else {
         return line.x;
     };
     let word = format!(" {} ", profile.environment_word());
     let style = if profile.production {
-        desk.theme.production()
+        context.theme.production()
     } else {
-        desk.theme.testing()
+        context.theme.testing()
     };
     paint::text(buffer, line.x, line.y, line.width, &word, style)
 }
 
 /// Why nothing may be what it seems, or why nothing is sent.
-fn alarm(desk: &Desk) -> Option<&'static str> {
-    if desk.wrong_environment.contains(&desk.current) {
+fn alarm(context: &Context) -> Option<&'static str> {
+    if context.wrong_environment.contains(&context.current) {
         return Some(" ! WRONG ENVIRONMENT ");
     }
-    match desk.held.get(&desk.current)? {
+    match context.held.get(&context.current)? {
         PlaceProblem::Alarmed { .. } => Some(" ! ALARM "),
         PlaceProblem::OnTrial { .. } => Some(" ! KEY ON TRIAL "),
         _ => Some(" ! WHICH ENVIRONMENT? "),
@@ -87,9 +87,9 @@ fn alarm(desk: &Desk) -> Option<&'static str> {
 }
 
 /// Line 1: which environment, where, with what rights, who; the last answer and what is under way.
-fn draw_place(buffer: &mut Buffer, line: Rect, desk: &Desk) {
-    let theme = desk.theme;
-    let Some(profile) = desk.profile() else {
+fn draw_place(buffer: &mut Buffer, line: Rect, context: &Context) {
+    let theme = context.theme;
+    let Some(profile) = context.profile() else {
         paint::text(
             buffer,
             line.x,
@@ -100,8 +100,8 @@ fn draw_place(buffer: &mut Buffer, line: Rect, desk: &Desk) {
         );
         return;
     };
-    let mut x = draw_word(buffer, line, desk) + 1;
-    if let Some(alarm) = alarm(desk) {
+    let mut x = draw_word(buffer, line, context) + 1;
+    if let Some(alarm) = alarm(context) {
         let room = line.right().saturating_sub(x);
         x = paint::text(buffer, x, line.y, room, alarm, theme.production()) + 1;
     }
@@ -130,12 +130,12 @@ fn draw_place(buffer: &mut Buffer, line: Rect, desk: &Desk) {
                 Style::new()
             },
         ),
-        (desk.operator.as_str(), theme.dim()),
+        (context.operator.as_str(), theme.dim()),
     ];
     let all: usize = parts.iter().map(|(text, _)| columns(text) + 2).sum();
     let left = usize::from(line.right().saturating_sub(x));
     let right = right_of_place(
-        desk,
+        context,
         left.saturating_sub(all + 1).max(ANSWER.into()).min(left),
     );
     let right_width = columns(&right) as u16;
@@ -157,11 +157,11 @@ fn draw_place(buffer: &mut Buffer, line: Rect, desk: &Desk) {
 const ANSWER: u16 = 11;
 
 /// What is under way and the last answer, as much of it as there is room for.
-fn right_of_place(desk: &Desk, room: usize) -> String {
-    let answer = desk
+fn right_of_place(context: &Context, room: usize) -> String {
+    let answer = context
         .last_answer
         .map(|(status, latency)| format!("{status} {}ms", latency.as_millis()));
-    let mut named = desk.running.values().filter(|job| !job.is_quiet);
+    let mut named = context.running.values().filter(|job| !job.is_quiet);
     let running = match named.clone().count() {
         0 => None,
         1 => named.next().map(|job| job.label.clone()),
@@ -196,15 +196,15 @@ fn parts_that_fit(mut status: String, room: usize) -> String {
 
 /// Line 2: the way here, and what this pane says of itself.
 fn draw_breadcrumb(buffer: &mut Buffer, line: Rect, app: &App) {
-    let theme = app.desk.theme;
+    let theme = app.context.theme;
     let titles: Vec<String> = app
         .stack
         .iter()
-        .map(|pane| pane.view().title(&app.desk))
+        .map(|pane| pane.view().title(&app.context))
         .collect();
     let path = format!(" {}", titles.join(" > "));
     let status = parts_that_fit(
-        app.top().status(&app.desk),
+        app.top().status(&app.context),
         usize::from(line.width).saturating_sub(WAY),
     );
     let status_width = columns(&status) as u16;
@@ -224,17 +224,17 @@ fn draw_breadcrumb(buffer: &mut Buffer, line: Rect, app: &App) {
 }
 
 /// Last line but one: the newest message; errors stay.
-fn draw_message(buffer: &mut Buffer, line: Rect, desk: &Desk) {
-    let Some(message) = desk.messages.current() else {
+fn draw_message(buffer: &mut Buffer, line: Rect, context: &Context) {
+    let Some(message) = context.messages.current() else {
         return;
     };
-    let style = severity_style(message.severity, desk.theme);
+    let style = severity_style(message.severity, context.theme);
     let sign = format!(" {} ", message.severity.sign());
     let x = paint::text(buffer, line.x, line.y, line.width, &sign, style);
     let room = usize::from(line.right().saturating_sub(x + 1));
-    let waiting = desk.messages.waiting();
+    let waiting = context.messages.waiting();
     // Its key in the list: in a field it is text.
-    let key = desk.keys.key(Focus::List, Action::Messages);
+    let key = context.keys.key(Focus::List, Action::Messages);
     let hint = match waiting {
         0 => format!("{key} messages"),
         more => format!("{more} unread  {key} messages"),
@@ -244,16 +244,16 @@ fn draw_message(buffer: &mut Buffer, line: Rect, desk: &Desk) {
         return;
     }
     let left = room.saturating_sub(columns(&hint) + 2);
-    let text = words_that_fit(&message.text, left, desk.theme);
+    let text = words_that_fit(&message.text, left, context.theme);
     paint::text(buffer, x, line.y, left as u16, &text, style);
     let at = line
         .right()
         .saturating_sub(columns(&hint) as u16 + 1)
         .max(x);
     let hint_style = if waiting == 0 {
-        desk.theme.dim()
+        context.theme.dim()
     } else {
-        desk.theme.error()
+        context.theme.error()
     };
     paint::text(buffer, at, line.y, line.right() - at, &hint, hint_style);
 }

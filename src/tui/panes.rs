@@ -35,9 +35,9 @@ use super::{
     forms::group::Edit,
     keymap::{Action, Focus},
     state::{
-        context::Desk,
+        context::Context,
         message::{Outcome, Ticket},
-        navigation::Opening,
+        navigation::PaneRequest,
     },
 };
 
@@ -46,34 +46,34 @@ pub trait View {
     /// Where keys go.
     fn focus(&self) -> Focus;
     /// Its part of the breadcrumb.
-    fn title(&self, desk: &Desk) -> String;
+    fn title(&self, context: &Context) -> String;
     /// The rest of line 2: filter, counts, age.
-    fn status(&self, _desk: &Desk) -> String {
+    fn status(&self, _desk: &Context) -> String {
         String::new()
     }
-    fn act(&mut self, action: Action, desk: &mut Desk);
+    fn act(&mut self, action: Action, context: &mut Context);
     /// A key for the focused widget.
-    fn input(&mut self, _key: KeyEvent, _desk: &mut Desk) {}
+    fn input(&mut self, _key: KeyEvent, _desk: &mut Context) {}
     /// Pasted text for the focused field; whether there was one.
-    fn paste(&mut self, _text: &str, _desk: &mut Desk) -> bool {
+    fn paste(&mut self, _text: &str, _desk: &mut Context) -> bool {
         false
     }
     /// Why an action is not possible now; it is shown dimmed, with this.
-    fn disabled(&self, action: Action, _desk: &Desk) -> Option<String> {
+    fn disabled(&self, action: Action, _desk: &Context) -> Option<String> {
         (action == Action::Refresh).then(|| "nothing to read".into())
     }
     /// What it asked for by a pane above it was typed exactly.
-    fn confirmed(&mut self, _desk: &mut Desk) {}
+    fn confirmed(&mut self, _desk: &mut Context) {}
     fn waits_for(&self, _ticket: Ticket) -> bool {
         false
     }
-    fn answer(&mut self, _outcome: &Outcome, _desk: &mut Desk) {}
+    fn answer(&mut self, _outcome: &Outcome, _desk: &mut Context) {}
     /// The job it waits for panicked.
-    fn lost(&mut self, _desk: &mut Desk) {}
+    fn lost(&mut self, _desk: &mut Context) {}
     /// Brings what it derives from the desk up to date; after every message.
-    fn sync(&mut self, _desk: &mut Desk) {}
+    fn sync(&mut self, _desk: &mut Context) {}
     /// It leaves the stack: keeps what was typed, gives up what is being read. What is being written goes on.
-    fn leave(&mut self, _desk: &mut Desk) {}
+    fn leave(&mut self, _desk: &mut Context) {}
     /// Something on it changes with time alone.
     fn ticks(&self) -> bool {
         false
@@ -83,7 +83,7 @@ pub trait View {
         false
     }
     /// Returns where the terminal's cursor belongs, if anywhere.
-    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position>;
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position>;
 }
 
 #[derive(Debug)]
@@ -101,38 +101,50 @@ pub enum Pane {
     Open(open::Open),
     Help(help::Help),
     Profiles(profiles::Profiles),
-    Typed(confirm_typed::Typed),
+    Typed(confirm_typed::ConfirmTyped),
     Messages(messages::MessagesPane),
     Inspector(inspector::Inspector),
     CopyMenu(copy_menu::CopyMenu),
     Export(export::Export),
     Rotations(rotations::Rotations),
-    Whose(token_lookup::Whose),
-    Bulk(Box<batch::Bulk>),
+    Whose(token_lookup::TokenLookupPane),
+    Bulk(Box<batch::BatchPane>),
     Place(Box<place::PlacePane>),
 }
 
 impl Pane {
     /// The pane that was asked for; it may start its first job.
-    pub fn open(opening: Opening, desk: &mut Desk) -> Self {
+    pub fn open(opening: PaneRequest, context: &mut Context) -> Self {
         match opening {
-            Opening::Group(id) => Self::Group(group::Group::open(id, desk)),
-            Opening::Compare(id) => Self::Compare(Box::new(compare::Compare::open(id, desk))),
-            Opening::History(id) => Self::History(history::History::of(Some(id), desk)),
-            Opening::Edit(form) => Self::Edit(form),
-            Opening::Review(proposal) => {
-                Self::Review(Box::new(review::Review::of(*proposal, desk)))
+            PaneRequest::Group(id) => Self::Group(group::Group::open(id, context)),
+            PaneRequest::Compare(id) => {
+                Self::Compare(Box::new(compare::Compare::open(id, context)))
             }
-            Opening::Typed(words) => Self::Typed(confirm_typed::Typed::asking(words, desk)),
-            Opening::Result(done, wanted) => {
+            PaneRequest::History(id) => Self::History(history::History::of(Some(id), context)),
+            PaneRequest::Edit(form) => Self::Edit(form),
+            PaneRequest::Review(proposal) => {
+                Self::Review(Box::new(review::Review::of(*proposal, context)))
+            }
+            PaneRequest::Typed(words) => {
+                Self::Typed(confirm_typed::ConfirmTyped::asking(words, context))
+            }
+            PaneRequest::Result(done, wanted) => {
                 Self::Result(Box::new(result::ResultPane::of(*done, &wanted)))
             }
-            Opening::Token(group) => Self::Token(Box::new(token::TokenPane::open(&group, desk))),
-            Opening::CopyMenu(group) => Self::CopyMenu(copy_menu::CopyMenu::of(&group)),
-            Opening::Export(ids, which) => Self::Export(export::Export::of(ids, which, desk)),
-            Opening::CheckBulk(ids) => Self::Bulk(Box::new(batch::Bulk::check(ids, desk))),
-            Opening::WatchBulk(run) => Self::Bulk(Box::new(batch::Bulk::watch(run, desk))),
-            Opening::Connect => Self::Connect(Box::new(connect::Connect::open(desk))),
+            PaneRequest::Token(group) => {
+                Self::Token(Box::new(token::TokenPane::open(&group, context)))
+            }
+            PaneRequest::CopyMenu(group) => Self::CopyMenu(copy_menu::CopyMenu::of(&group)),
+            PaneRequest::Export(ids, which) => {
+                Self::Export(export::Export::of(ids, which, context))
+            }
+            PaneRequest::CheckBulk(ids) => {
+                Self::Bulk(Box::new(batch::BatchPane::check(ids, context)))
+            }
+            PaneRequest::WatchBulk(run) => {
+                Self::Bulk(Box::new(batch::BatchPane::watch(run, context)))
+            }
+            PaneRequest::Connect => Self::Connect(Box::new(connect::Connect::open(context))),
         }
     }
 

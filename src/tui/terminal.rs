@@ -10,7 +10,7 @@ pub mod signals;
 pub mod spoken;
 mod tty_writer;
 
-pub use input::{Came, Input, LONGEST_PASTE};
+pub use input::{Input, InputEvent, LONGEST_PASTE};
 pub use line_mode::PlainScreen;
 pub use panic::{describe_panic, install_panic_hook, missed_panics};
 pub use signals::{Signal, Signals};
@@ -33,10 +33,10 @@ use crossterm::{
 };
 use ratatui::{Frame, Terminal, buffer::Buffer};
 
-use backend::Behind;
+use backend::CursorOnlyBackend;
 use paint::Painter;
 use rustix::termios::{LocalModes, tcgetattr};
-use tty_writer::{Out, out};
+use tty_writer::{TtyWriter, out};
 
 /// Whether the screen is ours now. One for the process, as the terminal is; the panic hook must know it without a
 /// [`Screen`] at hand.
@@ -97,7 +97,7 @@ const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1000l";
 /// The full screen, in raw mode, with bracketed paste. Left on drop.
 #[derive(Debug)]
 pub struct Screen {
-    terminal: Terminal<Behind>,
+    terminal: Terminal<CursorOnlyBackend>,
     painter: Painter,
     out: Gate<'static>,
     /// The frame that was drawn last.
@@ -115,7 +115,7 @@ impl Screen {
         *console_thread() = Some(std::thread::current().id());
         let modes = Modes::screen(mouse);
         take_over(modes)?;
-        match Terminal::new(Behind::default()) {
+        match Terminal::new(CursorOnlyBackend::default()) {
             Ok(terminal) => Ok(Self {
                 terminal,
                 painter: Painter::new(synchronised),
@@ -282,7 +282,7 @@ fn console_thread() -> std::sync::MutexGuard<'static, Option<ThreadId>> {
 /// Where frames go. What is written while the screen is not ours is dropped without an error: half a frame must not land
 /// on the person's shell.
 #[derive(Debug)]
-struct Gate<'o>(&'o Out);
+struct Gate<'o>(&'o TtyWriter);
 
 impl Gate<'_> {
     fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn nothing_reaches_a_screen_that_is_not_ours() {
         let file = tempfile::tempfile().expect("a file");
-        let out = Out::of(file.try_clone().expect("a second handle"));
+        let out = TtyWriter::of(file.try_clone().expect("a second handle"));
         Gate(&out)
             .write_all(b"half a frame")
             .expect("dropped without an error");

@@ -16,7 +16,7 @@ use groupdesk::{
     domain::batch::Counts,
     operations::{
         Assurance, Operations,
-        batch::{Ended, Pace, Progress, Report, Run},
+        batch::{BatchEvent, Ended, Report, Run, RunLimits},
     },
 };
 use serde_json::json;
@@ -57,14 +57,14 @@ impl Scene {
     /// Plans all groups and makes the batch.
     async fn begin(&self) -> BatchId {
         let ids: Vec<_> = self.groups.iter().map(|group| id(group)).collect();
-        let plan = self.ana.plan_bulk(&ids, false).await.expect("readable");
+        let plan = self.ana.plan_batch(&ids, false).await.expect("readable");
         assert_eq!(plan.skipped, []);
-        let begun = self.ana.begin_bulk(&plan, Some("a leak".into())).await;
+        let begun = self.ana.begin_batch(&plan, Some("a leak".into())).await;
         begun.expect("durable")
     }
 
-    async fn run(&self, batch: BatchId, pace: Pace) -> Run {
-        let run = self.ana.run_bulk(batch, pace, None).await;
+    async fn run(&self, batch: BatchId, pace: RunLimits) -> Run {
+        let run = self.ana.run_batch(batch, pace, None).await;
         run.expect("it begins")
     }
 
@@ -94,10 +94,10 @@ fn assert_sent_once(meddler: &Meddler) {
     );
 }
 
-fn one_at_a_time() -> Pace {
-    Pace {
+fn one_at_a_time() -> RunLimits {
+    RunLimits {
         concurrency: 1,
-        ..Pace::default()
+        ..RunLimits::default()
     }
 }
 
@@ -107,9 +107,9 @@ async fn watch(run: Run) -> (Vec<Ended>, Report) {
     let mut ended = Vec::new();
     loop {
         match progress.recv().await.expect("the run tells how it ended") {
-            Progress::Ended(one) => ended.push(*one),
-            Progress::Finished(report) => return (ended, report),
-            Progress::Started(_) | Progress::Held(_) | Progress::Halted(_) => {}
+            BatchEvent::Ended(one) => ended.push(*one),
+            BatchEvent::Finished(report) => return (ended, report),
+            BatchEvent::Started(_) | BatchEvent::Held(_) | BatchEvent::Halted(_) => {}
         }
     }
 }

@@ -10,7 +10,7 @@ use std::{
 
 use groupdesk::{
     directory::RotationFilter,
-    domain::{change::Wanted, token::Token},
+    domain::{change::DesiredFields, token::Token},
     operations::{Assurance, Done, Failure, Operations},
 };
 use serde_json::{Value, json};
@@ -59,8 +59,8 @@ fn clean(secrets: &[String], what: &str, said: &str) {
     }
 }
 
-fn wanted() -> Wanted {
-    Wanted {
+fn wanted() -> DesiredFields {
+    DesiredFields {
         name: Some("Acme".into()),
         mapping: Some([("7".to_owned(), "40".to_owned())].into_iter().collect()),
         properties: Some(json!({"tier": "gold"}).as_object().expect("one").clone()),
@@ -98,7 +98,7 @@ async fn remembered(operations: &Operations) -> String {
     let all = RotationFilter::default();
     let rows = operations.directory().rotations(all).await;
     for row in rows.expect("readable") {
-        let happenings = operations.directory().happenings(row.id).await;
+        let happenings = operations.directory().journal_events(row.id).await;
         said.push(format!("{row:?} {happenings:?}"));
     }
     said.join(" ")

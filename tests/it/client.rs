@@ -9,7 +9,7 @@ use groupdesk::{
     api::{
         answer::{
             Verdict,
-            ambiguous::{RedirectHint, Unclear},
+            ambiguous::{Ambiguous, RedirectHint},
             rotation::rotation_answer,
         },
         client::{Client, Reply},
@@ -182,7 +182,7 @@ async fn redirects_are_shown_and_never_followed() {
                 let result = call(&client(&server, LONG), one).await;
                 assert_eq!(answer(&result), Answer::Unclear);
                 let verdict = result.expect("an answer").verdict;
-                let Verdict::Unclear(Unclear::Redirect { to, hint, .. }) = &verdict else {
+                let Verdict::Unclear(Ambiguous::Redirect { to, hint, .. }) = &verdict else {
                     panic!("{verdict:?}");
                 };
                 let to = to.as_deref().expect("a place");

@@ -1,4 +1,4 @@
-//! What this desk remembers: learnt in one transaction, kept for ever, shared by several processes, never a token.
+//! What this installation remembers: learnt in one transaction, kept for ever, shared by several processes, never a token.
 
 use crate::support::world::place;
 mod care;
@@ -15,13 +15,13 @@ use std::{
 use futures_util::future::join_all;
 use groupdesk::{
     directory::{
-        Begun, Directory, DirectoryError, HistoryFilter, Intent, Record, RotationFilter,
-        RotationId, RotationStep, Upon, replay,
+        BeginResult, Directory, DirectoryError, HistoryFilter, Intent, Precondition, Record,
+        RotationFilter, RotationId, RotationStep, replay,
     },
     domain::{
         group::{EnvironmentTag, UserGroupId},
         history::{Ending, Entry, Operation},
-        known::{Lesson, Returned, Sent, Source},
+        known::{Observation, Returned, Sent, Source},
         rotation::{Answer, Event, Rotation, State},
         token::{Fingerprint, Token},
     },
@@ -71,8 +71,8 @@ impl Desk {
     }
 }
 
-fn lesson(group: &str, fingerprint: Fingerprint, at: i64) -> Lesson {
-    Lesson {
+fn lesson(group: &str, fingerprint: Fingerprint, at: i64) -> Observation {
+    Observation {
         id: id(group),
         sent: Sent::default(),
         returned: Some(Returned {
@@ -104,7 +104,7 @@ fn entry(profile: &str, group: &str, at: i64) -> Entry {
     }
 }
 
-fn learnt(lesson: Lesson) -> Record {
+fn learnt(lesson: Observation) -> Record {
     Record {
         lesson: Some(lesson),
         ..Record::default()
@@ -138,9 +138,9 @@ async fn start(directory: &Directory, intent: Intent) -> RotationId {
         .await
         .expect("written")
     {
-        Begun::Started(id) => id,
-        Begun::TakenBy(row) => panic!("taken by {row:?}"),
-        Begun::HeldBy(holder) => panic!("held by {holder:?}"),
+        BeginResult::Started(id) => id,
+        BeginResult::TakenBy(row) => panic!("taken by {row:?}"),
+        BeginResult::HeldBy(holder) => panic!("held by {holder:?}"),
     }
 }
 
@@ -174,7 +174,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Everything a group can have.
-fn full_lesson() -> Lesson {
+fn full_lesson() -> Observation {
     let mut full = lesson("acme", OLD, 0);
     full.sent = Sent {
         name: Some("Acme".into()),

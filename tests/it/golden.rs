@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::PathBuf};
 
 use groupdesk::{
     api::{
-        answer::{Asked, Exchange, Group, Verdict, judge, rotation::rotation_answer},
+        answer::{Exchange, Expected, Group, Verdict, judge, rotation::rotation_answer},
         client::Reply,
         facts::StatedFacts,
         wire::{self, GroupRequest, RotateRequest},
@@ -159,7 +159,7 @@ fn judged_as(case: &Case) -> (Value, Option<String>) {
     let asked = match &case.asked {
         AskedFor::Group(text) => {
             group = id(text);
-            Asked::Group(&group)
+            Expected::Group(&group)
         }
         AskedFor::Rotation {
             expected: text,
@@ -167,7 +167,7 @@ fn judged_as(case: &Case) -> (Value, Option<String>) {
         } => {
             expected = text.as_ref().map(id);
             old = Token::new(token.clone());
-            Asked::Rotation {
+            Expected::Rotation {
                 expected: expected.as_ref(),
                 old: &old,
             }

@@ -29,7 +29,7 @@ mod update;
 use groupdesk::{
     directory::{HistoryFilter, JournalRow, RotationFilter, replay},
     domain::{
-        change::Wanted,
+        change::DesiredFields,
         history::{Ending, Entry, Operation},
         rotation::State,
         token::Token,
@@ -131,7 +131,7 @@ impl Scene {
             {
                 posts.remove(index);
             }
-            let happenings = self.ana.directory().happenings(row.id).await;
+            let happenings = self.ana.directory().journal_events(row.id).await;
             let replayed = replay(&happenings.expect("the journal is readable"));
             assert_eq!(replayed, Some(row.rotation), "the journal does not add up");
         }
@@ -148,7 +148,11 @@ async fn look_up(operations: &Operations) -> Result<Done, Failure> {
     operations.look_up(&id(ACME), Assurance::KnownOnly).await
 }
 
-async fn update(operations: &Operations, base: &Wanted, all: &Wanted) -> Result<Done, Failure> {
+async fn update(
+    operations: &Operations,
+    base: &DesiredFields,
+    all: &DesiredFields,
+) -> Result<Done, Failure> {
     let known = Assurance::KnownOnly;
     operations.update(&id(ACME), base, all, known).await
 }
@@ -184,8 +188,8 @@ fn text(value: &Value) -> String {
     value.as_str().expect("a text").to_owned()
 }
 
-fn wanted(name: &str, mapping: &[(&str, &str)], properties: &Value) -> Wanted {
-    Wanted {
+fn wanted(name: &str, mapping: &[(&str, &str)], properties: &Value) -> DesiredFields {
+    DesiredFields {
         name: Some(name.into()),
         mapping: Some(
             mapping

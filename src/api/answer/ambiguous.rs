@@ -7,7 +7,7 @@ use super::error_message::Scrub;
 
 /// Why an answer does not say whether the call succeeded. The request was sent in every case.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unclear {
+pub enum Ambiguous {
     ServerError {
         status: u16,
         words: Option<String>,
@@ -87,10 +87,10 @@ pub enum Unclear {
     },
 }
 
-impl std::error::Error for Unclear {}
+impl std::error::Error for Ambiguous {}
 
 /// What happened, that the request was sent, and what to do.
-impl fmt::Display for Unclear {
+impl fmt::Display for Ambiguous {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = self.what();
         match (self, self.check()) {
@@ -119,7 +119,7 @@ impl fmt::Display for Unclear {
     }
 }
 
-impl Unclear {
+impl Ambiguous {
     /// What happened, without what to do about it.
     pub fn what(&self) -> String {
         match self {
@@ -260,7 +260,7 @@ pub(in crate::api) fn redirect(
     url: &str,
     location: Option<&str>,
     scrub: &Scrub<'_>,
-) -> Unclear {
+) -> Ambiguous {
     let here = reqwest::Url::parse(url).ok();
     let there = match (&here, location) {
         (Some(here), Some(location)) => here.join(location).ok(),
@@ -275,7 +275,7 @@ pub(in crate::api) fn redirect(
         (None, Some(_)) => Some("an address that cannot be read".to_owned()),
         (None, None) => None,
     };
-    Unclear::Redirect { status, to, hint }
+    Ambiguous::Redirect { status, to, hint }
 }
 
 fn hint(here: &reqwest::Url, there: &reqwest::Url) -> RedirectHint {

@@ -97,12 +97,12 @@ fn without_hex(text: &str) -> String {
 
 /// What a body says about a failure. Both texts are clean.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Words {
+pub struct ErrorMessage {
     pub code: Option<String>,
     pub words: Option<String>,
 }
 
-impl Words {
+impl ErrorMessage {
     /// Looks through the shapes error bodies have (undocumented, docs/design/service.md "Unknown"); the first found
     /// wins.
     pub fn of(body: &Value, scrub: &Scrub<'_>) -> Self {
@@ -203,7 +203,7 @@ mod tests {
     use serde_json::json;
 
     fn said_in(body: &Value) -> (Option<String>, Option<String>) {
-        let Words { code, words } = Words::of(body, &Scrub::of(&["canary-key"]));
+        let ErrorMessage { code, words } = ErrorMessage::of(body, &Scrub::of(&["canary-key"]));
         (code, words)
     }
 

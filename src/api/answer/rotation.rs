@@ -1,7 +1,7 @@
 //! What the answer to a rotate request means to the state machine of docs/design/rotation.md. Strict on purpose: only
 //! what the service itself stated counts, everything else is settled by a get.
 
-use super::{Verdict, ambiguous::Unclear};
+use super::{Verdict, ambiguous::Ambiguous};
 use crate::{
     api::{client::Reply, failure::CallError},
     domain::{rotation::Answer, token::Fingerprinter},
@@ -21,7 +21,7 @@ pub fn rotation_answer(result: &Result<Reply, CallError>, fingerprinter: &Finger
         Verdict::Success(group) => Answer::NewToken(fingerprinter.of(&group.token)),
         Verdict::SameToken(_) => Answer::SameToken,
         Verdict::Refused { stated: true, .. } => Answer::Refused,
-        Verdict::Unclear(Unclear::OtherGroup { .. }) => Answer::WrongGroup,
+        Verdict::Unclear(Ambiguous::OtherGroup { .. }) => Answer::WrongGroup,
         Verdict::Refused { stated: false, .. } | Verdict::Unclear(_) => Answer::Unclear,
     }
 }

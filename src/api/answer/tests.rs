@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn judged(status: u16, asked: &Asked<'_>, body: &str) -> Verdict {
+fn judged(status: u16, asked: &Expected<'_>, body: &str) -> Verdict {
     let exchange = Exchange {
         status,
         url: "https://api.example.com/api/user",
@@ -17,7 +17,7 @@ fn judged(status: u16, asked: &Asked<'_>, body: &str) -> Verdict {
 
 fn refused(status: u16, body: &str) -> Verdict {
     let id = UserGroupId::parse("acme").expect("an id");
-    judged(status, &Asked::Group(&id), body)
+    judged(status, &Expected::Group(&id), body)
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_refusal_says_who_refused_and_what_to_do() {
 fn the_old_token_again_is_told_and_a_success_says_nothing() {
     let id = UserGroupId::parse("acme").expect("an id");
     let old = Token::new("the-old-token".into());
-    let asked = Asked::Rotation {
+    let asked = Expected::Rotation {
         expected: Some(&id),
         old: &old,
     };
@@ -99,12 +99,12 @@ fn only_a_503_that_says_so_twice_was_not_done_and_never_a_rotation() {
     let no = r#"{"success":0,"error":{"code":"overloaded","message":"later"}}"#;
     let id = UserGroupId::parse("acme").expect("an id");
     let old = Token::new("the-old-token".into());
-    let rotation = |expected| Asked::Rotation {
+    let rotation = |expected| Expected::Rotation {
         expected,
         old: &old,
     };
-    let group = Asked::Group(&id);
-    let verdict = |status, not_done, asked: &Asked<'_>, body: &str| {
+    let group = Expected::Group(&id);
+    let verdict = |status, not_done, asked: &Expected<'_>, body: &str| {
         let exchange = Exchange {
             status,
             url: "https://api.example.com/api/user",
@@ -140,7 +140,7 @@ fn only_a_503_that_says_so_twice_was_not_done_and_never_a_rotation() {
     ] {
         let verdict = verdict(status, not_done, &asked, body);
         assert!(
-            matches!(verdict, Verdict::Unclear(Unclear::ServerError { .. })),
+            matches!(verdict, Verdict::Unclear(Ambiguous::ServerError { .. })),
             "{status} {not_done} {asked:?} {body}: {verdict:?}"
         );
     }
@@ -198,10 +198,10 @@ fn an_empty_id_is_none_and_new_may_be_a_text() {
     let judge = |given: &str, new: &str| {
         let group = format!(r#"{{"provided_id":"{given}","token":"t-o-k-e-n"}}"#);
         let body = format!(r#"{{"success":1,"new_user_group":{new},"user_group":{group}}}"#);
-        judged(200, &Asked::Group(&id), &body)
+        judged(200, &Expected::Group(&id), &body)
     };
     let empty = judge("", "true");
-    assert_eq!(empty, Verdict::Unclear(Unclear::NoId { status: 200 }));
+    assert_eq!(empty, Verdict::Unclear(Ambiguous::NoId { status: 200 }));
     for (new, expected) in [
         ("true", Some(true)),
         ("\"true\"", Some(true)),
@@ -226,9 +226,9 @@ fn a_refusal_that_can_be_read_in_two_ways_is_unclear() {
         r#"{"success":0,"success":0}"#,
     ] {
         let id = UserGroupId::parse("acme").expect("an id");
-        let verdict = judged(400, &Asked::Group(&id), body);
+        let verdict = judged(400, &Expected::Group(&id), body);
         assert!(
-            matches!(verdict, Verdict::Unclear(Unclear::Twice { .. })),
+            matches!(verdict, Verdict::Unclear(Ambiguous::Twice { .. })),
             "{body}: {verdict:?}"
         );
     }

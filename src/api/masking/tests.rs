@@ -8,8 +8,8 @@ const KEY: &str = "canary-key-77e1";
 const OLD: &str = "canary-token-old";
 const NEW: &str = "canary-token-new";
 
-fn seen() -> Seen {
-    let mut seen = Seen::default();
+fn seen() -> SeenTokens {
+    let mut seen = SeenTokens::default();
     seen.note(OLD);
     seen.note(NEW);
     seen
@@ -89,7 +89,7 @@ fn what_is_not_json_is_masked_as_well() {
 
 #[test]
 fn a_number_that_is_a_secret_is_hidden() {
-    let mut seen = Seen::default();
+    let mut seen = SeenTokens::default();
     seen.note("8474001122");
     let kept = seen
         .mask(KEY, None)
@@ -104,7 +104,7 @@ fn a_number_that_is_a_secret_is_hidden() {
 #[test]
 fn the_id_that_was_asked_for_may_look_like_a_token() {
     let id = "0123456789abcdef0123456789abcdef";
-    let seen = Seen::default();
+    let seen = SeenTokens::default();
     let body = format!(
         "{{\"user_group_id\": \"{id}\", \"x\": \"{}\"}}",
         "f".repeat(40)

@@ -7,7 +7,7 @@ use clap::Args;
 /// Rotating many groups.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Several groups")]
-pub(in crate::cli) struct Bulk {
+pub(in crate::cli) struct BatchArgs {
     /// Groups whose name and id hold these words; also tests as in the console, such as tag:customer map:40=213 state:open
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["ids", "from"])]
     pub(in crate::cli) filter: Option<String>,
@@ -42,7 +42,7 @@ pub(in crate::cli) struct Bulk {
     pub(in crate::cli) retry_failed: Option<i64>,
 }
 
-impl Bulk {
+impl BatchArgs {
     pub(in crate::cli) fn is_said(&self) -> bool {
         self.filter.is_some()
             || self.older_than.is_some()

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::{Mutation, batch::rate};
-use crate::operations::batch::Pace;
+use crate::operations::batch::RunLimits;
 
 #[derive(Debug, Args)]
 #[command(
@@ -48,11 +48,11 @@ pub(in crate::cli) struct Speed {
 }
 
 impl Speed {
-    pub(in crate::cli) fn pace(self) -> Pace {
-        Pace {
+    pub(in crate::cli) fn pace(self) -> RunLimits {
+        RunLimits {
             concurrency: self.concurrency.into(),
             rate: self.rate,
-            ..Pace::default()
+            ..RunLimits::default()
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::{
     api::inspect::escape_hidden,
     cli::{
         args::{Apply, Global},
-        error::Stop,
+        error::CliError,
         input::confirm::{self, Question},
         output,
         process::{exit::Exit, signals::Signals},
@@ -29,13 +29,13 @@ use crate::{
 /// How the names of files in a folder end.
 const ENDINGS: [&str; 3] = ["json", "jsonl", "csv"];
 
-pub(in crate::cli) async fn run(global: &Global, arguments: Apply) -> Result<Exit, Stop> {
+pub(in crate::cli) async fn run(global: &Global, arguments: Apply) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let session = Session::open(global, InFlight::default())?;
     session.say_where();
     let prepared = tokio::select! {
         biased;
-        () = signals.next() => return Err(Stop::Interrupted { in_flight: false }),
+        () = signals.next() => return Err(CliError::Interrupted { in_flight: false }),
         prepared = Box::pin(prepare(&session, &arguments)) => prepared?,
     };
     let (checked, permit, shown) = match prepared {
@@ -64,7 +64,7 @@ fn sending(plan: Plan) -> Sending {
 async fn prepare(
     session: &Session,
     arguments: &Apply,
-) -> Result<Result<(Checked, Permit, Shown), Exit>, Stop> {
+) -> Result<Result<(Checked, Permit, Shown), Exit>, CliError> {
     let sources = sources(&arguments.path)?;
     let Some(checked) = Checked::of(sources, session.json).await? else {
         return Ok(Err(Exit::Usage));
@@ -99,7 +99,7 @@ async fn prepare(
 }
 
 /// Known groups that the files do not have.
-async fn prune_report(session: &Session, ids: &Ids) -> Result<(), Stop> {
+async fn prune_report(session: &Session, ids: &Ids) -> Result<(), CliError> {
     let (sender, mut some) = mpsc::channel::<Vec<KnownGroup>>(2);
     let reading = session
         .operations
@@ -129,11 +129,11 @@ async fn prune_report(session: &Session, ids: &Ids) -> Result<(), Stop> {
 }
 
 /// The file, or the files of a folder in the order of their names.
-fn sources(path: &Path) -> Result<Vec<PathBuf>, Stop> {
+fn sources(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    let failed = |error: std::io::Error| Stop::Usage(format!("{}: {error}", path.display()));
+    let failed = |error: std::io::Error| CliError::Usage(format!("{}: {error}", path.display()));
     let mut files = Vec::new();
     for entry in path.read_dir().map_err(failed)? {
         let file = entry.map_err(failed)?.path();
@@ -156,13 +156,13 @@ fn sources(path: &Path) -> Result<Vec<PathBuf>, Stop> {
             Ok(_) => "it is not a regular file".to_owned(),
             Err(error) => error.to_string(),
         };
-        return Err(Stop::Usage(format!(
+        return Err(CliError::Usage(format!(
             "{}: {why}; take it out of the folder; nothing was done",
             file.display()
         )));
     }
     if files.is_empty() {
-        return Err(Stop::Usage(format!(
+        return Err(CliError::Usage(format!(
             "{} has no file that ends in .json, .jsonl or .csv; nothing was done",
             path.display()
         )));

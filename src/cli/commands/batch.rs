@@ -11,25 +11,25 @@ use futures_util::StreamExt;
 
 use crate::{
     cli::{
-        args::{Bulk, Global, Rotate},
-        error::Stop,
+        args::{BatchArgs, Global, Rotate},
+        error::CliError,
         input::confirm::{self, Question},
-        output::{self, progress::Teller},
+        output::{self, progress::Progress},
         process::{
             exit::Exit,
-            graceful_shutdown::{Asked, Finishing},
+            graceful_shutdown::{Shutdown, ShutdownRequest},
             signals::Signals,
         },
         session::{InFlight, Session},
     },
     directory::BatchId,
     domain::{
-        batch::{Plan, Skip, Standing},
+        batch::{ItemStatus, Plan, Skip},
         handoff::HandOffState,
     },
     operations::{
         Assurance, Batch, Guarded,
-        batch::{Keep, Pace, Progress, Report, Run},
+        batch::{BatchEvent, Report, Run, RunLimits, TokenSink},
     },
     search::suggest::near,
 };
@@ -45,28 +45,34 @@ struct Ready {
 }
 
 /// `groupdesk rotate` for anything but one id.
-pub(in crate::cli) async fn run(global: &Global, arguments: Rotate) -> Result<Exit, Stop> {
+pub(in crate::cli) async fn run(global: &Global, arguments: Rotate) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let session = Session::open(global, InFlight::default())?;
     let pace = pace(&arguments.bulk);
     let ready = tokio::select! {
         biased;
         // Nothing is rotated before this is over.
-        () = signals.next() => return Err(Stop::Interrupted { in_flight: false }),
+        () = signals.next() => return Err(CliError::Interrupted { in_flight: false }),
         ready = Box::pin(prepare(&session, arguments, pace)) => ready?,
     };
     let ready = match ready {
         Ok(ready) => ready,
         Err(exit) => return Ok(exit),
     };
-    let keep = ready.tokens.clone().map(|tokens| tokens as Arc<dyn Keep>);
-    let run = session.operations.run_bulk(ready.batch, pace, keep).await?;
+    let keep = ready
+        .tokens
+        .clone()
+        .map(|tokens| tokens as Arc<dyn TokenSink>);
+    let run = session
+        .operations
+        .run_batch(ready.batch, pace, keep)
+        .await?;
     drive(&session, run, &ready, &mut signals).await
 }
 
-fn pace(bulk: &Bulk) -> Pace {
-    let usual = Pace::default();
-    Pace {
+fn pace(bulk: &BatchArgs) -> RunLimits {
+    let usual = RunLimits::default();
+    RunLimits {
         concurrency: bulk.concurrency.map_or(usual.concurrency, usize::from),
         rate: bulk.rate,
         stop_after: bulk.stop_after.map_or(usual.stop_after, usize::from),
@@ -77,12 +83,12 @@ fn pace(bulk: &Bulk) -> Pace {
 async fn prepare(
     session: &Session,
     arguments: Rotate,
-    pace: Pace,
-) -> Result<Result<Ready, Exit>, Stop> {
+    pace: RunLimits,
+) -> Result<Result<Ready, Exit>, CliError> {
     let operations = &session.operations;
     operations.permitted(Guarded::Bulk)?;
     if arguments.assurance.exists || arguments.token.reveal {
-        return Err(Stop::Usage(
+        return Err(CliError::Usage(
             "--exists and --reveal are for one group; for many, tokens go to --token-out FILE. Nothing was sent".into(),
         ));
     }
@@ -95,12 +101,12 @@ async fn prepare(
     }
     let include_recent = arguments.bulk.include_recent;
     let (ids, all_named) = select::select(session, arguments.ids, &arguments.bulk).await?;
-    let mut plan = operations.plan_bulk(&ids, include_recent).await?;
+    let mut plan = operations.plan_batch(&ids, include_recent).await?;
     say_near(session, &plan).await?;
     if arguments.mutation.dry_run {
         let unread = look(session, &plan, pace).await;
         // What was read may have changed what is known.
-        plan = operations.plan_bulk(&ids, include_recent).await?;
+        plan = operations.plan_batch(&ids, include_recent).await?;
         say_plan(session, &plan, &unread)?;
         return Ok(Err(of_dry_run(&plan, &unread, all_named)));
     }
@@ -114,14 +120,14 @@ async fn prepare(
     }
     output::context(&report::plan(&plan));
     if plan.ready.is_empty() {
-        return Err(Stop::Guarded(
+        return Err(CliError::Guarded(
             "no group can be rotated now; nothing was sent".into(),
         ));
     }
     operations.ready().await?;
     confirm(session, arguments.mutation.yes, plan.ready.len()).await?;
     let tokens = token_lines(session, arguments.token.token_out.as_deref())?;
-    let batch = operations.begin_bulk(&plan, arguments.reason).await?;
+    let batch = operations.begin_batch(&plan, arguments.reason).await?;
     Ok(Ok(Ready {
         batch,
         plan,
@@ -131,7 +137,7 @@ async fn prepare(
 }
 
 /// Ids that are not known here may be mistyped; not more of them are told than the plan names.
-async fn say_near(session: &Session, plan: &Plan) -> Result<(), Stop> {
+async fn say_near(session: &Session, plan: &Plan) -> Result<(), CliError> {
     let skipped = plan.skipped.iter().take(report::NAMED);
     let unknown = skipped.filter(|(_, why)| *why == Skip::NotKnown);
     let unknown: Vec<_> = unknown.map(|(id, _)| id).collect();
@@ -156,7 +162,7 @@ async fn resume(
     session: &Session,
     arguments: &Rotate,
     wanted: Option<BatchId>,
-) -> Result<Result<Ready, Exit>, Stop> {
+) -> Result<Result<Ready, Exit>, CliError> {
     let operations = &session.operations;
     let batch: Batch = if let Some(id) = wanted {
         operations.batch(id).await?
@@ -164,7 +170,7 @@ async fn resume(
         let batches = operations.batches().await?;
         let mut unfinished = batches.into_iter().filter(|batch| batch.ended_at.is_none());
         unfinished.next().ok_or_else(|| {
-            Stop::Guarded("no batch of this profile is unfinished; nothing was sent".into())
+            CliError::Guarded("no batch of this profile is unfinished; nothing was sent".into())
         })?
     };
     output::context(&format!(
@@ -185,7 +191,7 @@ async fn resume(
 }
 
 /// Level 4 of docs/design/console.md.
-async fn confirm(session: &Session, yes: bool, count: usize) -> Result<(), Stop> {
+async fn confirm(session: &Session, yes: bool, count: usize) -> Result<(), CliError> {
     let words = format!("rotate {count} in {}", session.operations.profile().name);
     let what = "Every old token stops working at once.";
     confirm::confirm(yes, what, Question::TypeWords(&words)).await
@@ -194,14 +200,14 @@ async fn confirm(session: &Session, yes: bool, count: usize) -> Result<(), Stop>
 fn token_lines(
     session: &Session,
     file: Option<&std::path::Path>,
-) -> Result<Option<Arc<TokenLines>>, Stop> {
+) -> Result<Option<Arc<TokenLines>>, CliError> {
     let fingerprinter = session.operations.directory().fingerprinter();
     file.map(|file| TokenLines::create(file, fingerprinter).map(Arc::new))
         .transpose()
 }
 
 /// Reads what would be rotated: only known ids. What could not be read comes back, with why.
-async fn look(session: &Session, plan: &Plan, pace: Pace) -> Vec<String> {
+async fn look(session: &Session, plan: &Plan, pace: RunLimits) -> Vec<String> {
     let reads = plan.ready.iter().map(|id| async move {
         let read = session.operations.look_up(id, Assurance::KnownOnly).await;
         match read {
@@ -228,7 +234,7 @@ fn of_dry_run(plan: &Plan, unread: &[String], all_named: bool) -> Exit {
     }
 }
 
-fn say_plan(session: &Session, plan: &Plan, unread: &[String]) -> Result<(), Stop> {
+fn say_plan(session: &Session, plan: &Plan, unread: &[String]) -> Result<(), CliError> {
     for line in unread {
         output::alarm(&format!("! {line}"));
     }
@@ -249,57 +255,57 @@ async fn drive(
     mut run: Run,
     ready: &Ready,
     signals: &mut Signals,
-) -> Result<Exit, Stop> {
+) -> Result<Exit, CliError> {
     let batch = ready.batch.0;
-    let teller = Teller::start(run.batch.counts.planned());
-    teller.say(format!("batch {batch}"));
-    teller.counts(run.batch.counts.done(), &run.batch.counts);
-    let mut finishing = Finishing::of(signals);
+    let progress = Progress::start(run.batch.counts.planned());
+    progress.say(format!("batch {batch}"));
+    progress.counts(run.batch.counts.done(), &run.batch.counts);
+    let mut finishing = Shutdown::of(signals);
     let report = loop {
         tokio::select! {
             biased;
             news = run.progress.recv() => match news {
-                Some(Progress::Finished(report)) => break Some(report),
-                Some(news) => tell(session, &teller, news),
+                Some(BatchEvent::Finished(report)) => break Some(report),
+                Some(news) => tell(session, &progress, news),
                 None => break None,
             },
-            asked = finishing.asked(&run.control, &teller) => if asked == Asked::ToLeave {
+            asked = finishing.asked(&run.control, &progress) => if asked == ShutdownRequest::ToLeave {
                 break None;
             },
         }
     };
     let Some(report) = report else {
-        let _ = teller.end(Exit::Interrupted).await;
+        let _ = progress.end(Exit::Interrupted).await;
         output::alarm(&format!(
             "the journal knows how far it came; go on with: groupdesk rotate --resume {batch}"
         ));
-        return Err(Stop::Interrupted { in_flight: true });
+        return Err(CliError::Interrupted { in_flight: true });
     };
-    finish(session, teller, &report, ready).await
+    finish(session, progress, &report, ready).await
 }
 
 async fn finish(
     session: &Session,
-    teller: Teller,
+    progress: Progress,
     report: &Report,
     ready: &Ready,
-) -> Result<Exit, Stop> {
+) -> Result<Exit, CliError> {
     let not_handed_off = not_handed_off(session, report.batch).await;
     if session.json {
         let summary = report::summary(Some(report), &ready.plan, not_handed_off);
-        teller.result(report::compact(&summary));
+        progress.result(report::compact(&summary));
     }
     let left_out = ready.all_named && !ready.plan.skipped.is_empty();
     let exit = Exit::of_bulk(report, left_out, not_handed_off);
     if exit == Exit::Done {
-        teller.say(report::ending(report));
+        progress.say(report::ending(report));
     } else {
-        teller.alarm(report::ending(report));
+        progress.alarm(report::ending(report));
     }
     if not_handed_off > 0 {
-        teller.alarm(report::not_handed_off(not_handed_off));
+        progress.alarm(report::not_handed_off(not_handed_off));
     }
-    teller.end(exit).await
+    progress.end(exit).await
 }
 
 /// New tokens of the batch that have not arrived, be it of an earlier run.
@@ -315,26 +321,26 @@ async fn not_handed_off(session: &Session, batch: BatchId) -> usize {
     ours.filter(|id| rotations.contains(&id.0)).count()
 }
 
-fn tell(session: &Session, teller: &Teller, news: Progress) {
+fn tell(session: &Session, progress: &Progress, news: BatchEvent) {
     match news {
-        Progress::Ended(ended) if ended.standing == Standing::NotStarted => {
+        BatchEvent::Ended(ended) if ended.standing == ItemStatus::NotStarted => {
             if let Some(note) = ended.note {
-                teller.say(format!("{}: {note}", ended.user_group_id));
+                progress.say(format!("{}: {note}", ended.user_group_id));
             }
         }
-        Progress::Ended(ended) => {
+        BatchEvent::Ended(ended) => {
             if session.json {
-                teller.result(report::compact(&report::item(&ended)));
+                progress.result(report::compact(&report::item(&ended)));
             }
             if report::is_noteworthy(&ended) {
-                teller.alarm(report::line(&ended));
-            } else if !teller.has_bar && !session.json {
-                teller.say(report::line(&ended));
+                progress.alarm(report::line(&ended));
+            } else if !progress.has_bar && !session.json {
+                progress.say(report::line(&ended));
             }
-            teller.counts(ended.counts.done(), &ended.counts);
+            progress.counts(ended.counts.done(), &ended.counts);
         }
-        Progress::Held(wait) => teller.held(wait),
-        Progress::Halted(halt) => teller.alarm(halt.to_string()),
-        Progress::Started(_) | Progress::Finished(_) => {}
+        BatchEvent::Held(wait) => progress.held(wait),
+        BatchEvent::Halted(halt) => progress.alarm(halt.to_string()),
+        BatchEvent::Started(_) | BatchEvent::Finished(_) => {}
     }
 }

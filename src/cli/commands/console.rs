@@ -4,19 +4,19 @@ use std::io::{self, IsTerminal};
 
 use super::demo_server;
 use crate::{
-    cli::{args::Global, error::Stop, output, process::exit::Exit, session},
-    config::{Comfort, ConfigError, Environment, Settings},
+    cli::{args::Global, error::CliError, output, process::exit::Exit, session},
+    config::{ConfigError, Environment, Settings, UiSettings},
     directory::Directory,
     operations::{Clock, Connector, Operations},
     tui::{
-        self, Farewell, Start,
+        self, ExitReason, TuiOptions,
         keymap::{self, Keymap},
         terminal::Signals,
     },
 };
 
 /// `groupdesk`
-pub(in crate::cli) async fn run(global: &Global) -> Result<Exit, Stop> {
+pub(in crate::cli) async fn run(global: &Global) -> Result<Exit, CliError> {
     a_terminal()?;
     let mut signals = signals()?;
     let overrides = session::overrides(global);
@@ -53,13 +53,13 @@ pub(in crate::cli) async fn run(global: &Global) -> Result<Exit, Stop> {
         };
         settings.profiles.into_iter().map(of).collect()
     };
-    let start = Start {
+    let start = TuiOptions {
         operations,
         current,
         operator: settings.operator,
         config_file: settings.file,
         ascii: global.ascii,
-        comfort: Comfort {
+        comfort: UiSettings {
             plain: global.plain || settings.comfort.plain,
             ..settings.comfort
         },
@@ -70,32 +70,36 @@ pub(in crate::cli) async fn run(global: &Global) -> Result<Exit, Stop> {
         is_thrown_away: false,
     };
     match open(start, &mut signals).await? {
-        Farewell::Asked => Ok(Exit::Done),
-        Farewell::Signal => Ok(Exit::Interrupted),
-        Farewell::Demo => play(None, global, &mut signals).await,
+        ExitReason::Asked => Ok(Exit::Done),
+        ExitReason::Signal => Ok(Exit::Interrupted),
+        ExitReason::Demo => play(None, global, &mut signals).await,
     }
 }
 
 /// `groupdesk demo`
-pub(in crate::cli) async fn demo(groups: Option<u32>, global: &Global) -> Result<Exit, Stop> {
+pub(in crate::cli) async fn demo(groups: Option<u32>, global: &Global) -> Result<Exit, CliError> {
     a_terminal()?;
     play(groups, global, &mut signals()?).await
 }
 
 /// The demo, in a terminal that is there; one set of signals from before its first file to its end, so that none is
 /// lost in between.
-async fn play(groups: Option<u32>, global: &Global, signals: &mut Signals) -> Result<Exit, Stop> {
+async fn play(
+    groups: Option<u32>,
+    global: &Global,
+    signals: &mut Signals,
+) -> Result<Exit, CliError> {
     let world = demo_server::begin(groups, signals.end()).await?;
     let elsewhere = demo_server::exports(&world)?;
-    let start = Start {
+    let start = TuiOptions {
         operations: vec![world.production.clone(), world.testing.clone()],
         current: 1,
         operator: world.operator.clone(),
         config_file: None,
         ascii: global.ascii,
-        comfort: Comfort {
+        comfort: UiSettings {
             plain: global.plain,
-            ..Comfort::default()
+            ..UiSettings::default()
         },
         environment: Environment::of_process(),
         connector: None,
@@ -112,30 +116,30 @@ async fn play(groups: Option<u32>, global: &Global, signals: &mut Signals) -> Re
     let farewell = open(start, signals).await;
     world.end().await;
     match farewell? {
-        Farewell::Asked | Farewell::Demo => Ok(Exit::Done),
-        Farewell::Signal => Ok(Exit::Interrupted),
+        ExitReason::Asked | ExitReason::Demo => Ok(Exit::Done),
+        ExitReason::Signal => Ok(Exit::Interrupted),
     }
 }
 
-async fn open(start: Start, signals: &mut Signals) -> Result<Farewell, Stop> {
+async fn open(start: TuiOptions, signals: &mut Signals) -> Result<ExitReason, CliError> {
     let ended = tui::run(start, signals)
         .await
-        .map_err(|error| Stop::Usage(format!("the console cannot be opened: {error}")))?;
+        .map_err(|error| CliError::Usage(format!("the console cannot be opened: {error}")))?;
     if let Some(unsent) = ended.unsent {
         output::alarm(&unsent);
     }
     Ok(ended.farewell)
 }
 
-fn signals() -> Result<Signals, Stop> {
-    Signals::new().map_err(|error| Stop::Usage(format!("cannot listen for signals: {error}")))
+fn signals() -> Result<Signals, CliError> {
+    Signals::new().map_err(|error| CliError::Usage(format!("cannot listen for signals: {error}")))
 }
 
-fn a_terminal() -> Result<(), Stop> {
+fn a_terminal() -> Result<(), CliError> {
     if io::stdin().is_terminal() && io::stdout().is_terminal() {
         return Ok(());
     }
-    Err(Stop::Usage(
+    Err(CliError::Usage(
         "the console needs a terminal on standard input and output; for scripts there are commands: groupdesk --help".into(),
     ))
 }

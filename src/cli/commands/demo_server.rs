@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     cli::{
-        error::Stop,
+        error::CliError,
         output,
         process::{exit::Exit, signals::Signals},
     },
@@ -13,7 +13,7 @@ use crate::{
     operations::Clock,
 };
 
-pub(in crate::cli) async fn run(groups: Option<u32>, json: bool) -> Result<Exit, Stop> {
+pub(in crate::cli) async fn run(groups: Option<u32>, json: bool) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let world = begin(groups, signals.next()).await?;
     output::say(&format!(
@@ -40,18 +40,18 @@ pub(in crate::cli) async fn run(groups: Option<u32>, json: bool) -> Result<Exit,
 pub(in crate::cli) async fn begin(
     groups: Option<u32>,
     end: impl Future<Output = ()>,
-) -> Result<World, Stop> {
-    let failed = |error: DemoError| Stop::Usage(error.to_string());
+) -> Result<World, CliError> {
+    let failed = |error: DemoError| CliError::Usage(error.to_string());
     let empty = Empty::open().await.map_err(failed)?;
     let groups = groups.map(|groups| groups as usize);
     tokio::select! {
         world = empty.fill(groups, Clock::System) => world.map_err(failed),
-        () = end => Err(Stop::Interrupted { in_flight: false }),
+        () = end => Err(CliError::Interrupted { in_flight: false }),
     }
 }
 
 /// What another shell needs to work in this world.
-pub(in crate::cli) fn exports(world: &World) -> Result<String, Stop> {
+pub(in crate::cli) fn exports(world: &World) -> Result<String, CliError> {
     let config = configuration(world)?;
     Ok(format!(
         "export GROUPDESK_CONFIG={}\nexport GROUPDESK_DIRECTORY={}\n",
@@ -60,9 +60,9 @@ pub(in crate::cli) fn exports(world: &World) -> Result<String, Stop> {
     ))
 }
 
-fn configuration(world: &World) -> Result<PathBuf, Stop> {
+fn configuration(world: &World) -> Result<PathBuf, CliError> {
     let written = world.write_configuration();
-    written.map_err(|error| Stop::Usage(error.to_string()))
+    written.map_err(|error| CliError::Usage(error.to_string()))
 }
 
 fn quoted(path: &Path) -> String {

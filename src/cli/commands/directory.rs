@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::{
     cli::{
         args::{DirectoryCommand as Command, Global},
-        error::Stop,
+        error::CliError,
         output,
         process::exit::Exit,
         session,
@@ -15,12 +15,12 @@ use crate::{
     directory,
 };
 
-pub(in crate::cli) async fn run(global: &Global, command: Command) -> Result<Exit, Stop> {
+pub(in crate::cli) async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
     let Command::Backup { file } = command;
     let from = directory_of(&session::overrides(global))?;
     let to = file.clone();
     let copied = tokio::task::spawn_blocking(move || directory::copy_to(&from, &to)).await;
-    copied.map_err(|_| Stop::Usage("the copy broke off; try again".into()))??;
+    copied.map_err(|_| CliError::Usage("the copy broke off; try again".into()))??;
     let file = file.display().to_string();
     if global.json {
         output::json(&json!({ "file": file }))?;

@@ -1,4 +1,4 @@
-//! `doctor`: what is wrong with this desk and the way to the service, and what to do. It works where nothing else does.
+//! `doctor`: what is wrong with this installation and the way to the service, and what to do. It works where nothing else does.
 
 use std::io::{self, IsTerminal};
 
@@ -8,7 +8,7 @@ use super::profile::facts;
 use crate::{
     cli::{
         args::{Doctor, Global},
-        error::Stop,
+        error::CliError,
         input::confirm::{self, Asking},
         output::{self, human},
         process::{exit::Exit, signals::Signals},
@@ -18,7 +18,7 @@ use crate::{
     domain::group::UserGroupId,
     operations::{
         Assurance, Clock, Guarded,
-        doctor::{Finding, Report, Severity, Terminal, Visit, examine},
+        doctor::{DoctorRequest, Finding, Report, Severity, Terminal, examine},
     },
     tui::{keymap, theme::Theme},
 };
@@ -27,7 +27,7 @@ use crate::{
 const COLUMNS: usize = 80;
 
 /// Changes the group and puts it back; asks for its id.
-async fn probe(global: &Global, id: &UserGroupId, yes: bool) -> Result<Exit, Stop> {
+async fn probe(global: &Global, id: &UserGroupId, yes: bool) -> Result<Exit, CliError> {
     let session = Session::open(global, InFlight::default())?;
     session.operations.permitted(Guarded::Update)?;
     session.operations.known(id, Assurance::KnownOnly).await?;
@@ -40,11 +40,11 @@ async fn probe(global: &Global, id: &UserGroupId, yes: bool) -> Result<Exit, Sto
     confirm::confirm(yes, &what, asking.question(id)).await?;
     let probing = Box::pin(session.operations.probe_facts(id));
     let facts = session.in_flight.during(probing).await;
-    facts::print(&session, &facts.map_err(Stop::of_mutation)?)?;
+    facts::print(&session, &facts.map_err(CliError::of_mutation)?)?;
     Ok(Exit::Done)
 }
 
-pub(in crate::cli) async fn run(global: &Global, arguments: Doctor) -> Result<Exit, Stop> {
+pub(in crate::cli) async fn run(global: &Global, arguments: Doctor) -> Result<Exit, CliError> {
     if let Some(id) = &arguments.probe {
         return probe(global, id, arguments.yes).await;
     }
@@ -55,7 +55,7 @@ pub(in crate::cli) async fn run(global: &Global, arguments: Doctor) -> Result<Ex
         value.to_str().map(str::to_owned)
     });
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
-    let visit = Visit {
+    let visit = DoctorRequest {
         terminal: Terminal {
             is_there: io::stdin().is_terminal() && io::stdout().is_terminal(),
             size: size.map(|size| (size.ws_col, size.ws_row)),
@@ -70,7 +70,7 @@ pub(in crate::cli) async fn run(global: &Global, arguments: Doctor) -> Result<Ex
     let report = tokio::select! {
         biased;
         report = Box::pin(examine(&visit)) => report,
-        () = signals.next() => return Err(Stop::Interrupted { in_flight: false }),
+        () = signals.next() => return Err(CliError::Interrupted { in_flight: false }),
     };
     if global.json {
         output::json(&object(&report))?;

@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use crate::{
     cli::{
         args::{Export, FileFormat, Global},
-        error::Stop,
+        error::CliError,
         output,
         process::{exit::Exit, signals::Signals},
         session::{InFlight, Session},
@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Groups as they come; `None` behind the last one.
 type Piece = Option<Vec<KnownGroup>>;
 
-pub(in crate::cli) async fn run(global: &Global, arguments: Export) -> Result<Exit, Stop> {
+pub(in crate::cli) async fn run(global: &Global, arguments: Export) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let session = Session::open(global, InFlight::default())?;
     let format = match arguments.format {
@@ -47,7 +47,7 @@ pub(in crate::cli) async fn run(global: &Global, arguments: Export) -> Result<Ex
     if let (Some(file), Some(tokens)) = (&file, &arguments.token_out)
         && place(file) == place(tokens)
     {
-        return Err(Stop::Usage(
+        return Err(CliError::Usage(
             "--output and --token-out name the same file; name two. Nothing was sent".into(),
         ));
     }
@@ -63,9 +63,9 @@ pub(in crate::cli) async fn run(global: &Global, arguments: Export) -> Result<Ex
 }
 
 /// Where the file really is: what a link points to is replaced, not the link.
-fn target(path: &Path) -> Result<PathBuf, Stop> {
+fn target(path: &Path) -> Result<PathBuf, CliError> {
     let refused = |why: &str| {
-        Stop::Usage(format!(
+        CliError::Usage(format!(
             "cannot write {}: {why}; nothing was written",
             path.display()
         ))
@@ -107,7 +107,7 @@ async fn groups(
     signals: &mut Signals,
     format: Format,
     file: Option<&Path>,
-) -> Result<usize, Stop> {
+) -> Result<usize, CliError> {
     let (sender, mut read) = mpsc::channel::<Vec<KnownGroup>>(2);
     let reading = session
         .operations
@@ -135,12 +135,12 @@ async fn groups(
         let broke_off = |_| io::Error::other("the writing broke off");
         let written = written.map_err(broke_off).and_then(|written| written);
         written.map_err(|error| match file {
-            Some(path) => Stop::Usage(format!(
+            Some(path) => CliError::Usage(format!(
                 "nothing was written: {} {}",
                 path.display(),
                 private_files::explained(&error)
             )),
-            None => Stop::Output(error),
+            None => CliError::Output(error),
         })
     };
     let worked = tokio::select! {
@@ -151,7 +151,7 @@ async fn groups(
     let stop = match worked {
         Some(Ok(count)) => return Ok(count),
         Some(Err(stop)) => stop,
-        None => Stop::Interrupted { in_flight: false },
+        None => CliError::Interrupted { in_flight: false },
     };
     drop(to_writer);
     if !writing.is_finished() {

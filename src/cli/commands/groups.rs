@@ -4,7 +4,7 @@ use super::mutations;
 use crate::{
     cli::{
         args::Get,
-        error::Stop,
+        error::CliError,
         output::{self, human, json},
         process::exit::Exit,
         session::Session,
@@ -13,7 +13,7 @@ use crate::{
     operations::Failure,
 };
 
-pub(in crate::cli) async fn list(session: &Session) -> Result<Exit, Stop> {
+pub(in crate::cli) async fn list(session: &Session) -> Result<Exit, CliError> {
     let groups = session.operations.list().await?;
     if session.json {
         if groups.is_empty() {
@@ -35,7 +35,7 @@ pub(in crate::cli) async fn list(session: &Session) -> Result<Exit, Stop> {
     Ok(Exit::Done)
 }
 
-pub(in crate::cli) async fn show(session: &Session, id: &UserGroupId) -> Result<Exit, Stop> {
+pub(in crate::cli) async fn show(session: &Session, id: &UserGroupId) -> Result<Exit, CliError> {
     let group = known_here(session, id).await?;
     if session.json {
         output::json(&json::Group::of(&group))?;
@@ -46,7 +46,7 @@ pub(in crate::cli) async fn show(session: &Session, id: &UserGroupId) -> Result<
 }
 
 /// What the directory knows of the group, also where only a file told of it; refuses an id that it does not know at all.
-async fn known_here(session: &Session, id: &UserGroupId) -> Result<KnownGroup, Stop> {
+async fn known_here(session: &Session, id: &UserGroupId) -> Result<KnownGroup, CliError> {
     let operations = &session.operations;
     if let Some(group) = operations.show(id).await? {
         return Ok(group);
@@ -61,7 +61,7 @@ async fn known_here(session: &Session, id: &UserGroupId) -> Result<KnownGroup, S
     })?)
 }
 
-pub(in crate::cli) async fn get(session: &Session, arguments: Get) -> Result<Exit, Stop> {
+pub(in crate::cli) async fn get(session: &Session, arguments: Get) -> Result<Exit, CliError> {
     let Get {
         id,
         assurance: exists,
@@ -87,7 +87,7 @@ pub(in crate::cli) async fn get(session: &Session, arguments: Get) -> Result<Exi
 pub(in crate::cli) async fn open_changes(
     session: &Session,
     id: Option<&UserGroupId>,
-) -> Result<Exit, Stop> {
+) -> Result<Exit, CliError> {
     let mut changes = session.operations.open_changes().await?;
     changes.retain(|change| id.is_none_or(|id| change.user_group_id == *id));
     if session.json {
@@ -104,7 +104,7 @@ pub(in crate::cli) async fn history(
     session: &Session,
     id: Option<UserGroupId>,
     limit: Option<usize>,
-) -> Result<Exit, Stop> {
+) -> Result<Exit, CliError> {
     let lines = session.operations.history(id.clone(), limit).await?;
     if let Some(id) = id.filter(|_| lines.is_empty()) {
         // Nobody is to take a mistyped id for a group that nothing was done to.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::{
     cli::{
         args::HandOff,
-        error::Stop,
+        error::CliError,
         output::{self, json},
         process::exit::Exit,
         session::Session,
@@ -14,7 +14,7 @@ use crate::{
     operations::{Done, Guarded, HandedOff, JournalRow, RotationId},
 };
 
-pub(in crate::cli) async fn run(session: &Session, which: HandOff) -> Result<Exit, Stop> {
+pub(in crate::cli) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliError> {
     session.operations.permitted(Guarded::HandOff)?;
     let (ids, elsewhere) = chosen(session, which).await?;
     if !ids.is_empty() {
@@ -59,7 +59,7 @@ pub(in crate::cli) async fn run(session: &Session, which: HandOff) -> Result<Exi
 async fn chosen(
     session: &Session,
     which: HandOff,
-) -> Result<(Vec<RotationId>, Vec<JournalRow>), Stop> {
+) -> Result<(Vec<RotationId>, Vec<JournalRow>), CliError> {
     let operations = &session.operations;
     if !which.ids.is_empty() {
         let ids = which.ids.into_iter().map(RotationId);

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::cli::{
     args::{Global, Help, command},
-    error::Stop,
+    error::CliError,
     output::{self, colour, contract, human},
     process::exit::{self, Exit},
 };
@@ -16,7 +16,7 @@ const ALIKE: f64 = 0.7;
 const JSON: &str = "json";
 const EXIT_CODES: &str = "exit-codes";
 
-pub(in crate::cli) fn run(global: &Global, help: &Help) -> Result<Exit, Stop> {
+pub(in crate::cli) fn run(global: &Global, help: &Help) -> Result<Exit, CliError> {
     match help.words.as_slice() {
         [topic, command @ ..] if topic == JSON => {
             let unknown = || unknown(command, &command.join(" "));
@@ -44,7 +44,7 @@ pub(in crate::cli) fn run(global: &Global, help: &Help) -> Result<Exit, Stop> {
     Ok(Exit::Done)
 }
 
-fn of_command(global: &Global, words: &[String]) -> Result<(), Stop> {
+fn of_command(global: &Global, words: &[String]) -> Result<(), CliError> {
     let mut root = command();
     // Fills in the names and the usage of subcommands.
     root.build();
@@ -69,7 +69,7 @@ fn of_command(global: &Global, words: &[String]) -> Result<(), Stop> {
     })
 }
 
-fn unknown(words: &[String], word: &str) -> Stop {
+fn unknown(words: &[String], word: &str) -> CliError {
     let mut names = vec![JSON.to_owned(), EXIT_CODES.to_owned()];
     let root = command();
     let mut here = Some(&root);
@@ -87,7 +87,7 @@ fn unknown(words: &[String], word: &str) -> Stop {
     let hint = nearest
         .filter(|name| alike(name) > ALIKE)
         .map_or_else(String::new, |name| format!(", did you mean \"{name}\"?"));
-    Stop::Usage(format!(
+    CliError::Usage(format!(
         "there is no help for \"{}\"{hint}; `groupdesk --help` names the commands",
         words.join(" ")
     ))

@@ -13,13 +13,13 @@ use crate::{
     api::inspect::escape_hidden,
     cli::{
         args::{Global, Import as Arguments},
-        error::Stop,
+        error::CliError,
         input::confirm::{self, Question},
         output,
         process::{exit::Exit, signals::Signals},
         session::{InFlight, Session},
     },
-    domain::known::{KnownGroup, Taken},
+    domain::known::{ImportResult, KnownGroup},
     formats::Row,
     operations::{Import, Sending},
 };
@@ -27,7 +27,7 @@ use checked::{Checked, line, piece};
 use plan::Shown;
 use send::Job;
 
-pub(in crate::cli) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, Stop> {
+pub(in crate::cli) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let session = Session::open(global, InFlight::default())?;
     let sending = Sending {
@@ -86,7 +86,7 @@ pub(in crate::cli) async fn run(global: &Global, arguments: Arguments) -> Result
     let prepared: Result<_, Exit> = tokio::select! {
         biased;
         // Nothing is sent before this is over, and what was taken in may be taken in again.
-        () = signals.next() => return Err(Stop::Interrupted { in_flight: false }),
+        () = signals.next() => return Err(CliError::Interrupted { in_flight: false }),
         prepared = Box::pin(prepared) => prepared?,
     };
     let (checked, import, permit, shown) = match prepared {
@@ -128,18 +128,18 @@ struct Tally {
 }
 
 impl Tally {
-    fn count(&mut self, taken: Taken) {
+    fn count(&mut self, taken: ImportResult) {
         match taken {
-            Taken::Added => self.added += 1,
-            Taken::Filled => self.filled += 1,
-            Taken::Kept => self.kept += 1,
-            Taken::Unchanged => self.unchanged += 1,
+            ImportResult::Added => self.added += 1,
+            ImportResult::Filled => self.filled += 1,
+            ImportResult::Kept => self.kept += 1,
+            ImportResult::Unchanged => self.unchanged += 1,
         }
     }
 }
 
 /// Into the directory; nothing is sent.
-async fn take_in(session: &Session, checked: &Checked, dry_run: bool) -> Result<Exit, Stop> {
+async fn take_in(session: &Session, checked: &Checked, dry_run: bool) -> Result<Exit, CliError> {
     let operations = &session.operations;
     let mut rows = checked.read()?;
     let mut tally = Tally::default();
@@ -164,7 +164,7 @@ async fn take_in(session: &Session, checked: &Checked, dry_run: bool) -> Result<
                     "outcome": taken.as_str(),
                 });
                 lines.push_str(&escape_hidden(&format!("{line}\n")));
-            } else if taken == Taken::Kept {
+            } else if taken == ImportResult::Kept {
                 output::say(&format!(
                     "! row {number}: \"{id}\" differs from what the service is known to have; that stays"
                 ));
@@ -178,13 +178,13 @@ async fn take_in(session: &Session, checked: &Checked, dry_run: bool) -> Result<
     Ok(Exit::Done)
 }
 
-fn would_take(known: Option<KnownGroup>, row: &Row) -> Taken {
-    known.map_or(Taken::Added, |mut group| {
+fn would_take(known: Option<KnownGroup>, row: &Row) -> ImportResult {
+    known.map_or(ImportResult::Added, |mut group| {
         group.import(&row.said, jiff::Timestamp::UNIX_EPOCH, "")
     })
 }
 
-fn say_tally(session: &Session, tally: &Tally, rows: usize, dry_run: bool) -> Result<(), Stop> {
+fn say_tally(session: &Session, tally: &Tally, rows: usize, dry_run: bool) -> Result<(), CliError> {
     let Tally {
         added,
         filled,

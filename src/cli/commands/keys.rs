@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     cli::{
         args::{Global, Keys},
-        error::Stop,
+        error::CliError,
         output::{self, human},
         process::exit::Exit,
     },
@@ -16,8 +16,12 @@ use crate::{
     service::{keys::KeyInfo, store::Store},
 };
 
-pub(in crate::cli) fn run(command: Keys, database: &Path, global: &Global) -> Result<Exit, Stop> {
-    let store = Store::open(database).map_err(|error| Stop::of_store(database, error))?;
+pub(in crate::cli) fn run(
+    command: Keys,
+    database: &Path,
+    global: &Global,
+) -> Result<Exit, CliError> {
+    let store = Store::open(database).map_err(|error| CliError::of_store(database, error))?;
     match command {
         Keys::Create { environment, tag } => {
             let (info, key) = store.create_key(&environment, tag.as_deref(), global.read_only)?;

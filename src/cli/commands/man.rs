@@ -11,17 +11,17 @@ use serde_json::json;
 
 use crate::cli::{
     args::{Global, Manual, command},
-    error::Stop,
+    error::CliError,
     output::{self, contract},
     process::exit::{self, Exit},
 };
 
-pub(in crate::cli) fn run(global: &Global, arguments: &Manual) -> Result<Exit, Stop> {
+pub(in crate::cli) fn run(global: &Global, arguments: &Manual) -> Result<Exit, CliError> {
     let mut command = command();
     // Fills in the names of subcommands, `groupdesk-profile-add`.
     command.build();
     let Some(folder) = &arguments.folder else {
-        let (name, text) = page(command).map_err(Stop::Output)?;
+        let (name, text) = page(command).map_err(CliError::Output)?;
         if global.json {
             output::json(&json!({"name": name, "text": text}))?;
         } else {
@@ -31,10 +31,10 @@ pub(in crate::cli) fn run(global: &Global, arguments: &Manual) -> Result<Exit, S
     };
     let mut written = Vec::new();
     let refused = |path: &Path, error: &io::Error| {
-        Stop::Usage(format!("cannot write {}: {error}", path.display()))
+        CliError::Usage(format!("cannot write {}: {error}", path.display()))
     };
     fs::create_dir_all(folder).map_err(|error| refused(folder, &error))?;
-    let pages = pages(command).map_err(Stop::Output)?;
+    let pages = pages(command).map_err(CliError::Output)?;
     for (name, text) in pages.into_iter().chain([json_page()]) {
         let path = folder.join(&name);
         fs::write(&path, text).map_err(|error| refused(&path, &error))?;

@@ -14,7 +14,7 @@ use super::handoff;
 use crate::{
     cli::{
         args::TokenArgs,
-        error::Stop,
+        error::CliError,
         output::{
             self, human,
             json::{self, Rotation},
@@ -50,7 +50,7 @@ pub(in crate::cli) async fn reading<T>(
 }
 
 /// Makes the file of `--token-out`, before anything is sent.
-pub(in crate::cli) fn token_file(token: &TokenArgs) -> Result<Option<TokenFile>, Stop> {
+pub(in crate::cli) fn token_file(token: &TokenArgs) -> Result<Option<TokenFile>, CliError> {
     token
         .token_out
         .as_deref()
@@ -65,7 +65,7 @@ pub(in crate::cli) fn answer(
     rotation: Option<Rotation<'_>>,
     token: &TokenArgs,
     file: Option<&mut TokenFile>,
-) -> Result<Exit, Stop> {
+) -> Result<Exit, CliError> {
     let goes_to_file = file.as_ref().is_some_and(|file| file.is_file());
     let goes_out = file.is_some() && !goes_to_file;
     let unwritten = write_token(done, file).err();
@@ -99,12 +99,12 @@ pub(in crate::cli) fn answer(
     })
 }
 
-fn write_token(done: &Done, file: Option<&mut TokenFile>) -> Result<(), Stop> {
+fn write_token(done: &Done, file: Option<&mut TokenFile>) -> Result<(), CliError> {
     let (Some(file), Some(token)) = (file, &done.token) else {
         return Ok(());
     };
     file.write(token).map_err(|error| {
-        Stop::Usage(format!(
+        CliError::Usage(format!(
             "{}, but the token was not written: {} {error}; read it again with `groupdesk get {} --token-out FILE`",
             done.ending.as_str(),
             file.place(),

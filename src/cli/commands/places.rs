@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::{
     cli::{
         args::PlaceCommand as Command,
-        error::Stop,
+        error::CliError,
         input::confirm::{self, Question},
         output,
         process::exit::Exit,
@@ -16,7 +16,7 @@ use crate::{
     operations::{Failure, Operations, Place, PlaceEvent, PlaceKey, PlaceProblem},
 };
 
-pub(in crate::cli) async fn run(session: &Session, command: Command) -> Result<Exit, Stop> {
+pub(in crate::cli) async fn run(session: &Session, command: Command) -> Result<Exit, CliError> {
     let operations = &session.operations;
     match command {
         Command::List => list(session).await,
@@ -44,7 +44,7 @@ pub(in crate::cli) async fn run(session: &Session, command: Command) -> Result<E
         Command::Acknowledge { name, reason, yes } => {
             let place = named(operations, &name).await?;
             if place.alarms.is_empty() {
-                return Err(Stop::Usage(format!("place {name} has no alarm")));
+                return Err(CliError::Usage(format!("place {name} has no alarm")));
             }
             confirm::can_be_asked(session, yes)?;
             let alarms = place.alarms.iter().map(|alarm| alarm.what.as_str());
@@ -58,7 +58,7 @@ pub(in crate::cli) async fn run(session: &Session, command: Command) -> Result<E
 }
 
 /// The place of that name.
-pub(in crate::cli) async fn named(operations: &Operations, name: &str) -> Result<Place, Stop> {
+pub(in crate::cli) async fn named(operations: &Operations, name: &str) -> Result<Place, CliError> {
     let places = operations.places().await?;
     let found = places.into_iter().find(|place| place.name == name);
     found.ok_or_else(|| {
@@ -68,7 +68,7 @@ pub(in crate::cli) async fn named(operations: &Operations, name: &str) -> Result
 }
 
 /// As it stands now.
-async fn done(session: &Session, name: &str) -> Result<Exit, Stop> {
+async fn done(session: &Session, name: &str) -> Result<Exit, CliError> {
     let place = named(&session.operations, name).await?;
     if session.json {
         output::json(&json(&place))?;
@@ -78,7 +78,7 @@ async fn done(session: &Session, name: &str) -> Result<Exit, Stop> {
     Ok(Exit::Done)
 }
 
-async fn list(session: &Session) -> Result<Exit, Stop> {
+async fn list(session: &Session) -> Result<Exit, CliError> {
     let places = session.operations.places().await?;
     if session.json {
         output::json(&places.iter().map(json).collect::<Vec<_>>())?;
@@ -110,7 +110,7 @@ fn line(place: &Place) -> String {
     )
 }
 
-async fn show(session: &Session, name: &str) -> Result<Exit, Stop> {
+async fn show(session: &Session, name: &str) -> Result<Exit, CliError> {
     let operations = &session.operations;
     let place = named(operations, name).await?;
     let events = operations.place_events(place.id).await?;

@@ -2,10 +2,10 @@
 //! kernel's keyring. What the directory knows of a profile is never touched.
 
 mod add;
-mod asking;
 mod bind;
 pub(in crate::cli) mod facts;
 mod input;
+mod questions;
 mod show;
 
 use std::io::{self, IsTerminal};
@@ -13,7 +13,7 @@ use std::io::{self, IsTerminal};
 use crate::{
     cli::{
         args::{Global, ProfileCommand as Command},
-        error::Stop,
+        error::CliError,
         output,
         process::{exit::Exit, signals::Signals},
         session::overrides,
@@ -23,29 +23,29 @@ use crate::{
 };
 
 /// What every one of them works with.
-struct Bench {
+struct Setup {
     overrides: Overrides,
     json: bool,
     no_input: bool,
 }
 
 /// Runs one; the first signal ends it, nothing half written behind it.
-pub(in crate::cli) async fn run(global: &Global, command: Command) -> Result<Exit, Stop> {
+pub(in crate::cli) async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
-    let bench = Bench {
+    let context = Setup {
         overrides: overrides(global),
         json: global.json,
         no_input: global.no_input,
     };
     tokio::select! {
         biased;
-        ended = Box::pin(bench.one(command)) => ended,
-        () = signals.next() => Err(Stop::Interrupted { in_flight: false }),
+        ended = Box::pin(context.one(command)) => ended,
+        () = signals.next() => Err(CliError::Interrupted { in_flight: false }),
     }
 }
 
-impl Bench {
-    async fn one(&self, command: Command) -> Result<Exit, Stop> {
+impl Setup {
+    async fn one(&self, command: Command) -> Result<Exit, CliError> {
         match command {
             Command::Add(arguments) => add::add(self, *arguments).await,
             Command::Bind(arguments) => bind::bind(self, *arguments).await,
@@ -62,11 +62,11 @@ impl Bench {
         Connector::new(self.overrides.clone(), None, Clock::System)
     }
 
-    fn settings(&self) -> Result<Settings, Stop> {
+    fn settings(&self) -> Result<Settings, CliError> {
         Ok(Settings::load(&self.overrides)?)
     }
 
-    async fn check(&self, name: Option<&str>) -> Result<Exit, Stop> {
+    async fn check(&self, name: Option<&str>) -> Result<Exit, CliError> {
         let settings = self.settings()?;
         let profile = settings.profile(name)?;
         output::say(&format!(
@@ -86,10 +86,10 @@ impl Bench {
         Ok(Exit::of_probe(&probe))
     }
 
-    fn remove(&self, name: &str, yes: bool, dry_run: bool) -> Result<Exit, Stop> {
+    fn remove(&self, name: &str, yes: bool, dry_run: bool) -> Result<Exit, CliError> {
         let edit = edit::removing(name, &self.overrides).map_err(stop_of_edit)?;
         if !yes && !dry_run {
-            return Err(Stop::Guarded(format!(
+            return Err(CliError::Guarded(format!(
                 "profile {name} would be taken out of {}; say --yes to do it, --dry-run to see the lines. Nothing was changed",
                 edit.file.display()
             )));
@@ -115,17 +115,18 @@ impl Bench {
         Ok(Exit::Done)
     }
 
-    async fn key(&self, name: &str, forget: bool) -> Result<Exit, Stop> {
+    async fn key(&self, name: &str, forget: bool) -> Result<Exit, CliError> {
         let settings = self.settings()?;
         let profile = settings.profile(Some(name))?;
         let KeySource::Keyring(entry) = &profile.api_key else {
-            return Err(Stop::Usage(format!(
+            return Err(CliError::Usage(format!(
                 "the API key of profile {name} comes from: {}. To use the keyring, write api_key = {{ keyring = \"{name}\" }} there",
                 profile.api_key
             )));
         };
-        let failed =
-            |error: keyring::KeyringError| Stop::Usage(format!("the kernel's keyring: {error}"));
+        let failed = |error: keyring::KeyringError| {
+            CliError::Usage(format!("the kernel's keyring: {error}"))
+        };
         if forget {
             keyring::forget(entry).map_err(failed)?;
             output::say(&format!(
@@ -134,13 +135,13 @@ impl Bench {
         } else {
             let key = input::key(self.no_input).await?;
             if key.is_none() && self.no_input && io::stdin().is_terminal() {
-                return Err(Stop::Guarded(
+                return Err(CliError::Guarded(
                     "the key would have to be typed, and --no-input was said; give it on standard input. Nothing was stored"
                         .into(),
                 ));
             }
             let key = key.ok_or_else(|| {
-                Stop::Usage("no key came on standard input; nothing was stored".into())
+                CliError::Usage("no key came on standard input; nothing was stored".into())
             })?;
             keyring::store(entry, &key).map_err(failed)?;
             output::say(&format!(
@@ -154,9 +155,9 @@ impl Bench {
     }
 }
 
-fn stop_of_edit(error: edit::EditError) -> Stop {
+fn stop_of_edit(error: edit::EditError) -> CliError {
     match error {
-        edit::EditError::Config(error) => Stop::Config(error),
-        other => Stop::Usage(other.to_string()),
+        edit::EditError::Config(error) => CliError::Config(error),
+        other => CliError::Usage(other.to_string()),
     }
 }

@@ -8,18 +8,18 @@ use jiff::Timestamp;
 use crate::{
     cli::{
         args::{Get, Global},
-        error::Stop,
+        error::CliError,
         input::confirm::{self, Question},
-        output::{self, progress::Teller},
+        output::{self, progress::Progress},
         process::{
             exit::Exit,
-            graceful_shutdown::{Asked, Finishing},
+            graceful_shutdown::{Shutdown, ShutdownRequest},
             signals::Signals,
         },
         session::{InFlight, Session},
     },
     domain::refresh::Counts,
-    operations::{Reading, Refresh, RefreshRun, batch::Pace},
+    operations::{Refresh, RefreshEvent, RefreshRun, batch::RunLimits},
 };
 use report::Report;
 
@@ -29,13 +29,13 @@ struct Ready {
     report: Report,
 }
 
-pub(in crate::cli) async fn run(global: &Global, arguments: Get) -> Result<Exit, Stop> {
+pub(in crate::cli) async fn run(global: &Global, arguments: Get) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let session = Session::open(global, InFlight::default())?;
     let prepared = tokio::select! {
         biased;
         // Nothing is sent before this is over.
-        () = signals.next() => return Err(Stop::Interrupted { in_flight: false }),
+        () = signals.next() => return Err(CliError::Interrupted { in_flight: false }),
         prepared = Box::pin(prepare(&session, &arguments)) => prepared?,
     };
     match prepared {
@@ -45,7 +45,7 @@ pub(in crate::cli) async fn run(global: &Global, arguments: Get) -> Result<Exit,
 }
 
 /// Everything up to the first read; `None` where there is nothing to run.
-async fn prepare(session: &Session, arguments: &Get) -> Result<Option<Ready>, Stop> {
+async fn prepare(session: &Session, arguments: &Get) -> Result<Option<Ready>, CliError> {
     let operations = &session.operations;
     let options = &arguments.refresh;
     session.say_where();
@@ -73,7 +73,7 @@ async fn prepare(session: &Session, arguments: &Get) -> Result<Option<Ready>, St
         Some(open) if options.resume => open,
         _ => operations.begin_refresh().await?,
     };
-    let pace = Pace {
+    let pace = RunLimits {
         concurrency: options.concurrency.into(),
         rate: options.rate,
         stop_after: options.stop_after.into(),
@@ -83,7 +83,7 @@ async fn prepare(session: &Session, arguments: &Get) -> Result<Option<Ready>, St
 }
 
 /// From when on a group counts as read.
-async fn since(session: &Session, resume: bool) -> Result<Option<Timestamp>, Stop> {
+async fn since(session: &Session, resume: bool) -> Result<Option<Timestamp>, CliError> {
     let open = session.operations.open_refresh().await?;
     match open {
         Some(open) if resume => {
@@ -93,7 +93,7 @@ async fn since(session: &Session, resume: bool) -> Result<Option<Timestamp>, Sto
             ));
             Ok(Some(open.started_at))
         }
-        None if resume => Err(Stop::Guarded(
+        None if resume => Err(CliError::Guarded(
             "no reading of all groups is unfinished in this profile; nothing was sent. Leave --resume out to begin one"
                 .into(),
         )),
@@ -102,7 +102,7 @@ async fn since(session: &Session, resume: bool) -> Result<Option<Timestamp>, Sto
 }
 
 /// Reading is level 0 of docs/design/console.md; what may create many groups asks as what does create many.
-async fn confirm(session: &Session, yes: bool, plan: &Refresh) -> Result<(), Stop> {
+async fn confirm(session: &Session, yes: bool, plan: &Refresh) -> Result<(), CliError> {
     confirm::can_be_asked(session, yes)?;
     let profile = &session.operations.profile().name;
     let words = format!("refresh {} in {profile}", plan.ids.len());
@@ -111,37 +111,37 @@ async fn confirm(session: &Session, yes: bool, plan: &Refresh) -> Result<(), Sto
 }
 
 /// Tells what happens until the run has ended. The first signal stops it; Ctrl-C again leaves at once.
-async fn drive(session: &Session, ready: Ready, signals: &mut Signals) -> Result<Exit, Stop> {
+async fn drive(session: &Session, ready: Ready, signals: &mut Signals) -> Result<Exit, CliError> {
     let Ready { mut run, report } = ready;
-    let teller = Teller::start(report.known);
+    let progress = Progress::start(report.known);
     let mut told = report::Told::default();
-    let mut finishing = Finishing::of(signals);
+    let mut finishing = Shutdown::of(signals);
     let ended = loop {
         tokio::select! {
             biased;
             news = run.progress.recv() => match news {
-                Some(Reading::Finished { counts, halt }) => break Some((counts, halt)),
-                Some(Reading::Ended(read)) => told.group(session, &teller, &read),
-                Some(Reading::Held(wait)) => teller.held(wait),
-                Some(Reading::Halted(halt)) => teller.alarm(halt.to_string()),
+                Some(RefreshEvent::Finished { counts, halt }) => break Some((counts, halt)),
+                Some(RefreshEvent::Ended(read)) => told.group(session, &progress, &read),
+                Some(RefreshEvent::Held(wait)) => progress.held(wait),
+                Some(RefreshEvent::Halted(halt)) => progress.alarm(halt.to_string()),
                 None => break None,
             },
-            asked = finishing.asked(&run.control, &teller) => if asked == Asked::ToLeave {
+            asked = finishing.asked(&run.control, &progress) => if asked == ShutdownRequest::ToLeave {
                 break None;
             },
         }
     };
     let Some((counts, halt)) = ended else {
-        let _ = teller.end(Exit::Interrupted).await;
+        let _ = progress.end(Exit::Interrupted).await;
         output::alarm("go on with: groupdesk get --refresh-all --resume");
-        return Err(Stop::Interrupted { in_flight: true });
+        return Err(CliError::Interrupted { in_flight: true });
     };
     let sum = report.sum(session, &counts, halt.as_ref());
-    teller.result(sum);
+    progress.result(sum);
     for line in advice(&counts) {
-        teller.say(line.into());
+        progress.say(line.into());
     }
-    teller.end(told.exit(&counts, halt.as_ref())).await
+    progress.end(told.exit(&counts, halt.as_ref())).await
 }
 
 /// What to do next.

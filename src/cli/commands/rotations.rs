@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::{
     cli::{
         args::{Abandoned, Rotations, RotationsCommand},
-        error::Stop,
+        error::CliError,
         input::confirm::{self, Question},
         output::{self, human, json},
         process::exit::Exit,
@@ -18,7 +18,7 @@ use crate::{
 /// Groups read at the same time.
 const AT_ONCE: usize = 4;
 
-pub(in crate::cli) async fn run(session: &Session, arguments: Rotations) -> Result<Exit, Stop> {
+pub(in crate::cli) async fn run(session: &Session, arguments: Rotations) -> Result<Exit, CliError> {
     match arguments.command {
         None => list(session, arguments.open).await,
         Some(RotationsCommand::HandOff(which)) => super::handoff::run(session, which).await,
@@ -30,7 +30,7 @@ pub(in crate::cli) async fn run(session: &Session, arguments: Rotations) -> Resu
     }
 }
 
-async fn list(session: &Session, only_open: bool) -> Result<Exit, Stop> {
+async fn list(session: &Session, only_open: bool) -> Result<Exit, CliError> {
     let rows = if only_open {
         session.operations.open_rotations().await?
     } else {
@@ -50,7 +50,7 @@ async fn list(session: &Session, only_open: bool) -> Result<Exit, Stop> {
     Ok(Exit::Done)
 }
 
-async fn settle(session: &Session, ids: &[i64]) -> Result<Exit, Stop> {
+async fn settle(session: &Session, ids: &[i64]) -> Result<Exit, CliError> {
     session.operations.bound().await?;
     let ids: Vec<_> = ids.iter().copied().map(RotationId).collect();
     let mut all = Vec::new();
@@ -85,7 +85,7 @@ async fn settle(session: &Session, ids: &[i64]) -> Result<Exit, Stop> {
 }
 
 /// Creates and updates are settled along with them.
-async fn settle_changes(session: &Session) -> Result<Exit, Stop> {
+async fn settle_changes(session: &Session) -> Result<Exit, CliError> {
     let open = session.operations.settle_changes().await?;
     for change in &open {
         output::alarm(&format!(
@@ -110,7 +110,7 @@ async fn abandon_change(
     id: MutationId,
     reason: &str,
     yes: bool,
-) -> Result<Exit, Stop> {
+) -> Result<Exit, CliError> {
     session.operations.permitted(Guarded::Abandon)?;
     confirm::can_be_asked(session, yes)?;
     let what = format!(
@@ -159,7 +159,12 @@ fn say(recovered: &Recovered) {
     }
 }
 
-async fn abandon(session: &Session, id: RotationId, reason: &str, yes: bool) -> Result<Exit, Stop> {
+async fn abandon(
+    session: &Session,
+    id: RotationId,
+    reason: &str,
+    yes: bool,
+) -> Result<Exit, CliError> {
     session.operations.permitted(Guarded::Abandon)?;
     let row = session.operations.rotation(id).await?;
     if row.rotation.step(Event::Abandon, Duration::ZERO).is_ok() {

@@ -9,7 +9,7 @@ use crate::{
     api::wire::DEFAULT_PATH,
     cli::{
         args::{Global, Serve, ServeCommand},
-        error::Stop,
+        error::CliError,
         output,
         process::{exit::Exit, signals::Signals},
     },
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-pub(in crate::cli) async fn run(arguments: Serve, global: &Global) -> Result<Exit, Stop> {
+pub(in crate::cli) async fn run(arguments: Serve, global: &Global) -> Result<Exit, CliError> {
     let Serve {
         listen,
         no_facts_header,
@@ -46,15 +46,15 @@ async fn serve(
     database: PathBuf,
     limits: Limits,
     json: bool,
-) -> Result<Exit, Stop> {
+) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     more_files();
     let options = Options {
         report: Some(Arc::new(|error| output::alarm(&format!("! {error}")))),
         ..Options::default()
     };
-    let store =
-        Store::open_with(&database, options).map_err(|error| Stop::of_store(&database, error))?;
+    let store = Store::open_with(&database, options)
+        .map_err(|error| CliError::of_store(&database, error))?;
     if store
         .list_keys()?
         .iter()
@@ -68,7 +68,7 @@ async fn serve(
     let running = Service::start_with(listen, store.clone(), DEFAULT_PATH, limits)
         .await
         .map_err(|error| {
-            Stop::Usage(format!(
+            CliError::Usage(format!(
                 "cannot listen on {listen}: {error}; name another address with --listen"
             ))
         })?;
@@ -88,7 +88,7 @@ async fn serve(
     output::alarm("finishing what is in flight; Ctrl-C again leaves");
     let exit = tokio::select! {
         () = running.stop() => Exit::Done,
-        () = signals.next() => return Err(Stop::Interrupted { in_flight: true }),
+        () = signals.next() => return Err(CliError::Interrupted { in_flight: true }),
     };
     // The last handle waits until everything queued is durable.
     drop(store);

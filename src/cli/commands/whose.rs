@@ -12,8 +12,8 @@ use zeroize::Zeroizing;
 use crate::{
     cli::{
         args::Global,
-        error::Stop,
-        input::no_echo::Quiet,
+        error::CliError,
+        input::no_echo::NoEcho,
         output::{self, human, json},
         process::{exit::Exit, signals::Signals},
         session,
@@ -21,15 +21,15 @@ use crate::{
     config::Settings,
     directory::Directory,
     domain::token::Token,
-    operations::{Clock, Whose, not_a_token},
+    operations::{Clock, TokenLookup, not_a_token},
 };
 
 /// Longer than any token; more is something else.
 const LONGEST: u64 = 64 * 1024;
 
-pub(in crate::cli) async fn run(global: &Global, arguments: &[OsString]) -> Result<Exit, Stop> {
+pub(in crate::cli) async fn run(global: &Global, arguments: &[OsString]) -> Result<Exit, CliError> {
     if !arguments.is_empty() {
-        return Err(Stop::Usage(
+        return Err(CliError::Usage(
             "a token never goes on a command line: every user of this machine can read it, and the shell keeps it. \
              Give it on standard input, or without one type it when asked. If the token is real, rotate it"
                 .into(),
@@ -38,9 +38,11 @@ pub(in crate::cli) async fn run(global: &Global, arguments: &[OsString]) -> Resu
     let settings = Settings::load(&session::overrides(global))?;
     let directory = Directory::open(&settings.directory)?;
     let pasted = ask(global.no_input).await?;
-    let answered = match Whose::of(&directory, &pasted).await? {
-        Whose::Answered(answered) => answered,
-        Whose::NotAToken { characters } => return Err(Stop::Usage(not_a_token(characters))),
+    let answered = match TokenLookup::of(&directory, &pasted).await? {
+        TokenLookup::Answered(answered) => answered,
+        TokenLookup::NotAToken { characters } => {
+            return Err(CliError::Usage(not_a_token(characters)));
+        }
     };
     drop(pasted);
     if global.json {
@@ -78,29 +80,29 @@ pub(in crate::cli) async fn run(global: &Global, arguments: &[OsString]) -> Resu
 const ELSEWHERE: &str = "it may still be the token of a group that was never read here";
 
 /// Reads a token, or a text that holds some; none is ever an argument.
-pub(in crate::cli) async fn ask(no_input: bool) -> Result<Token, Stop> {
+pub(in crate::cli) async fn ask(no_input: bool) -> Result<Token, CliError> {
     if io::stdin().is_terminal() && no_input {
-        return Err(Stop::Guarded(
+        return Err(CliError::Guarded(
             "the token would have to be typed, and --no-input was said; give it on standard input"
                 .into(),
         ));
     }
     let mut signals = Signals::new()?;
-    let quiet = Quiet::new().map_err(|error| unreadable(&error))?;
+    let quiet = NoEcho::new().map_err(|error| unreadable(&error))?;
     let is_typed = quiet.is_terminal();
     if is_typed {
         output::ask("Token (not shown):");
     }
     tokio::select! {
         read = tokio::task::spawn_blocking(move || read(is_typed)) => {
-            read.map_err(|_| Stop::Guarded("the token was not read; nothing was looked up".into()))?
+            read.map_err(|_| CliError::Guarded("the token was not read; nothing was looked up".into()))?
         }
-        () = signals.next() => Err(Stop::Interrupted { in_flight: false }),
+        () = signals.next() => Err(CliError::Interrupted { in_flight: false }),
     }
 }
 
 /// A line where it is typed, and what was pasted with it; else all there is.
-fn read(is_typed: bool) -> Result<Token, Stop> {
+fn read(is_typed: bool) -> Result<Token, CliError> {
     // As long as it can be, so that no copy of it is left behind by growing.
     let mut text = Zeroizing::new(String::with_capacity(LONGEST as usize));
     let mut input = io::stdin().lock().take(LONGEST);
@@ -112,7 +114,7 @@ fn read(is_typed: bool) -> Result<Token, Stop> {
     read.map_err(|error| unreadable(&error))?;
     let token = text.trim();
     if token.is_empty() {
-        return Err(Stop::Usage(
+        return Err(CliError::Usage(
             "no token came on standard input; nothing was looked up".into(),
         ));
     }
@@ -135,8 +137,8 @@ fn read_pasted(input: &mut impl BufRead, text: &mut String) -> io::Result<()> {
     Ok(())
 }
 
-fn unreadable(error: &io::Error) -> Stop {
-    Stop::Usage(format!(
+fn unreadable(error: &io::Error) -> CliError {
+    CliError::Usage(format!(
         "the token cannot be read from standard input: {error}"
     ))
 }

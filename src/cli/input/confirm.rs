@@ -4,7 +4,7 @@
 use std::io::{self, IsTerminal};
 
 use crate::{
-    cli::{error::Stop, output, session::Session},
+    cli::{error::CliError, output, session::Session},
     config::guard::{self, Level},
     domain::group::UserGroupId,
     operations::Guarded,
@@ -53,7 +53,7 @@ impl Asking {
 }
 
 /// Refuses right away where a question could not be asked: nothing at all is sent then.
-pub(in crate::cli) fn can_be_asked(session: &Session, yes: bool) -> Result<(), Stop> {
+pub(in crate::cli) fn can_be_asked(session: &Session, yes: bool) -> Result<(), CliError> {
     let has_person = io::stdin().is_terminal() && io::stderr().is_terminal();
     if yes || has_person && !session.no_input {
         return Ok(());
@@ -63,7 +63,7 @@ pub(in crate::cli) fn can_be_asked(session: &Session, yes: bool) -> Result<(), S
     } else {
         "there is no terminal"
     };
-    Err(Stop::Guarded(format!(
+    Err(CliError::Guarded(format!(
         "this has to be confirmed, and {why}; nothing was sent. Look with --dry-run, then say --yes"
     )))
 }
@@ -73,7 +73,7 @@ pub(in crate::cli) async fn confirm(
     yes: bool,
     what: &str,
     question: Question<'_>,
-) -> Result<(), Stop> {
+) -> Result<(), CliError> {
     if yes {
         return Ok(());
     }
@@ -87,9 +87,9 @@ pub(in crate::cli) async fn confirm(
         io::stdin().read_line(&mut line).map(|_| line)
     })
     .await
-    .map_err(|_| Stop::Guarded("the question was not answered; nothing was changed".into()))?
+    .map_err(|_| CliError::Guarded("the question was not answered; nothing was changed".into()))?
     .map_err(|error| {
-        Stop::Guarded(format!(
+        CliError::Guarded(format!(
             "the answer cannot be read ({error}); nothing was changed"
         ))
     })?;
@@ -102,6 +102,8 @@ pub(in crate::cli) async fn confirm(
     if agreed {
         Ok(())
     } else {
-        Err(Stop::Guarded("not confirmed; nothing was changed".into()))
+        Err(CliError::Guarded(
+            "not confirmed; nothing was changed".into(),
+        ))
     }
 }

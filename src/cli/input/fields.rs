@@ -9,9 +9,9 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    cli::{args::Fields, error::Stop},
-    domain::{change::Wanted, facts::Field, group::UserGroupId, size::fits, text::visible},
-    formats::{Read, Reader, Row, strict_json},
+    cli::{args::Fields, error::CliError},
+    domain::{change::DesiredFields, facts::Field, group::UserGroupId, size::fits, text::visible},
+    formats::{Reader, Row, RowResult, strict_json},
     operations::Failure,
     search::suggest::near,
 };
@@ -23,7 +23,7 @@ const LARGEST: u64 = 8 * 1024 * 1024;
 #[derive(Debug, Default)]
 pub(in crate::cli) struct Edits {
     /// Whole fields.
-    said: Wanted,
+    said: DesiredFields,
     map: Vec<(String, String)>,
     unmap: Vec<String>,
     property: Vec<(String, Value)>,
@@ -36,14 +36,14 @@ impl Edits {
         fields: Fields,
         unmap: Vec<String>,
         remove_property: Vec<String>,
-    ) -> Result<Self, Stop> {
+    ) -> Result<Self, CliError> {
         tokio::task::spawn_blocking(move || Self::read_now(&fields, unmap, remove_property))
             .await
             .map_err(|_| usage("the options could not be read; try again"))?
     }
 
     /// A whole group, as `export` writes it: of this id, and the only one of its file.
-    pub(in crate::cli) async fn of_file(path: PathBuf, id: UserGroupId) -> Result<Self, Stop> {
+    pub(in crate::cli) async fn of_file(path: PathBuf, id: UserGroupId) -> Result<Self, CliError> {
         tokio::task::spawn_blocking(move || {
             let row = file("--apply", Some(&path), |text| only_row(text, &id))?;
             Ok(Self {
@@ -59,7 +59,7 @@ impl Edits {
         fields: &Fields,
         unmap: Vec<String>,
         remove_property: Vec<String>,
-    ) -> Result<Self, Stop> {
+    ) -> Result<Self, CliError> {
         let is_input = |path: &Option<std::path::PathBuf>| path.as_deref() == Some(Path::new("-"));
         if is_input(&fields.mapping) && is_input(&fields.properties) {
             return Err(usage(
@@ -81,7 +81,7 @@ impl Edits {
             "--property",
             property.iter().map(|(key, _)| key).chain(&remove_property),
         )?;
-        let said = Wanted {
+        let said = DesiredFields {
             name: fields.name.clone(),
             mapping: file("--mapping", fields.mapping.as_deref(), strict_json::mapping)?,
             properties: file(
@@ -110,7 +110,7 @@ impl Edits {
 
     /// What is wanted in all, starting from what is known. Single changes of what is not known stand alone; whether they
     /// may be sent so is decided later.
-    pub(in crate::cli) fn apply(&self, base: &Wanted) -> Result<Wanted, Stop> {
+    pub(in crate::cli) fn apply(&self, base: &DesiredFields) -> Result<DesiredFields, CliError> {
         let mut wanted = self.said.over(base);
         if !(self.map.is_empty() && self.unmap.is_empty()) {
             let mapping = wanted.mapping.get_or_insert_default();
@@ -137,7 +137,7 @@ impl Edits {
     }
 }
 
-fn not_there<'a>(what: &str, key: &str, known: impl Iterator<Item = &'a String>) -> Stop {
+fn not_there<'a>(what: &str, key: &str, known: impl Iterator<Item = &'a String>) -> CliError {
     let near = near(key, known, 1);
     let meant = near.first().map_or_else(String::new, |near| {
         format!("; did you mean \"{}\"?", visible(near))
@@ -152,7 +152,7 @@ fn not_there<'a>(what: &str, key: &str, known: impl Iterator<Item = &'a String>)
 fn only_row(text: &str, id: &UserGroupId) -> Result<Row, String> {
     let mut reads = Vec::new();
     let mut reader = Reader::default();
-    let mut out = |read: Read| reads.push(read);
+    let mut out = |read: RowResult| reads.push(read);
     reader.push(text.as_bytes(), &mut out)?;
     reader.end(&mut out)?;
     let count = reads.len();
@@ -175,7 +175,7 @@ fn only_row(text: &str, id: &UserGroupId) -> Result<Row, String> {
     Ok(row)
 }
 
-fn map_row(text: &str) -> Result<(String, String), Stop> {
+fn map_row(text: &str) -> Result<(String, String), CliError> {
     match text.split_once('=') {
         Some((schema, source)) if !schema.is_empty() && !source.is_empty() => {
             Ok((schema.to_owned(), source.to_owned()))
@@ -186,7 +186,7 @@ fn map_row(text: &str) -> Result<(String, String), Stop> {
     }
 }
 
-fn property(text: &str) -> Result<(String, Value), Stop> {
+fn property(text: &str) -> Result<(String, Value), CliError> {
     let (key, value) = text
         .split_once('=')
         .filter(|(key, _)| !key.is_empty())
@@ -201,7 +201,7 @@ fn property(text: &str) -> Result<(String, Value), Stop> {
     Ok((key.to_owned(), value))
 }
 
-fn once<'a>(option: &str, keys: impl Iterator<Item = &'a String>) -> Result<(), Stop> {
+fn once<'a>(option: &str, keys: impl Iterator<Item = &'a String>) -> Result<(), CliError> {
     let mut seen = HashSet::new();
     for key in keys {
         if !seen.insert(key) {
@@ -218,7 +218,7 @@ fn file<T>(
     option: &str,
     path: Option<&Path>,
     parse: impl Fn(&str) -> Result<T, String>,
-) -> Result<Option<T>, Stop> {
+) -> Result<Option<T>, CliError> {
     let Some(path) = path else { return Ok(None) };
     let (name, text) = if path == Path::new("-") {
         (
@@ -248,21 +248,21 @@ fn text_of(reader: impl std::io::Read) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| "is not UTF-8 text; save it as UTF-8".into())
 }
 
-fn usage(text: &str) -> Stop {
-    Stop::Usage(text.to_owned())
+fn usage(text: &str) -> CliError {
+    CliError::Usage(text.to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn edits(fields: &Fields) -> Result<Edits, Stop> {
+    fn edits(fields: &Fields) -> Result<Edits, CliError> {
         Edits::read_now(fields, Vec::new(), Vec::new())
     }
 
     #[test]
     fn single_changes_are_laid_over_what_is_known() {
-        let base = Wanted {
+        let base = DesiredFields {
             name: Some("Acme".into()),
             mapping: Some(strict_json::mapping(r#"{"40":"213","7":"1"}"#).expect("a mapping")),
             properties: Some(
@@ -291,7 +291,7 @@ mod tests {
         };
         let rows = edits(&fields).expect("read");
         assert_eq!(rows.whole(), []);
-        let wanted = rows.apply(&Wanted::default()).expect("applied");
+        let wanted = rows.apply(&DesiredFields::default()).expect("applied");
         assert_eq!(wanted.mapping.map(|rows| rows.len()), Some(1));
         let whole = Edits {
             said: wanted_mapping(),
@@ -300,10 +300,10 @@ mod tests {
         assert_eq!(whole.whole(), [Field::Mapping]);
     }
 
-    fn wanted_mapping() -> Wanted {
-        Wanted {
+    fn wanted_mapping() -> DesiredFields {
+        DesiredFields {
             mapping: Some([("40".to_owned(), "1".to_owned())].into_iter().collect()),
-            ..Wanted::default()
+            ..DesiredFields::default()
         }
     }
 
@@ -325,7 +325,7 @@ mod tests {
                 ..Fields::default()
             };
             assert!(
-                matches!(edits(&fields), Err(Stop::Usage(_))),
+                matches!(edits(&fields), Err(CliError::Usage(_))),
                 "{map:?} {property:?}"
             );
         }
@@ -333,6 +333,6 @@ mod tests {
             unmap: vec!["1".into()],
             ..Edits::default()
         };
-        assert!(nothing.apply(&Wanted::default()).is_err());
+        assert!(nothing.apply(&DesiredFields::default()).is_err());
     }
 }

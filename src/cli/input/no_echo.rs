@@ -6,9 +6,9 @@ use std::io::{self, IsTerminal};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
 /// As long as it lives, standard input is not echoed.
-pub(in crate::cli) struct Quiet(Option<Termios>);
+pub(in crate::cli) struct NoEcho(Option<Termios>);
 
-impl Quiet {
+impl NoEcho {
     /// Does nothing where standard input is no terminal.
     pub(in crate::cli) fn new() -> io::Result<Self> {
         let stdin = io::stdin();
@@ -30,7 +30,7 @@ impl Quiet {
     }
 }
 
-impl Drop for Quiet {
+impl Drop for NoEcho {
     fn drop(&mut self) {
         if let Some(before) = &self.0 {
             // A terminal that has gone needs no echo.

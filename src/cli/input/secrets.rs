@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use crate::cli::error::Stop;
+use crate::cli::error::CliError;
 
 const SECRETS: [&str; 8] = [
     "--token",
@@ -20,7 +20,7 @@ const SECRETS: [&str; 8] = [
 const BARE: &str = "--token-stdin";
 
 /// Refuses arguments that would carry a secret.
-pub(in crate::cli) fn refuse(arguments: impl Iterator<Item = OsString>) -> Result<(), Stop> {
+pub(in crate::cli) fn refuse(arguments: impl Iterator<Item = OsString>) -> Result<(), CliError> {
     for argument in arguments {
         let argument = argument.to_string_lossy();
         if argument == "--" {
@@ -39,7 +39,7 @@ pub(in crate::cli) fn refuse(arguments: impl Iterator<Item = OsString>) -> Resul
             } else {
                 "Name the API key's source as api_key of the profile, or set GROUPDESK_BASE_URL and GROUPDESK_API_KEY"
             };
-            return Err(Stop::Usage(format!(
+            return Err(CliError::Usage(format!(
                 "secrets never go on a command line ({option}): every user of this machine can read it, and the shell \
                  keeps it. {instead}. If the secret is real, replace it"
             )));

@@ -82,7 +82,7 @@ struct Printed {
 const PROMISE: &str = concat!(
     "With --json standard output has the JSON and nothing else: UTF-8, hidden characters as \\u escapes. What is said ",
     "for people goes to standard error; --quiet leaves errors, alarms and questions of it. Times are RFC 3339 in UTC. A ",
-    "fingerprint is 8 hexadecimal digits that tell tokens apart on this desk; it is no secret. Tokens and API keys are ",
+    "fingerprint is 8 hexadecimal digits that tell tokens apart on this installation; it is no secret. Tokens and API keys are ",
     "printed only where they were asked for.\n",
     "As long as the first number of the version stays, nothing that is written here is taken away or changes its type ",
     "or meaning. New fields, and new words in `outcome`, `state`, `finding` and `plan`, may come at any time: read the ",

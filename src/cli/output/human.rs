@@ -21,7 +21,7 @@ pub(in crate::cli) use {
 
 use super::colour::{Tone, is_coloured};
 use crate::{
-    cli::{error::Stop, output},
+    cli::{error::CliError, output},
     domain::{history::Ending, known::Known, text::visible, token::Token},
     operations::Done,
 };
@@ -36,7 +36,7 @@ pub(in crate::cli) fn answered(
     is_rotation: bool,
     token: Option<&Token>,
     now: Timestamp,
-) -> Result<(), Stop> {
+) -> Result<(), CliError> {
     let mut text = answer.ending.as_str().replace('_', " ");
     if let (true, Some(before)) = (is_rotation, answer.previous_fingerprint) {
         let after = answer

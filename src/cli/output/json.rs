@@ -186,7 +186,7 @@ pub(in crate::cli) fn recovered(recovered: &Recovered) -> Value {
 
 /// A group that has or had a token.
 /// The groups of one token.
-pub(in crate::cli) fn owners(answered: &operations::Answered) -> impl Iterator<Item = Value> {
+pub(in crate::cli) fn owners(answered: &operations::TokenReport) -> impl Iterator<Item = Value> {
     answered.owners.iter().map(|owner| {
         json!({
             "profile": owner.profile,

@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 
 use crate::{
     cli::{
-        error::Stop,
+        error::CliError,
         output,
         process::{
             exit::Exit,
@@ -71,7 +71,7 @@ impl Writer {
     }
 }
 
-pub(in crate::cli) struct Teller {
+pub(in crate::cli) struct Progress {
     out: Writer,
     err: Writer,
     /// Standard error is a terminal, and shows a bar.
@@ -80,7 +80,7 @@ pub(in crate::cli) struct Teller {
     beside_bar: bool,
 }
 
-impl Teller {
+impl Progress {
     pub(in crate::cli) fn start(planned: usize) -> Self {
         let target = ProgressDrawTarget::stderr_with_hz(5);
         let bar = ProgressBar::with_draw_target(Some(planned as u64), target);
@@ -155,7 +155,7 @@ impl Teller {
 
     /// Waits until all is written. Nobody who was interrupted waits for a reader. The exit code is that of the run, unless
     /// all is done and the result of it is not there.
-    pub(in crate::cli) async fn end(self, exit: Exit) -> Result<Exit, Stop> {
+    pub(in crate::cli) async fn end(self, exit: Exit) -> Result<Exit, CliError> {
         // Beside a bar the result is there too.
         let told = self.err.end(!self.beside_bar).await;
         let written = match (self.out.end(false).await, told) {
@@ -163,9 +163,11 @@ impl Teller {
             (written, _) => written,
         };
         match written {
-            Written::GivenUp if exit == Exit::Done => Err(Stop::Interrupted { in_flight: false }),
+            Written::GivenUp if exit == Exit::Done => {
+                Err(CliError::Interrupted { in_flight: false })
+            }
             Written::Done(Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => {
-                let stop = Stop::Output(error);
+                let stop = CliError::Output(error);
                 if exit == Exit::Done {
                     return Err(stop);
                 }

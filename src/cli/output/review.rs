@@ -9,9 +9,9 @@ use jiff::Timestamp;
 use super::human::ago;
 use crate::{
     api::inspect::{Method, request_json},
-    cli::{error::Stop, output, session::Session},
+    cli::{error::CliError, output, session::Session},
     domain::{
-        change::{Change, Field as Changed, Mark, Row, Wanted},
+        change::{Change, DesiredFields, Field as Changed, Mark, Row},
         facts::Field,
         group::UserGroupId,
         text::visible,
@@ -108,9 +108,9 @@ pub(in crate::cli) fn dry_run(
     session: &Session,
     method: Method,
     id: &UserGroupId,
-    wanted: &Wanted,
+    wanted: &DesiredFields,
     change: &Change,
-) -> Result<(), Stop> {
+) -> Result<(), CliError> {
     let request = request(id, wanted);
     let url = session.operations.profile().url();
     if session.json {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    cli::{args::Command, error::Stop, output},
+    cli::{args::Command, error::CliError, output},
     domain::token::Token,
     platform::private_files,
 };
@@ -19,7 +19,7 @@ pub(in crate::cli) fn is_output(path: &Path) -> bool {
 }
 
 /// Gives standard output to the tokens where they go there; refused where somebody would see them.
-pub(in crate::cli) fn prepare(command: Option<&Command>) -> Result<(), Stop> {
+pub(in crate::cli) fn prepare(command: Option<&Command>) -> Result<(), CliError> {
     let (out, output) = match command {
         Some(Command::Get(get)) => (&get.token.token_out, None),
         Some(Command::Create(create)) => (&create.token.token_out, None),
@@ -32,7 +32,7 @@ pub(in crate::cli) fn prepare(command: Option<&Command>) -> Result<(), Stop> {
         return Ok(());
     }
     if io::stdout().is_terminal() {
-        return Err(Stop::Usage(
+        return Err(CliError::Usage(
             "--token-out - writes to standard output, and that is a terminal, which shows and keeps what is written: name a \
              new file, or send the output to a program or a file. Nothing was sent"
                 .into(),
@@ -40,7 +40,7 @@ pub(in crate::cli) fn prepare(command: Option<&Command>) -> Result<(), Stop> {
     }
     let is_shared = |output: &Option<PathBuf>| output.as_deref().is_none_or(is_output);
     if output.is_some_and(is_shared) {
-        return Err(Stop::Usage(
+        return Err(CliError::Usage(
             "the groups go to standard output, and --token-out - sends the tokens there, too: name a file with --output. \
              Nothing was sent"
                 .into(),
@@ -62,10 +62,10 @@ pub(in crate::cli) struct TokenFile {
 
 impl TokenFile {
     /// Makes the file; one that exists is refused.
-    pub(in crate::cli) fn create(path: &Path) -> Result<Self, Stop> {
+    pub(in crate::cli) fn create(path: &Path) -> Result<Self, CliError> {
         let make = || {
             private_files::new_token_file(path).map_err(|error| {
-                Stop::Usage(format!(
+                CliError::Usage(format!(
                     "cannot make the file for the token; nothing was sent: {error}"
                 ))
             })

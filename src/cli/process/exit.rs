@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use crate::{
     api::failure::ClientError,
-    cli::error::Stop,
+    cli::error::CliError,
     directory::DirectoryError,
     domain::{batch::Halt, history::Ending, rotation::State},
     operations::{
@@ -19,7 +19,7 @@ pub(in crate::cli) enum Exit {
     Done = 0,
     /// Refused by the service, not applied, or an answer of no use: nothing was changed.
     Refused = 1,
-    /// Usage, configuration, or this desk's own files; nothing was sent.
+    /// Usage, configuration, or its own files; nothing was sent.
     Usage = 2,
     /// Not confirmed, or guarded.
     Guarded = 3,
@@ -136,18 +136,18 @@ impl Exit {
         }
     }
 
-    pub(in crate::cli) fn of_stop(stop: &Stop) -> Self {
+    pub(in crate::cli) fn of_stop(stop: &CliError) -> Self {
         match stop {
-            Stop::Failed { failure } => Self::of_failure(failure),
-            Stop::AfterSending(_) => Self::Unknown,
-            Stop::Directory(DirectoryError::NotBound(_)) => Self::Key,
-            Stop::Config(_)
-            | Stop::Directory(_)
-            | Stop::Store(_)
-            | Stop::Usage(_)
-            | Stop::Output(_) => Self::Usage,
-            Stop::Guarded(_) => Self::Guarded,
-            Stop::Interrupted { .. } => Self::Interrupted,
+            CliError::Failed { failure } => Self::of_failure(failure),
+            CliError::AfterSending(_) => Self::Unknown,
+            CliError::Directory(DirectoryError::NotBound(_)) => Self::Key,
+            CliError::Config(_)
+            | CliError::Directory(_)
+            | CliError::Store(_)
+            | CliError::Usage(_)
+            | CliError::Output(_) => Self::Usage,
+            CliError::Guarded(_) => Self::Guarded,
+            CliError::Interrupted { .. } => Self::Interrupted,
         }
     }
 

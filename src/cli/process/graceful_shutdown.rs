@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::signals::Signals;
-use crate::{cli::output::progress::Teller, operations::batch::Control};
+use crate::{cli::output::progress::Progress, operations::batch::Control};
 
 /// How long what is in flight may take after a signal; tests have less time.
 fn patience() -> Duration {
@@ -19,7 +19,7 @@ fn patience() -> Duration {
 
 /// What a signal means for a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) enum Asked {
+pub(in crate::cli) enum ShutdownRequest {
     /// It stops; what is in flight is still waited for.
     ToFinish,
     /// It is not waited for any more.
@@ -27,12 +27,12 @@ pub(in crate::cli) enum Asked {
 }
 
 /// Of one run.
-pub(in crate::cli) struct Finishing<'s> {
+pub(in crate::cli) struct Shutdown<'s> {
     signals: &'s mut Signals,
     deadline: Option<Instant>,
 }
 
-impl<'s> Finishing<'s> {
+impl<'s> Shutdown<'s> {
     pub(in crate::cli) fn of(signals: &'s mut Signals) -> Self {
         Self {
             signals,
@@ -46,7 +46,11 @@ impl<'s> Finishing<'s> {
     }
 
     /// Waits for a signal, or for the end of the time; stops the run and says so.
-    pub(in crate::cli) async fn asked(&mut self, control: &Control, teller: &Teller) -> Asked {
+    pub(in crate::cli) async fn asked(
+        &mut self,
+        control: &Control,
+        teller: &Progress,
+    ) -> ShutdownRequest {
         let late = async {
             match self.deadline {
                 Some(deadline) => tokio::time::sleep_until(deadline).await,
@@ -56,14 +60,14 @@ impl<'s> Finishing<'s> {
         let is_person = tokio::select! {
             biased;
             is_person = self.signals.next_is_a_person() => is_person,
-            () = late => return Asked::ToLeave,
+            () = late => return ShutdownRequest::ToLeave,
         };
         if self.is_begun() && is_person {
-            return Asked::ToLeave;
+            return ShutdownRequest::ToLeave;
         }
         control.stop();
         self.deadline.get_or_insert(Instant::now() + patience());
         teller.alarm("finishing what is in flight, at most 35 s; Ctrl-C again leaves".into());
-        Asked::ToFinish
+        ShutdownRequest::ToFinish
     }
 }

@@ -8,7 +8,7 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 
-use crate::cli::error::Stop;
+use crate::cli::error::CliError;
 
 /// Open files that a console with a connection needs, and some more.
 const FILES: usize = 32;
@@ -22,13 +22,13 @@ const STACK: usize = 2 << 20;
 const THREADS: usize = 6;
 
 /// The runtime, on a system that has room for it.
-pub(in crate::cli) fn runtime() -> Result<Runtime, Stop> {
+pub(in crate::cli) fn runtime() -> Result<Runtime, CliError> {
     let input = io::stdin();
     let files: Result<Vec<_>, _> = (STANDARD..FILES)
         .map(|_| input.as_fd().try_clone_to_owned())
         .collect();
     drop(files.map_err(|error| {
-        Stop::Usage(format!(
+        CliError::Usage(format!(
             "cannot start: too few open files are allowed here ({error}); at least {FILES} are needed: raise the limit \
              (`ulimit -n`)"
         ))
@@ -41,7 +41,7 @@ pub(in crate::cli) fn runtime() -> Result<Runtime, Stop> {
     // Otherwise the compiler may leave out what nobody uses.
     drop(std::hint::black_box(reserved));
     there.map_err(|_| {
-        Stop::Usage(format!(
+        CliError::Usage(format!(
             "cannot start: there is too little memory; {} MiB more are needed: raise the limit (`ulimit -v`), or close \
              other programs",
             memory >> 20
@@ -55,7 +55,7 @@ pub(in crate::cli) fn runtime() -> Result<Runtime, Stop> {
         outlive_a_full_file(&runtime)?;
         Ok(runtime)
     };
-    start().map_err(|error: io::Error| Stop::Usage(format!("cannot start: {error}")))
+    start().map_err(|error: io::Error| CliError::Usage(format!("cannot start: {error}")))
 }
 
 /// A file at its size limit (`ulimit -f`) is an error of the write, as a full disk is, and no signal that ends the process.

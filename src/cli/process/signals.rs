@@ -13,7 +13,7 @@ use tokio::{
     sync::watch,
 };
 
-use crate::cli::error::Stop;
+use crate::cli::error::CliError;
 
 static CAUGHT: AtomicBool = AtomicBool::new(false);
 /// When the first one came.
@@ -43,7 +43,7 @@ pub(in crate::cli) struct Signals {
 }
 
 impl Signals {
-    pub(in crate::cli) fn new() -> Result<Self, Stop> {
+    pub(in crate::cli) fn new() -> Result<Self, CliError> {
         CAUGHT.store(true, Ordering::SeqCst);
         let mut watched = Self::listen()?;
         // Whoever waits for a reader cannot wait for a signal too.
@@ -54,9 +54,10 @@ impl Signals {
         Self::listen()
     }
 
-    fn listen() -> Result<Self, Stop> {
+    fn listen() -> Result<Self, CliError> {
         let listen = |kind| {
-            signal(kind).map_err(|error| Stop::Usage(format!("cannot listen for signals: {error}")))
+            signal(kind)
+                .map_err(|error| CliError::Usage(format!("cannot listen for signals: {error}")))
         };
         Ok(Self {
             interrupt: listen(SignalKind::interrupt())?,

@@ -18,8 +18,8 @@ pub(in crate::cli) const PATIENCE: Duration = Duration::from_secs(1);
 /// How often a wait looks for a signal.
 const PAUSE: Duration = Duration::from_millis(50);
 
-pub(in crate::cli) static OUT: Outlet = Outlet::new(|text| all_of(&mut io::stdout().lock(), text));
-pub(in crate::cli) static ERR: Outlet = Outlet::new(|text| all_of(&mut io::stderr().lock(), text));
+pub(in crate::cli) static OUT: Stream = Stream::new(|text| all_of(&mut io::stdout().lock(), text));
+pub(in crate::cli) static ERR: Stream = Stream::new(|text| all_of(&mut io::stderr().lock(), text));
 
 /// What came of a text.
 pub(in crate::cli) enum Written {
@@ -33,14 +33,14 @@ struct Job {
     done: mpsc::Sender<io::Result<()>>,
 }
 
-pub(in crate::cli) struct Outlet {
+pub(in crate::cli) struct Stream {
     write: fn(&[u8]) -> io::Result<()>,
     jobs: OnceLock<mpsc::Sender<Job>>,
     /// Its reader was waited for long enough.
     is_stuck: AtomicBool,
 }
 
-impl Outlet {
+impl Stream {
     const fn new(write: fn(&[u8]) -> io::Result<()>) -> Self {
         Self {
             write,

@@ -1,15 +1,16 @@
 //! The settings, one line each.
 
 use super::{
-    Setting, Usual,
-    Usual::{Required, Value, Words},
+    DefaultValue,
+    DefaultValue::{Required, Value, Words},
+    Setting,
 };
 
 const fn setting(
     table: &'static str,
     key: &'static str,
     kind: &'static str,
-    usual: Usual,
+    usual: DefaultValue,
     meaning: &'static str,
 ) -> Setting {
     Setting {
@@ -22,9 +23,9 @@ const fn setting(
 }
 
 const COLOUR: &str = "colour";
-const OF_BASE: Usual = Words("by base");
-const ONE_OF: Usual = Words("exactly one of the four");
-const ONE_RULE: Usual = Words("exactly one of level, forbid, max");
+const OF_BASE: DefaultValue = Words("by base");
+const ONE_OF: DefaultValue = Words("exactly one of the four");
+const ONE_RULE: DefaultValue = Words("exactly one of level, forbid, max");
 
 /// Every key that the file may have.
 pub const SETTINGS: [Setting; 49] = [

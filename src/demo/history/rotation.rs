@@ -6,11 +6,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::{
-    demo::{DemoError, samples::Place},
-    directory::{Begun, Directory, Intent, PlaceId, Record, RotationStep},
+    demo::{DemoError, samples::SampleEnvironment},
+    directory::{BeginResult, Directory, Intent, PlaceId, Record, RotationStep},
     domain::{
         history::{Ending, Entry, Operation},
-        known::Lesson,
+        known::Observation,
         rotation::{Answer, Event, Rotation, settle_horizon},
         token::Token,
     },
@@ -23,15 +23,27 @@ const READ_AFTER: Duration = Duration::from_secs(1);
 const READ_BACK: &str = "read back: the service holds the new token";
 
 /// Why some of them were rotated.
-const REASONS: [(&str, Place, &str); 4] = [
-    ("acme-us", Place::Testing, "token stood in a support ticket"),
-    ("nordlicht", Place::Production, "yearly rotation"),
+const REASONS: [(&str, SampleEnvironment, &str); 4] = [
+    (
+        "acme-us",
+        SampleEnvironment::Testing,
+        "token stood in a support ticket",
+    ),
+    (
+        "nordlicht",
+        SampleEnvironment::Production,
+        "yearly rotation",
+    ),
     (
         "globex-retail",
-        Place::Production,
+        SampleEnvironment::Production,
         "left in a public repository",
     ),
-    ("brasserie-zoe", Place::Testing, "contractor left"),
+    (
+        "brasserie-zoe",
+        SampleEnvironment::Testing,
+        "contractor left",
+    ),
 ];
 
 fn note_of(ending: Ending) -> Option<String> {
@@ -41,8 +53,8 @@ fn note_of(ending: Ending) -> Option<String> {
 /// Makes the intent durable; returns the steps that follow, with what was learnt and the lines of the history.
 pub(super) async fn journaled(
     directory: &Directory,
-    (place, number): (Place, PlaceId),
-    lesson: Lesson,
+    (place, number): (SampleEnvironment, PlaceId),
+    lesson: Observation,
 ) -> Result<Vec<(Timestamp, Record)>, DemoError> {
     let Some(new) = lesson.returned.as_ref().map(|found| found.fingerprint) else {
         return Ok(Vec::new());
@@ -65,7 +77,7 @@ pub(super) async fn journaled(
         key: None,
         item: None,
     };
-    let Begun::Started(row) = directory.begin_rotation(number, intent).await? else {
+    let BeginResult::Started(row) = directory.begin_rotation(number, intent).await? else {
         return Err(DemoError::Samples(format!("{id} is rotated twice at once")));
     };
     let sent = lesson.at;

@@ -8,7 +8,7 @@ use super::fault::Fault;
 use crate::{
     directory::{DraftSaved, KeptDraft, OtherDraft, PlaceId, columns, sql},
     domain::{
-        change::Wanted,
+        change::DesiredFields,
         draft::{Draft, Typed, TypedRow},
         group::{Mapping, Properties, UserGroupId},
     },
@@ -53,7 +53,7 @@ fn read(row: &Row<'_>) -> Result<Option<KeptDraft>, Fault> {
                 mapping_text: row.get(5).ok()?,
                 group_text: row.get(6).ok()?,
             },
-            base: Wanted {
+            base: DesiredFields {
                 name: base.name,
                 mapping: base.mapping,
                 properties: base.properties,

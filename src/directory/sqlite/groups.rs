@@ -9,13 +9,14 @@ use serde::Serialize;
 use super::{facts, fault::Fault, fingerprints, journal, mutations, rows};
 use crate::{
     directory::{
-        Damaged, DirectoryError, Groups, KeyId, PlaceId, Recorded, Standing, TakeGroups, Upon,
+        Damaged, DirectoryError, GroupSnapshot, Groups, KeyId, PlaceId, Precondition, Recorded,
+        TakeGroups,
         columns::{self, Origins},
         sql,
     },
     domain::{
         group::UserGroupId,
-        known::{Known, KnownGroup, Lesson, Taken},
+        known::{ImportResult, Known, KnownGroup, Observation},
     },
     formats::Row,
 };
@@ -90,8 +91,8 @@ pub(super) fn standing(
     connection: &Connection,
     place: PlaceId,
     id: &UserGroupId,
-) -> Result<Standing, Fault> {
-    Ok(Standing {
+) -> Result<GroupSnapshot, Fault> {
+    Ok(GroupSnapshot {
         group: one(connection, place, id)?,
         open: journal::open_of(connection, place, id)?,
         mutations: mutations::open_of(connection, place, id)?,
@@ -101,8 +102,8 @@ pub(super) fn standing(
 
 /// What a lesson is drawn from, and holds under.
 #[derive(Clone, Copy)]
-pub(super) struct Drawn {
-    pub(super) upon: Upon,
+pub(super) struct ObservedUnder {
+    pub(super) upon: Precondition,
     pub(super) since: Option<i64>,
     pub(super) key: Option<KeyId>,
     pub(super) created: bool,
@@ -112,10 +113,10 @@ pub(super) struct Drawn {
 pub(super) fn learn(
     tx: &Connection,
     place: PlaceId,
-    mut lesson: Lesson,
-    drawn: Drawn,
+    mut lesson: Observation,
+    drawn: ObservedUnder,
 ) -> Result<Recorded, Fault> {
-    let Drawn {
+    let ObservedUnder {
         upon,
         since,
         key,
@@ -125,7 +126,7 @@ pub(super) fn learn(
     let mut group =
         one(tx, place, &lesson.id)?.unwrap_or_else(|| KnownGroup::new(lesson.id.clone()));
     let token = group.fingerprint.as_ref().map(|known| known.value);
-    if matches!(upon, Upon::Token(seen) if seen != token) {
+    if matches!(upon, Precondition::Token(seen) if seen != token) {
         return Err(DirectoryError::Overtaken(Box::new(lesson)).into());
     }
     if let Some(since) = since
@@ -165,7 +166,7 @@ pub(super) fn import(
     rows: &[Row],
     at: Timestamp,
     by: &str,
-) -> Result<Vec<Taken>, Fault> {
+) -> Result<Vec<ImportResult>, Fault> {
     let at = columns::as_kept(at);
     let rows = rows.iter().map(|row| {
         let known = one(tx, place, &row.id)?;
@@ -176,7 +177,7 @@ pub(super) fn import(
         if is_new || group != before {
             save(tx, place, &group, None)?;
         }
-        Ok(if is_new { Taken::Added } else { taken })
+        Ok(if is_new { ImportResult::Added } else { taken })
     });
     rows.collect()
 }
@@ -185,7 +186,7 @@ pub(super) fn import(
 pub(super) fn unite(tx: &Connection, from: PlaceId, into: PlaceId) -> Result<(), Fault> {
     for group in all(tx, from)?.groups {
         let group = match one(tx, into, &group.id)? {
-            Some(other) => other.united(group),
+            Some(other) => other.combined_with(group),
             None => group,
         };
         save(tx, into, &group, None)?;

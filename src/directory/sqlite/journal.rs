@@ -5,8 +5,8 @@ use rusqlite::{Connection, OptionalExtension, Rows, params, params_from_iter};
 use super::{batches, fault::Fault, fingerprints, mutations, rows};
 use crate::{
     directory::{
-        Begun, DirectoryError, Happening, Intent, JournalRow, PlaceId, RotationFilter, RotationId,
-        RotationStep, What,
+        BeginResult, DirectoryError, EventKind, Intent, JournalEvent, JournalRow, PlaceId,
+        RotationFilter, RotationId, RotationStep,
         columns::{self, EventColumns, boot_clock},
         replay, sql,
     },
@@ -20,14 +20,18 @@ use crate::{
 const TABLE: &str = "rotations";
 
 /// Inserts the intent, unless another rotation holds the token; the index decides, not a look beforehand.
-pub(super) fn begin(tx: &Connection, place: PlaceId, intent: &Intent) -> Result<Begun, Fault> {
+pub(super) fn begin(
+    tx: &Connection,
+    place: PlaceId,
+    intent: &Intent,
+) -> Result<BeginResult, Fault> {
     let group = intent.user_group_id.as_str();
     let at = columns::micros(intent.at);
     if let Some(place) = intent.item
         && let Some(rotation) = batches::taken(tx, place, &intent.user_group_id)?
     {
         let row = one(tx, rotation)?.ok_or(Fault::Row(TABLE))?;
-        return Ok(Begun::TakenBy(row));
+        return Ok(BeginResult::TakenBy(row));
     }
     // Until it is known what became of an earlier one, another token may be its work.
     let unsettled = tx
@@ -35,10 +39,10 @@ pub(super) fn begin(tx: &Connection, place: PlaceId, intent: &Intent) -> Result<
         .query_row(params![place.0, group], rows::rotation)
         .optional()?;
     if let Some(row) = unsettled {
-        return Ok(Begun::TakenBy(row.ok_or(Fault::Row(TABLE))?));
+        return Ok(BeginResult::TakenBy(row.ok_or(Fault::Row(TABLE))?));
     }
     if let Some(holder) = mutations::holder(tx, place, &intent.user_group_id)? {
-        return Ok(Begun::HeldBy(Box::new(holder)));
+        return Ok(BeginResult::HeldBy(Box::new(holder)));
     }
     let started: Option<i64> = tx
         .prepare_cached(sql::BEGIN_ROTATION)?
@@ -66,9 +70,9 @@ pub(super) fn begin(tx: &Connection, place: PlaceId, intent: &Intent) -> Result<
                 rows::rotation,
             )?
             .ok_or(Fault::Row(TABLE))?;
-        return Ok(Begun::TakenBy(holder));
+        return Ok(BeginResult::TakenBy(holder));
     };
-    let what = What::Intended {
+    let what = EventKind::Intended {
         previous: intent.previous,
     };
     add(tx, id, at, what, State::Intended, None)?;
@@ -77,7 +81,7 @@ pub(super) fn begin(tx: &Connection, place: PlaceId, intent: &Intent) -> Result<
     }
     mutations::begin_rotation(tx, place, id, intent)?;
     fingerprints::keep(tx, place, &intent.user_group_id, intent.previous, at)?;
-    Ok(Begun::Started(id))
+    Ok(BeginResult::Started(id))
 }
 
 /// Takes one step, if the rotation still is where the step starts from and the step follows from there.
@@ -120,7 +124,7 @@ pub(super) fn step(tx: &Connection, place: PlaceId, step: &RotationStep) -> Resu
         return Err(moved_on().into());
     }
     mutations::follow(tx, step)?;
-    let what = What::Stepped {
+    let what = EventKind::Stepped {
         event,
         horizon_passed,
     };
@@ -135,7 +139,7 @@ fn add(
     tx: &Connection,
     id: RotationId,
     at: i64,
-    what: What,
+    what: EventKind,
     state: State,
     note: Option<&str>,
 ) -> Result<(), Fault> {
@@ -189,12 +193,12 @@ fn rotations(mut found: Rows<'_>) -> Result<Vec<JournalRow>, Fault> {
     Ok(rotations)
 }
 
-pub(super) fn happenings(connection: &Connection, id: RotationId) -> Result<Vec<Happening>, Fault> {
+pub(super) fn events(connection: &Connection, id: RotationId) -> Result<Vec<JournalEvent>, Fault> {
     let mut statement = connection.prepare_cached(sql::HAPPENINGS)?;
     let mut found = statement.query([id.0])?;
     let mut happenings = Vec::new();
     while let Some(row) = found.next()? {
-        happenings.push(rows::happening(row)?.ok_or(Fault::Row("rotation_events"))?);
+        happenings.push(rows::journal_event(row)?.ok_or(Fault::Row("rotation_events"))?);
     }
     Ok(happenings)
 }

@@ -10,12 +10,13 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     directory::{
-        BatchId, BatchItem, Happening, ItemKey, JournalRow, Numbered, Owner, PlaceId, RotationId,
+        BatchId, BatchItem, ItemKey, JournalEvent, JournalRow, Numbered, Owner, PlaceId,
+        RotationId,
         columns::{self, EventColumns, Origin, Origins},
         sql::Parameter,
     },
     domain::{
-        batch::Standing,
+        batch::ItemStatus,
         group::{EnvironmentTag, UserGroupId},
         handoff::{HandOff, HandOffState},
         history::{Ending, Entry, Operation},
@@ -203,7 +204,7 @@ pub(super) fn rotation(row: &Row<'_>) -> Result<Option<JournalRow>> {
     }))
 }
 
-pub(super) fn happening(row: &Row<'_>) -> Result<Option<Happening>> {
+pub(super) fn journal_event(row: &Row<'_>) -> Result<Option<JournalEvent>> {
     let what = EventColumns {
         event: text(row, 1)?,
         fingerprint: fingerprint(row, 2)?,
@@ -216,7 +217,7 @@ pub(super) fn happening(row: &Row<'_>) -> Result<Option<Happening>> {
         return Ok(None);
     };
     let note = row.get(6)?;
-    Ok(Some(Happening {
+    Ok(Some(JournalEvent {
         at,
         what,
         state,
@@ -225,11 +226,11 @@ pub(super) fn happening(row: &Row<'_>) -> Result<Option<Happening>> {
 }
 
 /// State of the rotation, then the ending without one.
-pub(super) fn standing(row: &Row<'_>) -> Result<Option<Standing>> {
+pub(super) fn standing(row: &Row<'_>) -> Result<Option<ItemStatus>> {
     let (state, ending) = (word(row, 0, State::parse)?, word(row, 1, Ending::parse)?);
     Ok(state
         .zip(ending)
-        .map(|(state, ending)| Standing::of(state, ending)))
+        .map(|(state, ending)| ItemStatus::of(state, ending)))
 }
 
 pub(super) fn item(batch: BatchId, row: &Row<'_>) -> Result<Option<BatchItem>> {

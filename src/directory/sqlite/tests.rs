@@ -5,7 +5,7 @@ use rusqlite::ffi;
 
 use super::*;
 use crate::{
-    directory::{Begun, HistoryFilter, Intent, RotationId},
+    directory::{BeginResult, HistoryFilter, Intent, RotationId},
     domain::{group::UserGroupId, rotation::State, token::Fingerprint},
 };
 
@@ -55,7 +55,7 @@ fn ask<T: Send + 'static>(
     answer.blocking_recv().expect("an answer")
 }
 
-fn begin(store: &mut Store) -> Result<Begun, DirectoryError> {
+fn begin(store: &mut Store) -> Result<BeginResult, DirectoryError> {
     ask(store, Access::Write, |tx| {
         journal::begin(tx, PLACE, &intent("acme"))
     })
@@ -81,7 +81,7 @@ fn a_commit_that_fails_is_reported_and_its_connection_is_never_used_again() {
 
     scene.store.commit = |tx| tx.commit();
     let again = begin(&mut scene.store).expect("opened again");
-    assert!(matches!(again, Begun::Started(_)), "{again:?}");
+    assert!(matches!(again, BeginResult::Started(_)), "{again:?}");
     assert!(scene.store.connection.is_some());
 }
 
@@ -96,14 +96,15 @@ fn a_commit_that_fails_late_is_an_error_too_and_the_next_look_tells() {
     );
     scene.store.commit = |tx| tx.commit();
     let again = begin(&mut scene.store).expect("opened again");
-    assert!(matches!(again, Begun::TakenBy(_)), "{again:?}");
+    assert!(matches!(again, BeginResult::TakenBy(_)), "{again:?}");
 }
 
 #[test]
 fn the_index_knows_which_states_hold_a_token() {
     for state in State::ALL {
         let mut scene = scene();
-        let Begun::Started(RotationId(first)) = begin(&mut scene.store).expect("written") else {
+        let BeginResult::Started(RotationId(first)) = begin(&mut scene.store).expect("written")
+        else {
             panic!("the first one starts");
         };
         let raw = Connection::open(&scene.path).expect("a second connection");
@@ -115,12 +116,12 @@ fn the_index_knows_which_states_hold_a_token() {
         raw.execute("UPDATE mutations SET state = 'ended'", ())
             .expect("set");
         match begin(&mut scene.store).expect("written") {
-            Begun::Started(_) => assert!(!state.holds_token(), "{state:?}"),
-            Begun::TakenBy(row) => {
+            BeginResult::Started(_) => assert!(!state.holds_token(), "{state:?}"),
+            BeginResult::TakenBy(row) => {
                 assert!(state.holds_token(), "{state:?}");
                 assert_eq!((row.id.0, row.rotation.state), (first, state));
             }
-            Begun::HeldBy(holder) => panic!("held by {holder:?}"),
+            BeginResult::HeldBy(holder) => panic!("held by {holder:?}"),
         }
     }
 }
@@ -239,9 +240,9 @@ fn what_is_queued_is_committed_together_and_a_refusal_undoes_only_itself() {
         matches!(
             answers.as_slice(),
             [
-                Ok(Begun::Started(_)),
+                Ok(BeginResult::Started(_)),
                 Err(DirectoryError::NoBatch(7)),
-                Ok(Begun::Started(_))
+                Ok(BeginResult::Started(_))
             ]
         ),
         "{answers:?}"

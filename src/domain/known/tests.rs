@@ -1,10 +1,10 @@
 //! What an exchange or a file changes in what is known.
 
 use super::*;
-use crate::domain::change::Wanted;
+use crate::domain::change::DesiredFields;
 
-fn lesson(returned: Option<Returned>) -> Lesson {
-    Lesson {
+fn lesson(returned: Option<Returned>) -> Observation {
+    Observation {
         id: UserGroupId::parse("acme").expect("a valid id"),
         sent: Sent::default(),
         returned,
@@ -73,22 +73,28 @@ fn a_token_changed_by_somebody_else_is_noticed() {
 #[test]
 fn a_file_fills_gaps_and_overwrites_only_files() {
     let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid id"));
-    let says = |name: &str| Wanted {
+    let says = |name: &str| DesiredFields {
         name: Some(name.into()),
-        ..Wanted::default()
+        ..DesiredFields::default()
     };
     let at = Timestamp::UNIX_EPOCH;
     assert_eq!(
-        group.import(&Wanted::default(), at, "ana"),
-        Taken::Unchanged
+        group.import(&DesiredFields::default(), at, "ana"),
+        ImportResult::Unchanged
     );
-    assert_eq!(group.import(&says("Acme"), at, "ana"), Taken::Filled);
-    assert_eq!(group.import(&says("Acme"), at, "ben"), Taken::Unchanged);
-    assert_eq!(group.import(&says("Acme 2"), at, "ben"), Taken::Filled);
+    assert_eq!(group.import(&says("Acme"), at, "ana"), ImportResult::Filled);
+    assert_eq!(
+        group.import(&says("Acme"), at, "ben"),
+        ImportResult::Unchanged
+    );
+    assert_eq!(
+        group.import(&says("Acme 2"), at, "ben"),
+        ImportResult::Filled
+    );
     let name = group.name.clone().expect("a name");
     assert_eq!((name.source, name.by.as_str()), (Source::Imported, "ben"));
     assert_eq!(
-        Wanted::of(&group).name,
+        DesiredFields::of(&group).name,
         None,
         "an edit begins with what the service has"
     );
@@ -99,15 +105,15 @@ fn a_file_fills_gaps_and_overwrites_only_files() {
     }));
     assert_eq!(
         group.learn(answer.clone()),
-        Noticed::default(),
+        Drift::default(),
         "a file is no witness"
     );
-    assert_eq!(group.import(&says("Acme"), at, "ana"), Taken::Kept);
+    assert_eq!(group.import(&says("Acme"), at, "ana"), ImportResult::Kept);
     assert_eq!(group.title(), "Acme Europe");
     answer.returned = None;
     answer.sent.name = Some("Acme EU".into());
     group.learn(answer);
-    assert_eq!(group.import(&says("Acme"), at, "ana"), Taken::Kept);
+    assert_eq!(group.import(&says("Acme"), at, "ana"), ImportResult::Kept);
 }
 
 #[test]

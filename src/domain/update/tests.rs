@@ -6,13 +6,13 @@ use super::*;
 use crate::domain::{
     facts::{Basis, OnGet, Stated},
     group::UserGroupId,
-    known::{Lesson, Returned, Sent},
+    known::{Observation, Returned, Sent},
     token::Fingerprint,
 };
 
-fn wanted(name: &str, mapping: &[(&str, &str)], properties: &serde_json::Value) -> Wanted {
+fn wanted(name: &str, mapping: &[(&str, &str)], properties: &serde_json::Value) -> DesiredFields {
     let rows = mapping.iter();
-    Wanted {
+    DesiredFields {
         name: Some(name.into()),
         mapping: Some(
             rows.map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
@@ -22,15 +22,15 @@ fn wanted(name: &str, mapping: &[(&str, &str)], properties: &serde_json::Value) 
     }
 }
 
-fn base() -> Wanted {
+fn base() -> DesiredFields {
     wanted("Acme", &[("7", "40"), ("8", "1")], &json!({"tier": "gold"}))
 }
 
 /// Known as `base`, sent by this directory.
-fn group(holds: &Wanted) -> KnownGroup {
+fn group(holds: &DesiredFields) -> KnownGroup {
     let id = UserGroupId::parse("acme").expect("an id");
     let mut group = KnownGroup::new(id.clone());
-    group.learn(Lesson {
+    group.learn(Observation {
         id,
         sent: Sent {
             name: holds.name.clone(),
@@ -69,7 +69,7 @@ fn facts(absent: Absent) -> Facts {
     }
 }
 
-fn edit(change: impl Fn(&mut Wanted)) -> Edit {
+fn edit(change: impl Fn(&mut DesiredFields)) -> Edit {
     let mut wanted = base();
     change(&mut wanted);
     Edit {
@@ -79,16 +79,16 @@ fn edit(change: impl Fn(&mut Wanted)) -> Edit {
     }
 }
 
-fn map(wanted: &mut Wanted) {
+fn map(wanted: &mut DesiredFields) {
     let rows = wanted.mapping.get_or_insert_default();
     rows.insert("7".into(), "213".into());
 }
 
-fn plan(edit: &Edit, now: &Wanted, read: &[Field], facts: &Facts) -> Plan {
+fn plan(edit: &Edit, now: &DesiredFields, read: &[Field], facts: &Facts) -> Plan {
     let group = group(now);
     Plan::of(
         edit,
-        &Ground {
+        &Baseline {
             group: &group,
             read,
             unsure: &[],
@@ -133,7 +133,7 @@ fn what_is_changed_in_part_is_laid_over_what_was_read() {
 fn what_cannot_be_read_is_changed_in_part_only_by_the_sole_writer() {
     let keep = facts(Absent::Keep);
     let refused = plan(&edit(map), &base(), &[], &keep);
-    let objection = Objection::InPart {
+    let objection = UnsafeUpdate::InPart {
         field: Field::Mapping,
         at: Some(Timestamp::UNIX_EPOCH),
         unsure: false,
@@ -169,7 +169,7 @@ fn the_sole_writer_does_not_know_what_an_open_change_may_have_changed() {
         ..facts(Absent::Unknown)
     };
     let group = group(&base());
-    let unsure = |unsure| Ground {
+    let unsure = |unsure| Baseline {
         group: &group,
         read: &[],
         unsure,
@@ -178,12 +178,12 @@ fn the_sole_writer_does_not_know_what_an_open_change_may_have_changed() {
     let touched = Plan::of(&edit(map), &unsure(&[Field::Mapping]));
     assert!(matches!(
         touched.objections[..],
-        [Objection::InPart { unsure: true, .. }]
+        [UnsafeUpdate::InPart { unsure: true, .. }]
     ));
     let name = edit(|wanted| wanted.name = Some("Acme 2".into()));
     let untouched = Plan::of(&name, &unsure(&[Field::Mapping]));
     let field = Field::Mapping;
-    assert_eq!(untouched.objections, [Objection::Unsure { field }]);
+    assert_eq!(untouched.objections, [UnsafeUpdate::Unsure { field }]);
     assert_eq!(untouched.send.mapping, None);
 }
 
@@ -191,9 +191,9 @@ fn the_sole_writer_does_not_know_what_an_open_change_may_have_changed() {
 fn what_is_not_changed_is_left_out_where_it_is_kept() {
     let edit = edit(|wanted| wanted.name = Some("Acme 2".into()));
     let plan = plan(&edit, &base(), &[], &facts(Absent::Keep));
-    let only_name = Wanted {
+    let only_name = DesiredFields {
         name: Some("Acme 2".into()),
-        ..Wanted::default()
+        ..DesiredFields::default()
     };
     assert_eq!((plan.send, plan.objections), (only_name, vec![]));
 }
@@ -203,7 +203,7 @@ fn what_is_not_changed_travels_along_once_somebody_said_so() {
     let edit = edit(|wanted| wanted.name = Some("Acme 2".into()));
     let refused = plan(&edit, &base(), &[], &Facts::default());
     let at = Some(Timestamp::UNIX_EPOCH);
-    let not_told = |field| Objection::NotTold { field, at };
+    let not_told = |field| UnsafeUpdate::NotTold { field, at };
     let both = [not_told(Field::Mapping), not_told(Field::Properties)];
     assert_eq!(refused.objections, both);
     // What was read under the claim needs nobody's word.
@@ -233,10 +233,10 @@ fn what_is_not_known_cannot_travel() {
     edit.wanted.mapping = None;
     let field = Field::Mapping;
     let clear = plan(&edit, &now, &[], &facts(Absent::Clear));
-    assert_eq!(clear.objections, [Objection::WouldClear { field }]);
+    assert_eq!(clear.objections, [UnsafeUpdate::WouldClear { field }]);
     let at = None;
     let unknown = plan(&edit, &now, &[Field::Properties], &Facts::default());
-    assert_eq!(unknown.objections, [Objection::NotTold { field, at }]);
+    assert_eq!(unknown.objections, [UnsafeUpdate::NotTold { field, at }]);
     let told = plan(&edit, &now, &[], &facts(Absent::Unknown));
     assert_eq!((told.objections, told.send.mapping), (vec![], None));
 }
@@ -254,7 +254,7 @@ fn what_the_person_touches_and_somebody_else_changed_is_named_with_both_values()
     });
     let now = |tier: &str| wanted("Theirs", &[("7", "40")], &json!({"tier": tier, "x": 1}));
     let met = plan(&tier, &now("silver"), read, &readable);
-    let tiers = Meanwhile {
+    let tiers = ConcurrentChange {
         part: Part::Property("tier".into()),
         reviewed: Some("\"gold\"".into()),
         now: Some("\"silver\"".into()),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{
     api::{
-        answer::{Verdict, ambiguous::Unclear},
+        answer::{Verdict, ambiguous::Ambiguous},
         client::Reply,
         failure::CallError,
     },
@@ -12,12 +12,12 @@ use crate::{
 };
 
 /// Anything but a good answer.
-pub(in crate::operations) enum No {
+pub(in crate::operations) enum ErrorResponse {
     Answered(Box<Reply>),
     Failed(CallError),
 }
 
-impl No {
+impl ErrorResponse {
     /// Of something that can change the group: only a refusal that the service stated, or no connection, says no.
     pub(in crate::operations) fn may_have_changed(&self) -> bool {
         match self {
@@ -42,7 +42,7 @@ impl No {
                     why: refused(status, stated, words, None).to_string(),
                     retry_after,
                 },
-                Verdict::Unclear(Unclear::ServerError {
+                Verdict::Unclear(Ambiguous::ServerError {
                     status: status @ 503,
                     retry_after,
                     ..
@@ -159,7 +159,7 @@ pub(in crate::operations) fn what_and_check(verdict: &Verdict) -> String {
 fn of_a_read(verdict: &Verdict) -> String {
     let next = match verdict {
         // Whatever was read, it was not what was asked for: a get without its body could create (hazards 1 and 8).
-        Verdict::Unclear(Unclear::OtherGroup { .. } | Unclear::NoId { .. }) => {
+        Verdict::Unclear(Ambiguous::OtherGroup { .. } | Ambiguous::NoId { .. }) => {
             return format!(
                 "{}; nothing was learnt from it; read no more until it is clear",
                 what_and_check(verdict)

@@ -3,7 +3,7 @@
 
 use std::{mem, time::Duration};
 
-use super::error_response::No;
+use super::error_response::ErrorResponse;
 use crate::{
     api::{
         answer::{Group, Verdict},
@@ -11,13 +11,15 @@ use crate::{
         facts::StatedFacts,
         failure::CallError,
     },
-    directory::{DirectoryError, JournalRow, MutationId, MutationStep, Record, RotationId, Upon},
+    directory::{
+        DirectoryError, JournalRow, MutationId, MutationStep, Precondition, Record, RotationId,
+    },
     domain::{
-        change::{Change, Wanted},
+        change::{Change, DesiredFields},
         facts::{Facts, Field},
         group::{EnvironmentTag, UserGroupId},
         history::{Ending, Operation},
-        known::{KnownGroup, Lesson, Noticed, Returned, Sent},
+        known::{Drift, KnownGroup, Observation, Returned, Sent},
         mutation,
         rotation::State,
         token::{Fingerprint, Token},
@@ -25,13 +27,13 @@ use crate::{
     operations::{
         Done, Failure, Operations, Warning,
         recording::changes_for_history,
-        rotation::settle::{Asked, Evidence},
+        rotation::settle::{Evidence, OpenBeforeGet},
     },
     platform::clock::between,
 };
 
 /// A good answer, taken apart: what the directory learns, and what is only for the person who asked.
-pub(in crate::operations) struct Read {
+pub(in crate::operations) struct GoodAnswer {
     pub returned: Returned,
     pub token: Token,
     pub new_user_group: Option<bool>,
@@ -42,15 +44,15 @@ pub(in crate::operations) struct Read {
 }
 
 /// A good answer, and what was asked.
-pub(in crate::operations) struct Learnt {
+pub(in crate::operations) struct Interpreted {
     pub operation: Operation,
     pub ending: Ending,
     pub sent: Sent,
-    pub read: Read,
+    pub read: GoodAnswer,
     pub changes: Option<Change>,
     pub before: Before,
     /// What was open before a get left; `None` where the answer settles nothing.
-    pub asked: Option<Asked>,
+    pub asked: Option<OpenBeforeGet>,
     /// The end of the claim that this was done under.
     pub claim: Option<MutationStep>,
     /// The fields that a get told of.
@@ -60,7 +62,7 @@ pub(in crate::operations) struct Learnt {
 /// What a get found, for creates and updates whose end is open.
 pub(in crate::operations) struct Found {
     /// Name and properties, as far as the answer told of them.
-    pub read: Wanted,
+    pub read: DesiredFields,
     /// Whether this request made it.
     pub new_user_group: Option<bool>,
 }
@@ -98,7 +100,7 @@ fn token_of(group: &KnownGroup) -> Option<Fingerprint> {
     group.fingerprint.as_ref().map(|known| known.value)
 }
 
-fn evidence(alarm: Option<&Warning>, read: &Read) -> Evidence {
+fn evidence(alarm: Option<&Warning>, read: &GoodAnswer) -> Evidence {
     match alarm {
         Some(alarm) => Evidence::Contradiction(alarm.to_string()),
         None => Evidence::Token(read.returned.fingerprint),
@@ -109,19 +111,19 @@ impl Operations {
     pub(in crate::operations) fn judge(
         &self,
         result: Result<Reply, CallError>,
-    ) -> Result<Read, No> {
+    ) -> Result<GoodAnswer, ErrorResponse> {
         match result {
             Ok(Reply {
                 verdict: Verdict::Success(group),
                 status,
                 latency,
                 facts,
-            }) => Ok(Read {
+            }) => Ok(GoodAnswer {
                 facts,
                 ..self.take_apart(group, status, latency)
             }),
-            Ok(reply) => Err(No::Answered(Box::new(reply))),
-            Err(error) => Err(No::Failed(error)),
+            Ok(reply) => Err(ErrorResponse::Answered(Box::new(reply))),
+            Err(error) => Err(ErrorResponse::Failed(error)),
         }
     }
 
@@ -130,8 +132,8 @@ impl Operations {
         group: Group,
         status: u16,
         latency: Duration,
-    ) -> Read {
-        Read {
+    ) -> GoodAnswer {
+        GoodAnswer {
             returned: Returned {
                 name: group.name,
                 team_id: group.team_id,
@@ -152,8 +154,8 @@ impl Operations {
         id: &UserGroupId,
         sent: Sent,
         returned: Returned,
-    ) -> Lesson {
-        Lesson {
+    ) -> Observation {
+        Observation {
             id: id.clone(),
             sent,
             returned: Some(returned),
@@ -163,7 +165,7 @@ impl Operations {
         }
     }
 
-    /// Whether the answer carries a token that this desk has seen replaced within the settle horizon: it left the
+    /// Whether the answer carries a token that this installation has seen replaced within the settle horizon: it left the
     /// service before, or comes from a copy that lags, and nothing in it is news.
     async fn is_stale(
         &self,
@@ -185,10 +187,10 @@ impl Operations {
     }
 
     /// Writes down a good answer and says what it means for the person who asked.
-    pub(in crate::operations) async fn learn(
+    pub(in crate::operations) async fn observe(
         &self,
         id: &UserGroupId,
-        learnt: Learnt,
+        learnt: Interpreted,
     ) -> Result<Lookup, Failure> {
         let mut learnt = learnt;
         let heard = self.hear(learnt.read.facts).await;
@@ -215,7 +217,7 @@ impl Operations {
                 Before::Read(before) => before.map(|group| *group),
                 Before::ToRead => self.show(id).await.map_err(Failure::NotWritten)?,
             };
-            match self.learn_once(id, &learnt, lesson, before).await {
+            match self.observe_once(id, &learnt, lesson, before).await {
                 Ok(lookup) => return Ok(lookup),
                 // Rotations that another process moved on meanwhile are left to it.
                 Err((
@@ -242,14 +244,14 @@ impl Operations {
     }
 
     /// An error comes with the lesson where the directory does not give it back as it was.
-    async fn learn_once(
+    async fn observe_once(
         &self,
         id: &UserGroupId,
-        learnt: &Learnt,
-        mut lesson: Lesson,
+        learnt: &Interpreted,
+        mut lesson: Observation,
         before: Option<KnownGroup>,
-    ) -> Result<Lookup, (DirectoryError, Option<Box<Lesson>>)> {
-        let Learnt {
+    ) -> Result<Lookup, (DirectoryError, Option<Box<Observation>>)> {
+        let Interpreted {
             operation,
             ending,
             read,
@@ -292,7 +294,7 @@ impl Operations {
         let token = lesson.returned.as_ref().map(|new| new.fingerprint);
         let token = token.or(previous);
         // The directory returns the group as it is then; until then it would only take room.
-        let mut noticed = before.map_or_else(Noticed::default, |group| group.notices(&lesson));
+        let mut noticed = before.map_or_else(Drift::default, |group| group.notices(&lesson));
         let mut is_foreign = noticed.is_foreign();
         let own = learnt.claim.as_ref().map(|step| step.id);
         if is_foreign && self.is_being_changed(id, own).await {
@@ -323,7 +325,7 @@ impl Operations {
         records.push(Record {
             lesson: Some(lesson),
             entry,
-            upon: Upon::Token(previous),
+            upon: Precondition::Token(previous),
             created: matches!(ending, Ending::Created | Ending::CreatedByGet),
             key: self.key_id(),
             alarm: tag_alarm,
@@ -363,8 +365,8 @@ impl Operations {
     /// What a get says of creates and updates whose end was open when it left.
     fn settle_mutations(
         &self,
-        asked: &Asked,
-        lesson: &Lesson,
+        asked: &OpenBeforeGet,
+        lesson: &Observation,
         new_user_group: Option<bool>,
     ) -> Vec<Record> {
         if asked.mutations.is_empty() {
@@ -372,7 +374,7 @@ impl Operations {
         }
         let returned = lesson.returned.as_ref();
         let found = Found {
-            read: Wanted {
+            read: DesiredFields {
                 name: returned.and_then(|returned| returned.name.clone()),
                 mapping: None,
                 properties: returned.and_then(|returned| returned.properties.clone()),

@@ -3,7 +3,7 @@
 
 use super::{
     error_response::{explain, refused, what_and_check},
-    observe::{Lookup, Read},
+    observe::{GoodAnswer, Lookup},
 };
 use crate::{
     api::{
@@ -11,17 +11,17 @@ use crate::{
         client::Reply,
         failure::CallError,
     },
-    directory::{DirectoryError, Recorded, RotationId, Upon},
+    directory::{DirectoryError, Precondition, Recorded, RotationId},
     domain::{
         facts::Facts,
         history::Ending,
-        known::{KnownGroup, Lesson, Returned, Sent},
+        known::{KnownGroup, Observation, Returned, Sent},
         rotation::{Answer, Event, State},
     },
     operations::{
-        Assurance, Done, Failure, Operations, Point, Warning,
+        Assurance, Done, Failpoint, Failure, Operations, Warning,
         rotation::{
-            rotate::{Beside, UnderWay},
+            rotate::{StepRecord, UnderWay},
             settle::ending,
         },
     },
@@ -106,9 +106,9 @@ impl Operations {
         &self,
         mut under_way: UnderWay<'_>,
         event: Event,
-        read: Read,
+        read: GoodAnswer,
     ) -> Result<Done, Failure> {
-        let Read {
+        let GoodAnswer {
             returned,
             token,
             status,
@@ -120,7 +120,7 @@ impl Operations {
             let why = "the service rotated it and answered with a new token, which is not shown";
             not_written(why, &error)
         })?;
-        self.reached(Point::OutcomeDurable);
+        self.reached(Failpoint::OutcomeDurable);
         let mut warnings = under_way.warnings;
         warnings.extend(Warning::of(&recorded.noticed));
         Ok(Done {
@@ -150,25 +150,25 @@ impl Operations {
     ) -> Result<Recorded, DirectoryError> {
         let entry =
             self.rotation_entry(under_way, Ending::Rotated, Some(returned.fingerprint), None);
-        let lesson = Lesson {
+        let lesson = Observation {
             rotated_by: Some(self.operator().to_owned()),
             ..self.lesson(under_way.id, Sent::default(), returned.clone())
         };
         for known in [under_way.rotation.previous, returned.fingerprint] {
-            let beside = Beside {
+            let beside = StepRecord {
                 lesson: Some(lesson.clone()),
                 entry: Some(entry.clone()),
-                upon: Upon::Token(Some(known)),
-                ..Beside::default()
+                upon: Precondition::Token(Some(known)),
+                ..StepRecord::default()
             };
             match self.advance(under_way, event, beside).await {
                 Err(DirectoryError::Overtaken(_)) => {}
                 recorded => return recorded,
             }
         }
-        let beside = Beside {
+        let beside = StepRecord {
             entry: Some(entry),
-            ..Beside::default()
+            ..StepRecord::default()
         };
         let recorded = self.advance(under_way, event, beside).await?;
         let group = self.show(under_way.id).await?;
@@ -272,17 +272,17 @@ impl Operations {
         alarm: Option<String>,
     ) -> Result<(), DirectoryError> {
         let why = Some(why.to_owned());
-        let beside = Beside {
+        let beside = StepRecord {
             lesson: None,
             entry: Some(self.rotation_entry(under_way, ending, None, why.clone())),
             alarm,
             note: why,
-            ..Beside::default()
+            ..StepRecord::default()
         };
         self.advance(under_way, event, beside).await?;
         self.reached(match ending {
-            Ending::Unknown => Point::UnknownDurable,
-            _ => Point::OutcomeDurable,
+            Ending::Unknown => Failpoint::UnknownDurable,
+            _ => Failpoint::OutcomeDurable,
         });
         Ok(())
     }
@@ -317,5 +317,5 @@ fn unknown(why: String) -> Failure {
 }
 
 fn not_written(why: &str, error: &DirectoryError) -> Failure {
-    unknown(format!("{why}; this desk could not write it down: {error}"))
+    unknown(format!("{why}; it could not be written down here: {error}"))
 }

@@ -9,14 +9,14 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use tokio::{task::JoinSet, time::Instant};
 
-pub use control::{Control, Wish};
-pub(in crate::operations) use retry_budget::Patience;
+pub use control::{Control, RunCommand};
+pub(in crate::operations) use retry_budget::RetryBudget;
 
 use crate::domain::batch::Halt;
 
 /// How fast a run goes, and when it gives up.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pace {
+pub struct RunLimits {
     /// Items at the same time; at least 1.
     pub concurrency: usize,
     /// Items begun per second, at most.
@@ -25,7 +25,7 @@ pub struct Pace {
     pub stop_after: usize,
 }
 
-impl Pace {
+impl RunLimits {
     /// When the next one may begin after one that begins now.
     pub fn next_start(self) -> Instant {
         let apart = self.rate.filter(|rate| *rate > 0.0);
@@ -34,7 +34,7 @@ impl Pace {
     }
 }
 
-impl Default for Pace {
+impl Default for RunLimits {
     fn default() -> Self {
         Self {
             concurrency: 4,
@@ -68,7 +68,7 @@ pub(in crate::operations) trait Work {
 /// Works until nothing is in flight and nothing may be begun; says why something was not begun.
 pub(in crate::operations) async fn run(
     work: &mut impl Work,
-    pace: Pace,
+    pace: RunLimits,
     control: &Control,
 ) -> Option<Halt> {
     let mut in_flight = JoinSet::new();

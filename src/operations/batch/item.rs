@@ -6,27 +6,27 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tokio::{sync::mpsc, time::Instant};
 
-use super::{Control, Ended, Keep, Progress};
+use super::{BatchEvent, Control, Ended, TokenSink};
 use crate::{
     directory::{BatchItem, JournalRow, RotationId},
     domain::{
-        batch::{Counts, Standing},
+        batch::{Counts, ItemStatus},
         history::Ending,
         rotation::State,
     },
     operations::{
-        Assurance, Done, Failure, Operations, Warning, batch::concurrency::Patience,
+        Assurance, Done, Failure, Operations, Warning, batch::concurrency::RetryBudget,
         rotation::recover::READS,
     },
 };
 
 /// What every item of a run needs.
 #[derive(Clone)]
-pub(super) struct Bench {
+pub(super) struct ItemContext {
     pub operations: Operations,
     pub control: Control,
-    pub news: mpsc::UnboundedSender<Progress>,
-    pub keep: Option<Arc<dyn Keep>>,
+    pub news: mpsc::UnboundedSender<BatchEvent>,
+    pub keep: Option<Arc<dyn TokenSink>>,
     pub reason: Option<String>,
     /// When the batch began: what was rotated since is left as it is.
     pub began: Timestamp,
@@ -44,7 +44,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    fn of(item: &BatchItem, standing: Standing, outcome: &'static str, begun: Instant) -> Self {
+    fn of(item: &BatchItem, standing: ItemStatus, outcome: &'static str, begun: Instant) -> Self {
         Self {
             ended: Ended {
                 key: item.key,
@@ -84,7 +84,7 @@ impl Outcome {
     }
 }
 
-impl Bench {
+impl ItemContext {
     /// Rotates it, unless the run is stopped first.
     pub(super) async fn rotate(self, item: BatchItem) -> Outcome {
         let begun = Instant::now();
@@ -101,7 +101,7 @@ impl Bench {
                 ..failed
             };
         }
-        let mut patience = Patience::new();
+        let mut patience = RetryBudget::new();
         let rotated = loop {
             if !self.control.may_send().await {
                 break None;
@@ -116,7 +116,7 @@ impl Bench {
             }
         };
         match rotated {
-            None => Outcome::of(&item, Standing::NotStarted, "not_started", begun).stopped(),
+            None => Outcome::of(&item, ItemStatus::NotStarted, "not_started", begun).stopped(),
             Some(Ok(done)) => self.rotated(&item, done, begun).await,
             Some(Err(failure)) => self.failed(&item, failure, begun).await,
         }
@@ -126,7 +126,7 @@ impl Bench {
     pub(super) async fn settle(self, item: BatchItem, row: RotationId) -> Outcome {
         let begun = Instant::now();
         let id = &item.user_group_id;
-        let mut patience = Patience::new();
+        let mut patience = RetryBudget::new();
         let mut read = None;
         let mut now = None;
         let mut reads = 0;
@@ -147,7 +147,7 @@ impl Bench {
             Some(row) => (row.rotation.state, row.rotation.fingerprint),
             None => (item.state.unwrap_or(State::Unknown), item.fingerprint),
         };
-        let standing = Standing::of(Some(state), None);
+        let standing = ItemStatus::of(Some(state), None);
         let mut outcome = Outcome::of(&item, standing, state.as_str(), begun);
         outcome.ended.settled = true;
         outcome.ended.fingerprint = fingerprint;
@@ -159,8 +159,8 @@ impl Bench {
             }
             Some(Ok(done)) => {
                 // However it ended: the service answers, and the rest of the batch is still to be done.
-                outcome.harmless = standing != Standing::Conflict;
-                if standing == Standing::Confirmed {
+                outcome.harmless = standing != ItemStatus::Conflict;
+                if standing == ItemStatus::Confirmed {
                     outcome.fatal = self.keep(&done).await;
                 }
                 outcome.warned(done.warnings)
@@ -190,9 +190,9 @@ impl Bench {
         // What did not arrive stays with its rotation, and is offered again.
         let handed = self.operations.hand_off(&done).await;
         let standing = match done.ending {
-            Ending::Rotated => Standing::Rotated,
-            Ending::Conflict => Standing::Conflict,
-            _ => Standing::Confirmed,
+            Ending::Rotated => ItemStatus::Rotated,
+            Ending::Conflict => ItemStatus::Conflict,
+            _ => ItemStatus::Confirmed,
         };
         let outcome = Outcome::of(item, standing, done.ending.as_str(), begun);
         let mut outcome = outcome.warned(done.warnings);
@@ -219,11 +219,11 @@ impl Bench {
         let why = failure.to_string();
         match failure {
             Failure::Unknown { .. } => {
-                self.after_sending(item, Standing::Unknown, why, begun)
+                self.after_sending(item, ItemStatus::Unknown, why, begun)
                     .await
             }
             Failure::Conflict { .. } => {
-                self.after_sending(item, Standing::Conflict, why, begun)
+                self.after_sending(item, ItemStatus::Conflict, why, begun)
                     .await
             }
             Failure::CreatedByGet { .. } => {
@@ -239,7 +239,7 @@ impl Bench {
             | Failure::Client(_)
             | Failure::NothingSent(_) => {
                 let mut outcome = self
-                    .after_sending(item, Standing::NotStarted, why, begun)
+                    .after_sending(item, ItemStatus::NotStarted, why, begun)
                     .await;
                 outcome.fatal.clone_from(&outcome.ended.note);
                 outcome
@@ -262,7 +262,7 @@ impl Bench {
     async fn after_sending(
         &self,
         item: &BatchItem,
-        seems: Standing,
+        seems: ItemStatus,
         why: String,
         begun: Instant,
     ) -> Outcome {
@@ -277,7 +277,7 @@ impl Bench {
         let outcome = match (now.state, now.ending) {
             (Some(state), _) => state.as_str(),
             (None, Some(ending)) => ending.as_str(),
-            (None, None) => word(Standing::NotStarted),
+            (None, None) => word(ItemStatus::NotStarted),
         };
         Outcome::of(&now, now.standing(), outcome, begun).noted(why)
     }
@@ -290,7 +290,7 @@ impl Bench {
         why: &str,
         begun: Instant,
     ) -> Outcome {
-        let standing = Standing::of(None, Some(ending));
+        let standing = ItemStatus::of(None, Some(ending));
         let mut outcome = Outcome::of(item, standing, ending.as_str(), begun).noted(why);
         let directory = self.operations.directory();
         let written = directory.end_item(item.key, ending, why.to_owned()).await;
@@ -312,30 +312,30 @@ impl Bench {
     }
 
     /// Whether the service put the request off and is to be asked again, after a while in which nothing is sent.
-    fn put_off<T>(&self, answer: &Result<T, Failure>, patience: &mut Patience) -> bool {
+    fn put_off<T>(&self, answer: &Result<T, Failure>, patience: &mut RetryBudget) -> bool {
         let Some(wait) = patience.put_off(answer) else {
             return false;
         };
         self.control.hold(wait);
-        self.tell(Progress::Held(wait));
+        self.tell(BatchEvent::Held(wait));
         true
     }
 
     /// The run does not depend on anybody reading.
-    pub(super) fn tell(&self, news: Progress) {
+    pub(super) fn tell(&self, news: BatchEvent) {
         drop(self.news.send(news));
     }
 }
 
-fn word(standing: Standing) -> &'static str {
+fn word(standing: ItemStatus) -> &'static str {
     match standing {
-        Standing::NotStarted => "not_started",
-        Standing::UnderWay => State::Sent.as_str(),
-        Standing::Confirmed => State::Confirmed.as_str(),
-        Standing::Rotated => State::Rotated.as_str(),
-        Standing::NotApplied => State::NotApplied.as_str(),
-        Standing::Unknown => State::Unknown.as_str(),
-        Standing::Conflict => State::Conflict.as_str(),
-        Standing::Abandoned => State::Abandoned.as_str(),
+        ItemStatus::NotStarted => "not_started",
+        ItemStatus::UnderWay => State::Sent.as_str(),
+        ItemStatus::Confirmed => State::Confirmed.as_str(),
+        ItemStatus::Rotated => State::Rotated.as_str(),
+        ItemStatus::NotApplied => State::NotApplied.as_str(),
+        ItemStatus::Unknown => State::Unknown.as_str(),
+        ItemStatus::Conflict => State::Conflict.as_str(),
+        ItemStatus::Abandoned => State::Abandoned.as_str(),
     }
 }

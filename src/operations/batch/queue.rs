@@ -7,17 +7,17 @@ use jiff::Timestamp;
 use tokio::sync::mpsc;
 
 use super::{
-    Control, Keep, Pace, Progress, Report, Wish,
-    item::{Bench, Outcome},
+    BatchEvent, Control, Report, RunCommand, RunLimits, TokenSink,
+    item::{ItemContext, Outcome},
 };
 use crate::{
     directory::{Batch, BatchId, BatchItem},
     domain::{
-        batch::{Counts, Halt, Standing, Streak},
+        batch::{Counts, FailureStreak, Halt, ItemStatus},
         rotation::State,
     },
     operations::{
-        Operations, Point,
+        Failpoint, Operations,
         batch::concurrency::{self, Work},
     },
 };
@@ -30,10 +30,10 @@ pub(super) struct Queue {
     /// What is to be settled first, then what was not begun.
     waiting: VecDeque<BatchItem>,
     /// By position.
-    standings: Vec<Standing>,
+    standings: Vec<ItemStatus>,
     counts: Counts,
-    pace: Pace,
-    keep: Option<Arc<dyn Keep>>,
+    pace: RunLimits,
+    keep: Option<Arc<dyn TokenSink>>,
 }
 
 impl Queue {
@@ -41,15 +41,15 @@ impl Queue {
         operations: Operations,
         batch: &Batch,
         items: &[BatchItem],
-        pace: Pace,
-        keep: Option<Arc<dyn Keep>>,
+        pace: RunLimits,
+        keep: Option<Arc<dyn TokenSink>>,
     ) -> Self {
         let open = items
             .iter()
             .filter(|item| item.state.is_some_and(State::is_open));
         let left = items
             .iter()
-            .filter(|item| item.standing() == Standing::NotStarted);
+            .filter(|item| item.standing() == ItemStatus::NotStarted);
         Self {
             operations,
             batch: batch.id,
@@ -63,8 +63,8 @@ impl Queue {
         }
     }
 
-    pub(super) async fn run(mut self, control: Control, news: mpsc::UnboundedSender<Progress>) {
-        let bench = Bench {
+    pub(super) async fn run(mut self, control: Control, news: mpsc::UnboundedSender<BatchEvent>) {
+        let context = ItemContext {
             operations: self.operations.clone(),
             control: control.clone(),
             news,
@@ -72,18 +72,18 @@ impl Queue {
             reason: self.reason.clone(),
             began: self.began,
         };
-        let mut halt = self.go(&bench).await;
-        if halt.is_none() && control.wish() != Wish::Stop {
+        let mut halt = self.go(&context).await;
+        if halt.is_none() && control.command() != RunCommand::Stop {
             // A second try to read back what could not be read at once.
             self.waiting = self.rotated_only().await;
-            halt = self.go(&bench).await;
+            halt = self.go(&context).await;
         }
         let ended = self.operations.directory();
         if let Err(error) = ended.end_batch(self.batch, self.operations.now()).await {
             halt = halt.or(Some(Halt::Cannot(error.to_string())));
         }
         let items = self.operations.batch_items(self.batch).await;
-        bench.tell(Progress::Finished(Report {
+        context.tell(BatchEvent::Finished(Report {
             batch: self.batch,
             counts: items.map_or(self.counts, |items| {
                 Counts::of(items.iter().map(BatchItem::standing))
@@ -92,20 +92,20 @@ impl Queue {
         }));
     }
 
-    async fn go(&mut self, bench: &Bench) -> Option<Halt> {
+    async fn go(&mut self, context: &ItemContext) -> Option<Halt> {
         let pace = self.pace;
         let mut shift = Shift {
-            streak: Streak::new(pace.stop_after),
+            streak: FailureStreak::new(pace.stop_after),
             queue: self,
-            bench,
+            context,
         };
-        concurrency::run(&mut shift, pace, &bench.control).await
+        concurrency::run(&mut shift, pace, &context.control).await
     }
 
     async fn rotated_only(&self) -> VecDeque<BatchItem> {
         let items = self.operations.batch_items(self.batch).await;
         let mut items = items.unwrap_or_default();
-        items.retain(|item| item.standing() == Standing::Rotated);
+        items.retain(|item| item.standing() == ItemStatus::Rotated);
         items.into()
     }
 }
@@ -113,8 +113,8 @@ impl Queue {
 /// The queue at work, until it is empty or stops.
 struct Shift<'a> {
     queue: &'a mut Queue,
-    bench: &'a Bench,
-    streak: Streak,
+    context: &'a ItemContext,
+    streak: FailureStreak,
 }
 
 impl Work for Shift<'_> {
@@ -130,11 +130,11 @@ impl Work for Shift<'_> {
     }
 
     fn begin(&self, item: BatchItem) -> BoxFuture<'static, Outcome> {
-        self.bench.tell(Progress::Started(item.key));
-        let bench = self.bench.clone();
+        self.context.tell(BatchEvent::Started(item.key));
+        let context = self.context.clone();
         match item.rotation {
-            Some(row) => bench.settle(item, row).boxed(),
-            None => bench.rotate(item).boxed(),
+            Some(row) => context.settle(item, row).boxed(),
+            None => context.rotate(item).boxed(),
         }
     }
 
@@ -155,8 +155,8 @@ impl Work for Shift<'_> {
         }
         ended.counts = self.queue.counts;
         let (id, standing) = (ended.user_group_id.clone(), ended.standing);
-        self.bench.tell(Progress::Ended(Box::new(ended)));
-        self.queue.operations.reached(Point::ItemEnded);
+        self.context.tell(BatchEvent::Ended(Box::new(ended)));
+        self.queue.operations.reached(Failpoint::ItemEnded);
         if let Some(why) = fatal {
             return Some(Halt::Cannot(why));
         }
@@ -170,6 +170,6 @@ impl Work for Shift<'_> {
     }
 
     fn halted(&self, halt: &Halt) {
-        self.bench.tell(Progress::Halted(halt.clone()));
+        self.context.tell(BatchEvent::Halted(halt.clone()));
     }
 }

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Area, Report, Visit, many};
+use super::{Area, DoctorRequest, Report, many};
 use crate::config::{ConfigError, Problem, Profile, Settings, file_of, scrub::shown};
 
 const AREA: Area = Area::Configuration;
@@ -15,7 +15,7 @@ const WITHOUT_FILE: &str = "only completions, demo, help, man and serve work";
 const WITHOUT_CONSOLE: &str = "the console does not start; the commands work";
 
 /// The settings and the profile that would be used, where there are any.
-pub(super) fn look(visit: &Visit, report: &mut Report) -> Option<(Settings, Profile)> {
+pub(super) fn look(visit: &DoctorRequest, report: &mut Report) -> Option<(Settings, Profile)> {
     let (file, named_by) = file_of(&visit.overrides);
     let there = file.as_ref().filter(|file| file.exists());
     if let Some(file) = there {

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use secrecy::SecretString;
 use tokio::sync::mpsc;
 
-use super::{Area, Report, Visit, directory::Usable};
+use super::{Area, DoctorRequest, Report, directory::Usable};
 use crate::{
     api::{
         client::Client,
@@ -30,7 +30,7 @@ const NEEDS_AN_ID: &str =
     "`groupdesk doctor --id ID` tries it with a group that `groupdesk list` shows.";
 
 pub(super) async fn look(
-    visit: &Visit,
+    visit: &DoctorRequest,
     settings: &Settings,
     profile: &Profile,
     directory: Option<&Usable>,
@@ -69,7 +69,7 @@ pub(super) async fn look(
 
 /// A client with the key of the profile, the key, and where its exchanges can be heard.
 async fn client(
-    visit: &Visit,
+    visit: &DoctorRequest,
     profile: &Profile,
     report: &mut Report,
 ) -> Option<(Client, SecretString, mpsc::UnboundedReceiver<Recorded>)> {
@@ -213,7 +213,7 @@ fn between(answer: &Recorded, report: &mut Report) {
 
 /// Whether a person will be asked which place the profile means.
 fn place(
-    visit: &Visit,
+    visit: &DoctorRequest,
     settings: &Settings,
     profile: &Profile,
     key: &SecretString,
@@ -242,7 +242,7 @@ fn place(
 }
 
 fn operations(
-    visit: &Visit,
+    visit: &DoctorRequest,
     settings: &Settings,
     profile: &Profile,
     directory: &Path,
@@ -258,7 +258,7 @@ fn operations(
 
 /// A get as `groupdesk get` does it: it proves that the body arrives when that id comes back.
 async fn get(
-    visit: &Visit,
+    visit: &DoctorRequest,
     settings: &Settings,
     profile: &Profile,
     directory: Option<&Usable>,

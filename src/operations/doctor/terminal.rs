@@ -5,7 +5,7 @@ use std::{process::Stdio, time::Duration};
 
 use tokio::{process::Command, time::timeout};
 
-use super::{Area, Report, Severity, Visit};
+use super::{Area, DoctorRequest, Report, Severity};
 use crate::config::Environment;
 
 const AREA: Area = Area::Terminal;
@@ -28,7 +28,7 @@ pub struct Terminal {
     pub colour: bool,
 }
 
-pub(super) async fn look(visit: &Visit, report: &mut Report) {
+pub(super) async fn look(visit: &DoctorRequest, report: &mut Report) {
     let env = &visit.overrides.env;
     let tmux = match env.get("TMUX") {
         Some(_) => set_clipboard(env).await,
@@ -55,7 +55,7 @@ async fn set_clipboard(env: &Environment) -> Option<String> {
 }
 
 /// `tmux`: what [`set_clipboard`] is, where it is known.
-fn judge(visit: &Visit, tmux: Option<&str>, report: &mut Report) {
+fn judge(visit: &DoctorRequest, tmux: Option<&str>, report: &mut Report) {
     let Terminal {
         is_there,
         size,
@@ -197,7 +197,7 @@ mod tests {
         terminal: Terminal,
         variables: &[(&str, &str)],
     ) -> Vec<(Severity, String)> {
-        let visit = Visit {
+        let visit = DoctorRequest {
             overrides: Overrides {
                 env: variables.iter().copied().collect(),
                 ..Overrides::default()

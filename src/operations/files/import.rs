@@ -12,10 +12,10 @@ use crate::{
     config::guard,
     directory::{Import, ImportId},
     domain::{
-        change::{Difference, Wanted},
+        change::{DesiredFields, Difference},
         group::UserGroupId,
         history::Ending,
-        known::Taken,
+        known::ImportResult,
         size::fits,
         text::visible,
         update::Edit,
@@ -23,7 +23,7 @@ use crate::{
     formats::{Need, Planned, Row},
     operations::{
         Assurance, DirectoryError, Done, Failure, Guarded, Operations, Warning,
-        batch::concurrency::{Control, Patience},
+        batch::concurrency::{Control, RetryBudget},
         groups::update::changed_since,
     },
 };
@@ -37,7 +37,7 @@ pub struct Sending {
     pub create: bool,
     /// An update of what differs.
     pub update: bool,
-    /// Nothing at all, not even a get, where the row says what this desk knows already.
+    /// Nothing at all, not even a get, where the row says what is known here already.
     pub only_differences: bool,
 }
 
@@ -49,7 +49,7 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// For rows that all say what this desk knows already.
+    /// For rows that all say what is known here already.
     pub fn nothing() -> Self {
         Self {
             sending: Sending {
@@ -138,7 +138,7 @@ impl RowEnd {
 
 impl Operations {
     /// Adds the ids of these rows to the directory, and what they say where nothing better is known. Nothing is sent.
-    pub async fn import(&self, rows: Vec<Row>) -> Result<Vec<Taken>, DirectoryError> {
+    pub async fn import(&self, rows: Vec<Row>) -> Result<Vec<ImportResult>, DirectoryError> {
         let (place, by) = (self.place_to_write().await?, self.operator());
         self.directory().import(place, rows, self.now(), by).await
     }
@@ -186,11 +186,11 @@ impl Operations {
         permit: &Permit,
         place: Option<(ImportId, usize)>,
         row: &Row,
-        base: Option<&Wanted>,
+        base: Option<&DesiredFields>,
         control: &Control,
         held: impl Fn(Duration),
     ) -> RowEnd {
-        let mut patience = Patience::new();
+        let mut patience = RetryBudget::new();
         let mut is_taken = false;
         let end = loop {
             let settled = self.settle_row(row, base, permit, &mut is_taken).await;
@@ -221,7 +221,7 @@ impl Operations {
         control: &Control,
         held: impl Fn(Duration),
     ) -> Result<Done, Failure> {
-        let mut patience = Patience::new();
+        let mut patience = RetryBudget::new();
         loop {
             let read = self.look_up(id, Assurance::KnownOnly).await;
             let Some(wait) = patience.put_off(&read) else {
@@ -239,7 +239,7 @@ impl Operations {
     async fn settle_row(
         &self,
         row: &Row,
-        base: Option<&Wanted>,
+        base: Option<&DesiredFields>,
         permit: &Permit,
         is_taken: &mut bool,
     ) -> Result<RowEnd, Failure> {
@@ -293,7 +293,7 @@ impl Operations {
 
     /// Sends what the plan showed, and nothing else: what the row touches must be as the plan had it. Without a base the
     /// plan had it as the row says.
-    async fn update_row(&self, row: &Row, base: Option<&Wanted>) -> Result<RowEnd, Failure> {
+    async fn update_row(&self, row: &Row, base: Option<&DesiredFields>) -> Result<RowEnd, Failure> {
         let base = base.unwrap_or(&row.said);
         let edit = Edit::whole(base, &row.said.over(base));
         let known = Assurance::KnownOnly;
@@ -303,7 +303,7 @@ impl Operations {
                 let id = row.id.clone();
                 return Err(Failure::CreatedByGet { id });
             }
-            let now = Wanted::of(&read.group);
+            let now = DesiredFields::of(&read.group);
             let met = changed_since(&row.said, &now);
             if !met.is_empty() && !is_alarming(&read) {
                 return Err(Failure::ChangedSince {

@@ -8,7 +8,7 @@ use crate::domain::{group::UserGroupId, history::Operation, mutation::State, tex
 
 /// Who holds a group that somebody else wants to change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+pub struct ClaimHolder {
     pub id: UserGroupId,
     pub operation: Operation,
     pub state: State,
@@ -18,7 +18,7 @@ pub struct Held {
     pub until: Option<Timestamp>,
 }
 
-impl fmt::Display for Held {
+impl fmt::Display for ClaimHolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.operation {
             Operation::Create => "create",

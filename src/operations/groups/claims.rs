@@ -17,7 +17,7 @@ use crate::{
         history::{Ending, Operation},
         mutation::State,
     },
-    operations::{Failure, Guarded, Held, Operations, Sends},
+    operations::{ClaimHolder, Failure, Guarded, Operations, RequestKind},
     platform::clock::Moment,
 };
 
@@ -28,7 +28,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 const SEND_BY: u32 = 4;
 
 /// Gets to know of whom is waited for.
-pub type Waiting = Arc<dyn Fn(&Held) + Send + Sync>;
+pub type Waiting = Arc<dyn Fn(&ClaimHolder) + Send + Sync>;
 
 /// The own claim on a group. Dropped before anything was marked as sent, it is given back.
 pub(in crate::operations) struct Claim {
@@ -140,9 +140,9 @@ impl Operations {
     ) -> Result<Claim, Failure> {
         // Before anything is written down for the place.
         self.client(match operation {
-            Operation::Create => Sends::Change(Guarded::Create),
-            Operation::Update => Sends::Change(Guarded::Update),
-            Operation::Get | Operation::Rotate | Operation::HandOff => Sends::MayCreate,
+            Operation::Create => RequestKind::Change(Guarded::Create),
+            Operation::Update => RequestKind::Change(Guarded::Update),
+            Operation::Get | Operation::Rotate | Operation::HandOff => RequestKind::MayCreate,
         })
         .await?;
         let mut wait = self.patience();
@@ -181,7 +181,7 @@ impl Operations {
         }
         let left = self.window_left(holder);
         let until = holder.rotation.is_none().then(|| self.now() + left);
-        let held = Held {
+        let held = ClaimHolder {
             id: holder.user_group_id.clone(),
             operation: holder.operation,
             state: holder.state,

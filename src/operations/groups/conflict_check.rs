@@ -1,13 +1,13 @@
 //! An edit that must not meet a change of somebody else (hazard 4 of docs/design/service.md): the service's copy is
-//! read and compared with the one this desk has seen before.
+//! read and compared with the one this installation has seen before.
 
 use crate::{
-    domain::{group::UserGroupId, history::Ending, remote_changes::Elsewhere, text::visible},
+    domain::{group::UserGroupId, history::Ending, remote_changes::RemoteChanges, text::visible},
     operations::{Assurance, Done, Failure, Operations},
 };
 
 impl Operations {
-    /// As [`Operations::look_up`]; refuses where name, mapping or properties are not what this desk has last seen. The
+    /// As [`Operations::look_up`]; refuses where name, mapping or properties are not what this installation has last seen. The
     /// service never returns the mapping, and may not return the properties: what it does not tell cannot differ.
     ///
     /// What it found is known afterwards, as after every read.
@@ -19,7 +19,7 @@ impl Operations {
         if let Some(stale) = done.warnings.iter().find(|warning| warning.is_stale()) {
             return Err(Failure::Unreadable(format!("nothing was changed: {stale}")));
         }
-        let parts = Elsewhere::between(&seen, &done.group).parts;
+        let parts = RemoteChanges::between(&seen, &done.group).parts;
         // A group that the read made is an alarm of its own.
         if parts.is_empty() || done.ending == Ending::CreatedByGet {
             return Ok(done);

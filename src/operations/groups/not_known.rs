@@ -4,18 +4,18 @@ use std::{fmt, mem};
 
 use jiff::Timestamp;
 
-use crate::domain::{group::UserGroupId, update::Objection};
+use crate::domain::{group::UserGroupId, update::UnsafeUpdate};
 
 /// Why an update is not sent although nobody changed what it touches.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotKnownEnough {
+pub struct UnknownFields {
     pub id: UserGroupId,
-    pub objections: Vec<Objection>,
+    pub objections: Vec<UnsafeUpdate>,
     /// When earlier changes were sent whose end is open.
     pub open: Vec<Timestamp>,
 }
 
-impl fmt::Display for NotKnownEnough {
+impl fmt::Display for UnknownFields {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut is_first = true;
         for objection in self.objections.iter().filter(|one| !is_not_told(one)) {
@@ -39,12 +39,12 @@ impl fmt::Display for NotKnownEnough {
     }
 }
 
-fn is_not_told(objection: &Objection) -> bool {
-    matches!(objection, Objection::NotTold { .. })
+fn is_not_told(objection: &UnsafeUpdate) -> bool {
+    matches!(objection, UnsafeUpdate::NotTold { .. })
 }
 
-impl NotKnownEnough {
-    fn say(&self, objection: Objection, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl UnknownFields {
+    fn say(&self, objection: UnsafeUpdate, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let field = objection.field().as_str();
         let open = self.open.first();
         let open = open.map_or_else(
@@ -52,13 +52,13 @@ impl NotKnownEnough {
             |at| format!("the change of {}", at.strftime("%Y-%m-%d %H:%M:%S UTC")),
         );
         match objection {
-            Objection::InPart { unsure: true, .. } => write!(
+            UnsafeUpdate::InPart { unsure: true, .. } => write!(
                 f,
                 "{open} may have arrived, so the {field} of \"{}\" are not known: give them whole (--replace-{field} \
                  sends the last known ones with this change in them), or close it with a reason: `groupdesk history --open`",
                 self.id
             ),
-            Objection::InPart { at: Some(at), .. } => write!(
+            UnsafeUpdate::InPart { at: Some(at), .. } => write!(
                 f,
                 "the {field} of \"{}\" cannot be read, and others may have changed them since {}: --replace-{field} sends \
                  the last known ones with this change in them, `groupdesk profile facts NAME --sole-writer yes` says that \
@@ -66,21 +66,21 @@ impl NotKnownEnough {
                 self.id,
                 at.strftime("%Y-%m-%d %H:%M UTC")
             ),
-            Objection::InPart { at: None, .. } => write!(
+            UnsafeUpdate::InPart { at: None, .. } => write!(
                 f,
                 "the {field} of \"{}\" are not known here, and single changes would replace all of them: give the whole with \
                  --{field} FILE, or --replace-{field}",
                 self.id
             ),
             // Said once for all fields.
-            Objection::NotTold { .. } => Ok(()),
-            Objection::WouldClear { .. } => write!(
+            UnsafeUpdate::NotTold { .. } => Ok(()),
+            UnsafeUpdate::WouldClear { .. } => write!(
                 f,
                 "the service clears {field} that an update leaves out, and those of \"{}\" are not known here: give them with \
                  --{field}",
                 self.id
             ),
-            Objection::Unsure { .. } => write!(
+            UnsafeUpdate::Unsure { .. } => write!(
                 f,
                 "{open} may have arrived, so the {field} of \"{}\" are not known, and would be sent along: give them, too, or \
                  close it with a reason: `groupdesk history --open`",

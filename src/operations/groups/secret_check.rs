@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     domain::{
-        change::Wanted,
+        change::DesiredFields,
         draft::Draft,
         text::visible,
         token::{Fingerprint, Token},
@@ -31,8 +31,8 @@ impl Operations {
     /// Refuses what differs from `base` and is a known secret.
     pub(in crate::operations) async fn no_secret_in(
         &self,
-        base: &Wanted,
-        wanted: &Wanted,
+        base: &DesiredFields,
+        wanted: &DesiredFields,
     ) -> Result<(), Failure> {
         let before: HashSet<_> = texts(base).into_iter().map(|text| text.text).collect();
         let mut new = texts(wanted);
@@ -137,7 +137,7 @@ impl Operations {
     }
 }
 
-fn texts(wanted: &Wanted) -> Vec<Text<'_>> {
+fn texts(wanted: &DesiredFields) -> Vec<Text<'_>> {
     let mut all = Vec::new();
     if let Some(name) = &wanted.name {
         let field = "name".to_owned();

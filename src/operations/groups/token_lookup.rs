@@ -11,7 +11,7 @@ use crate::{
 
 /// What there is to say of one token.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answered {
+pub struct TokenReport {
     pub fingerprint: Fingerprint,
     /// Of the pasted text, counted from 1.
     pub line: usize,
@@ -21,34 +21,34 @@ pub struct Answered {
 
 /// What came of a pasted text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Whose {
+pub enum TokenLookup {
     /// The tokens in it, those of a known group first; at least one.
-    Answered(Vec<Answered>),
+    Answered(Vec<TokenReport>),
     /// That nobody has it says nothing.
     NotAToken { characters: usize },
 }
 
-impl Whose {
+impl TokenLookup {
     /// Looks every token of a text up, in all profiles.
     ///
     /// # Errors
     /// Where the directory cannot be read.
     pub async fn of(directory: &Directory, text: &Token) -> Result<Self, DirectoryError> {
-        let mut answered: Vec<Answered> = Vec::new();
+        let mut answered: Vec<TokenReport> = Vec::new();
         for candidate in pasted::candidates(text.expose()) {
             let mut found = None;
             for form in &candidate.forms {
                 let fingerprint = directory.fingerprinter().of(form);
                 let owners = directory.owners(fingerprint).await?;
                 if !owners.is_empty() || (candidate.is_shaped && found.is_none()) {
-                    found = Some(Answered {
+                    found = Some(TokenReport {
                         fingerprint,
                         line: candidate.line,
                         owners,
                     });
                 }
             }
-            let is_new = |found: &Answered| {
+            let is_new = |found: &TokenReport| {
                 let mut known = answered.iter();
                 known.all(|known| known.fingerprint != found.fingerprint)
             };

@@ -5,17 +5,17 @@ use super::{answered, request, sent};
 use crate::{
     directory::Mutation,
     domain::{
-        change::{Change, Wanted, differences},
+        change::{Change, DesiredFields, differences},
         facts::Field,
         group::UserGroupId,
         history::{Ending, Operation},
         size::fits,
         text::visible,
-        update::{Edit, Meanwhile, Plan},
+        update::{ConcurrentChange, Edit, Plan},
     },
     operations::{
-        Assurance, Done, Failure, Guarded, NotKnownEnough, Operations, Sends, Warning,
-        answer::observe::{Before, Learnt},
+        Assurance, Done, Failure, Guarded, Operations, RequestKind, UnknownFields, Warning,
+        answer::observe::{Before, Interpreted},
         recording::changes_for_history,
     },
 };
@@ -33,11 +33,11 @@ impl Operations {
     pub async fn update(
         &self,
         id: &UserGroupId,
-        base: &Wanted,
-        wanted: &Wanted,
+        base: &DesiredFields,
+        wanted: &DesiredFields,
         assurance: Assurance,
     ) -> Result<Done, Failure> {
-        let nothing = Wanted::default();
+        let nothing = DesiredFields::default();
         let base = if base == wanted { &nothing } else { base };
         let edit = Edit::whole(base, wanted);
         Box::pin(self.update_edit(id, &edit, assurance)).await
@@ -78,7 +78,7 @@ impl Operations {
         before.open.retain(|other| other.id != claim.id());
         let plan = before.plan(edit);
         refuse(id, &plan, &before.open)?;
-        let now = Wanted::of(&before.group);
+        let now = DesiredFields::of(&before.group);
         if !plan.changes(&now, &before.read) {
             return Ok(before);
         }
@@ -86,7 +86,7 @@ impl Operations {
         // Where nothing is known now, the person may have known more.
         let change = Change::between(&now.over(&edit.base), &plan.send);
         let request = request(id, &plan.send);
-        let client = self.client(Sends::Change(Guarded::Update)).await?;
+        let client = self.client(RequestKind::Change(Guarded::Update)).await?;
         let changes = changes_for_history(Operation::Update, &change);
         let send_by = claim.sending(changes).await?;
         let result = client.until(send_by).update(&request, id).await;
@@ -100,7 +100,7 @@ impl Operations {
             }
         };
         let answered = answered(&read.returned);
-        let learnt = Learnt {
+        let learnt = Interpreted {
             operation: Operation::Update,
             ending: Ending::Updated,
             sent: sent(&plan.send),
@@ -111,7 +111,7 @@ impl Operations {
             claim: Some(claim.end(Ending::Updated, None)),
             fields: Vec::new(),
         };
-        let mut done = Box::pin(self.learn(id, learnt)).await?.done;
+        let mut done = Box::pin(self.observe(id, learnt)).await?.done;
         let different = differences(&plan.send, &answered);
         done.warnings
             .extend(different.into_iter().map(Warning::Differs));
@@ -132,7 +132,7 @@ impl Operations {
     /// A field that was left out, and that both reads tell of, must be the same in both.
     async fn compare_left_out(
         &self,
-        sent: &Wanted,
+        sent: &DesiredFields,
         before: &Done,
         after: &mut Done,
     ) -> Result<(), Failure> {
@@ -168,7 +168,7 @@ fn refuse(id: &UserGroupId, plan: &Plan, open: &[Mutation]) -> Result<(), Failur
         });
     }
     if !plan.objections.is_empty() {
-        return Err(Failure::NotKnownEnough(Box::new(NotKnownEnough {
+        return Err(Failure::NotKnownEnough(Box::new(UnknownFields {
             id: id.clone(),
             objections: plan.objections.clone(),
             open: open.iter().map(Mutation::since).collect(),
@@ -178,14 +178,17 @@ fn refuse(id: &UserGroupId, plan: &Plan, open: &[Mutation]) -> Result<(), Failur
 }
 
 /// What of a row is not any more as it was planned, where the plan had nothing to change.
-pub(in crate::operations) fn changed_since(said: &Wanted, now: &Wanted) -> Vec<String> {
+pub(in crate::operations) fn changed_since(
+    said: &DesiredFields,
+    now: &DesiredFields,
+) -> Vec<String> {
     let nobody_touches = Edit::whole(said, now);
     nobody_touches
         .touched()
         .into_iter()
         .filter(|part| part.is_known_in(said) && part.is_known_in(now))
         .map(|part| {
-            in_words(&Meanwhile {
+            in_words(&ConcurrentChange {
                 reviewed: part.text_in(said),
                 now: part.text_in(now),
                 part,
@@ -195,7 +198,7 @@ pub(in crate::operations) fn changed_since(said: &Wanted, now: &Wanted) -> Vec<S
 }
 
 /// `name: reviewed "Acme", now "Acme plc"`; made visible.
-fn in_words(meanwhile: &Meanwhile) -> String {
+fn in_words(meanwhile: &ConcurrentChange) -> String {
     let value = |value: &Option<String>| {
         value.as_ref().map_or_else(
             || "nothing".to_owned(),

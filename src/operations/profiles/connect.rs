@@ -18,7 +18,7 @@ use crate::{
 
 /// What a new profile would be, and what the service said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checkup {
+pub struct ConnectionTest {
     pub edit: Edit,
     pub profile: Profile,
     /// Or why nothing could be tried.
@@ -75,7 +75,7 @@ fn refuse_taken(entry: &str, name: &str, overrides: &Overrides) -> Result<(), No
     }
 }
 
-/// Adds profiles to the configuration of this desk.
+/// Adds profiles to the configuration of this installation.
 #[derive(Clone)]
 pub struct Connector {
     overrides: Overrides,
@@ -104,13 +104,13 @@ impl Connector {
         &self,
         new: &NewProfile,
         key: Option<&SecretString>,
-    ) -> Result<Checkup, NotAdded> {
+    ) -> Result<ConnectionTest, NotAdded> {
         let (edit, profile) = self.plan(new)?;
         if let (KeySource::Keyring(name), Some(_)) = (&new.api_key, key) {
             refuse_taken(name, &new.name, &self.overrides)?;
         }
         let probe = self.probe(&profile, key).await;
-        Ok(Checkup {
+        Ok(ConnectionTest {
             edit,
             profile,
             probe: probe.map_err(|failure| format!("{failure}.")),

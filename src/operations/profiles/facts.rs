@@ -15,9 +15,9 @@ const SERVICE: &str = "the service";
 
 /// What the service said of itself last; it says it with every answer.
 #[derive(Debug, Default)]
-pub(in crate::operations) struct Heard(Mutex<StatedFacts>);
+pub(in crate::operations) struct LastStated(Mutex<StatedFacts>);
 
-impl Heard {
+impl LastStated {
     fn is_news(&self, said: StatedFacts) -> bool {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) != said
     }

@@ -24,9 +24,9 @@ use crate::{
 
 /// The place of these operations, once it was asked for.
 #[derive(Debug, Default)]
-pub(in crate::operations) struct Here(Mutex<Option<Bound>>);
+pub(in crate::operations) struct CurrentPlace(Mutex<Option<Bound>>);
 
-impl Here {
+impl CurrentPlace {
     fn get(&self) -> Option<Bound> {
         self.0
             .lock()
@@ -252,7 +252,7 @@ impl Operations {
         let reply = reply.get_or_create(&request, id).await;
         let read = self
             .judge(reply)
-            .map_err(crate::operations::answer::error_response::No::of_read)?;
+            .map_err(crate::operations::answer::error_response::ErrorResponse::of_read)?;
         let created = read.new_user_group == Some(true);
         let token = read.returned.fingerprint;
         let had = self.directory().had_token(bound.place, id, token).await;

@@ -7,17 +7,17 @@ use crate::{
     api::{client::Client, wire::GroupRequest},
     directory::Fact,
     domain::{
-        change::Wanted,
+        change::DesiredFields,
         facts::{Absent, Basis, Facts, Field, OnGet},
         group::{Properties, UserGroupId},
         history::{Ending, Operation},
         known::Sent,
     },
     operations::{
-        Assurance, Failure, Guarded, Operations, Sends, Warning,
+        Assurance, Failure, Guarded, Operations, RequestKind, Warning,
         answer::{
-            error_response::No,
-            observe::{Before, Learnt, Read},
+            error_response::ErrorResponse,
+            observe::{Before, GoodAnswer, Interpreted},
         },
     },
 };
@@ -40,13 +40,13 @@ impl Operations {
         if others || !read.open.is_empty() || read.done.warnings.iter().any(Warning::is_alarm) {
             return Err(Failure::NotExpendable { id: id.clone() });
         }
-        let before = Wanted::of(&read.done.group);
+        let before = DesiredFields::of(&read.done.group);
         let Some(name) = before.name.clone() else {
             return Err(Failure::NotExpendable { id: id.clone() });
         };
         let send_by = claim.sending(None).await?;
         let client = self
-            .client(Sends::Change(Guarded::Update))
+            .client(RequestKind::Change(Guarded::Update))
             .await?
             .until(send_by);
         let proven = self.prove_facts(&client, id, &name, &before).await;
@@ -66,7 +66,7 @@ impl Operations {
         let place = self.here();
         let told = self.directory().state_facts(place, statements).await;
         told.map_err(Failure::NotWritten)?;
-        let learnt = Learnt {
+        let learnt = Interpreted {
             operation: Operation::Update,
             ending: Ending::Updated,
             sent: Sent {
@@ -81,7 +81,7 @@ impl Operations {
             claim: Some(claim.end(Ending::Updated, Some("a probe, put back".into()))),
             fields: Vec::new(),
         };
-        self.learn(id, learnt).await?;
+        self.observe(id, learnt).await?;
         self.facts().await.map_err(Failure::NotWritten)
     }
 
@@ -91,8 +91,8 @@ impl Operations {
         client: &Client,
         id: &UserGroupId,
         name: &str,
-        before: &Wanted,
-    ) -> Result<(Vec<Fact>, Read), No> {
+        before: &DesiredFields,
+    ) -> Result<(Vec<Fact>, GoodAnswer), ErrorResponse> {
         let mut facts = Vec::new();
         let stored = before.properties.clone().unwrap_or_default();
         let whole = GroupRequest {
@@ -153,7 +153,7 @@ impl Operations {
         client: &Client,
         id: &UserGroupId,
         properties: Properties,
-    ) -> Result<Option<Properties>, No> {
+    ) -> Result<Option<Properties>, ErrorResponse> {
         let request = GroupRequest {
             user_group_id: id.as_str().to_owned(),
             properties: Some(properties),

@@ -5,36 +5,36 @@ use std::collections::VecDeque;
 use futures_util::{FutureExt, future::BoxFuture};
 use tokio::{sync::mpsc, time::Instant};
 
-use super::{GroupRead, Reading, Refresh};
+use super::{GroupRead, Refresh, RefreshEvent};
 use crate::{
     directory::ImportId,
     domain::{
-        batch::{Halt, Streak},
+        batch::{FailureStreak, Halt},
         group::UserGroupId,
         history::Ending,
         known::KnownGroup,
-        refresh::{Counts, Found},
-        remote_changes::Elsewhere,
+        refresh::{Counts, ReadResult},
+        remote_changes::RemoteChanges,
     },
     operations::{
         Assurance, Done, Failure, Operations, Warning,
-        batch::concurrency::{self, Control, Pace, Patience, Work},
+        batch::concurrency::{self, Control, RetryBudget, RunLimits, Work},
     },
 };
 
 /// What every read needs.
 #[derive(Clone)]
-struct Bench {
+struct ReadContext {
     operations: Operations,
     control: Control,
-    news: mpsc::UnboundedSender<Reading>,
+    news: mpsc::UnboundedSender<RefreshEvent>,
 }
 
 pub(super) struct Queue {
-    bench: Bench,
+    context: ReadContext,
     waiting: VecDeque<UserGroupId>,
     counts: Counts,
-    streak: Streak,
+    streak: FailureStreak,
     keep_going: bool,
     /// One group was found where it was expected: the environment is the right one.
     found: bool,
@@ -48,10 +48,10 @@ impl Queue {
         plan: Refresh,
         keep_going: bool,
         control: Control,
-        news: mpsc::UnboundedSender<Reading>,
+        news: mpsc::UnboundedSender<RefreshEvent>,
     ) -> Self {
         Self {
-            bench: Bench {
+            context: ReadContext {
                 operations,
                 control,
                 news,
@@ -62,17 +62,17 @@ impl Queue {
                 ..Counts::default()
             },
             waiting: plan.ids.into(),
-            streak: Streak::new(0),
+            streak: FailureStreak::new(0),
             keep_going,
             found: false,
             alone: true,
         }
     }
 
-    pub(super) async fn run(mut self, begun: ImportId, pace: Pace) {
-        self.streak = Streak::new(pace.stop_after);
-        let control = self.bench.control.clone();
-        let alone = Pace {
+    pub(super) async fn run(mut self, begun: ImportId, pace: RunLimits) {
+        self.streak = FailureStreak::new(pace.stop_after);
+        let control = self.context.control.clone();
+        let alone = RunLimits {
             concurrency: 1,
             ..pace
         };
@@ -82,10 +82,10 @@ impl Queue {
             halt = concurrency::run(&mut self, pace, &control).await;
         }
         if self.counts.is_complete() {
-            let ended = self.bench.operations.end_import(begun).await;
+            let ended = self.context.operations.end_import(begun).await;
             halt = halt.or(ended.err().map(|error| Halt::Cannot(error.to_string())));
         }
-        self.bench.tell(Reading::Finished {
+        self.context.tell(RefreshEvent::Finished {
             counts: self.counts,
             halt,
         });
@@ -112,7 +112,7 @@ impl Work for Queue {
     }
 
     fn begin(&self, id: UserGroupId) -> BoxFuture<'static, Outcome> {
-        self.bench.clone().read(id).boxed()
+        self.context.clone().read(id).boxed()
     }
 
     fn ended(&mut self, outcome: Option<Outcome>) -> Option<Halt> {
@@ -125,12 +125,12 @@ impl Work for Queue {
         self.counts.ended(read.found);
         read.counts = self.counts;
         let stops = self.stops(&read);
-        self.bench.tell(Reading::Ended(Box::new(read)));
+        self.context.tell(RefreshEvent::Ended(Box::new(read)));
         stops
     }
 
     fn halted(&self, halt: &Halt) {
-        self.bench.tell(Reading::Halted(halt.clone()));
+        self.context.tell(RefreshEvent::Halted(halt.clone()));
     }
 }
 
@@ -138,16 +138,20 @@ impl Queue {
     fn stops(&mut self, read: &GroupRead) -> Option<Halt> {
         let alarm = || Some(Halt::Alarm(read.user_group_id.clone()));
         match read.found {
-            Found::Unchanged | Found::Changed | Found::FirstSeen => {
+            ReadResult::Unchanged | ReadResult::Changed | ReadResult::FirstSeen => {
                 self.found = true;
                 self.streak.succeeded();
                 None
             }
-            Found::CreatedAgain | Found::Created if self.keep_going && !read.wrong_environment => {
+            ReadResult::CreatedAgain | ReadResult::Created
+                if self.keep_going && !read.wrong_environment =>
+            {
                 None
             }
-            Found::CreatedAgain | Found::Created | Found::WrongEnvironment => alarm(),
-            Found::Failed => match &read.failure {
+            ReadResult::CreatedAgain | ReadResult::Created | ReadResult::WrongEnvironment => {
+                alarm()
+            }
+            ReadResult::Failed => match &read.failure {
                 Some(failure) if of_all(failure) => Some(Halt::Cannot(failure.to_string())),
                 _ => self.streak.failed(),
             },
@@ -170,10 +174,10 @@ fn of_all(failure: &Failure) -> bool {
     )
 }
 
-impl Bench {
+impl ReadContext {
     async fn read(self, id: UserGroupId) -> Outcome {
         let begun = Instant::now();
-        let mut patience = Patience::new();
+        let mut patience = RetryBudget::new();
         loop {
             if !self.control.may_send().await {
                 return None;
@@ -194,7 +198,7 @@ impl Bench {
             };
             if let Some(wait) = patience.put_off(&answer) {
                 self.control.hold(wait);
-                self.tell(Reading::Held(wait));
+                self.tell(RefreshEvent::Held(wait));
                 continue;
             }
             let mut read = judged(id, seen.as_ref(), answer);
@@ -206,7 +210,7 @@ impl Bench {
     }
 
     /// The run does not depend on anybody reading.
-    fn tell(&self, news: Reading) {
+    fn tell(&self, news: RefreshEvent) {
         drop(self.news.send(news));
     }
 }
@@ -214,8 +218,8 @@ impl Bench {
 fn judged(id: UserGroupId, seen: Option<&KnownGroup>, answer: Result<Done, Failure>) -> GroupRead {
     let mut read = GroupRead {
         user_group_id: id,
-        found: Found::Failed,
-        elsewhere: Elsewhere::default(),
+        found: ReadResult::Failed,
+        elsewhere: RemoteChanges::default(),
         previous: None,
         fingerprint: None,
         tag: None,
@@ -238,8 +242,8 @@ fn judged(id: UserGroupId, seen: Option<&KnownGroup>, answer: Result<Done, Failu
     };
     let token = |group: &KnownGroup| group.fingerprint.as_ref().map(|known| known.value);
     let was_seen = seen.filter(|group| group.last_seen.is_some());
-    read.elsewhere = seen.map_or_else(Elsewhere::default, |seen| {
-        Elsewhere::between(seen, &done.group)
+    read.elsewhere = seen.map_or_else(RemoteChanges::default, |seen| {
+        RemoteChanges::between(seen, &done.group)
     });
     read.previous = seen.and_then(token);
     read.fingerprint = token(&done.group);
@@ -247,17 +251,17 @@ fn judged(id: UserGroupId, seen: Option<&KnownGroup>, answer: Result<Done, Failu
     read.tag = tag.map(|known| known.value.clone());
     read.found = if done.ending == Ending::CreatedByGet {
         match was_seen {
-            Some(_) => Found::CreatedAgain,
-            None => Found::Created,
+            Some(_) => ReadResult::CreatedAgain,
+            None => ReadResult::Created,
         }
     } else if done.warnings.iter().any(Warning::is_wrong_environment) {
-        Found::WrongEnvironment
+        ReadResult::WrongEnvironment
     } else if was_seen.is_none() {
-        Found::FirstSeen
+        ReadResult::FirstSeen
     } else if read.elsewhere.is_empty() {
-        Found::Unchanged
+        ReadResult::Unchanged
     } else {
-        Found::Changed
+        ReadResult::Changed
     };
     read.warnings = done.warnings;
     read

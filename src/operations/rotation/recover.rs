@@ -9,7 +9,7 @@ use std::{
 
 use futures_util::{StreamExt, stream};
 
-use super::settle::{Asked, Evidence};
+use super::settle::{Evidence, OpenBeforeGet};
 use crate::{
     api::failure::CallError,
     directory::{DirectoryError, JournalRow, Record, RotationFilter, RotationId, RotationStep},
@@ -193,7 +193,7 @@ impl Operations {
         rows: Vec<JournalRow>,
     ) -> Result<Vec<JournalRow>, DirectoryError> {
         for row in &rows {
-            let asked = Asked {
+            let asked = OpenBeforeGet {
                 open: vec![row.clone()],
                 mutations: Vec::new(),
                 recorded: 0,

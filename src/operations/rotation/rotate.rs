@@ -3,17 +3,18 @@
 
 use crate::{
     directory::{
-        Begun, DirectoryError, Intent, ItemKey, Record, Recorded, RotationId, RotationStep, Upon,
+        BeginResult, DirectoryError, Intent, ItemKey, Precondition, Record, Recorded, RotationId,
+        RotationStep,
     },
     domain::{
         group::UserGroupId,
         history::{Ending, Entry, Operation},
-        known::Lesson,
+        known::Observation,
         rotation::{Event, Rotation},
         token::{Fingerprint, Token},
     },
     operations::{
-        Assurance, Done, Failure, Guarded, Operations, Point, Sends, Warning,
+        Assurance, Done, Failpoint, Failure, Guarded, Operations, RequestKind, Warning,
         handoff::hand_off_after,
     },
 };
@@ -30,11 +31,11 @@ pub(in crate::operations) struct UnderWay<'a> {
 
 /// What is written together with a step.
 #[derive(Default)]
-pub(in crate::operations) struct Beside {
-    pub lesson: Option<Lesson>,
+pub(in crate::operations) struct StepRecord {
+    pub lesson: Option<Observation>,
     pub entry: Option<Entry>,
     pub note: Option<String>,
-    pub upon: Upon,
+    pub upon: Precondition,
     /// What in the answer contradicts the place.
     pub alarm: Option<String>,
 }
@@ -49,7 +50,7 @@ impl Operations {
     /// Rotates the token of a group once. The returned [`Done`] carries the new token, whose fingerprint is durable;
     /// [`Operations::confirm`] reads it back.
     ///
-    /// Only the token that this desk had seen before is rotated; another one is [`Failure::TokenChanged`].
+    /// Only the token that this installation had seen before is rotated; another one is [`Failure::TokenChanged`].
     pub async fn rotate(
         &self,
         id: &UserGroupId,
@@ -97,7 +98,7 @@ impl Operations {
             warnings,
         } = self.preflight(id, seen, assurance).await?;
         let previous = self.directory().fingerprinter().of(&current);
-        self.reached(Point::BeforeIntent);
+        self.reached(Failpoint::BeforeIntent);
         let mut under_way = UnderWay {
             id,
             row: self.begin(id, previous, reason.clone(), item).await?,
@@ -105,22 +106,22 @@ impl Operations {
             reason,
             warnings,
         };
-        self.reached(Point::IntentDurable);
+        self.reached(Failpoint::IntentDurable);
         // The key and TLS are ready since the preflight: from here on only the network stands in between.
-        let client = self.client(Sends::Change(operation)).await?;
+        let client = self.client(RequestKind::Change(operation)).await?;
         let sending = self.moment();
-        self.advance(&mut under_way, Event::Sending, Beside::default())
+        self.advance(&mut under_way, Event::Sending, StepRecord::default())
             .await
             .map_err(Failure::NothingSent)?;
         self.note_sending(under_way.row);
-        self.reached(Point::SentDurable);
+        self.reached(Failpoint::SentDurable);
         let client = client.until(self.send_by(sending));
         let result = client.rotate(&current, Some(id)).await;
-        self.reached(Point::Answered);
+        self.reached(Failpoint::Answered);
         self.take_answer(under_way, result).await
     }
 
-    /// The group is there, in this environment, and has the token that this desk had seen.
+    /// The group is there, in this environment, and has the token that this installation had seen.
     async fn preflight(
         &self,
         id: &UserGroupId,
@@ -177,16 +178,16 @@ impl Operations {
             let (place, intent) = (self.here(), intent.clone());
             let begun = self.directory().begin_rotation(place, intent).await;
             match begun.map_err(Failure::NothingSent)? {
-                Begun::Started(row) => return Ok(row),
+                BeginResult::Started(row) => return Ok(row),
                 // Another rotation of the same token is never what is wanted next; a create or an update changes no token.
-                Begun::TakenBy(row) => {
+                BeginResult::TakenBy(row) => {
                     return Err(Failure::RotationTaken {
                         id: id.clone(),
                         state: row.rotation.state,
                         by: row.by,
                     });
                 }
-                Begun::HeldBy(holder) => self.wait_for(&holder, &mut wait).await?,
+                BeginResult::HeldBy(holder) => self.wait_for(&holder, &mut wait).await?,
             }
         }
     }
@@ -196,7 +197,7 @@ impl Operations {
         &self,
         under_way: &mut UnderWay<'_>,
         event: Event,
-        beside: Beside,
+        beside: StepRecord,
     ) -> Result<Recorded, DirectoryError> {
         let from = under_way.rotation.state;
         let after = under_way

@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use crate::{
-    directory::{DirectoryError, JournalRow, Mutation, Record, RotationId, RotationStep, Standing},
+    directory::{
+        DirectoryError, GroupSnapshot, JournalRow, Mutation, Record, RotationId, RotationStep,
+    },
     domain::{
         group::UserGroupId,
         history::{Ending, Entry, Operation},
@@ -17,7 +19,7 @@ use crate::{
 };
 
 /// What was open before a get left, and when it left: a get says nothing about what came later.
-pub(in crate::operations) struct Asked {
+pub(in crate::operations) struct OpenBeforeGet {
     pub open: Vec<JournalRow>,
     /// Creates and updates.
     pub mutations: Vec<Mutation>,
@@ -67,15 +69,15 @@ impl Operations {
     pub(in crate::operations) async fn ask(
         &self,
         id: &UserGroupId,
-    ) -> Result<(Option<KnownGroup>, Asked), DirectoryError> {
+    ) -> Result<(Option<KnownGroup>, OpenBeforeGet), DirectoryError> {
         let at = self.moment();
-        let Standing {
+        let GroupSnapshot {
             group,
             open,
             mutations,
             recorded,
         } = self.directory().standing(self.place().await?, id).await?;
-        let asked = Asked {
+        let asked = OpenBeforeGet {
             open,
             mutations,
             recorded,
@@ -86,7 +88,11 @@ impl Operations {
     }
 
     /// Tells every rotation that was open when the get left what it found.
-    pub(in crate::operations) fn settle(&self, asked: &Asked, evidence: &Evidence) -> Settled {
+    pub(in crate::operations) fn settle(
+        &self,
+        asked: &OpenBeforeGet,
+        evidence: &Evidence,
+    ) -> Settled {
         let mut settled = Settled::default();
         for row in &asked.open {
             self.settle_one(row, &asked.at, evidence, &mut settled);

@@ -15,9 +15,9 @@ use crate::{
 
 /// When this process sent which rotation.
 #[derive(Debug, Default)]
-pub(in crate::operations) struct Sendings(Mutex<HashMap<RotationId, Instant>>);
+pub(in crate::operations) struct SentTimes(Mutex<HashMap<RotationId, Instant>>);
 
-impl Sendings {
+impl SentTimes {
     pub(in crate::operations) fn note(&self, id: RotationId, at: Instant) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.insert(id, at);
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn a_wall_clock_that_jumps_ends_no_horizon_of_this_process() {
-        let sendings = Sendings::default();
+        let sendings = SentTimes::default();
         let sent = Instant::now();
         sendings.note(RotationId(1), sent);
         let second = Duration::from_secs(1);

@@ -61,20 +61,20 @@ fn an_earlier_answer_to_another_question_spares_nothing() {
     let index = Index::of(&world());
     let first = asked("e");
     let before = find(&index, first.clone());
-    let other_time = Look {
+    let other_time = SearchRequest {
         at: NOW + SignedDuration::from_hours(24 * 365),
         ..asked("e age>200d")
     };
-    let none_open = Look {
+    let none_open = SearchRequest {
         open: Arc::default(),
         ..asked("e state:open")
     };
-    let turned = Look {
+    let turned = SearchRequest {
         reverse: true,
         best_first: false,
         ..asked("e")
     };
-    let by_id = Look {
+    let by_id = SearchRequest {
         sort: SortBy::Id,
         best_first: false,
         ..asked("e")
@@ -87,7 +87,7 @@ fn an_earlier_answer_to_another_question_spares_nothing() {
     }
     let open = find(&index, asked("state:open"));
     assert_eq!(ids(&open), ["globex"]);
-    let closed = Look {
+    let closed = SearchRequest {
         open: Arc::default(),
         ..asked("state:open")
     };

@@ -22,7 +22,7 @@ struct Queue {
 type Rank = (bool, u64);
 
 /// One connection; it waits whenever it is not [`Place::busy`].
-pub(super) struct Place {
+pub(super) struct Connection {
     waiting: Waiting,
     end: CancellationToken,
     /// Its rank while it waits.
@@ -37,10 +37,10 @@ pub(super) struct Busy {
 }
 
 impl Waiting {
-    pub(super) fn join(&self) -> Place {
+    pub(super) fn join(&self) -> Connection {
         let end = CancellationToken::new();
         let rank = self.enter(true, end.clone());
-        Place {
+        Connection {
             waiting: self.clone(),
             end,
             at: Arc::new(Mutex::new(Some(rank))),
@@ -80,7 +80,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Place {
+impl Connection {
     pub(super) fn busy(&self) -> Busy {
         self.waiting.leave(&self.at);
         Busy {
@@ -102,7 +102,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Connection {
     fn drop(&mut self) {
         self.waiting.leave(&self.at);
     }

@@ -16,7 +16,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::{
     Report, StoreError, database,
-    work::{Access, Work},
+    task::{Access, Work},
 };
 
 /// Most pieces of work in one transaction.

@@ -7,10 +7,10 @@ use std::sync::OnceLock;
 
 use jiff::Timestamp;
 
-use self::data_source_usage::Elsewhere;
+use self::data_source_usage::DataSourceUsage;
 use crate::{
     domain::{
-        change::{Change, Wanted},
+        change::{Change, DesiredFields},
         draft::{Draft, Typed, TypedRow},
         group::{Mapping, UserGroupId},
         size::fits,
@@ -59,7 +59,7 @@ pub(in crate::tui) enum Part {
 pub struct Edit {
     pub id: UserGroupId,
     /// What was known when the form was opened.
-    pub base: Wanted,
+    pub base: DesiredFields,
     /// The group is not known here: the form ends in a create.
     pub creating: bool,
     /// How old that is; a draft says it.
@@ -69,7 +69,7 @@ pub struct Edit {
     pub(in crate::tui) properties: PropertiesField,
     pub(in crate::tui) section: Section,
     /// Which other groups use the data source under the cursor.
-    pub(in crate::tui) elsewhere: Elsewhere,
+    pub(in crate::tui) elsewhere: DataSourceUsage,
     /// What would change, worked out for the first drawing after a message: many keys can come before it.
     pub(in crate::tui) judged: OnceLock<Judged>,
     /// Texts from an outside editor that cannot be read yet: the mapping, the whole group.
@@ -93,7 +93,7 @@ impl Edit {
     /// The form of what is known, or of nothing.
     pub(in crate::tui) fn new(
         id: UserGroupId,
-        base: Wanted,
+        base: DesiredFields,
         base_at: Timestamp,
         creating: bool,
     ) -> Self {
@@ -108,7 +108,7 @@ impl Edit {
             },
             properties: PropertiesField::new(base.properties.as_ref()),
             section: Section::Name,
-            elsewhere: Elsewhere::default(),
+            elsewhere: DataSourceUsage::default(),
             judged: OnceLock::new(),
             base_at,
             mapping_text: None,
@@ -150,7 +150,7 @@ impl Edit {
             mapping: MappingTable::left(before, rows.collect()),
             properties,
             section: Section::Name,
-            elsewhere: Elsewhere::default(),
+            elsewhere: DataSourceUsage::default(),
             judged: OnceLock::new(),
             base,
             creating,
@@ -189,7 +189,7 @@ impl Edit {
 
     /// What the form asks for, or where it cannot be understood and why. A field of which nothing is known and nothing
     /// was typed is left out.
-    pub fn wanted(&self) -> Result<Wanted, (String, &'static str)> {
+    pub fn wanted(&self) -> Result<DesiredFields, (String, &'static str)> {
         let name = self.name.text();
         let name = (self.base.name.is_some() || !name.is_empty()).then(|| name.to_owned());
         let mapping = self
@@ -210,7 +210,7 @@ impl Edit {
             })?;
             Some(value.clone())
         };
-        Ok(Wanted {
+        Ok(DesiredFields {
             name,
             mapping,
             properties,
@@ -218,7 +218,7 @@ impl Edit {
     }
 
     /// The same where it may be sent.
-    pub(in crate::tui) fn sendable(&self) -> Result<Wanted, (String, &'static str)> {
+    pub(in crate::tui) fn sendable(&self) -> Result<DesiredFields, (String, &'static str)> {
         let wanted = self.wanted()?;
         fits(&wanted).map_err(|why| (why.to_string(), why.field()))?;
         Ok(wanted)
@@ -236,7 +236,7 @@ impl Edit {
     }
 
     /// What the form held has been sent and taken.
-    pub fn is_sent(&mut self, wanted: &Wanted) {
+    pub fn is_sent(&mut self, wanted: &DesiredFields) {
         self.base = wanted.clone();
         self.creating = false;
     }

@@ -5,7 +5,7 @@ use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 use crate::tui::{
     keymap::{Action, Focus},
     panes::View,
-    state::context::Desk,
+    state::context::Context,
     widgets::paint::{self, columns},
 };
 
@@ -23,14 +23,14 @@ impl Hint {
 }
 
 /// The hints for a room; where it is scarce, those that cannot work now give way, the last ones first.
-fn hints(focus: Focus, top: &dyn View, desk: &Desk, room: u16) -> Vec<Hint> {
-    let bindings = desk.keys.bindings(focus).iter();
+fn hints(focus: Focus, top: &dyn View, context: &Context, room: u16) -> Vec<Hint> {
+    let bindings = context.keys.bindings(focus).iter();
     let shown = bindings.filter_map(|binding| {
         let key = binding.keys.first().filter(|_| !binding.hint.is_empty())?;
         Some(Hint {
             key: key.shown(),
             word: binding.hint,
-            is_off: top.disabled(binding.action, desk).is_some(),
+            is_off: top.disabled(binding.action, context).is_some(),
         })
     });
     let mut hints: Vec<Hint> = shown.collect();
@@ -44,13 +44,19 @@ fn hints(focus: Focus, top: &dyn View, desk: &Desk, room: u16) -> Vec<Hint> {
 }
 
 /// Last line: the keys that matter here, most used first; the help is always last and never cut.
-pub(super) fn draw(buffer: &mut Buffer, line: Rect, focus: Focus, top: &dyn View, desk: &Desk) {
-    let theme = desk.theme;
-    let help = format!("{} help", desk.keys.key(focus, Action::Help));
+pub(super) fn draw(
+    buffer: &mut Buffer,
+    line: Rect,
+    focus: Focus,
+    top: &dyn View,
+    context: &Context,
+) {
+    let theme = context.theme;
+    let help = format!("{} help", context.keys.key(focus, Action::Help));
     let help = help.as_str();
     let end = line.right().saturating_sub(columns(help) as u16 + 2);
     let mut x = line.x + 1;
-    for hint in hints(focus, top, desk, end.saturating_sub(x)) {
+    for hint in hints(focus, top, context, end.saturating_sub(x)) {
         let width = hint.width();
         if x + width > end {
             break;

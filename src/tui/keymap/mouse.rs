@@ -9,22 +9,22 @@ use ratatui::{
 };
 
 use super::Action;
-use crate::tui::{panes::View, state::context::Desk, widgets::boxes::body};
+use crate::tui::{panes::View, state::context::Context, widgets::boxes::body};
 
 /// Rows that one notch of the wheel moves.
 const NOTCH: usize = 3;
 
 /// The moves that an event stands for.
-pub fn moves(top: &dyn View, desk: &Desk, event: MouseEvent) -> (Action, usize) {
+pub fn moves(top: &dyn View, context: &Context, event: MouseEvent) -> (Action, usize) {
     match event.kind {
         MouseEventKind::ScrollDown => (Action::Down, NOTCH),
         MouseEventKind::ScrollUp => (Action::Up, NOTCH),
         MouseEventKind::Down(MouseButton::Left) => {
-            let (width, height) = desk.size;
+            let (width, height) = context.size;
             let area = Rect::new(0, 0, width, height);
             let mut buffer = Buffer::empty(area);
             // Only the pane that has the keys, with nothing of those below it.
-            top.draw(&mut buffer, body(area), desk);
+            top.draw(&mut buffer, body(area), context);
             let away = rows_away(&buffer, Position::new(event.column, event.row)).unwrap_or(0);
             let action = if away < 0 { Action::Up } else { Action::Down };
             (action, away.unsigned_abs())

@@ -2,13 +2,13 @@
 //! one thing in one place, and the ways out and the confirmations stay what they are.
 
 use super::{Action, Binding, Focus, Key, Keymap, names, resolved::Bound};
-use crate::config::{Problem, Rebound, Spot, nearest, scrub::shown};
+use crate::config::{KeyOverride, Position, Problem, nearest, scrub::shown};
 
 /// The keys in force.
 ///
 /// # Errors
 /// Everything that is wrong, in the order of the file.
-pub fn resolve(changes: &[Rebound]) -> Result<Keymap, Vec<Problem>> {
+pub fn resolve(changes: &[KeyOverride]) -> Result<Keymap, Vec<Problem>> {
     if changes.is_empty() {
         // What the tables themselves say is sound.
         return Ok(Keymap::default());
@@ -27,7 +27,7 @@ pub fn resolve(changes: &[Rebound]) -> Result<Keymap, Vec<Problem>> {
     Err(problems)
 }
 
-fn problem(at: Spot, what: String) -> Problem {
+fn problem(at: Position, what: String) -> Problem {
     Problem {
         line: at.line,
         column: at.column,
@@ -40,7 +40,7 @@ fn meant<'n>(wrong: &str, known: impl Iterator<Item = &'n str>) -> Option<String
 }
 
 /// What is wrong with one change in itself.
-fn wrong(change: &Rebound) -> Vec<Problem> {
+fn wrong(change: &KeyOverride) -> Vec<Problem> {
     let Some(rows) = names::rows(&change.place) else {
         return vec![problem(change.place_at, no_place(&change.place))];
     };
@@ -98,7 +98,7 @@ fn no_place(place: &str) -> String {
     format!("the console has no place \"{}\"{near}", shown(place))
 }
 
-fn no_action(change: &Rebound, rows: &[&'static Binding]) -> String {
+fn no_action(change: &KeyOverride, rows: &[&'static Binding]) -> String {
     let known: Vec<String> = rows.iter().map(|row| row.name()).collect();
     let near = meant(&change.name, known.iter().map(String::as_str));
     let elsewhere = || {

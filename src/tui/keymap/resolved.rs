@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crossterm::event::KeyEvent;
 
 use super::{Action, Binding, Focus, Key, contexts, names};
-use crate::config::Rebound;
+use crate::config::KeyOverride;
 
 /// One line of a place, with the keys in force.
 #[derive(Debug, Clone)]
@@ -19,7 +19,7 @@ pub struct Bound {
     pub everywhere: bool,
     pub(super) row: &'static Binding,
     /// What the configuration says of it, directly or for all places.
-    pub written: Option<Rebound>,
+    pub written: Option<KeyOverride>,
 }
 
 impl Bound {
@@ -60,7 +60,7 @@ impl Default for Keymap {
 
 impl Keymap {
     /// The tables with these changes; whether the changes are sound is `rebind`'s business.
-    pub(super) fn with(changes: &[Rebound]) -> Self {
+    pub(super) fn with(changes: &[KeyOverride]) -> Self {
         let everywhere = contexts::everywhere()
             .map(|row| {
                 let written = find(changes, names::EVERYWHERE, row);
@@ -131,7 +131,7 @@ fn shown<'a>(
 impl Bound {
     fn of(
         row: &'static Binding,
-        written: Option<&Rebound>,
+        written: Option<&KeyOverride>,
         keys: Vec<Key>,
         everywhere: bool,
     ) -> Self {
@@ -155,7 +155,7 @@ fn is_given_up(lines: &[Bound], event: KeyEvent) -> bool {
     })
 }
 
-fn find<'c>(changes: &'c [Rebound], place: &str, row: &Binding) -> Option<&'c Rebound> {
+fn find<'c>(changes: &'c [KeyOverride], place: &str, row: &Binding) -> Option<&'c KeyOverride> {
     if changes.is_empty() {
         return None;
     }
@@ -169,14 +169,14 @@ fn keys_of(names: impl Iterator<Item = impl AsRef<str>>) -> Vec<Key> {
     names.filter_map(|name| Key::named(name.as_ref())).collect()
 }
 
-fn all(row: &Binding, written: Option<&Rebound>) -> Vec<Key> {
+fn all(row: &Binding, written: Option<&KeyOverride>) -> Vec<Key> {
     match written {
         Some(change) => keys_of(change.keys.iter().map(|(name, _)| name)),
         None => keys_of(row.keys.iter()),
     }
 }
 
-fn place(focus: Focus, changes: &[Rebound]) -> Vec<Bound> {
+fn place(focus: Focus, changes: &[KeyOverride]) -> Vec<Bound> {
     let place = focus.name();
     // A field keeps the keys it edits with; those of the tables are none.
     let fits = |key: &Key| !(focus.takes_text() && key.edits());
@@ -209,9 +209,9 @@ fn place(focus: Focus, changes: &[Rebound]) -> Vec<Bound> {
 /// the line has the same keys.
 fn inherited<'c>(
     row: &'static Binding,
-    changes: &'c [Rebound],
+    changes: &'c [KeyOverride],
     fits: impl Fn(&Key) -> bool,
-) -> (Vec<Key>, Option<&'c Rebound>) {
+) -> (Vec<Key>, Option<&'c KeyOverride>) {
     let usual = keys_of(row.keys.iter());
     let shared = [
         (

@@ -13,12 +13,12 @@ use ratatui::{
 use super::{View, confirm_typed, new_file::NewFile};
 use crate::{
     domain::{batch::Plan, group::UserGroupId},
-    operations::{Guarded, batch::Wish},
+    operations::{Guarded, batch::RunCommand},
     tui::{
         keymap::{Action, Focus},
         state::{
-            batch::BulkRun,
-            context::{Ask, Desk},
+            batch::BatchRun,
+            context::{Context, Navigation},
             message::{Job, Outcome, Ticket},
             notices::Severity,
         },
@@ -46,7 +46,7 @@ enum Stage {
 }
 
 #[derive(Debug)]
-pub struct Bulk {
+pub struct BatchPane {
     ids: Vec<UserGroupId>,
     /// Also what was rotated within 24 h.
     include_recent: bool,
@@ -64,29 +64,29 @@ pub struct Bulk {
     file: NewFile,
 }
 
-impl Bulk {
+impl BatchPane {
     /// Checks these groups; nothing is sent.
-    pub fn check(ids: Vec<UserGroupId>, desk: &mut Desk) -> Self {
-        Self::checking(ids, false, desk)
+    pub fn check(ids: Vec<UserGroupId>, context: &mut Context) -> Self {
+        Self::checking(ids, false, context)
     }
 
-    fn checking(ids: Vec<UserGroupId>, include_recent: bool, desk: &mut Desk) -> Self {
-        let ticket = desk.start(Job::PlanBulk {
+    fn checking(ids: Vec<UserGroupId>, include_recent: bool, context: &mut Context) -> Self {
+        let ticket = context.start(Job::PlanBulk {
             ids: ids.clone(),
             include_recent,
         });
         Self {
             include_recent,
-            ..Self::at(Stage::Planning(ticket), ids, desk)
+            ..Self::at(Stage::Planning(ticket), ids, context)
         }
     }
 
     /// The run under way, or the last one.
-    pub fn watch(run: Ticket, desk: &Desk) -> Self {
-        Self::at(Stage::Run(run), Vec::new(), desk)
+    pub fn watch(run: Ticket, context: &Context) -> Self {
+        Self::at(Stage::Run(run), Vec::new(), context)
     }
 
-    fn at(stage: Stage, ids: Vec<UserGroupId>, desk: &Desk) -> Self {
+    fn at(stage: Stage, ids: Vec<UserGroupId>, context: &Context) -> Self {
         Self {
             ids,
             include_recent: false,
@@ -94,7 +94,7 @@ impl Bulk {
             reason: TextField::new(REASON, "").with_longest(LONGEST_REASON),
             typed: TextField::new("type the words", "")
                 .with_label_width(REASON.len() as u16)
-                .with_hint(confirm_typed::hint(desk, Focus::BulkTyped)),
+                .with_hint(confirm_typed::hint(context, Focus::BulkTyped)),
             cursor: Cursor::default(),
             failed_only: false,
             shown: Vec::new(),
@@ -104,11 +104,11 @@ impl Bulk {
         }
     }
 
-    fn run<'a>(&self, desk: &'a Desk) -> Option<&'a BulkRun> {
+    fn run<'a>(&self, context: &'a Context) -> Option<&'a BatchRun> {
         let Stage::Run(ticket) = self.stage else {
             return None;
         };
-        desk.bulk.as_ref().filter(|run| run.ticket == ticket)
+        context.bulk.as_ref().filter(|run| run.ticket == ticket)
     }
 
     /// Groups left out because they were rotated within 24 h.
@@ -136,7 +136,7 @@ impl Bulk {
     }
 }
 
-impl View for Bulk {
+impl View for BatchPane {
     fn focus(&self) -> Focus {
         if self.file.is_asked() {
             return Focus::WritePath;
@@ -152,16 +152,16 @@ impl View for Bulk {
         }
     }
 
-    fn title(&self, _desk: &Desk) -> String {
+    fn title(&self, _desk: &Context) -> String {
         "Bulk rotation".into()
     }
 
-    fn status(&self, desk: &Desk) -> String {
+    fn status(&self, context: &Context) -> String {
         match &self.stage {
             Stage::Planning(_) => "checking".into(),
             Stage::Failed(_) => "nothing was sent".into(),
             Stage::Check { .. } => "nothing is sent yet".into(),
-            Stage::Run(_) => self.run(desk).map_or_else(String::new, |run| {
+            Stage::Run(_) => self.run(context).map_or_else(String::new, |run| {
                 let failed = match run.failed() {
                     0 => String::new(),
                     failed => format!("{failed} failed   "),
@@ -177,67 +177,73 @@ impl View for Bulk {
         }
     }
 
-    fn act(&mut self, action: Action, desk: &mut Desk) {
-        let page = usize::from(desk.size.1 / 2);
+    fn act(&mut self, action: Action, context: &mut Context) {
+        let page = usize::from(context.size.1 / 2);
         let rows = match &self.stage {
             Stage::Run(_) => self.shown.len(),
-            _ => view::check_lines(self, desk),
+            _ => view::check_lines(self, context),
         };
         if self.cursor.act(action, rows, page) {
             return;
         }
         match action {
             Action::Back if self.file.is_asked() => self.file.close(),
-            Action::Enter if self.file.is_asked() => self.write(desk),
+            Action::Enter if self.file.is_asked() => self.write(context),
             Action::NextField | Action::PreviousField => {
                 if let Stage::Check { on_reason, .. } = &mut self.stage {
                     *on_reason = !*on_reason;
                 }
             }
-            Action::Enter if self.focus() == Focus::BulkTyped => self.confirm(desk),
-            Action::Enter if matches!(self.stage, Stage::Run(_)) => self.open_group(desk),
+            Action::Enter if self.focus() == Focus::BulkTyped => self.confirm(context),
+            Action::Enter if matches!(self.stage, Stage::Run(_)) => self.open_group(context),
             Action::Back | Action::Enter => {
                 if matches!(self.stage, Stage::Check { .. }) {
-                    desk.say(Severity::Info, "nothing was sent");
+                    context.say(Severity::Info, "nothing was sent");
                 }
-                self.leave(desk);
-                desk.ask(Ask::Pop);
+                self.leave(context);
+                context.navigate(Navigation::Pop);
             }
-            Action::Refresh => self.check_again(desk),
+            Action::Refresh => self.check_again(context),
             Action::IncludeRecent => {
                 self.include_recent = !self.include_recent;
-                self.check_again(desk);
+                self.check_again(context);
             }
             Action::Pause => {
-                let paused = self.run(desk).is_some_and(|run| run.wish == Wish::Pause);
-                desk.steer(if paused { Wish::Go } else { Wish::Pause });
+                let paused = self
+                    .run(context)
+                    .is_some_and(|run| run.wish == RunCommand::Pause);
+                context.steer(if paused {
+                    RunCommand::Go
+                } else {
+                    RunCommand::Pause
+                });
             }
             Action::Stop => {
-                desk.steer(Wish::Stop);
+                context.steer(RunCommand::Stop);
                 let text = "stopping: nothing new is begun, what is in flight is finished";
-                desk.say(Severity::Warning, text);
+                context.say(Severity::Warning, text);
             }
             Action::FailedOnly => {
                 self.failed_only = !self.failed_only;
                 self.cursor.at = 0;
             }
             Action::RetryFailed => {
-                let ids = self.run(desk).map(BulkRun::to_retry);
-                *self = Self::checking(ids.unwrap_or_default(), self.include_recent, desk);
+                let ids = self.run(context).map(BatchRun::to_retry);
+                *self = Self::checking(ids.unwrap_or_default(), self.include_recent, context);
             }
-            Action::WriteFile => self.ask_path(desk),
+            Action::WriteFile => self.ask_path(context),
             _ => {}
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _desk: &mut Desk) {
+    fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
         if let Some(field) = self.field() {
             field.key(key);
             field.error = None;
         }
     }
 
-    fn paste(&mut self, text: &str, _desk: &mut Desk) -> bool {
+    fn paste(&mut self, text: &str, _desk: &mut Context) -> bool {
         let Some(field) = self.field() else {
             return false;
         };
@@ -245,7 +251,7 @@ impl View for Bulk {
         true
     }
 
-    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
+    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         if action == Action::Refresh {
             let reads = matches!(self.stage, Stage::Check { .. } | Stage::Failed(_));
             return (!reads || self.focus() != Focus::BulkCheck).then(|| "nothing to read".into());
@@ -256,11 +262,11 @@ impl View for Bulk {
         let Stage::Run(_) = self.stage else {
             return None;
         };
-        let run = self.run(desk);
+        let run = self.run(context);
         match action {
             Action::Pause | Action::Stop => match run {
                 Some(run) if !run.is_under_way() => Some("it has ended".into()),
-                Some(run) if run.wish == Wish::Stop || run.halt.is_some() => {
+                Some(run) if run.wish == RunCommand::Stop || run.halt.is_some() => {
                     Some("it is stopping already".into())
                 }
                 Some(_) => None,
@@ -269,20 +275,20 @@ impl View for Bulk {
             Action::RetryFailed => match run {
                 Some(run) if run.is_under_way() => Some("it is still under way".into()),
                 Some(run) if run.to_retry().is_empty() => Some("nothing to retry".into()),
-                Some(_) => desk.forbidden(Guarded::Bulk),
+                Some(_) => context.forbidden(Guarded::Bulk),
                 None => Some("it is gone".into()),
             },
             _ => None,
         }
     }
 
-    fn leave(&mut self, desk: &mut Desk) {
+    fn leave(&mut self, context: &mut Context) {
         match self.stage {
-            Stage::Planning(ticket) => desk.cancel(ticket),
-            Stage::Run(_) if self.run(desk).is_some_and(BulkRun::is_under_way) => {
-                let key = desk.keys.key(Focus::List, Action::RotateMarked);
+            Stage::Planning(ticket) => context.cancel(ticket),
+            Stage::Run(_) if self.run(context).is_some_and(BatchRun::is_under_way) => {
+                let key = context.keys.key(Focus::List, Action::RotateMarked);
                 let text = format!("the bulk rotation goes on; {key} on the list shows it");
-                desk.say(Severity::Info, text);
+                context.say(Severity::Info, text);
             }
             Stage::Check { .. } | Stage::Failed(_) | Stage::Run(_) => {}
         }
@@ -296,18 +302,18 @@ impl View for Bulk {
         waiting == Some(ticket) || self.file.waits_for(ticket)
     }
 
-    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
-        self.take(outcome, desk);
+    fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
+        self.take(outcome, context);
     }
 
-    fn lost(&mut self, _desk: &mut Desk) {
+    fn lost(&mut self, _desk: &mut Context) {
         if !self.file.lost() && matches!(self.stage, Stage::Planning(_)) {
             self.stage = Stage::Failed("the check broke off inside groupdesk".into());
         }
     }
 
-    fn sync(&mut self, desk: &mut Desk) {
-        let Some(run) = self.run(desk) else { return };
+    fn sync(&mut self, context: &mut Context) {
+        let Some(run) = self.run(context) else { return };
         self.is_under_way = run.is_under_way();
         let basis = Some((run.version, self.failed_only));
         if self.basis == basis {
@@ -327,7 +333,7 @@ impl View for Bulk {
         self.is_under_way
     }
 
-    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-        view::draw(self, buffer, area, desk)
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        view::draw(self, buffer, area, context)
     }
 }

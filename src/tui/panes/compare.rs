@@ -11,7 +11,7 @@ use ratatui::{
 use super::View;
 use crate::{
     domain::{
-        change::Wanted,
+        change::DesiredFields,
         group::UserGroupId,
         known::KnownGroup,
         merge::{Part, parts},
@@ -21,9 +21,9 @@ use crate::{
         forms::group::Edit,
         keymap::{Action, Focus},
         state::{
-            context::{Ask, Desk},
+            context::{Context, Navigation},
             message::{Job, Outcome, ProfileIndex, Ticket},
-            navigation::Opening,
+            navigation::PaneRequest,
             notices::Severity,
         },
         widgets::scroll::Cursor,
@@ -60,8 +60,8 @@ enum Stand {
 
 impl Compare {
     /// Opens on what the directory knows; nothing is sent.
-    pub fn open(id: UserGroupId, desk: &mut Desk) -> Self {
-        let asking = desk.start(Job::SameId(id.clone()));
+    pub fn open(id: UserGroupId, context: &mut Context) -> Self {
+        let asking = context.start(Job::SameId(id.clone()));
         Self {
             id,
             others: Vec::new(),
@@ -75,12 +75,12 @@ impl Compare {
     }
 
     /// Why nothing can be compared at all.
-    pub fn impossible(desk: &Desk) -> Option<String> {
-        (desk.profiles.len() < 2).then(|| "there is no other profile".into())
+    pub fn impossible(context: &Context) -> Option<String> {
+        (context.profiles.len() < 2).then(|| "there is no other profile".into())
     }
 
-    fn here(&self, desk: &Desk) -> Option<KnownGroup> {
-        desk.groups.get(&self.id)
+    fn here(&self, context: &Context) -> Option<KnownGroup> {
+        context.groups.get(&self.id)
     }
 
     fn there(&self) -> Option<&(ProfileIndex, KnownGroup)> {
@@ -88,14 +88,17 @@ impl Compare {
     }
 
     /// Both sides as far as they can be set.
-    fn both(&self, desk: &Desk) -> Option<(Wanted, Wanted)> {
+    fn both(&self, context: &Context) -> Option<(DesiredFields, DesiredFields)> {
         let (_, there) = self.there()?;
-        Some((Wanted::of(&self.here(desk)?), Wanted::of(there)))
+        Some((
+            DesiredFields::of(&self.here(context)?),
+            DesiredFields::of(there),
+        ))
     }
 
     /// The parts that are shown, and how they stand.
-    fn rows(&self, desk: &Desk) -> Vec<(Part, Stand)> {
-        let Some((here, there)) = self.both(desk) else {
+    fn rows(&self, context: &Context) -> Vec<(Part, Stand)> {
+        let Some((here, there)) = self.both(context) else {
             return Vec::new();
         };
         let all = parts(&[&here, &there]).into_iter();
@@ -107,17 +110,17 @@ impl Compare {
         .collect()
     }
 
-    fn selected(&self, desk: &Desk) -> Option<(Part, Stand)> {
-        self.rows(desk).into_iter().nth(self.cursor.at)
+    fn selected(&self, context: &Context) -> Option<(Part, Stand)> {
+        self.rows(context).into_iter().nth(self.cursor.at)
     }
 
     /// Why the row of the cursor cannot be brought here.
-    fn cannot_bring(&self, desk: &Desk) -> Option<String> {
-        if let Some(why) = self.cannot_edit(desk) {
+    fn cannot_bring(&self, context: &Context) -> Option<String> {
+        if let Some(why) = self.cannot_edit(context) {
             return Some(why);
         }
-        let (here, there) = self.both(desk)?;
-        match self.selected(desk) {
+        let (here, there) = self.both(context)?;
+        match self.selected(context) {
             None => Some("there is no row to bring".into()),
             Some((_, Stand::Same)) => Some("this row is the same on both sides".into()),
             Some((part, _)) if !part.is_known_in(&there) => {
@@ -126,75 +129,83 @@ impl Compare {
             Some((part, _)) if part != Part::Name && !part.is_known_in(&here) => Some(format!(
                 "the {} here is not known: one row would replace it all; {} brings all",
                 part.field(),
-                desk.keys.key(Focus::Compare, Action::BringAll)
+                context.keys.key(Focus::Compare, Action::BringAll)
             )),
             Some(_) => None,
         }
     }
 
-    fn cannot_edit(&self, desk: &Desk) -> Option<String> {
-        if let Some(why) = desk.read_only_reason() {
+    fn cannot_edit(&self, context: &Context) -> Option<String> {
+        if let Some(why) = context.read_only_reason() {
             return Some(why.to_owned());
         }
-        self.both(desk)
+        self.both(context)
             .is_none()
             .then(|| "there is nothing to compare with".into())
     }
 
     /// Opens the form here with parts from there; it ends in a review like every edit.
-    fn bring(&mut self, parts: &[Part], desk: &mut Desk) {
-        let (Some(here), Some((profile, there))) = (self.here(desk), self.there()) else {
+    fn bring(&mut self, parts: &[Part], context: &mut Context) {
+        let (Some(here), Some((profile, there))) = (self.here(context), self.there()) else {
             return;
         };
-        let from = Wanted::of(there);
-        let profile = desk.profiles.get(profile.0);
+        let from = DesiredFields::of(there);
+        let profile = context.profiles.get(profile.0);
         let name = profile.map_or_else(String::new, |profile| profile.name.clone());
-        match Edit::carrying(&here, parts, &from, desk) {
+        match Edit::carrying(&here, parts, &from, context) {
             Ok(edit) => {
-                self.leave(desk);
+                self.leave(context);
                 let what = match parts {
                     [part] => part.label(),
                     _ => "all that differs".into(),
                 };
                 let text = format!("{} taken from {name}; nothing is sent", visible(&what));
-                desk.say(Severity::Info, text);
-                desk.ask(Ask::Push(Opening::Edit(Box::new(edit))));
+                context.say(Severity::Info, text);
+                context.navigate(Navigation::Push(PaneRequest::Edit(Box::new(edit))));
             }
-            Err(why) => desk.say(Severity::Warning, why),
+            Err(why) => context.say(Severity::Warning, why),
         }
     }
 
-    fn read(&mut self, profile: ProfileIndex, desk: &mut Desk) {
-        let ticket = desk.start_in(profile, Job::LookUp(self.id.clone()));
+    fn read(&mut self, profile: ProfileIndex, context: &mut Context) {
+        let ticket = context.start_in(profile, Job::LookUp(self.id.clone()));
         self.reading = Some((profile, ticket));
     }
 
     /// The other service is asked once this one has answered, whatever it answered.
-    fn read_on(&mut self, answered: ProfileIndex, desk: &mut Desk) {
+    fn read_on(&mut self, answered: ProfileIndex, context: &mut Context) {
         let other = self.there().map(|(profile, _)| *profile);
-        if let Some(other) = other.filter(|_| answered == desk.current) {
-            self.read(other, desk);
+        if let Some(other) = other.filter(|_| answered == context.current) {
+            self.read(other, context);
         }
     }
 
-    fn note(&mut self, profile: ProfileIndex, text: &str, severity: Severity, desk: &mut Desk) {
-        let name = desk.profiles.get(profile.0);
+    fn note(
+        &mut self,
+        profile: ProfileIndex,
+        text: &str,
+        severity: Severity,
+        context: &mut Context,
+    ) {
+        let name = context.profiles.get(profile.0);
         let name = name.map_or("", |profile| profile.name.as_str());
         let text = format!("{name}: {text}");
-        desk.say(severity, text.clone());
+        context.say(severity, text.clone());
         self.notes.push(text);
     }
 
     /// The likeliest counterpart first: the same service under the other tag.
-    fn take_others(&mut self, found: &[(ProfileIndex, KnownGroup)], desk: &Desk) {
+    fn take_others(&mut self, found: &[(ProfileIndex, KnownGroup)], context: &Context) {
         self.others = found
             .iter()
-            .filter(|(profile, _)| *profile != desk.current)
+            .filter(|(profile, _)| *profile != context.current)
             .cloned()
             .collect();
-        let Some(here) = desk.profile() else { return };
+        let Some(here) = context.profile() else {
+            return;
+        };
         self.others.sort_by_key(|(profile, _)| {
-            let there = desk.profiles.get(profile.0);
+            let there = context.profiles.get(profile.0);
             let is_counterpart = there.is_some_and(|there| {
                 there.environment.is_some()
                     && here.environment.is_some()
@@ -207,7 +218,7 @@ impl Compare {
     }
 }
 
-fn stand(part: &Part, here: &Wanted, there: &Wanted) -> Stand {
+fn stand(part: &Part, here: &DesiredFields, there: &DesiredFields) -> Stand {
     if !part.is_known_in(here) || !part.is_known_in(there) {
         Stand::NotKnown
     } else if part.is_same(here, there) {
@@ -226,18 +237,18 @@ impl View for Compare {
         Focus::Compare
     }
 
-    fn title(&self, _desk: &Desk) -> String {
+    fn title(&self, _desk: &Context) -> String {
         format!("Compare {}", self.id)
     }
 
-    fn status(&self, desk: &Desk) -> String {
+    fn status(&self, context: &Context) -> String {
         if self.reading.is_some() {
             return "reading both from the service".into();
         }
         if self.asking.is_some() {
             return "reading the directory".into();
         }
-        let Some((here, there)) = self.both(desk) else {
+        let Some((here, there)) = self.both(context) else {
             return String::new();
         };
         let all = parts(&[&here, &there]);
@@ -249,56 +260,59 @@ impl View for Compare {
         }
     }
 
-    fn act(&mut self, action: Action, desk: &mut Desk) {
-        let rows = self.rows(desk).len();
-        if self.cursor.act(action, rows, usize::from(desk.size.1 / 2)) {
+    fn act(&mut self, action: Action, context: &mut Context) {
+        let rows = self.rows(context).len();
+        if self
+            .cursor
+            .act(action, rows, usize::from(context.size.1 / 2))
+        {
             return;
         }
         match action {
             Action::Back => {
-                self.leave(desk);
-                desk.ask(Ask::Pop);
+                self.leave(context);
+                context.navigate(Navigation::Pop);
             }
             Action::Unchanged => {
-                let on = self.selected(desk).map(|(part, _)| part);
+                let on = self.selected(context).map(|(part, _)| part);
                 self.unchanged_too = !self.unchanged_too;
-                let rows = self.rows(desk);
+                let rows = self.rows(context);
                 let at = rows.iter().position(|(part, _)| Some(part) == on.as_ref());
                 self.cursor.at = at.unwrap_or(0);
             }
             Action::NextField if !self.others.is_empty() => {
-                self.leave(desk);
+                self.leave(context);
                 self.pick = (self.pick + 1) % self.others.len();
                 self.notes.clear();
                 self.cursor.at = 0;
             }
             Action::Refresh => {
-                self.leave(desk);
+                self.leave(context);
                 self.notes.clear();
-                self.read(desk.current, desk);
+                self.read(context.current, context);
             }
             Action::Enter => {
-                if let Some((part, _)) = self.selected(desk) {
-                    self.bring(&[part], desk);
+                if let Some((part, _)) = self.selected(context) {
+                    self.bring(&[part], context);
                 }
             }
             Action::BringAll => {
-                if let Some((here, there)) = self.both(desk) {
+                if let Some((here, there)) = self.both(context) {
                     let all = parts(&[&here, &there]).into_iter();
                     let known: Vec<Part> = all
                         .filter(|part| part.is_known_in(&there) && !part.is_same(&here, &there))
                         .collect();
-                    self.bring(&known, desk);
+                    self.bring(&known, context);
                 }
             }
             _ => {}
         }
     }
 
-    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
+    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
-            Action::Enter => self.cannot_bring(desk),
-            Action::BringAll => self.cannot_edit(desk),
+            Action::Enter => self.cannot_bring(context),
+            Action::BringAll => self.cannot_edit(context),
             Action::NextField if self.others.len() < 2 => Some("no further profile".into()),
             Action::Refresh if self.others.is_empty() => Some("no other profile knows it".into()),
             _ => None,
@@ -309,11 +323,11 @@ impl View for Compare {
         self.asking == Some(ticket) || self.reading.is_some_and(|(_, reading)| reading == ticket)
     }
 
-    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
+    fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         let reading = self.reading.take().map(|(profile, _)| profile);
         if let Outcome::SameId(found) = outcome {
             self.asking = None;
-            self.take_others(found, desk);
+            self.take_others(found, context);
         } else if let (Outcome::Done(done), Some(profile)) = (outcome, reading) {
             let other = self.others.iter_mut().find(|(known, _)| *known == profile);
             if let Some((_, group)) = other {
@@ -321,41 +335,41 @@ impl View for Compare {
             }
             for warning in &done.warnings {
                 let severity = Severity::of_warning(warning.is_alarm());
-                self.note(profile, &warning.to_string(), severity, desk);
+                self.note(profile, &warning.to_string(), severity, context);
             }
-            self.read_on(profile, desk);
+            self.read_on(profile, context);
         } else if let (Outcome::Failed(trouble), Some(profile)) = (outcome, reading) {
-            self.note(profile, &trouble.text, Severity::Error, desk);
-            self.read_on(profile, desk);
+            self.note(profile, &trouble.text, Severity::Error, context);
+            self.read_on(profile, context);
         } else if let Outcome::Failed(trouble) = outcome {
             self.asking = None;
             self.notes.push(trouble.text.clone());
-            desk.say(Severity::Error, trouble.text.clone());
+            context.say(Severity::Error, trouble.text.clone());
         }
     }
 
-    fn lost(&mut self, desk: &mut Desk) {
+    fn lost(&mut self, context: &mut Context) {
         self.asking = None;
         self.reading = None;
-        let key = desk.keys.key(Focus::Compare, Action::Refresh);
+        let key = context.keys.key(Focus::Compare, Action::Refresh);
         let text = format!("the reading broke off inside groupdesk; {key} reads again");
         self.notes.push(text);
     }
 
-    fn leave(&mut self, desk: &mut Desk) {
+    fn leave(&mut self, context: &mut Context) {
         let reading = self.reading.take().map(|(_, ticket)| ticket);
         for ticket in self.asking.take().into_iter().chain(reading) {
-            desk.cancel(ticket);
+            context.cancel(ticket);
         }
     }
 
-    fn sync(&mut self, desk: &mut Desk) {
-        let rows = self.rows(desk).len();
+    fn sync(&mut self, context: &mut Context) {
+        let rows = self.rows(context).len();
         self.cursor.at = self.cursor.at.min(rows.saturating_sub(1));
     }
 
-    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-        view::draw(self, buffer, area, desk);
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        view::draw(self, buffer, area, context);
         None
     }
 }

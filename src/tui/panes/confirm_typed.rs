@@ -11,15 +11,15 @@ use super::View;
 use crate::tui::{
     keymap::{Action, Focus},
     state::{
-        context::{Ask, Desk},
-        navigation::Words,
+        context::{Context, Navigation},
+        navigation::ConfirmationWords,
         notices::Severity,
     },
-    widgets::{boxes::popup, paint, text_field::TextField, text_page::Sheet},
+    widgets::{boxes::popup, paint, text_field::TextField, text_page::TextPage},
 };
 
 #[derive(Debug)]
-pub struct Typed {
+pub struct ConfirmTyped {
     /// What must be typed exactly.
     words: String,
     /// What it confirms, in a line.
@@ -29,9 +29,9 @@ pub struct Typed {
     field: TextField,
 }
 
-impl Typed {
-    pub fn asking(asked: Words, desk: &Desk) -> Self {
-        let Words {
+impl ConfirmTyped {
+    pub fn asking(asked: ConfirmationWords, context: &Context) -> Self {
+        let ConfirmationWords {
             words,
             what,
             reason,
@@ -40,49 +40,49 @@ impl Typed {
             words,
             what,
             reason,
-            field: TextField::new("type it", "").with_hint(hint(desk, Focus::ConfirmTyped)),
+            field: TextField::new("type it", "").with_hint(hint(context, Focus::ConfirmTyped)),
         }
     }
 }
 
 /// What stands below a field for words that must be typed exactly.
-pub(super) fn hint(desk: &Desk, focus: Focus) -> String {
-    let enter = desk.keys.key(focus, Action::Enter);
+pub(super) fn hint(context: &Context, focus: Focus) -> String {
+    let enter = context.keys.key(focus, Action::Enter);
     format!("exactly as shown above; then {enter}")
 }
 
-impl View for Typed {
+impl View for ConfirmTyped {
     fn focus(&self) -> Focus {
         Focus::ConfirmTyped
     }
 
-    fn title(&self, _desk: &Desk) -> String {
+    fn title(&self, _desk: &Context) -> String {
         "Confirm".into()
     }
 
-    fn act(&mut self, action: Action, desk: &mut Desk) {
+    fn act(&mut self, action: Action, context: &mut Context) {
         match action {
             Action::Enter if self.field.text() == self.words => {
-                desk.ask(Ask::Pop);
-                desk.ask(Ask::Confirmed);
+                context.navigate(Navigation::Pop);
+                context.navigate(Navigation::Confirmed);
             }
             Action::Enter => {
                 self.field.error = Some("not the same; nothing was sent".into());
             }
             Action::Back => {
-                desk.say(Severity::Info, "nothing was sent");
-                desk.ask(Ask::Pop);
+                context.say(Severity::Info, "nothing was sent");
+                context.navigate(Navigation::Pop);
             }
             _ => {}
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _desk: &mut Desk) {
+    fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
         self.field.key(key);
         self.field.error = None;
     }
 
-    fn paste(&mut self, text: &str, _desk: &mut Desk) -> bool {
+    fn paste(&mut self, text: &str, _desk: &mut Context) -> bool {
         self.field.paste(text);
         self.field.error = None;
         true
@@ -92,14 +92,14 @@ impl View for Typed {
         true
     }
 
-    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-        let inner = popup(buffer, area, (76, 10), "Confirm", desk.theme);
-        let mut sheet = Sheet::new(inner.width, desk.theme);
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        let inner = popup(buffer, area, (76, 10), "Confirm", context.theme);
+        let mut sheet = TextPage::new(inner.width, context.theme);
         sheet.text(&self.what, Style::new());
         if let Some(reason) = &self.reason {
-            sheet.text(&format!("! guard: {reason}"), desk.theme.warning());
+            sheet.text(&format!("! guard: {reason}"), context.theme.warning());
         }
-        sheet.text(&self.words, desk.theme.title());
+        sheet.text(&self.words, context.theme.title());
         let rows = 2.min(inner.height);
         let top = (sheet.height() as u16 + 1).min(inner.height - rows);
         let page = Rect {
@@ -112,6 +112,6 @@ impl View for Typed {
             height: rows,
             ..paint::row(inner, top)
         };
-        self.field.draw(buffer, field, desk.theme, true)
+        self.field.draw(buffer, field, context.theme, true)
     }
 }

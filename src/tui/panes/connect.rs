@@ -13,12 +13,12 @@ use super::{View, welcome::needs_a_profile};
 use crate::{
     config::new_profile::NewProfile,
     domain::token::Token,
-    operations::Checkup,
+    operations::ConnectionTest,
     tui::{
         forms::connect::Form,
         keymap::{Action, Focus},
         state::{
-            context::{Ask, Desk},
+            context::{Context, Navigation},
             message::{Job, Outcome, Ticket},
             notices::Severity,
         },
@@ -30,8 +30,8 @@ use crate::{
 enum Stage {
     Form,
     Checking(Ticket),
-    Checked(Box<Checkup>),
-    Writing(Ticket, Box<Checkup>),
+    Checked(Box<ConnectionTest>),
+    Writing(Ticket, Box<ConnectionTest>),
 }
 
 #[derive(Debug)]
@@ -45,44 +45,45 @@ pub struct Connect {
 
 impl Connect {
     /// An empty form, or what was typed when it was left.
-    pub fn open(desk: &mut Desk) -> Self {
+    pub fn open(context: &mut Context) -> Self {
         Self {
-            form: desk.connecting.take().unwrap_or_default(),
+            form: context.connecting.take().unwrap_or_default(),
             new: None,
             stage: Stage::Form,
             scroll: Cursor::default(),
         }
     }
 
-    fn test(&mut self, desk: &mut Desk) {
+    fn test(&mut self, context: &mut Context) {
         let Some(new) = self.form.wanted() else {
-            desk.messages
-                .refuse(desk.now, "something is missing: see the form");
+            context
+                .messages
+                .refuse(context.now, "something is missing: see the form");
             return;
         };
         let job = Job::Check(Box::new(new.clone()), self.form.key());
         self.new = Some(new);
-        self.stage = Stage::Checking(desk.start(job));
+        self.stage = Stage::Checking(context.start(job));
     }
 
-    fn write(&mut self, desk: &mut Desk) {
+    fn write(&mut self, context: &mut Context) {
         let (Stage::Checked(checkup), Some(new)) = (&self.stage, &self.new) else {
             return;
         };
-        if desk.running.values().any(|running| running.adds_profile) {
+        if context.running.values().any(|running| running.adds_profile) {
             // One after the other: a profile has the number of its place.
-            desk.say(Severity::Warning, "another profile is still being written");
+            context.say(Severity::Warning, "another profile is still being written");
             return;
         }
         let checkup = checkup.clone();
         let key: Option<Token> = self.form.key();
-        let ticket = desk.start(Job::AddProfile(Box::new(new.clone()), key));
+        let ticket = context.start(Job::AddProfile(Box::new(new.clone()), key));
         self.stage = Stage::Writing(ticket, checkup);
     }
 
-    fn give_up_test(&mut self, desk: &mut Desk) {
+    fn give_up_test(&mut self, context: &mut Context) {
         if let Stage::Checking(ticket) = self.stage {
-            desk.cancel(ticket);
+            context.cancel(ticket);
         }
         self.stage = Stage::Form;
     }
@@ -97,11 +98,11 @@ impl View for Connect {
         }
     }
 
-    fn title(&self, _desk: &Desk) -> String {
+    fn title(&self, _desk: &Context) -> String {
         "Connect".into()
     }
 
-    fn status(&self, _desk: &Desk) -> String {
+    fn status(&self, _desk: &Context) -> String {
         match self.stage {
             Stage::Form => "nothing is written yet".into(),
             Stage::Checking(_) => "testing; nothing is created".into(),
@@ -110,40 +111,43 @@ impl View for Connect {
         }
     }
 
-    fn act(&mut self, action: Action, desk: &mut Desk) {
+    fn act(&mut self, action: Action, context: &mut Context) {
         if let Stage::Checked(checkup) = &self.stage {
-            let lines = view::lines(checkup, &self.form, desk);
-            if self.scroll.act(action, lines, usize::from(desk.size.1 / 2)) {
+            let lines = view::lines(checkup, &self.form, context);
+            if self
+                .scroll
+                .act(action, lines, usize::from(context.size.1 / 2))
+            {
                 return;
             }
         }
         match action {
             Action::NextField => self.form.go(true),
             Action::PreviousField => self.form.go(false),
-            Action::Review => self.test(desk),
-            Action::WriteFile => self.write(desk),
-            Action::Refresh if matches!(self.stage, Stage::Checked(_)) => self.test(desk),
+            Action::Review => self.test(context),
+            Action::WriteFile => self.write(context),
+            Action::Refresh if matches!(self.stage, Stage::Checked(_)) => self.test(context),
             Action::Back if matches!(self.stage, Stage::Checking(_) | Stage::Checked(_)) => {
-                self.give_up_test(desk);
+                self.give_up_test(context);
             }
             Action::Back => {
-                self.leave(desk);
-                desk.ask(Ask::Pop);
+                self.leave(context);
+                context.navigate(Navigation::Pop);
             }
             _ => {}
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _desk: &mut Desk) {
+    fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
         if matches!(self.stage, Stage::Form) {
             self.form.input(key);
         }
     }
 
-    fn paste(&mut self, text: &str, desk: &mut Desk) -> bool {
+    fn paste(&mut self, text: &str, context: &mut Context) -> bool {
         let is_form = matches!(self.stage, Stage::Form);
         if is_form && !self.form.paste(text) {
-            desk.say(
+            context.say(
                 Severity::Info,
                 "pasted text goes into fields only; this is a choice",
             );
@@ -151,53 +155,54 @@ impl View for Connect {
         is_form
     }
 
-    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
+    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match (action, &self.stage) {
             (Action::WriteFile, Stage::Checking(_)) => Some("the test is under way".into()),
             (Action::WriteFile, Stage::Writing(..)) => Some("it is being written".into()),
             (Action::Refresh, Stage::Checked(_)) => None,
             (Action::Refresh, _) => Some("nothing to read".into()),
-            _ => needs_a_profile(action, desk),
+            _ => needs_a_profile(action, context),
         }
     }
 
-    fn leave(&mut self, desk: &mut Desk) {
-        self.give_up_test(desk);
-        desk.connecting = self.form.without_key();
+    fn leave(&mut self, context: &mut Context) {
+        self.give_up_test(context);
+        context.connecting = self.form.without_key();
     }
 
     fn waits_for(&self, ticket: Ticket) -> bool {
         matches!(self.stage, Stage::Checking(mine) | Stage::Writing(mine, _) if mine == ticket)
     }
 
-    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
+    fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         if let Outcome::Checked(checkup) = outcome {
             self.stage = Stage::Checked(checkup.clone());
             self.scroll.at = 0;
         } else if let Outcome::ProfileAdded(index, profile) = outcome {
-            desk.say(
+            context.say(
                 Severity::Done,
                 format!("profile {} is written", profile.name),
             );
             self.stage = Stage::Form;
             self.form = Form::default();
-            desk.ask(Ask::SwitchTo(*index));
+            context.navigate(Navigation::SwitchTo(*index));
         } else if let Outcome::NotAdded(problems) = outcome {
             self.stage = Stage::Form;
             let rest = self.form.take_problems(problems);
             if rest.is_empty() {
-                desk.messages
-                    .refuse(desk.now, "not possible yet: see the form");
+                context
+                    .messages
+                    .refuse(context.now, "not possible yet: see the form");
             }
             for text in rest {
-                desk.say(Severity::Error, text);
+                context.say(Severity::Error, text);
             }
         }
     }
 
-    fn lost(&mut self, desk: &mut Desk) {
+    fn lost(&mut self, context: &mut Context) {
         if matches!(self.stage, Stage::Writing(..)) {
-            desk.say(
+            context.say(
                 Severity::Error,
                 "the writing broke off; look at the configuration file",
             );
@@ -205,7 +210,7 @@ impl View for Connect {
         self.stage = Stage::Form;
     }
 
-    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-        view::draw(self, buffer, area, desk)
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        view::draw(self, buffer, area, context)
     }
 }

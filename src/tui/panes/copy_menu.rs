@@ -9,11 +9,11 @@ use serde_json::Value;
 
 use super::View;
 use crate::{
-    domain::{change::Wanted, known::KnownGroup},
+    domain::{change::DesiredFields, known::KnownGroup},
     operations::{request, request_json},
     tui::{
         keymap::{Action, Focus},
-        state::context::{Ask, Desk},
+        state::context::{Context, Navigation},
         widgets::{boxes::popup, paint, scroll::Cursor},
     },
 };
@@ -45,7 +45,7 @@ impl CopyMenu {
             let text = Value::Object(known.value.clone()).to_string();
             items.push(("properties as JSON", text));
         }
-        let all = request_json(&request(&group.id, &Wanted::of(group)));
+        let all = request_json(&request(&group.id, &DesiredFields::of(group)));
         items.push(("all as JSON", all));
         Self {
             items,
@@ -59,21 +59,21 @@ impl View for CopyMenu {
         Focus::CopyMenu
     }
 
-    fn title(&self, _desk: &Desk) -> String {
+    fn title(&self, _desk: &Context) -> String {
         "Copy".into()
     }
 
-    fn act(&mut self, action: Action, desk: &mut Desk) {
+    fn act(&mut self, action: Action, context: &mut Context) {
         if self.cursor.act(action, self.items.len(), 0) {
             return;
         }
         match action {
             Action::Enter => {
                 let (what, text) = &self.items[self.cursor.at];
-                desk.copy(what, text);
-                desk.ask(Ask::Pop);
+                context.copy(what, text);
+                context.navigate(Navigation::Pop);
             }
-            Action::Back | Action::CopyMenu => desk.ask(Ask::Pop),
+            Action::Back | Action::CopyMenu => context.navigate(Navigation::Pop),
             _ => {}
         }
     }
@@ -82,20 +82,20 @@ impl View for CopyMenu {
         true
     }
 
-    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
         let size = (60, self.items.len() as u16 + 2);
-        let inner = popup(buffer, area, size, "Copy", desk.theme);
+        let inner = popup(buffer, area, size, "Copy", context.theme);
         for (index, (what, text)) in self.items.iter().enumerate() {
             let here = index == self.cursor.at;
             let line = format!("{} {what:<20}{text}", if here { '>' } else { ' ' });
             let style = if here {
-                desk.theme.cursor_row()
+                context.theme.cursor_row()
             } else {
                 Style::new()
             };
             let row = paint::row(inner, index as u16);
             buffer.set_style(row, style);
-            paint::line(buffer, row, &line, style, desk.theme);
+            paint::line(buffer, row, &line, style, context.theme);
         }
         None
     }

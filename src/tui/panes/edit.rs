@@ -21,12 +21,12 @@ use crate::{
         forms::group::{Edit, Section},
         keymap::{Action, Focus},
         state::{
-            context::{Ask, Desk},
+            context::{Context, Navigation},
             message::{Outcome, Ticket},
-            navigation::{Opening, Proposal},
+            navigation::{PaneRequest, Proposal},
             notices::Severity,
         },
-        widgets::{properties::Place, text_field::did_not_fit},
+        widgets::{properties::PropertiesFocus, text_field::did_not_fit},
     },
 };
 
@@ -36,8 +36,11 @@ impl Edit {
         match (self.section, self.properties.place()) {
             (Section::Name, _) => Focus::EditName,
             (Section::Mapping, _) => Focus::EditMapping,
-            (Section::Properties, Place::Text) => Focus::EditProperties,
-            (Section::Properties, Place::Rows | Place::Cell | Place::Kind) => Focus::EditRows,
+            (Section::Properties, PropertiesFocus::Text) => Focus::EditProperties,
+            (
+                Section::Properties,
+                PropertiesFocus::Rows | PropertiesFocus::Cell | PropertiesFocus::Kind,
+            ) => Focus::EditRows,
         }
     }
 
@@ -45,12 +48,12 @@ impl Edit {
         self.has_unread() || self.change().is_none_or(|change| !change.is_empty())
     }
 
-    fn keep_draft(&self, desk: &mut Desk) {
-        let key = (desk.current, self.id.clone());
-        self.keep(desk);
-        if self.is_changed() && !self.is_under_way(desk) {
-            desk.drafts.leave(&key, self.clone());
-            desk.say(
+    fn keep_draft(&self, context: &mut Context) {
+        let key = (context.current, self.id.clone());
+        self.keep(context);
+        if self.is_changed() && !self.is_under_way(context) {
+            context.drafts.leave(&key, self.clone());
+            context.say(
                 Severity::Info,
                 format!("draft of {} kept; nothing was sent", self.id),
             );
@@ -58,60 +61,61 @@ impl Edit {
     }
 
     /// What the form holds is on its way to the service.
-    fn is_under_way(&self, desk: &Desk) -> bool {
+    fn is_under_way(&self, context: &Context) -> bool {
         let Ok(wanted) = self.wanted() else {
             return false;
         };
-        desk.running.values().any(|job| {
-            job.profile == desk.current
+        context.running.values().any(|job| {
+            job.profile == context.current
                 && matches!(&job.sends, Some((id, sent)) if *id == self.id && *sent == wanted)
         })
     }
 
     /// Takes over what is being typed into a cell; false, and said why, if it cannot be.
-    fn commit(&mut self, desk: &mut Desk) -> bool {
+    fn commit(&mut self, context: &mut Context) -> bool {
         self.mapping.commit();
         let is_done = self.properties.commit();
         if !is_done {
             let why = self.properties.refused().unwrap_or("the cell is not valid");
-            let key = desk.keys.key(Focus::EditCell, Action::Back);
+            let key = context.keys.key(Focus::EditCell, Action::Back);
             let text = format!("properties: {why}; mend the cell, or {key} leaves it as it was");
-            desk.messages.refuse(desk.now, text);
+            context.messages.refuse(context.now, text);
         }
         is_done
     }
 
-    fn review(&mut self, desk: &mut Desk) {
-        if !self.commit(desk) {
+    fn review(&mut self, context: &mut Context) {
+        if !self.commit(context) {
             self.section = Section::Properties;
             return;
         }
-        if let Some(why) = self.unread(desk) {
-            desk.say(Severity::Warning, why);
+        if let Some(why) = self.unread(context) {
+            context.say(Severity::Warning, why);
             return;
         }
         match self.sendable() {
             Err((text, field)) => {
                 self.go_to_problem();
-                desk.messages
-                    .refuse(desk.now, format!("no review yet: {field}: {text}"));
+                context
+                    .messages
+                    .refuse(context.now, format!("no review yet: {field}: {text}"));
             }
             Ok(wanted) if !self.creating && Change::between(&self.base, &wanted).is_empty() => {
-                desk.say(
+                context.say(
                     Severity::Info,
                     "nothing is changed; there is nothing to review",
                 );
             }
             Ok(wanted) => {
                 // Kept from here on: whatever the review comes to, the text is not lost.
-                self.keep(desk);
+                self.keep(context);
                 let proposal = Proposal {
                     id: self.id.clone(),
                     creating: self.creating,
                     base: self.base.clone(),
                     wanted,
                 };
-                desk.ask(Ask::Push(Opening::Review(Box::new(proposal))));
+                context.navigate(Navigation::Push(PaneRequest::Review(Box::new(proposal))));
             }
         }
     }
@@ -139,21 +143,21 @@ impl View for Edit {
             Section::Mapping if self.mapping.is_editing() => Focus::EditCell,
             Section::Mapping => Focus::EditMapping,
             Section::Properties => match self.properties.place() {
-                Place::Text => Focus::EditProperties,
-                Place::Rows => Focus::EditRows,
-                Place::Cell => Focus::EditCell,
-                Place::Kind => Focus::EditType,
+                PropertiesFocus::Text => Focus::EditProperties,
+                PropertiesFocus::Rows => Focus::EditRows,
+                PropertiesFocus::Cell => Focus::EditCell,
+                PropertiesFocus::Kind => Focus::EditType,
             },
         }
     }
 
-    fn title(&self, _desk: &Desk) -> String {
+    fn title(&self, _desk: &Context) -> String {
         let what = if self.creating { "Create" } else { "Edit" };
         format!("{what} {}", visible(self.id.as_str()))
     }
 
-    fn status(&self, desk: &Desk) -> String {
-        let key = |action| desk.keys.key(self.field_focus(), action);
+    fn status(&self, context: &Context) -> String {
+        let key = |action| context.keys.key(self.field_focus(), action);
         match self.judged() {
             _ if self.has_unread() => {
                 let (whole, field) = (key(Action::EditWhole), key(Action::EditOutside));
@@ -168,43 +172,44 @@ impl View for Edit {
         }
     }
 
-    fn act(&mut self, action: Action, desk: &mut Desk) {
+    fn act(&mut self, action: Action, context: &mut Context) {
         match action {
-            Action::NextField if self.commit(desk) => self.section = self.section.next(),
-            Action::PreviousField if self.commit(desk) => self.section = self.section.previous(),
+            Action::NextField if self.commit(context) => self.section = self.section.next(),
+            Action::PreviousField if self.commit(context) => self.section = self.section.previous(),
             Action::RowsOrJson if self.properties.switch() => {
-                desk.properties_as_rows = self.properties.place() == Place::Rows;
+                context.properties_as_rows = self.properties.place() == PropertiesFocus::Rows;
             }
             Action::NextProblem => self.go_to_problem(),
-            Action::Review => self.review(desk),
-            Action::EditOutside => self.open_field(desk),
-            Action::EditWhole => self.open_group(desk),
-            Action::Discard => self.discard(desk),
-            Action::Refresh => self.read_again(desk),
+            Action::Review => self.review(context),
+            Action::EditOutside => self.open_field(context),
+            Action::EditWhole => self.open_group(context),
+            Action::Discard => self.discard(context),
+            Action::Refresh => self.read_again(context),
             Action::Back => {
-                self.leave(desk);
-                desk.ask(Ask::Pop);
+                self.leave(context);
+                context.navigate(Navigation::Pop);
             }
             _ => {}
         }
     }
 
-    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
+    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
             Action::RowsOrJson => {
                 let problem = self.properties.why_no_rows();
                 problem.map(ToString::to_string)
             }
             Action::Refresh => self.no_reading(),
-            Action::Discard => self.nothing_to_discard(desk),
+            Action::Discard => self.nothing_to_discard(context),
             _ => None,
         }
     }
 
-    fn sync(&mut self, desk: &mut Desk) {
+    fn sync(&mut self, context: &mut Context) {
         self.judged = OnceLock::new();
         if self.section == Section::Mapping {
-            self.elsewhere.look(&self.id, &self.mapping, &desk.groups);
+            self.elsewhere
+                .look(&self.id, &self.mapping, &context.groups);
         }
     }
 
@@ -212,24 +217,24 @@ impl View for Edit {
         self.waits(ticket)
     }
 
-    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
-        self.take_copy(outcome, desk);
+    fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
+        self.take_copy(outcome, context);
     }
 
-    fn lost(&mut self, _desk: &mut Desk) {
+    fn lost(&mut self, _desk: &mut Context) {
         self.reading = None;
     }
 
-    fn leave(&mut self, desk: &mut Desk) {
+    fn leave(&mut self, context: &mut Context) {
         if let Some(ticket) = self.reading.take() {
-            desk.cancel(ticket);
+            context.cancel(ticket);
         }
         self.mapping.commit();
         self.properties.settle();
-        self.keep_draft(desk);
+        self.keep_draft(context);
     }
 
-    fn input(&mut self, key: KeyEvent, _desk: &mut Desk) {
+    fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
         match self.section {
             Section::Name => self.name.key(key),
             Section::Mapping => self.mapping.key(key),
@@ -237,21 +242,21 @@ impl View for Edit {
         };
     }
 
-    fn paste(&mut self, text: &str, desk: &mut Desk) -> bool {
+    fn paste(&mut self, text: &str, context: &mut Context) -> bool {
         match self.section {
             Section::Name => {
                 let pasted = self.name.paste(text);
                 if pasted.cut > 0 {
-                    desk.say(Severity::Warning, did_not_fit(pasted.cut));
+                    context.say(Severity::Warning, did_not_fit(pasted.cut));
                 }
             }
-            Section::Mapping => view::say_pasted(&self.mapping.paste(text), desk),
-            Section::Properties => view::say_properties(&self.properties.paste(text), desk),
+            Section::Mapping => view::say_pasted(&self.mapping.paste(text), context),
+            Section::Properties => view::say_properties(&self.properties.paste(text), context),
         }
         true
     }
 
-    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-        view::draw(self, buffer, area, desk)
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        view::draw(self, buffer, area, context)
     }
 }

@@ -15,7 +15,7 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         state::{
-            context::{Ask, Desk},
+            context::{Context, Navigation},
             message::{Job, Outcome, Ticket},
             notices::Severity,
         },
@@ -32,14 +32,14 @@ pub struct Export {
 }
 
 impl Export {
-    pub fn of(ids: Vec<UserGroupId>, which: &'static str, desk: &Desk) -> Self {
-        let profile = desk.profile().map_or("groups", |profile| &profile.name);
+    pub fn of(ids: Vec<UserGroupId>, which: &'static str, context: &Context) -> Self {
+        let profile = context.profile().map_or("groups", |profile| &profile.name);
         let mut file = NewFile::default();
         file.ask(format!("~/{profile}.jsonl"));
         Self { ids, which, file }
     }
 
-    fn write(&mut self, desk: &mut Desk) {
+    fn write(&mut self, context: &mut Context) {
         let Some(path) = self.file.path() else {
             return;
         };
@@ -52,8 +52,8 @@ impl Export {
                 .refuse("the name must end in .jsonl, .json or .csv");
             return;
         };
-        self.file.begun(desk.start(Job::Export {
-            index: desk.groups.index().clone(),
+        self.file.begun(context.start(Job::Export {
+            index: context.groups.index().clone(),
             ids: self.ids.clone(),
             format,
             path,
@@ -66,31 +66,31 @@ impl View for Export {
         Focus::WritePath
     }
 
-    fn title(&self, _desk: &Desk) -> String {
+    fn title(&self, _desk: &Context) -> String {
         "Export".into()
     }
 
-    fn act(&mut self, action: Action, desk: &mut Desk) {
+    fn act(&mut self, action: Action, context: &mut Context) {
         match action {
-            Action::Enter => self.write(desk),
+            Action::Enter => self.write(context),
             Action::Back => {
                 if !self.file.is_written() {
-                    desk.say(Severity::Info, "nothing was written");
+                    context.say(Severity::Info, "nothing was written");
                 }
-                desk.ask(Ask::Pop);
+                context.navigate(Navigation::Pop);
             }
             _ => {}
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _desk: &mut Desk) {
+    fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
         if let Some(field) = self.field() {
             field.key(key);
             field.error = None;
         }
     }
 
-    fn paste(&mut self, text: &str, _desk: &mut Desk) -> bool {
+    fn paste(&mut self, text: &str, _desk: &mut Context) -> bool {
         if let Some(field) = self.field() {
             field.paste(text);
             field.error = None;
@@ -102,11 +102,11 @@ impl View for Export {
         self.file.waits_for(ticket)
     }
 
-    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
+    fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         match outcome {
             Outcome::Exported(count, path) => {
-                desk.say(Severity::Done, exported(*count, path));
-                desk.ask(Ask::Pop);
+                context.say(Severity::Done, exported(*count, path));
+                context.navigate(Navigation::Pop);
             }
             Outcome::Failed(trouble) => {
                 self.file.failed(&trouble.text);
@@ -115,7 +115,7 @@ impl View for Export {
         }
     }
 
-    fn lost(&mut self, _desk: &mut Desk) {
+    fn lost(&mut self, _desk: &mut Context) {
         self.file.lost();
     }
 
@@ -123,8 +123,8 @@ impl View for Export {
         true
     }
 
-    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-        let theme = desk.theme;
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        let theme = context.theme;
         let inner = popup(buffer, area, (74, 7), "Export", theme);
         let what = format!("{}, without tokens; nothing is sent", self.what());
         paint::line(buffer, paint::row(inner, 0), &what, Style::new(), theme);

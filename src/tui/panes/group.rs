@@ -13,12 +13,12 @@ use crate::{
         forms::group::Edit,
         keymap::{Action, Focus},
         state::{
-            context::{Ask, Desk},
+            context::{Context, Navigation},
             message::{Job, Outcome, Ticket},
-            navigation::Opening,
+            navigation::PaneRequest,
             notices::Severity,
         },
-        widgets::{boxes::page as page_box, group_details, scroll::Cursor, text_page::Sheet},
+        widgets::{boxes::page as page_box, group_details, scroll::Cursor, text_page::TextPage},
     },
 };
 
@@ -38,8 +38,8 @@ const LINES: usize = 100_000;
 
 impl Group {
     /// Opens a known group and reads it from the service.
-    pub fn open(id: UserGroupId, desk: &mut Desk) -> Self {
-        let ticket = desk.start(Job::LookUp(id.clone()));
+    pub fn open(id: UserGroupId, context: &mut Context) -> Self {
+        let ticket = context.start(Job::LookUp(id.clone()));
         Self {
             id,
             ticket: Some(ticket),
@@ -49,34 +49,34 @@ impl Group {
         }
     }
 
-    fn known(&self, desk: &Desk) -> Option<KnownGroup> {
-        desk.groups.get(&self.id)
+    fn known(&self, context: &Context) -> Option<KnownGroup> {
+        context.groups.get(&self.id)
     }
 
-    fn heading(&self, desk: &Desk) -> String {
-        let title = match desk.groups.title(&self.id) {
+    fn heading(&self, context: &Context) -> String {
+        let title = match context.groups.title(&self.id) {
             "" => self.id.as_str(),
             title => title,
         };
         title.to_owned()
     }
 
-    fn page(&self, width: u16, desk: &Desk) -> Sheet {
-        let mut sheet = Sheet::new(width, desk.theme);
+    fn page(&self, width: u16, context: &Context) -> TextPage {
+        let mut sheet = TextPage::new(width, context.theme);
         if let Some(trouble) = &self.trouble {
-            sheet.text(trouble, desk.theme.error());
-            sheet.text("below: what this desk knows from before", desk.theme.dim());
+            sheet.text(trouble, context.theme.error());
+            sheet.text("below: what is known here from before", context.theme.dim());
             sheet.blank();
         }
         for warning in &self.warnings {
-            sheet.text(warning, desk.theme.warning());
+            sheet.text(warning, context.theme.warning());
         }
         if !self.warnings.is_empty() {
             sheet.blank();
         }
-        match self.known(desk) {
-            Some(group) => group_details::whole(&mut sheet, &group, desk),
-            None => sheet.text("nothing is known of this group yet", desk.theme.dim()),
+        match self.known(context) {
+            Some(group) => group_details::whole(&mut sheet, &group, context),
+            None => sheet.text("nothing is known of this group yet", context.theme.dim()),
         }
         sheet
     }
@@ -87,12 +87,12 @@ impl View for Group {
         Focus::Group
     }
 
-    fn title(&self, desk: &Desk) -> String {
-        let title = self.heading(desk);
+    fn title(&self, context: &Context) -> String {
+        let title = self.heading(context);
         crate::domain::text::visible(&title).into_owned()
     }
 
-    fn status(&self, _desk: &Desk) -> String {
+    fn status(&self, _desk: &Context) -> String {
         if self.ticket.is_some() {
             "reading it from the service".into()
         } else {
@@ -100,56 +100,61 @@ impl View for Group {
         }
     }
 
-    fn act(&mut self, action: Action, desk: &mut Desk) {
-        let page = usize::from(desk.size.1 / 2);
+    fn act(&mut self, action: Action, context: &mut Context) {
+        let page = usize::from(context.size.1 / 2);
         if self.scroll.act(action, LINES, page) {
-            let width = desk.size.0.saturating_sub(2);
-            let rows = desk.size.1.saturating_sub(6);
-            self.scroll.at = self.scroll.at.min(self.page(width, desk).last_scroll(rows));
+            let width = context.size.0.saturating_sub(2);
+            let rows = context.size.1.saturating_sub(6);
+            self.scroll.at = self
+                .scroll
+                .at
+                .min(self.page(width, context).last_scroll(rows));
             return;
         }
         match action {
             Action::Back => {
-                self.leave(desk);
-                desk.ask(Ask::Pop);
+                self.leave(context);
+                context.navigate(Navigation::Pop);
             }
             Action::Refresh => {
-                self.leave(desk);
-                self.ticket = Some(desk.start(Job::LookUp(self.id.clone())));
+                self.leave(context);
+                self.ticket = Some(context.start(Job::LookUp(self.id.clone())));
             }
             Action::History => {
-                desk.ask(Ask::Push(Opening::History(self.id.clone())));
+                context.navigate(Navigation::Push(PaneRequest::History(self.id.clone())));
             }
             Action::Compare => {
-                desk.ask(Ask::Push(Opening::Compare(self.id.clone())));
+                context.navigate(Navigation::Push(PaneRequest::Compare(self.id.clone())));
             }
             Action::Edit | Action::EditWhole | Action::Token | Action::CopyMenu => {
-                let Some(group) = self.known(desk) else {
+                let Some(group) = self.known(context) else {
                     return;
                 };
                 let opening = match action {
-                    Action::Edit => Opening::Edit(Box::new(Edit::of(&group, desk))),
-                    Action::EditWhole => Opening::Edit(Box::new(Edit::outside(&group, desk))),
-                    Action::Token => Opening::Token(Box::new(group)),
-                    _ => Opening::CopyMenu(Box::new(group)),
+                    Action::Edit => PaneRequest::Edit(Box::new(Edit::of(&group, context))),
+                    Action::EditWhole => {
+                        PaneRequest::Edit(Box::new(Edit::outside(&group, context)))
+                    }
+                    Action::Token => PaneRequest::Token(Box::new(group)),
+                    _ => PaneRequest::CopyMenu(Box::new(group)),
                 };
-                desk.ask(Ask::Push(opening));
+                context.navigate(Navigation::Push(opening));
             }
             _ => {}
         }
     }
 
-    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
+    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
-            Action::Edit | Action::EditWhole => desk.forbidden(Guarded::Update),
-            Action::Compare => Compare::impossible(desk),
+            Action::Edit | Action::EditWhole => context.forbidden(Guarded::Update),
+            Action::Compare => Compare::impossible(context),
             _ => None,
         }
     }
 
-    fn leave(&mut self, desk: &mut Desk) {
+    fn leave(&mut self, context: &mut Context) {
         if let Some(ticket) = self.ticket.take() {
-            desk.cancel(ticket);
+            context.cancel(ticket);
         }
     }
 
@@ -157,35 +162,35 @@ impl View for Group {
         self.ticket == Some(ticket)
     }
 
-    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
+    fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         self.ticket = None;
         if let Outcome::Done(done) = outcome {
             self.trouble = None;
             self.warnings = done.warnings.iter().map(ToString::to_string).collect();
             for warning in &done.warnings {
-                desk.say(
+                context.say(
                     Severity::of_warning(warning.is_alarm()),
                     warning.to_string(),
                 );
             }
         } else if let Outcome::Failed(trouble) = outcome {
             self.trouble = Some(trouble.text.clone());
-            desk.say(Severity::Error, trouble.text.clone());
+            context.say(Severity::Error, trouble.text.clone());
         }
     }
 
-    fn lost(&mut self, desk: &mut Desk) {
+    fn lost(&mut self, context: &mut Context) {
         self.ticket = None;
-        let key = desk.keys.key(Focus::Group, Action::Refresh);
+        let key = context.keys.key(Focus::Group, Action::Refresh);
         self.trouble = Some(format!(
             "the look-up broke off inside groupdesk; {key} reads again"
         ));
     }
 
-    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-        let title = self.heading(desk);
-        let inner = page_box(buffer, area, &title, desk.theme);
-        self.page(inner.width, desk)
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        let title = self.heading(context);
+        let inner = page_box(buffer, area, &title, context.theme);
+        self.page(inner.width, context)
             .draw(buffer, inner, self.scroll.at);
         None
     }

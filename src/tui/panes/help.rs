@@ -12,7 +12,7 @@ use super::View;
 use crate::tui::{
     keymap::{Action, Bound, Focus},
     state::{
-        context::{Ask, Desk},
+        context::{Context, Navigation},
         notices::Severity,
     },
     theme::Theme,
@@ -73,27 +73,27 @@ const PLACES_NAMED: usize = 3;
 
 impl Help {
     /// The help of a place; for [`Action::Palette`] every action of the console.
-    pub fn about(view: &dyn View, action: Action, desk: &Desk) -> Self {
+    pub fn about(view: &dyn View, action: Action, context: &Context) -> Self {
         let focus = view.focus();
         let is_palette = action == Action::Palette;
-        let mut lines: Vec<Line> = desk
+        let mut lines: Vec<Line> = context
             .keys
             .bindings(focus)
             .iter()
             .map(|bound| Line {
-                off: view.disabled(bound.action, desk),
+                off: view.disabled(bound.action, context),
                 ..line(bound, focus)
             })
             .collect();
         if is_palette {
-            let elsewhere = elsewhere(&lines, desk);
+            let elsewhere = elsewhere(&lines, context);
             lines.extend(elsewhere);
         }
         Self {
             about: if is_palette {
                 "every action; type to find".into()
             } else {
-                format!("Keys: {}", view.title(desk))
+                format!("Keys: {}", view.title(context))
             },
             is_palette,
             confirms: matches!(
@@ -158,13 +158,13 @@ fn line(bound: &Bound, focus: Focus) -> Line {
 }
 
 /// The actions of other places, each once, with where it is possible.
-fn elsewhere(here: &[Line], desk: &Desk) -> Vec<Line> {
+fn elsewhere(here: &[Line], context: &Context) -> Vec<Line> {
     let mut found: Vec<(Line, Vec<String>)> = Vec::new();
     let same = |line: &Line, bound: &Bound| {
         line.action == bound.action && (line.action != Action::InField || line.help == bound.help)
     };
     for focus in Focus::ALL {
-        for bound in desk
+        for bound in context
             .keys
             .bindings(focus)
             .iter()
@@ -235,23 +235,26 @@ impl View for Help {
         Focus::Help
     }
 
-    fn title(&self, _desk: &Desk) -> String {
+    fn title(&self, _desk: &Context) -> String {
         if self.is_palette { "Palette" } else { "Help" }.into()
     }
 
-    fn act(&mut self, action: Action, desk: &mut Desk) {
+    fn act(&mut self, action: Action, context: &mut Context) {
         let rows = self.found().len();
-        if self.cursor.act(action, rows, usize::from(desk.size.1 / 2)) {
+        if self
+            .cursor
+            .act(action, rows, usize::from(context.size.1 / 2))
+        {
             return;
         }
         match action {
             Action::Enter => {
                 let found = self.found();
                 let chosen = found.get(self.cursor.at);
-                desk.ask(Ask::Pop);
+                context.navigate(Navigation::Pop);
                 if let Some(line) = chosen.filter(|line| line.section == Section::Elsewhere) {
                     let place = line.off.as_deref().unwrap_or_default();
-                    desk.say(
+                    context.say(
                         Severity::Warning,
                         format!("not possible here: it is an action {place}"),
                     );
@@ -263,29 +266,29 @@ impl View for Help {
                         if action == Action::Confirm
                             || (self.confirms && action == Action::Enter) =>
                     {
-                        desk.say(
+                        context.say(
                             Severity::Info,
                             "nothing was done: press the key itself to confirm",
                         );
                     }
                     Some(Action::InField) => {
-                        desk.say(Severity::Info, "press the key itself, in the field");
+                        context.say(Severity::Info, "press the key itself, in the field");
                     }
-                    Some(action) => desk.ask(Ask::Press(action)),
+                    Some(action) => context.navigate(Navigation::Press(action)),
                     None => {}
                 }
             }
-            Action::Back | Action::Help | Action::Palette => desk.ask(Ask::Pop),
+            Action::Back | Action::Help | Action::Palette => context.navigate(Navigation::Pop),
             _ => {}
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _desk: &mut Desk) {
+    fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
         self.typed.key(key);
         self.cursor.at = 0;
     }
 
-    fn paste(&mut self, text: &str, _desk: &mut Desk) -> bool {
+    fn paste(&mut self, text: &str, _desk: &mut Context) -> bool {
         self.typed.paste(text);
         true
     }
@@ -294,8 +297,8 @@ impl View for Help {
         true
     }
 
-    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-        let theme = desk.theme;
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        let theme = context.theme;
         let found = self.found();
         let rows = self.rows(&found);
         let most = self.lines.len() + 3;

@@ -1,6 +1,6 @@
 //! Who did what to which group, and how it ended; append-only, newest first.
 
-mod again;
+mod reuse;
 
 use crossterm::event::KeyEvent;
 use ratatui::{
@@ -20,9 +20,9 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         state::{
-            context::{Ask, Desk},
+            context::{Context, Navigation},
             message::{Job, Outcome, Ticket},
-            navigation::Opening,
+            navigation::PaneRequest,
             notices::Severity,
         },
         theme::Theme,
@@ -33,7 +33,7 @@ use crate::{
             scroll::Cursor,
             table,
             text_field::TextField,
-            text_page::Sheet,
+            text_page::TextPage,
         },
     },
 };
@@ -53,8 +53,8 @@ pub struct History {
 const DETAIL_ROWS: u16 = 8;
 
 impl History {
-    pub fn of(id: Option<UserGroupId>, desk: &mut Desk) -> Self {
-        let ticket = desk.start(Job::History(id.clone()));
+    pub fn of(id: Option<UserGroupId>, context: &mut Context) -> Self {
+        let ticket = context.start(Job::History(id.clone()));
         Self {
             id,
             entries: Vec::new(),
@@ -95,11 +95,11 @@ impl View for History {
         }
     }
 
-    fn title(&self, _desk: &Desk) -> String {
+    fn title(&self, _desk: &Context) -> String {
         "History".into()
     }
 
-    fn status(&self, _desk: &Desk) -> String {
+    fn status(&self, _desk: &Context) -> String {
         if self.ticket.is_some() {
             "reading".into()
         } else {
@@ -107,9 +107,12 @@ impl View for History {
         }
     }
 
-    fn act(&mut self, action: Action, desk: &mut Desk) {
+    fn act(&mut self, action: Action, context: &mut Context) {
         let rows = self.shown().len();
-        if self.cursor.act(action, rows, usize::from(desk.size.1 / 2)) {
+        if self
+            .cursor
+            .act(action, rows, usize::from(context.size.1 / 2))
+        {
             return;
         }
         match action {
@@ -120,59 +123,59 @@ impl View for History {
                 self.filter.set_text("");
             }
             Action::Back => {
-                self.leave(desk);
-                desk.ask(Ask::Pop);
+                self.leave(context);
+                context.navigate(Navigation::Pop);
             }
             Action::Refresh => {
-                self.leave(desk);
-                self.ticket = Some(desk.start(Job::History(self.id.clone())));
+                self.leave(context);
+                self.ticket = Some(context.start(Job::History(self.id.clone())));
             }
-            Action::CopyCurl => self.copy_curl(desk),
-            Action::ReverseEdit => self.reverse(desk),
+            Action::CopyCurl => self.copy_curl(context),
+            Action::ReverseEdit => self.reverse(context),
             Action::Enter => {
                 let id = self
                     .shown()
                     .get(self.cursor.at)
                     .map(|entry| entry.user_group_id.clone());
                 match id {
-                    Some(id) if desk.groups.contains(&id) => {
-                        desk.ask(Ask::Push(Opening::Group(id)));
+                    Some(id) if context.groups.contains(&id) => {
+                        context.navigate(Navigation::Push(PaneRequest::Group(id)));
                     }
-                    Some(id) => desk.say(
+                    Some(id) => context.say(
                         Severity::Info,
                         format!("\"{id}\" is not in the directory: reading it could create it"),
                     ),
-                    None => desk.say(Severity::Info, "no entry here"),
+                    None => context.say(Severity::Info, "no entry here"),
                 }
             }
             _ => {}
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _desk: &mut Desk) {
+    fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
         if self.filtering {
             self.filter.key(key);
             self.cursor.at = 0;
         }
     }
 
-    fn paste(&mut self, text: &str, _desk: &mut Desk) -> bool {
+    fn paste(&mut self, text: &str, _desk: &mut Context) -> bool {
         if self.filtering {
             self.filter.paste(text);
         }
         self.filtering
     }
 
-    fn leave(&mut self, desk: &mut Desk) {
+    fn leave(&mut self, context: &mut Context) {
         if let Some(ticket) = self.ticket.take() {
-            desk.cancel(ticket);
+            context.cancel(ticket);
         }
     }
 
-    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
+    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
             Action::CopyCurl => self.cannot_copy(),
-            Action::ReverseEdit => self.cannot_reverse(desk),
+            Action::ReverseEdit => self.cannot_reverse(context),
             _ => None,
         }
     }
@@ -181,26 +184,26 @@ impl View for History {
         self.ticket == Some(ticket)
     }
 
-    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
+    fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         self.ticket = None;
         if let Outcome::History(entries) = outcome {
             self.entries.clone_from(entries);
         } else if let Outcome::Failed(trouble) = outcome {
-            desk.say(Severity::Error, trouble.text.clone());
+            context.say(Severity::Error, trouble.text.clone());
         }
     }
 
-    fn lost(&mut self, _desk: &mut Desk) {
+    fn lost(&mut self, _desk: &mut Context) {
         self.ticket = None;
     }
 
-    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
         let mut area = area;
         let mut cursor = None;
         if self.filtering || !self.filter.is_empty() {
             cursor = self
                 .filter
-                .draw(buffer, paint::row(area, 0), desk.theme, self.filtering);
+                .draw(buffer, paint::row(area, 0), context.theme, self.filtering);
             area.y += 1;
             area.height = area.height.saturating_sub(1);
         }
@@ -214,13 +217,13 @@ impl View for History {
             None => "History".into(),
         };
         let entries = self.shown();
-        let inner = boxed(buffer, rows, &title, desk.theme);
+        let inner = boxed(buffer, rows, &title, context.theme);
         let inner = Rect {
             x: inner.x - 1,
             width: inner.width + 2,
             ..inner
         };
-        self.draw_rows(buffer, inner, &entries, desk);
+        self.draw_rows(buffer, inner, &entries, context);
         if let Some(entry) = entries.get(self.cursor.at) {
             let place = Rect {
                 y: rows.bottom(),
@@ -228,9 +231,9 @@ impl View for History {
                 ..area
             };
             let title = format!("{} {}", entry.operation.as_str(), entry.user_group_id);
-            let inner = boxed(buffer, place, &title, desk.theme);
-            let mut sheet = Sheet::new(inner.width, desk.theme);
-            describe(&mut sheet, entry, desk);
+            let inner = boxed(buffer, place, &title, context.theme);
+            let mut sheet = TextPage::new(inner.width, context.theme);
+            describe(&mut sheet, entry, context);
             sheet.draw_still(buffer, inner);
         }
         cursor.filter(|_| self.filtering)
@@ -238,7 +241,7 @@ impl View for History {
 }
 
 impl History {
-    fn draw_rows(&self, buffer: &mut Buffer, area: Rect, entries: &[&Entry], desk: &Desk) {
+    fn draw_rows(&self, buffer: &mut Buffer, area: Rect, entries: &[&Entry], context: &Context) {
         let hint = if self.ticket.is_some() {
             "reading the history"
         } else {
@@ -249,9 +252,9 @@ impl History {
             area,
             (entries, &self.cursor),
             columns,
-            |entry, here| cells(entry, desk, here),
+            |entry, here| cells(entry, context, here),
             hint,
-            desk.theme,
+            context.theme,
         );
     }
 }
@@ -269,19 +272,19 @@ fn columns(window: &[&Entry]) -> Vec<Column> {
     ]
 }
 
-fn cells<'a>(entry: &'a Entry, desk: &Desk, here: bool) -> Vec<Cell<'a>> {
+fn cells<'a>(entry: &'a Entry, context: &Context, here: bool) -> Vec<Cell<'a>> {
     let ending = Cell::new(entry.ending.as_str().replace('_', " "));
     vec![
-        Cell::new(desk.age(entry.at)),
+        Cell::new(context.age(entry.at)),
         Cell::new(entry.operation.as_str()),
         Cell::new(entry.user_group_id.as_str()),
         if here {
             ending
         } else {
-            ending.styled(ending_style(entry.ending, desk.theme))
+            ending.styled(ending_style(entry.ending, context.theme))
         },
         Cell::new(entry.by.as_str()),
-        Cell::new(tokens(entry, desk.theme)),
+        Cell::new(tokens(entry, context.theme)),
     ]
 }
 
@@ -295,19 +298,19 @@ fn tokens(entry: &Entry, theme: Theme) -> String {
     }
 }
 
-fn describe(sheet: &mut Sheet, entry: &Entry, desk: &Desk) {
+fn describe(sheet: &mut TextPage, entry: &Entry, context: &Context) {
     let ending = entry.ending.as_str().replace('_', " ");
     let at = entry.at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
     sheet.field(
         "result",
         &ending,
-        ending_style(entry.ending, desk.theme),
+        ending_style(entry.ending, context.theme),
         &at,
     );
     if let Some(changes) = &entry.changes {
         sheet.field("changes", &changes_text(changes), Style::new(), "");
     }
-    let tokens = tokens(entry, desk.theme);
+    let tokens = tokens(entry, context.theme);
     if !tokens.is_empty() {
         sheet.field("token", &tokens, Style::new(), "fingerprints");
     }

@@ -11,11 +11,11 @@ use ratatui::{
 
 use super::View;
 use crate::{
-    operations::Sort,
+    operations::ExchangeKind,
     tui::{
         keymap::{Action, Focus},
         state::{
-            context::{Ask, Desk},
+            context::{Context, Navigation},
             exchanges::Exchange,
             notices::Severity,
         },
@@ -25,7 +25,7 @@ use crate::{
             columns::{Cell, Column, widest},
             scroll::Cursor,
             table,
-            text_page::Sheet,
+            text_page::TextPage,
         },
     },
 };
@@ -46,31 +46,31 @@ struct Whole {
 }
 
 impl Inspector {
-    fn current<'d>(&'d self, desk: &'d Desk) -> Option<&'d Exchange> {
+    fn current<'d>(&'d self, context: &'d Context) -> Option<&'d Exchange> {
         match &self.whole {
             Some(whole) => Some(&whole.exchange),
-            None => desk.exchanges.all().nth(self.cursor.at),
+            None => context.exchanges.all().nth(self.cursor.at),
         }
     }
 
-    fn choose(&mut self, desk: &Desk) {
-        let below = desk.exchanges.all().nth(self.cursor.at);
+    fn choose(&mut self, context: &Context) {
+        let below = context.exchanges.all().nth(self.cursor.at);
         self.chosen = below.map(|exchange| exchange.number);
     }
 }
 
-fn sheet(exchange: &Exchange, width: u16, theme: Theme) -> Sheet {
-    let mut sheet = Sheet::new(width, theme);
+fn sheet(exchange: &Exchange, width: u16, theme: Theme) -> TextPage {
+    let mut sheet = TextPage::new(width, theme);
     page::describe(&mut sheet, exchange, theme);
     sheet
 }
 
 /// Copies a request, or says why not.
-pub(super) fn copy(exchange: Option<&Exchange>, desk: &mut Desk) {
+pub(super) fn copy(exchange: Option<&Exchange>, context: &mut Context) {
     match exchange.map(Exchange::curl) {
-        Some(Ok(curl)) => desk.copy("curl command", &curl),
-        Some(Err(why)) => desk.say(Severity::Warning, format!("not copied: {why}")),
-        None => desk.say(Severity::Info, "no request here"),
+        Some(Ok(curl)) => context.copy("curl command", &curl),
+        Some(Err(why)) => context.say(Severity::Warning, format!("not copied: {why}")),
+        None => context.say(Severity::Info, "no request here"),
     }
 }
 
@@ -91,43 +91,46 @@ impl View for Inspector {
         }
     }
 
-    fn title(&self, _desk: &Desk) -> String {
+    fn title(&self, _desk: &Context) -> String {
         match &self.whole {
             Some(whole) => format!("Request {}", whole.exchange.number),
             None => "Requests".into(),
         }
     }
 
-    fn status(&self, desk: &Desk) -> String {
+    fn status(&self, context: &Context) -> String {
         match &self.whole {
             Some(whole) => whole.exchange.verdict().into(),
-            None => format!("{} of this session", desk.exchanges.all().len()),
+            None => format!("{} of this session", context.exchanges.all().len()),
         }
     }
 
-    fn act(&mut self, action: Action, desk: &mut Desk) {
+    fn act(&mut self, action: Action, context: &mut Context) {
         if let Some(whole) = &mut self.whole {
-            let rows = desk.size.1.saturating_sub(6);
-            let width = desk.size.0.saturating_sub(4);
-            let last = sheet(&whole.exchange, width, desk.theme).last_scroll(rows);
+            let rows = context.size.1.saturating_sub(6);
+            let width = context.size.0.saturating_sub(4);
+            let last = sheet(&whole.exchange, width, context.theme).last_scroll(rows);
             if whole.scroll.act(action, last + 1, usize::from(rows)) {
                 return;
             }
             match action {
                 Action::Back => self.whole = None,
-                Action::CopyMenu => copy(Some(&whole.exchange.clone()), desk),
+                Action::CopyMenu => copy(Some(&whole.exchange.clone()), context),
                 _ => {}
             }
             return;
         }
-        let rows = desk.exchanges.all().len();
-        if self.cursor.act(action, rows, usize::from(desk.size.1 / 2)) {
-            self.choose(desk);
+        let rows = context.exchanges.all().len();
+        if self
+            .cursor
+            .act(action, rows, usize::from(context.size.1 / 2))
+        {
+            self.choose(context);
             return;
         }
         match action {
             Action::Enter => {
-                let exchange = desk.exchanges.all().nth(self.cursor.at).cloned();
+                let exchange = context.exchanges.all().nth(self.cursor.at).cloned();
                 match exchange {
                     Some(exchange) => {
                         self.chosen = Some(exchange.number);
@@ -136,60 +139,60 @@ impl View for Inspector {
                             scroll: Cursor::default(),
                         });
                     }
-                    None => desk.say(Severity::Info, "nothing was sent yet"),
+                    None => context.say(Severity::Info, "nothing was sent yet"),
                 }
             }
             Action::CopyMenu => {
-                let exchange = desk.exchanges.all().nth(self.cursor.at).cloned();
-                copy(exchange.as_ref(), desk);
+                let exchange = context.exchanges.all().nth(self.cursor.at).cloned();
+                copy(exchange.as_ref(), context);
             }
-            Action::Back => desk.ask(Ask::Pop),
+            Action::Back => context.navigate(Navigation::Pop),
             _ => {}
         }
     }
 
-    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
+    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
-            Action::CopyMenu => no_copy(self.current(desk)),
+            Action::CopyMenu => no_copy(self.current(context)),
             Action::Refresh => Some("nothing to read".into()),
             _ => None,
         }
     }
 
-    fn sync(&mut self, desk: &mut Desk) {
+    fn sync(&mut self, context: &mut Context) {
         let chosen = self.chosen.filter(|_| self.cursor.at > 0);
         let at = chosen.and_then(|number| {
-            let mut all = desk.exchanges.all();
+            let mut all = context.exchanges.all();
             all.position(|exchange| exchange.number == number)
         });
-        let last = desk.exchanges.all().len().saturating_sub(1);
+        let last = context.exchanges.all().len().saturating_sub(1);
         self.cursor.at = at.unwrap_or(self.cursor.at.min(last));
-        self.choose(desk);
+        self.choose(context);
     }
 
-    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
         if let Some(whole) = &self.whole {
             let title = format!("Request {}", whole.exchange.number);
-            let inner = page_box(buffer, area, &title, desk.theme);
-            sheet(&whole.exchange, inner.width, desk.theme).draw(buffer, inner, whole.scroll.at);
+            let inner = page_box(buffer, area, &title, context.theme);
+            sheet(&whole.exchange, inner.width, context.theme).draw(buffer, inner, whole.scroll.at);
             return None;
         }
         let title = "Requests of this session, newest first";
-        let inner = boxed(buffer, area, title, desk.theme);
+        let inner = boxed(buffer, area, title, context.theme);
         let inner = Rect {
             x: inner.x - 1,
             width: inner.width + 2,
             ..inner
         };
-        let all: Vec<&Exchange> = desk.exchanges.all().collect();
+        let all: Vec<&Exchange> = context.exchanges.all().collect();
         table::draw(
             buffer,
             inner,
             (&all, &self.cursor),
             columns,
-            |exchange, here| cells(exchange, desk, here),
+            |exchange, here| cells(exchange, context, here),
             "nothing was sent yet: opening a group reads it from the service",
-            desk.theme,
+            context.theme,
         );
         None
     }
@@ -211,7 +214,7 @@ fn columns(window: &[&Exchange]) -> Vec<Column> {
     ]
 }
 
-fn cells<'a>(exchange: &'a Exchange, desk: &Desk, here: bool) -> Vec<Cell<'a>> {
+fn cells<'a>(exchange: &'a Exchange, context: &Context, here: bool) -> Vec<Cell<'a>> {
     let recorded = &exchange.recorded;
     let verdict = Cell::new(exchange.verdict());
     vec![
@@ -238,17 +241,17 @@ fn cells<'a>(exchange: &'a Exchange, desk: &Desk, here: bool) -> Vec<Cell<'a>> {
         if here {
             verdict
         } else {
-            verdict.styled(style(recorded.sort, desk.theme))
+            verdict.styled(style(recorded.sort, context.theme))
         },
     ]
 }
 
 /// The colour of a verdict.
-pub(super) fn style(sort: Sort, theme: Theme) -> Style {
+pub(super) fn style(sort: ExchangeKind, theme: Theme) -> Style {
     match sort {
-        Sort::Done => theme.ok(),
-        Sort::GivenUp => theme.dim(),
-        Sort::SameToken | Sort::Refused | Sort::NotSent => theme.error(),
-        Sort::Unclear | Sort::Lost => theme.unknown(),
+        ExchangeKind::Done => theme.ok(),
+        ExchangeKind::GivenUp => theme.dim(),
+        ExchangeKind::SameToken | ExchangeKind::Refused | ExchangeKind::NotSent => theme.error(),
+        ExchangeKind::Unclear | ExchangeKind::Lost => theme.unknown(),
     }
 }

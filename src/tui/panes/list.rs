@@ -20,15 +20,15 @@ use super::{View, compare::Compare};
 use crate::{
     domain::{group::UserGroupId, known::KnownGroup},
     operations::Guarded,
-    search::{Found, ListView},
+    search::{ListView, SearchResults},
     tui::{
         forms::group::Edit,
         keymap::{Action, Focus},
         state::{
-            batch::BulkRun,
-            context::{Ask, Desk},
+            batch::BatchRun,
+            context::{Context, Navigation},
             message::{Job, Outcome, Ticket},
-            navigation::Opening,
+            navigation::PaneRequest,
             notices::Severity,
         },
         widgets::{scroll::Cursor, text_field::TextField},
@@ -57,9 +57,9 @@ pub struct List {
 
 impl List {
     /// The list of the current profile, as it was left, reading the directory.
-    pub fn start(desk: &mut Desk) -> Self {
-        let view = desk.views.get(&desk.current).cloned();
-        let ticket = desk.start(Job::List);
+    pub fn start(context: &mut Context) -> Self {
+        let view = context.views.get(&context.current).cloned();
+        let ticket = context.start(Job::List);
         let untouched = view.is_none();
         let view = view.unwrap_or_default();
         Self {
@@ -92,12 +92,12 @@ impl List {
         self.finder.id(self.cursor.at)
     }
 
-    fn group(&self, desk: &Desk) -> Option<KnownGroup> {
-        desk.groups.get(&self.id()?)
+    fn group(&self, context: &Context) -> Option<KnownGroup> {
+        context.groups.get(&self.id()?)
     }
 
     /// The directory has been read: what was left last time is shown, unless the person was faster.
-    fn take_over(&mut self, view: Option<&ListView>, desk: &mut Desk) {
+    fn take_over(&mut self, view: Option<&ListView>, context: &mut Context) {
         if self.kept.is_some() {
             return;
         }
@@ -106,27 +106,27 @@ impl List {
             self.filter.set_text(&view.filter);
             self.finder = Finder::of(&view);
             // It stands above the list, too; an unsent draft is the better news.
-            if !view.filter.is_empty() && desk.drafts.of(desk.current).is_empty() {
-                let key = desk.keys.key(Focus::List, Action::Back);
+            if !view.filter.is_empty() && context.drafts.of(context.current).is_empty() {
+                let key = context.keys.key(Focus::List, Action::Back);
                 let text = format!("filter of last time: {}   {key} clears it", view.filter);
-                desk.say(Severity::Info, text);
+                context.say(Severity::Info, text);
             }
         }
         self.kept = Some(view);
     }
 
     /// Keeps filter and order once they are settled.
-    fn keep(&mut self, desk: &mut Desk) {
+    fn keep(&mut self, context: &mut Context) {
         let now = self.as_left();
         let is_new = self.kept.as_ref().is_some_and(|kept| *kept != now);
         if is_new && !self.filtering && self.keeping.is_none() {
-            self.keeping = Some(desk.start(Job::KeepView(now.clone())));
+            self.keeping = Some(context.start(Job::KeepView(now.clone())));
             self.kept = Some(now);
         }
     }
 
-    fn show(&mut self, found: Arc<Found>) {
-        let is_other = |old: &Arc<Found>| old.look.query != found.look.query;
+    fn show(&mut self, found: Arc<SearchResults>) {
+        let is_other = |old: &Arc<SearchResults>| old.look.query != found.look.query;
         let is_other = self.finder.found().is_some_and(is_other);
         let row = self.finder.take(found, self.on.as_ref());
         // What a new filter finds best stands first.
@@ -142,7 +142,7 @@ impl List {
         self.marks.toggle(id);
     }
 
-    fn mark_all(&mut self, desk: &mut Desk) {
+    fn mark_all(&mut self, context: &mut Context) {
         if let Some(found) = self.finder.found() {
             self.marks.add(found);
         }
@@ -151,7 +151,7 @@ impl List {
             let text = format!(
                 "{loose} of the marked only have the letters of the filter, scattered; \"...\" finds them together"
             );
-            desk.say(Severity::Warning, text);
+            context.say(Severity::Warning, text);
         }
     }
 
@@ -165,45 +165,45 @@ impl List {
     }
 
     /// Checks what is marked; where nothing is, shows the run under way or the last one.
-    fn rotate_marked(&mut self, desk: &mut Desk) {
-        let run = desk.bulk_here();
+    fn rotate_marked(&mut self, context: &mut Context) {
+        let run = context.bulk_here();
         let watched = run.filter(|run| run.is_under_way() || self.marks.is_empty());
         let opening = match watched {
-            Some(run) => Opening::WatchBulk(run.ticket),
-            None => Opening::CheckBulk(self.marks.ids()),
+            Some(run) => PaneRequest::WatchBulk(run.ticket),
+            None => PaneRequest::CheckBulk(self.marks.ids()),
         };
-        desk.ask(Ask::Push(opening));
+        context.navigate(Navigation::Push(opening));
     }
 
-    fn export(&self, desk: &mut Desk) {
+    fn export(&self, context: &mut Context) {
         let mut of = (self.marks.ids(), "marked");
         if of.0.is_empty() {
             of = (self.finder.ids(), "shown");
         }
-        desk.ask(Ask::Push(Opening::Export(of.0, of.1)));
+        context.navigate(Navigation::Push(PaneRequest::Export(of.0, of.1)));
     }
 
     /// Jobs that are not under way any more are not waited for.
-    fn forget_ended(&mut self, desk: &Desk) {
-        let runs = |ticket: &Ticket| desk.running.contains_key(ticket);
+    fn forget_ended(&mut self, context: &Context) {
+        let runs = |ticket: &Ticket| context.running.contains_key(ticket);
         self.ticket = self.ticket.filter(runs);
         self.keeping = self.keeping.filter(runs);
-        self.finder.forget_ended(desk);
+        self.finder.forget_ended(context);
     }
 
-    fn no_bulk(&self, desk: &Desk) -> Option<String> {
-        let is_watched = desk.bulk_here().is_some_and(BulkRun::is_under_way);
-        if let Some(why) = desk.forbidden(Guarded::Bulk).filter(|_| !is_watched) {
+    fn no_bulk(&self, context: &Context) -> Option<String> {
+        let is_watched = context.bulk_here().is_some_and(BatchRun::is_under_way);
+        if let Some(why) = context.forbidden(Guarded::Bulk).filter(|_| !is_watched) {
             return Some(why);
         }
-        match &desk.bulk {
-            Some(run) if run.is_under_way() && run.profile != desk.current => {
-                let place = desk.profiles.get(run.profile.0);
+        match &context.bulk {
+            Some(run) if run.is_under_way() && run.profile != context.current => {
+                let place = context.profiles.get(run.profile.0);
                 let place = place.map_or("another profile", |profile| profile.name.as_str());
                 Some(format!("a bulk rotation in {place} is under way"))
             }
-            _ if self.marks.is_empty() && desk.bulk_here().is_none() => {
-                let token = desk.keys.key(Focus::List, Action::Token);
+            _ if self.marks.is_empty() && context.bulk_here().is_none() => {
+                let token = context.keys.key(Focus::List, Action::Token);
                 Some(format!("nothing is marked; {token}: this row"))
             }
             _ => None,
@@ -228,15 +228,15 @@ impl View for List {
         }
     }
 
-    fn title(&self, _desk: &Desk) -> String {
+    fn title(&self, _desk: &Context) -> String {
         "Groups".into()
     }
 
-    fn status(&self, desk: &Desk) -> String {
-        let age = desk
+    fn status(&self, context: &Context) -> String {
+        let age = context
             .groups
             .read_at
-            .map_or_else(|| "reading".into(), |at| desk.moment(at));
+            .map_or_else(|| "reading".into(), |at| context.moment(at));
         let marks = match self.marks.len() {
             0 => String::new(),
             marked => format!("   {marked} marked"),
@@ -255,13 +255,13 @@ impl View for List {
         format!(
             "{wrong}{} of {}{loose}{marks}   sort: {}{order}   {age}",
             self.finder.shown().len(),
-            desk.groups.index().len(),
+            context.groups.index().len(),
             self.finder.order()
         )
     }
 
-    fn act(&mut self, action: Action, desk: &mut Desk) {
-        let page = usize::from(desk.size.1 / 2);
+    fn act(&mut self, action: Action, context: &mut Context) {
+        let page = usize::from(context.size.1 / 2);
         if self.cursor.act(action, self.finder.shown().len(), page) {
             self.on = self.id();
             return;
@@ -276,24 +276,24 @@ impl View for List {
                 }
                 if !self.marks.is_empty() {
                     self.marks.clear();
-                } else if !desk.messages.dismiss() {
+                } else if !context.messages.dismiss() {
                     // The line about a run that has ended, last of all.
-                    desk.bulk = desk.bulk.take().filter(BulkRun::is_under_way);
+                    context.bulk = context.bulk.take().filter(BatchRun::is_under_way);
                 }
             }
             Action::Mark => self.mark(),
-            Action::MarkAll => self.mark_all(desk),
-            Action::RotateMarked => self.rotate_marked(desk),
-            Action::WriteFile => self.export(desk),
+            Action::MarkAll => self.mark_all(context),
+            Action::RotateMarked => self.rotate_marked(context),
+            Action::WriteFile => self.export(context),
             Action::Detail => self.detail = !self.detail,
             Action::Sort => self.finder.sort_by_next(),
             Action::SortReverse => self.finder.reverse = !self.finder.reverse,
             Action::Refresh => {
                 // The newest wins: an older answer must not come after it.
                 if let Some(ticket) = self.ticket {
-                    desk.cancel(ticket);
+                    context.cancel(ticket);
                 }
-                self.ticket = Some(desk.start(Job::List));
+                self.ticket = Some(context.start(Job::List));
             }
             Action::Enter
             | Action::Edit
@@ -301,48 +301,50 @@ impl View for List {
             | Action::Token
             | Action::Compare
             | Action::CopyMenu => {
-                let Some(group) = self.group(desk) else {
-                    let key = desk.keys.key(Focus::List, Action::OpenOrCreate);
+                let Some(group) = self.group(context) else {
+                    let key = context.keys.key(Focus::List, Action::OpenOrCreate);
                     let text = format!("no group here; {key} opens or creates one");
-                    desk.say(Severity::Info, text);
+                    context.say(Severity::Info, text);
                     return;
                 };
                 self.on = Some(group.id.clone());
                 let opening = match action {
-                    Action::Edit => Opening::Edit(Box::new(Edit::of(&group, desk))),
-                    Action::EditWhole => Opening::Edit(Box::new(Edit::outside(&group, desk))),
-                    Action::Token => Opening::Token(Box::new(group)),
-                    Action::Compare => Opening::Compare(group.id),
-                    Action::CopyMenu => Opening::CopyMenu(Box::new(group)),
-                    _ => Opening::Group(group.id),
+                    Action::Edit => PaneRequest::Edit(Box::new(Edit::of(&group, context))),
+                    Action::EditWhole => {
+                        PaneRequest::Edit(Box::new(Edit::outside(&group, context)))
+                    }
+                    Action::Token => PaneRequest::Token(Box::new(group)),
+                    Action::Compare => PaneRequest::Compare(group.id),
+                    Action::CopyMenu => PaneRequest::CopyMenu(Box::new(group)),
+                    _ => PaneRequest::Group(group.id),
                 };
-                desk.ask(Ask::Push(opening));
+                context.navigate(Navigation::Push(opening));
             }
             _ => {}
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _desk: &mut Desk) {
+    fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
         if self.filtering {
             self.filter.key(key);
         }
     }
 
-    fn paste(&mut self, text: &str, _desk: &mut Desk) -> bool {
+    fn paste(&mut self, text: &str, _desk: &mut Context) -> bool {
         if self.filtering {
             self.filter.paste(text);
         }
         self.filtering
     }
 
-    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
+    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
-            Action::Edit | Action::EditWhole => desk.forbidden(Guarded::Update),
-            Action::Compare => Compare::impossible(desk),
-            Action::RotateMarked => self.no_bulk(desk),
+            Action::Edit | Action::EditWhole => context.forbidden(Guarded::Update),
+            Action::Compare => Compare::impossible(context),
+            Action::RotateMarked => self.no_bulk(context),
             Action::MarkAll | Action::WriteFile => self.no_marking(),
             Action::SortReverse if self.finder.is_ranked() => {
-                let sort = desk.keys.key(Focus::List, Action::Sort);
+                let sort = context.keys.key(Focus::List, Action::Sort);
                 Some(format!(
                     "the best match stands first; {sort} sorts by a column"
                 ))
@@ -355,33 +357,33 @@ impl View for List {
         [self.ticket, self.keeping].contains(&Some(ticket)) || self.finder.waits_for(ticket)
     }
 
-    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
+    fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         match outcome {
             Outcome::Found(found) => self.show(found.clone()),
             Outcome::Listed(listing) => {
-                self.take_over(listing.view.as_ref(), desk);
-                self.forget_ended(desk);
+                self.take_over(listing.view.as_ref(), context);
+                self.forget_ended(context);
             }
             Outcome::Failed(trouble) => {
-                desk.say(Severity::of(trouble), trouble.text.clone());
-                self.forget_ended(desk);
+                context.say(Severity::of(trouble), trouble.text.clone());
+                self.forget_ended(context);
             }
-            _ => self.forget_ended(desk),
+            _ => self.forget_ended(context),
         }
     }
 
-    fn lost(&mut self, desk: &mut Desk) {
-        self.forget_ended(desk);
+    fn lost(&mut self, context: &mut Context) {
+        self.forget_ended(context);
     }
 
-    fn sync(&mut self, desk: &mut Desk) {
-        self.marks.follow(desk.groups.index());
-        if let Some(found) = self.finder.look_again(self.filter.text(), desk) {
+    fn sync(&mut self, context: &mut Context) {
+        self.marks.follow(context.groups.index());
+        if let Some(found) = self.finder.look_again(self.filter.text(), context) {
             self.show(found);
         }
-        self.keep(desk);
+        self.keep(context);
         // What was marked for a run that has begun is no wish any more.
-        let begun = desk.bulk_here().map(|run| run.ticket);
+        let begun = context.bulk_here().map(|run| run.ticket);
         if begun != self.bulk && begun.is_some() {
             self.marks.clear();
         }
@@ -391,7 +393,7 @@ impl View for List {
         }
     }
 
-    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-        view::draw(self, buffer, area, desk)
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        view::draw(self, buffer, area, context)
     }
 }

@@ -12,14 +12,14 @@ use super::{
 use crate::tui::{
     keymap::{Action, Focus},
     state::{
-        context::{Ask, Desk},
+        context::{Context, Navigation},
         exchanges::Exchange,
-        notices::{Message, Severity},
+        notices::{Notice, Severity},
     },
     widgets::{
         boxes::{page as page_box, severity_style},
         scroll::Cursor,
-        text_page::Sheet,
+        text_page::TextPage,
     },
 };
 
@@ -32,7 +32,7 @@ pub struct MessagesPane {
 /// One message, and what was sent for it; copies, because both lists forget.
 #[derive(Debug)]
 struct Whole {
-    message: Message,
+    message: Notice,
     /// In the order they went out.
     exchanges: Vec<Exchange>,
     scroll: Cursor,
@@ -42,9 +42,9 @@ struct Whole {
 const SHOWN: usize = 10;
 
 impl Whole {
-    fn of(message: &Message, desk: &Desk) -> Self {
+    fn of(message: &Notice, context: &Context) -> Self {
         let about = message.about.into_iter();
-        let exchanges = about.flat_map(|ticket| desk.exchanges.of(ticket));
+        let exchanges = about.flat_map(|ticket| context.exchanges.of(ticket));
         let mut exchanges: Vec<Exchange> = exchanges.take(SHOWN).cloned().collect();
         exchanges.reverse();
         Self {
@@ -54,20 +54,20 @@ impl Whole {
         }
     }
 
-    fn page(&self, width: u16, desk: &Desk) -> Sheet {
-        let mut sheet = Sheet::new(width, desk.theme);
-        head(&mut sheet, &self.message, ' ', desk);
-        let style = severity_style(self.message.severity, desk.theme);
+    fn page(&self, width: u16, context: &Context) -> TextPage {
+        let mut sheet = TextPage::new(width, context.theme);
+        head(&mut sheet, &self.message, ' ', context);
+        let style = severity_style(self.message.severity, context.theme);
         sheet.indented(2, &self.message.text, style);
         sheet.blank();
         if self.exchanges.is_empty() {
-            sheet.text("No request belongs to it.", desk.theme.dim());
+            sheet.text("No request belongs to it.", context.theme.dim());
         }
         for (index, exchange) in self.exchanges.iter().enumerate() {
             if index > 0 {
                 sheet.blank();
             }
-            describe(&mut sheet, exchange, desk.theme);
+            describe(&mut sheet, exchange, context.theme);
         }
         sheet
     }
@@ -80,33 +80,33 @@ fn requests(count: usize) -> String {
     }
 }
 
-fn head(sheet: &mut Sheet, message: &Message, mark: char, desk: &Desk) {
-    let style = severity_style(message.severity, desk.theme);
+fn head(sheet: &mut TextPage, message: &Notice, mark: char, context: &Context) {
+    let style = severity_style(message.severity, context.theme);
     let at = message.at.strftime("%H:%M:%S UTC").to_string();
-    let ago = format!("  {} ago", desk.age(message.at));
+    let ago = format!("  {} ago", context.age(message.at));
     sheet.pieces(vec![
         (format!("{mark}{} ", message.severity.sign()), style),
-        (at, desk.theme.dim()),
-        (ago, desk.theme.dim()),
+        (at, context.theme.dim()),
+        (ago, context.theme.dim()),
     ]);
 }
 
 /// The messages, and the first line and the height of the one of the cursor.
-fn page(width: u16, cursor: usize, desk: &Desk) -> (Sheet, usize, usize) {
-    let mut sheet = Sheet::new(width, desk.theme);
+fn page(width: u16, cursor: usize, context: &Context) -> (TextPage, usize, usize) {
+    let mut sheet = TextPage::new(width, context.theme);
     let mut place = (0, 0);
-    if desk.messages.all().len() == 0 {
-        sheet.text("no messages yet", desk.theme.dim());
+    if context.messages.all().len() == 0 {
+        sheet.text("no messages yet", context.theme.dim());
     }
-    for (index, message) in desk.messages.all().enumerate() {
+    for (index, message) in context.messages.all().enumerate() {
         let begin = sheet.height();
         head(
             &mut sheet,
             message,
             if index == cursor { '>' } else { ' ' },
-            desk,
+            context,
         );
-        let style = severity_style(message.severity, desk.theme);
+        let style = severity_style(message.severity, context.theme);
         sheet.indented(2, &message.text, style);
         if index == cursor {
             place = (begin, sheet.height() - begin);
@@ -123,57 +123,60 @@ impl View for MessagesPane {
         }
     }
 
-    fn title(&self, _desk: &Desk) -> String {
+    fn title(&self, _desk: &Context) -> String {
         match self.whole {
             Some(_) => "Message".into(),
             None => "Messages".into(),
         }
     }
 
-    fn status(&self, desk: &Desk) -> String {
+    fn status(&self, context: &Context) -> String {
         match &self.whole {
             Some(whole) => requests(whole.exchanges.len()),
-            None => format!("{} of this session", desk.messages.all().len()),
+            None => format!("{} of this session", context.messages.all().len()),
         }
     }
 
-    fn act(&mut self, action: Action, desk: &mut Desk) {
+    fn act(&mut self, action: Action, context: &mut Context) {
         if let Some(whole) = &mut self.whole {
-            let rows = desk.size.1.saturating_sub(6);
+            let rows = context.size.1.saturating_sub(6);
             let last = whole
-                .page(desk.size.0.saturating_sub(4), desk)
+                .page(context.size.0.saturating_sub(4), context)
                 .last_scroll(rows);
             if whole.scroll.act(action, last + 1, usize::from(rows)) {
                 return;
             }
             match action {
-                Action::CopyMenu => copy(whole.exchanges.last(), desk),
+                Action::CopyMenu => copy(whole.exchanges.last(), context),
                 Action::Back | Action::Messages => self.whole = None,
                 _ => {}
             }
             return;
         }
-        let rows = desk.messages.all().len();
-        if self.cursor.act(action, rows, usize::from(desk.size.1 / 4)) {
+        let rows = context.messages.all().len();
+        if self
+            .cursor
+            .act(action, rows, usize::from(context.size.1 / 4))
+        {
             return;
         }
         match action {
             Action::Enter => {
-                let message = desk.messages.all().nth(self.cursor.at);
-                match message.map(|message| Whole::of(message, desk)) {
+                let message = context.messages.all().nth(self.cursor.at);
+                match message.map(|message| Whole::of(message, context)) {
                     Some(whole) => self.whole = Some(Box::new(whole)),
-                    None => desk.say(Severity::Info, "no message here"),
+                    None => context.say(Severity::Info, "no message here"),
                 }
             }
             Action::Back | Action::Messages => {
-                desk.messages.dismiss_all();
-                desk.ask(Ask::Pop);
+                context.messages.dismiss_all();
+                context.navigate(Navigation::Pop);
             }
             _ => {}
         }
     }
 
-    fn disabled(&self, action: Action, _desk: &Desk) -> Option<String> {
+    fn disabled(&self, action: Action, _desk: &Context) -> Option<String> {
         match (action, &self.whole) {
             (Action::CopyMenu, Some(whole)) => no_copy(whole.exchanges.last()),
             (Action::Refresh, _) => Some("nothing to read".into()),
@@ -181,16 +184,16 @@ impl View for MessagesPane {
         }
     }
 
-    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
         if let Some(whole) = &self.whole {
-            let inner = page_box(buffer, area, "Message", desk.theme);
+            let inner = page_box(buffer, area, "Message", context.theme);
             whole
-                .page(inner.width, desk)
+                .page(inner.width, context)
                 .draw(buffer, inner, whole.scroll.at);
             return None;
         }
-        let inner = page_box(buffer, area, "Messages, newest first", desk.theme);
-        let (sheet, first, height) = page(inner.width, self.cursor.at, desk);
+        let inner = page_box(buffer, area, "Messages, newest first", context.theme);
+        let (sheet, first, height) = page(inner.width, self.cursor.at, context);
         // The whole of the message where it fits, with room for the note of how much more there is.
         let rows = usize::from(inner.height).saturating_sub(1).max(1);
         let scroll = (first + height.min(rows)).saturating_sub(rows);

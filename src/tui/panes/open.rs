@@ -20,12 +20,12 @@ use crate::{
         keymap::{Action, Focus},
         runtime::jobs::nearest_in,
         state::{
-            context::{Ask, Desk},
+            context::{Context, Navigation},
             message::{Job, Outcome, Ticket},
-            navigation::Opening,
+            navigation::PaneRequest,
             notices::Severity,
         },
-        widgets::{boxes::popup, paint, text_field::TextField, text_page::Sheet},
+        widgets::{boxes::popup, paint, text_field::TextField, text_page::TextPage},
     },
 };
 
@@ -62,24 +62,25 @@ impl Default for Open {
 
 impl Open {
     /// The near ids are found at once, or beside the loop where there are many; until then the old ones stay.
-    fn look_around(&mut self, desk: &mut Desk) {
+    fn look_around(&mut self, context: &mut Context) {
         let typed = self.typed.text().to_owned();
-        self.known = UserGroupId::parse(typed.as_str()).is_ok_and(|id| desk.groups.contains(&id));
+        self.known =
+            UserGroupId::parse(typed.as_str()).is_ok_and(|id| context.groups.contains(&id));
         self.pick = 0;
         self.typed.error = None;
         if let Some(ticket) = self.ticket.take() {
-            desk.cancel(ticket);
+            context.cancel(ticket);
         }
-        let index = desk.groups.index();
+        let index = context.groups.index();
         if index.len() <= AT_ONCE {
             self.near = nearest_in(index, &typed);
         } else {
             let job = Job::Near(index.clone(), typed);
-            self.ticket = Some(desk.start(job));
+            self.ticket = Some(context.start(job));
         }
     }
 
-    fn go(&mut self, desk: &mut Desk) {
+    fn go(&mut self, context: &mut Context) {
         let id = match self.pick.checked_sub(1) {
             Some(at) => self.near.get(at).cloned(),
             None => match UserGroupId::parse(self.typed.text()) {
@@ -94,17 +95,17 @@ impl Open {
             self.on_copy = false;
             return;
         };
-        self.leave(desk);
-        if desk.groups.read_at.is_none() {
+        self.leave(context);
+        if context.groups.read_at.is_none() {
             self.typed.error = Some("the directory is still being read; try again".into());
             return;
         }
-        if desk.groups.contains(&id) {
-            desk.ask(Ask::Replace(Opening::Group(id)));
-        } else if desk.forbidden(Guarded::Create).is_some() {
+        if context.groups.contains(&id) {
+            context.navigate(Navigation::Replace(PaneRequest::Group(id)));
+        } else if context.forbidden(Guarded::Create).is_some() {
             self.typed.error = Some("not known here, and it cannot be created: see below".into());
         } else {
-            let source = match self.copy_of.chosen(desk) {
+            let source = match self.copy_of.chosen(context) {
                 Ok(source) => source,
                 Err(why) => {
                     self.copy_of.field.error = Some(why);
@@ -115,13 +116,13 @@ impl Open {
             let pane = match source {
                 Some(source) => {
                     let text = format!("filled from {}; nothing is sent", source.id);
-                    let pane = Edit::create_like(id, &source, desk);
-                    desk.say(Severity::Info, text);
+                    let pane = Edit::create_like(id, &source, context);
+                    context.say(Severity::Info, text);
                     pane
                 }
-                None => Edit::create(id, desk),
+                None => Edit::create(id, context),
             };
-            desk.ask(Ask::Replace(Opening::Edit(Box::new(pane))));
+            context.navigate(Navigation::Replace(PaneRequest::Edit(Box::new(pane))));
         }
     }
 }
@@ -131,15 +132,15 @@ impl View for Open {
         Focus::Open
     }
 
-    fn title(&self, _desk: &Desk) -> String {
+    fn title(&self, _desk: &Context) -> String {
         "Open or create".into()
     }
 
-    fn act(&mut self, action: Action, desk: &mut Desk) {
+    fn act(&mut self, action: Action, context: &mut Context) {
         match action {
             Action::Back => {
-                self.leave(desk);
-                desk.ask(Ask::Pop);
+                self.leave(context);
+                context.navigate(Navigation::Pop);
             }
             Action::NextField => {
                 if self.on_copy {
@@ -149,13 +150,13 @@ impl View for Open {
                 }
                 self.on_copy = !self.on_copy;
                 self.pick = 0;
-                self.copy_of.look_around(self.typed.text(), desk);
+                self.copy_of.look_around(self.typed.text(), context);
             }
             Action::Down if self.on_copy => self.copy_of.down(),
             Action::Up if self.on_copy => self.copy_of.up(),
             Action::Down => self.pick = (self.pick + 1).min(self.near.len()),
             Action::Up => self.pick = self.pick.saturating_sub(1),
-            Action::Enter => self.go(desk),
+            Action::Enter => self.go(context),
             _ => {}
         }
     }
@@ -164,7 +165,7 @@ impl View for Open {
         self.ticket == Some(ticket)
     }
 
-    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
+    fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         self.ticket = None;
         if let Outcome::Near(near) = outcome {
             let picked = self.pick.checked_sub(1).and_then(|at| self.near.get(at));
@@ -172,30 +173,30 @@ impl View for Open {
             self.pick = found.map_or(0, |at| at + 1);
             self.near.clone_from(near);
         } else if let Outcome::Failed(trouble) = outcome {
-            desk.say(Severity::of(trouble), trouble.text.clone());
+            context.say(Severity::of(trouble), trouble.text.clone());
         }
     }
 
-    fn lost(&mut self, _desk: &mut Desk) {
+    fn lost(&mut self, _desk: &mut Context) {
         self.ticket = None;
     }
 
-    fn leave(&mut self, desk: &mut Desk) {
+    fn leave(&mut self, context: &mut Context) {
         if let Some(ticket) = self.ticket.take() {
-            desk.cancel(ticket);
+            context.cancel(ticket);
         }
     }
 
-    fn input(&mut self, key: KeyEvent, desk: &mut Desk) {
+    fn input(&mut self, key: KeyEvent, context: &mut Context) {
         if self.on_copy {
-            self.copy_of.key(key, self.typed.text(), desk);
+            self.copy_of.key(key, self.typed.text(), context);
         } else {
             self.typed.key(key);
-            self.look_around(desk);
+            self.look_around(context);
         }
     }
 
-    fn paste(&mut self, text: &str, desk: &mut Desk) -> bool {
+    fn paste(&mut self, text: &str, context: &mut Context) -> bool {
         if text.trim_end().contains(['\n', '\r']) {
             // Joined, they would be another id, and that group would be there for ever.
             let field = if self.on_copy {
@@ -207,15 +208,15 @@ impl View for Open {
             return true;
         }
         if self.on_copy {
-            self.copy_of.paste(text, self.typed.text(), desk);
+            self.copy_of.paste(text, self.typed.text(), context);
             return true;
         }
         self.typed.paste(text.trim_end_matches(['\n', '\r']));
-        self.look_around(desk);
+        self.look_around(context);
         true
     }
 
-    fn disabled(&self, action: Action, _desk: &Desk) -> Option<String> {
+    fn disabled(&self, action: Action, _desk: &Context) -> Option<String> {
         match action {
             Action::Down | Action::Up if self.on_copy && self.copy_of.has_no_choice() => {
                 Some("no id is near".into())
@@ -235,19 +236,25 @@ impl View for Open {
         true
     }
 
-    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-        let inner = popup(buffer, area, (76, 18), "Open or create a group", desk.theme);
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        let inner = popup(
+            buffer,
+            area,
+            (76, 18),
+            "Open or create a group",
+            context.theme,
+        );
         if self.on_copy {
-            return self.draw_copy(buffer, inner, desk);
+            return self.draw_copy(buffer, inner, context);
         }
-        let cursor = self.typed.draw(buffer, inner, desk.theme, true);
+        let cursor = self.typed.draw(buffer, inner, context.theme, true);
         let below = Rect {
             y: inner.y + 2.min(inner.height),
             height: inner.height.saturating_sub(2),
             ..inner
         };
-        let mut sheet = Sheet::new(below.width, desk.theme);
-        self.page(&mut sheet, desk);
+        let mut sheet = TextPage::new(below.width, context.theme);
+        self.page(&mut sheet, context);
         sheet.draw_still(buffer, below);
         // The row of the picked id is drawn like every cursor row.
         cursor.filter(|_| self.pick == 0)
@@ -255,8 +262,8 @@ impl View for Open {
 }
 
 impl Open {
-    fn draw_copy(&self, buffer: &mut Buffer, inner: Rect, desk: &Desk) -> Option<Position> {
-        let theme = desk.theme;
+    fn draw_copy(&self, buffer: &mut Buffer, inner: Rect, context: &Context) -> Option<Position> {
+        let theme = context.theme;
         let from = |rows: u16| Rect {
             y: inner.y + rows.min(inner.height),
             height: inner.height.saturating_sub(rows),
@@ -268,14 +275,14 @@ impl Open {
             self.typed.draw(buffer, inner, theme, false);
         }
         let cursor = self.copy_of.field.draw(buffer, from(field), theme, true);
-        let mut sheet = Sheet::new(inner.width, theme);
-        self.copy_of.page(&mut sheet, desk);
+        let mut sheet = TextPage::new(inner.width, theme);
+        self.copy_of.page(&mut sheet, context);
         sheet.draw_still(buffer, from(field + 2));
         cursor.filter(|_| self.copy_of.is_typing())
     }
 
-    fn page(&self, sheet: &mut Sheet, desk: &Desk) {
-        let theme = desk.theme;
+    fn page(&self, sheet: &mut TextPage, context: &Context) {
+        let theme = context.theme;
         if self.typed.is_empty() {
             sheet.text(
                 "Type the id that your own system uses for the group.",
@@ -288,10 +295,10 @@ impl Open {
             let text = format!("! character {}: {}", oddity.position, oddity.what);
             sheet.text(&text, theme.warning());
         }
-        let place = desk.profile().map_or_else(String::new, |p| {
+        let place = context.profile().map_or_else(String::new, |p| {
             format!("{} {} {}", p.environment_word(), p.name, p.url())
         });
-        let enter = desk.keys.key(Focus::Open, Action::Enter);
+        let enter = context.keys.key(Focus::Open, Action::Enter);
         if self.known {
             let text = format!("Known here. {enter} reads it from the service.");
             sheet.text(&text, theme.ok());
@@ -301,7 +308,7 @@ impl Open {
             );
             sheet.text(&text, theme.warning());
             sheet.text(&place, theme.title());
-            if let Some(why) = desk.forbidden(Guarded::Create) {
+            if let Some(why) = context.forbidden(Guarded::Create) {
                 sheet.text(&format!("It cannot be created: {why}."), theme.error());
             } else if !self.copy_of.field.is_empty() {
                 let text = format!(
@@ -313,7 +320,7 @@ impl Open {
         }
         if !self.near.is_empty() {
             sheet.blank();
-            let down = desk.keys.key(Focus::Open, Action::Down);
+            let down = context.keys.key(Focus::Open, Action::Down);
             sheet.text(&format!("Did you mean?  {down} picks one."), theme.dim());
             for (index, id) in self.near.iter().enumerate() {
                 let here = self.pick == index + 1;
@@ -322,7 +329,7 @@ impl Open {
                 } else {
                     Style::new()
                 };
-                let name = desk.groups.title(id);
+                let name = context.groups.title(id);
                 let room = 30;
                 let id = paint::cut(id.as_str(), room, theme);
                 let gap = room.saturating_sub(paint::columns(&id));

@@ -16,7 +16,7 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         state::{
-            context::{Ask, Desk},
+            context::{Context, Navigation},
             message::{Job, Outcome, Ticket, Trouble},
             notices::Severity,
         },
@@ -55,7 +55,7 @@ pub struct PlacePane {
 
 impl PlacePane {
     /// The dialog about this; `None` where there is nothing that a person could say here.
-    pub fn about(problem: &PlaceProblem, desk: &mut Desk) -> Option<Self> {
+    pub fn about(problem: &PlaceProblem, context: &mut Context) -> Option<Self> {
         let mut pane = Self {
             stage: stage(problem)?,
             problem: problem.clone(),
@@ -63,52 +63,52 @@ impl PlacePane {
             looking: None,
             working: None,
         };
-        pane.look(desk);
+        pane.look(context);
         Some(pane)
     }
 
-    fn look(&mut self, desk: &mut Desk) {
+    fn look(&mut self, context: &mut Context) {
         if matches!(self.stage, Stage::Proof(..)) {
-            self.looking = Some(desk.start(Job::Proof));
+            self.looking = Some(context.start(Job::Proof));
         }
     }
 
     /// The same dialog about what stands in the way now.
-    fn turn_to(&mut self, problem: PlaceProblem, desk: &mut Desk) {
+    fn turn_to(&mut self, problem: PlaceProblem, context: &mut Context) {
         self.stage = stage(&problem).unwrap_or(Stage::Told);
         self.problem = problem;
-        self.look(desk);
+        self.look(context);
     }
 
-    fn choose(&mut self, desk: &mut Desk) {
+    fn choose(&mut self, context: &mut Context) {
         let Stage::Choose(question, cursor) = &self.stage else {
             return;
         };
         match chosen(question, cursor.at) {
-            Choice::NotNow => self.close(desk),
+            Choice::NotNow => self.close(context),
             Choice::Same(place) => {
                 let answer = Answer::Same {
                     place: Some(place.id),
                     unproven: false,
                 };
-                self.start(Job::AnswerPlace(answer), desk);
+                self.start(Job::AnswerPlace(answer), context);
             }
             Choice::New => self.stage = Stage::New(question.clone()),
         }
     }
 
-    fn start(&mut self, job: Job, desk: &mut Desk) {
+    fn start(&mut self, job: Job, context: &mut Context) {
         self.said = None;
-        self.working = Some(desk.start(job));
+        self.working = Some(context.start(job));
     }
 
-    fn enter(&mut self, desk: &mut Desk) {
+    fn enter(&mut self, context: &mut Context) {
         match &mut self.stage {
-            Stage::Choose(..) => self.choose(desk),
+            Stage::Choose(..) => self.choose(context),
             Stage::New(_) => {}
-            Stage::Told => desk.ask(Ask::Pop),
+            Stage::Told => context.navigate(Navigation::Pop),
             Stage::Proof(field, _) => match UserGroupId::parse(field.text()) {
-                Ok(id) => self.start(Job::Prove(id), desk),
+                Ok(id) => self.start(Job::Prove(id), context),
                 Err(error) => field.error = Some(error.to_string()),
             },
             Stage::Reason(field) => {
@@ -117,37 +117,37 @@ impl PlacePane {
                     field.error = Some("a reason is needed: it is kept".into());
                 } else if let PlaceProblem::Alarmed { place, .. } = &self.problem {
                     let job = Job::Acknowledge(place.clone(), reason);
-                    self.start(job, desk);
+                    self.start(job, context);
                 }
             }
         }
     }
 
-    fn close(&self, desk: &mut Desk) {
+    fn close(&self, context: &mut Context) {
         if !matches!(self.stage, Stage::Told) {
-            let key = desk.keys.key(Focus::List, Action::Refresh);
+            let key = context.keys.key(Focus::List, Action::Refresh);
             let text = format!(
                 "nothing is sent for this profile until that is said; {key} in the list asks again"
             );
-            desk.say(Severity::Warning, text);
+            context.say(Severity::Warning, text);
         }
-        desk.ask(Ask::Pop);
+        context.navigate(Navigation::Pop);
     }
 
-    fn back(&mut self, desk: &mut Desk) {
+    fn back(&mut self, context: &mut Context) {
         if let Stage::New(question) = &self.stage {
             self.stage = Stage::Choose(question.clone(), Cursor::default());
         } else {
-            self.close(desk);
+            self.close(context);
         }
     }
 
-    fn failed(&mut self, trouble: &Trouble, desk: &mut Desk) {
+    fn failed(&mut self, trouble: &Trouble, context: &mut Context) {
         match trouble.place.as_deref() {
-            Some(problem) if stage(problem).is_some() => self.turn_to(problem.clone(), desk),
+            Some(problem) if stage(problem).is_some() => self.turn_to(problem.clone(), context),
             Some(PlaceProblem::NotProven { .. }) => {
                 // It stays when the dialog is closed.
-                desk.say(Severity::Error, trouble.text.clone());
+                context.say(Severity::Error, trouble.text.clone());
                 self.stage = Stage::Told;
             }
             _ => {}
@@ -209,14 +209,14 @@ impl View for PlacePane {
         }
     }
 
-    fn title(&self, _desk: &Desk) -> String {
+    fn title(&self, _desk: &Context) -> String {
         "Environment".into()
     }
 
-    fn act(&mut self, action: Action, desk: &mut Desk) {
+    fn act(&mut self, action: Action, context: &mut Context) {
         if self.working.is_some() {
             if action == Action::Back {
-                desk.ask(Ask::Pop);
+                context.navigate(Navigation::Pop);
             }
             return;
         }
@@ -226,9 +226,9 @@ impl View for PlacePane {
             return;
         }
         match action {
-            Action::Enter => self.enter(desk),
+            Action::Enter => self.enter(context),
             Action::Confirm if matches!(self.stage, Stage::New(_)) => {
-                self.start(Job::AnswerPlace(Answer::New), desk);
+                self.start(Job::AnswerPlace(Answer::New), context);
             }
             Action::NextField => {
                 if let Stage::Proof(field, Some(id)) = &mut self.stage {
@@ -236,19 +236,19 @@ impl View for PlacePane {
                     field.error = None;
                 }
             }
-            Action::Back => self.back(desk),
+            Action::Back => self.back(context),
             _ => {}
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _desk: &mut Desk) {
+    fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
         if let Stage::Proof(field, _) | Stage::Reason(field) = &mut self.stage {
             field.key(key);
             field.error = None;
         }
     }
 
-    fn paste(&mut self, text: &str, _desk: &mut Desk) -> bool {
+    fn paste(&mut self, text: &str, _desk: &mut Context) -> bool {
         let (Stage::Proof(field, _) | Stage::Reason(field)) = &mut self.stage else {
             return false;
         };
@@ -257,7 +257,7 @@ impl View for PlacePane {
         true
     }
 
-    fn disabled(&self, action: Action, _desk: &Desk) -> Option<String> {
+    fn disabled(&self, action: Action, _desk: &Context) -> Option<String> {
         match (action, &self.stage) {
             (Action::NextField, Stage::Proof(_, None)) => Some("no group is proposed".into()),
             (Action::Refresh, _) => Some("nothing to read".into()),
@@ -269,7 +269,7 @@ impl View for PlacePane {
         [self.looking, self.working].contains(&Some(ticket))
     }
 
-    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
+    fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         let is_proposal = matches!(outcome, Outcome::Proof(_)) || self.working.is_none();
         if is_proposal {
             self.looking = None;
@@ -286,35 +286,35 @@ impl View for PlacePane {
                         profile: profile.clone(),
                         place: bound.name.clone(),
                     };
-                    self.turn_to(problem, desk);
+                    self.turn_to(problem, context);
                 }
             }
             Outcome::PlaceBound(bound) => {
                 let text = format!("this profile is place {} from here on", bound.name);
-                desk.say(Severity::Done, text);
-                desk.ask(Ask::Pop);
+                context.say(Severity::Done, text);
+                context.navigate(Navigation::Pop);
             }
             Outcome::Proven => {
-                desk.say(Severity::Done, "the API key is proven; requests are sent");
-                desk.ask(Ask::Pop);
+                context.say(Severity::Done, "the API key is proven; requests are sent");
+                context.navigate(Navigation::Pop);
             }
             Outcome::Acknowledged => {
-                desk.say(Severity::Done, "acknowledged; requests are sent again");
-                desk.ask(Ask::Pop);
+                context.say(Severity::Done, "acknowledged; requests are sent again");
+                context.navigate(Navigation::Pop);
             }
-            Outcome::Failed(trouble) => self.failed(trouble, desk),
+            Outcome::Failed(trouble) => self.failed(trouble, context),
             _ => {}
         }
     }
 
-    fn lost(&mut self, _desk: &mut Desk) {
+    fn lost(&mut self, _desk: &mut Context) {
         self.looking = None;
         self.working = None;
     }
 
-    fn leave(&mut self, desk: &mut Desk) {
+    fn leave(&mut self, context: &mut Context) {
         if let Some(ticket) = self.looking.take() {
-            desk.cancel(ticket);
+            context.cancel(ticket);
         }
     }
 
@@ -322,7 +322,7 @@ impl View for PlacePane {
         true
     }
 
-    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-        view::draw(self, buffer, area, desk)
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        view::draw(self, buffer, area, context)
     }
 }

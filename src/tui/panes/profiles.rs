@@ -10,9 +10,9 @@ use super::View;
 use crate::tui::{
     keymap::{Action, Focus},
     state::{
-        context::{Ask, Desk},
+        context::{Context, Navigation},
         message::ProfileIndex,
-        navigation::Opening,
+        navigation::PaneRequest,
     },
     widgets::{boxes::popup, paint, scroll::Cursor},
 };
@@ -23,9 +23,9 @@ pub struct Profiles {
 }
 
 impl Profiles {
-    pub fn new(desk: &Desk) -> Self {
+    pub fn new(context: &Context) -> Self {
         Self {
-            cursor: Cursor::new(desk.current.0),
+            cursor: Cursor::new(context.current.0),
         }
     }
 }
@@ -35,30 +35,30 @@ impl View for Profiles {
         Focus::Profiles
     }
 
-    fn title(&self, _desk: &Desk) -> String {
+    fn title(&self, _desk: &Context) -> String {
         "Profiles".into()
     }
 
-    fn act(&mut self, action: Action, desk: &mut Desk) {
-        if self.cursor.act(action, desk.profiles.len(), 0) {
+    fn act(&mut self, action: Action, context: &mut Context) {
+        if self.cursor.act(action, context.profiles.len(), 0) {
             return;
         }
         match action {
             Action::Enter => {
-                desk.ask(Ask::Pop);
-                desk.ask(Ask::SwitchTo(ProfileIndex(self.cursor.at)));
+                context.navigate(Navigation::Pop);
+                context.navigate(Navigation::SwitchTo(ProfileIndex(self.cursor.at)));
             }
             Action::Connect => {
-                desk.ask(Ask::Replace(Opening::Connect));
+                context.navigate(Navigation::Replace(PaneRequest::Connect));
             }
-            Action::Back | Action::Profiles => desk.ask(Ask::Pop),
+            Action::Back | Action::Profiles => context.navigate(Navigation::Pop),
             _ => {}
         }
     }
 
-    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
+    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
-            Action::Connect if !desk.can_connect => Some("not in the demo".into()),
+            Action::Connect if !context.can_connect => Some("not in the demo".into()),
             Action::Refresh => Some("nothing to read".into()),
             _ => None,
         }
@@ -68,12 +68,12 @@ impl View for Profiles {
         true
     }
 
-    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-        let size = (76, desk.profiles.len() as u16 + 2);
-        let inner = popup(buffer, area, size, "Profiles", desk.theme);
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        let size = (76, context.profiles.len() as u16 + 2);
+        let inner = popup(buffer, area, size, "Profiles", context.theme);
         let height = usize::from(inner.height);
-        let first = self.cursor.first(desk.profiles.len(), height);
-        for (row, (index, profile)) in desk
+        let first = self.cursor.first(context.profiles.len(), height);
+        for (row, (index, profile)) in context
             .profiles
             .iter()
             .enumerate()
@@ -83,14 +83,14 @@ impl View for Profiles {
         {
             let here = index == self.cursor.at;
             let style = if here {
-                desk.theme.cursor_row()
+                context.theme.cursor_row()
             } else {
                 Style::new()
             };
             let line = paint::row(inner, row as u16);
             buffer.set_style(line, style);
             let mark = if here { '>' } else { ' ' };
-            let current = if index == desk.current.0 { "*" } else { " " };
+            let current = if index == context.current.0 { "*" } else { " " };
             let text = format!(
                 "{mark}{current} {:<16} {:<14} {}{}",
                 profile.name,
@@ -98,7 +98,7 @@ impl View for Profiles {
                 profile.url(),
                 if profile.read_only { "  read-only" } else { "" }
             );
-            paint::line(buffer, line, &text, style, desk.theme);
+            paint::line(buffer, line, &text, style, context.theme);
         }
         None
     }

@@ -7,16 +7,16 @@ use ratatui::{
 
 use super::{View, history::ending_style};
 use crate::{
-    domain::{change::Wanted, history::Ending},
+    domain::{change::DesiredFields, history::Ending},
     operations::{Done, Warning},
     tui::{
         forms::group::Edit,
         keymap::{Action, Focus},
         state::{
-            context::{Ask, Desk},
-            navigation::Opening,
+            context::{Context, Navigation},
+            navigation::PaneRequest,
         },
-        widgets::{boxes::page as page_box, group_details, scroll::Cursor, text_page::Sheet},
+        widgets::{boxes::page as page_box, group_details, scroll::Cursor, text_page::TextPage},
     },
 };
 
@@ -28,7 +28,7 @@ pub struct ResultPane {
 }
 
 impl ResultPane {
-    pub fn of(done: Done, wanted: &Wanted) -> Self {
+    pub fn of(done: Done, wanted: &DesiredFields) -> Self {
         Self {
             sent_mapping: wanted.mapping.is_some(),
             done,
@@ -36,10 +36,10 @@ impl ResultPane {
         }
     }
 
-    fn page(&self, width: u16, desk: &Desk) -> Sheet {
-        let theme = desk.theme;
+    fn page(&self, width: u16, context: &Context) -> TextPage {
+        let theme = context.theme;
         let done = &self.done;
-        let mut sheet = Sheet::new(width, theme);
+        let mut sheet = TextPage::new(width, theme);
         let word = done.ending.as_str().replace('_', " ").to_uppercase();
         let answer = format!(
             "answered {} in {} ms",
@@ -61,7 +61,7 @@ impl ResultPane {
             }
         }
         if done.ending == Ending::Existed {
-            let key = desk.keys.key(Focus::Result, Action::Edit);
+            let key = context.keys.key(Focus::Result, Action::Edit);
             let text = format!(
                 "It was there before and is unchanged. What you typed is kept: {key} makes an update of it."
             );
@@ -69,7 +69,7 @@ impl ResultPane {
         }
         sheet.blank();
         sheet.heading("What came back, and what is known now");
-        group_details::whole(&mut sheet, &done.group, desk);
+        group_details::whole(&mut sheet, &done.group, context);
         if self.sent_mapping {
             sheet.blank();
             sheet.text(
@@ -86,36 +86,36 @@ impl View for ResultPane {
         Focus::Result
     }
 
-    fn title(&self, _desk: &Desk) -> String {
+    fn title(&self, _desk: &Context) -> String {
         let ending = self.done.ending.as_str().replace('_', " ");
         format!("{} {ending}", self.done.group.id)
     }
 
-    fn act(&mut self, action: Action, desk: &mut Desk) {
-        let rows = desk.size.1.saturating_sub(6);
+    fn act(&mut self, action: Action, context: &mut Context) {
+        let rows = context.size.1.saturating_sub(6);
         let last = self
-            .page(desk.size.0.saturating_sub(2), desk)
+            .page(context.size.0.saturating_sub(2), context)
             .last_scroll(rows);
         if self.scroll.act(action, last + 1, usize::from(rows)) {
             return;
         }
         match action {
-            Action::Enter | Action::Back => desk.ask(Ask::Home),
+            Action::Enter | Action::Back => context.navigate(Navigation::Home),
             Action::Edit => {
-                let pane = Edit::of(&self.done.group, desk);
-                desk.ask(Ask::Replace(Opening::Edit(Box::new(pane))));
+                let pane = Edit::of(&self.done.group, context);
+                context.navigate(Navigation::Replace(PaneRequest::Edit(Box::new(pane))));
             }
             Action::Token => {
                 let group = Box::new(self.done.group.clone());
-                desk.ask(Ask::Replace(Opening::Token(group)));
+                context.navigate(Navigation::Replace(PaneRequest::Token(group)));
             }
             _ => {}
         }
     }
 
-    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-        let inner = page_box(buffer, area, self.done.group.title(), desk.theme);
-        self.page(inner.width, desk)
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        let inner = page_box(buffer, area, self.done.group.title(), context.theme);
+        self.page(inner.width, context)
             .draw(buffer, inner, self.scroll.at);
         None
     }

@@ -16,7 +16,7 @@ use self::choices::Choices;
 use super::View;
 use crate::{
     domain::{
-        change::{Change, Wanted},
+        change::{Change, DesiredFields},
         group::UserGroupId,
         history::Ending,
         update::Plan,
@@ -26,8 +26,8 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         state::{
-            confirmation::{Asks, Level},
-            context::{Ask, Desk},
+            confirmation::{ConfirmationLevel, Level},
+            context::{Context, Navigation},
             message::{Job, Outcome, Ticket, Trouble},
             navigation::Proposal,
             notices::Severity,
@@ -80,13 +80,13 @@ pub struct Review {
     /// Known ids that may have been meant, before a creation (hazard 1).
     near: Vec<UserGroupId>,
     /// What the edit began with.
-    base: Wanted,
+    base: DesiredFields,
     /// What the form holds.
-    typed: Wanted,
+    typed: DesiredFields,
     /// What is known to be at the service now, once its copy is read; before that what the edit began with.
-    now: Wanted,
+    now: DesiredFields,
     /// What is sent: what was typed, as far as the choices say so.
-    wanted: Wanted,
+    wanted: DesiredFields,
     change: Change,
     /// What of it is sent, and what speaks against that.
     plan: Plan,
@@ -97,8 +97,8 @@ pub struct Review {
     copy: Copy,
     stage: Stage,
     /// How strongly it asks where all is known well enough.
-    usual: Asks,
-    asks: Asks,
+    usual: ConfirmationLevel,
+    asks: ConfirmationLevel,
     on_apply: bool,
     unchanged_too: bool,
     page: Page,
@@ -118,7 +118,7 @@ const NEAR: usize = 3;
 
 impl Review {
     /// Starts by reading the service's copy, unless the group is to be created.
-    pub fn of(proposal: Proposal, desk: &mut Desk) -> Self {
+    pub fn of(proposal: Proposal, context: &mut Context) -> Self {
         let Proposal {
             id,
             creating,
@@ -128,12 +128,12 @@ impl Review {
         let copy = if creating {
             Copy::NotAsked
         } else {
-            Copy::Reading(desk.start(Job::LookUp(id.clone())))
+            Copy::Reading(context.start(Job::LookUp(id.clone())))
         };
         Self {
             creating,
             near: if creating {
-                near(id.as_str(), desk.groups.ids(), NEAR)
+                near(id.as_str(), context.groups.ids(), NEAR)
                     .into_iter()
                     .filter_map(|id| UserGroupId::parse(id).ok())
                     .collect()
@@ -154,8 +154,8 @@ impl Review {
             chosen: None,
             copy,
             stage: Stage::Deciding,
-            usual: Asks::about(desk.profile(), operation(creating)),
-            asks: Asks::about(desk.profile(), operation(creating)),
+            usual: ConfirmationLevel::about(context.profile(), operation(creating)),
+            asks: ConfirmationLevel::about(context.profile(), operation(creating)),
             on_apply: false,
             unchanged_too: false,
             page: Page::Difference,
@@ -168,8 +168,8 @@ impl Review {
     }
 
     /// Why nothing can be sent now.
-    fn blocked(&self, desk: &Desk) -> Option<String> {
-        if let Some(why) = desk.forbidden(operation(self.creating)) {
+    fn blocked(&self, context: &Context) -> Option<String> {
+        if let Some(why) = context.forbidden(operation(self.creating)) {
             return Some(why);
         }
         match (&self.stage, &self.copy) {
@@ -192,11 +192,11 @@ impl View for Review {
         }
     }
 
-    fn title(&self, _desk: &Desk) -> String {
+    fn title(&self, _desk: &Context) -> String {
         "Review".into()
     }
 
-    fn status(&self, _desk: &Desk) -> String {
+    fn status(&self, _desk: &Context) -> String {
         match &self.stage {
             Stage::Deciding => "nothing is sent yet".into(),
             Stage::Sending(_) => "sending".into(),
@@ -205,14 +205,14 @@ impl View for Review {
         }
     }
 
-    fn act(&mut self, action: Action, desk: &mut Desk) {
-        if self.step(action, desk) {
+    fn act(&mut self, action: Action, context: &mut Context) {
+        if self.step(action, context) {
             return;
         }
         if self.scroll.act(
             action,
-            view::lines(self, desk),
-            usize::from(desk.size.1 / 2),
+            view::lines(self, context),
+            usize::from(context.size.1 / 2),
         ) {
             return;
         }
@@ -220,10 +220,10 @@ impl View for Review {
             Action::NextField | Action::PreviousField => self.on_apply = !self.on_apply,
             Action::Unchanged => self.unchanged_too = !self.unchanged_too,
             Action::Enter if self.on_apply && self.asks.level != Level::Button => {
-                let key = desk.keys.key(Focus::ReviewKey, Action::Confirm);
-                let enter = desk.keys.key(Focus::ReviewKey, Action::Enter);
+                let key = context.keys.key(Focus::ReviewKey, Action::Confirm);
+                let enter = context.keys.key(Focus::ReviewKey, Action::Enter);
                 let text = format!("{enter} does nothing here: press {key} to send it");
-                desk.say(Severity::Info, text);
+                context.say(Severity::Info, text);
             }
             Action::OtherView => {
                 self.page = self.page.next();
@@ -233,23 +233,23 @@ impl View for Review {
                 if let Some(choices) = self.choices() {
                     choices.turn();
                     self.weigh();
-                    view::show_choice(self, desk);
+                    view::show_choice(self, context);
                 }
             }
-            Action::Enter if self.on_apply => self.apply(desk),
+            Action::Enter if self.on_apply => self.apply(context),
             Action::Back | Action::Enter => {
-                self.leave(desk);
-                desk.ask(Ask::Pop);
+                self.leave(context);
+                context.navigate(Navigation::Pop);
             }
-            Action::Confirm if self.asks.level != Level::Button => self.confirm(desk),
+            Action::Confirm if self.asks.level != Level::Button => self.confirm(context),
             Action::CopyMenu => {
-                if let Some(curl) = self.curl(desk) {
-                    desk.copy("curl command", &curl);
+                if let Some(curl) = self.curl(context) {
+                    context.copy("curl command", &curl);
                 }
             }
             Action::Refresh if !self.creating && !matches!(self.stage, Stage::Sending(_)) => {
-                self.leave(desk);
-                let reading = Copy::Reading(desk.start(Job::LookUp(self.id.clone())));
+                self.leave(context);
+                let reading = Copy::Reading(context.start(Job::LookUp(self.id.clone())));
                 if let Copy::Read(choices) = std::mem::replace(&mut self.copy, reading) {
                     self.chosen = Some(choices);
                 }
@@ -258,19 +258,19 @@ impl View for Review {
         }
     }
 
-    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
+    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
-            Action::Confirm => self.blocked(desk),
+            Action::Confirm => self.blocked(context),
             // A get of a group that a get has just created finds it: that is no all-clear.
             Action::Refresh if matches!(self.copy, Copy::Alarm(_)) => {
-                let key = desk.keys.key(self.focus(), Action::Back);
+                let key = context.keys.key(self.focus(), Action::Back);
                 Some(format!("there is an alarm; {key} leaves"))
             }
-            Action::Enter if self.on_apply => self.blocked(desk),
+            Action::Enter if self.on_apply => self.blocked(context),
             Action::Choose => match &self.copy {
                 _ if matches!(self.stage, Stage::Sending(_)) => Some("it is being sent".into()),
                 Copy::Read(choices) if choices.count() > 0 && self.page != Page::Difference => {
-                    let key = desk.keys.key(self.focus(), Action::OtherView);
+                    let key = context.keys.key(self.focus(), Action::OtherView);
                     Some(format!(
                         "the choices stand in the difference: {key} goes there"
                     ))
@@ -286,17 +286,17 @@ impl View for Review {
         }
     }
 
-    fn confirmed(&mut self, desk: &mut Desk) {
-        self.apply(desk);
+    fn confirmed(&mut self, context: &mut Context) {
+        self.apply(context);
     }
 
-    fn leave(&mut self, desk: &mut Desk) {
+    fn leave(&mut self, context: &mut Context) {
         if let Copy::Reading(ticket) = self.copy {
-            desk.cancel(ticket);
+            context.cancel(ticket);
         }
         if matches!(self.stage, Stage::Sending(_)) {
             let text = format!("{} is being sent; a message says how it ended", self.id);
-            desk.say(Severity::Info, text);
+            context.say(Severity::Info, text);
         }
     }
 
@@ -304,24 +304,24 @@ impl View for Review {
         self.copy == Copy::Reading(ticket) || self.stage == Stage::Sending(ticket)
     }
 
-    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
+    fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         let sending = match self.stage {
             Stage::Sending(ticket) => Some(ticket),
             Stage::Deciding | Stage::Failed(_) => None,
         };
         if let Outcome::Done(done) = outcome {
             match sending {
-                Some(ticket) => self.finish(ticket, done, desk),
-                None => self.take_copy(done, desk),
+                Some(ticket) => self.finish(ticket, done, context),
+                None => self.take_copy(done, context),
             }
         } else if let Outcome::Failed(trouble) = outcome {
             if sending.is_some() {
-                desk.say(Severity::of(trouble), trouble.text.clone());
+                context.say(Severity::of(trouble), trouble.text.clone());
                 self.stage = Stage::Failed(trouble.clone());
                 self.scroll.at = 0;
                 return;
             }
-            desk.say(Severity::Error, trouble.text.clone());
+            context.say(Severity::Error, trouble.text.clone());
             self.copy = if trouble.ending == Some(Ending::CreatedByGet) {
                 Copy::Alarm(trouble.text.clone())
             } else {
@@ -330,20 +330,20 @@ impl View for Review {
         }
     }
 
-    fn lost(&mut self, desk: &mut Desk) {
+    fn lost(&mut self, context: &mut Context) {
         if matches!(self.stage, Stage::Sending(_)) {
             self.stage = Stage::Failed(Trouble::unknown(
                 "UNKNOWN whether it took effect: the job broke off inside groupdesk. Read the group to find out",
             ));
         } else {
-            let key = desk.keys.key(self.focus(), Action::Refresh);
+            let key = context.keys.key(self.focus(), Action::Refresh);
             let text = format!("the read broke off inside groupdesk; {key} tries again");
             self.copy = Copy::Unreadable(text);
         }
     }
 
-    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-        view::draw(self, buffer, area, desk);
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        view::draw(self, buffer, area, context);
         None
     }
 }

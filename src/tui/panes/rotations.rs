@@ -18,9 +18,9 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         state::{
-            context::{Ask, Desk},
+            context::{Context, Navigation},
             message::{Job, Outcome, Ticket},
-            navigation::Opening,
+            navigation::PaneRequest,
             notices::Severity,
         },
         widgets::{scroll::Cursor, text_field::TextField},
@@ -49,10 +49,10 @@ struct Abandoning {
 
 impl Rotations {
     /// Reads the journal.
-    pub fn open(desk: &mut Desk) -> Self {
+    pub fn open(context: &mut Context) -> Self {
         Self {
             rows: Vec::new(),
-            reading: Some(desk.start(Job::Rotations)),
+            reading: Some(context.start(Job::Rotations)),
             settling: None,
             abandoning: None,
             cursor: Cursor::default(),
@@ -60,11 +60,11 @@ impl Rotations {
     }
 
     /// Something was settled: reads the journal again.
-    pub fn read_again(&mut self, desk: &mut Desk) {
+    pub fn read_again(&mut self, context: &mut Context) {
         if let Some(ticket) = self.reading {
-            desk.cancel(ticket);
+            context.cancel(ticket);
         }
-        self.reading = Some(desk.start(Job::Rotations));
+        self.reading = Some(context.start(Job::Rotations));
     }
 
     fn open_ones(&self) -> usize {
@@ -86,7 +86,7 @@ impl Rotations {
         self.cursor.at = found.unwrap_or(self.cursor.at).min(last);
     }
 
-    fn abandon(&mut self, desk: &mut Desk) {
+    fn abandon(&mut self, context: &mut Context) {
         let Some(asking) = &mut self.abandoning else {
             return;
         };
@@ -95,20 +95,20 @@ impl Rotations {
             asking.reason.error = Some("a reason is needed: it stands in the history".into());
         } else if asking.ticket.is_none() {
             let job = Job::Abandon(asking.row.id, reason.to_owned());
-            asking.ticket = Some(desk.start(job));
+            asking.ticket = Some(context.start(job));
         }
     }
 
-    fn open_group(&self, desk: &mut Desk) {
+    fn open_group(&self, context: &mut Context) {
         match self.here().map(|row| row.user_group_id.clone()) {
-            Some(id) if desk.groups.contains(&id) => {
-                desk.ask(Ask::Push(Opening::Group(id)));
+            Some(id) if context.groups.contains(&id) => {
+                context.navigate(Navigation::Push(PaneRequest::Group(id)));
             }
-            Some(id) => desk.say(
+            Some(id) => context.say(
                 Severity::Info,
                 format!("\"{id}\" is not in the directory: reading it could create it"),
             ),
-            None => desk.say(Severity::Info, "no rotation here"),
+            None => context.say(Severity::Info, "no rotation here"),
         }
     }
 }
@@ -127,11 +127,11 @@ impl View for Rotations {
         }
     }
 
-    fn title(&self, _desk: &Desk) -> String {
+    fn title(&self, _desk: &Context) -> String {
         "Rotations".into()
     }
 
-    fn status(&self, _desk: &Desk) -> String {
+    fn status(&self, _desk: &Context) -> String {
         if self.settling.is_some() {
             "settling by reading".into()
         } else if self.reading.is_some() {
@@ -141,29 +141,29 @@ impl View for Rotations {
         }
     }
 
-    fn act(&mut self, action: Action, desk: &mut Desk) {
+    fn act(&mut self, action: Action, context: &mut Context) {
         if self.abandoning.is_some() {
             match action {
-                Action::Enter => self.abandon(desk),
+                Action::Enter => self.abandon(context),
                 Action::Back => {
                     self.abandoning = None;
-                    desk.say(Severity::Info, "nothing was abandoned");
+                    context.say(Severity::Info, "nothing was abandoned");
                 }
                 _ => {}
             }
             return;
         }
-        let page = usize::from(desk.size.1 / 2);
+        let page = usize::from(context.size.1 / 2);
         if self.cursor.act(action, self.rows.len(), page) {
             return;
         }
         match action {
-            Action::Enter => self.open_group(desk),
+            Action::Enter => self.open_group(context),
             Action::Refresh if self.settling.is_some() => {}
             Action::Refresh if self.open_ones() > 0 => {
-                self.settling = Some(desk.start(Job::Settle));
+                self.settling = Some(context.start(Job::Settle));
             }
-            Action::Refresh => self.read_again(desk),
+            Action::Refresh => self.read_again(context),
             Action::Abandon => {
                 let reason = TextField::new("reason", "").with_longest(LONGEST_REASON);
                 self.abandoning = self.here().map(|row| Abandoning {
@@ -173,21 +173,21 @@ impl View for Rotations {
                 });
             }
             Action::Back => {
-                self.leave(desk);
-                desk.ask(Ask::Pop);
+                self.leave(context);
+                context.navigate(Navigation::Pop);
             }
             _ => {}
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _desk: &mut Desk) {
+    fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
         if let Some(asking) = &mut self.abandoning {
             asking.reason.key(key);
             asking.reason.error = None;
         }
     }
 
-    fn paste(&mut self, text: &str, _desk: &mut Desk) -> bool {
+    fn paste(&mut self, text: &str, _desk: &mut Context) -> bool {
         let Some(asking) = &mut self.abandoning else {
             return false;
         };
@@ -196,20 +196,20 @@ impl View for Rotations {
         true
     }
 
-    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
+    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
             Action::Abandon => match self.here() {
-                Some(row) if can_be_abandoned(row) => desk.forbidden(Guarded::Abandon),
+                Some(row) if can_be_abandoned(row) => context.forbidden(Guarded::Abandon),
                 _ => Some("only an open rotation, or a conflict, can be abandoned".into()),
             },
             _ => None,
         }
     }
 
-    fn leave(&mut self, desk: &mut Desk) {
+    fn leave(&mut self, context: &mut Context) {
         // The settling goes on; a message says how it ended.
         if let Some(ticket) = self.reading.take() {
-            desk.cancel(ticket);
+            context.cancel(ticket);
         }
     }
 
@@ -218,7 +218,7 @@ impl View for Rotations {
         [self.reading, self.settling, abandoning].contains(&Some(ticket))
     }
 
-    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
+    fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         match outcome {
             Outcome::Rotations(rows) => {
                 self.reading = None;
@@ -228,25 +228,25 @@ impl View for Rotations {
             Outcome::Abandoned(row) => {
                 self.abandoning = None;
                 let text = format!("rotation of {} abandoned", row.user_group_id);
-                desk.say(Severity::Done, text);
-                self.read_again(desk);
+                context.say(Severity::Done, text);
+                self.read_again(context);
             }
-            Outcome::Failed(trouble) => self.failed(&trouble.text, desk),
+            Outcome::Failed(trouble) => self.failed(&trouble.text, context),
             _ => {}
         }
     }
 
-    fn lost(&mut self, desk: &mut Desk) {
-        self.failed("it broke off inside groupdesk; try again", desk);
+    fn lost(&mut self, context: &mut Context) {
+        self.failed("it broke off inside groupdesk; try again", context);
     }
 
-    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-        view::draw(self, buffer, area, desk)
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        view::draw(self, buffer, area, context)
     }
 }
 
 impl Rotations {
-    fn failed(&mut self, text: &str, desk: &mut Desk) {
+    fn failed(&mut self, text: &str, context: &mut Context) {
         let abandoned = self.abandoning.as_mut();
         if let Some(asking) = abandoned.filter(|asking| asking.ticket.is_some()) {
             asking.ticket = None;
@@ -255,6 +255,6 @@ impl Rotations {
             self.reading = None;
             self.settling = None;
         }
-        desk.say(Severity::Error, text);
+        context.say(Severity::Error, text);
     }
 }

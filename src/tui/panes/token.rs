@@ -1,7 +1,7 @@
 //! The token of a group: what it is now, and rotating it (docs/design/rotation.md). Nothing is sent before the check;
 //! leaving never stops what is under way; the token is masked and in memory only.
 
-mod handing;
+mod handoff;
 mod page;
 mod steps;
 
@@ -12,7 +12,7 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
-use handing::Handing;
+use handoff::Handing;
 pub(in crate::tui) use steps::describe;
 
 use super::{View, confirm_typed, new_file::NewFile};
@@ -27,8 +27,8 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         state::{
-            confirmation::{Asks, Level},
-            context::{Ask, Desk},
+            confirmation::{ConfirmationLevel, Level},
+            context::{Context, Navigation},
             message::{Job, Outcome, Ticket, Trouble},
             notices::Severity,
         },
@@ -82,14 +82,14 @@ pub struct TokenPane {
 
 impl TokenPane {
     /// Reads the group; nothing is rotated from here without the check.
-    pub fn open(group: &KnownGroup, desk: &mut Desk) -> Self {
-        let ticket = desk.start(Job::LookUp(group.id.clone()));
+    pub fn open(group: &KnownGroup, context: &mut Context) -> Self {
+        let ticket = context.start(Job::LookUp(group.id.clone()));
         Self {
             stage: Stage::Reading(ticket),
             reason: TextField::new(REASON, "").with_longest(LONGEST_REASON),
             typed: TextField::new("type the id", "")
                 .with_label_width(REASON.len() as u16)
-                .with_hint(confirm_typed::hint(desk, Focus::RotateTyped)),
+                .with_hint(confirm_typed::hint(context, Focus::RotateTyped)),
             id: group.id.clone(),
             revealed_until: None,
             file: NewFile::default(),
@@ -111,8 +111,8 @@ impl TokenPane {
 }
 
 /// How strongly a rotation asks here.
-fn asks(desk: &Desk) -> Asks {
-    Asks::about(desk.profile(), Guarded::Rotate)
+fn asks(context: &Context) -> ConfirmationLevel {
+    ConfirmationLevel::about(context.profile(), Guarded::Rotate)
 }
 
 impl View for TokenPane {
@@ -135,7 +135,7 @@ impl View for TokenPane {
         }
     }
 
-    fn title(&self, _desk: &Desk) -> String {
+    fn title(&self, _desk: &Context) -> String {
         match &self.stage {
             Stage::Check { .. } | Stage::Rotating(_) => {
                 format!("Rotate {}", visible(self.id.as_str()))
@@ -146,7 +146,7 @@ impl View for TokenPane {
         }
     }
 
-    fn status(&self, _desk: &Desk) -> String {
+    fn status(&self, _desk: &Context) -> String {
         match &self.stage {
             Stage::Reading(_) => "reading it".into(),
             Stage::Check { .. } => "nothing is sent yet".into(),
@@ -159,17 +159,17 @@ impl View for TokenPane {
         }
     }
 
-    fn act(&mut self, action: Action, desk: &mut Desk) {
-        let page = usize::from(desk.size.1 / 2);
-        if self.scroll.act(action, page::lines(self, desk), page) {
+    fn act(&mut self, action: Action, context: &mut Context) {
+        let page = usize::from(context.size.1 / 2);
+        if self.scroll.act(action, page::lines(self, context), page) {
             return;
         }
         match action {
             Action::Back if self.file.is_asked() => self.file.close(),
-            Action::Enter if self.file.is_asked() => self.write(desk),
+            Action::Enter if self.file.is_asked() => self.write(context),
             Action::Rotate => {
                 self.revealed_until = None;
-                let level = asks(desk).level;
+                let level = asks(context).level;
                 if level == Level::Words {
                     self.typed.label = "type the words".into();
                 }
@@ -192,45 +192,45 @@ impl View for TokenPane {
                     ..
                 } = self.stage
                 {
-                    self.rotate(seen, desk);
+                    self.rotate(seen, context);
                 }
             }
-            Action::Enter if matches!(self.stage, Stage::Check { .. }) => self.typed(desk),
+            Action::Enter if matches!(self.stage, Stage::Check { .. }) => self.typed(context),
             Action::Back | Action::Enter => {
                 if matches!(self.stage, Stage::Check { .. }) {
-                    desk.say(Severity::Info, "nothing was sent");
+                    context.say(Severity::Info, "nothing was sent");
                     self.typed.set_text("");
-                    self.read(desk);
+                    self.read(context);
                 } else {
-                    self.leave(desk);
-                    desk.ask(Ask::Pop);
+                    self.leave(context);
+                    context.navigate(Navigation::Pop);
                 }
             }
             Action::Refresh if self.file.is_asked() => {}
             Action::Refresh => match &self.stage {
-                Stage::Reading(_) | Stage::Current(_) | Stage::Failed(_) => self.read(desk),
+                Stage::Reading(_) | Stage::Current(_) | Stage::Failed(_) => self.read(context),
                 Stage::Check { .. } | Stage::Rotating(_) | Stage::Rotated { .. } => {}
             },
-            Action::Reveal => self.reveal(desk),
+            Action::Reveal => self.reveal(context),
             Action::CopyMenu => {
                 if let Some(token) = self.token().cloned() {
-                    desk.copy_secret("token", token);
+                    context.copy_secret("token", token);
                 }
             }
             Action::WriteFile => self.ask_path(),
-            Action::HandOff => self.hand_off_again(desk),
+            Action::HandOff => self.hand_off_again(context),
             _ => {}
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _desk: &mut Desk) {
+    fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
         if let Some(field) = self.field() {
             field.key(key);
             field.error = None;
         }
     }
 
-    fn paste(&mut self, text: &str, _desk: &mut Desk) -> bool {
+    fn paste(&mut self, text: &str, _desk: &mut Context) -> bool {
         let Some(field) = self.field() else {
             return false;
         };
@@ -238,37 +238,37 @@ impl View for TokenPane {
         true
     }
 
-    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
+    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
             Action::Rotate => match &self.stage {
                 Stage::Current(done) if done.warnings.iter().any(Warning::is_alarm) => {
                     Some("there is an alarm: look first".into())
                 }
-                Stage::Current(_) => desk.forbidden(Guarded::Rotate),
+                Stage::Current(_) => context.forbidden(Guarded::Rotate),
                 _ => {
-                    let key = desk.keys.key(Focus::Token, Action::Refresh);
+                    let key = context.keys.key(Focus::Token, Action::Refresh);
                     Some(format!("the token must be read first; {key} reads it"))
                 }
             },
             Action::Reveal | Action::CopyMenu | Action::WriteFile if self.token().is_none() => {
                 Some("no token has been read".into())
             }
-            Action::HandOff => self.no_hand_off(desk),
+            Action::HandOff => self.no_hand_off(context),
             _ => None,
         }
     }
 
-    fn leave(&mut self, desk: &mut Desk) {
+    fn leave(&mut self, context: &mut Context) {
         match &self.stage {
-            Stage::Rotating(_) => desk.say(
+            Stage::Rotating(_) => context.say(
                 Severity::Info,
                 format!(
                     "the rotation of {} goes on; a message says how it ended",
                     self.id
                 ),
             ),
-            Stage::Reading(ticket) => desk.cancel(*ticket),
-            Stage::Rotated { .. } if self.handing.is_under_way() => desk.say(
+            Stage::Reading(ticket) => context.cancel(*ticket),
+            Stage::Rotated { .. } if self.handing.is_under_way() => context.say(
                 Severity::Info,
                 format!(
                     "the hand-off of {} goes on; a message says how it ended",
@@ -290,36 +290,36 @@ impl View for TokenPane {
         }
     }
 
-    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
+    fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         if let Outcome::Done(done) = outcome {
-            self.take(done, desk);
+            self.take(done, context);
         } else if let Outcome::TokenWritten(path) = outcome {
             self.file.done();
-            desk.say(
+            context.say(
                 Severity::Done,
                 format!("token written to {} (only you can read it)", path.display()),
             );
         } else if let Outcome::HandedOff(handed) = outcome {
-            self.handed(handed.as_deref(), desk);
+            self.handed(handed.as_deref(), context);
         } else if let Outcome::NotHandedOff(trouble) = outcome {
             self.handing = Handing::NotRun(trouble.text.clone());
-            desk.say(Severity::Error, trouble.text.clone());
+            context.say(Severity::Error, trouble.text.clone());
         } else if let Outcome::Failed(trouble) = outcome {
             if self.file.failed(&trouble.text) {
-                desk.say(Severity::Error, trouble.text.clone());
+                context.say(Severity::Error, trouble.text.clone());
             } else {
-                self.failed(trouble, desk);
+                self.failed(trouble, context);
             }
         }
     }
 
-    fn lost(&mut self, desk: &mut Desk) {
+    fn lost(&mut self, context: &mut Context) {
         // What is known stays on the screen: a new token is not given up because something beside it broke.
         if self.file.lost() {
             return;
         }
         if matches!(self.handing, Handing::Running(_)) {
-            let key = desk.keys.key(self.page_focus(), Action::HandOff);
+            let key = context.keys.key(self.page_focus(), Action::HandOff);
             self.handing = Handing::NotRun(format!(
                 "it broke off inside groupdesk; {key} runs it again"
             ));
@@ -328,14 +328,14 @@ impl View for TokenPane {
         if let Stage::Rotated { confirming, .. } = &mut self.stage {
             *confirming = None;
             if self.handing == Handing::Later {
-                let key = desk.keys.key(Focus::RotateResult, Action::HandOff);
+                let key = context.keys.key(Focus::RotateResult, Action::HandOff);
                 let why = format!("reading it back broke off; {key} reads and runs it");
                 self.handing = Handing::NotRun(why);
             }
             return;
         }
         let rotating = matches!(self.stage, Stage::Rotating(_));
-        let key = desk.keys.key(Focus::Token, Action::Refresh);
+        let key = context.keys.key(Focus::Token, Action::Refresh);
         let trouble = if rotating {
             Trouble::unknown(format!(
                 "UNKNOWN whether the token was rotated: the job broke off inside groupdesk. {key} reads the group; never rotate to find out"
@@ -345,11 +345,14 @@ impl View for TokenPane {
                 "the job broke off inside groupdesk; {key} reads again"
             ))
         };
-        self.failed(&trouble, desk);
+        self.failed(&trouble, context);
     }
 
-    fn sync(&mut self, desk: &mut Desk) {
-        if self.revealed_until.is_some_and(|until| desk.now >= until) {
+    fn sync(&mut self, context: &mut Context) {
+        if self
+            .revealed_until
+            .is_some_and(|until| context.now >= until)
+        {
             self.revealed_until = None;
         }
     }
@@ -358,7 +361,7 @@ impl View for TokenPane {
         self.revealed_until.is_some()
     }
 
-    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-        page::draw(self, buffer, area, desk)
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        page::draw(self, buffer, area, context)
     }
 }

@@ -11,11 +11,11 @@ use ratatui::{
 use super::View;
 use crate::{
     domain::{text::visible, token::Token},
-    operations::{Answered, Owner, Whose as Answer, not_a_token},
+    operations::{Owner, TokenLookup as Answer, TokenReport, not_a_token},
     tui::{
         keymap::{Action, Focus},
         state::{
-            context::{Ask, Desk},
+            context::{Context, Navigation},
             message::{Job, Outcome, ProfileIndex, Ticket},
             notices::Severity,
         },
@@ -24,7 +24,7 @@ use crate::{
             paint,
             scroll::Cursor,
             text_field::{TextField, did_not_fit},
-            text_page::Sheet,
+            text_page::TextPage,
         },
     },
 };
@@ -35,17 +35,17 @@ const LONGEST: usize = 64 * 1024;
 const ADVICE: usize = 3;
 
 #[derive(Debug)]
-pub struct Whose {
+pub struct TokenLookupPane {
     token: TextField,
     ticket: Option<Ticket>,
     /// Once it was looked up.
-    answered: Option<Vec<Answered>>,
+    answered: Option<Vec<TokenReport>>,
     /// Why there is no answer to what was given last.
     refused: Option<String>,
     cursor: Cursor,
 }
 
-impl Default for Whose {
+impl Default for TokenLookupPane {
     fn default() -> Self {
         Self {
             token: TextField::secret("token").with_longest(LONGEST),
@@ -57,21 +57,21 @@ impl Default for Whose {
     }
 }
 
-impl Whose {
-    fn look_up(&mut self, desk: &mut Desk) {
+impl TokenLookupPane {
+    fn look_up(&mut self, context: &mut Context) {
         let token = self.token.text().trim();
         if token.is_empty() {
             self.token.error = Some("paste or type the token first".into());
             return;
         }
         let job = Job::Whose(Token::new(token.to_owned()));
-        self.ticket = Some(desk.start(job));
+        self.ticket = Some(context.start(job));
         self.token = Self::default().token;
         self.refused = None;
     }
 
     /// Every group of every token, and each token that has none.
-    fn rows(&self) -> Vec<(&Answered, Option<&Owner>)> {
+    fn rows(&self) -> Vec<(&TokenReport, Option<&Owner>)> {
         let answered = self.answered.iter().flatten();
         let rows = answered.flat_map(|answer| {
             let none = answer.owners.is_empty().then_some((answer, None));
@@ -86,15 +86,15 @@ impl Whose {
     }
 
     /// The token pane of the group, in its own profile.
-    fn go_on(&self, desk: &mut Desk) {
+    fn go_on(&self, context: &mut Context) {
         let Some(owner) = self.owner() else { return };
-        let mut profiles = desk.profiles.iter();
+        let mut profiles = context.profiles.iter();
         match profiles.position(|profile| profile.name == owner.profile) {
-            Some(profile) => desk.ask(Ask::TokenOf(
+            Some(profile) => context.navigate(Navigation::TokenOf(
                 ProfileIndex(profile),
                 owner.user_group_id.clone(),
             )),
-            None => desk.say(
+            None => context.say(
                 Severity::Warning,
                 format!(
                     "profile {} is not configured here; add it to go on",
@@ -105,7 +105,7 @@ impl Whose {
     }
 }
 
-impl View for Whose {
+impl View for TokenLookupPane {
     fn focus(&self) -> Focus {
         if self.answered.is_some() {
             Focus::WhoseFound
@@ -114,35 +114,37 @@ impl View for Whose {
         }
     }
 
-    fn title(&self, _desk: &Desk) -> String {
+    fn title(&self, _desk: &Context) -> String {
         "Whose token is this?".into()
     }
 
-    fn act(&mut self, action: Action, desk: &mut Desk) {
+    fn act(&mut self, action: Action, context: &mut Context) {
         let rows = self.rows().len();
         if self.cursor.act(action, rows, 0) {
             return;
         }
         match action {
-            Action::Enter if self.answered.is_none() && self.ticket.is_none() => self.look_up(desk),
-            Action::Token => self.go_on(desk),
+            Action::Enter if self.answered.is_none() && self.ticket.is_none() => {
+                self.look_up(context)
+            }
+            Action::Token => self.go_on(context),
             Action::Whose => *self = Self::default(),
             Action::Back => {
-                self.leave(desk);
-                desk.ask(Ask::Pop);
+                self.leave(context);
+                context.navigate(Navigation::Pop);
             }
             _ => {}
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _desk: &mut Desk) {
+    fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
         if self.answered.is_none() {
             self.token.key(key);
             self.token.error = None;
         }
     }
 
-    fn paste(&mut self, text: &str, _desk: &mut Desk) -> bool {
+    fn paste(&mut self, text: &str, _desk: &mut Context) -> bool {
         let is_field = self.answered.is_none();
         if is_field {
             let cut = self.token.paste(text).cut;
@@ -151,7 +153,7 @@ impl View for Whose {
         is_field
     }
 
-    fn disabled(&self, action: Action, _desk: &Desk) -> Option<String> {
+    fn disabled(&self, action: Action, _desk: &Context) -> Option<String> {
         match action {
             Action::Token if self.owner().is_none() => Some("no group is known for it".into()),
             Action::Refresh => Some("nothing to read".into()),
@@ -159,9 +161,9 @@ impl View for Whose {
         }
     }
 
-    fn leave(&mut self, desk: &mut Desk) {
+    fn leave(&mut self, context: &mut Context) {
         if let Some(ticket) = self.ticket.take() {
-            desk.cancel(ticket);
+            context.cancel(ticket);
         }
     }
 
@@ -169,19 +171,19 @@ impl View for Whose {
         self.ticket == Some(ticket)
     }
 
-    fn answer(&mut self, outcome: &Outcome, desk: &mut Desk) {
+    fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         self.ticket = None;
         match outcome {
             Outcome::Whose(Answer::Answered(answered)) => self.answered = Some(answered.clone()),
             Outcome::Whose(Answer::NotAToken { characters }) => {
                 self.refused = Some(not_a_token(*characters));
             }
-            Outcome::Failed(trouble) => desk.say(Severity::Error, trouble.text.clone()),
+            Outcome::Failed(trouble) => context.say(Severity::Error, trouble.text.clone()),
             _ => {}
         }
     }
 
-    fn lost(&mut self, _desk: &mut Desk) {
+    fn lost(&mut self, _desk: &mut Context) {
         self.ticket = None;
     }
 
@@ -189,22 +191,28 @@ impl View for Whose {
         true
     }
 
-    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-        let inner = popup(buffer, area, (76, 12), "Whose token is this?", desk.theme);
-        let mut sheet = Sheet::new(inner.width, desk.theme);
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        let inner = popup(
+            buffer,
+            area,
+            (76, 12),
+            "Whose token is this?",
+            context.theme,
+        );
+        let mut sheet = TextPage::new(inner.width, context.theme);
         if let Some(answered) = &self.answered {
-            self.found(&mut sheet, answered, inner.height, desk);
+            self.found(&mut sheet, answered, inner.height, context);
             sheet.draw_still(buffer, inner);
             return None;
         }
-        let cursor = self.token.draw(buffer, inner, desk.theme, true);
+        let cursor = self.token.draw(buffer, inner, context.theme, true);
         let below = Rect {
             y: inner.y + 2.min(inner.height),
             height: inner.height.saturating_sub(2),
             ..inner
         };
         if let Some(refused) = &self.refused {
-            sheet.text(refused, desk.theme.warning());
+            sheet.text(refused, context.theme.warning());
             sheet.blank();
         }
         let text = if self.ticket.is_some() {
@@ -212,20 +220,26 @@ impl View for Whose {
         } else {
             "Paste a token, or lines of a log with some. Their fingerprints are looked up in the directory, in all profiles. Nothing is sent or kept."
         };
-        sheet.text(text, desk.theme.dim());
+        sheet.text(text, context.theme.dim());
         sheet.draw_still(buffer, below);
         cursor
     }
 }
 
-impl Whose {
-    fn found(&self, sheet: &mut Sheet, answered: &[Answered], height: u16, desk: &Desk) {
-        let theme = desk.theme;
-        let again = desk.keys.key(Focus::WhoseFound, Action::Whose);
+impl TokenLookupPane {
+    fn found(
+        &self,
+        sheet: &mut TextPage,
+        answered: &[TokenReport],
+        height: u16,
+        context: &Context,
+    ) {
+        let theme = context.theme;
+        let again = context.keys.key(Focus::WhoseFound, Action::Whose);
         let elsewhere = format!(
             "It may still be the token of a group that was never read here. {again} asks for another one."
         );
-        if let [Answered { owners, .. }] = answered
+        if let [TokenReport { owners, .. }] = answered
             && owners.is_empty()
         {
             sheet.text(
@@ -256,12 +270,12 @@ impl Whose {
             };
             let story = owner.map_or_else(
                 || "no group of this directory has or had it".to_owned(),
-                |owner| told(owner, desk),
+                |owner| told(owner, context),
             );
             sheet.pieces(vec![(format!("{mark} {name}{story}"), style)]);
         }
         sheet.blank();
-        let key = desk.keys.key(Focus::WhoseFound, Action::Token);
+        let key = context.keys.key(Focus::WhoseFound, Action::Token);
         let next = match self.owner() {
             Some(owner) if owner.current => {
                 format!("{key} goes to its token: read it, and rotate it after a leak.")
@@ -275,10 +289,10 @@ impl Whose {
     }
 }
 
-fn told(owner: &Owner, desk: &Desk) -> String {
+fn told(owner: &Owner, context: &Context) -> String {
     let what = if owner.current { "current" } else { "former" };
-    let id = paint::cut(owner.user_group_id.as_str(), 32, desk.theme);
+    let id = paint::cut(owner.user_group_id.as_str(), 32, context.theme);
     let profile = visible(&owner.profile);
-    let age = desk.age(owner.last_seen);
+    let age = context.age(owner.last_seen);
     format!("{what:<8} token of {id} in {profile}, seen {age} ago")
 }

@@ -8,13 +8,13 @@ use ratatui::{
 
 use super::View;
 use crate::tui::{
-    Farewell,
+    ExitReason,
     keymap::{Action, Focus},
     state::{
-        context::{Ask, Desk},
-        navigation::Opening,
+        context::{Context, Navigation},
+        navigation::PaneRequest,
     },
-    widgets::{boxes::boxed, text_page::Sheet},
+    widgets::{boxes::boxed, text_page::TextPage},
 };
 
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub struct Welcome {
 }
 
 /// Why an action is not possible where there is no profile yet.
-pub fn needs_a_profile(action: Action, desk: &Desk) -> Option<String> {
+pub fn needs_a_profile(action: Action, context: &Context) -> Option<String> {
     let needs = matches!(
         action,
         Action::Profiles
@@ -37,7 +37,7 @@ pub fn needs_a_profile(action: Action, desk: &Desk) -> Option<String> {
             | Action::OpenOrCreate
             | Action::Refresh
     );
-    (needs && desk.profile().is_none()).then(|| "no profile is configured yet".into())
+    (needs && context.profile().is_none()).then(|| "no profile is configured yet".into())
 }
 
 impl View for Welcome {
@@ -45,39 +45,39 @@ impl View for Welcome {
         Focus::Welcome
     }
 
-    fn title(&self, _desk: &Desk) -> String {
+    fn title(&self, _desk: &Context) -> String {
         "Welcome".into()
     }
 
-    fn act(&mut self, action: Action, desk: &mut Desk) {
+    fn act(&mut self, action: Action, context: &mut Context) {
         match action {
             Action::Connect => {
-                desk.ask(Ask::Push(Opening::Connect));
+                context.navigate(Navigation::Push(PaneRequest::Connect));
             }
-            Action::Demo => desk.ask(Ask::Leave(Farewell::Demo)),
-            Action::Back | Action::Quit => desk.ask(Ask::Leave(Farewell::Asked)),
+            Action::Demo => context.navigate(Navigation::Leave(ExitReason::Demo)),
+            Action::Back | Action::Quit => context.navigate(Navigation::Leave(ExitReason::Asked)),
             _ => {}
         }
     }
 
-    fn disabled(&self, action: Action, desk: &Desk) -> Option<String> {
-        needs_a_profile(action, desk)
+    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
+        needs_a_profile(action, context)
     }
 
-    fn draw(&self, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-        let inner = boxed(buffer, area, "groupdesk", desk.theme);
-        let mut sheet = Sheet::new(inner.width, desk.theme);
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        let inner = boxed(buffer, area, "groupdesk", context.theme);
+        let mut sheet = TextPage::new(inner.width, context.theme);
         let plain = Style::new();
-        let key = desk.theme.key_hint();
+        let key = context.theme.key_hint();
         sheet.heading("No profile is configured yet.");
         sheet.blank();
         let keys =
-            [Action::Connect, Action::Demo].map(|action| desk.keys.key(Focus::Welcome, action));
+            [Action::Connect, Action::Demo].map(|action| context.keys.key(Focus::Welcome, action));
         let width = keys.iter().map(String::len).max().unwrap_or(0);
         let [connect, demo] = keys.map(|key| format!("{key:width$}"));
         sheet.pieces(vec![
             (connect, key),
-            ("  connect to a service".into(), desk.theme.title()),
+            ("  connect to a service".into(), context.theme.title()),
         ]);
         let indent = width + 2;
         sheet.indented(indent, "Asks for its address and where the API key comes from, and tests it without creating anything.", plain);
@@ -85,7 +85,7 @@ impl View for Welcome {
         sheet.blank();
         sheet.pieces(vec![
             (demo, key),
-            ("  try the demo".into(), desk.theme.title()),
+            ("  try the demo".into(), context.theme.title()),
         ]);
         sheet.indented(
             indent,
@@ -95,7 +95,7 @@ impl View for Welcome {
         sheet.blank();
         sheet.text(
             "Without any file: GROUPDESK_BASE_URL and GROUPDESK_API_KEY in the environment.",
-            desk.theme.dim(),
+            context.theme.dim(),
         );
         sheet.draw(buffer, inner, 0);
         None

@@ -36,7 +36,7 @@ const NOT_FOUND: i32 = 127;
 
 /// A text for the editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outside {
+pub struct EditRequest {
     /// The name of its file, so that the editor knows what it is.
     pub file: &'static str,
     pub text: String,
@@ -52,7 +52,7 @@ pub struct Editor {
 
 /// A text in a 0600 file in a 0700 folder of its own; both go with it.
 #[derive(Debug)]
-pub struct Sheet {
+pub struct EditFile {
     folder: tempfile::TempDir,
     file: PathBuf,
 }
@@ -90,18 +90,18 @@ impl Editor {
     }
 
     /// Writes a text where only its owner can read it.
-    pub fn write(&self, outside: &Outside) -> io::Result<Sheet> {
+    pub fn write(&self, outside: &EditRequest) -> io::Result<EditFile> {
         let folder = tempfile::Builder::new()
             .prefix("groupdesk-edit-")
             .permissions(std::fs::Permissions::from_mode(0o700))
             .tempdir_in(&self.folder)?;
         let file = folder.path().join(outside.file);
         write_new_private(&file, format!("{}\n", outside.text).as_bytes())?;
-        Ok(Sheet { folder, file })
+        Ok(EditFile { folder, file })
     }
 
     /// Runs it in this terminal until it ends. Asked for the end, it is passed on.
-    pub async fn run(&self, sheet: &Sheet, mut next: impl AsyncFnMut() -> Signal) -> Run {
+    pub async fn run(&self, sheet: &EditFile, mut next: impl AsyncFnMut() -> Signal) -> Run {
         let mut script = OsString::new();
         if is_simple(&self.line) {
             // So that a signal reaches the editor, not a shell that waits for it.
@@ -181,7 +181,7 @@ impl Editor {
     }
 }
 
-impl Sheet {
+impl EditFile {
     /// The text as it is now; the editor may have put another file in its place.
     pub fn read(&self) -> Result<String, String> {
         let bytes = std::fs::read(&self.file)
@@ -263,7 +263,7 @@ mod tests {
     async fn a_ctrl_c_that_comes_after_the_end_of_the_editor_is_still_the_editors() {
         let line = "kill -INT $$; :";
         let editor = Editor::find(variables(&[("EDITOR", line)])).expect("an editor");
-        let outside = Outside {
+        let outside = EditRequest {
             file: "text",
             text: "text".into(),
         };
@@ -302,7 +302,7 @@ mod tests {
         ]));
         let editor = editor.expect("an editor");
         assert_eq!(editor.folder, tmp, "the other one is open to all");
-        let outside = Outside {
+        let outside = EditRequest {
             file: "name.txt",
             text: "Acme".into(),
         };
@@ -322,7 +322,7 @@ mod tests {
     async fn asked_for_the_end_it_ends_its_editor() {
         let editor = variables(&[("EDITOR", "tail -f /dev/null"), ("PATH", "/usr/bin:/bin")]);
         let editor = Editor::find(editor).expect("an editor");
-        let outside = Outside {
+        let outside = EditRequest {
             file: "name.txt",
             text: String::new(),
         };

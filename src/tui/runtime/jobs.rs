@@ -1,28 +1,28 @@
 //! Does one job: `operations` in, outcome out. The only place of the console where work is awaited.
 
-mod connecting;
-mod finding;
-mod placing;
-mod running;
-mod writing;
+mod batch;
+mod files;
+mod places;
+mod profiles;
+mod search;
 
 use std::{
     ffi::OsString,
     sync::{Arc, PoisonError, RwLock},
 };
 
-pub(in crate::tui) use finding::nearest_in;
-pub use running::Link;
+pub use batch::JobContext;
+pub(in crate::tui) use search::nearest_in;
 
 use crate::{
     domain::{group::UserGroupId, update::Edit},
-    operations::{Assurance, Connector, DirectoryError, Done, Failure, Operations, Whose},
+    operations::{Assurance, Connector, DirectoryError, Done, Failure, Operations, TokenLookup},
     tui::state::message::{Job, Msg, Outcome, ProfileIndex, Trouble},
 };
 
 /// The operations of every profile, in the order of the configuration.
 #[derive(Clone)]
-pub struct Works(Arc<Inner>);
+pub struct Backends(Arc<Inner>);
 
 struct Inner {
     /// Grows when a profile is added, and never shrinks: an index stays what it is.
@@ -30,7 +30,7 @@ struct Inner {
     connector: Option<Connector>,
 }
 
-impl Works {
+impl Backends {
     /// `connector`: profiles can be added.
     pub fn new(operations: Vec<Operations>, connector: Option<Connector>) -> Self {
         Self(Arc::new(Inner {
@@ -62,10 +62,10 @@ impl Works {
             .collect()
     }
 
-    pub async fn run(&self, profile: ProfileIndex, job: Job, link: Link) -> Outcome {
+    pub async fn run(&self, profile: ProfileIndex, job: Job, link: JobContext) -> Outcome {
         let job = match job {
-            Job::Check(new, key) => return connecting::check(self, &new, key).await,
-            Job::AddProfile(new, key) => return connecting::add(self, &new, key).await,
+            Job::Check(new, key) => return profiles::check(self, &new, key).await,
+            Job::AddProfile(new, key) => return profiles::add(self, &new, key).await,
             job => job,
         };
         let Some(operations) = self.of(profile) else {
@@ -80,17 +80,17 @@ impl Works {
                     let _ = news.try_send(Msg::Waiting(Box::new(held.clone())));
                 }));
         let result = match job {
-            Job::List => listed(finding::list(operations).await),
+            Job::List => listed(search::list(operations).await),
             Job::Search {
                 index,
                 look,
                 before,
-            } => finding::search(index, look, before).await,
-            Job::Near(index, typed) => Ok(finding::nearest(index, typed).await),
+            } => search::search(index, look, before).await,
+            Job::Near(index, typed) => Ok(search::nearest(index, typed).await),
             Job::KeepView(view) => {
                 listed(operations.keep_view(view).await.map(|()| Outcome::ViewKept))
             }
-            Job::OpenRotations => placing::open_rotations(operations).await,
+            Job::OpenRotations => places::open_rotations(operations).await,
             Job::History(id) => {
                 let limit = Some(HISTORY_SHOWN);
                 listed(operations.history(id, limit).await.map(Outcome::History))
@@ -141,7 +141,7 @@ impl Works {
                 Err(failure) => Err(failure.into()),
             },
             Job::Whose(token) => listed(
-                Whose::of(operations.directory(), &token)
+                TokenLookup::of(operations.directory(), &token)
                     .await
                     .map(Outcome::Whose),
             ),
@@ -164,26 +164,26 @@ impl Works {
                 include_recent,
             } => listed(
                 operations
-                    .plan_bulk(&ids, include_recent)
+                    .plan_batch(&ids, include_recent)
                     .await
                     .map(Outcome::Planned),
             ),
-            Job::Bulk { plan, reason } => running::run(operations, &plan, reason, link).await,
-            Job::AnswerPlace(answer) => placing::answer(operations, answer).await,
+            Job::Bulk { plan, reason } => batch::run(operations, &plan, reason, link).await,
+            Job::AnswerPlace(answer) => places::answer(operations, answer).await,
             Job::Proof => listed(operations.proof().await.map(Outcome::Proof)),
-            Job::Prove(id) => placing::prove(operations, &id).await,
+            Job::Prove(id) => places::prove(operations, &id).await,
             Job::Acknowledge(place, reason) => {
-                placing::acknowledge(operations, &place, &reason).await
+                places::acknowledge(operations, &place, &reason).await
             }
             Job::Check(..) | Job::AddProfile(..) => Err(Trouble::of("this needs no profile")),
-            Job::WriteReport(report, path) => writing::report(report, path).await,
-            Job::WriteToken(token, path) => writing::token(token, path).await,
+            Job::WriteReport(report, path) => files::report(report, path).await,
+            Job::WriteToken(token, path) => files::token(token, path).await,
             Job::Export {
                 index,
                 ids,
                 format,
                 path,
-            } => writing::export(index, ids, format, path).await,
+            } => files::export(index, ids, format, path).await,
         };
         result.unwrap_or_else(Outcome::Failed)
     }

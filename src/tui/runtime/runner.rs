@@ -1,8 +1,8 @@
 //! The loop: events and finished jobs in, effects out, one draw when the queue is empty. No clock drives it; an idle
 //! console wakes for nothing and writes nothing.
 
+mod external_editor;
 mod on_input;
-mod outside;
 mod screen;
 
 use std::{
@@ -23,19 +23,19 @@ use tokio::{
 };
 
 use super::{
-    external_editor::Outside,
-    jobs::{Link, Works},
+    external_editor::EditRequest,
+    jobs::{Backends, JobContext},
 };
 use crate::{
-    operations::{Clock, Listener, Recorded, batch::Wish},
+    operations::{Clock, Listener, Recorded, batch::RunCommand},
     tui::{
-        Farewell, frame,
+        ExitReason, frame,
         state::{
             app::App,
             message::{Effect, Job, Msg, ProfileIndex, Ticket},
             notices::Severity,
         },
-        terminal::{self, Came, Signal, Signals},
+        terminal::{self, InputEvent, Signal, Signals},
     },
 };
 pub use screen::Screen;
@@ -43,7 +43,7 @@ pub use screen::Screen;
 pub struct Runner<S: Screen> {
     pub app: App,
     pub screen: S,
-    works: Works,
+    works: Backends,
     clock: Clock,
     sender: mpsc::Sender<Msg>,
     receiver: mpsc::Receiver<Msg>,
@@ -55,14 +55,14 @@ pub struct Runner<S: Screen> {
     /// Wishes about the bulk rotations under way.
     wishes: Wishes,
     /// What the person wants to edit outside, until the loop gets to it.
-    outside: Option<(Ticket, Outside)>,
-    farewell: Option<Farewell>,
+    outside: Option<(Ticket, EditRequest)>,
+    farewell: Option<ExitReason>,
     /// How long it waits for what is in flight when it leaves.
     pub patience: Duration,
 }
 
 /// Shared with whoever stops them while the loop waits for a terminal that does not read.
-type Wishes = Arc<Mutex<HashMap<Ticket, watch::Sender<Wish>>>>;
+type Wishes = Arc<Mutex<HashMap<Ticket, watch::Sender<RunCommand>>>>;
 
 /// Finished jobs that wait for the loop.
 const QUEUE: usize = 64;
@@ -74,7 +74,7 @@ const PATIENCE: Duration = Duration::from_secs(35);
 const BATCH: usize = 4_096;
 
 impl<S: Screen> Runner<S> {
-    pub fn new(app: App, screen: S, works: Works, clock: Clock) -> Self {
+    pub fn new(app: App, screen: S, works: Backends, clock: Clock) -> Self {
         let (sender, receiver) = mpsc::channel(QUEUE);
         let (recorder, recorded) = mpsc::unbounded_channel();
         let mut runner = Self {
@@ -100,9 +100,9 @@ impl<S: Screen> Runner<S> {
     /// Runs until the person leaves, a signal comes, or the terminal is gone.
     pub async fn run(
         &mut self,
-        mut events: impl Stream<Item = io::Result<Came>> + Unpin,
+        mut events: impl Stream<Item = io::Result<InputEvent>> + Unpin,
         mut signals: Option<&mut Signals>,
-    ) -> io::Result<Farewell> {
+    ) -> io::Result<ExitReason> {
         let mut terminal_lives = true;
         let mut deadline: Option<Instant> = None;
         self.draw()?;
@@ -110,7 +110,7 @@ impl<S: Screen> Runner<S> {
             let msg = tokio::select! {
                 event = events.next(), if terminal_lives => {
                     if let Some(Ok(came)) = event {
-                        self.heard(came)
+                        self.on_input(came)
                     } else {
                         terminal_lives = false;
                         Some(Msg::Leave)
@@ -120,9 +120,9 @@ impl<S: Screen> Runner<S> {
                 Some(first) = self.recorded.recv() => Some(self.exchanged(first)),
                 signal = next_signal(&mut signals) => match signal {
                     Signal::Terminate | Signal::Hangup | Signal::Interrupt => Some(Msg::Leave),
-                    Signal::Stop if self.app.desk.writes_under_way() > 0 => {
+                    Signal::Stop if self.app.context.writes_under_way() > 0 => {
                         let text = "not stopped: something is being sent";
-                        self.app.desk.say(Severity::Warning, text);
+                        self.app.context.say(Severity::Warning, text);
                         None
                     }
                     Signal::Stop => self.screen.suspend().err().map(|_| {
@@ -137,7 +137,7 @@ impl<S: Screen> Runner<S> {
                 },
                 () = sleep(TICK), if self.app.ticks() => Some(Msg::Tick),
                 () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
-                    return Ok(Farewell::Signal);
+                    return Ok(ExitReason::Signal);
                 }
             };
             if matches!(msg, Some(Msg::Leave)) {
@@ -155,7 +155,7 @@ impl<S: Screen> Runner<S> {
                 let next = match self.receiver.try_recv() {
                     Ok(msg) => Some(msg),
                     Err(_) if terminal_lives => match ready(&mut events).await {
-                        Some(Some(Ok(came))) => self.heard(came),
+                        Some(Some(Ok(came))) => self.on_input(came),
                         Some(Some(Err(_)) | None) => {
                             terminal_lives = false;
                             deadline.get_or_insert_with(|| Instant::now() + self.patience);
@@ -175,7 +175,7 @@ impl<S: Screen> Runner<S> {
             if self.outside.is_some() {
                 // Typed ahead for the editor: here it would mean something else.
                 while let Some(Some(Ok(came))) = ready(&mut events).await {
-                    if let Came::Event(Event::Resize(columns, rows)) = came {
+                    if let InputEvent::Event(Event::Resize(columns, rows)) = came {
                         self.take(Msg::Resize(columns, rows));
                     }
                 }
@@ -211,7 +211,7 @@ impl<S: Screen> Runner<S> {
         let effects = self.app.update(self.clock.now(), msg);
         if lost {
             for panic in terminal::missed_panics() {
-                self.app.desk.say(Severity::Error, panic);
+                self.app.context.say(Severity::Error, panic);
             }
         }
         self.perform(effects);
@@ -231,9 +231,9 @@ impl<S: Screen> Runner<S> {
     /// # Errors
     /// When the screen cannot be drawn.
     pub async fn settle(&mut self) -> io::Result<()> {
-        while !self.app.desk.running.is_empty() || self.outside.is_some() {
+        while !self.app.context.running.is_empty() || self.outside.is_some() {
             self.edit_outside(&mut None).await;
-            if self.app.desk.running.is_empty() {
+            if self.app.context.running.is_empty() {
                 continue;
             }
             let Some(msg) = self.receiver.recv().await else {
@@ -263,13 +263,13 @@ impl<S: Screen> Runner<S> {
         let wishes = self.wishes.clone();
         move || {
             for wish in lock(&wishes).values() {
-                wish.send_replace(Wish::Stop);
+                wish.send_replace(RunCommand::Stop);
             }
         }
     }
 
     /// Why it wants to end, once it does.
-    pub fn farewell(&self) -> Option<Farewell> {
+    pub fn farewell(&self) -> Option<ExitReason> {
         self.farewell
     }
 
@@ -323,7 +323,7 @@ impl<S: Screen> Runner<S> {
             };
             if let Err(error) = result {
                 let text = format!("the terminal did not take it: {error}");
-                self.app.desk.say(Severity::Error, text);
+                self.app.context.say(Severity::Error, text);
             }
         }
         self.reads.retain(|_, read| !read.is_finished());
@@ -333,12 +333,12 @@ impl<S: Screen> Runner<S> {
     fn start(&mut self, ticket: Ticket, profile: ProfileIndex, job: Box<Job>) -> AbortHandle {
         let works = self.works.clone();
         let sender = self.sender.clone();
-        let (wishes, wish) = watch::channel(Wish::Go);
+        let (wishes, wish) = watch::channel(RunCommand::Go);
         if matches!(*job, Job::Bulk { .. }) {
             lock(&self.wishes).insert(ticket, wishes);
         }
         let news = sender.clone();
-        let link = Link {
+        let link = JobContext {
             ticket,
             news,
             wish,
@@ -359,7 +359,7 @@ impl<S: Screen> Runner<S> {
     }
 }
 
-fn lock(wishes: &Wishes) -> MutexGuard<'_, HashMap<Ticket, watch::Sender<Wish>>> {
+fn lock(wishes: &Wishes) -> MutexGuard<'_, HashMap<Ticket, watch::Sender<RunCommand>>> {
     wishes.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -3,61 +3,61 @@
 pub(in crate::tui) mod batches;
 mod drafts;
 pub(in crate::tui) mod handoff;
-mod leaving;
 mod outcomes;
 mod places;
-mod settling;
+mod quitting;
+mod settle;
 
 use crossterm::event::{KeyEvent, KeyEventKind, MouseEvent};
 use jiff::Timestamp;
 
 use super::{
-    context::{Ask, Desk},
+    context::{Context, Navigation},
     message::{Effect, Job, Msg, Outcome, ProfileIndex, Ticket},
     notices::Severity,
 };
 use crate::{
     domain::known::KnownGroup,
     tui::{
-        Farewell,
+        ExitReason,
         keymap::{Action, Press, mouse},
         panes::{
             Pane, View, help::Help, history::History, inspector::Inspector, list::List,
             messages::MessagesPane, open::Open, profiles::Profiles, rotations::Rotations, token,
-            token_lookup::Whose, welcome::Welcome,
+            token_lookup::TokenLookupPane, welcome::Welcome,
         },
     },
 };
 
 #[derive(Debug)]
 pub struct App {
-    pub desk: Desk,
+    pub context: Context,
     /// The top one has the keys; the bottom one is the list, or the welcome.
     pub stack: Vec<Pane>,
     /// The last Ctrl-C or `q` that was answered with "again to quit"; only the same again is meant.
     warned: Option<(Action, Timestamp)>,
     /// Leaving once the writes are done.
-    leaving: Option<Farewell>,
+    leaving: Option<ExitReason>,
 }
 
 impl App {
     /// Opens on the list of the current profile, or on the welcome where there is none.
-    pub fn new(mut desk: Desk, config_file: String) -> Self {
-        let bottom = if desk.profile().is_some() {
+    pub fn new(mut context: Context, config_file: String) -> Self {
+        let bottom = if context.profile().is_some() {
             // First: it is what the person waits for.
-            let list = List::start(&mut desk);
-            desk.start(Job::OpenRotations);
-            desk.start(Job::Batches);
-            desk.read_drafts();
-            if desk.hands_off_to().is_some() {
-                desk.start(Job::PendingHandOffs);
+            let list = List::start(&mut context);
+            context.start(Job::OpenRotations);
+            context.start(Job::Batches);
+            context.read_drafts();
+            if context.hands_off_to().is_some() {
+                context.start(Job::PendingHandOffs);
             }
             Pane::List(list)
         } else {
             Pane::Welcome(Welcome { config_file })
         };
         Self {
-            desk,
+            context: context,
             stack: vec![bottom],
             warned: None,
             leaving: None,
@@ -75,50 +75,50 @@ impl App {
 
     /// Whether something on the screen changes with time alone.
     pub fn ticks(&self) -> bool {
-        self.desk.settle_again_at.is_some() || self.stack.iter().any(|pane| pane.view().ticks())
+        self.context.settle_again_at.is_some() || self.stack.iter().any(|pane| pane.view().ticks())
     }
 
     /// Effects that the construction asked for.
     pub fn take_effects(&mut self) -> Vec<Effect> {
-        std::mem::take(&mut self.desk.effects)
+        std::mem::take(&mut self.context.effects)
     }
 
     /// Takes in what happened at `now`, and says what is to be done.
     pub fn update(&mut self, now: Timestamp, msg: Msg) -> Vec<Effect> {
-        self.desk.now = now;
+        self.context.now = now;
         let is_input = matches!(msg, Msg::Key(_) | Msg::Paste(_) | Msg::Edited(..));
         match msg {
             Msg::Key(key) => self.key(key),
             Msg::Paste(text) => self.paste(&text),
             Msg::Mouse(event) => self.mouse(event),
             Msg::Resize(columns, rows) => {
-                self.desk.size = (columns, rows);
+                self.context.size = (columns, rows);
                 // Also where the size is the old one again: a terminal keeps nothing of what was cut off meanwhile.
-                self.desk.effects.push(Effect::Redraw);
+                self.context.effects.push(Effect::Redraw);
             }
             Msg::Done(ticket, outcome) => self.done(ticket, outcome),
             Msg::Lost(ticket) => self.lost(ticket),
             Msg::News(ticket, news) => self.news(ticket, news),
-            Msg::Waiting(held) => self.desk.say(Severity::Info, format!("waiting: {held}")),
+            Msg::Waiting(held) => self.context.say(Severity::Info, format!("waiting: {held}")),
             Msg::Edited(ticket, text) => self.edited(ticket, text),
             Msg::Exchanged(exchanges) => {
                 for exchange in exchanges {
-                    self.desk.exchanges.push(now, exchange);
+                    self.context.exchanges.push(now, exchange);
                 }
             }
             Msg::Tick => self.settle_when_due(),
-            Msg::Leave => self.leave(Farewell::Signal),
+            Msg::Leave => self.leave(ExitReason::Signal),
         }
         self.navigate();
         for pane in &mut self.stack {
-            pane.view_mut().sync(&mut self.desk);
+            pane.view_mut().sync(&mut self.context);
         }
         if is_input {
             self.keep_draft();
-        } else if !self.desk.drafts.is_failing {
-            self.desk.save_drafts();
+        } else if !self.context.drafts.is_failing {
+            self.context.save_drafts();
         }
-        self.farewell();
+        self.exit_reason();
         self.take_effects()
     }
 
@@ -126,9 +126,9 @@ impl App {
         if key.kind == KeyEventKind::Release {
             return;
         }
-        self.desk.messages.pass();
+        self.context.messages.pass();
         let focus = self.top().focus();
-        match self.desk.keys.press(focus, key) {
+        match self.context.keys.press(focus, key) {
             // Nothing new is begun on the way out.
             Press::Do(action) if self.leaving.is_some() && action != Action::Cancel => {}
             Press::Do(action) => self.press(action),
@@ -139,14 +139,14 @@ impl App {
 
     fn input(&mut self, key: KeyEvent) {
         let pane = self.stack.last_mut().expect("the bottom pane stays");
-        pane.view_mut().input(key, &mut self.desk);
+        pane.view_mut().input(key, &mut self.context);
     }
 
     /// As the keys of the cursor, where this place has them.
     fn mouse(&mut self, event: MouseEvent) {
         let focus = self.top().focus();
-        let (action, times) = mouse::moves(self.top(), &self.desk, event);
-        let mut known = self.desk.keys.bindings(focus).iter();
+        let (action, times) = mouse::moves(self.top(), &self.context, event);
+        let mut known = self.context.keys.bindings(focus).iter();
         let is_known = known.any(|bound| bound.action == action);
         if is_known && self.leaving.is_none() {
             for _ in 0..times {
@@ -157,8 +157,8 @@ impl App {
 
     fn paste(&mut self, text: &str) {
         let pane = self.stack.last_mut().expect("the bottom pane stays");
-        if !pane.view_mut().paste(text, &mut self.desk) {
-            self.desk.say(
+        if !pane.view_mut().paste(text, &mut self.context) {
+            self.context.say(
                 Severity::Info,
                 "pasted text goes into fields only; there is none here",
             );
@@ -166,33 +166,33 @@ impl App {
     }
 
     fn press(&mut self, action: Action) {
-        if let Some(why) = self.top().disabled(action, &self.desk) {
-            self.desk
+        if let Some(why) = self.top().disabled(action, &self.context) {
+            self.context
                 .messages
-                .refuse(self.desk.now, format!("not possible here: {why}"));
+                .refuse(self.context.now, format!("not possible here: {why}"));
             return;
         }
-        let desk = &mut self.desk;
+        let context = &mut self.context;
         match action {
             Action::Help | Action::Palette => {
                 if matches!(self.stack.last(), Some(Pane::Help(_))) {
                     self.act(Action::Help);
                 } else {
-                    let help = Help::about(self.top(), action, &self.desk);
+                    let help = Help::about(self.top(), action, &self.context);
                     self.stack.push(Pane::Help(help));
                 }
             }
-            Action::Suspend if desk.writes_under_way() > 0 => {
+            Action::Suspend if context.writes_under_way() > 0 => {
                 // Stopped now, the outcome could be lost.
-                desk.say(Severity::Warning, "not now: something is being sent");
+                context.say(Severity::Warning, "not now: something is being sent");
             }
-            Action::Suspend => desk.effects.push(Effect::Suspend),
-            Action::Redraw => desk.effects.push(Effect::Redraw),
+            Action::Suspend => context.effects.push(Effect::Suspend),
+            Action::Redraw => context.effects.push(Effect::Redraw),
             Action::Cancel => self.cancel(),
             Action::Quit if self.stack.len() == 1 => self.quit(),
             Action::Quit => self.act(Action::Back),
             Action::Profiles if !matches!(self.top_mut(), Pane::Profiles(_)) => {
-                let pane = Profiles::new(&self.desk);
+                let pane = Profiles::new(&self.context);
                 self.stack.push(Pane::Profiles(pane));
             }
             Action::Messages if !matches!(self.top_mut(), Pane::Messages(_)) => {
@@ -202,19 +202,19 @@ impl App {
             Action::Groups => self.go_home(),
             Action::History if !matches!(self.top_mut(), Pane::Group(_)) => {
                 if !matches!(self.top_mut(), Pane::History(_)) {
-                    let pane = History::of(None, &mut self.desk);
+                    let pane = History::of(None, &mut self.context);
                     self.stack.push(Pane::History(pane));
                 }
             }
             Action::Rotations if !matches!(self.top_mut(), Pane::Rotations(_)) => {
-                let pane = Rotations::open(&mut self.desk);
+                let pane = Rotations::open(&mut self.context);
                 self.stack.push(Pane::Rotations(pane));
             }
             Action::Requests if !matches!(self.top_mut(), Pane::Inspector(_)) => {
                 self.stack.push(Pane::Inspector(Inspector::default()));
             }
             Action::Whose if !matches!(self.top_mut(), Pane::Whose(_)) => {
-                self.stack.push(Pane::Whose(Whose::default()));
+                self.stack.push(Pane::Whose(TokenLookupPane::default()));
             }
             action => {
                 if action == Action::Refresh && self.stack.len() == 1 {
@@ -227,62 +227,62 @@ impl App {
 
     fn act(&mut self, action: Action) {
         let pane = self.stack.last_mut().expect("the bottom pane stays");
-        pane.view_mut().act(action, &mut self.desk);
+        pane.view_mut().act(action, &mut self.context);
     }
 
     /// Leaves pane by pane, so that each can keep what it holds.
     fn go_home(&mut self) {
         while self.stack.len() > 1 {
             if let Some(mut pane) = self.stack.pop() {
-                pane.view_mut().leave(&mut self.desk);
+                pane.view_mut().leave(&mut self.context);
             }
         }
     }
 
     fn navigate(&mut self) {
-        while !self.desk.asks.is_empty() {
-            for ask in std::mem::take(&mut self.desk.asks) {
-                self.grant(ask);
+        while !self.context.asks.is_empty() {
+            for ask in std::mem::take(&mut self.context.asks) {
+                self.navigate_to(ask);
             }
         }
     }
 
-    fn grant(&mut self, ask: Ask) {
+    fn navigate_to(&mut self, ask: Navigation) {
         match ask {
-            Ask::Push(opening) => {
-                let pane = Pane::open(opening, &mut self.desk);
+            Navigation::Push(opening) => {
+                let pane = Pane::open(opening, &mut self.context);
                 self.stack.push(pane);
             }
-            Ask::Replace(opening) => {
-                let pane = Pane::open(opening, &mut self.desk);
+            Navigation::Replace(opening) => {
+                let pane = Pane::open(opening, &mut self.context);
                 if self.stack.len() > 1 {
                     self.stack.pop();
                 }
                 self.stack.push(pane);
             }
-            Ask::Pop => {
+            Navigation::Pop => {
                 if self.stack.len() > 1 {
                     self.stack.pop();
                 }
             }
-            Ask::Home => self.go_home(),
-            Ask::Finish(ticket, opening) => {
-                let result = Pane::open(opening, &mut self.desk);
+            Navigation::Home => self.go_home(),
+            Navigation::Finish(ticket, opening) => {
+                let result = Pane::open(opening, &mut self.context);
                 self.finish(ticket, result);
             }
-            Ask::SwitchTo(profile) => self.switch(profile),
-            Ask::Leave(farewell) => self.leave(farewell),
-            Ask::Press(action) => self.press(action),
-            Ask::Confirmed => {
+            Navigation::SwitchTo(profile) => self.switch(profile),
+            Navigation::Leave(farewell) => self.leave(farewell),
+            Navigation::Press(action) => self.press(action),
+            Navigation::Confirmed => {
                 let pane = self.stack.last_mut().expect("the bottom pane stays");
-                pane.view_mut().confirmed(&mut self.desk);
+                pane.view_mut().confirmed(&mut self.context);
             }
-            Ask::TokenOf(profile, id) => {
-                self.grant(Ask::Pop);
+            Navigation::TokenOf(profile, id) => {
+                self.navigate_to(Navigation::Pop);
                 self.switch(profile);
-                let known = self.desk.groups.get(&id);
+                let known = self.context.groups.get(&id);
                 let known = known.unwrap_or_else(|| KnownGroup::new(id));
-                let pane = token::TokenPane::open(&known, &mut self.desk);
+                let pane = token::TokenPane::open(&known, &mut self.context);
                 self.stack.push(Pane::Token(Box::new(pane)));
             }
         }
@@ -313,31 +313,33 @@ impl App {
 
     /// Another profile: everything of the old one leaves the screen; what it has under way goes on.
     fn switch(&mut self, profile: ProfileIndex) {
-        let is_here = profile == self.desk.current && !self.is_on_welcome();
-        if is_here || self.desk.profiles.get(profile.0).is_none() {
+        let is_here = profile == self.context.current && !self.is_on_welcome();
+        if is_here || self.context.profiles.get(profile.0).is_none() {
             return;
         }
         self.go_home();
         if let Some(Pane::List(list)) = self.stack.first() {
-            self.desk.views.insert(self.desk.current, list.as_left());
+            self.context
+                .views
+                .insert(self.context.current, list.as_left());
         }
-        self.desk.current = profile;
-        self.desk.open = std::sync::Arc::default();
-        self.desk.groups = super::groups::Groups::default();
-        self.desk.last_answer = None;
-        self.desk.settle_again_at = None;
-        let list = List::start(&mut self.desk);
-        self.desk.start(Job::OpenRotations);
-        self.desk.start(Job::Batches);
-        self.desk.read_drafts();
-        self.desk.to_hand_off.clear();
-        if self.desk.hands_off_to().is_some() {
-            self.desk.start(Job::PendingHandOffs);
+        self.context.current = profile;
+        self.context.open = std::sync::Arc::default();
+        self.context.groups = super::groups::Groups::default();
+        self.context.last_answer = None;
+        self.context.settle_again_at = None;
+        let list = List::start(&mut self.context);
+        self.context.start(Job::OpenRotations);
+        self.context.start(Job::Batches);
+        self.context.read_drafts();
+        self.context.to_hand_off.clear();
+        if self.context.hands_off_to().is_some() {
+            self.context.start(Job::PendingHandOffs);
         }
         self.stack = vec![Pane::List(list)];
-        if let Some(profile) = self.desk.profile() {
+        if let Some(profile) = self.context.profile() {
             let text = format!("now in {} ({})", profile.name, profile.environment_word());
-            self.desk.say(Severity::Info, text);
+            self.context.say(Severity::Info, text);
         }
     }
 }

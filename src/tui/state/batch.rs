@@ -9,13 +9,13 @@ use jiff::{SignedDuration, Timestamp};
 use super::message::{ProfileIndex, Ticket};
 use crate::{
     domain::{
-        batch::{Counts, Standing},
+        batch::{Counts, ItemStatus},
         group::UserGroupId,
         token::Fingerprint,
     },
     operations::{
         BatchId,
-        batch::{Ended, Progress, Report, Wish},
+        batch::{BatchEvent, Ended, Report, RunCommand},
     },
 };
 
@@ -23,7 +23,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Row {
     pub id: UserGroupId,
-    pub standing: Standing,
+    pub standing: ItemStatus,
     /// The word of the report: `confirmed`, `not_applied`, …
     pub outcome: &'static str,
     /// When the work on it began, while it is under way.
@@ -38,26 +38,28 @@ impl Row {
     /// A person should look at it.
     pub fn is_failed(&self) -> bool {
         match self.standing {
-            Standing::NotApplied | Standing::Unknown | Standing::Conflict | Standing::Abandoned => {
-                true
-            }
-            Standing::NotStarted | Standing::UnderWay | Standing::Confirmed | Standing::Rotated => {
-                false
-            }
+            ItemStatus::NotApplied
+            | ItemStatus::Unknown
+            | ItemStatus::Conflict
+            | ItemStatus::Abandoned => true,
+            ItemStatus::NotStarted
+            | ItemStatus::UnderWay
+            | ItemStatus::Confirmed
+            | ItemStatus::Rotated => false,
         }
     }
 }
 
 /// A run under way, or the last one that ended.
 #[derive(Debug, Clone)]
-pub struct BulkRun {
+pub struct BatchRun {
     pub ticket: Ticket,
     pub profile: ProfileIndex,
     pub reason: Option<String>,
     /// Known once the first news have come.
     pub batch: Option<BatchId>,
     pub rows: Vec<Row>,
-    pub wish: Wish,
+    pub wish: RunCommand,
     /// Changes with every news, so that what is derived is made anew.
     pub version: u64,
     /// The service asked to be left alone until then.
@@ -74,7 +76,7 @@ pub struct BulkRun {
     going_since: Option<Timestamp>,
 }
 
-impl BulkRun {
+impl BatchRun {
     pub fn new(
         ticket: Ticket,
         profile: ProfileIndex,
@@ -84,7 +86,7 @@ impl BulkRun {
     ) -> Self {
         let row = |id: &UserGroupId| Row {
             id: id.clone(),
-            standing: Standing::NotStarted,
+            standing: ItemStatus::NotStarted,
             outcome: "not_started",
             since: None,
             took: None,
@@ -98,7 +100,7 @@ impl BulkRun {
             reason,
             batch: None,
             rows: groups.iter().map(row).collect(),
-            wish: Wish::Go,
+            wish: RunCommand::Go,
             version: 0,
             held_until: None,
             halt: None,
@@ -135,7 +137,7 @@ impl BulkRun {
     /// The groups whose token is certainly still the old one.
     pub fn to_retry(&self) -> Vec<UserGroupId> {
         let rows = self.rows.iter();
-        rows.filter(|row| row.standing == Standing::NotApplied)
+        rows.filter(|row| row.standing == ItemStatus::NotApplied)
             .map(|row| row.id.clone())
             .collect()
     }
@@ -166,7 +168,7 @@ impl BulkRun {
 
     /// How long the rest takes if it goes on like this; `None` where nobody can say.
     pub fn left(&self, now: Timestamp) -> Option<SignedDuration> {
-        if !self.is_under_way() || self.wish != Wish::Go || self.halt.is_some() {
+        if !self.is_under_way() || self.wish != RunCommand::Go || self.halt.is_some() {
             return None;
         }
         let done = i64::try_from(self.counts.done()).ok().filter(|n| *n > 0)?;
@@ -177,40 +179,40 @@ impl BulkRun {
         Some(SignedDuration::from_secs(seconds))
     }
 
-    pub fn wish_for(&mut self, wish: Wish, now: Timestamp) {
+    pub fn wish_for(&mut self, wish: RunCommand, now: Timestamp) {
         self.wish = wish;
         self.version += 1;
         if let Some(since) = self.going_since.take() {
             self.spent += now.duration_since(since);
         }
-        if wish == Wish::Go {
+        if wish == RunCommand::Go {
             self.going_since = Some(now);
         }
     }
 
     /// Takes in what happened, in order.
-    pub fn take(&mut self, news: Vec<Progress>, now: Timestamp) {
+    pub fn take(&mut self, news: Vec<BatchEvent>, now: Timestamp) {
         self.version += 1;
         for progress in news {
             match progress {
-                Progress::Started(place) => {
+                BatchEvent::Started(place) => {
                     self.batch = Some(place.batch);
                     self.held_until = self.held_until.filter(|until| *until > now);
                     if let Some(row) = self.rows.get_mut(place.position)
-                        && row.standing == Standing::NotStarted
+                        && row.standing == ItemStatus::NotStarted
                     {
-                        row.standing = Standing::UnderWay;
+                        row.standing = ItemStatus::UnderWay;
                         row.since = Some(now);
                         self.under_way += 1;
                     }
                 }
-                Progress::Held(wait) => {
+                BatchEvent::Held(wait) => {
                     let wait = SignedDuration::try_from(wait).unwrap_or_default();
                     self.held_until = self.held_until.max(now.checked_add(wait).ok());
                 }
-                Progress::Ended(ended) => self.ended(*ended),
-                Progress::Halted(halt) => self.halt = Some(halt.to_string()),
-                Progress::Finished(report) => self.finished(report),
+                BatchEvent::Ended(ended) => self.ended(*ended),
+                BatchEvent::Halted(halt) => self.halt = Some(halt.to_string()),
+                BatchEvent::Finished(report) => self.finished(report),
             }
         }
     }
@@ -220,7 +222,7 @@ impl BulkRun {
         let Some(row) = self.rows.get_mut(ended.key.position) else {
             return;
         };
-        if row.standing == Standing::UnderWay {
+        if row.standing == ItemStatus::UnderWay {
             self.under_way = self.under_way.saturating_sub(1);
         }
         row.standing = ended.standing;
@@ -228,7 +230,7 @@ impl BulkRun {
         row.since = None;
         row.previous = ended.previous;
         row.fingerprint = ended.fingerprint;
-        if ended.standing != Standing::NotStarted {
+        if ended.standing != ItemStatus::NotStarted {
             row.took = Some(ended.took);
         }
         let warnings = ended.warnings.iter().map(|warning| format!("! {warning}"));
@@ -259,10 +261,10 @@ impl BulkRun {
         }
         let word = match (&self.report, self.wish) {
             (Some(_), _) => "ended",
-            (None, Wish::Stop) => "stopping",
-            (None, Wish::Pause) => "paused",
-            (None, Wish::Go) if self.halt.is_some() => "stopping",
-            (None, Wish::Go) => "under way",
+            (None, RunCommand::Stop) => "stopping",
+            (None, RunCommand::Pause) => "paused",
+            (None, RunCommand::Go) if self.halt.is_some() => "stopping",
+            (None, RunCommand::Go) => "under way",
         };
         let halt = self.report.as_ref().and(self.halt.as_ref());
         let halt = halt.map_or_else(String::new, |halt| format!("; {halt}"));

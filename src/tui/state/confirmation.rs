@@ -9,13 +9,13 @@ pub use crate::config::guard::Level;
 
 /// How strongly something asks here.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asks {
+pub struct ConfirmationLevel {
     pub level: Level,
     /// The reason of the guard that raised it.
     pub guard: Option<String>,
 }
 
-impl Asks {
+impl ConfirmationLevel {
     pub fn about(profile: Option<&Profile>, operation: Guarded) -> Self {
         let is_production = profile.is_none_or(|profile| profile.production);
         let usual = match (operation, is_production) {

@@ -10,37 +10,39 @@ use std::{
 use jiff::{Timestamp, tz::TimeZone};
 
 use super::{
-    batch::BulkRun,
+    batch::BatchRun,
     drafts::Drafts,
     exchanges::Exchanges,
     groups::Groups,
     message::{Effect, Job, ProfileIndex, Ticket},
-    navigation::Opening,
-    notices::{Messages, Severity},
+    navigation::PaneRequest,
+    notices::{Notices, Severity},
 };
 use crate::{
     config::{HandOffCommand, guard, profile::Profile},
-    domain::{batch::Plan, change::Wanted, group::UserGroupId, rotation::State, token::Token},
-    operations::{Guarded, JournalRow, PlaceProblem, RotationId, batch::Wish},
+    domain::{
+        batch::Plan, change::DesiredFields, group::UserGroupId, rotation::State, token::Token,
+    },
+    operations::{Guarded, JournalRow, PlaceProblem, RotationId, batch::RunCommand},
     search::ListView,
-    tui::{Farewell, forms::connect::Form, keymap::Keymap, theme::Theme},
+    tui::{ExitReason, forms::connect::Form, keymap::Keymap, theme::Theme},
 };
 
 /// A wish of a pane about the stack of panes.
 #[derive(Debug)]
-pub enum Ask {
+pub enum Navigation {
     /// On top of the asking pane.
-    Push(Opening),
+    Push(PaneRequest),
     /// In the place of the asking pane.
-    Replace(Opening),
+    Replace(PaneRequest),
     /// Close the asking pane.
     Pop,
     /// Close all but the list.
     Home,
     /// What was asked for has come: in the place of the review that waits for the ticket, and of its form.
-    Finish(Ticket, Opening),
+    Finish(Ticket, PaneRequest),
     SwitchTo(ProfileIndex),
-    Leave(Farewell),
+    Leave(ExitReason),
     /// What the pane below asked to be typed was typed exactly.
     Confirmed,
     /// The token pane of a group, of whichever profile; in the place of the asking pane.
@@ -59,7 +61,7 @@ pub struct Running {
     pub is_quiet: bool,
     pub adds_profile: bool,
     /// What a create or an update sends; a draft of the same is then no draft any more.
-    pub sends: Option<(UserGroupId, Wanted)>,
+    pub sends: Option<(UserGroupId, DesiredFields)>,
 }
 
 /// Bytes that a copy may have: in base64 they are just below the 74,994 that xterm and tmux take; what is longer they
@@ -67,7 +69,7 @@ pub struct Running {
 const MOST_COPIED: usize = 56_000;
 
 #[derive(Debug)]
-pub struct Desk {
+pub struct Context {
     pub profiles: Vec<Profile>,
     pub current: ProfileIndex,
     pub operator: String,
@@ -80,7 +82,7 @@ pub struct Desk {
     /// Columns and rows of the terminal.
     pub size: (u16, u16),
     pub groups: Groups,
-    pub messages: Messages,
+    pub messages: Notices,
     /// What was sent and what came, without secrets.
     pub exchanges: Exchanges,
     /// The job whose outcome is being taken in; what is said meanwhile is about it.
@@ -113,13 +115,13 @@ pub struct Desk {
     /// What a person has to say before anything is sent, as far as was heard.
     pub held: BTreeMap<ProfileIndex, PlaceProblem>,
     /// The bulk rotation under way, or the last one of this session.
-    pub bulk: Option<BulkRun>,
+    pub bulk: Option<BatchRun>,
     next_ticket: u64,
-    pub asks: Vec<Ask>,
+    pub asks: Vec<Navigation>,
     pub effects: Vec<Effect>,
 }
 
-impl Desk {
+impl Context {
     pub fn new(
         profiles: Vec<Profile>,
         current: ProfileIndex,
@@ -137,7 +139,7 @@ impl Desk {
             properties_as_rows: false,
             size: (80, 24),
             groups: Groups::default(),
-            messages: Messages::default(),
+            messages: Notices::default(),
             exchanges: Exchanges::default(),
             about: None,
             keys: Keymap::default(),
@@ -273,7 +275,7 @@ impl Desk {
         self.say(Severity::Info, text);
     }
 
-    pub fn ask(&mut self, ask: Ask) {
+    pub fn navigate(&mut self, ask: Navigation) {
         self.asks.push(ask);
     }
 
@@ -301,7 +303,7 @@ impl Desk {
     }
 
     /// The bulk rotation of the profile one is in.
-    pub fn bulk_here(&self) -> Option<&BulkRun> {
+    pub fn bulk_here(&self) -> Option<&BatchRun> {
         self.bulk.as_ref().filter(|run| run.profile == self.current)
     }
 
@@ -313,16 +315,16 @@ impl Desk {
             reason: reason.clone(),
         };
         let ticket = self.start(job);
-        let run = BulkRun::new(ticket, self.current, &groups, reason, self.now);
+        let run = BatchRun::new(ticket, self.current, &groups, reason, self.now);
         self.bulk = Some(run);
         ticket
     }
 
     /// Steers the bulk rotation under way; stopping is for good.
-    pub fn steer(&mut self, wish: Wish) {
+    pub fn steer(&mut self, wish: RunCommand) {
         if let Some(run) = &mut self.bulk
             && run.is_under_way()
-            && run.wish != Wish::Stop
+            && run.wish != RunCommand::Stop
             && run.wish != wish
         {
             run.wish_for(wish, self.now);
@@ -338,13 +340,16 @@ mod tests {
     #[test]
     fn what_no_terminal_would_take_is_not_said_to_be_sent() {
         let now = Timestamp::UNIX_EPOCH;
-        let mut desk = Desk::new(vec![], ProfileIndex(0), "ana".into(), Theme::default(), now);
-        desk.copy("text", &"x".repeat(MOST_COPIED));
-        assert!(matches!(desk.effects[..], [Effect::Copy(_)]));
-        let said = |desk: &Desk| desk.messages.current().expect("one").text.clone();
-        assert!(said(&desk).ends_with("does not confirm (OSC 52; tmux: set -g set-clipboard on)"));
-        desk.copy("text", &"x".repeat(MOST_COPIED + 1));
-        assert_eq!(desk.effects.len(), 1);
-        assert!(said(&desk).starts_with("text not copied: 56001 bytes"));
+        let mut context =
+            Context::new(vec![], ProfileIndex(0), "ana".into(), Theme::default(), now);
+        context.copy("text", &"x".repeat(MOST_COPIED));
+        assert!(matches!(context.effects[..], [Effect::Copy(_)]));
+        let said = |context: &Context| context.messages.current().expect("one").text.clone();
+        assert!(
+            said(&context).ends_with("does not confirm (OSC 52; tmux: set -g set-clipboard on)")
+        );
+        context.copy("text", &"x".repeat(MOST_COPIED + 1));
+        assert_eq!(context.effects.len(), 1);
+        assert!(said(&context).starts_with("text not copied: 56001 bytes"));
     }
 }

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::message::{Job, ProfileIndex, Ticket};
 use crate::{
-    domain::{change::Wanted, draft::Draft, group::UserGroupId},
+    domain::{change::DesiredFields, draft::Draft, group::UserGroupId},
     operations::KeptDraft,
     tui::forms::group::Edit,
 };
@@ -38,7 +38,7 @@ pub struct Unsent {
 
 impl Unsent {
     /// Whether this is what was sent.
-    pub fn is(&self, sent: &Wanted) -> bool {
+    pub fn is(&self, sent: &DesiredFields) -> bool {
         Edit::of_draft(self.draft.clone()).wanted().as_ref() == Ok(sent)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use jiff::Timestamp;
 
 use super::message::Ticket;
-use crate::operations::{Call, Method, Recorded, Sort, curl_of};
+use crate::operations::{Call, ExchangeKind, Method, Recorded, curl_of};
 
 /// Exchanges that are kept; with their bodies 6.4 MiB at the most.
 pub const KEPT: usize = 200;
@@ -28,13 +28,13 @@ impl Exchange {
     /// What it came to, in a word.
     pub fn verdict(&self) -> &'static str {
         match self.recorded.sort {
-            Sort::Done => "done",
-            Sort::SameToken => "same token",
-            Sort::Refused => "refused",
-            Sort::Unclear => "UNCLEAR",
-            Sort::NotSent => "not sent",
-            Sort::Lost => "LOST",
-            Sort::GivenUp => "given up",
+            ExchangeKind::Done => "done",
+            ExchangeKind::SameToken => "same token",
+            ExchangeKind::Refused => "refused",
+            ExchangeKind::Unclear => "UNCLEAR",
+            ExchangeKind::NotSent => "not sent",
+            ExchangeKind::Lost => "LOST",
+            ExchangeKind::GivenUp => "given up",
         }
     }
 

@@ -13,7 +13,7 @@ use crate::{
     config::new_profile::NewProfile,
     domain::{
         batch::Plan,
-        change::Wanted,
+        change::DesiredFields,
         draft::Draft,
         facts::Field,
         group::UserGroupId,
@@ -21,11 +21,11 @@ use crate::{
     },
     formats::Format,
     operations::{
-        Answer, Done, Held, Recorded, RotationId,
-        batch::{Progress, Wish},
+        Answer, ClaimHolder, Done, Recorded, RotationId,
+        batch::{BatchEvent, RunCommand},
     },
-    search::{Found, Index, ListView, Look},
-    tui::{Farewell, runtime::external_editor::Outside},
+    search::{Index, ListView, SearchRequest, SearchResults},
+    tui::{ExitReason, runtime::external_editor::EditRequest},
 };
 
 /// The address of a job; given before it starts, so that late answers are harmless.
@@ -47,9 +47,9 @@ pub enum Msg {
     Resize(u16, u16),
     Done(Ticket, Outcome),
     /// What happened in a bulk rotation since the last news, in order; it goes on.
-    News(Ticket, Vec<Progress>),
+    News(Ticket, Vec<BatchEvent>),
     /// The job waits for a group that somebody else is changing.
-    Waiting(Box<Held>),
+    Waiting(Box<ClaimHolder>),
     /// The outside editor has ended: the text as it is now, or why nothing is taken over.
     Edited(Ticket, Result<String, String>),
     /// What was sent and what came, since the last time; without secrets.
@@ -69,14 +69,14 @@ pub enum Effect {
     /// Drops a read; a write is never cancelled.
     Cancel(Ticket),
     /// What a bulk rotation under way is to do with what it has not begun.
-    Steer(Ticket, Wish),
+    Steer(Ticket, RunCommand),
     /// To the clipboard of the person's terminal (OSC 52).
     Copy(Token),
     /// Gives the terminal to the person's editor.
-    OpenEditor(Ticket, Outside),
+    OpenEditor(Ticket, EditRequest),
     Suspend,
     Redraw,
-    Quit(Farewell),
+    Quit(ExitReason),
 }
 
 /// Work for `operations`.
@@ -86,9 +86,9 @@ pub enum Job {
     /// What the list is to show; nothing is read.
     Search {
         index: Index,
-        look: Look,
+        look: SearchRequest,
         /// An answer that may spare work.
-        before: Option<Arc<Found>>,
+        before: Option<Arc<SearchResults>>,
     },
     /// The known ids nearest to a typed one.
     Near(Index, String),
@@ -99,11 +99,11 @@ pub enum Job {
     LookUp(UserGroupId),
     /// What the directory knows of this id in every profile; nothing is sent.
     SameId(UserGroupId),
-    Create(UserGroupId, Wanted),
+    Create(UserGroupId, DesiredFields),
     Update {
         id: UserGroupId,
-        base: Wanted,
-        wanted: Wanted,
+        base: DesiredFields,
+        wanted: DesiredFields,
         /// Fields that the person saw replaced whole, although others may have changed them.
         replace: Vec<Field>,
         /// The person saw what travels along as last known.
@@ -228,7 +228,7 @@ impl Job {
     }
 
     /// The group of a create or an update, and what is wanted of it.
-    pub fn sends(&self) -> Option<(UserGroupId, Wanted)> {
+    pub fn sends(&self) -> Option<(UserGroupId, DesiredFields)> {
         match self {
             Self::Create(id, wanted) | Self::Update { id, wanted, .. } => {
                 Some((id.clone(), wanted.clone()))

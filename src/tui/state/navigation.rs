@@ -2,21 +2,21 @@
 
 use super::message::Ticket;
 use crate::{
-    domain::{change::Wanted, group::UserGroupId, known::KnownGroup},
+    domain::{change::DesiredFields, group::UserGroupId, known::KnownGroup},
     operations::Done,
     tui::forms::group::Edit,
 };
 
 /// A pane, and what it begins with.
 #[derive(Debug)]
-pub enum Opening {
+pub enum PaneRequest {
     Group(UserGroupId),
     Compare(UserGroupId),
     History(UserGroupId),
     Edit(Box<Edit>),
     Review(Box<Proposal>),
-    Typed(Words),
-    Result(Box<Done>, Wanted),
+    Typed(ConfirmationWords),
+    Result(Box<Done>, DesiredFields),
     Token(Box<KnownGroup>),
     CopyMenu(Box<KnownGroup>),
     /// These groups, and what they are.
@@ -34,14 +34,14 @@ pub struct Proposal {
     pub id: UserGroupId,
     pub creating: bool,
     /// What the edit began with.
-    pub base: Wanted,
+    pub base: DesiredFields,
     /// What the form holds.
-    pub wanted: Wanted,
+    pub wanted: DesiredFields,
 }
 
 /// Words that must be typed before the asking pane sends something.
 #[derive(Debug)]
-pub struct Words {
+pub struct ConfirmationWords {
     /// What must be typed exactly.
     pub words: String,
     /// What it confirms, in a line.

@@ -48,7 +48,7 @@ impl Severity {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Message {
+pub struct Notice {
     pub at: Timestamp,
     pub severity: Severity,
     pub text: String,
@@ -61,7 +61,7 @@ pub struct Message {
     says_open: bool,
 }
 
-impl Message {
+impl Notice {
     fn stands(&self) -> bool {
         self.severity.stays() && !self.dismissed
     }
@@ -69,11 +69,11 @@ impl Message {
 
 /// Newest last; the oldest go once there are too many.
 #[derive(Debug, Clone, Default)]
-pub struct Messages(Vec<Message>);
+pub struct Notices(Vec<Notice>);
 
 const KEPT: usize = 500;
 
-impl Messages {
+impl Notices {
     pub fn say(&mut self, at: Timestamp, severity: Severity, text: String) {
         self.say_about(at, severity, text, None);
     }
@@ -85,7 +85,7 @@ impl Messages {
         text: String,
         about: Option<Ticket>,
     ) {
-        self.push(Message {
+        self.push(Notice {
             at,
             severity,
             text,
@@ -98,7 +98,7 @@ impl Messages {
 
     /// Why the key that was pressed did nothing; with the next key it goes from the footer, not from the messages.
     pub fn refuse(&mut self, at: Timestamp, text: impl Into<String>) {
-        self.push(Message {
+        self.push(Notice {
             at,
             severity: Severity::Warning,
             text: text.into(),
@@ -121,11 +121,11 @@ impl Messages {
     /// Keeps what a pane shows itself, so that it is found among the messages later; it is no news in the footer.
     pub fn keep(&mut self, at: Timestamp, severity: Severity, text: &str, about: Ticket) {
         let is_said =
-            |message: &Message| message.about == Some(about) && message.text.contains(text);
+            |message: &Notice| message.about == Some(about) && message.text.contains(text);
         if self.0.iter().rev().any(is_said) {
             return;
         }
-        self.push(Message {
+        self.push(Notice {
             at,
             severity,
             text: text.to_owned(),
@@ -136,7 +136,7 @@ impl Messages {
         });
     }
 
-    fn push(&mut self, message: Message) {
+    fn push(&mut self, message: Notice) {
         if self.0.len() >= KEPT {
             self.0.remove(0);
         }
@@ -145,7 +145,7 @@ impl Messages {
 
     /// The one for the footer: the newest error that nobody dismissed, else the newest message. A warning is shown over
     /// an error as long as nothing was said after it: it asks something of the person, for example "q again quits".
-    pub fn current(&self) -> Option<&Message> {
+    pub fn current(&self) -> Option<&Notice> {
         self.0.get(self.current_at()?)
     }
 
@@ -166,7 +166,7 @@ impl Messages {
         if newest.severity == Severity::Warning && !newest.dismissed {
             return Some(last);
         }
-        let standing = self.0.iter().rposition(Message::stands);
+        let standing = self.0.iter().rposition(Notice::stands);
         standing.or_else(|| (!newest.dismissed).then_some(last))
     }
 
@@ -200,7 +200,7 @@ impl Messages {
 
     /// What was said holds no longer: it was answered.
     pub fn take_back(&mut self, text: &str) {
-        let says = |message: &&mut Message| message.text.contains(text);
+        let says = |message: &&mut Notice| message.text.contains(text);
         for message in self.0.iter_mut().filter(says) {
             message.dismissed = true;
         }
@@ -214,7 +214,7 @@ impl Messages {
     }
 
     /// Newest first.
-    pub fn all(&self) -> impl DoubleEndedIterator<Item = &Message> + ExactSizeIterator {
+    pub fn all(&self) -> impl DoubleEndedIterator<Item = &Notice> + ExactSizeIterator {
         self.0.iter().rev()
     }
 }
@@ -225,8 +225,8 @@ mod tests {
 
     #[test]
     fn an_error_stays_on_the_footer_until_it_is_dismissed() {
-        let mut messages = Messages::default();
-        let say = |messages: &mut Messages, severity, text: &str| {
+        let mut messages = Notices::default();
+        let say = |messages: &mut Notices, severity, text: &str| {
             messages.say(Timestamp::UNIX_EPOCH, severity, text.into());
         };
         say(&mut messages, Severity::Error, "broken");
@@ -249,10 +249,10 @@ mod tests {
 
     #[test]
     fn a_refusal_goes_with_the_next_key_and_is_still_found() {
-        let mut messages = Messages::default();
+        let mut messages = Notices::default();
         messages.say(Timestamp::UNIX_EPOCH, Severity::Error, "broken".into());
         messages.refuse(Timestamp::UNIX_EPOCH, "not possible here");
-        let shown = |messages: &Messages| messages.current().map(|m| m.text.clone());
+        let shown = |messages: &Notices| messages.current().map(|m| m.text.clone());
         assert_eq!(shown(&messages).as_deref(), Some("not possible here"));
         messages.pass();
         assert_eq!(shown(&messages).as_deref(), Some("broken"));

@@ -9,14 +9,14 @@ use ratatui::{
 };
 
 #[derive(Debug, Default)]
-pub(super) struct Behind {
+pub(super) struct CursorOnlyBackend {
     /// Columns and rows, where they are not those of the terminal.
     size: Option<Size>,
     is_shown: bool,
     at: Position,
 }
 
-impl Behind {
+impl CursorOnlyBackend {
     pub(super) fn of_size(width: u16, height: u16) -> Self {
         Self {
             size: Some(Size { width, height }),
@@ -30,7 +30,7 @@ impl Behind {
     }
 }
 
-impl Backend for Behind {
+impl Backend for CursorOnlyBackend {
     type Error = io::Error;
 
     fn draw<'a, I>(&mut self, _content: I) -> io::Result<()>

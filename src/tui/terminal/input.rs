@@ -27,13 +27,13 @@ use tokio::{
 };
 
 use decode::Decoder;
-pub use decode::{Came, LONGEST_PASTE};
+pub use decode::{InputEvent, LONGEST_PASTE};
 
 /// Events that wait for the console; then the reading thread waits, and after it the terminal.
 const QUEUE: usize = 1_024;
 
 /// The receiving end while no console is open. There is one keyboard and one thread that reads it, for the process.
-static AT_REST: Mutex<Option<Receiver<io::Result<Came>>>> = Mutex::new(None);
+static AT_REST: Mutex<Option<Receiver<io::Result<InputEvent>>>> = Mutex::new(None);
 
 /// Whether the thread may read, and whether it does.
 #[derive(Debug, Default)]
@@ -103,7 +103,7 @@ fn leave() {
 /// What comes from this process's terminal; ends when the terminal is gone.
 #[derive(Debug)]
 pub struct Input {
-    keys: Option<Receiver<io::Result<Came>>>,
+    keys: Option<Receiver<io::Result<InputEvent>>>,
     sizes: unix::Signal,
 }
 
@@ -130,13 +130,13 @@ impl Drop for Input {
 }
 
 impl Stream for Input {
-    type Item = io::Result<Came>;
+    type Item = io::Result<InputEvent>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         if self.sizes.poll_recv(context).is_ready()
             && let Ok((columns, rows)) = crossterm::terminal::size()
         {
-            return Poll::Ready(Some(Ok(Came::Event(Event::Resize(columns, rows)))));
+            return Poll::Ready(Some(Ok(InputEvent::Event(Event::Resize(columns, rows)))));
         }
         match &mut self.keys {
             Some(receiver) => receiver.poll_recv(context),
@@ -145,11 +145,11 @@ impl Stream for Input {
     }
 }
 
-fn at_rest() -> MutexGuard<'static, Option<Receiver<io::Result<Came>>>> {
+fn at_rest() -> MutexGuard<'static, Option<Receiver<io::Result<InputEvent>>>> {
     AT_REST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn start() -> io::Result<Receiver<io::Result<Came>>> {
+fn start() -> io::Result<Receiver<io::Result<InputEvent>>> {
     let (sender, receiver) = mpsc::channel(QUEUE);
     let (woken, wake) = io::pipe()?;
     *WAKE.lock().unwrap_or_else(PoisonError::into_inner) = Some(wake);
@@ -164,7 +164,7 @@ fn start() -> io::Result<Receiver<io::Result<Came>>> {
 }
 
 /// Reads until the terminal is gone, or nobody listens any more.
-fn read_on(sender: &Sender<io::Result<Came>>, mut woken: PipeReader) -> io::Result<()> {
+fn read_on(sender: &Sender<io::Result<InputEvent>>, mut woken: PipeReader) -> io::Result<()> {
     let mut decoder = Decoder::default();
     let mut bytes = vec![0; CHUNK];
     let mut came = Vec::new();
@@ -186,7 +186,7 @@ fn next(
     decoder: &mut Decoder,
     bytes: &mut [u8],
     woken: &mut PipeReader,
-    came: &mut Vec<Came>,
+    came: &mut Vec<InputEvent>,
 ) -> io::Result<()> {
     let input = io::stdin();
     let mut ready = [

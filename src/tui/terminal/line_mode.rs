@@ -5,15 +5,15 @@ use std::io::{self, IsTerminal};
 use ratatui::{Frame, Terminal, buffer::Buffer};
 
 use super::{
-    Gate, Modes, NoTerminal, backend::Behind, console_thread, input, restore, signals, take_over,
-    tty_writer::out,
+    Gate, Modes, NoTerminal, backend::CursorOnlyBackend, console_thread, input, restore, signals,
+    take_over, tty_writer::out,
 };
 use crate::tui::terminal::spoken::{COLUMNS, ROWS, Reader};
 
 /// Raw mode and bracketed paste, and nothing else; left on drop.
 #[derive(Debug)]
 pub struct PlainScreen {
-    terminal: Terminal<Behind>,
+    terminal: Terminal<CursorOnlyBackend>,
     reader: Reader,
     out: Gate<'static>,
     frame: Buffer,
@@ -27,7 +27,7 @@ impl PlainScreen {
             return Err(io::Error::other(NoTerminal::NotATerminal));
         }
         let out = Gate(out()?);
-        let terminal = Terminal::new(Behind::of_size(COLUMNS, ROWS))?;
+        let terminal = Terminal::new(CursorOnlyBackend::of_size(COLUMNS, ROWS))?;
         *console_thread() = Some(std::thread::current().id());
         take_over(Modes::empty())?;
         Ok(Self {

@@ -1,9 +1,9 @@
 //! The bytes that turn one frame into the next, as few as possible: over a slow line every byte is waited for. It keeps
 //! what is on the screen, and writes only to the caller's buffer.
 
+mod cell;
 mod scroll;
 mod sgr;
-mod spot;
 
 use std::io::Write as _;
 
@@ -12,8 +12,8 @@ use ratatui::{
     layout::Position,
 };
 
-use sgr::Look;
-use spot::Spot;
+use cell::ScreenCell;
+use sgr::CellStyle;
 
 /// From so many bytes on a frame is worth the two marks around it; a shorter one reaches the terminal in one piece.
 const WORTH_A_MARK: usize = 1_024;
@@ -39,7 +39,7 @@ pub struct Painter {
 struct Pen {
     /// Column and row; `None` where terminals disagree, as after the last column.
     at: Option<(u16, u16)>,
-    look: Look,
+    look: CellStyle,
 }
 
 impl Painter {
@@ -87,14 +87,14 @@ impl Painter {
                     &mut plain,
                     &mut pen,
                     y as u16,
-                    &spot::row(old),
-                    &spot::row(new),
+                    &cell::row(old),
+                    &cell::row(new),
                 );
             }
         }
         if plain.len() > WORTH_A_LOOK && !is_whole {
-            let old: Vec<_> = cells(&self.last).map(spot::row).collect();
-            let new: Vec<_> = cells(next).map(spot::row).collect();
+            let old: Vec<_> = cells(&self.last).map(cell::row).collect();
+            let new: Vec<_> = cells(next).map(cell::row).collect();
             if let Some(shift) = scroll::found(&old, &new) {
                 let mut moved = Vec::new();
                 let mut moved_pen = self.pen;
@@ -107,8 +107,8 @@ impl Painter {
         }
         out.append(&mut plain);
         if pen.look.is_seen_on_blanks() {
-            pen.look.change_to(Look::default(), &mut out);
-            pen.look = Look::default();
+            pen.look.change_to(CellStyle::default(), &mut out);
+            pen.look = CellStyle::default();
         }
         self.place(&mut out, &mut pen, cursor);
         self.pen = pen;
@@ -157,13 +157,13 @@ impl Pen {
         self.at = Some(to);
     }
 
-    fn take(&mut self, look: Look, out: &mut Vec<u8>) {
+    fn take(&mut self, look: CellStyle, out: &mut Vec<u8>) {
         self.look.change_to(look, out);
         self.look = look;
     }
 
     /// Writes one spot where the pen is.
-    fn write(&mut self, spot: &Spot<'_>, columns: u16, out: &mut Vec<u8>) {
+    fn write(&mut self, spot: &ScreenCell<'_>, columns: u16, out: &mut Vec<u8>) {
         if !(spot.is_blank() && self.look.leaves_blanks_alone()) {
             self.take(spot.look, out);
         }
@@ -211,7 +211,12 @@ fn cells(buffer: &Buffer) -> impl Iterator<Item = &[Cell]> {
     buffer.content.chunks_exact(width)
 }
 
-fn write_rows(out: &mut Vec<u8>, pen: &mut Pen, old: &[Vec<Spot<'_>>], new: &[Vec<Spot<'_>>]) {
+fn write_rows(
+    out: &mut Vec<u8>,
+    pen: &mut Pen,
+    old: &[Vec<ScreenCell<'_>>],
+    new: &[Vec<ScreenCell<'_>>],
+) {
     for (y, (old, new)) in old.iter().zip(new).enumerate() {
         if old != new {
             write_row(out, pen, y as u16, old, new);
@@ -219,9 +224,15 @@ fn write_rows(out: &mut Vec<u8>, pen: &mut Pen, old: &[Vec<Spot<'_>>], new: &[Ve
     }
 }
 
-fn write_row(out: &mut Vec<u8>, pen: &mut Pen, y: u16, old: &[Spot<'_>], new: &[Spot<'_>]) {
+fn write_row(
+    out: &mut Vec<u8>,
+    pen: &mut Pen,
+    y: u16,
+    old: &[ScreenCell<'_>],
+    new: &[ScreenCell<'_>],
+) {
     let columns = new.len();
-    let changed = spot::changed(old, new);
+    let changed = cell::changed(old, new);
     let blank_from = new
         .iter()
         .rposition(|spot| !spot.is_blank())
@@ -250,7 +261,7 @@ fn write_row(out: &mut Vec<u8>, pen: &mut Pen, y: u16, old: &[Spot<'_>], new: &[
             let needed = needed.map_or(0, |last| last + 1);
             if is_rest || needed > 2 * WORTH_ERASING {
                 if !pen.look.leaves_blanks_alone() {
-                    pen.take(Look::default(), out);
+                    pen.take(CellStyle::default(), out);
                 }
                 if is_rest {
                     out.extend(b"\x1b[K");
@@ -267,7 +278,7 @@ fn write_row(out: &mut Vec<u8>, pen: &mut Pen, y: u16, old: &[Spot<'_>], new: &[
 }
 
 /// Goes to the next cell that changed: over the cells between by a move, or by writing them once more.
-fn reach(out: &mut Vec<u8>, pen: &mut Pen, (x, y): (usize, u16), new: &[Spot<'_>]) {
+fn reach(out: &mut Vec<u8>, pen: &mut Pen, (x, y): (usize, u16), new: &[ScreenCell<'_>]) {
     let to = (x as u16, y);
     if let Some((from, row)) = pen.at
         && row == y

@@ -56,24 +56,24 @@ fn deadline(begun: Instant) -> Option<Instant> {
 }
 
 /// The terminal of this process.
-pub(super) fn out() -> io::Result<&'static Out> {
-    static OUT: OnceLock<Out> = OnceLock::new();
+pub(super) fn out() -> io::Result<&'static TtyWriter> {
+    static OUT: OnceLock<TtyWriter> = OnceLock::new();
     if let Some(out) = OUT.get() {
         return Ok(out);
     }
-    let opened = Out::open()?;
+    let opened = TtyWriter::open()?;
     Ok(OUT.get_or_init(|| opened))
 }
 
 /// The terminal on standard output.
 #[derive(Debug)]
-pub(super) struct Out {
+pub(super) struct TtyWriter {
     file: File,
     /// Standard output itself, which cannot be told not to wait: the shell's input is told with it.
     is_shared: bool,
 }
 
-impl Out {
+impl TtyWriter {
     fn open() -> io::Result<Self> {
         if BELL.get().is_none() {
             // Where two are made, one is dropped.

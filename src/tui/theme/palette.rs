@@ -2,12 +2,12 @@
 
 use ratatui::style::Color;
 
-use crate::config::{Colour, Comfort, Ground, Role};
+use crate::config::{Background, Colour, Role, UiSettings};
 
 /// The colours of all roles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Palette {
-    ground: Ground,
+    ground: Background,
     own: [Option<Color>; Role::ALL.len()],
 }
 
@@ -20,16 +20,16 @@ impl Default for Palette {
 impl Palette {
     /// The 16 named colours, so that the palette of the terminal decides.
     pub const NAMED: Self = Self {
-        ground: Ground::Terminal,
+        ground: Background::Terminal,
         own: [None; Role::ALL.len()],
     };
 
     /// From the configuration. Where it says nothing and the terminal says by `COLORFGBG` that its background is light,
     /// the fixed colours for one: the usual yellow and cyan cannot be read there.
-    pub fn of(comfort: &Comfort, variable: impl Fn(&str) -> Option<String>) -> Self {
+    pub fn of(comfort: &UiSettings, variable: impl Fn(&str) -> Option<String>) -> Self {
         let has_256 = variable("TERM").is_some_and(|term| term.contains("256color"));
         let ground = match comfort.ground {
-            Ground::Terminal if has_256 && is_light(variable("COLORFGBG")) => Ground::Light,
+            Background::Terminal if has_256 && is_light(variable("COLORFGBG")) => Background::Light,
             ground => ground,
         };
         let mut palette = Self {
@@ -45,9 +45,9 @@ impl Palette {
     /// `None` where the dim attribute is meant, which needs no colour.
     pub fn colour(&self, role: Role) -> Option<Color> {
         let index = |light: u8, dark: u8, named: Color| match self.ground {
-            Ground::Terminal => named,
-            Ground::Light => Color::Indexed(light),
-            Ground::Dark => Color::Indexed(dark),
+            Background::Terminal => named,
+            Background::Light => Color::Indexed(light),
+            Background::Dark => Color::Indexed(dark),
         };
         if let Some(own) = self.own[place(role)] {
             return Some(own);
@@ -60,7 +60,7 @@ impl Palette {
             Role::Changed | Role::Warning | Role::Matched => index(94, 221, Color::Yellow),
             Role::Unknown | Role::JsonValue => index(90, 183, Color::Magenta),
             Role::Key | Role::JsonKey => index(24, 80, Color::Cyan),
-            Role::Dim if self.ground == Ground::Terminal => return None,
+            Role::Dim if self.ground == Background::Terminal => return None,
             Role::Dim => index(240, 248, Color::DarkGray),
         })
     }
@@ -157,10 +157,13 @@ mod tests {
             (0x28, 0x2c, 0x34),
             (0, 0x2b, 0x36),
         ];
-        for (ground, backgrounds) in [(Ground::Light, &light[..]), (Ground::Dark, &dark[..])] {
-            let comfort = Comfort {
+        for (ground, backgrounds) in [
+            (Background::Light, &light[..]),
+            (Background::Dark, &dark[..]),
+        ] {
+            let comfort = UiSettings {
                 ground,
-                ..Comfort::default()
+                ..UiSettings::default()
             };
             let palette = Palette::of(&comfort, |_| None);
             for (role, name) in Role::ALL {
@@ -248,7 +251,7 @@ mod tests {
     #[test]
     fn a_light_terminal_that_says_so_gets_colours_for_it() {
         let palette = |foreground: &'static str, term: &'static str| {
-            Palette::of(&Comfort::default(), |name| match name {
+            Palette::of(&UiSettings::default(), |name| match name {
                 "COLORFGBG" => Some(foreground.to_owned()),
                 "TERM" => Some(term.to_owned()),
                 _ => None,
@@ -270,13 +273,13 @@ mod tests {
 
     #[test]
     fn own_colours_come_first() {
-        let comfort = Comfort {
+        let comfort = UiSettings {
             colours: vec![
                 (Role::Error, Colour::Rgb(1, 2, 3)),
                 (Role::Dim, Colour::Named(8)),
                 (Role::Ok, Colour::Default),
             ],
-            ..Comfort::default()
+            ..UiSettings::default()
         };
         let palette = Palette::of(&comfort, |_| None);
         assert_eq!(palette.colour(Role::Error), Some(Color::Rgb(1, 2, 3)));

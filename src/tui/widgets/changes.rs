@@ -2,7 +2,7 @@
 
 use ratatui::style::Style;
 
-use super::{paint::columns, text_page::Sheet};
+use super::{paint::columns, text_page::TextPage};
 use crate::{
     domain::{
         change::{Change, Field, Mark, Row},
@@ -18,27 +18,33 @@ const GLANCE: (usize, usize) = (2, 64);
 
 /// What a change is to: a group that is there, or one that is yet to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Of {
+pub enum ChangeTarget {
     Known,
     Creation,
 }
 
 /// All of it, as it is decided about.
-pub fn write(sheet: &mut Sheet, change: &Change, of: Of, unchanged_too: bool, theme: Theme) {
+pub fn write(
+    sheet: &mut TextPage,
+    change: &Change,
+    of: ChangeTarget,
+    unchanged_too: bool,
+    theme: Theme,
+) {
     write_in(sheet, change, of, unchanged_too, usize::MAX, theme);
 }
 
 /// What changes, as it is seen while typing: the middle of long values is cut.
-pub fn glance(sheet: &mut Sheet, change: &Change, of: Of, theme: Theme) {
+pub fn glance(sheet: &mut TextPage, change: &Change, of: ChangeTarget, theme: Theme) {
     let room = (GLANCE.0 * sheet.width()).saturating_sub(KEY).min(GLANCE.1);
     write_in(sheet, change, of, false, room, theme);
 }
 
 /// The values of a row take `room` cells at the most.
 fn write_in(
-    sheet: &mut Sheet,
+    sheet: &mut TextPage,
     change: &Change,
-    of: Of,
+    of: ChangeTarget,
     unchanged_too: bool,
     room: usize,
     theme: Theme,
@@ -57,7 +63,7 @@ fn write_in(
             }
             Field::Replaced(rows) => {
                 sheet.heading(name);
-                if of == Of::Known {
+                if of == ChangeTarget::Known {
                     sheet.indented(
                         2,
                         "! what the service holds now is not known here: it is REPLACED as a whole",
@@ -96,7 +102,7 @@ pub fn tally(change: &Change) -> String {
     counts.join("  ")
 }
 
-fn write_rows(sheet: &mut Sheet, rows: &[Row], unchanged_too: bool, room: usize, theme: Theme) {
+fn write_rows(sheet: &mut TextPage, rows: &[Row], unchanged_too: bool, room: usize, theme: Theme) {
     let shown: Vec<&Row> = rows
         .iter()
         .filter(|row| unchanged_too || row.mark() != Mark::Same)

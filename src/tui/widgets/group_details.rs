@@ -4,18 +4,18 @@
 use ratatui::style::Style;
 use serde_json::Value;
 
-use super::text_page::Sheet;
+use super::text_page::TextPage;
 use crate::{
     domain::{
         known::{Known, KnownGroup, Source},
         text::{take_front, visible},
     },
-    tui::state::context::Desk,
+    tui::state::context::Context,
 };
 
 /// "returned at 14:05 CET", "sent 3h ago by ana@bastion2".
-pub fn origin<T>(known: &Known<T>, desk: &Desk) -> String {
-    let since = desk.since(known.at);
+pub fn origin<T>(known: &Known<T>, context: &Context) -> String {
+    let since = context.since(known.at);
     match known.source {
         Source::Returned => format!("returned {since}"),
         Source::Sent => format!("sent {since} by {}", visible(&known.by)),
@@ -27,33 +27,33 @@ pub fn origin<T>(known: &Known<T>, desk: &Desk) -> String {
 const BRIEF_ROWS: usize = 20;
 
 /// The few lines below or beside the list.
-pub fn brief(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
-    sheet.short_field("id", group.id.as_str(), &seen(group, desk));
+pub fn brief(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
+    sheet.short_field("id", group.id.as_str(), &seen(group, context));
     match &group.mapping {
         Some(known) => {
             let rows: Vec<String> = known
                 .value
                 .iter()
                 .take(BRIEF_ROWS)
-                .map(|(schema, source)| format!("{schema} {} {source}", desk.theme.arrow()))
+                .map(|(schema, source)| format!("{schema} {} {source}", context.theme.arrow()))
                 .collect();
             let text = if rows.is_empty() {
                 "empty".to_owned()
             } else {
                 rows.join(", ")
             };
-            sheet.short_field("mapping~", &text, &origin(known, desk));
+            sheet.short_field("mapping~", &text, &origin(known, context));
         }
         None => sheet.short_field("mapping~", "?", NEVER_RETURNED),
     }
     match &group.properties {
         Some(known) => {
             let text = Value::Object(known.value.clone()).to_string();
-            sheet.short_field("properties", &text, &origin(known, desk));
+            sheet.short_field("properties", &text, &origin(known, context));
         }
         None => sheet.short_field("properties", "?", "not known here"),
     }
-    token(sheet, group, desk);
+    token(sheet, group, context);
 }
 
 /// Rows of a mapping beside the list, at the most.
@@ -67,7 +67,7 @@ const ROW_CELLS: usize = 30;
 
 /// What stands beside the list, in so many rows: every line in the same place for every group, so that the eye finds it
 /// there, and a move of the cursor writes only what differs. What came with the last read bears no age of its own.
-pub fn beside(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk, rows: u16) {
+pub fn beside(sheet: &mut TextPage, group: &KnownGroup, context: &Context, rows: u16) {
     let plain = Style::new();
     let unknown = "?".to_owned();
     let name = group.name.as_ref();
@@ -78,19 +78,19 @@ pub fn beside(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk, rows: u16) {
         "team id",
         &team.map_or(unknown, |known| known.value.to_string()),
         plain,
-        &own_origin(team, group, desk),
+        &own_origin(team, group, context),
     );
     let tag = group.environment_tag.as_ref();
     sheet.field(
         "tag",
         tag.map_or("?", |known| known.value.as_str()),
         plain,
-        &own_origin(tag, group, desk),
+        &own_origin(tag, group, context),
     );
-    sheet.one_line("token", &masked(group, desk), plain);
+    sheet.one_line("token", &masked(group, context), plain);
     let rotated = match &group.last_rotated {
         Some(last) => {
-            let age = desk.age(last.at);
+            let age = context.age(last.at);
             last.by.as_ref().map_or_else(
                 || format!("elsewhere, seen {age} ago"),
                 |by| format!("{age} ago by {}", visible(by)),
@@ -99,12 +99,12 @@ pub fn beside(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk, rows: u16) {
         None => "not known here".to_owned(),
     };
     sheet.one_line("rotated~", &rotated, plain);
-    let read = group.last_seen.map(|at| format!("{} ago", desk.age(at)));
+    let read = group.last_seen.map(|at| format!("{} ago", context.age(at)));
     sheet.one_line("last read", read.as_deref().unwrap_or("never"), plain);
     match crate::domain::text::oddities(group.id.as_str()).first() {
         Some(oddity) => {
             let what = format!("id, character {}: {}", oddity.position, oddity.what);
-            sheet.text(&what, desk.theme.warning());
+            sheet.text(&what, context.theme.warning());
         }
         None => sheet.blank(),
     }
@@ -112,10 +112,10 @@ pub fn beside(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk, rows: u16) {
     let mapping_rows = (room / 2).min(MAPPING_ROWS);
     let (count, origin_line, lines) = match &group.mapping {
         Some(known) => {
-            let arrow = desk.theme.arrow();
+            let arrow = context.theme.arrow();
             let lines = known.value.iter().take(MAPPING_ROWS);
             let lines = lines.map(|(schema, source)| format!("{schema} {arrow} {source}"));
-            (known.value.len(), origin(known, desk), lines.collect())
+            (known.value.len(), origin(known, context), lines.collect())
         }
         None => (0, "the service never returns it".to_owned(), Vec::new()),
     };
@@ -127,8 +127,8 @@ pub fn beside(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk, rows: u16) {
         }
     };
     sheet.one_line("mapping~", &head(group.mapping.is_some(), count), plain);
-    sheet.one_line("", &origin_line, desk.theme.dim());
-    first_of(sheet, count, &lines, mapping_rows, desk);
+    sheet.one_line("", &origin_line, context.theme.dim());
+    first_of(sheet, count, &lines, mapping_rows, context);
     sheet.blank();
     let properties = group.properties.as_ref();
     let count = properties.map_or(0, |known| known.value.len());
@@ -136,7 +136,7 @@ pub fn beside(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk, rows: u16) {
         "properties",
         &head(properties.is_some(), count),
         plain,
-        &own_origin(properties, group, desk),
+        &own_origin(properties, group, context),
     );
     let pairs = properties.into_iter().flat_map(|known| &known.value);
     let lines: Vec<String> = pairs
@@ -144,11 +144,11 @@ pub fn beside(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk, rows: u16) {
         .map(|(key, value)| format!("{key}: {value}"))
         .collect();
     let left = room.saturating_sub(mapping_rows).min(PROPERTY_ROWS);
-    first_of(sheet, count, &lines, left, desk);
+    first_of(sheet, count, &lines, left, context);
 }
 
 /// So many lines, whether there are as many rows or not; the last one says how many more there are.
-fn first_of(sheet: &mut Sheet, count: usize, rows: &[String], most: usize, desk: &Desk) {
+fn first_of(sheet: &mut TextPage, count: usize, rows: &[String], most: usize, context: &Context) {
     let shown = if count > most {
         most.saturating_sub(1)
     } else {
@@ -158,7 +158,7 @@ fn first_of(sheet: &mut Sheet, count: usize, rows: &[String], most: usize, desk:
         let mut row = format!("  {}", visible(row));
         let start = take_front(&row, ROW_CELLS);
         if start.len() < row.len() {
-            row = start + desk.theme.ellipsis();
+            row = start + context.theme.ellipsis();
         }
         sheet.one_line("", &row, Style::new());
     }
@@ -171,22 +171,22 @@ fn first_of(sheet: &mut Sheet, count: usize, rows: &[String], most: usize, desk:
 }
 
 /// Where a value came from, unless it came with the last read, whose age stands in a line of its own.
-fn own_origin<T>(known: Option<&Known<T>>, group: &KnownGroup, desk: &Desk) -> String {
-    let read = group.last_seen.map(|at| desk.age(at));
+fn own_origin<T>(known: Option<&Known<T>>, group: &KnownGroup, context: &Context) -> String {
+    let read = group.last_seen.map(|at| context.age(at));
     known
-        .filter(|known| known.source != Source::Returned || read != Some(desk.age(known.at)))
-        .map_or_else(String::new, |known| origin(known, desk))
+        .filter(|known| known.source != Source::Returned || read != Some(context.age(known.at)))
+        .map_or_else(String::new, |known| origin(known, context))
 }
 
 /// All that is known; mapping and properties row by row.
-pub fn whole(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
+pub fn whole(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
     let plain = Style::new();
     match &group.name {
         Some(known) => sheet.field(
             "name",
             &known.value,
-            desk.theme.title(),
-            &origin(known, desk),
+            context.theme.title(),
+            &origin(known, context),
         ),
         None => sheet.field("name", "?", plain, "not known here"),
     }
@@ -194,25 +194,25 @@ pub fn whole(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
         "user group id",
         group.id.as_str(),
         plain,
-        &seen(group, desk),
+        &seen(group, context),
     );
     for oddity in crate::domain::text::oddities(group.id.as_str()) {
         let what = format!("character {}: {}", oddity.position, oddity.what);
-        sheet.field("", &what, desk.theme.warning(), "");
+        sheet.field("", &what, context.theme.warning(), "");
     }
     if let Some(known) = &group.team_id {
         sheet.field(
             "team id",
             &known.value.to_string(),
             plain,
-            &origin(known, desk),
+            &origin(known, context),
         );
     }
     match &group.environment_tag {
-        Some(known) => sheet.field("tag", known.value.as_str(), plain, &origin(known, desk)),
+        Some(known) => sheet.field("tag", known.value.as_str(), plain, &origin(known, context)),
         None => sheet.field("tag", "?", plain, "comes back from update and rotate only"),
     }
-    token(sheet, group, desk);
+    token(sheet, group, context);
     sheet.blank();
     match &group.mapping {
         Some(known) => {
@@ -220,10 +220,10 @@ pub fn whole(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
                 "mapping~",
                 &rows(known.value.len()),
                 plain,
-                &origin(known, desk),
+                &origin(known, context),
             );
             for (schema, source) in &known.value {
-                let line = format!("{schema} {} {source}", desk.theme.arrow());
+                let line = format!("{schema} {} {source}", context.theme.arrow());
                 sheet.indented(17, &line, plain);
             }
         }
@@ -236,7 +236,7 @@ pub fn whole(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
                 "properties",
                 &rows(known.value.len()),
                 plain,
-                &origin(known, desk),
+                &origin(known, context),
             );
             for (key, value) in &known.value {
                 sheet.indented(17, &format!("{key}: {value}"), plain);
@@ -256,27 +256,27 @@ fn rows(count: usize) -> String {
     }
 }
 
-fn seen(group: &KnownGroup, desk: &Desk) -> String {
+fn seen(group: &KnownGroup, context: &Context) -> String {
     group.last_seen.map_or_else(
         || "never read".into(),
-        |at| format!("read {}", desk.since(at)),
+        |at| format!("read {}", context.since(at)),
     )
 }
 
 /// The token, of which only the fingerprint is known.
-fn masked(group: &KnownGroup, desk: &Desk) -> String {
-    let mask = desk.theme.mask().repeat(8);
+fn masked(group: &KnownGroup, context: &Context) -> String {
+    let mask = context.theme.mask().repeat(8);
     match &group.fingerprint {
         Some(known) => format!("{mask} {}", known.value),
         None => "?".to_owned(),
     }
 }
 
-fn token(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
-    let value = masked(group, desk);
+fn token(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
+    let value = masked(group, context);
     let rotated = match &group.last_rotated {
         Some(last) => {
-            let since = desk.since(last.at);
+            let since = context.since(last.at);
             last.by.as_ref().map_or_else(
                 || format!("changed elsewhere, seen {since}"),
                 |by| format!("rotated~ {since} by {}", visible(by)),

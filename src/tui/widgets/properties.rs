@@ -30,7 +30,7 @@ use crate::{domain::group::Properties, tui::theme::Theme};
 
 /// Where keys go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum PropertiesFocus {
     Text,
     /// Between the cells of the rows.
     Rows,
@@ -101,12 +101,12 @@ impl PropertiesField {
         }
     }
 
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> PropertiesFocus {
         match &self.rows {
-            None => Place::Text,
-            Some(rows) if rows.is_choosing() => Place::Kind,
-            Some(rows) if rows.is_typing() => Place::Cell,
-            Some(_) => Place::Rows,
+            None => PropertiesFocus::Text,
+            Some(rows) if rows.is_choosing() => PropertiesFocus::Kind,
+            Some(rows) if rows.is_typing() => PropertiesFocus::Cell,
+            Some(_) => PropertiesFocus::Rows,
         }
     }
 

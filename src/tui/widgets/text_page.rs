@@ -14,13 +14,13 @@ const WIDEST: usize = 110;
 const LABEL: usize = 15;
 
 #[derive(Debug, Clone)]
-pub struct Sheet {
+pub struct TextPage {
     width: usize,
     theme: Theme,
     lines: Vec<Vec<(String, Style)>>,
 }
 
-impl Sheet {
+impl TextPage {
     /// For an area of so many columns.
     pub fn new(width: u16, theme: Theme) -> Self {
         Self {

@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 
-use crate::tui::state::context::Desk;
+use crate::tui::state::context::Context;
 
-impl Desk {
+impl Context {
     /// When, for what stays on the screen while nobody does anything: `at 14:05 CET`, and `3d ago` for another day.
     ///
     /// An age would stand still on an idle screen, and lie.
@@ -56,15 +56,17 @@ mod tests {
         let read: Timestamp = "2026-11-20T14:05:59Z".parse().expect("a time");
         let at = |now: &str| {
             let now = now.parse().expect("a time");
-            let desk = Desk::new(vec![], ProfileIndex(0), "ana".into(), Theme::default(), now);
-            desk.moment(read)
+            let context =
+                Context::new(vec![], ProfileIndex(0), "ana".into(), Theme::default(), now);
+            context.moment(read)
         };
         assert_eq!(at("2026-11-20T14:06:00Z"), "at 14:05 UTC");
         assert_eq!(at("2026-11-21T14:05:00Z"), "at 14:05 UTC");
         assert_eq!(at("2026-11-23T14:06:00Z"), "3d ago");
         let now = "2026-11-20T14:06:00Z".parse().expect("a time");
-        let mut desk = Desk::new(vec![], ProfileIndex(0), "ana".into(), Theme::default(), now);
-        desk.zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").expect("a time zone");
-        assert_eq!(desk.moment(read), "at 15:05 CET");
+        let mut context =
+            Context::new(vec![], ProfileIndex(0), "ana".into(), Theme::default(), now);
+        context.zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").expect("a time zone");
+        assert_eq!(context.moment(read), "at 15:05 CET");
     }
 }

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use groupdesk::{
-    domain::batch::{Counts, Halt, Standing},
+    domain::batch::{Counts, Halt, ItemStatus},
     operations::{
         Batch, BatchId, ItemKey,
-        batch::{Ended, Progress, Report, Wish},
+        batch::{BatchEvent, Ended, Report, RunCommand},
     },
     tui::{
-        Farewell,
+        ExitReason,
         state::message::{Effect, Job, Msg, Outcome, ProfileIndex, Ticket},
     },
 };
@@ -27,13 +27,13 @@ fn key(position: usize) -> ItemKey {
     }
 }
 
-fn ended(position: usize, group: &str, standing: Standing, counts: Counts) -> Progress {
+fn ended(position: usize, group: &str, standing: ItemStatus, counts: Counts) -> BatchEvent {
     let (outcome, note) = match standing {
-        Standing::Confirmed => ("confirmed", None),
-        Standing::Unknown => ("unknown", Some("the answer was lost".to_owned())),
+        ItemStatus::Confirmed => ("confirmed", None),
+        ItemStatus::Unknown => ("unknown", Some("the answer was lost".to_owned())),
         _ => ("not_applied", Some("the service refused it".to_owned())),
     };
-    Progress::Ended(Box::new(Ended {
+    BatchEvent::Ended(Box::new(Ended {
         key: key(position),
         user_group_id: id(group),
         standing,
@@ -77,8 +77,12 @@ fn half_way() -> (Scene, Ticket) {
         ..Counts::default()
     };
     scene.later(4);
-    let first = ended(0, "acme-eu", Standing::NotApplied, counts);
-    let news = vec![Progress::Started(key(0)), Progress::Started(key(1)), first];
+    let first = ended(0, "acme-eu", ItemStatus::NotApplied, counts);
+    let news = vec![
+        BatchEvent::Started(key(0)),
+        BatchEvent::Started(key(1)),
+        first,
+    ];
     scene.msg(Msg::News(ticket, news));
     (scene, ticket)
 }
@@ -89,14 +93,14 @@ fn finish(scene: &mut Scene, halt: Option<Halt>) {
         not_applied: 1,
         ..Counts::default()
     };
-    let last = ended(1, "globex", Standing::Confirmed, counts);
-    let ticket = scene.app.desk.bulk.as_ref().expect("it runs").ticket;
+    let last = ended(1, "globex", ItemStatus::Confirmed, counts);
+    let ticket = scene.app.context.bulk.as_ref().expect("it runs").ticket;
     let report = Report {
         batch: BATCH,
         counts,
         halt,
     };
-    let news = vec![last, Progress::Finished(report.clone())];
+    let news = vec![last, BatchEvent::Finished(report.clone())];
     scene.msg(Msg::News(ticket, news));
     scene.answer_with(Outcome::BulkEnded(report));
 }
@@ -105,12 +109,12 @@ fn finish(scene: &mut Scene, halt: Option<Halt>) {
 fn an_item_that_met_another_environment_marks_the_profile() {
     let (mut scene, ticket) = half_way();
     assert!(!scene.screen().contains("WRONG ENVIRONMENT"));
-    let Progress::Ended(mut item) = ended(1, "globex", Standing::Confirmed, Counts::default())
+    let BatchEvent::Ended(mut item) = ended(1, "globex", ItemStatus::Confirmed, Counts::default())
     else {
         panic!("an end");
     };
     item.wrong_environment = true;
-    scene.msg(Msg::News(ticket, vec![Progress::Ended(item)]));
+    scene.msg(Msg::News(ticket, vec![BatchEvent::Ended(item)]));
     scene.shows("WRONG ENVIRONMENT");
 }
 
@@ -212,10 +216,10 @@ fn the_run_is_told_in_counts_that_add_up_and_rows() {
 #[test]
 fn it_is_paused_continued_and_stopped_once() {
     let (mut scene, ticket) = half_way();
-    assert_eq!(scene.keys("p"), [Effect::Steer(ticket, Wish::Pause)]);
+    assert_eq!(scene.keys("p"), [Effect::Steer(ticket, RunCommand::Pause)]);
     scene.shows("paused: p goes on");
-    assert_eq!(scene.keys("p"), [Effect::Steer(ticket, Wish::Go)]);
-    assert_eq!(scene.keys("X"), [Effect::Steer(ticket, Wish::Stop)]);
+    assert_eq!(scene.keys("p"), [Effect::Steer(ticket, RunCommand::Go)]);
+    assert_eq!(scene.keys("X"), [Effect::Steer(ticket, RunCommand::Stop)]);
     scene.shows("stopping");
     assert_eq!(scene.keys("Xp"), [], "a stop is for good");
     scene.keys("F");
@@ -258,7 +262,7 @@ fn leaving_stops_it_and_waits_for_what_is_in_flight() {
     scene.keys("<esc>");
     assert_eq!(scene.keys("q"), []);
     scene.says("the bulk rotation stops with the console: q again quits");
-    assert_eq!(scene.keys("q"), [Effect::Steer(ticket, Wish::Stop)]);
+    assert_eq!(scene.keys("q"), [Effect::Steer(ticket, RunCommand::Stop)]);
     assert!(scene.app.waits_for_a_bulk());
     scene.says("at most 35 s");
     let report = Report {
@@ -267,10 +271,13 @@ fn leaving_stops_it_and_waits_for_what_is_in_flight() {
         halt: Some(Halt::Asked),
     };
     let effects = scene.answer_with(Outcome::BulkEnded(report));
-    assert!(effects.contains(&Effect::Quit(Farewell::Asked)));
+    assert!(effects.contains(&Effect::Quit(ExitReason::Asked)));
 
     let (mut scene, ticket) = half_way();
-    assert_eq!(scene.msg(Msg::Leave), [Effect::Steer(ticket, Wish::Stop)]);
+    assert_eq!(
+        scene.msg(Msg::Leave),
+        [Effect::Steer(ticket, RunCommand::Stop)]
+    );
     assert!(scene.app.waits_for_a_bulk());
 }
 
@@ -323,7 +330,7 @@ fn one_that_was_left_unfinished_is_told_at_the_start() {
     let batches = vec![batch(Some(Timestamp::UNIX_EPOCH)), batch(None)];
     scene.msg(Msg::Done(ticket, Outcome::Batches(batches)));
     scene.says("a bulk rotation of 40 is unfinished: 12 left; groupdesk rotate --resume");
-    assert_eq!(scene.app.desk.current, ProfileIndex(PRODUCTION));
+    assert_eq!(scene.app.context.current, ProfileIndex(PRODUCTION));
     assert!(scene.writes().is_empty());
 }
 

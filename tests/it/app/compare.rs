@@ -54,7 +54,7 @@ fn only_the_directory_is_read_at_first_and_both_services_on_request() {
         .shows("Newest")
         .shows("1 difference");
     assert!(scene.pending.is_empty());
-    let groups = &scene.app.desk.groups;
+    let groups = &scene.app.context.groups;
     let here = groups.get(&id("acme-eu")).expect("known");
     assert_eq!(
         here.title(),
@@ -85,7 +85,7 @@ fn one_row_or_all_is_brought_into_a_form_here() {
     scene.walk("xa");
     scene.shows("3 changes");
     scene.walk("<esc><esc>");
-    assert_eq!(scene.app.desk.drafts.len(), 1, "kept like every draft");
+    assert_eq!(scene.app.context.drafts.len(), 1, "kept like every draft");
     assert!(scene.writes().is_empty());
 }
 

@@ -10,7 +10,7 @@ use super::scene::{PRODUCTION, Scene, TESTING, done, failed, group, warned};
 use crate::support::world::id;
 
 fn drafts(scene: &Scene) -> usize {
-    scene.app.desk.drafts.len()
+    scene.app.context.drafts.len()
 }
 
 #[test]
@@ -38,14 +38,14 @@ fn a_draft_survives_another_profile_and_stays_in_its_own() {
     assert!(
         scene
             .app
-            .desk
+            .context
             .drafts
             .contains_key(&(ProfileIndex(TESTING), id("acme-eu")))
     );
     assert!(
         !scene
             .app
-            .desk
+            .context
             .drafts
             .contains_key(&(ProfileIndex(PRODUCTION), id("acme-eu")))
     );

@@ -52,7 +52,7 @@ fn one_save_at_a_time_and_the_newest_wins() {
     scene.answer();
     scene.keys("<end><backspace><backspace><backspace>");
     scene.answer();
-    assert_eq!(scene.app.desk.drafts.len(), 0, "as it was before");
+    assert_eq!(scene.app.context.drafts.len(), 0, "as it was before");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn discarding_asks_first_and_forgets() {
     scene.says("Ctrl-X again discards it");
     scene.later(6).walk("<ctrl-x>");
     assert_eq!(scene.focus(), "EditName", "too slow: asked again");
-    assert_eq!(scene.app.desk.drafts.len(), 1);
+    assert_eq!(scene.app.context.drafts.len(), 1);
     scene.keys("<ctrl-x>");
     scene.says("discarded").says("nothing was sent");
     assert_eq!(scene.focus(), "List");
@@ -110,7 +110,7 @@ fn a_save_that_fails_is_said_once_and_tried_again() {
     let mut scene = Scene::on(TESTING);
     scene.is_full = true;
     scene.walk("e<end>123");
-    let said = scene.app.desk.messages.all();
+    let said = scene.app.context.messages.all();
     let errors = said.filter(|message| message.text.contains("NOT saved"));
     assert_eq!(errors.count(), 1);
     scene.shows("no room left on the disk");
@@ -135,9 +135,9 @@ fn after(minutes: i64, by: &str) -> Scene {
     let draft = typed(&mut first, "<end>2");
     let mut scene = Scene::on(TESTING);
     scene.later(minutes * 60);
-    scene.app.desk.drafts = groupdesk::tui::state::drafts::Drafts::default();
-    scene.app.desk.now = scene.now;
-    scene.app.desk.read_drafts();
+    scene.app.context.drafts = groupdesk::tui::state::drafts::Drafts::default();
+    scene.app.context.now = scene.now;
+    scene.app.context.read_drafts();
     let effects = scene.app.take_effects();
     let [Effect::Start(ticket, ..)] = effects[..] else {
         panic!("{effects:?}");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use groupdesk::{
     domain::history::Ending,
-    operations::{Body, Call, Recorded, Sort},
+    operations::{Body, Call, ExchangeKind, Recorded},
     tui::state::{
         exchanges::KEPT,
         message::{Effect, Job, Msg, Ticket},
@@ -48,7 +48,7 @@ pub(super) fn sent(ticket: Ticket, job: &Job) -> Option<Recorded> {
         headers: vec![("content-type".into(), "application/json".into())],
         answer: Some(body("{\n  \"success\": 1\n}", false)),
         duration: Duration::from_millis(7),
-        sort: Sort::Done,
+        sort: ExchangeKind::Done,
         words: String::new(),
     })
 }
@@ -57,7 +57,7 @@ fn refused(ticket: Ticket) -> Recorded {
     let job = Job::LookUp(crate::support::world::id("acme-eu"));
     Recorded {
         status: Some(403),
-        sort: Sort::Refused,
+        sort: ExchangeKind::Refused,
         words: "the service refused (HTTP 403)".into(),
         answer: Some(body("{\n  \"error\": \"no\"\n}", false)),
         ..sent(ticket, &job).expect("it sends")
@@ -109,9 +109,9 @@ fn the_row_of_the_cursor_stays_while_others_come_and_the_ring_forgets_the_oldest
     assert!(chosen(&scene).contains("group-2"), "{}", chosen(&scene));
     let many = (0..KEPT + 50).map(|_| refused(Ticket(900))).collect();
     scene.msg(Msg::Exchanged(many));
-    assert_eq!(scene.app.desk.exchanges.all().len(), KEPT);
+    assert_eq!(scene.app.context.exchanges.all().len(), KEPT);
     scene.shows("200 of this session");
-    assert_eq!(scene.app.desk.exchanges.of(Ticket(900)).count(), KEPT);
+    assert_eq!(scene.app.context.exchanges.of(Ticket(900)).count(), KEPT);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn a_long_message_is_shown_whole_and_one_without_a_request_says_so() {
 fn the_cursor_of_the_messages_is_always_in_sight() {
     for size in [(80, 24), (40, 10), (40, 8)] {
         let mut scene = Scene::on(TESTING);
-        scene.app.desk.size = size;
+        scene.app.context.size = size;
         for _ in 0..30 {
             scene.walk("P<esc>T");
         }

@@ -126,7 +126,7 @@ fn a_wrong_test_is_named_and_hides_nothing() {
     scene.shows("age>xx: write an age as 90d").shows("2 of 5");
     scene.walk("<enter>*");
     scene.says("not possible here: age>xx");
-    assert_eq!(scene.app.desk.running.len(), 0);
+    assert_eq!(scene.app.context.running.len(), 0);
     assert!(!scene.screen().contains("2 marked"), "{}", scene.screen());
     scene.walk("<esc><esc>/old<enter>");
     scene.shows("old: no max_token_age here");
@@ -141,7 +141,7 @@ fn marking_all_says_what_only_resembles_the_filter() {
         .shows("2 marked");
     let mut scene = few();
     scene.walk("/\"globex\"<enter>*").shows("1 marked");
-    assert_eq!(scene.app.desk.messages.all().len(), 0);
+    assert_eq!(scene.app.context.messages.all().len(), 0);
 }
 
 #[test]
@@ -291,7 +291,7 @@ fn filter_and_order_are_kept_per_profile() {
     assert_eq!(jobs, [&Job::KeepView(kept)]);
     scene.answer();
     scene.walk("P<down><enter>");
-    assert_eq!(scene.app.desk.current.0, PRODUCTION);
+    assert_eq!(scene.app.context.current.0, PRODUCTION);
     scene.shows("2 of 2").shows("sort: name");
     scene.walk("P<up><enter>");
     scene.shows("1 of 2").shows("filter  acm");

@@ -6,7 +6,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::scene::{Scene, TESTING, base, wanted};
 
 /// What the form on the screen would send, as the review asks for it.
-fn sent(scene: &mut Scene) -> groupdesk::domain::change::Wanted {
+fn sent(scene: &mut Scene) -> groupdesk::domain::change::DesiredFields {
     scene.walk("<ctrl-s><tab>");
     scene.keys("<enter>");
     match scene.writes().as_slice() {
@@ -89,7 +89,7 @@ fn a_cell_that_is_not_valid_survives_leaving() {
     scene.shows("\"tier\": 12 kg").shows("line 2, column 14");
     assert_eq!(scene.focus(), "EditProperties");
     scene.walk("<esc>");
-    assert_eq!(scene.app.desk.drafts.len(), 1);
+    assert_eq!(scene.app.context.drafts.len(), 1);
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use groupdesk::{
     domain::{
-        change::Wanted,
+        change::DesiredFields,
         facts::{Absent, Basis, Facts, Stated},
-        known::{KnownGroup, Lesson, Returned, Sent},
+        known::{KnownGroup, Observation, Returned, Sent},
         token::Fingerprint,
     },
     tui::state::message::ProfileIndex,
@@ -13,8 +13,8 @@ use groupdesk::{
 use super::scene::BEGIN;
 use crate::support::world::id;
 
-pub(super) fn wanted(name: &str, mapping: &[(&str, &str)], properties: &str) -> Wanted {
-    Wanted {
+pub(super) fn wanted(name: &str, mapping: &[(&str, &str)], properties: &str) -> DesiredFields {
+    DesiredFields {
         name: Some(name.into()),
         mapping: Some(
             mapping
@@ -27,7 +27,7 @@ pub(super) fn wanted(name: &str, mapping: &[(&str, &str)], properties: &str) -> 
 }
 
 /// What every group holds at first.
-pub(super) fn base(id: &str) -> Wanted {
+pub(super) fn base(id: &str) -> DesiredFields {
     wanted(
         &format!("Name of {id}"),
         &[("7", "40")],
@@ -40,13 +40,13 @@ pub(super) fn group(id: &str, fingerprint: u8) -> KnownGroup {
     learnt(id, &base(id), fingerprint)
 }
 
-pub(super) fn taught(id: &str, wanted: &Wanted, _profile: ProfileIndex) -> KnownGroup {
+pub(super) fn taught(id: &str, wanted: &DesiredFields, _profile: ProfileIndex) -> KnownGroup {
     learnt(id, wanted, 1)
 }
 
-pub(crate) fn learnt(name: &str, wanted: &Wanted, fingerprint: u8) -> KnownGroup {
+pub(crate) fn learnt(name: &str, wanted: &DesiredFields, fingerprint: u8) -> KnownGroup {
     let mut group = KnownGroup::new(id(name));
-    group.learn(Lesson {
+    group.learn(Observation {
         id: id(name),
         sent: Sent {
             name: wanted.name.clone(),

@@ -13,13 +13,13 @@ use super::scene::{READ_ONLY, Scene, TESTING, failed, group, handed, rotated};
 
 fn scene() -> Scene {
     let mut scene = Scene::on(TESTING);
-    for profile in &mut scene.app.desk.profiles {
+    for profile in &mut scene.app.context.profiles {
         profile.handoff = Some(HandOffCommand {
             command: vec!["/usr/local/bin/put-token".into(), "secret-argument".into()],
             timeout: Duration::from_secs(30),
         });
     }
-    scene.app.desk.size = (80, 30);
+    scene.app.context.size = (80, 30);
     scene
 }
 
@@ -170,7 +170,7 @@ fn one_that_waits_since_a_crash_is_told_and_handed_off_from_its_group() {
     let waiting = groupdesk::operations::RotationId(7);
     scene
         .app
-        .desk
+        .context
         .to_hand_off
         .insert(crate::support::world::id("acme-eu"), waiting);
     scene.walk("t");
@@ -179,7 +179,7 @@ fn one_that_waits_since_a_crash_is_told_and_handed_off_from_its_group() {
     assert!(matches!(jobs(&scene)[..], [Job::HandOffAgain(..)]));
     scene.answer_with(handed("acme-eu", HandOffState::Done, Some(0), None));
     scene.shows("done (exit 0)");
-    assert!(scene.app.desk.to_hand_off.is_empty());
+    assert!(scene.app.context.to_hand_off.is_empty());
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn where_nothing_is_handed_off_nothing_is_said_of_it() {
 #[test]
 fn old_tokens_are_marked_and_found_by_age() {
     let mut scene = Scene::on(TESTING);
-    scene.app.desk.profiles[0].max_token_age = Some(Duration::from_hours(24 * 90));
+    scene.app.context.profiles[0].max_token_age = Some(Duration::from_hours(24 * 90));
     let now = scene.now;
     let mut groups = vec![group("acme-eu", 1), group("globex", 2), group("initech", 3)];
     for (at, days) in [(0, 402), (1, 3)] {

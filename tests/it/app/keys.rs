@@ -1,7 +1,7 @@
 //! Keys that were changed: they do what they should, they stand in footer, help and palette, and the old ones are gone.
 
 use groupdesk::{
-    config::{Overrides, Problem, Rebound, Settings},
+    config::{KeyOverride, Overrides, Problem, Settings},
     tui::{
         keymap::{self, Focus, Keymap},
         state::message::Msg,
@@ -11,7 +11,7 @@ use groupdesk::{
 use super::scene::{PRODUCTION, Scene, TESTING};
 
 /// What a configuration file with this text says of keys.
-fn written(text: &str) -> Vec<Rebound> {
+fn written(text: &str) -> Vec<KeyOverride> {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("config.toml");
     std::fs::write(&file, text).expect("written");
@@ -45,7 +45,7 @@ fn problem(text: &str) -> (usize, usize, String) {
 
 fn on(profile: usize, text: &str) -> Scene {
     let mut scene = Scene::on(profile);
-    scene.app.desk.keys = keys(text);
+    scene.app.context.keys = keys(text);
     scene
 }
 
@@ -70,7 +70,7 @@ fn a_changed_key_works_and_stands_in_footer_help_and_palette() {
     scene.shows("& edit").shows("H help");
     scene.walk("e");
     assert_eq!(scene.focus(), "List", "the old key is gone");
-    scene.app.desk.size = (120, 50);
+    scene.app.context.size = (120, 50);
     scene.walk("H");
     assert_eq!(scene.focus(), "Help");
     scene.shows("& F9").shows("Ctrl-Q").shows("H F1");
@@ -90,7 +90,7 @@ fn a_changed_key_works_and_stands_in_footer_help_and_palette() {
 fn what_is_changed_for_every_place_holds_where_a_place_has_its_own_line() {
     let text = "[keys.everywhere]\nprofiles = [\"L\"]\nhistory = [\"H\"]\n[keys.move]\ndown = [\"n\", \"down\"]\n";
     let mut scene = on(TESTING, text);
-    scene.app.desk.size = (160, 50);
+    scene.app.context.size = (160, 50);
     scene.shows("H history").shows("L profile");
     scene.walk("<enter>H");
     assert_eq!(scene.focus(), "History", "of the group");

@@ -1,7 +1,7 @@
 //! Quitting waits for writes and says so; drafts are warned of; Ctrl-C twice is always enough.
 
 use groupdesk::tui::{
-    Farewell,
+    ExitReason,
     state::message::{Effect, Job, Msg},
 };
 
@@ -13,7 +13,7 @@ fn q_goes_back_and_at_the_top_it_quits() {
     scene.walk("<enter>");
     assert_eq!(scene.keys("q"), []);
     assert_eq!(scene.focus(), "List");
-    assert_eq!(scene.keys("q"), [Effect::Quit(Farewell::Asked)]);
+    assert_eq!(scene.keys("q"), [Effect::Quit(ExitReason::Asked)]);
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn ctrl_c_twice_quits_from_anywhere() {
         scene.says("Ctrl-C again quits");
         assert_eq!(
             scene.keys("<ctrl-c>"),
-            [Effect::Quit(Farewell::Asked)],
+            [Effect::Quit(ExitReason::Asked)],
             "from {place:?}"
         );
     }
@@ -57,7 +57,7 @@ fn a_draft_that_is_kept_holds_nobody() {
     scene.walk("e<end> 2<esc>");
     scene.keys("<ctrl-c>");
     scene.says("Ctrl-C again quits; 1 unsent draft is kept");
-    assert_eq!(scene.keys("q"), [Effect::Quit(Farewell::Asked)]);
+    assert_eq!(scene.keys("q"), [Effect::Quit(ExitReason::Asked)]);
     let unsent = scene.app.unsent();
     assert_eq!(unsent.as_deref(), Some("1 unsent draft is kept"));
 }
@@ -82,7 +82,7 @@ fn the_save_fails(scene: &mut Scene) -> Vec<Effect> {
 #[test]
 fn q_with_a_draft_that_cannot_be_saved_warns_first() {
     let mut scene = unsaved();
-    let said = scene.app.desk.messages.all();
+    let said = scene.app.context.messages.all();
     let errors = said.filter(|message| message.text.contains("NOT saved"));
     assert_eq!(errors.count(), 1, "said once");
     scene.walk("q");
@@ -92,7 +92,10 @@ fn q_with_a_draft_that_cannot_be_saved_warns_first() {
     scene.later(9).walk("q");
     assert!(scene.footer().contains("q again quits"), "too long ago");
     assert_eq!(scene.keys("q"), [], "it tries once more");
-    assert_eq!(the_save_fails(&mut scene), [Effect::Quit(Farewell::Asked)]);
+    assert_eq!(
+        the_save_fails(&mut scene),
+        [Effect::Quit(ExitReason::Asked)]
+    );
     assert_eq!(scene.app.unsent(), None);
 }
 
@@ -105,7 +108,10 @@ fn ctrl_c_is_no_answer_to_the_warning_of_q() {
         "q has not warned yet"
     );
     scene.keys("q");
-    assert_eq!(the_save_fails(&mut scene), [Effect::Quit(Farewell::Asked)]);
+    assert_eq!(
+        the_save_fails(&mut scene),
+        [Effect::Quit(ExitReason::Asked)]
+    );
 }
 
 #[test]
@@ -123,7 +129,7 @@ fn leaving_waits_for_writes_and_says_so() {
     let outcome = super::scene::canned(profile, &job);
     let effects = scene.msg(Msg::Done(ticket, outcome));
     assert!(
-        effects.contains(&Effect::Quit(Farewell::Asked)),
+        effects.contains(&Effect::Quit(ExitReason::Asked)),
         "{effects:?}"
     );
 }
@@ -134,13 +140,13 @@ fn ctrl_c_while_leaving_leaves_at_once() {
     scene.walk("tT");
     scene.keys("y<esc>");
     assert_eq!(scene.keys("q"), []);
-    assert_eq!(scene.keys("<ctrl-c>"), [Effect::Quit(Farewell::Signal)]);
+    assert_eq!(scene.keys("<ctrl-c>"), [Effect::Quit(ExitReason::Signal)]);
 }
 
 #[test]
 fn a_signal_waits_for_writes_too() {
     let mut scene = Scene::on(TESTING);
-    assert_eq!(scene.msg(Msg::Leave), [Effect::Quit(Farewell::Signal)]);
+    assert_eq!(scene.msg(Msg::Leave), [Effect::Quit(ExitReason::Signal)]);
 
     let mut scene = Scene::on(TESTING);
     scene.walk("e<end> 2<ctrl-s><tab>");
@@ -149,7 +155,7 @@ fn a_signal_waits_for_writes_too() {
     let (ticket, ..) = scene.pending.remove(0);
     assert_eq!(
         scene.msg(Msg::Lost(ticket)),
-        [Effect::Quit(Farewell::Signal)],
+        [Effect::Quit(ExitReason::Signal)],
         "a job that broke off does not hold the console for ever"
     );
 }
@@ -159,5 +165,5 @@ fn reads_hold_nobody() {
     let mut scene = Scene::on(TESTING);
     scene.keys("<enter><esc>r");
     assert_eq!(scene.pending.len(), 1);
-    assert_eq!(scene.keys("q"), [Effect::Quit(Farewell::Asked)]);
+    assert_eq!(scene.keys("q"), [Effect::Quit(ExitReason::Asked)]);
 }

@@ -143,7 +143,7 @@ fn an_editor_that_fails_changes_nothing() {
     scene
         .says("the editor ended with 1")
         .shows("nothing changed");
-    assert_eq!(scene.app.desk.drafts.len(), 0);
+    assert_eq!(scene.app.context.drafts.len(), 0);
 }
 
 #[test]
@@ -174,6 +174,6 @@ fn a_token_in_the_text_of_a_group_is_no_draft() {
     leaves(&mut scene, ticket, answer);
     scene.says("kept nowhere");
     scene.walk("<esc>");
-    assert_eq!(scene.app.desk.drafts.len(), 0);
+    assert_eq!(scene.app.context.drafts.len(), 0);
     assert!(!format!("{:?}", scene.app).contains("canary-token"));
 }

@@ -25,7 +25,7 @@ fn every_place_can_be_reached_and_left() {
 fn the_help_lists_every_binding_of_the_place() {
     for (script, focus) in PLACES {
         let mut scene = Scene::on(TESTING);
-        scene.app.desk.size = (120, 50);
+        scene.app.context.size = (120, 50);
         scene.walk(script);
         if focus == Focus::Help {
             continue;
@@ -81,7 +81,7 @@ fn every_action_of_the_footer_does_something_or_says_why_not() {
             }
             let mut scene = Scene::on(TESTING);
             scene.walk(script);
-            let before = (scene.screen(), scene.app.desk.messages.all().len());
+            let before = (scene.screen(), scene.app.context.messages.all().len());
             let name = binding.keys[0];
             let script = if name.chars().count() == 1 {
                 name.to_owned()
@@ -89,7 +89,7 @@ fn every_action_of_the_footer_does_something_or_says_why_not() {
                 format!("<{name}>")
             };
             let effects = scene.keys(&script);
-            let after = (scene.screen(), scene.app.desk.messages.all().len());
+            let after = (scene.screen(), scene.app.context.messages.all().len());
             assert!(
                 before != after || !effects.is_empty(),
                 "{name} ({}) does nothing in {focus:?}:\n{}",

@@ -182,7 +182,7 @@ fn play(profile: usize, steps: &[Step]) {
             Step::Type(script) => {
                 for (key, name) in parse(script).into_iter().zip(names(script)) {
                     let place = scene.app.top().focus();
-                    let profile = scene.app.desk.current.0;
+                    let profile = scene.app.context.current.0;
                     let screen = screen_at_ease(&mut scene);
                     let effects = scene.msg(Msg::Key(key));
                     judge(place, Some(&name), &screen, profile, &effects);
@@ -231,9 +231,9 @@ fn play(profile: usize, steps: &[Step]) {
 
 /// The screen where there is room to read it, whatever the window is.
 fn screen_at_ease(scene: &mut Scene) -> String {
-    let size = std::mem::replace(&mut scene.app.desk.size, (100, 40));
+    let size = std::mem::replace(&mut scene.app.context.size, (100, 40));
     let screen = scene.screen();
-    scene.app.desk.size = size;
+    scene.app.context.size = size;
     screen
 }
 

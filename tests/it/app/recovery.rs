@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use groupdesk::{
     domain::{group::EnvironmentTag, rotation::State, token::Fingerprint},
-    operations::{Answered, Recovered, RotationId, StillOpen, Warning, Whose},
+    operations::{Recovered, RotationId, StillOpen, TokenLookup, TokenReport, Warning},
     tui::state::message::{Effect, Job, Msg, Outcome, ProfileIndex},
 };
 
@@ -77,7 +77,7 @@ fn another_environment_found_in_the_background_marks_the_profile() {
         Outcome::Recovered(all),
     );
     scene.shows("! WRONG ENVIRONMENT");
-    let mut said = scene.app.desk.messages.all();
+    let mut said = scene.app.context.messages.all();
     assert!(said.any(|message| message.text.starts_with("acme-eu: ALARM")));
 }
 
@@ -202,7 +202,7 @@ fn whose_token_leads_to_the_token_of_its_group_in_its_profile() {
     scene.shows("former   token of acme-eu in testing");
     assert!(!format!("{:?}", scene.app).contains("canary"));
     scene.keys("t");
-    assert_eq!(scene.app.desk.current, ProfileIndex(PRODUCTION));
+    assert_eq!(scene.app.context.current, ProfileIndex(PRODUCTION));
     assert_eq!(scene.focus(), "Token");
     let looks = |job: &Job| *job == Job::LookUp(id("acme-eu"));
     let reading = scene.pending.iter().filter(|(_, _, job)| looks(job));
@@ -211,7 +211,7 @@ fn whose_token_leads_to_the_token_of_its_group_in_its_profile() {
 
     let mut scene = Scene::on(TESTING);
     scene.walk("Wx<enter>jt");
-    assert_eq!(scene.app.desk.current, ProfileIndex(TESTING));
+    assert_eq!(scene.app.context.current, ProfileIndex(TESTING));
     assert_eq!(scene.focus(), "Token");
     assert_eq!(scene.app.stack.len(), 2, "the dialog is gone");
 }
@@ -240,15 +240,16 @@ fn each_token_of_a_log_is_answered_and_what_is_none_is_no_all_clear() {
     scene.keys("Wx<enter>");
     let is_lookup = |job: &Job| matches!(job, Job::Whose(_));
     let characters = 87;
-    let none = Outcome::Whose(Whose::NotAToken { characters });
+    let none = Outcome::Whose(TokenLookup::NotAToken { characters });
     answer(&mut scene, is_lookup, none);
     scene.shows("not the shape of a token (87 characters)");
     assert_eq!(scene.focus(), "Whose", "another one can be given at once");
     scene.keys("x<enter>");
-    let Outcome::Whose(Whose::Answered(known)) = whose(vec![owner("production", true)]) else {
+    let Outcome::Whose(TokenLookup::Answered(known)) = whose(vec![owner("production", true)])
+    else {
         panic!("an answer")
     };
-    let unknown = (0..20).map(|number| Answered {
+    let unknown = (0..20).map(|number| TokenReport {
         fingerprint: Fingerprint::from_bytes([number; 32]),
         line: 2,
         owners: Vec::new(),
@@ -257,7 +258,7 @@ fn each_token_of_a_log_is_answered_and_what_is_none_is_no_all_clear() {
     answer(
         &mut scene,
         is_lookup,
-        Outcome::Whose(Whose::Answered(answered)),
+        Outcome::Whose(TokenLookup::Answered(answered)),
     );
     scene.shows("> 2a2a2a2a current  token of acme-eu in production");
     scene.shows("00000000 no group of this directory has or had it");

@@ -2,7 +2,7 @@
 //! level sends it.
 
 use groupdesk::{
-    domain::{change::Wanted, history::Ending, known::KnownGroup},
+    domain::{change::DesiredFields, history::Ending, known::KnownGroup},
     tui::state::message::{Effect, Job},
 };
 
@@ -10,7 +10,7 @@ use super::scene::{PRODUCTION, Scene, TESTING, done, learnt, wanted};
 use crate::support::world::id;
 
 /// What somebody else made of it meanwhile.
-fn theirs() -> Wanted {
+fn theirs() -> DesiredFields {
     wanted(
         "Theirs",
         &[("7", "40"), ("8", "1")],
@@ -27,7 +27,7 @@ fn disputed(profile: usize) -> Scene {
     scene
 }
 
-fn sent(scene: &Scene) -> (Wanted, Wanted) {
+fn sent(scene: &Scene) -> (DesiredFields, DesiredFields) {
     match scene.writes().as_slice() {
         [Job::Update { base, wanted, .. }] => (base.clone(), wanted.clone()),
         other => panic!("{other:?}"),
@@ -102,9 +102,9 @@ fn a_request_that_followed_a_choice_settles_the_draft_it_came_from() {
     scene.keys("<space><tab><enter>");
     assert_eq!(sent(&scene).1.name.as_deref(), Some("Theirs"));
     scene.keys("<esc><esc>");
-    assert_eq!(scene.app.desk.drafts.len(), 1);
+    assert_eq!(scene.app.context.drafts.len(), 1);
     scene.answer();
-    assert_eq!(scene.app.desk.drafts.len(), 0);
+    assert_eq!(scene.app.context.drafts.len(), 0);
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_field_of_which_nothing_is_known_is_left_out_until_it_is_chosen() {
         ..nameless
     };
     let mut scene = Scene::on(TESTING);
-    scene.app.desk.groups.upsert(&known);
+    scene.app.context.groups.upsert(&known);
     scene.walk("e<end> 2");
     scene.keys("<ctrl-s>");
     scene.answer_with(done(Ending::Found, known));
@@ -149,7 +149,7 @@ fn a_field_of_which_nothing_is_known_is_left_out_until_it_is_chosen() {
 #[test]
 fn the_request_is_seen_as_json_and_as_curl_and_the_choices_wait() {
     let mut scene = disputed(TESTING);
-    scene.app.desk.size = (100, 40);
+    scene.app.context.size = (100, 40);
     scene.walk("v");
     scene
         .shows("as JSON")

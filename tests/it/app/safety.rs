@@ -16,7 +16,7 @@ use crate::support::{console::PLACES, world::id};
 
 fn guarded(profile: usize, operation: Operation, rule: Rule) -> Scene {
     let mut scene = Scene::on(profile);
-    scene.app.desk.profiles[profile].guards = vec![Guard {
+    scene.app.context.profiles[profile].guards = vec![Guard {
         operation,
         rule,
         reason: "two people look".into(),
@@ -37,7 +37,7 @@ fn a_forbidden_action_is_dimmed_and_says_why() {
         let mut scene = guarded(TESTING, operation, Rule::Forbid);
         scene.walk(script);
         let focus = scene.focus();
-        let why = scene.app.top().disabled(action, &scene.app.desk);
+        let why = scene.app.top().disabled(action, &scene.app.context);
         assert!(
             why.is_some_and(|why| why.contains("two people look")),
             "{action:?}"
@@ -88,7 +88,7 @@ fn typed_words_do_not_help_against_an_alarm_that_came_meanwhile() {
     let mut scene = guarded(TESTING, Operation::Update, Rule::AtLeast(Level::Typed));
     scene.walk("e<end> 2<ctrl-s>y");
     scene.keys("acme-eu");
-    scene.app.desk.profiles[TESTING].read_only = true;
+    scene.app.context.profiles[TESTING].read_only = true;
     assert_eq!(scene.keys("<enter>"), []);
     scene.says("not sent: this profile is read-only");
 }
@@ -120,7 +120,7 @@ fn a_raised_rotation_wants_its_words_typed() {
 fn the_profile_can_be_switched_from_every_place_and_the_draft_stays() {
     for (script, focus) in PLACES {
         let mut scene = Scene::on(TESTING);
-        scene.app.desk.size = (120, 50);
+        scene.app.context.size = (120, 50);
         scene.walk(script);
         scene.keys("<f6>");
         let there = scene.focus();
@@ -141,10 +141,10 @@ fn the_profile_can_be_switched_from_every_place_and_the_draft_stays() {
         scene.walk("<ctrl-p>switch the<enter>");
         assert_eq!(scene.focus(), "Profiles", "{script}");
         scene.walk("<down><enter>");
-        assert_eq!(scene.app.desk.current.0, PRODUCTION);
+        assert_eq!(scene.app.context.current.0, PRODUCTION);
         assert_eq!(scene.focus(), "List");
         let kept = usize::from(script != "e<tab><tab>");
-        assert_eq!(scene.app.desk.drafts.len(), kept, "{script}");
+        assert_eq!(scene.app.context.drafts.len(), kept, "{script}");
         scene.walk("P<up><enter>e");
         if script == "e<end> 2" {
             scene.shows("Name of acme-eu 2");
@@ -159,7 +159,7 @@ fn the_profile_can_be_switched_while_the_service_hangs() {
         scene.keys(script);
         assert!(!scene.pending.is_empty(), "{script} waits for an answer");
         scene.keys("<f6><down><enter>");
-        assert_eq!(scene.app.desk.current.0, PRODUCTION, "{script}");
+        assert_eq!(scene.app.context.current.0, PRODUCTION, "{script}");
         assert_eq!(scene.focus(), "List");
         scene.answer();
         scene.shows(" PRODUCTION ");
@@ -168,7 +168,7 @@ fn the_profile_can_be_switched_while_the_service_hangs() {
     let mut scene = Scene::on(TESTING);
     scene.walk("tT");
     scene.keys("y<f6><down><enter>");
-    assert_eq!(scene.app.desk.current.0, PRODUCTION);
+    assert_eq!(scene.app.context.current.0, PRODUCTION);
     assert!(
         scene
             .writes()
@@ -267,9 +267,9 @@ fn read_only_cannot_be_lifted_in_the_session() {
         for _ in 0..5 {
             scene.walk("<esc>");
         }
-        assert!(scene.app.desk.profiles[READ_ONLY].read_only);
+        assert!(scene.app.context.profiles[READ_ONLY].read_only);
         scene.shows("READ-ONLY");
     }
-    let known = scene.app.desk.groups.get(&id("new"));
+    let known = scene.app.context.groups.get(&id("new"));
     assert!(known.is_none());
 }

@@ -14,14 +14,14 @@ use groupdesk::{
         token::{Fingerprint, Token},
     },
     operations::{
-        Answered, BatchId, Done, DraftSaved, HandedOff, JournalRow, Owner, PlaceId, Recovered,
-        RotationId, Warning, Whose, batch::Report,
+        BatchId, Done, DraftSaved, HandedOff, JournalRow, Owner, PlaceId, Recovered, RotationId,
+        TokenLookup, TokenReport, Warning, batch::Report,
     },
     tui::{
         frame,
         state::{
             app::App,
-            context::Desk,
+            context::Context,
             message::{Effect, Job, Msg, Outcome, ProfileIndex, Ticket, Trouble},
         },
         theme::Theme,
@@ -77,7 +77,7 @@ impl Scene {
             a_profile("production", EnvironmentTag::Customer, true, false),
             a_profile("guarded", EnvironmentTag::Testing, false, true),
         ];
-        let desk = Desk::new(
+        let desk = Context::new(
             profiles,
             ProfileIndex(profile),
             "ana@bastion2".into(),
@@ -179,7 +179,7 @@ impl Scene {
     }
 
     pub(crate) fn screen(&self) -> String {
-        let (columns, rows) = self.app.desk.size;
+        let (columns, rows) = self.app.context.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
         let area = buffer.area;
         frame::draw(&self.app, &mut buffer, area);
@@ -202,7 +202,7 @@ impl Scene {
 
     #[track_caller]
     pub(super) fn says(&self, text: &str) -> &Self {
-        let mut said = self.app.desk.messages.all();
+        let mut said = self.app.context.messages.all();
         let newest = said.next().map(|message| message.text.clone());
         assert!(
             newest.as_ref().is_some_and(|newest| newest.contains(text)),
@@ -321,7 +321,7 @@ pub(super) fn rotation(number: i64, group: &str, state: State) -> JournalRow {
 
 /// The answer for one token.
 pub(super) fn whose(owners: Vec<Owner>) -> Outcome {
-    Outcome::Whose(Whose::Answered(vec![Answered {
+    Outcome::Whose(TokenLookup::Answered(vec![TokenReport {
         fingerprint: Fingerprint::from_bytes([0x2a; 32]),
         line: 1,
         owners,

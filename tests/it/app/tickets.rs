@@ -22,7 +22,7 @@ fn a_late_answer_of_a_cancelled_read_changes_nothing() {
     scene.msg(Msg::Done(ticket, failed("too late", None)));
     scene.msg(Msg::Lost(ticket));
     assert_eq!(scene.screen(), before);
-    assert_eq!(scene.app.desk.messages.all().len(), 0);
+    assert_eq!(scene.app.context.messages.all().len(), 0);
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_lost_write_is_unknown_and_a_lost_read_is_not() {
     let (ticket, ..) = scene.pending.remove(0);
     scene.msg(Msg::Lost(ticket));
     scene.shows("UNKNOWN whether it took effect");
-    let current = scene.app.desk.messages.current().expect("said");
+    let current = scene.app.context.messages.current().expect("said");
     assert_eq!(current.severity, Severity::Unknown);
 
     let mut scene = Scene::on(PRODUCTION);
@@ -118,7 +118,7 @@ fn a_lost_write_is_unknown_and_a_lost_read_is_not() {
     scene.keys("<enter>");
     let (ticket, ..) = scene.pending.remove(0);
     scene.msg(Msg::Lost(ticket));
-    let current = scene.app.desk.messages.current().expect("said");
+    let current = scene.app.context.messages.current().expect("said");
     assert_eq!(current.severity, Severity::Error);
     assert!(!scene.screen().contains("UNKNOWN"));
 }
@@ -151,13 +151,13 @@ fn another_profile_detaches_writes_and_drops_reads() {
     scene.shows("PRODUCTION");
     scene.answer();
     scene.shows("PRODUCTION");
-    let said: Vec<_> = scene.app.desk.messages.all().collect();
+    let said: Vec<_> = scene.app.context.messages.all().collect();
     assert!(
         said.iter()
             .any(|message| message.text.contains("acme-eu updated in testing")),
         "{said:?}"
     );
-    let kept = scene.app.desk.groups.get(&id("acme-eu")).expect("known");
+    let kept = scene.app.context.groups.get(&id("acme-eu")).expect("known");
     assert_eq!(kept.title(), "Name of acme-eu", "of production, untouched");
 }
 
@@ -176,7 +176,7 @@ fn an_answer_of_another_profile_is_not_shown_as_one_of_this() {
     }
     scene.answer();
     assert!(!scene.screen().contains("of-testing"));
-    assert_eq!(scene.app.desk.last_answer, None);
+    assert_eq!(scene.app.context.last_answer, None);
 }
 
 #[test]

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex};
 use groupdesk::{
     directory::Directory,
     domain::{
-        batch::{Counts, Halt, Skip, Standing},
+        batch::{Counts, Halt, ItemStatus, Skip},
         history::Ending,
         rotation::{State, settle_horizon},
     },
     operations::{
         Assurance, Done, Failure,
-        batch::{Keep, Pace, Progress},
+        batch::{BatchEvent, RunLimits, TokenSink},
     },
 };
 use jiff::Timestamp;
@@ -40,7 +40,7 @@ async fn all_are_rotated_and_confirmed() {
     let scene = Scene::new(9).await;
     let before = scene.world.secrets();
     let batch = scene.begin().await;
-    let (ended, report) = watch(scene.run(batch, Pace::default()).await).await;
+    let (ended, report) = watch(scene.run(batch, RunLimits::default()).await).await;
     assert_eq!(ended.len(), 9);
     assert_eq!(report.halt, None);
     let all = Counts {
@@ -58,7 +58,7 @@ async fn all_are_rotated_and_confirmed() {
     scene.world.scan_desks(&scene.world.secrets());
 
     // Nothing is left: a second run sends nothing.
-    let (ended, again) = watch(scene.run(batch, Pace::default()).await).await;
+    let (ended, again) = watch(scene.run(batch, RunLimits::default()).await).await;
     assert_eq!((ended.len(), again.counts), (0, all));
     assert_eq!(scene.meddler.count("POST"), 9);
     assert_eq!(scene.meddler.count("GET"), 18);
@@ -75,7 +75,7 @@ async fn the_check_names_who_is_left_out_and_why() {
     let desk = scene.world.desk(Side::Testing);
     let few = desk.with(|profile| profile.max_bulk = 1).operations();
     let ids = ["g000", "g001", "g002", "g003", "nobody"].map(id);
-    let plan = few.plan_bulk(&ids, false).await.expect("readable");
+    let plan = few.plan_batch(&ids, false).await.expect("readable");
     assert_eq!(plan.ready, [id("g002")]);
     let [recent, open, beyond, nobody] = plan.skipped.as_slice() else {
         panic!("{:?}", plan.skipped)
@@ -100,7 +100,7 @@ async fn failures_in_a_row_stop_it_and_the_failed_ones_can_be_tried_again() {
             .next("POST", Meddling::swallowed(Then::Instead(no)));
     }
     let batch = scene.begin().await;
-    let pace = Pace {
+    let pace = RunLimits {
         stop_after: 2,
         ..one_at_a_time()
     };
@@ -118,8 +118,12 @@ async fn failures_in_a_row_stop_it_and_the_failed_ones_can_be_tried_again() {
     assert_eq!((report.counts.not_applied, report.counts.confirmed), (2, 3));
     let failed = scene.ana.failed_of(batch).await.expect("readable");
     assert_eq!(failed, [id("g000"), id("g001")]);
-    let plan = scene.ana.plan_bulk(&failed, false).await.expect("readable");
-    let retry = scene.ana.begin_bulk(&plan, None).await.expect("durable");
+    let plan = scene
+        .ana
+        .plan_batch(&failed, false)
+        .await
+        .expect("readable");
+    let retry = scene.ana.begin_batch(&plan, None).await.expect("durable");
     let (_, report) = watch(scene.run(retry, pace).await).await;
     assert_eq!(report.counts.confirmed, 2);
     assert_eq!(scene.meddler.count("POST"), 7);
@@ -164,11 +168,11 @@ async fn a_pause_lets_what_is_in_flight_end_and_begins_nothing() {
     run.control.pause();
     gate.open();
     let first = loop {
-        if let Progress::Ended(ended) = run.progress.recv().await.expect("news") {
+        if let BatchEvent::Ended(ended) = run.progress.recv().await.expect("news") {
             break ended;
         }
     };
-    assert_eq!(first.standing, Standing::Confirmed);
+    assert_eq!(first.standing, ItemStatus::Confirmed);
     let quiet = tokio::time::timeout(std::time::Duration::from_millis(100), run.progress.recv());
     assert!(quiet.await.is_err(), "nothing is begun");
     assert_eq!(scene.meddler.count("POST"), 1);
@@ -193,7 +197,7 @@ async fn a_stop_finishes_what_is_in_flight_and_resuming_does_the_rest() {
     assert_eq!(report.halt, Some(Halt::Asked));
     assert_eq!((report.counts.confirmed, report.counts.not_started), (1, 4));
     scene.check(&report).await;
-    let (_, report) = watch(scene.run(batch, Pace::default()).await).await;
+    let (_, report) = watch(scene.run(batch, RunLimits::default()).await).await;
     assert_eq!((report.counts.confirmed, report.halt.clone()), (5, None));
     assert_eq!(scene.meddler.count("POST"), 5);
     scene.check(&report).await;
@@ -210,8 +214,8 @@ async fn a_busy_service_is_waited_for_before_anything_is_sent() {
     let mut held = 0;
     let report = loop {
         match run.progress.recv().await.expect("news") {
-            Progress::Held(_) => held += 1,
-            Progress::Finished(report) => break report,
+            BatchEvent::Held(_) => held += 1,
+            BatchEvent::Finished(report) => break report,
             _ => {}
         }
     };
@@ -226,7 +230,7 @@ async fn an_answered_429_to_a_rotation_is_settled_and_not_sent_again() {
     scene.meddler.next("POST", busy);
     let batch = scene.begin().await;
     let (ended, report) = watch(scene.run(batch, one_at_a_time()).await).await;
-    assert_eq!(ended[0].standing, Standing::NotApplied);
+    assert_eq!(ended[0].standing, ItemStatus::NotApplied);
     assert_eq!((report.counts.not_applied, report.counts.confirmed), (1, 1));
     assert_eq!(scene.meddler.count("POST"), 2);
     scene.check(&report).await;
@@ -245,7 +249,7 @@ async fn an_old_token_that_nobody_has_read_is_read_twice_in_one_run() {
     let later = Timestamp::now() + settle_horizon(scene.ana.profile().timeout);
     let desk = scene.world.desk(Side::Testing).at(later);
     let desk = desk.through(scene.meddler.base_url()).operations();
-    let run = desk.run_bulk(batch, one_at_a_time(), None).await;
+    let run = desk.run_batch(batch, one_at_a_time(), None).await;
     let (_, report) = watch(run.expect("it begins")).await;
     assert_eq!((report.counts.unknown, report.counts.not_applied), (0, 1));
     assert_eq!(
@@ -271,7 +275,7 @@ async fn what_stays_open_does_not_keep_a_resumed_run_from_the_rest() {
 
     let later = Timestamp::now() + settle_horizon(scene.ana.profile().timeout);
     let desk = scene.world.desk(Side::Testing).at(later).operations();
-    let run = desk.run_bulk(batch, one_at_a_time(), None).await;
+    let run = desk.run_batch(batch, one_at_a_time(), None).await;
     let (_, report) = watch(run.expect("it begins")).await;
     assert_eq!((report.halt.as_ref(), report.counts.not_applied), (None, 3));
     scene.check(&report).await;
@@ -283,14 +287,14 @@ async fn what_another_process_has_begun_is_not_begun_again() {
     let batch = scene.begin().await;
     let gate = Gate::new();
     scene.meddler.next("POST", Meddling::passed().behind(&gate));
-    let first = scene.run(batch, Pace::default()).await;
+    let first = scene.run(batch, RunLimits::default()).await;
     gate.reached().await;
     let file = scene.world.directory_file();
     let other = Directory::open(&file).expect("a second opening");
     let desk = scene.world.desk(Side::Testing);
     let desk = desk.through(scene.meddler.base_url());
     let other = desk.on(&other).operations();
-    let second = other.run_bulk(batch, Pace::default(), None).await;
+    let second = other.run_batch(batch, RunLimits::default(), None).await;
     let (_, report) = watch(second.expect("it begins")).await;
     assert_eq!(report.counts.unknown, 1, "it is under way elsewhere");
     gate.open();
@@ -313,7 +317,7 @@ async fn a_group_that_was_rotated_meanwhile_is_left_as_it_is() {
 /// Keeps one token, then has no room.
 struct Small(Mutex<usize>);
 
-impl Keep for Small {
+impl TokenSink for Small {
     fn keep(&self, done: &Done) -> std::io::Result<()> {
         assert_eq!(done.ending, Ending::Rotated);
         let mut room = self.0.lock().expect("no panic");
@@ -329,7 +333,10 @@ async fn a_token_that_cannot_be_kept_stops_the_run_and_is_confirmed_all_the_same
     let scene = Scene::new(4).await;
     let batch = scene.begin().await;
     let keep = Arc::new(Small(Mutex::new(1)));
-    let run = scene.ana.run_bulk(batch, one_at_a_time(), Some(keep)).await;
+    let run = scene
+        .ana
+        .run_batch(batch, one_at_a_time(), Some(keep))
+        .await;
     let (_, report) = watch(run.expect("it begins")).await;
     assert!(matches!(report.halt, Some(Halt::Cannot(_))), "{report:?}");
     assert_eq!((report.counts.confirmed, report.counts.not_started), (2, 2));

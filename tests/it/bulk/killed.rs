@@ -4,8 +4,8 @@
 use std::{collections::HashMap, fs::OpenOptions, io::Write, time::Duration};
 
 use groupdesk::{
-    domain::{batch::Standing, group::UserGroupId, token::Token},
-    operations::batch::{Ended, Pace, Report},
+    domain::{batch::ItemStatus, group::UserGroupId, token::Token},
+    operations::batch::{Ended, Report, RunLimits},
 };
 use jiff::Timestamp;
 use rustix::process::{Signal, kill_process};
@@ -128,21 +128,21 @@ async fn many_in_bad_weather_killed_five_times_and_resumed() {
 async fn settle(scene: &Scene) -> Report {
     let sent = scene.meddler.count("POST");
     let batch = scene.ana.batches().await.expect("readable")[0].id;
-    let pace = Pace {
+    let pace = RunLimits {
         concurrency: AT_ONCE,
-        ..Pace::default()
+        ..RunLimits::default()
     };
     let desk = scene.world.desk(Side::Testing);
     let later = desk.at(Timestamp::now() + LATER);
     let in_weather = later.clone().through(scene.meddler.base_url());
     let in_weather = in_weather.timeout(TIMEOUT).operations();
-    let run = in_weather.run_bulk(batch, pace, None).await;
+    let run = in_weather.run_batch(batch, pace, None).await;
     let (ended, _) = watch(run.expect("it begins")).await;
-    let open = |one: &&Ended| matches!(one.standing, Standing::Unknown | Standing::Rotated);
+    let open = |one: &&Ended| matches!(one.standing, ItemStatus::Unknown | ItemStatus::Rotated);
     for one in ended.iter().filter(open) {
         assert!(one.note.is_some(), "open, and nothing hit it: {one:?}");
     }
-    let run = later.operations().run_bulk(batch, pace, None).await;
+    let run = later.operations().run_batch(batch, pace, None).await;
     let (ended, report) = watch(run.expect("it begins")).await;
     let left: Vec<_> = ended.iter().filter(open).collect();
     assert!(left.is_empty(), "{left:?}");
@@ -176,7 +176,7 @@ async fn agrees(scene: &Scene, report: &Report, before: &HashMap<String, String>
         let is_rotated = *token != before[item.user_group_id.as_str()];
         assert_eq!(
             is_rotated,
-            item.standing() == Standing::Confirmed,
+            item.standing() == ItemStatus::Confirmed,
             "{item:?}"
         );
         if is_rotated {

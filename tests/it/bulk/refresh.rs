@@ -4,7 +4,7 @@
 mod running;
 
 use groupdesk::{
-    domain::change::Wanted,
+    domain::change::DesiredFields,
     operations::{Assurance, Operations},
 };
 use serde_json::{Value, json};
@@ -47,8 +47,8 @@ impl Scene {
     async fn rename_elsewhere(&self, group: &str, name: &str) {
         let li = self.li();
         let there = li.look_up(&id(group), Assurance::Exists).await;
-        let base = Wanted::of(&there.expect("found").group);
-        let wanted = Wanted {
+        let base = DesiredFields::of(&there.expect("found").group);
+        let wanted = DesiredFields {
             name: Some(name.into()),
             ..base.clone()
         };

@@ -2,12 +2,12 @@
 
 use groupdesk::{
     domain::{
-        batch::{Counts, Halt, Standing},
+        batch::{Counts, Halt, ItemStatus},
         rotation::{State, settle_horizon},
     },
     operations::{
         Assurance,
-        batch::{Pace, Progress},
+        batch::{BatchEvent, RunLimits},
     },
 };
 use jiff::Timestamp;
@@ -51,7 +51,7 @@ async fn a_settling_that_cannot_be_read_says_why_and_stops_nothing() {
     let later = Timestamp::now() + settle_horizon(scene.ana.profile().timeout);
     let desk = scene.world.desk(Side::Testing).at(later);
     let desk = desk.through(scene.meddler.base_url()).operations();
-    let run = desk.run_bulk(batch, one_at_a_time(), None).await;
+    let run = desk.run_batch(batch, one_at_a_time(), None).await;
     let (ended, report) = watch(run.expect("it begins")).await;
     assert_eq!((report.counts.unknown, report.halt), (1, None));
     assert_eq!(
@@ -70,7 +70,11 @@ async fn what_could_not_be_read_back_is_read_again_at_the_end() {
     scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
     let (ended, report) = watch(scene.run(batch, one_at_a_time()).await).await;
     let standings: Vec<_> = ended.iter().map(|one| one.standing).collect();
-    let first = [Standing::Rotated, Standing::Confirmed, Standing::Confirmed];
+    let first = [
+        ItemStatus::Rotated,
+        ItemStatus::Confirmed,
+        ItemStatus::Confirmed,
+    ];
     assert_eq!(standings, first);
     assert_eq!((report.counts.confirmed, report.counts.rotated), (2, 0));
     scene.check(&report).await;
@@ -112,10 +116,10 @@ async fn a_group_that_vanished_after_its_rotation_stops_the_run() {
     let mut halts = Vec::new();
     let report = loop {
         match run.progress.recv().await.expect("it tells how it ended") {
-            Progress::Ended(one) => assert_eq!(one.standing, Standing::Conflict),
-            Progress::Halted(halt) => halts.push(halt),
-            Progress::Finished(report) => break report,
-            Progress::Started(_) | Progress::Held(_) => {}
+            BatchEvent::Ended(one) => assert_eq!(one.standing, ItemStatus::Conflict),
+            BatchEvent::Halted(halt) => halts.push(halt),
+            BatchEvent::Finished(report) => break report,
+            BatchEvent::Started(_) | BatchEvent::Held(_) => {}
         }
     };
     let all = Counts {
@@ -139,7 +143,7 @@ async fn groups_that_somebody_rotated_meanwhile_do_not_count_as_failures_in_a_ro
         let done = scene.ana.rotate(&id(group), None, known).await;
         scene.ana.confirm(done.expect("rotated")).await;
     }
-    let pace = Pace {
+    let pace = RunLimits {
         stop_after: 2,
         ..one_at_a_time()
     };

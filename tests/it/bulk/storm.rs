@@ -1,8 +1,8 @@
 //! Two hundred groups against a service that fails in every way, stopped and resumed until nothing is left.
 
 use groupdesk::{
-    domain::batch::Standing,
-    operations::batch::{Pace, Progress},
+    domain::batch::ItemStatus,
+    operations::batch::{BatchEvent, RunLimits},
 };
 use serde_json::json;
 
@@ -39,9 +39,9 @@ async fn two_hundred_groups_in_bad_weather() {
         scene.meddler.next("POST", weather(number));
     }
     let batch = scene.begin().await;
-    let pace = Pace {
+    let pace = RunLimits {
         concurrency: 8,
-        ..Pace::default()
+        ..RunLimits::default()
     };
     // Stopped after every fifty, as by a line that drops.
     let mut runs = 0;
@@ -52,8 +52,8 @@ async fn two_hundred_groups_in_bad_weather() {
         let mut ended = 0;
         let report = loop {
             match run.progress.recv().await.expect("news") {
-                Progress::Ended(_) => ended += 1,
-                Progress::Finished(report) => break report,
+                BatchEvent::Ended(_) => ended += 1,
+                BatchEvent::Finished(report) => break report,
                 _ => {}
             }
             if ended == 50 {
@@ -74,9 +74,17 @@ async fn two_hundred_groups_in_bad_weather() {
     );
 
     let failed = scene.ana.failed_of(batch).await.expect("readable");
-    let plan = scene.ana.plan_bulk(&failed, false).await.expect("readable");
-    let again = scene.ana.begin_bulk(&plan, None).await.expect("durable");
+    let plan = scene
+        .ana
+        .plan_batch(&failed, false)
+        .await
+        .expect("readable");
+    let again = scene.ana.begin_batch(&plan, None).await.expect("durable");
     let (ended, _) = watch(scene.run(again, pace).await).await;
-    assert!(ended.iter().all(|one| one.standing == Standing::Confirmed));
+    assert!(
+        ended
+            .iter()
+            .all(|one| one.standing == ItemStatus::Confirmed)
+    );
     assert_eq!(ended.len(), 2);
 }

@@ -2,7 +2,7 @@
 
 use std::{env, fs, path::Path, process::Command, time::Duration};
 
-use groupdesk::{domain::change::Wanted, operations::TEST_CLOCK};
+use groupdesk::{domain::change::DesiredFields, operations::TEST_CLOCK};
 use jiff::Timestamp;
 
 use super::desk::Desk;
@@ -17,7 +17,9 @@ const DAY: Duration = Duration::from_hours(24);
 async fn a_program_is_as_far_ahead_as_its_file_says_each_time() {
     let world = World::new().await;
     let operations = world.operations(Side::Testing);
-    let created = operations.create(&id("acme-eu"), &Wanted::default()).await;
+    let created = operations
+        .create(&id("acme-eu"), &DesiredFields::default())
+        .await;
     created.expect("created");
     let mut desk = Desk::new();
     let clock = TestClock::new(desk.folder.path());

@@ -152,7 +152,7 @@ impl Desk {
             .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}", ran.out))
     }
 
-    /// Starts the demo without a console; this desk's variables lead to it.
+    /// Starts the demo without a console; this installation's variables lead to it.
     pub(super) async fn hold_demo(&mut self) -> Background {
         self.hold(&["demo", "--hold"]).await
     }
@@ -171,7 +171,7 @@ impl Desk {
         held
     }
 
-    /// Starts the service on a database of this desk; returns its base URL too.
+    /// Starts the service on a database of this installation; returns its base URL too.
     pub(super) async fn serve(&self) -> (Background, String) {
         let database = self.database();
         let mut serving = Background::start(self.command(&[

@@ -4,7 +4,7 @@
 use std::io::Read;
 
 use groupdesk::{
-    domain::change::Wanted,
+    domain::change::DesiredFields,
     operations::{Assurance, Operations},
 };
 use jiff::{SignedDuration, Timestamp};
@@ -72,7 +72,7 @@ async fn scene() -> (World, Desk, String) {
 }
 
 async fn create(operations: &Operations, group: &str, name: &str, properties: &Value) {
-    let wanted = Wanted {
+    let wanted = DesiredFields {
         name: Some(name.into()),
         mapping: Some([("40".to_owned(), "213".to_owned())].into_iter().collect()),
         properties: properties.as_object().cloned(),

@@ -2,7 +2,7 @@
 
 use groupdesk::{
     api::{
-        answer::{Verdict, ambiguous::Unclear},
+        answer::{Verdict, ambiguous::Ambiguous},
         failure::Call,
     },
     domain::{rotation::Answer, size::LARGEST_ANSWER},
@@ -41,7 +41,7 @@ async fn a_body_is_read_up_to_the_limit_and_not_beyond() {
         let reply = call(&client(&server, LONG), Call::GetOrCreate)
             .await
             .expect("an answer");
-        let too_large = Verdict::Unclear(Unclear::TooLarge {
+        let too_large = Verdict::Unclear(Ambiguous::TooLarge {
             status: 200,
             limit: LARGEST_ANSWER,
         });
@@ -72,7 +72,7 @@ async fn a_flood_and_a_bomb_are_cut_off() {
         for one in CALLS {
             let server = Faults::always(fault.clone()).await;
             let reply = call(&client(&server, LONG), one).await.expect("an answer");
-            let cut = matches!(reply.verdict, Verdict::Unclear(Unclear::TooLarge { .. }));
+            let cut = matches!(reply.verdict, Verdict::Unclear(Ambiguous::TooLarge { .. }));
             assert!(cut, "{reply:?}");
             server.all_over().await;
             assert!(server.flooded() < whole, "all of it was taken in");
@@ -87,7 +87,10 @@ async fn a_megabyte_of_garbage_is_unclear() {
     let result = call(&client(&server, LONG), Call::Rotate).await;
     assert_eq!(answer(&result), Answer::Unclear);
     let verdict = result.expect("an answer").verdict;
-    assert!(matches!(verdict, Verdict::Unclear(Unclear::NotJson { .. })));
+    assert!(matches!(
+        verdict,
+        Verdict::Unclear(Ambiguous::NotJson { .. })
+    ));
 }
 
 #[tokio::test]
@@ -100,6 +103,6 @@ async fn the_body_of_a_redirect_is_not_waited_for() {
     assert_eq!(reply.status, 302);
     assert!(matches!(
         reply.verdict,
-        Verdict::Unclear(Unclear::Redirect { .. })
+        Verdict::Unclear(Ambiguous::Redirect { .. })
     ));
 }

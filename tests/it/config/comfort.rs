@@ -1,19 +1,19 @@
 //! What the configuration may say about looks, the mouse and the plain mode.
 
-use groupdesk::config::{Colour, Comfort, Ground, Role};
+use groupdesk::config::{Background, Colour, Role, UiSettings};
 
 use super::{Home, problems};
 
-fn comfort(text: &str) -> Comfort {
+fn comfort(text: &str) -> UiSettings {
     Home::with_file(text).load().expect("a good file").comfort
 }
 
 #[test]
 fn without_a_word_the_terminal_decides_and_keeps_its_mouse() {
     let usual = comfort("");
-    assert_eq!(usual, Comfort::default());
+    assert_eq!(usual, UiSettings::default());
     assert!(!usual.mouse && !usual.plain);
-    assert_eq!(usual.ground, Ground::Terminal);
+    assert_eq!(usual.ground, Background::Terminal);
 }
 
 #[test]
@@ -22,7 +22,7 @@ fn every_form_of_a_colour_is_taken() {
         "mouse = true\nplain = true\n[theme]\nbase = \"dark\"\nerror = \"light-red\"\nok = \"#0Af010\"\ndim = 244\nkey = \"default\"\njson_key = 0x10\n",
     );
     assert!(asked.mouse && asked.plain);
-    assert_eq!(asked.ground, Ground::Dark);
+    assert_eq!(asked.ground, Background::Dark);
     assert_eq!(
         asked.colours,
         [

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path};
 
-use groupdesk::config::reference::{SETTINGS, Setting, TABLES, Usual, VARIABLES};
+use groupdesk::config::reference::{DefaultValue, SETTINGS, Setting, TABLES, VARIABLES};
 
 use super::{Home, problems};
 
@@ -170,15 +170,15 @@ fn every_setting_takes_what_the_table_says_and_nothing_of_another_type() {
 #[test]
 fn what_is_not_said_is_what_the_table_says() {
     for setting in &SETTINGS {
-        let one_of =
-            setting.table == API_KEY || setting.table == GUARD && setting.usual != Usual::Required;
+        let one_of = setting.table == API_KEY
+            || setting.table == GUARD && setting.usual != DefaultValue::Required;
         let without = File::with(setting.table, "").text_without(setting.key);
         let without = without.replace("{ ,", "{ ");
         match setting.usual {
             _ if one_of => {}
-            Usual::Required => assert!(!problems(&without).is_empty(), "{without}"),
-            Usual::Words(_) => drop(Home::with_file(&without).load().expect("a good file")),
-            Usual::Value(value) => {
+            DefaultValue::Required => assert!(!problems(&without).is_empty(), "{without}"),
+            DefaultValue::Words(_) => drop(Home::with_file(&without).load().expect("a good file")),
+            DefaultValue::Value(value) => {
                 let usual = Home::with_file(&without).load().expect("a good file");
                 let said = file(setting, value);
                 let said = Home::with_file(&said).load().expect("a good file");

@@ -3,7 +3,7 @@
 use std::{os::unix::fs::PermissionsExt, time::Duration};
 
 use futures_util::stream;
-use groupdesk::{operations::Assurance, tui::Farewell};
+use groupdesk::{operations::Assurance, tui::ExitReason};
 
 use super::scene::{NOW, USUAL, a_world, open, open_with};
 use crate::support::{
@@ -116,7 +116,7 @@ async fn leaving_it_waits_for_what_is_in_flight_only_so_long() {
     let left = console.runner.run(stream::empty(), None);
     let left = tokio::time::timeout(Duration::from_mins(1), left).await;
     let left = left.expect("it does not wait for ever");
-    assert_eq!(left.expect("no error"), Farewell::Signal);
+    assert_eq!(left.expect("no error"), ExitReason::Signal);
     let batch = &operations.batches().await.expect("readable")[0];
     assert_eq!((batch.counts.unknown, batch.counts.not_started), (4, 3));
     assert_eq!(meddler.count("POST"), 4);

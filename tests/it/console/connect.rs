@@ -5,7 +5,7 @@ use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf};
 use groupdesk::{
     config::{Environment, Overrides},
     operations::{Clock, Connector},
-    tui::{Farewell, theme::Theme},
+    tui::{ExitReason, theme::Theme},
 };
 
 use super::{
@@ -184,7 +184,7 @@ async fn what_is_wrong_is_said_at_its_field_and_nothing_is_lost() {
         .shows("no profile is configured yet")
         .shows("Welcome");
     console.keys("d").await;
-    assert_eq!(console.runner.farewell(), Some(Farewell::Demo));
+    assert_eq!(console.runner.farewell(), Some(ExitReason::Demo));
     assert!(!fresh.config().exists());
     assert_eq!(fresh.meddler.methods(), [""; 0]);
 }

@@ -86,7 +86,7 @@ async fn two_consoles_on_one_directory_the_newer_save_wins_and_says_so() {
     let li = || world.desk(Side::Testing).by(LI).at(NOW).operations();
     let mut other = open_with(vec![li()]).await;
     ana.keys("/acme-eu<enter>e<end> of Ana").await;
-    other.runner.app.desk.operator = LI.into();
+    other.runner.app.context.operator = LI.into();
     other.keys("/acme-eu<enter>e").await;
     other.shows("Acme Europe of Ana");
     other.shows("ana@bastion2's unsent draft");
@@ -94,7 +94,7 @@ async fn two_consoles_on_one_directory_the_newer_save_wins_and_says_so() {
     let row = rows(&world).join("\n");
     assert!(row.contains("Acme Europe of Ana and Li"), "{row}");
     ana.keys("!!!!!!!!!").await;
-    let said = ana.runner.app.desk.messages.all();
+    let said = ana.runner.app.context.messages.all();
     let told = said.filter(|message| message.text.contains(LI));
     assert_ne!(told.count(), 0, "{}", ana.screen());
 }

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use groupdesk::formats::{Format, Read, Reader};
+use groupdesk::formats::{Format, Reader, RowResult};
 
 use super::scene::{USUAL, a_world, open};
 use crate::support::world::Side;
@@ -10,7 +10,7 @@ use crate::support::world::Side;
 /// The ids of a file, read as `import` reads it.
 fn ids(text: &str) -> Vec<String> {
     let mut ids = Vec::new();
-    let mut take = |read: Read| ids.push(read.row.expect("a good row").id.to_string());
+    let mut take = |read: RowResult| ids.push(read.row.expect("a good row").id.to_string());
     let mut reader = Reader::default();
     reader.push(text.as_bytes(), &mut take).expect("a file");
     reader.end(&mut take).expect("a whole file");

@@ -3,7 +3,7 @@
 use groupdesk::{
     domain::text::{is_hidden, width},
     tui::{
-        Farewell,
+        ExitReason,
         keymap::{self, Action, Focus},
         theme::{Palette, Theme},
     },
@@ -32,7 +32,7 @@ pub(crate) const SIZES: [(u16, u16); 8] = [
 #[track_caller]
 pub(crate) fn judge(console: &Console, place: &str) {
     let buffer = console.buffer();
-    let desk = &console.runner.app.desk;
+    let desk = &console.runner.app.context;
     let screen = console.screen();
     let at = format!("{place} at {:?}:\n{screen}", desk.size);
     for cell in buffer.content() {
@@ -153,7 +153,7 @@ async fn without_a_profile_it_says_how_to_connect_and_offers_the_demo() {
     console.shows("No profile is configured yet");
     assert_eq!(console.runner.farewell(), None);
     console.keys("d").await;
-    assert_eq!(console.runner.farewell(), Some(Farewell::Demo));
+    assert_eq!(console.runner.farewell(), Some(ExitReason::Demo));
 }
 
 #[tokio::test(flavor = "multi_thread")]

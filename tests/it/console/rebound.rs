@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use groupdesk::{
-    config::{Rebound, Spot},
+    config::{KeyOverride, Position},
     tui::{
         keymap::{self, Action, Bound, Focus, Key, Keymap, Press},
         state::message::Msg,
@@ -44,11 +44,11 @@ fn everything_rebound() -> Keymap {
                 Action::Confirm => LETTER.to_owned(),
                 _ => keys.next().expect("there are enough"),
             };
-            let at = Spot {
+            let at = Position {
                 line: changes.len() + 1,
                 column: 1,
             };
-            changes.push(Rebound {
+            changes.push(KeyOverride {
                 place: focus.name(),
                 place_at: at,
                 name: bound.name(),
@@ -83,7 +83,7 @@ fn translated(event: KeyEvent, focus: Focus, usual: &Keymap, other: &Keymap) -> 
 async fn walk(console: &mut Console, script: &str, usual: &Keymap) {
     for event in parse(script) {
         let focus = console.runner.app.top().focus();
-        let event = translated(event, focus, usual, &console.runner.app.desk.keys);
+        let event = translated(event, focus, usual, &console.runner.app.context.keys);
         console.runner.take(Msg::Key(event));
         console.settle().await;
     }
@@ -157,7 +157,7 @@ async fn no_text_names_a_key_that_is_another_one_now() {
     // The help lists keys; that is its own business.
     for script in scripts.filter(|script| *script != "?") {
         let mut console = open(&world, Side::Testing, USUAL).await;
-        console.runner.app.desk.keys = other.clone();
+        console.runner.app.context.keys = other.clone();
         walk(&mut console, script, &usual).await;
         for size in [USUAL, (160, 50)] {
             console.resize(size);

@@ -1,7 +1,7 @@
 //! The request inspector and the messages, against the real service and against odd ones: what was sent and what came is
 //! there, and no secret is.
 
-use groupdesk::operations::{Recorded, Sort};
+use groupdesk::operations::{ExchangeKind, Recorded};
 use serde_json::{Value, json};
 
 use super::scene::{NOW, a_world, open, open_with};
@@ -13,7 +13,7 @@ use crate::support::{
 };
 
 fn recorded(console: &Console) -> Vec<Recorded> {
-    let all = console.runner.app.desk.exchanges.all();
+    let all = console.runner.app.context.exchanges.all();
     all.map(|exchange| exchange.recorded.clone()).collect()
 }
 
@@ -35,8 +35,8 @@ async fn look_at_everything(console: &mut Console, secrets: &[String], what: &st
     for list in ["4", "m"] {
         console.keys(list).await;
         let rows = match list {
-            "4" => console.runner.app.desk.exchanges.all().len(),
-            _ => console.runner.app.desk.messages.all().len(),
+            "4" => console.runner.app.context.exchanges.all().len(),
+            _ => console.runner.app.context.messages.all().len(),
         };
         for _ in 0..rows {
             console.keys("<enter>").await;
@@ -82,7 +82,7 @@ async fn a_look_up_a_rotation_and_a_refusal_are_there_and_no_secret_is() {
         1,
         "{calls:?}"
     );
-    assert_eq!(all[0].sort, Sort::Refused);
+    assert_eq!(all[0].sort, ExchangeKind::Refused);
     assert_eq!(all[0].status, Some(403));
     console.keys("<esc><esc><esc>4").await;
     console
@@ -254,12 +254,17 @@ async fn a_service_that_repeats_every_secret_shows_none_of_them() {
         let rotations = recorded(&console);
         let rotated = rotations.iter().find(|one| one.call.method() == "POST");
         let sort = rotated.map(|rotation| rotation.sort);
-        assert_eq!(sort, Some(Sort::Done), "{what}: {}", console.screen());
+        assert_eq!(
+            sort,
+            Some(ExchangeKind::Done),
+            "{what}: {}",
+            console.screen()
+        );
         clean(&console, &secrets, &what);
         console.keys("<esc><enter>r<esc>").await;
         clean(&console, &secrets, &what);
         let wrong = recorded(&console);
-        assert!(wrong[0].sort != Sort::Done, "{what}: {wrong:?}");
+        assert!(wrong[0].sort != ExchangeKind::Done, "{what}: {wrong:?}");
         look_at_everything(&mut console, &secrets, &what).await;
     }
     world.scan_desks(&secrets);
@@ -296,5 +301,5 @@ async fn nothing_is_recorded_where_nobody_listens_and_nothing_is_on_the_disk() {
     console.burst("<esc>4");
     console.until("given up").await;
     gate.open();
-    assert_eq!(recorded(&console)[0].sort, Sort::GivenUp);
+    assert_eq!(recorded(&console)[0].sort, ExchangeKind::GivenUp);
 }

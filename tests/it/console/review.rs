@@ -1,6 +1,6 @@
 //! Two people at one group: the review merges them part by part, and what it shows is to the byte what the service gets.
 
-use groupdesk::{domain::change::Wanted, operations::Assurance};
+use groupdesk::{domain::change::DesiredFields, operations::Assurance};
 use serde_json::{Value, json};
 
 use super::scene::{NOW, USUAL, a_world, open, open_with, wanted};
@@ -19,14 +19,14 @@ async fn watched(world: &World) -> (Console, Meddler) {
 }
 
 /// Li changes the group from the same directory.
-async fn li_sends(world: &World, theirs: &Wanted) {
+async fn li_sends(world: &World, theirs: &DesiredFields) {
     let li = world.desk(Side::Testing).by(LI).at(NOW).operations();
     li.update(&id("acme-eu"), theirs, theirs, Assurance::KnownOnly)
         .await
         .expect("updated");
 }
 
-fn of_li() -> Wanted {
+fn of_li() -> DesiredFields {
     wanted(
         "Acme EMEA",
         &[

@@ -1,7 +1,7 @@
 //! The world of the console's stories: a dozen groups' worth of past on a clock that stands still.
 
 use groupdesk::{
-    domain::change::Wanted,
+    domain::change::DesiredFields,
     operations::{Assurance, Clock, Operations},
     tui::theme::Theme,
 };
@@ -72,8 +72,8 @@ const GROUPS: [Row; 7] = [
     ),
 ];
 
-pub(crate) fn wanted(name: &str, mapping: &[(&str, &str)], properties: &str) -> Wanted {
-    Wanted {
+pub(crate) fn wanted(name: &str, mapping: &[(&str, &str)], properties: &str) -> DesiredFields {
+    DesiredFields {
         name: Some(name.into()),
         mapping: Some(
             mapping

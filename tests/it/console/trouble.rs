@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use groupdesk::{
     config::profile::Profile,
-    domain::{change::Wanted, update::Edit},
+    domain::{change::DesiredFields, update::Edit},
     operations::{Assurance, Operations},
-    tui::Farewell,
+    tui::ExitReason,
 };
 use ratatui::style::Color;
 
@@ -79,7 +79,7 @@ async fn who_is_waited_for_is_named_while_it_lasts() {
     let updating = tokio::spawn(async move {
         let acme = id("acme-eu");
         let shown = other.show(&acme).await.expect("readable");
-        let base = shown.as_ref().map(Wanted::of).unwrap_or_default();
+        let base = shown.as_ref().map(DesiredFields::of).unwrap_or_default();
         let mut wanted = base.clone();
         wanted.name = Some("Somebody's".into());
         let edit = Edit::whole(&base, &wanted);
@@ -189,7 +189,7 @@ async fn a_write_that_hangs_is_left_behind_and_tells_how_it_ended() {
     gate.open();
     console.settle().await;
     console.shows("acme-eu confirmed").shows("in testing");
-    assert_eq!(console.runner.farewell(), Some(Farewell::Asked));
+    assert_eq!(console.runner.farewell(), Some(ExitReason::Asked));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -205,7 +205,7 @@ async fn ctrl_c_does_not_wait_and_the_journal_knows() {
     console.burst("<ctrl-c><ctrl-c>");
     assert_eq!(console.runner.farewell(), None);
     console.burst("<ctrl-c>");
-    assert_eq!(console.runner.farewell(), Some(Farewell::Signal));
+    assert_eq!(console.runner.farewell(), Some(ExitReason::Signal));
     let open = world.operations(Side::Testing).open_rotations().await;
     assert_eq!(open.expect("readable").len(), 1);
     gate.open();
@@ -253,7 +253,7 @@ async fn a_service_that_is_not_there_is_said_at_once() {
     console.shows("7 of 7");
     console.keys("<enter>").await;
     console
-        .shows("below: what this desk knows from before")
+        .shows("below: what is known here from before")
         .shows("Acme Europe");
     console.keys("<esc>t").await;
     console.shows("r reads the group");

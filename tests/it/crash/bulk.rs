@@ -11,7 +11,7 @@ use groupdesk::{
     domain::{batch::Counts, handoff::HandOffState, rotation::State, token::Token},
     operations::{
         Assurance, Clock, Done,
-        batch::{Keep, Pace, Progress, Run},
+        batch::{BatchEvent, Run, RunLimits, TokenSink},
     },
 };
 use jiff::Timestamp;
@@ -41,7 +41,7 @@ struct Shown {
     watch: Arc<Watch>,
 }
 
-impl Keep for Shown {
+impl TokenSink for Shown {
     fn keep(&self, done: &Done) -> std::io::Result<()> {
         let token = done.token.as_ref().expect("a new token");
         let fingerprint = self.directory.fingerprinter().of(token);
@@ -58,8 +58,8 @@ pub(super) async fn begin(desk: &Desk, groups: &[String]) {
         let met = operations.look_up(group, Assurance::Exists).await;
         met.expect("it is known now");
     }
-    let plan = operations.plan_bulk(&ids, false).await.expect("readable");
-    let begun = operations.begin_bulk(&plan, None).await;
+    let plan = operations.plan_batch(&ids, false).await.expect("readable");
+    let begun = operations.begin_batch(&plan, None).await;
     begun.expect("durable");
     resume(desk, desk.at(0)).await;
 }
@@ -71,21 +71,21 @@ pub(super) async fn resume(desk: &Desk, at: Timestamp) {
     let Some(batch) = batches.first() else {
         return;
     };
-    let pace = Pace {
+    let pace = RunLimits {
         concurrency: 1,
-        ..Pace::default()
+        ..RunLimits::default()
     };
     let keep = Shown {
         directory: desk.directory.clone(),
         watch: desk.watch.clone(),
     };
-    let run = operations.run_bulk(batch.id, pace, Some(Arc::new(keep)));
+    let run = operations.run_batch(batch.id, pace, Some(Arc::new(keep)));
     let Run { mut progress, .. } = run.await.expect("it begins");
     while let Some(news) = progress.recv().await {
         match news {
-            Progress::Ended(ended) => say("ended", ended.outcome),
-            Progress::Finished(report) => say("finished", &report.counts.to_string()),
-            Progress::Started(_) | Progress::Held(_) | Progress::Halted(_) => {}
+            BatchEvent::Ended(ended) => say("ended", ended.outcome),
+            BatchEvent::Finished(report) => say("finished", &report.counts.to_string()),
+            BatchEvent::Started(_) | BatchEvent::Held(_) | BatchEvent::Halted(_) => {}
         }
     }
 }

@@ -18,7 +18,7 @@ use groupdesk::{
     },
     directory::Directory,
     domain::{group::EnvironmentTag, history::Ending},
-    operations::{Assurance, Clock, Done, Operations, Point},
+    operations::{Assurance, Clock, Done, Failpoint, Operations},
 };
 use jiff::Timestamp;
 use rustix::process::{Resource, Rlimit, Signal, getpid, getrlimit, kill_process, setrlimit};
@@ -76,18 +76,18 @@ pub(super) enum Task {
 }
 
 /// The number of a point in docs/design/rotation.md.
-pub(super) fn number(point: Point) -> u8 {
+pub(super) fn number(point: Failpoint) -> u8 {
     match point {
-        Point::BeforeIntent => 1,
-        Point::IntentDurable => 2,
-        Point::SentDurable => 3,
-        Point::Answered => 5,
-        Point::OutcomeDurable => 6,
-        Point::UnknownDurable => 8,
-        Point::BeforeGet => 9,
-        Point::GetAnswered => 10,
-        Point::GetDurable => 11,
-        Point::ItemEnded => 12,
+        Failpoint::BeforeIntent => 1,
+        Failpoint::IntentDurable => 2,
+        Failpoint::SentDurable => 3,
+        Failpoint::Answered => 5,
+        Failpoint::OutcomeDurable => 6,
+        Failpoint::UnknownDurable => 8,
+        Failpoint::BeforeGet => 9,
+        Failpoint::GetAnswered => 10,
+        Failpoint::GetDurable => 11,
+        Failpoint::ItemEnded => 12,
     }
 }
 

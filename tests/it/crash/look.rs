@@ -33,7 +33,7 @@ impl Run<'_> {
         let rows = directory.rotations(RotationFilter::default()).await;
         let rows = rows.expect("readable");
         for row in &rows {
-            let happenings = directory.happenings(row.id).await.expect("readable");
+            let happenings = directory.journal_events(row.id).await.expect("readable");
             if replay(&happenings) != Some(row.rotation) {
                 self.wrong("the journal does not add up");
             }

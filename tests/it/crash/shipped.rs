@@ -25,7 +25,7 @@ const NOT_APPLIED: i32 = 1;
 const GUARDED: i32 = 3;
 const UNKNOWN: i32 = 7;
 
-/// The program at this desk; `handoff` is the command of the profile, where there is one.
+/// The program at this installation; `handoff` is the command of the profile, where there is one.
 pub(super) fn groupdesk(
     scene: &Scene<'_>,
     arguments: &[&str],

@@ -34,7 +34,7 @@ async fn three_processes_rotate_a_hundred_times_and_send_one_request_for_each_to
             } else {
                 assert!(
                     words.contains("already being rotated")
-                        || words.contains("is not the one this desk had seen")
+                        || words.contains("is not the one last seen here")
                         || words.contains("older"),
                     "{words}"
                 );

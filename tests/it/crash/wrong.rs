@@ -9,7 +9,7 @@ use groupdesk::{
         client::Client,
     },
     config::Environment,
-    directory::{Begun, Intent, Record, RotationId, RotationStep},
+    directory::{BeginResult, Intent, Record, RotationId, RotationStep},
     domain::{
         rotation::{Answer, Event, Rotation, State, settle_horizon},
         token::Fingerprint,
@@ -84,13 +84,13 @@ impl<'a> UnderWay<'a> {
             .directory
             .begin_rotation(place(&desk.directory, &desk.profile.name), intent);
         match begun.await.expect("written") {
-            Begun::Started(row) => Some(Self {
+            BeginResult::Started(row) => Some(Self {
                 desk,
                 at,
                 row,
                 rotation: Rotation::intended(previous),
             }),
-            Begun::TakenBy(_) | Begun::HeldBy(_) => None,
+            BeginResult::TakenBy(_) | BeginResult::HeldBy(_) => None,
         }
     }
 

@@ -4,7 +4,7 @@ use crate::support::world::place;
 use groupdesk::{
     directory::{DraftSaved, KeptDraft, OtherDraft},
     domain::{
-        change::Wanted,
+        change::DesiredFields,
         draft::{Draft, Typed, TypedRow},
     },
 };
@@ -28,7 +28,7 @@ fn draft(group: &str, name: &str, at: i64) -> Draft {
             mapping_text: Some("7 = ".into()),
             group_text: Some("{".into()),
         },
-        base: Wanted {
+        base: DesiredFields {
             name: Some("Acme".into()),
             mapping: None,
             properties: Some(

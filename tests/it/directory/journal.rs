@@ -48,7 +48,11 @@ async fn a_step_that_comes_too_late_takes_everything_with_it() {
     );
     assert!(directory.owners(NEW).await.expect("read").is_empty());
     assert_eq!(
-        directory.happenings(rotation).await.expect("read").len(),
+        directory
+            .journal_events(rotation)
+            .await
+            .expect("read")
+            .len(),
         2,
         "the intent and the sending"
     );
@@ -95,9 +99,9 @@ async fn of_fifty_at_once_over_two_handles_exactly_one_begins() {
     let (mut started, mut taken) = (Vec::new(), Vec::new());
     for one in begun {
         match one.expect("written") {
-            Begun::Started(id) => started.push(id),
-            Begun::TakenBy(row) => taken.push(row.id),
-            Begun::HeldBy(holder) => panic!("held by {holder:?}"),
+            BeginResult::Started(id) => started.push(id),
+            BeginResult::TakenBy(row) => taken.push(row.id),
+            BeginResult::HeldBy(holder) => panic!("held by {holder:?}"),
         }
     }
     assert_eq!((started.len(), taken.len()), (1, 49));
@@ -106,7 +110,7 @@ async fn of_fifty_at_once_over_two_handles_exactly_one_begins() {
     let next = handles[0]
         .begin_rotation(place(&handles[0], "eu"), intent("acme", NEW))
         .await;
-    assert!(matches!(next, Ok(Begun::TakenBy(row)) if row.id == started[0]));
+    assert!(matches!(next, Ok(BeginResult::TakenBy(row)) if row.id == started[0]));
     start(&handles[1], intent("globex", OLD)).await;
     let ended = step(started[0], Rotation::intended(OLD), Event::FoundAtStart, 1);
     handles[0]
@@ -243,7 +247,7 @@ fn replaying_the_journal_gives_the_stored_rotation() {
             }
             let row = directory.rotation(rotation).await.expect("read").expect("there");
             assert_eq!(row.rotation, now);
-            (steps, row, directory.happenings(rotation).await.expect("read"))
+            (steps, row, directory.journal_events(rotation).await.expect("read"))
         });
         prop_assert_eq!(happenings.len() as i64, steps + 1);
         prop_assert_eq!(replay(&happenings), Some(row.rotation));

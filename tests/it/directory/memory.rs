@@ -294,7 +294,7 @@ async fn a_lesson_drawn_upon_another_token_is_refused_whole() {
     let desk = Desk::new();
     let directory = desk.open();
     let upon = |fingerprint, seen| Record {
-        upon: Upon::Token(seen),
+        upon: Precondition::Token(seen),
         entry: Some(entry("eu", "acme", 1)),
         ..learnt(lesson("acme", fingerprint, 1))
     };

@@ -11,7 +11,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use groupdesk::{
     api::{
-        answer::{Verdict, ambiguous::Unclear},
+        answer::{Verdict, ambiguous::Ambiguous},
         client::Reply,
         failure::{Call, CallError, Lost},
     },
@@ -238,7 +238,7 @@ async fn floods_are_cut_off() {
         for one in CALLS {
             let server = Faults::always(fault.clone()).await;
             let reply = call(&client(&server, LONG), one).await.expect("an answer");
-            let cut = matches!(reply.verdict, Verdict::Unclear(Unclear::TooLarge { .. }));
+            let cut = matches!(reply.verdict, Verdict::Unclear(Ambiguous::TooLarge { .. }));
             assert!(cut, "{reply:?}");
             server.all_over().await;
             cases += 1;

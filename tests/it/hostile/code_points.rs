@@ -4,7 +4,7 @@
 use groupdesk::{
     api::inspect::escape_hidden,
     domain::{
-        change::Wanted,
+        change::DesiredFields,
         group::{Mapping, Properties},
         text::{is_hidden, visible},
     },
@@ -302,7 +302,7 @@ fn every_widget_escapes_every_one() {
 /// A group that is known by these texts.
 fn group(number: usize, c: char) -> groupdesk::domain::known::KnownGroup {
     let text = format!("{number:04}a{c}b");
-    let wanted = Wanted {
+    let wanted = DesiredFields {
         name: Some(text.clone()),
         mapping: Some(mapping(&text)),
         properties: Some(properties(&text)),
@@ -353,7 +353,7 @@ fn every_list_and_message_escapes_every_one() {
         count += judge_all("the list", &scene.screen(), some);
         for (number, c) in some.iter().enumerate() {
             let text = format!("{number:04}a{c}b");
-            scene.app.desk.say(Severity::Error, text);
+            scene.app.context.say(Severity::Error, text);
         }
         scene.keys("m");
         count += judge_all("the messages", &scene.screen(), some);
@@ -381,7 +381,7 @@ fn every_page_of_a_group_escapes_every_one() {
         ] {
             let mut scene = listed(&[*c]);
             scene.keys(script);
-            scene.app.desk.say(Severity::Error, format!("0000a{c}b"));
+            scene.app.context.say(Severity::Error, format!("0000a{c}b"));
             let screen = scene.screen();
             judge_all(what, &screen, &[*c]);
             let text = format!("0000a{}", escape(*c));

@@ -109,7 +109,7 @@ async fn exercise(path: &Path) -> Result<(), DirectoryError> {
     directory.history(HistoryFilter::default()).await?;
     let rows = directory.rotations(RotationFilter::default()).await?;
     for row in rows {
-        directory.happenings(row.id).await?;
+        directory.journal_events(row.id).await?;
     }
     directory.drafts(try_place(&directory, PROFILE)?).await?;
     note(&directory, "after").await

@@ -8,7 +8,7 @@ use std::{
 };
 
 use groupdesk::{
-    domain::change::Wanted,
+    domain::change::DesiredFields,
     operations::{Assurance, Done, Failure, Operations},
 };
 use serde_json::json;
@@ -58,7 +58,7 @@ impl Errand {
             Self::Get => desk.look_up(&id(group), known).await,
             Self::Create => desk.create(&id(&created(group)), &wanted()).await,
             Self::Update => {
-                let base = Wanted::default();
+                let base = DesiredFields::default();
                 desk.update(&id(group), &base, &wanted(), known).await
             }
             Self::Rotate => desk.rotate(&id(group), None, known).await,
@@ -83,8 +83,8 @@ pub(super) fn created(group: &str) -> String {
     format!("new-{group}")
 }
 
-fn wanted() -> Wanted {
-    Wanted {
+fn wanted() -> DesiredFields {
+    DesiredFields {
         name: Some("Changed".into()),
         mapping: Some([("7".to_owned(), "41".to_owned())].into_iter().collect()),
         properties: Some(serde_json::Map::new()),
@@ -151,7 +151,7 @@ impl Stage {
         file
     }
 
-    /// The shipped binary at this desk, with nothing in its environment.
+    /// The shipped binary at this installation, with nothing in its environment.
     pub(super) fn program(&self, config: &PathBuf, arguments: &[String]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_groupdesk"));
         command

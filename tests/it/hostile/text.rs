@@ -9,7 +9,7 @@ mod shipped;
 use std::{fmt::Write as _, num::NonZeroU16};
 
 use groupdesk::{
-    domain::{change::Wanted, text::width},
+    domain::{change::DesiredFields, text::width},
     operations::Assurance,
     tui::terminal::paint::Painter,
 };
@@ -99,11 +99,11 @@ pub(super) fn sendable(text: &str) -> String {
 }
 
 /// All fields are the text, the id and the name with a number in front.
-pub(super) fn wanted(number: usize, text: &str) -> Wanted {
+pub(super) fn wanted(number: usize, text: &str) -> DesiredFields {
     let text = &sendable(text);
     let properties =
         json!({framed('P', text): framed('Q', text), "deep": {"er": [framed('D', text)]}});
-    Wanted {
+    DesiredFields {
         name: Some(format!("{number:02}{}", framed('N', text))),
         mapping: Some(
             [(framed('K', text), framed('V', text))]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use groupdesk::{
     directory::Directory,
     domain::{
-        change::Wanted,
+        change::DesiredFields,
         facts::Field,
         history::{Ending, Operation},
         mutation::State,
@@ -29,9 +29,9 @@ fn readable(desk: Desk) -> Desk {
 }
 
 /// An edit of what is known now, in part.
-pub(super) async fn edit(operations: &Operations, change: impl Fn(&mut Wanted)) -> Edit {
+pub(super) async fn edit(operations: &Operations, change: impl Fn(&mut DesiredFields)) -> Edit {
     let known = operations.show(&id(ACME)).await.expect("readable");
-    let base = Wanted::of(&known.expect("known"));
+    let base = DesiredFields::of(&known.expect("known"));
     let mut wanted = base.clone();
     change(&mut wanted);
     Edit {
@@ -122,7 +122,12 @@ async fn what_somebody_else_set_is_not_erased_and_what_the_person_touches_is_com
     let li = scene.world.desk(Side::Testing).by(LI).on(&elsewhere);
     let theirs = wanted("Theirs", &[("7", "40")], &json!({"theirs": true}));
     li.operations()
-        .update(&id(ACME), &Wanted::default(), &theirs, Assurance::Exists)
+        .update(
+            &id(ACME),
+            &DesiredFields::default(),
+            &theirs,
+            Assurance::Exists,
+        )
         .await
         .expect("updated");
     let puts = scene.meddler.count("PUT");

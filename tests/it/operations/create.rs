@@ -2,7 +2,7 @@
 
 use groupdesk::{
     domain::{
-        change::{Difference, Wanted},
+        change::{DesiredFields, Difference},
         history::{Ending, Operation},
         known::Source,
     },
@@ -20,7 +20,7 @@ use crate::support::{
 
 const NEW: &str = "globex-retail";
 
-fn globex() -> Wanted {
+fn globex() -> DesiredFields {
     wanted(
         "Globex",
         &[("7", "40"), ("8", "2")],

@@ -3,7 +3,7 @@
 
 use groupdesk::{
     domain::{
-        change::Wanted,
+        change::DesiredFields,
         facts::{Absent, Basis, Facts, OnGet as Proven},
         history::Ending,
         update::Edit,
@@ -43,7 +43,7 @@ async fn acquainted(world: &World, odd: Odd) -> (OddService, Operations) {
 
 async fn property(operations: &Operations) -> Edit {
     let known = operations.show(&id(GROUP)).await.expect("readable");
-    let base = Wanted::of(&known.expect("known"));
+    let base = DesiredFields::of(&known.expect("known"));
     let mut wanted = base.clone();
     let properties = wanted.properties.get_or_insert_default();
     properties.insert("ours".into(), json!(1));

@@ -6,14 +6,14 @@ use groupdesk::{
         guard::{Guard, Operation, Rule},
     },
     domain::{
-        batch::{Halt, Plan, Skip, Standing},
-        change::Wanted,
+        batch::{Halt, ItemStatus, Plan, Skip},
+        change::DesiredFields,
         group::EnvironmentTag,
         handoff::HandOffState,
     },
     operations::{
         Assurance, Failure, Warning,
-        batch::{Pace, Progress},
+        batch::{BatchEvent, RunLimits},
     },
 };
 use serde_json::json;
@@ -31,8 +31,8 @@ fn forbids(operation: Operation) -> Vec<Guard> {
     }]
 }
 
-fn wanted() -> Wanted {
-    Wanted {
+fn wanted() -> DesiredFields {
+    DesiredFields {
         name: Some("Acme".into()),
         mapping: None,
         properties: None,
@@ -64,7 +64,7 @@ async fn what_a_guard_forbids_is_refused_with_its_reason_and_nothing_is_sent() {
     let known = Assurance::KnownOnly;
     let plan = world
         .operations(Side::Testing)
-        .plan_bulk(std::slice::from_ref(&acme), false)
+        .plan_batch(std::slice::from_ref(&acme), false)
         .await;
     let plan = plan.expect("readable");
     let results = [
@@ -86,12 +86,12 @@ async fn what_a_guard_forbids_is_refused_with_its_reason_and_nothing_is_sent() {
             .await
             .map(|_| ()),
         with(Operation::Bulk)
-            .begin_bulk(&plan, None)
+            .begin_batch(&plan, None)
             .await
             .map(|_| ()),
         // Many rotations are rotations.
         with(Operation::Rotate)
-            .begin_bulk(&plan, None)
+            .begin_batch(&plan, None)
             .await
             .map(|_| ()),
         with(Operation::Abandon)
@@ -133,15 +133,15 @@ async fn a_batch_that_was_begun_before_the_guard_does_not_go_on() {
     let (world, meddler) = acquainted().await;
     let free = world.operations(Side::Testing);
     let plan = free
-        .plan_bulk(&[id("acme"), id("globex")], false)
+        .plan_batch(&[id("acme"), id("globex")], false)
         .await
         .expect("readable");
-    let batch = free.begin_bulk(&plan, None).await.expect("durable");
+    let batch = free.begin_batch(&plan, None).await.expect("durable");
     let desk = world.desk(Side::Testing).through(meddler.base_url());
     let guarded = desk
         .with(|profile| profile.guards = forbids(Operation::Rotate))
         .operations();
-    let run = guarded.run_bulk(batch, Pace::default(), None).await;
+    let run = guarded.run_batch(batch, RunLimits::default(), None).await;
     assert!(matches!(run, Err(Failure::Forbidden { .. })));
     assert_eq!(meddler.count("POST"), 0);
 }
@@ -158,7 +158,7 @@ async fn a_guard_takes_fewer_groups_at_once_and_says_why() {
         .desk(Side::Testing)
         .with(|profile| profile.guards = vec![guard])
         .operations();
-    let plan = desk.plan_bulk(&[id("acme"), id("globex")], false).await;
+    let plan = desk.plan_batch(&[id("acme"), id("globex")], false).await;
     let plan = plan.expect("readable");
     assert_eq!(plan.ready, [id("acme")]);
     assert_eq!(
@@ -171,7 +171,7 @@ async fn a_guard_takes_fewer_groups_at_once_and_says_why() {
         ready: vec![id("acme"), id("globex")],
         ..Plan::default()
     };
-    let begun = desk.begin_bulk(&larger, None).await;
+    let begun = desk.begin_batch(&larger, None).await;
     assert!(
         matches!(&begun, Err(Failure::Forbidden { reason, .. }) if reason.contains("slowly")),
         "{begun:?}"
@@ -181,7 +181,7 @@ async fn a_guard_takes_fewer_groups_at_once_and_says_why() {
         ready: vec![id("acme")],
         ..Plan::default()
     };
-    assert!(desk.begin_bulk(&as_many, None).await.is_ok());
+    assert!(desk.begin_batch(&as_many, None).await.is_ok());
 }
 
 #[tokio::test]
@@ -194,7 +194,7 @@ async fn a_plan_from_elsewhere_meets_the_limit_of_the_profile() {
     for (most, may) in [(0, false), (1, false), (2, true), (3, true)] {
         let desk = world.desk(Side::Testing);
         let desk = desk.with(|profile| profile.max_bulk = most).operations();
-        let begun = desk.begin_bulk(&plan, None).await;
+        let begun = desk.begin_batch(&plan, None).await;
         assert_eq!(begun.is_ok(), may, "{most}: {begun:?}");
         if let Err(refused) = begun {
             let limit = format!("at most {most} at once");
@@ -222,22 +222,25 @@ async fn an_answer_with_the_other_tag_is_an_alarm_and_stops_a_bulk_rotation() {
     }
     let misled = misled(&world, &meddler);
     let ids = ["acme", "globex", "hooli", "initech", "umbrella"].map(id);
-    let plan = misled.plan_bulk(&ids, false).await.expect("readable");
+    let plan = misled.plan_batch(&ids, false).await.expect("readable");
     assert_eq!(plan.ready.len(), 5, "no tag is known yet");
-    let batch = misled.begin_bulk(&plan, None).await.expect("durable");
-    let pace = Pace {
+    let batch = misled.begin_batch(&plan, None).await.expect("durable");
+    let pace = RunLimits {
         concurrency: 1,
-        ..Pace::default()
+        ..RunLimits::default()
     };
-    let mut run = misled.run_bulk(batch, pace, None).await.expect("it begins");
+    let mut run = misled
+        .run_batch(batch, pace, None)
+        .await
+        .expect("it begins");
     let mut notes = Vec::new();
     let report = loop {
         match run.progress.recv().await.expect("it tells how it ended") {
-            Progress::Ended(one) if one.standing != Standing::NotStarted => {
+            BatchEvent::Ended(one) if one.standing != ItemStatus::NotStarted => {
                 assert!(one.wrong_environment, "{one:?}");
                 notes.extend(one.note);
             }
-            Progress::Finished(report) => break report,
+            BatchEvent::Finished(report) => break report,
             _ => {}
         }
     };
@@ -260,7 +263,7 @@ async fn an_update_that_is_answered_with_the_other_tag_is_done_and_an_alarm() {
     let misled = misled(&world, &meddler);
     let known = Assurance::KnownOnly;
     let done = misled
-        .update(&id("acme"), &Wanted::default(), &wanted(), known)
+        .update(&id("acme"), &DesiredFields::default(), &wanted(), known)
         .await;
     let done = done.expect("it was done");
     let alarm = done.warnings.iter().find(|warning| warning.is_alarm());

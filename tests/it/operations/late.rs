@@ -127,7 +127,7 @@ async fn a_wrong_tag_is_told_once_and_no_more_after_a_person_has_looked() {
 async fn an_update_tells_what_its_read_back_finds_and_nothing_twice() {
     let scene = Scene::new().await;
     let base = scene.ana.show(&id(ACME)).await.expect("readable");
-    let base = groupdesk::domain::change::Wanted::of(&base.expect("known"));
+    let base = groupdesk::domain::change::DesiredFields::of(&base.expect("known"));
     let mut all = base.clone();
     all.name = Some("Acme Neu".into());
     // The service does not take the name: both answers show it, which is one thing to be told.

@@ -2,9 +2,9 @@
 
 use groupdesk::{
     config::guard::{Guard, Operation, Rule},
-    domain::change::Wanted,
+    domain::change::DesiredFields,
     formats::Row,
-    operations::{Assurance, Failure, Operations, batch::Pace},
+    operations::{Assurance, Failure, Operations, batch::RunLimits},
 };
 
 use serde_json::json;
@@ -17,8 +17,8 @@ const NEW: &str = "only-in-a-file";
 /// Every operation that could send a change, or a read that could create.
 async fn every_way(scene: &Scene, with: impl Fn() -> Operations) -> Vec<(&'static str, Failure)> {
     let batch = {
-        let plan = scene.ana.plan_bulk(&[id(ACME)], true).await;
-        scene.ana.begin_bulk(&plan.expect("readable"), None).await
+        let plan = scene.ana.plan_batch(&[id(ACME)], true).await;
+        scene.ana.begin_batch(&plan.expect("readable"), None).await
     };
     let batch = batch.expect("begun");
     let (known, exists) = (Assurance::KnownOnly, Assurance::Exists);
@@ -34,7 +34,7 @@ async fn every_way(scene: &Scene, with: impl Fn() -> Operations) -> Vec<(&'stati
             .await
             .err(),
     );
-    let base = Wanted::default();
+    let base = DesiredFields::default();
     let update = with()
         .update(&acme, &base, &wanted("New", &[], &json!({})), known)
         .await;
@@ -42,10 +42,13 @@ async fn every_way(scene: &Scene, with: impl Fn() -> Operations) -> Vec<(&'stati
     add("rotate", with().rotate(&acme, None, known).await.err());
     let seen = with().rotate_seen(&acme, None, None, known).await;
     add("rotate what was seen", seen.err());
-    let resumed = with().run_bulk(batch, Pace::default(), None).await;
+    let resumed = with().run_batch(batch, RunLimits::default(), None).await;
     add("resume", resumed.err());
-    let plan = with().plan_bulk(&[id(ACME)], true).await.expect("readable");
-    add("bulk", with().begin_bulk(&plan, None).await.err());
+    let plan = with()
+        .plan_batch(&[id(ACME)], true)
+        .await
+        .expect("readable");
+    add("bulk", with().begin_batch(&plan, None).await.err());
     let unknown = with().look_up(&id("unknown"), exists).await;
     add("read what may not be there", unknown.err());
     let imported = with().look_up(&id(NEW), exists).await;
@@ -57,7 +60,7 @@ async fn scene() -> Scene {
     let scene = Scene::new().await;
     let row = Row {
         id: id(NEW),
-        said: Wanted::default(),
+        said: DesiredFields::default(),
     };
     scene.ana.import(vec![row]).await.expect("written");
     scene
@@ -122,8 +125,8 @@ async fn a_batch_is_not_resumed_over_a_limit_that_was_tightened() {
         .seed(Side::Testing, "globex", "Globex", &[], &json!({}));
     let globex = scene.ana.look_up(&id("globex"), Assurance::Exists).await;
     globex.expect("found");
-    let plan = scene.ana.plan_bulk(&[id(ACME), id("globex")], false).await;
-    let batch = scene.ana.begin_bulk(&plan.expect("readable"), None).await;
+    let plan = scene.ana.plan_batch(&[id(ACME), id("globex")], false).await;
+    let batch = scene.ana.begin_batch(&plan.expect("readable"), None).await;
     let batch = batch.expect("begun");
     for most in [0, 1] {
         let by_profile = scene.desk().with(|profile| profile.max_bulk = most);
@@ -137,14 +140,14 @@ async fn a_batch_is_not_resumed_over_a_limit_that_was_tightened() {
         for desk in [by_profile, by_guard] {
             let run = desk
                 .operations()
-                .run_bulk(batch, Pace::default(), None)
+                .run_batch(batch, RunLimits::default(), None)
                 .await;
             let refused = run.expect_err("over the limit");
             assert!(matches!(refused, Failure::Forbidden { .. }), "{refused}");
         }
     }
     assert_eq!(scene.meddler.count("POST"), 0);
-    let run = scene.ana.run_bulk(batch, Pace::default(), None).await;
+    let run = scene.ana.run_batch(batch, RunLimits::default(), None).await;
     let mut progress = run.expect("within it").progress;
     while progress.recv().await.is_some() {}
     assert_eq!(scene.meddler.count("POST"), 2);
@@ -159,7 +162,7 @@ async fn what_only_a_file_told_of_is_not_read_by_itself() {
     assert!(matches!(refused, Failure::OnlyImported { .. }), "{refused}");
     let plan = scene
         .ana
-        .plan_bulk(&[id(NEW)], false)
+        .plan_batch(&[id(NEW)], false)
         .await
         .expect("readable");
     assert!(plan.ready.is_empty(), "{plan:?}");

@@ -184,7 +184,7 @@ async fn a_name_and_a_token_changed_elsewhere_are_noticed_once() {
     ];
     assert_eq!(done.warnings, expected);
     let last = done.group.last_rotated.expect("seen to change");
-    assert_eq!(last.by, None, "not by this desk");
+    assert_eq!(last.by, None, "not by this installation");
     let lines = history(&scene.ana).await;
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert_eq!(lines[0].operation, Operation::Get);

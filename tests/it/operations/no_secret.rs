@@ -4,7 +4,7 @@ use groupdesk::{
     config::Environment,
     domain::{
         batch::Plan,
-        change::Wanted,
+        change::DesiredFields,
         draft::{Draft, Typed},
         update::Edit,
     },
@@ -56,7 +56,7 @@ async fn a_known_token_or_key_is_refused_in_every_text() {
         ] {
             let created = scene.ana.create(&id("new"), &text).await.map(|_| ());
             assert_eq!(field(created, secret), expected);
-            let edit = Edit::whole(&Wanted::default(), &text);
+            let edit = Edit::whole(&DesiredFields::default(), &text);
             let updated = scene.ana.update_edit(&acme, &edit, known).await;
             assert_eq!(field(updated.map(|_| ()), secret), expected);
             let row = Row {
@@ -73,7 +73,7 @@ async fn a_known_token_or_key_is_refused_in_every_text() {
             ready: vec![acme.clone()],
             ..Plan::default()
         };
-        let begun = scene.ana.begin_bulk(&plan, reason()).await;
+        let begun = scene.ana.begin_batch(&plan, reason()).await;
         assert_eq!(field(begun.map(|_| ()), secret), "reason");
         let places = scene.ana.places().await.expect("readable");
         let acknowledged = scene.ana.acknowledge(&places[0], &padded).await;
@@ -112,7 +112,7 @@ async fn a_draft_with_a_token_stays_off_the_disk() {
         user_group_id: id(ACME),
         creating: false,
         typed,
-        base: Wanted::default(),
+        base: DesiredFields::default(),
         base_at: Timestamp::UNIX_EPOCH,
         changed_at: Timestamp::UNIX_EPOCH,
     };

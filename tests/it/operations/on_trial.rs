@@ -39,7 +39,7 @@ async fn nothing_is_recorded_with_a_key_on_trial_and_none_is_proven_under_an_ala
         ready: vec![id(ACME)],
         ..Plan::default()
     };
-    on_trial(&li().begin_bulk(&plan, None).await.expect_err("held"));
+    on_trial(&li().begin_batch(&plan, None).await.expect_err("held"));
     let refused = li().begin_import([0; 32]).await.expect_err("held");
     assert!(
         matches!(refused, DirectoryError::NotBound(_)),

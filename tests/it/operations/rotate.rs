@@ -1,7 +1,7 @@
 //! Rotate: the good way from the intent to the confirmation, and all that stops it before anything is sent.
 
 use groupdesk::{
-    directory::What,
+    directory::EventKind,
     domain::{
         history::{Ending, Operation},
         rotation::{Answer, Event, State},
@@ -54,7 +54,7 @@ async fn the_good_way() {
         Side::Testing.tag()
     );
     let row = rotated.rotation.expect("a row");
-    let happenings = directory.happenings(row).await.expect("readable");
+    let happenings = directory.journal_events(row).await.expect("readable");
     let states: Vec<_> = happenings.iter().map(|one| one.state).collect();
     let expected = [
         State::Intended,
@@ -64,7 +64,7 @@ async fn the_good_way() {
     ];
     assert_eq!(states, expected);
     let answered = Event::Answered(Answer::NewToken(fingerprint));
-    assert!(matches!(happenings[2].what, What::Stepped { event, .. } if event == answered));
+    assert!(matches!(happenings[2].what, EventKind::Stepped { event, .. } if event == answered));
 
     let lines = history(&scene.ana).await;
     assert_eq!(lines.len(), 2, "{lines:?}");

@@ -6,7 +6,7 @@ use std::{
 };
 
 use groupdesk::{
-    domain::change::Wanted,
+    domain::change::DesiredFields,
     formats::Row,
     operations::{Failure, Operations, Permit, RowEnd, Sending, batch::Control},
 };
@@ -22,7 +22,7 @@ use crate::support::{
 fn named(group: &str, name: &str) -> Row {
     Row {
         id: id(group),
-        said: Wanted {
+        said: DesiredFields {
             name: Some(name.into()),
             mapping: None,
             properties: None,
@@ -49,9 +49,9 @@ async fn send(operations: &Operations, permit: &Permit, row: &Row) -> RowEnd {
 }
 
 /// What a plan that is made now shows of the group.
-async fn known(operations: &Operations, row: &Row) -> Option<Wanted> {
+async fn known(operations: &Operations, row: &Row) -> Option<DesiredFields> {
     let known = operations.show(&row.id).await.expect("readable");
-    known.map(|group| Wanted::of(&group).touched_by(&row.said))
+    known.map(|group| DesiredFields::of(&group).touched_by(&row.said))
 }
 
 /// The service has no time now, and nothing is changed.

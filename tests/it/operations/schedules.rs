@@ -9,11 +9,11 @@ use futures_util::{StreamExt, future::join_all, stream};
 use groupdesk::{
     config::guard::{self, Guard, Rule},
     directory::{BatchId, BatchItem, Directory},
-    domain::{change::Wanted, group::UserGroupId, token::Token, update::Edit},
+    domain::{change::DesiredFields, group::UserGroupId, token::Token, update::Edit},
     formats::Row,
     operations::{
         Assurance, Failure, Operations, RowEnd, Sending,
-        batch::{Control, Pace},
+        batch::{Control, RunLimits},
     },
 };
 use serde_json::json;
@@ -60,7 +60,7 @@ enum Step {
 /// What the steps are about, made before the first of them.
 struct Ground {
     group: UserGroupId,
-    planned: Wanted,
+    planned: DesiredFields,
     batch: BatchId,
 }
 
@@ -129,7 +129,7 @@ impl Scene {
                     .show(&group)
                     .await
                     .map_err(Failure::NothingSent)?;
-                let base = shown.as_ref().map(Wanted::of).unwrap_or_default();
+                let base = shown.as_ref().map(DesiredFields::of).unwrap_or_default();
                 let mut wanted = base.clone();
                 let properties = wanted.properties.get_or_insert_default();
                 properties.insert(key.clone(), json!(number));
@@ -145,18 +145,18 @@ impl Scene {
             Step::Read => operations.look_up(&group, known).await.map(|_| true),
             Step::Create => {
                 let new = id(&format!("{}-new", group.as_str()));
-                let wanted = Wanted {
+                let wanted = DesiredFields {
                     name: Some("New".into()),
-                    ..Wanted::default()
+                    ..DesiredFields::default()
                 };
                 operations.create(&new, &wanted).await.map(|_| true)
             }
             Step::SendRow(number) => {
                 let row = Row {
                     id: group,
-                    said: Wanted {
+                    said: DesiredFields {
                         name: Some(format!("N{number}")),
-                        ..Wanted::default()
+                        ..DesiredFields::default()
                     },
                 };
                 let sending = Sending {
@@ -175,7 +175,7 @@ impl Scene {
                 }
             }
             Step::Resume => {
-                let run = operations.run_bulk(ground.batch, Pace::default(), None);
+                let run = operations.run_batch(ground.batch, RunLimits::default(), None);
                 let mut run = run.await?;
                 while run.progress.recv().await.is_some() {}
                 Ok(true)
@@ -191,7 +191,7 @@ impl Scene {
                     .by(LI)
                     .with(|profile| profile.guards = vec![forbids]);
                 let limited = desk.operations();
-                let resumed = limited.run_bulk(ground.batch, Pace::default(), None);
+                let resumed = limited.run_batch(ground.batch, RunLimits::default(), None);
                 if let Err(failure) = resumed.await {
                     assert!(matches!(failure, Failure::Forbidden { .. }), "{failure:?}");
                 } else {
@@ -225,11 +225,11 @@ async fn play(number: u64) {
     let read = ana.look_up(&id(&group), Assurance::Exists).await;
     read.expect("found");
     let shown = ana.show(&id(&group)).await.expect("readable");
-    let plan = ana.plan_bulk(&[id(&group)], true).await.expect("readable");
+    let plan = ana.plan_batch(&[id(&group)], true).await.expect("readable");
     let ground = &Ground {
         group: id(&group),
-        planned: Wanted::of(&shown.expect("known")),
-        batch: ana.begin_bulk(&plan, None).await.expect("durable"),
+        planned: DesiredFields::of(&shown.expect("known")),
+        batch: ana.begin_batch(&plan, None).await.expect("durable"),
     };
     let count = 2 + dice.below(2);
     let mut steps = Vec::new();

@@ -221,7 +221,7 @@ pub(super) async fn leave_behind(
     let begun = directory
         .begin_rotation(place(directory, profile), intent)
         .await;
-    let groupdesk::directory::Begun::Started(row) = begun.expect("begun") else {
+    let groupdesk::directory::BeginResult::Started(row) = begun.expect("begun") else {
         panic!("the token is held");
     };
     let mut rotation = Rotation::intended(previous);

@@ -2,7 +2,7 @@
 
 use groupdesk::{
     domain::{
-        change::Wanted,
+        change::DesiredFields,
         history::Ending,
         size::{LARGEST_GROUP, MOST_LEVELS, MOST_VALUES, TooLarge},
     },
@@ -18,7 +18,7 @@ use crate::support::{
     world::{Side, id},
 };
 
-fn with(properties: &Value) -> Wanted {
+fn with(properties: &Value) -> DesiredFields {
     wanted("Acme", &[("7", "40")], properties)
 }
 
@@ -42,7 +42,7 @@ async fn neither_a_create_nor_an_update_nor_a_row_is_sent() {
     for properties in too_much() {
         let wanted = with(&properties);
         let created = scene.ana.create(&id("new-1"), &wanted).await;
-        let updated = update(&scene.ana, &Wanted::default(), &wanted).await;
+        let updated = update(&scene.ana, &DesiredFields::default(), &wanted).await;
         let sending = Sending {
             create: true,
             update: true,
@@ -102,7 +102,7 @@ async fn what_is_as_large_as_may_be_is_read_back() {
         let headers = ["Content-Type: application/json"];
         let answer = Then::Instead(http("200 OK", &headers, answer.to_string()));
         scene.meddler.next("PUT", Meddling::swallowed(answer));
-        let done = update(&scene.ana, &Wanted::default(), &wanted).await;
+        let done = update(&scene.ana, &DesiredFields::default(), &wanted).await;
         assert_eq!(done.expect("updated").ending, Ending::Updated);
         let refused = update(&scene.ana, &wanted, &with(&more)).await;
         let Err(Failure::TooLarge(why)) = &refused else {

@@ -2,7 +2,7 @@
 
 use groupdesk::{
     domain::{
-        change::{Difference, Wanted},
+        change::{DesiredFields, Difference},
         history::{Ending, Operation},
         known::{KnownGroup, Source},
     },
@@ -16,11 +16,11 @@ use crate::support::{
     world::{Side, id},
 };
 
-fn base() -> Wanted {
+fn base() -> DesiredFields {
     wanted("Acme Europe", &[("7", "40")], &json!({"tier": "gold"}))
 }
 
-fn edited() -> Wanted {
+fn edited() -> DesiredFields {
     wanted(
         "Acme EU",
         &[("7", "213"), ("8", "1")],
@@ -65,9 +65,9 @@ async fn the_whole_body_goes_out_and_is_read_back() {
 #[tokio::test]
 async fn a_field_that_is_left_out_is_not_on_the_wire_and_stays_as_it_is() {
     let scene = Scene::new().await;
-    let only_name = Wanted {
+    let only_name = DesiredFields {
         name: Some("Acme EU".into()),
-        ..Wanted::default()
+        ..DesiredFields::default()
     };
     let done = update(&scene.ana, &base(), &only_name)
         .await

@@ -2,18 +2,18 @@
 
 use std::fmt::Write as _;
 
-use groupdesk::config::reference::{KINDS, SETTINGS, Setting, TABLES, Usual, VARIABLES};
+use groupdesk::config::reference::{DefaultValue, KINDS, SETTINGS, Setting, TABLES, VARIABLES};
 
 /// For a cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('<', "&lt;")
 }
 
-fn without(usual: Usual) -> String {
+fn without(usual: DefaultValue) -> String {
     match usual {
-        Usual::Required => "required".to_owned(),
-        Usual::Value(value) => format!("`{value}`"),
-        Usual::Words(words) => cell(words),
+        DefaultValue::Required => "required".to_owned(),
+        DefaultValue::Value(value) => format!("`{value}`"),
+        DefaultValue::Words(words) => cell(words),
     }
 }
 

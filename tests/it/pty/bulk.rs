@@ -17,7 +17,7 @@ use crate::support::{
     world::{Side, World, id},
 };
 
-/// A world with so many groups that this desk knows, and a service behind a meddler.
+/// A world with so many groups that this installation knows, and a service behind a meddler.
 pub(super) struct Scene {
     world: World,
     pub(super) place: Place,

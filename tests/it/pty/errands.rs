@@ -3,7 +3,7 @@
 
 use std::{fs, net::TcpListener};
 
-use groupdesk::domain::change::Wanted;
+use groupdesk::domain::change::DesiredFields;
 
 use super::{
     PATIENCE,
@@ -22,7 +22,7 @@ const GROUPS: [(&str, &str); 3] = [
     ("initech", "Initech"),
 ];
 
-/// A service whose groups this desk knows, and a person's folders.
+/// A service whose groups this installation knows, and a person's folders.
 struct Scene {
     world: World,
     place: Place,
@@ -36,7 +36,7 @@ impl Scene {
             for (group, name) in GROUPS {
                 let mapping = [("40", "213"), ("134", "386")];
                 let mapping = mapping.map(|(schema, source)| (schema.into(), source.into()));
-                let wanted = Wanted {
+                let wanted = DesiredFields {
                     name: Some(name.into()),
                     mapping: Some(mapping.into()),
                     properties: serde_json::from_str(r#"{"tier":"gold"}"#).expect("an object"),

@@ -4,10 +4,10 @@
 use std::{env, io::Read, thread};
 
 use groupdesk::{
-    config::{Comfort, Environment},
+    config::{Environment, UiSettings},
     operations::Clock,
     tui::{
-        Start, prepare,
+        TuiOptions, prepare,
         runtime::runner::Runner,
         state::message::{Msg, Ticket},
         terminal::{Screen, install_panic_hook},
@@ -28,13 +28,13 @@ fn player() {
     let Ok(place) = env::var(WHERE) else { return };
     install_panic_hook();
     let screen = Screen::enter(false).expect("a terminal");
-    let start = Start {
+    let start = TuiOptions {
         operations: Vec::new(),
         current: 0,
         operator: "ana".into(),
         config_file: None,
         ascii: false,
-        comfort: Comfort::default(),
+        comfort: UiSettings::default(),
         environment: Environment::of_process(),
         connector: None,
         keys: groupdesk::tui::keymap::Keymap::default(),

@@ -2,7 +2,7 @@
 
 use groupdesk::{
     api::{
-        answer::{Verdict, ambiguous::Unclear},
+        answer::{Verdict, ambiguous::Ambiguous},
         client::Client,
         facts::{AbsentField, PropertiesOnGet, StatedFacts},
         wire::GroupRequest,
@@ -137,7 +137,7 @@ async fn what_it_did_not_do_is_no_riddle_but_for_a_rotation() {
     let verdict = rotated.expect("an answer").verdict;
     let unclear = matches!(
         verdict,
-        Verdict::Unclear(Unclear::ServerError { status: 503, .. })
+        Verdict::Unclear(Ambiguous::ServerError { status: 503, .. })
     );
     assert!(unclear, "{verdict:?}");
 }

@@ -5,11 +5,11 @@ use std::{io, time::Duration};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use groupdesk::{
-    config::{Comfort, Environment},
+    config::{Environment, UiSettings},
     domain::token::Token,
     operations::{Clock, Connector, Operations},
     tui::{
-        Start,
+        TuiOptions,
         keymap::Focus,
         prepare,
         runtime::runner::{Runner, Screen},
@@ -152,13 +152,13 @@ impl Console {
         theme: Theme,
         clock: Clock,
     ) -> Self {
-        let start = Start {
+        let start = TuiOptions {
             operations,
             current,
             operator: "ana@bastion2".into(),
             config_file: Some("/home/ana/.config/groupdesk/config.toml".into()),
             ascii: theme.ascii,
-            comfort: Comfort::default(),
+            comfort: UiSettings::default(),
             environment: Environment::default(),
             connector,
             keys: groupdesk::tui::keymap::Keymap::default(),
@@ -236,7 +236,7 @@ impl Console {
 
     /// Another terminal, at once.
     pub(crate) fn on(&mut self, theme: Theme) -> &mut Self {
-        self.runner.app.desk.theme = theme;
+        self.runner.app.context.theme = theme;
         self.draw()
     }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::{
     api::inspect::escape_hidden,
     domain::{
-        batch::{Plan, Standing},
+        batch::{ItemStatus, Plan},
         group::UserGroupId,
         text::visible,
     },
@@ -159,5 +159,5 @@ pub(super) fn not_handed_off(count: usize) -> String {
 
 /// Whether it is worth a line where a bar says the rest.
 pub(super) fn is_noteworthy(ended: &Ended) -> bool {
-    ended.standing != Standing::Confirmed || ended.note.is_some() || !ended.warnings.is_empty()
+    ended.standing != ItemStatus::Confirmed || ended.note.is_some() || !ended.warnings.is_empty()
 }

@@ -11,9 +11,9 @@ use std::{
 use jiff::Timestamp;
 
 use crate::{
-    cli::{args::Bulk, error::Stop, session::Session},
+    cli::{args::BatchArgs, error::CliError, session::Session},
     domain::{age, group::UserGroupId, known::KnownGroup},
-    search::{Entry, Index, Look, Query, SortBy, Word, look},
+    search::{Entry, Index, Query, SearchRequest, SortBy, Word, look},
 };
 
 /// Longest list of ids, in bytes.
@@ -23,8 +23,8 @@ const LONGEST: u64 = 64 * 1024 * 1024;
 pub(super) async fn select(
     session: &Session,
     ids: Vec<UserGroupId>,
-    bulk: &Bulk,
-) -> Result<(Vec<UserGroupId>, bool), Stop> {
+    bulk: &BatchArgs,
+) -> Result<(Vec<UserGroupId>, bool), CliError> {
     if let Some(batch) = bulk.retry_failed {
         return Ok((
             session
@@ -55,13 +55,15 @@ async fn filtered(
     session: &Session,
     mut groups: Vec<KnownGroup>,
     filter: &str,
-) -> Result<Vec<KnownGroup>, Stop> {
+) -> Result<Vec<KnownGroup>, CliError> {
     let operations = &session.operations;
     let mut query = Query::parse(filter, operations.profile().max_token_age);
     if !query.wrong.is_empty() {
         let wrong: Vec<_> = query.wrong.iter().map(ToString::to_string).collect();
         let wrong = wrong.join("; ");
-        return Err(Stop::Usage(format!("--filter: {wrong}; nothing was sent")));
+        return Err(CliError::Usage(format!(
+            "--filter: {wrong}; nothing was sent"
+        )));
     }
     let words = std::mem::take(&mut query.words);
     groups.retain(|group| holds(group, &words));
@@ -70,7 +72,7 @@ async fn filtered(
     }
     let open = operations.open_rotations().await?.into_iter();
     let index = Index::of(&groups);
-    let asked = Look {
+    let asked = SearchRequest {
         query,
         sort: SortBy::Id,
         reverse: false,
@@ -102,7 +104,7 @@ fn is_older(group: &KnownGroup, limit: Duration, now: Timestamp) -> bool {
 }
 
 /// One id per line; empty lines are left out.
-async fn read(file: &Path) -> Result<Vec<UserGroupId>, Stop> {
+async fn read(file: &Path) -> Result<Vec<UserGroupId>, CliError> {
     let path = file.to_owned();
     let done = tokio::task::spawn_blocking(move || {
         let from: Box<dyn Read> = if path == Path::new("-") {
@@ -122,7 +124,7 @@ async fn read(file: &Path) -> Result<Vec<UserGroupId>, Stop> {
         Err(_) => Err(io::Error::other("the reading broke off")),
     };
     let text = done.map_err(|error| {
-        Stop::Usage(format!(
+        CliError::Usage(format!(
             "cannot read the ids from {}: {error}; nothing was sent",
             file.display()
         ))
@@ -132,7 +134,7 @@ async fn read(file: &Path) -> Result<Vec<UserGroupId>, Stop> {
         .filter(|(_, line)| !line.is_empty())
         .map(|(at, line)| {
             UserGroupId::parse(line).map_err(|error| {
-                Stop::Usage(format!("line {} of {}: {error}", at + 1, file.display()))
+                CliError::Usage(format!("line {} of {}: {error}", at + 1, file.display()))
             })
         });
     ids.collect()

@@ -14,11 +14,11 @@ use zeroize::Zeroizing;
 
 use crate::{
     cli::{
-        error::Stop,
+        error::CliError,
         output::{self, token_file::is_output},
     },
     domain::token::Fingerprinter,
-    operations::{Done, batch::Keep},
+    operations::{Done, batch::TokenSink},
     platform::private_files,
 };
 
@@ -33,7 +33,10 @@ pub(in crate::cli) struct TokenLines {
 
 impl TokenLines {
     /// Makes the file; one that exists is refused, as is one inside a git work tree.
-    pub(in crate::cli) fn create(path: &Path, fingerprinter: &Fingerprinter) -> Result<Self, Stop> {
+    pub(in crate::cli) fn create(
+        path: &Path,
+        fingerprinter: &Fingerprinter,
+    ) -> Result<Self, CliError> {
         if is_output(path) {
             return Ok(Self::new(path, None, fingerprinter));
         }
@@ -44,7 +47,7 @@ impl TokenLines {
             Ok(file)
         });
         let file = made.map_err(|error| {
-            Stop::Usage(format!(
+            CliError::Usage(format!(
                 "cannot make the file for the tokens; nothing was sent: {error}"
             ))
         })?;
@@ -61,7 +64,7 @@ impl TokenLines {
     }
 }
 
-impl Keep for TokenLines {
+impl TokenSink for TokenLines {
     fn keep(&self, done: &Done) -> io::Result<()> {
         let Some(token) = &done.token else {
             return Ok(());

@@ -9,15 +9,15 @@ use tokio::time::Instant;
 use crate::{
     cli::{
         commands::batch::tokens::TokenLines,
-        error::Stop,
-        output::{self, progress::Teller, token_file::is_output},
+        error::CliError,
+        output::{self, progress::Progress, token_file::is_output},
         process::{exit::Exit, signals::Signals},
         session::Session,
     },
     domain::group::UserGroupId,
     operations::{
         Done, Failure,
-        batch::{Control, Keep, Pace},
+        batch::{Control, RunLimits, TokenSink},
     },
 };
 
@@ -27,8 +27,8 @@ pub(super) async fn read(
     session: &Session,
     signals: &mut Signals,
     file: &Path,
-    pace: Pace,
-) -> Result<Exit, Stop> {
+    pace: RunLimits,
+) -> Result<Exit, CliError> {
     session.say_where();
     let operations = &session.operations;
     operations.ready().await?;
@@ -45,10 +45,10 @@ pub(super) async fn read(
     let all = ids.len();
     let (mut kept, mut failed, mut in_a_row) = (0_usize, 0_usize, 0_usize);
     let control = Control::default();
-    let teller = Teller::start(all);
+    let progress = Progress::start(all);
     let mut reads: FuturesUnordered<BoxFuture<'_, Read>> = FuturesUnordered::new();
     let mut next_start = Instant::now();
-    let held = |wait: Duration| teller.held(wait);
+    let held = |wait: Duration| progress.held(wait);
     let stopped = loop {
         let wants = ids.len() > 0 && reads.len() < pace.concurrency.max(1);
         if !wants && reads.is_empty() {
@@ -56,7 +56,7 @@ pub(super) async fn read(
         }
         let (id, read) = tokio::select! {
             biased;
-            () = signals.next() => break Some(Stop::Interrupted { in_flight: false }),
+            () = signals.next() => break Some(CliError::Interrupted { in_flight: false }),
             Some(read) = reads.next(), if !reads.is_empty() => read,
             may = control.may_begin(next_start), if wants => {
                 if may && let Some(id) = ids.next() {
@@ -76,13 +76,13 @@ pub(super) async fn read(
             Err(failure) => {
                 failed += 1;
                 in_a_row += 1;
-                teller.alarm(format!("x \"{id}\": {failure}"));
+                progress.alarm(format!("x \"{id}\": {failure}"));
                 let exit = Exit::of_failure(&failure);
                 if matches!(exit, Exit::Key | Exit::Guarded | Exit::Usage) {
                     break Some(failure.into());
                 }
                 if in_a_row == pace.stop_after {
-                    teller.alarm(format!("! {in_a_row} failures in a row"));
+                    progress.alarm(format!("! {in_a_row} failures in a row"));
                     break None;
                 }
                 continue;
@@ -90,29 +90,29 @@ pub(super) async fn read(
         };
         in_a_row = 0;
         if let Some(alarm) = done.warnings.iter().find(|warning| warning.is_alarm()) {
-            break Some(Stop::Guarded(format!(
+            break Some(CliError::Guarded(format!(
                 "\"{id}\": {alarm} Nothing further was read"
             )));
         }
         if done.token.is_none() {
             failed += 1;
-            teller.alarm(format!("x \"{id}\": its token did not come; read it again"));
+            progress.alarm(format!("x \"{id}\": its token did not come; read it again"));
         } else if let Err(error) = lines.keep(&done) {
             let place = file.display();
-            break Some(Stop::Usage(format!("cannot write {place}: {error}")));
+            break Some(CliError::Usage(format!("cannot write {place}: {error}")));
         } else {
             kept += 1;
         }
-        teller.counts(kept + failed, &format!("{kept} read, {failed} failed"));
+        progress.counts(kept + failed, &format!("{kept} read, {failed} failed"));
     };
     drop(reads);
     let place = file.display();
-    teller.say(match kept {
+    progress.say(match kept {
         _ if is_output(file) => format!("{kept} of {all} tokens were read"),
         0 => format!("0 of {all} tokens were read; {place} was not made"),
         _ => format!("{kept} of {all} tokens are in {place}"),
     });
-    let ended = teller.end(Exit::all(kept == all)).await;
+    let ended = progress.end(Exit::all(kept == all)).await;
     match stopped {
         Some(stop) => Err(stop),
         None => ended,

@@ -12,9 +12,9 @@ use tokio::sync::mpsc;
 
 use crate::{
     api::inspect::escape_hidden,
-    cli::{error::Stop, output},
+    cli::{error::CliError, output},
     domain::text::oddities,
-    formats::{Ids, Read, Reader, Row},
+    formats::{Ids, Reader, Row, RowResult},
 };
 
 /// Bytes at a time.
@@ -40,14 +40,14 @@ impl Checked {
     pub(in crate::cli) async fn of(
         sources: Vec<PathBuf>,
         json: bool,
-    ) -> Result<Option<Self>, Stop> {
+    ) -> Result<Option<Self>, CliError> {
         let checking = tokio::task::spawn_blocking(move || check(&sources, json));
-        let broke_off = |_| Stop::Usage("the reading broke off; nothing was done".into());
+        let broke_off = |_| CliError::Usage("the reading broke off; nothing was done".into());
         checking.await.map_err(broke_off)?
     }
 
     /// The rows once more, from the first.
-    pub(in crate::cli) fn read(&self) -> Result<Rows, Stop> {
+    pub(in crate::cli) fn read(&self) -> Result<Rows, CliError> {
         let files = self.files.iter().map(File::try_clone);
         let files = files.collect::<io::Result<Vec<_>>>();
         let files = files.map_err(|error| unreadable(&error))?;
@@ -65,12 +65,12 @@ impl Checked {
 /// The rows of a piece that came.
 pub(in crate::cli) fn piece(
     piece: io::Result<Vec<(usize, Row)>>,
-) -> Result<Vec<(usize, Row)>, Stop> {
+) -> Result<Vec<(usize, Row)>, CliError> {
     piece.map_err(|error| unreadable(&error))
 }
 
-fn unreadable(error: &io::Error) -> Stop {
-    Stop::Usage(format!("the copy of the file cannot be read: {error}"))
+fn unreadable(error: &io::Error) -> CliError {
+    CliError::Usage(format!("the copy of the file cannot be read: {error}"))
 }
 
 fn send(files: Vec<File>, sender: &mpsc::Sender<io::Result<Vec<(usize, Row)>>>) -> io::Result<()> {
@@ -82,7 +82,7 @@ fn send(files: Vec<File>, sender: &mpsc::Sender<io::Result<Vec<(usize, Row)>>>) 
         let mut bytes = vec![0; PIECE];
         loop {
             let count = file.read(&mut bytes)?;
-            let mut out = |read: Read| match read.row {
+            let mut out = |read: RowResult| match read.row {
                 Ok(row) => rows.push((read.number, row)),
                 Err(why) => wrong = Some(why),
             };
@@ -107,7 +107,7 @@ fn send(files: Vec<File>, sender: &mpsc::Sender<io::Result<Vec<(usize, Row)>>>) 
     Ok(())
 }
 
-fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, Stop> {
+fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, CliError> {
     let mut reader = Reader::default();
     let mut files = Vec::new();
     let (mut bad, mut odd) = (0_usize, 0_usize);
@@ -116,14 +116,14 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, Stop> {
             Some("-") => "standard input".to_owned(),
             _ => source.display().to_string(),
         };
-        let failed = |why: String| Stop::Usage(format!("{name}: {why}; nothing was done"));
+        let failed = |why: String| CliError::Usage(format!("{name}: {why}; nothing was done"));
         let prefix = if sources.len() > 1 {
             format!("{name}, ")
         } else {
             String::new()
         };
         let mut told = Ok(());
-        let mut out = |read: Read| {
+        let mut out = |read: RowResult| {
             let place = || format!("{prefix}row {}, line {}", read.number, read.line);
             match read.row {
                 Ok(row) => {
@@ -182,7 +182,11 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, Stop> {
     }))
 }
 
-fn copy(source: &Path, reader: &mut Reader, out: &mut impl FnMut(Read)) -> Result<File, String> {
+fn copy(
+    source: &Path,
+    reader: &mut Reader,
+    out: &mut impl FnMut(RowResult),
+) -> Result<File, String> {
     let said = |error: io::Error| error.to_string();
     let mut from: Box<dyn io::Read> = if source == Path::new("-") {
         Box::new(io::stdin().lock())
@@ -208,6 +212,6 @@ fn copy(source: &Path, reader: &mut Reader, out: &mut impl FnMut(Read)) -> Resul
 }
 
 /// One JSON object on one line of the result.
-pub(in crate::cli) fn line(value: &serde_json::Value) -> Result<(), Stop> {
+pub(in crate::cli) fn line(value: &serde_json::Value) -> Result<(), CliError> {
     output::result(&escape_hidden(&value.to_string()))
 }

@@ -1,4 +1,4 @@
-//! What the rows of a file would change, as far as this desk knows; nothing is sent.
+//! What the rows of a file would change, as far as is known here; nothing is sent.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -13,11 +13,11 @@ use super::checked::{Checked, piece};
 use crate::{
     api::inspect::escape_hidden,
     cli::{
-        error::Stop,
+        error::CliError,
         output::{self, review},
         session::Session,
     },
-    domain::{change::Wanted, text::visible},
+    domain::{change::DesiredFields, text::visible},
     formats::{Need, Plan, Planned, Row},
     operations::{Sending, Warning, batch::Control, changes_json, request},
 };
@@ -30,7 +30,7 @@ const NAMED: usize = 20;
 pub(in crate::cli) struct Shown {
     pub(in crate::cli) plan: Plan,
     /// What the rows that would update a group begin with, as far as they touch it; by their numbers.
-    pub(in crate::cli) bases: HashMap<usize, Wanted>,
+    pub(in crate::cli) bases: HashMap<usize, DesiredFields>,
     /// Reads came before the plan: from then on what they showed counts as read in this run.
     pub(in crate::cli) refreshed: Option<Timestamp>,
 }
@@ -55,7 +55,7 @@ impl Shown {
 const AT_ONCE: usize = 8;
 
 /// Reads the groups of all rows that were seen before.
-async fn refresh(session: &Session, checked: &Checked) -> Result<(), Stop> {
+async fn refresh(session: &Session, checked: &Checked) -> Result<(), CliError> {
     let control = Control::default();
     let mut rows = checked.read()?;
     while let Some(next) = rows.recv().await {
@@ -75,7 +75,7 @@ async fn refresh(session: &Session, checked: &Checked) -> Result<(), Stop> {
         let mut reading = futures_util::stream::iter(reads).buffer_unordered(AT_ONCE);
         while let Some(read) = reading.next().await {
             if read?.warnings.iter().any(Warning::is_alarm) {
-                return Err(Stop::Guarded(
+                return Err(CliError::Guarded(
                     "a group raised an alarm while it was read; nothing was sent".into(),
                 ));
             }
@@ -85,7 +85,7 @@ async fn refresh(session: &Session, checked: &Checked) -> Result<(), Stop> {
 }
 
 /// Begins a plan; with `refreshes` after reading.
-async fn begin(session: &Session, checked: &Checked, refreshes: bool) -> Result<Shown, Stop> {
+async fn begin(session: &Session, checked: &Checked, refreshes: bool) -> Result<Shown, CliError> {
     let begun = session.operations.now();
     if refreshes {
         refresh(session, checked).await?;
@@ -102,7 +102,7 @@ pub(in crate::cli) async fn tell(
     checked: &Checked,
     sending: Sending,
     refreshes: bool,
-) -> Result<Shown, Stop> {
+) -> Result<Shown, CliError> {
     let mut shown = begin(session, checked, refreshes).await?;
     let mut rows = checked.read()?;
     while let Some(next) = rows.recv().await {
@@ -130,7 +130,7 @@ pub(super) async fn check_screen(
     sending: Sending,
     done: &[usize],
     refreshes: bool,
-) -> Result<Shown, Stop> {
+) -> Result<Shown, CliError> {
     let done: HashSet<usize> = done.iter().copied().collect();
     let mut shown = begin(session, checked, refreshes).await?;
     let mut named = String::new();
@@ -161,7 +161,11 @@ pub(super) async fn check_screen(
 }
 
 /// The sum of it.
-pub(in crate::cli) fn say_sum(session: &Session, sending: Sending, plan: Plan) -> Result<(), Stop> {
+pub(in crate::cli) fn say_sum(
+    session: &Session,
+    sending: Sending,
+    plan: Plan,
+) -> Result<(), CliError> {
     if session.json {
         let mut sum = json!({"dry_run": true, "rows": plan.all()});
         for (word, count) in counts(sending, plan) {
@@ -216,7 +220,7 @@ fn counts(sending: Sending, plan: Plan) -> [(&'static str, usize); 5] {
 async fn planned(
     session: &Session,
     rows: Vec<(usize, Row)>,
-) -> Result<impl Iterator<Item = (usize, Row, Planned)>, Stop> {
+) -> Result<impl Iterator<Item = (usize, Row, Planned)>, CliError> {
     let ids = rows.iter().map(|(_, row)| row.id.clone()).collect();
     let known = session.operations.show_some(ids).await?;
     let rows = rows.into_iter().zip(known);

@@ -15,30 +15,30 @@ use super::{
 };
 use crate::{
     cli::{
-        error::Stop,
-        output::progress::Teller,
+        error::CliError,
+        output::progress::Progress,
         process::{
             exit::Exit,
-            graceful_shutdown::{Asked, Finishing},
+            graceful_shutdown::{Shutdown, ShutdownRequest},
             signals::Signals,
         },
         session::Session,
     },
-    domain::{change::Wanted, group::UserGroupId},
+    domain::{change::DesiredFields, group::UserGroupId},
     formats::Row,
     operations::{
         Import, Permit, RowEnd,
-        batch::{Control, Pace},
+        batch::{Control, RunLimits},
     },
 };
 
 pub(in crate::cli) struct Job {
     pub(in crate::cli) permit: Permit,
-    pub(in crate::cli) pace: Pace,
+    pub(in crate::cli) pace: RunLimits,
     /// The journal, where there is one.
     pub(in crate::cli) import: Option<Import>,
     /// What the rows that update a group begin with, as the plan showed them.
-    pub(in crate::cli) bases: HashMap<usize, Wanted>,
+    pub(in crate::cli) bases: HashMap<usize, DesiredFields>,
 }
 
 type Ended = (usize, UserGroupId, RowEnd);
@@ -55,7 +55,10 @@ struct Queue {
 
 impl Queue {
     /// The next rows of the file; `None` at its end.
-    fn take(&mut self, next: Option<std::io::Result<Vec<(usize, Row)>>>) -> Result<usize, Stop> {
+    fn take(
+        &mut self,
+        next: Option<std::io::Result<Vec<(usize, Row)>>>,
+    ) -> Result<usize, CliError> {
         let Some(next) = next else {
             self.is_all = true;
             return Ok(0);
@@ -77,7 +80,7 @@ pub(in crate::cli) async fn run(
     signals: &mut Signals,
     checked: &Checked,
     job: Job,
-) -> Result<Exit, Stop> {
+) -> Result<Exit, CliError> {
     let import = job.import.as_ref().map(|import| import.id);
     let mut queue = Queue {
         rows: checked.read()?,
@@ -90,12 +93,12 @@ pub(in crate::cli) async fn run(
             .collect(),
     };
     let control = Control::default();
-    let teller = Teller::start(checked.rows);
-    let held = |wait: Duration| teller.held(wait);
+    let progress = Progress::start(checked.rows);
+    let held = |wait: Duration| progress.held(wait);
     let mut flying: FuturesUnordered<BoxFuture<'_, Ended>> = FuturesUnordered::new();
     let mut run = Run::new(job.pace.stop_after);
     let mut next_start = Instant::now();
-    let mut finishing = Finishing::of(signals);
+    let mut finishing = Shutdown::of(signals);
     let left_at_once = loop {
         let is_stopped = run.stopped.is_some();
         let has_room = flying.len() < job.pace.concurrency.max(1);
@@ -109,16 +112,16 @@ pub(in crate::cli) async fn run(
             Some((number, id, end)) = flying.next(), if !flying.is_empty() => {
                 run.ended(number, &end);
                 if let Some(line) = line_of(session.json, number, &id, &end) {
-                    teller.result(line);
+                    progress.result(line);
                 }
-                teller.counts(run.counts.ended(), &run.counts.words());
+                progress.counts(run.counts.ended(), &run.counts.words());
                 if run.stopped.is_some() {
                     // Those who wait for a busy service have changed nothing.
                     control.stop();
                 }
             }
-            asked = finishing.asked(&control, &teller) => {
-                if asked == Asked::ToLeave {
+            asked = finishing.asked(&control, &progress) => {
+                if asked == ShutdownRequest::ToLeave {
                     break true;
                 }
                 run.interrupt();
@@ -142,9 +145,9 @@ pub(in crate::cli) async fn run(
     };
     if left_at_once {
         drop(flying);
-        teller.alarm("what was in flight is unknown; the same command again goes on".into());
-        let _ = teller.end(Exit::Interrupted).await;
-        return Err(Stop::Interrupted { in_flight: true });
+        progress.alarm("what was in flight is unknown; the same command again goes on".into());
+        let _ = progress.end(Exit::Interrupted).await;
+        return Err(CliError::Interrupted { in_flight: true });
     }
     drop(flying);
     run.end(checked.rows);
@@ -152,8 +155,8 @@ pub(in crate::cli) async fn run(
         && run.is_complete(checked.rows)
         && let Err(error) = session.operations.end_import(import).await
     {
-        teller.alarm(format!("! {error}; the same file again would send nothing"));
+        progress.alarm(format!("! {error}; the same file again would send nothing"));
     }
-    run.say_sum(session.json, &teller, checked.rows);
-    teller.end(run.exit(checked.rows)).await
+    run.say_sum(session.json, &progress, checked.rows);
+    progress.end(run.exit(checked.rows)).await
 }

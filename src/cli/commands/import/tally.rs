@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     api::inspect::escape_hidden,
-    cli::{output::progress::Teller, process::exit::Exit},
+    cli::{output::progress::Progress, process::exit::Exit},
     domain::{group::UserGroupId, text::visible},
     operations::RowEnd,
 };
@@ -166,10 +166,10 @@ impl Run {
         }
     }
 
-    pub(super) fn say_sum(&self, as_json: bool, teller: &Teller, rows: usize) {
+    pub(super) fn say_sum(&self, as_json: bool, progress: &Progress, rows: usize) {
         let not_started = self.not_started(rows);
         if !self.is_complete(rows) {
-            teller.say(
+            progress.say(
                 "the same command again goes on with what is not done; nothing that is done is sent twice".into(),
             );
         }
@@ -180,15 +180,15 @@ impl Run {
                 value[name] = count.into();
             }
             value["stopped"] = json!(self.stopped);
-            teller.result(escape_hidden(&value.to_string()));
+            progress.result(escape_hidden(&value.to_string()));
             return;
         }
         if let Some(stopped) = &self.stopped {
-            teller.alarm(format!("! {stopped}"));
+            progress.alarm(format!("! {stopped}"));
         }
         let words = words(self.counts.told().chain(not_started));
         let comma = if words.is_empty() { "" } else { "; " };
-        teller.result(format!("{words}{comma}{rows} rows"));
+        progress.result(format!("{words}{comma}{rows} rows"));
     }
 
     pub(super) fn exit(&self, rows: usize) -> Exit {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::config::reference::{KINDS, SETTINGS, Setting, TABLES, Usual, VARIABLES};
+use crate::config::reference::{DefaultValue, KINDS, SETTINGS, Setting, TABLES, VARIABLES};
 
 /// The sections of the page of groupdesk itself, in troff.
 pub(super) fn sections() -> String {
@@ -46,9 +46,9 @@ pub(super) fn sections() -> String {
 
 fn without(setting: &Setting) -> String {
     match setting.usual {
-        Usual::Required => "required".to_owned(),
-        Usual::Value(value) => format!("default {value}"),
-        Usual::Words(words) => format!("default: {words}"),
+        DefaultValue::Required => "required".to_owned(),
+        DefaultValue::Value(value) => format!("default {value}"),
+        DefaultValue::Words(words) => format!("default: {words}"),
     }
 }
 

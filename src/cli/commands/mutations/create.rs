@@ -5,7 +5,7 @@ use crate::{
     api::inspect::Method,
     cli::{
         args::Create,
-        error::Stop,
+        error::CliError,
         input::{
             confirm::{self, Asking},
             fields::Edits,
@@ -16,7 +16,7 @@ use crate::{
     },
     config::guard::Level,
     domain::{
-        change::{Change, Wanted},
+        change::{Change, DesiredFields},
         group::UserGroupId,
         text::oddities,
     },
@@ -27,7 +27,7 @@ use crate::{
 /// How many similar ids are named.
 const NEAR: usize = 5;
 
-pub(in crate::cli) async fn create(session: &Session, arguments: Create) -> Result<Exit, Stop> {
+pub(in crate::cli) async fn create(session: &Session, arguments: Create) -> Result<Exit, CliError> {
     let Create {
         id,
         fields,
@@ -40,8 +40,8 @@ pub(in crate::cli) async fn create(session: &Session, arguments: Create) -> Resu
     }
     session.say_where();
     let edits = Edits::read(fields, Vec::new(), Vec::new()).await?;
-    let wanted = edits.apply(&Wanted::default())?;
-    let change = Change::between(&Wanted::default(), &wanted);
+    let wanted = edits.apply(&DesiredFields::default())?;
+    let change = Change::between(&DesiredFields::default(), &wanted);
     say_what_is_odd(session, &id).await?;
     if mutation.dry_run {
         review::dry_run(session, Method::Get, &id, &wanted, &change)?;
@@ -58,12 +58,12 @@ pub(in crate::cli) async fn create(session: &Session, arguments: Create) -> Resu
         .in_flight
         .during(Box::pin(session.operations.create(&id, &wanted)))
         .await;
-    let done = created.map_err(Stop::of_mutation)?;
+    let done = created.map_err(CliError::of_mutation)?;
     answer(session, &done, None, &token, file.as_mut())
 }
 
 /// Hazard 1: an id that was mistyped makes a group for ever.
-async fn say_what_is_odd(session: &Session, id: &UserGroupId) -> Result<(), Stop> {
+async fn say_what_is_odd(session: &Session, id: &UserGroupId) -> Result<(), CliError> {
     for oddity in oddities(id.as_str()) {
         output::context(&format!(
             "! character {} of the id: {}",

@@ -5,7 +5,7 @@ use crate::{
     cli::{
         args::Rotate,
         commands::{handoff, whose},
-        error::Stop,
+        error::CliError,
         input::confirm::{self, Asking},
         output::{self, json::Rotation},
         process::exit::Exit,
@@ -13,7 +13,7 @@ use crate::{
     },
     config::guard::Level,
     domain::{group::UserGroupId, history::Ending, token::Fingerprint},
-    operations::{Guarded, Whose},
+    operations::{Guarded, TokenLookup},
 };
 
 /// The group that has a pasted token (docs/design/rotation.md: the fingerprint is looked up first, then the id is asked
@@ -21,22 +21,22 @@ use crate::{
 pub(in crate::cli) async fn rotate_pasted(
     session: &Session,
     arguments: Rotate,
-) -> Result<Exit, Stop> {
+) -> Result<Exit, CliError> {
     let pasted = whose::ask(session.no_input).await?;
     let directory = session.operations.directory();
-    let (seen, mut owners) = match Whose::of(directory, &pasted).await? {
-        Whose::Answered(mut answered) if answered.len() == 1 => {
+    let (seen, mut owners) = match TokenLookup::of(directory, &pasted).await? {
+        TokenLookup::Answered(mut answered) if answered.len() == 1 => {
             let answer = answered.remove(0);
             (answer.fingerprint, answer.owners)
         }
-        Whose::Answered(_) => {
-            return Err(Stop::Guarded(
+        TokenLookup::Answered(_) => {
+            return Err(CliError::Guarded(
                 "more than one token came on standard input; give the one that is meant. Nothing was sent"
                     .into(),
             ));
         }
         // The service may make tokens of another shape.
-        Whose::NotAToken { .. } => (directory.fingerprinter().of(&pasted), Vec::new()),
+        TokenLookup::NotAToken { .. } => (directory.fingerprinter().of(&pasted), Vec::new()),
     };
     drop(pasted);
     owners.retain(|owner| owner.profile == session.operations.profile().name);
@@ -45,25 +45,25 @@ pub(in crate::cli) async fn rotate_pasted(
         ([], Some(owner)) => owner.user_group_id.clone(),
         ([id], Some(owner)) if *id == owner.user_group_id => id.clone(),
         (_, Some(owner)) => {
-            return Err(Stop::Guarded(format!(
+            return Err(CliError::Guarded(format!(
                 "that token is the one of \"{}\"; nothing was sent",
                 owner.user_group_id
             )));
         }
         (_, None) if !owners.is_empty() => {
-            return Err(Stop::Guarded(format!(
+            return Err(CliError::Guarded(format!(
                 "that token was one of \"{}\" and has been replaced since; nothing was sent",
                 owners[0].user_group_id
             )));
         }
         ([id], None) => {
             output::context(&format!(
-                "! this desk has never seen that token; it is rotated only if the service says that it is the one of \"{id}\""
+                "! that token was never seen here; it is rotated only if the service says that it is the one of \"{id}\""
             ));
             id.clone()
         }
         _ => {
-            return Err(Stop::Guarded(
+            return Err(CliError::Guarded(
                 "no group of this profile is known to have that token; nothing was sent. Name its group: groupdesk rotate ID --token-stdin"
                     .into(),
             ));
@@ -78,7 +78,7 @@ pub(in crate::cli) async fn rotate(
     id: UserGroupId,
     pasted: Option<Fingerprint>,
     arguments: Rotate,
-) -> Result<Exit, Stop> {
+) -> Result<Exit, CliError> {
     let Rotate {
         reason,
         assurance: exists,
@@ -114,7 +114,7 @@ pub(in crate::cli) async fn rotate(
             session.operations.rotate_seen(&id, seen, reason, assurance),
         ))
         .await
-        .map_err(Stop::from)?;
+        .map_err(CliError::from)?;
     // Before the confirming get: whatever happens now, the person has the token. A failure is told below. What went to
     // standard output could not be taken back.
     let early = file.as_mut().filter(|file| file.is_file());
@@ -143,7 +143,7 @@ fn dry_rotation(
     session: &Session,
     id: &UserGroupId,
     seen: Option<Fingerprint>,
-) -> Result<Exit, Stop> {
+) -> Result<Exit, CliError> {
     let url = session.operations.profile().url();
     if session.json {
         output::json(&serde_json::json!({

@@ -5,7 +5,7 @@ use crate::{
     api::inspect::Method,
     cli::{
         args::Update,
-        error::Stop,
+        error::CliError,
         input::{
             confirm::{self, Asking},
             fields::Edits,
@@ -16,7 +16,7 @@ use crate::{
     },
     config::guard::Level,
     domain::{
-        change::{Change, Wanted},
+        change::{Change, DesiredFields},
         facts::Field,
         group::UserGroupId,
         history::Ending,
@@ -25,7 +25,7 @@ use crate::{
     operations::{Assurance, Done, Failure, Guarded, Warning, sendable},
 };
 
-pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Result<Exit, Stop> {
+pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Result<Exit, CliError> {
     let Update {
         id,
         fields,
@@ -43,7 +43,7 @@ pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Resu
     session.operations.permitted(Guarded::Update)?;
     let known = session.operations.known(&id, assurance).await?;
     if known.is_none() && mutation.dry_run {
-        return Err(Stop::Guarded(format!(
+        return Err(CliError::Guarded(format!(
             "\"{id}\" is not known here, and reading it could create it: a dry run sends nothing. Leave --dry-run out, or name a known id"
         )));
     }
@@ -66,7 +66,7 @@ pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Resu
     if read.warnings.iter().any(Warning::is_of_facts) {
         return answer(session, &read, None, &token, file.as_mut());
     }
-    let base = Wanted::of(&read.group);
+    let base = DesiredFields::of(&read.group);
     let replace = [
         (replace_mapping, Field::Mapping),
         (replace_properties, Field::Properties),
@@ -82,7 +82,13 @@ pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Resu
     if edit.fields().is_empty() {
         if mutation.dry_run {
             let nothing = Change::between(&edit.base, &edit.base);
-            review::dry_run(session, Method::Put, &id, &Wanted::default(), &nothing)?;
+            review::dry_run(
+                session,
+                Method::Put,
+                &id,
+                &DesiredFields::default(),
+                &nothing,
+            )?;
             return Ok(Exit::Done);
         }
         output::say("nothing is different; no update was sent");
@@ -113,7 +119,7 @@ pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Resu
             session.operations.update_edit(&id, &edit, assurance),
         ))
         .await;
-    let mut done = updated.map_err(Stop::of_mutation)?;
+    let mut done = updated.map_err(CliError::of_mutation)?;
     // What the first read noticed was news then; it is still news to whoever asked.
     for warning in read.warnings {
         if !done.warnings.contains(&warning) {
@@ -129,7 +135,7 @@ async fn read_first(
     id: &UserGroupId,
     assurance: Assurance,
     if_unchanged: bool,
-) -> Result<Done, Stop> {
+) -> Result<Done, CliError> {
     let read = if if_unchanged {
         Box::pin(session.operations.look_up_unchanged(id)).await?
     } else {

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::{Bench, asking::ask_facts, bind, input, show, stop_of_edit};
+use super::{Setup, bind, input, questions::ask_facts, show, stop_of_edit};
 use crate::{
     cli::{
         args::{Add, SourceArgs},
-        error::Stop,
+        error::CliError,
         output,
         process::exit::Exit,
     },
@@ -15,13 +15,13 @@ use crate::{
     operations::{Answer, Failure, NotAdded, Operations, PlaceProblem, Probe},
 };
 
-pub(super) async fn add(bench: &Bench, arguments: Add) -> Result<Exit, Stop> {
-    let new = complete(bench, &arguments).await?;
-    let connector = bench.connector();
+pub(super) async fn add(context: &Setup, arguments: Add) -> Result<Exit, CliError> {
+    let new = complete(context, &arguments).await?;
+    let connector = context.connector();
     // What is wrong with it is said before a key is asked for.
     let (edit, profile) = connector.plan(&new).map_err(stop_of)?;
     let key = match &new.api_key {
-        KeySource::Keyring(_) => input::key(bench.no_input).await?,
+        KeySource::Keyring(_) => input::key(context.no_input).await?,
         KeySource::Env(_) | KeySource::File(_) | KeySource::Command(_) => None,
     };
     let probe = if arguments.no_check {
@@ -40,24 +40,24 @@ pub(super) async fn add(bench: &Bench, arguments: Add) -> Result<Exit, Stop> {
         });
     }
     let exit = probe.as_ref().map_or(Exit::Done, exit);
-    let wanted =
-        !arguments.dry_run && (exit == Exit::Done || arguments.yes || all_the_same(bench).await?);
+    let wanted = !arguments.dry_run
+        && (exit == Exit::Done || arguments.yes || all_the_same(context).await?);
     if wanted {
         let added = connector.add(&new, key.as_ref()).await.map_err(stop_of)?;
-        which_place(bench, &added, &arguments).await?;
-        if !is_complete(&arguments)? && input::has_person(bench.no_input) {
+        which_place(context, &added, &arguments).await?;
+        if !is_complete(&arguments)? && input::has_person(context.no_input) {
             ask_facts(&added).await?;
         }
     } else if !arguments.dry_run {
         output::alarm("the profile was not written; --yes or --no-check writes it all the same");
     }
-    tell(bench, &new, &edit, probe.as_ref(), wanted)?;
+    tell(context, &new, &edit, probe.as_ref(), wanted)?;
     Ok(if wanted { Exit::Done } else { exit })
 }
 
 /// Says which environment it is, where its address or key is known already: by the flags, else a person is asked at once.
 /// Nothing is sent before it is said, now or later.
-async fn which_place(bench: &Bench, added: &Operations, arguments: &Add) -> Result<(), Stop> {
+async fn which_place(context: &Setup, added: &Operations, arguments: &Add) -> Result<(), CliError> {
     let asked = match added.held().await {
         Some(problem @ PlaceProblem::Asked { .. }) => Some(problem),
         _ => None,
@@ -67,7 +67,7 @@ async fn which_place(bench: &Bench, added: &Operations, arguments: &Add) -> Resu
         (None, Some(_)) if arguments.new_environment => Some(Answer::New),
         (None, Some(problem)) => {
             output::alarm(&format!("! {problem}"));
-            ask_place(bench, added).await?
+            ask_place(context, added).await?
         }
         (None, None) => None,
     };
@@ -79,8 +79,8 @@ async fn which_place(bench: &Bench, added: &Operations, arguments: &Add) -> Resu
 }
 
 /// `None`: it is to be said later, as the line before tells.
-async fn ask_place(bench: &Bench, added: &Operations) -> Result<Option<Answer>, Stop> {
-    if !input::has_person(bench.no_input) {
+async fn ask_place(context: &Setup, added: &Operations) -> Result<Option<Answer>, CliError> {
+    if !input::has_person(context.no_input) {
         return Ok(None);
     }
     let question = "The name of the place if it is the same environment, \"new\" if it is another one, Enter for later:";
@@ -91,8 +91,8 @@ async fn ask_place(bench: &Bench, added: &Operations) -> Result<Option<Answer>, 
     }
 }
 
-async fn all_the_same(bench: &Bench) -> Result<bool, Stop> {
-    if !input::has_person(bench.no_input) {
+async fn all_the_same(context: &Setup) -> Result<bool, CliError> {
+    if !input::has_person(context.no_input) {
         return Ok(false);
     }
     let answer = input::line("Write the profile all the same? [y/N]").await?;
@@ -106,20 +106,20 @@ fn exit(probe: &Result<Probe, Failure>) -> Exit {
     }
 }
 
-fn stop_of(error: NotAdded) -> Stop {
+fn stop_of(error: NotAdded) -> CliError {
     match error {
         NotAdded::Edit(error) => stop_of_edit(error),
-        other => Stop::Usage(other.to_string()),
+        other => CliError::Usage(other.to_string()),
     }
 }
 
 /// What was said, and on a terminal what was asked for.
-async fn complete(bench: &Bench, arguments: &Add) -> Result<NewProfile, Stop> {
-    let can_ask = input::has_person(bench.no_input);
+async fn complete(context: &Setup, arguments: &Add) -> Result<NewProfile, CliError> {
+    let can_ask = input::has_person(context.no_input);
     let said = source(&arguments.source, &arguments.name)?;
     let is_complete = is_complete(arguments)?;
     if !is_complete && !can_ask {
-        return Err(Stop::Usage(
+        return Err(CliError::Usage(
             "--base-url and one of --api-key-env, --api-key-file, --api-key-command and --api-key-keyring are needed; nothing was written".into(),
         ));
     }
@@ -140,7 +140,7 @@ async fn complete(bench: &Bench, arguments: &Add) -> Result<NewProfile, Stop> {
     let ca_file = arguments.ca_file.as_ref().map(std::path::absolute);
     let ca_file = ca_file
         .transpose()
-        .map_err(|error| Stop::Usage(format!("--ca-file: {error}")))?;
+        .map_err(|error| CliError::Usage(format!("--ca-file: {error}")))?;
     Ok(NewProfile {
         name: arguments.name.clone(),
         base_url,
@@ -153,19 +153,19 @@ async fn complete(bench: &Bench, arguments: &Add) -> Result<NewProfile, Stop> {
 }
 
 /// Whether nothing has to be asked for.
-fn is_complete(arguments: &Add) -> Result<bool, Stop> {
+fn is_complete(arguments: &Add) -> Result<bool, CliError> {
     let said = source(&arguments.source, &arguments.name)?;
     Ok(arguments.base_url.is_some() && said.is_some())
 }
 
-fn source(said: &SourceArgs, profile: &str) -> Result<Option<KeySource>, Stop> {
+fn source(said: &SourceArgs, profile: &str) -> Result<Option<KeySource>, CliError> {
     if let Some(name) = &said.env {
         return Ok(Some(KeySource::Env(name.clone())));
     }
     if let Some(file) = &said.file {
         // A shell has put the home in already; what is relative begins here, not at the configuration file.
         let file = std::path::absolute(file)
-            .map_err(|error| Stop::Usage(format!("--api-key-file: {error}")))?;
+            .map_err(|error| CliError::Usage(format!("--api-key-file: {error}")))?;
         return Ok(Some(KeySource::File(file)));
     }
     if let Some(argv) = &said.command {
@@ -177,7 +177,7 @@ fn source(said: &SourceArgs, profile: &str) -> Result<Option<KeySource>, Stop> {
     }))
 }
 
-async fn ask_source(profile: &str) -> Result<KeySource, Stop> {
+async fn ask_source(profile: &str) -> Result<KeySource, CliError> {
     let question = "API key from: variable, file, command or keyring?";
     let answer = input::line(question).await?.to_lowercase();
     Ok(match answer.as_str() {
@@ -189,7 +189,7 @@ async fn ask_source(profile: &str) -> Result<KeySource, Stop> {
         }
         "keyring" => KeySource::Keyring(profile.to_owned()),
         _ => {
-            return Err(Stop::Usage(
+            return Err(CliError::Usage(
                 "that is none of variable, file, command and keyring; nothing was written".into(),
             ));
         }
@@ -197,14 +197,14 @@ async fn ask_source(profile: &str) -> Result<KeySource, Stop> {
 }
 
 fn tell(
-    bench: &Bench,
+    context: &Setup,
     new: &NewProfile,
     edit: &Edit,
     probe: Option<&Result<Probe, Failure>>,
     written: bool,
-) -> Result<(), Stop> {
+) -> Result<(), CliError> {
     let file = edit.file.display();
-    if bench.json {
+    if context.json {
         return output::json(&json!({
             "profile": new.name,
             "file": file.to_string(),

@@ -4,12 +4,12 @@ use std::io::{self, IsTerminal};
 
 use serde_json::{Value, json};
 
-use super::Bench;
+use super::Setup;
 use crate::{
     cli::{
         args::Bind,
         commands::places,
-        error::Stop,
+        error::CliError,
         input::confirm::{self, Question},
         output,
         process::exit::Exit,
@@ -19,14 +19,14 @@ use crate::{
     operations::{Answer, Bound, Clock, Failure, Operations, PlaceProblem},
 };
 
-pub(super) async fn bind(bench: &Bench, arguments: Bind) -> Result<Exit, Stop> {
-    let settings = bench.settings()?;
+pub(super) async fn bind(context: &Setup, arguments: Bind) -> Result<Exit, CliError> {
+    let settings = context.settings()?;
     let directory = Directory::open(&settings.directory)?;
     let profiles = chosen(&settings, &arguments)?;
     let mut bound = Vec::new();
     let mut failed = None;
     for profile in profiles {
-        match one(bench, &settings, &directory, profile, &arguments).await {
+        match one(context, &settings, &directory, profile, &arguments).await {
             Ok(Some(done)) => bound.push(done),
             Ok(None) => {}
             Err(stop) if arguments.all => {
@@ -36,13 +36,13 @@ pub(super) async fn bind(bench: &Bench, arguments: Bind) -> Result<Exit, Stop> {
             Err(stop) => return Err(stop),
         }
     }
-    if bench.json {
+    if context.json {
         output::json(&Value::Array(bound))?;
     }
     failed.map_or(Ok(Exit::Done), Err)
 }
 
-fn chosen<'s>(settings: &'s Settings, arguments: &Bind) -> Result<Vec<&'s Profile>, Stop> {
+fn chosen<'s>(settings: &'s Settings, arguments: &Bind) -> Result<Vec<&'s Profile>, CliError> {
     if arguments.all {
         let profiles = settings.profiles.iter();
         return Ok(profiles.filter(|profile| !profile.from_variables).collect());
@@ -50,22 +50,24 @@ fn chosen<'s>(settings: &'s Settings, arguments: &Bind) -> Result<Vec<&'s Profil
     if arguments.variables {
         let made = settings.profiles.iter().find(|p| p.from_variables);
         return made.map(|made| vec![made]).ok_or_else(|| {
-            Stop::Usage("GROUPDESK_BASE_URL is not set, so no profile is made of variables".into())
+            CliError::Usage(
+                "GROUPDESK_BASE_URL is not set, so no profile is made of variables".into(),
+            )
         });
     }
     Ok(vec![settings.profile(arguments.name.as_deref())?])
 }
 
 async fn one(
-    bench: &Bench,
+    context: &Setup,
     settings: &Settings,
     directory: &Directory,
     profile: &Profile,
     arguments: &Bind,
-) -> Result<Option<Value>, Stop> {
+) -> Result<Option<Value>, CliError> {
     let operations = Operations::new(
         profile.clone(),
-        bench.overrides.env.clone(),
+        context.overrides.env.clone(),
         directory.clone(),
         settings.operator.clone(),
         Clock::System,
@@ -80,7 +82,7 @@ async fn one(
         Answer::New
     } else {
         if arguments.no_proof {
-            typed(bench, profile).await?;
+            typed(context, profile).await?;
         }
         let named = arguments.same_environment.as_deref();
         same(&operations, named, arguments.no_proof).await?
@@ -113,7 +115,7 @@ pub(super) async fn same(
     operations: &Operations,
     named: Option<&str>,
     unproven: bool,
-) -> Result<Answer, Stop> {
+) -> Result<Answer, CliError> {
     let place = match named.filter(|name| !name.is_empty()) {
         Some(name) => Some(places::named(operations, name).await?.id),
         None => None,
@@ -121,7 +123,7 @@ pub(super) async fn same(
     Ok(Answer::Same { place, unproven })
 }
 
-async fn is_asked(operations: &Operations) -> Result<bool, Stop> {
+async fn is_asked(operations: &Operations) -> Result<bool, CliError> {
     match operations.bound().await {
         Ok(_) => Ok(false),
         Err(Failure::Place(PlaceProblem::Asked { .. })) => Ok(true),
@@ -129,9 +131,9 @@ async fn is_asked(operations: &Operations) -> Result<bool, Stop> {
     }
 }
 
-async fn typed(bench: &Bench, profile: &Profile) -> Result<(), Stop> {
-    if bench.no_input || !io::stdin().is_terminal() {
-        return Err(Stop::Guarded(
+async fn typed(context: &Setup, profile: &Profile) -> Result<(), CliError> {
+    if context.no_input || !io::stdin().is_terminal() {
+        return Err(CliError::Guarded(
             "--no-proof has to be confirmed by typed words, and there is no terminal; nothing was changed".into(),
         ));
     }

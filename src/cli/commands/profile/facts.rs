@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::Bench;
+use super::Setup;
 use crate::{
     cli::{
         args::{AbsentFields, FactsArgs},
-        error::Stop,
+        error::CliError,
         output::{self, human},
         process::exit::Exit,
         session::{InFlight, Session},
@@ -37,10 +37,15 @@ impl FactsArgs {
     }
 }
 
-pub(super) async fn run(bench: &Bench, arguments: FactsArgs) -> Result<Exit, Stop> {
-    let mut overrides = bench.overrides.clone();
+pub(super) async fn run(context: &Setup, arguments: FactsArgs) -> Result<Exit, CliError> {
+    let mut overrides = context.overrides.clone();
     overrides.profile = arguments.name.clone().or(overrides.profile);
-    let session = Session::of(overrides, bench.json, bench.no_input, InFlight::default())?;
+    let session = Session::of(
+        overrides,
+        context.json,
+        context.no_input,
+        InFlight::default(),
+    )?;
     let told = arguments.told();
     let operations = &session.operations;
     let facts = if told.is_empty() {
@@ -53,7 +58,7 @@ pub(super) async fn run(bench: &Bench, arguments: FactsArgs) -> Result<Exit, Sto
 }
 
 /// Each with who says so and since when.
-pub(in crate::cli) fn print(session: &Session, facts: &Facts) -> Result<(), Stop> {
+pub(in crate::cli) fn print(session: &Session, facts: &Facts) -> Result<(), CliError> {
     let lines = lines(facts);
     if session.json {
         output::json(&lines.iter().map(Line::json).collect::<Vec<_>>())

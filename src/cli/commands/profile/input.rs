@@ -6,7 +6,7 @@ use secrecy::SecretString;
 use zeroize::Zeroizing;
 
 use crate::{
-    cli::{error::Stop, input::no_echo::Quiet, output},
+    cli::{error::CliError, input::no_echo::NoEcho, output},
     config::given_key,
 };
 
@@ -19,7 +19,7 @@ pub(super) fn has_person(no_input: bool) -> bool {
 }
 
 /// One line; empty where nothing was typed.
-pub(super) async fn line(question: &str) -> Result<String, Stop> {
+pub(super) async fn line(question: &str) -> Result<String, CliError> {
     output::ask(question);
     let read = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
@@ -28,18 +28,18 @@ pub(super) async fn line(question: &str) -> Result<String, Stop> {
     match read.await {
         Ok(Ok(line)) => Ok(line.trim().to_owned()),
         Ok(Err(error)) => Err(unreadable(&error)),
-        Err(_) => Err(Stop::Guarded(
+        Err(_) => Err(CliError::Guarded(
             "the question was not answered; nothing was written".into(),
         )),
     }
 }
 
 /// An API key from a prompt that does not show it, or from standard input; `None` where there is none.
-pub(super) async fn key(no_input: bool) -> Result<Option<SecretString>, Stop> {
+pub(super) async fn key(no_input: bool) -> Result<Option<SecretString>, CliError> {
     if io::stdin().is_terminal() && no_input {
         return Ok(None);
     }
-    let quiet = Quiet::new().map_err(|error| unreadable(&error))?;
+    let quiet = NoEcho::new().map_err(|error| unreadable(&error))?;
     let is_typed = quiet.is_terminal();
     if is_typed {
         output::ask("API key (not shown):");
@@ -47,13 +47,13 @@ pub(super) async fn key(no_input: bool) -> Result<Option<SecretString>, Stop> {
     let read = tokio::task::spawn_blocking(move || read(is_typed));
     let text = read
         .await
-        .map_err(|_| Stop::Guarded("the key was not read; nothing was stored".into()))?
+        .map_err(|_| CliError::Guarded("the key was not read; nothing was stored".into()))?
         .map_err(|error| unreadable(&error))?;
     drop(quiet);
     if text.trim().is_empty() {
         return Ok(None);
     }
-    given_key(&text).map(Some).map_err(Stop::Usage)
+    given_key(&text).map(Some).map_err(CliError::Usage)
 }
 
 /// A line where it is typed, else all there is.
@@ -69,8 +69,8 @@ fn read(is_typed: bool) -> io::Result<Zeroizing<String>> {
     Ok(text)
 }
 
-fn unreadable(error: &io::Error) -> Stop {
-    Stop::Usage(format!(
+fn unreadable(error: &io::Error) -> CliError {
+    CliError::Usage(format!(
         "standard input cannot be read: {error}; nothing was written"
     ))
 }

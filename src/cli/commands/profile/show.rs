@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::Bench;
+use super::Setup;
 use crate::{
     cli::{
-        error::Stop,
+        error::CliError,
         output::{self, human},
         process::exit::Exit,
     },
@@ -17,10 +17,10 @@ use crate::{
     operations::Probe,
 };
 
-pub(super) fn list(bench: &Bench) -> Result<Exit, Stop> {
-    let settings = bench.settings()?;
+pub(super) fn list(context: &Setup) -> Result<Exit, CliError> {
+    let settings = context.settings()?;
     let usual = settings.default_profile.as_deref();
-    if bench.json {
+    if context.json {
         let profiles = settings.profiles.iter();
         output::json(
             &profiles
@@ -47,10 +47,10 @@ pub(super) fn list(bench: &Bench) -> Result<Exit, Stop> {
     Ok(Exit::Done)
 }
 
-pub(super) fn show(bench: &Bench, name: Option<&str>) -> Result<Exit, Stop> {
-    let settings = bench.settings()?;
+pub(super) fn show(context: &Setup, name: Option<&str>) -> Result<Exit, CliError> {
+    let settings = context.settings()?;
     let profile = settings.profile(name)?;
-    if bench.json {
+    if context.json {
         output::json(&object(profile, settings.default_profile.as_deref()))?;
         return Ok(Exit::Done);
     }

@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use crate::{
     api::inspect::escape_hidden,
     cli::{
-        error::Stop,
-        output::{self, progress::Teller},
+        error::CliError,
+        output::{self, progress::Progress},
         process::exit::Exit,
         session::Session,
     },
     domain::{
         batch::Halt,
-        refresh::{Counts, Found},
+        refresh::{Counts, ReadResult},
         text::visible,
     },
     operations::{GroupRead, Refresh},
@@ -54,7 +54,7 @@ pub(super) fn plan(plan: &Refresh) -> String {
     text
 }
 
-pub(super) fn dry_run(session: &Session, plan: &Refresh, report: &Report) -> Result<(), Stop> {
+pub(super) fn dry_run(session: &Session, plan: &Refresh, report: &Report) -> Result<(), CliError> {
     let url = session.operations.profile().url();
     if session.json {
         return output::json(&json!({
@@ -108,21 +108,21 @@ pub(super) struct Told {
 
 impl Told {
     /// One group, as it ends.
-    pub(super) fn group(&mut self, session: &Session, teller: &Teller, read: &GroupRead) {
+    pub(super) fn group(&mut self, session: &Session, progress: &Progress, read: &GroupRead) {
         if let Some(failure) = &read.failure {
             self.first_failure.get_or_insert(Exit::of_failure(failure));
         }
         if session.json {
-            teller.result(compact(&item(read)));
-        } else if read.found != Found::Unchanged || !read.warnings.is_empty() {
-            teller.result(line(read));
+            progress.result(compact(&item(read)));
+        } else if read.found != ReadResult::Unchanged || !read.warnings.is_empty() {
+            progress.result(line(read));
         }
         let (done, planned) = (read.counts.done(), read.counts.planned());
-        teller.counts(done, &read.counts);
+        progress.counts(done, &read.counts);
         let step = done * STEPS / planned.max(1);
-        if !teller.has_bar && step > self.steps {
+        if !progress.has_bar && step > self.steps {
             self.steps = step;
-            teller.say(format!("{done} of {planned}"));
+            progress.say(format!("{done} of {planned}"));
         }
     }
 

@@ -90,7 +90,7 @@ const REQUEST: &[Field] = &[
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
         name: "group",
-        about: "what this desk knows of a group; nothing was sent",
+        about: "what is known here of a group; nothing was sent",
         fields: &[GROUP],
     },
     Shape {
@@ -221,7 +221,7 @@ pub(super) const SHAPES: &[Shape] = &[
                 "last_seen",
                 "time",
                 "",
-                "when this desk last saw that token",
+                "when that token was last seen here",
             ),
             field("fingerprint", "text", "", "of that token"),
         ]],

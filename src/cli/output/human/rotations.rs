@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::{age, rows, word};
 use crate::{
     domain::text::visible,
-    operations::{Answered, JournalRow},
+    operations::{JournalRow, TokenReport},
 };
 
 const STATE: usize = 1;
@@ -35,9 +35,9 @@ pub(in crate::cli) fn rotations<'a>(
 }
 
 /// Tokens and the groups that have or had them, one a line; where there are several, each by its fingerprint.
-pub(in crate::cli) fn answered_tokens(answered: &[Answered], now: Timestamp) -> String {
+pub(in crate::cli) fn answered_tokens(answered: &[TokenReport], now: Timestamp) -> String {
     let several = answered.len() > 1;
-    let of = |answer: &Answered, cells: [String; 4]| {
+    let of = |answer: &TokenReport, cells: [String; 4]| {
         let [token, seen, profile, id] = cells;
         let name = if several {
             format!("{}  line {}", answer.fingerprint, answer.line)

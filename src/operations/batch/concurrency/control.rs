@@ -6,7 +6,7 @@ use tokio::{sync::watch, time::Instant};
 
 /// What a run is to do with what it has not begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
+pub enum RunCommand {
     Go,
     /// Nothing new is begun until [`Control::go_on`].
     Pause,
@@ -17,14 +17,14 @@ pub enum Wish {
 /// Steers a run. Clones steer the same one; what is in flight is always finished.
 #[derive(Debug, Clone)]
 pub struct Control {
-    wish: watch::Sender<Wish>,
+    wish: watch::Sender<RunCommand>,
     not_before: watch::Sender<Instant>,
 }
 
 impl Default for Control {
     fn default() -> Self {
         Self {
-            wish: watch::Sender::new(Wish::Go),
+            wish: watch::Sender::new(RunCommand::Go),
             not_before: watch::Sender::new(Instant::now()),
         }
     }
@@ -32,25 +32,25 @@ impl Default for Control {
 
 impl Control {
     pub fn pause(&self) {
-        self.wish_for(Wish::Pause);
+        self.request(RunCommand::Pause);
     }
 
     pub fn go_on(&self) {
-        self.wish_for(Wish::Go);
+        self.request(RunCommand::Go);
     }
 
     /// For good.
     pub fn stop(&self) {
-        self.wish_for(Wish::Stop);
+        self.request(RunCommand::Stop);
     }
 
-    pub fn wish(&self) -> Wish {
+    pub fn command(&self) -> RunCommand {
         *self.wish.borrow()
     }
 
-    fn wish_for(&self, wish: Wish) {
+    fn request(&self, wish: RunCommand) {
         self.wish.send_if_modified(|now| {
-            let changes = *now != wish && *now != Wish::Stop;
+            let changes = *now != wish && *now != RunCommand::Stop;
             if changes {
                 *now = wish;
             }
@@ -83,7 +83,7 @@ impl Control {
     pub(in crate::operations) async fn stopped(&self) {
         let mut wish = self.wish.subscribe();
         // The sender lives in `self`: it cannot close.
-        drop(wish.wait_for(|wish| *wish == Wish::Stop).await);
+        drop(wish.wait_for(|wish| *wish == RunCommand::Stop).await);
     }
 
     /// Waits until something new may be sent; false when that is never.
@@ -93,11 +93,11 @@ impl Control {
             let now = *wish.borrow_and_update();
             let until = *self.not_before.borrow();
             match now {
-                Wish::Stop => return false,
-                Wish::Go if until <= Instant::now() => return true,
+                RunCommand::Stop => return false,
+                RunCommand::Go if until <= Instant::now() => return true,
                 // The sender lives in `self`: it cannot close.
-                Wish::Go => drop(tokio::time::timeout_at(until, wish.changed()).await),
-                Wish::Pause => drop(wish.changed().await),
+                RunCommand::Go => drop(tokio::time::timeout_at(until, wish.changed()).await),
+                RunCommand::Pause => drop(wish.changed().await),
             }
         }
     }

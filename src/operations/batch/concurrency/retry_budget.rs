@@ -12,12 +12,12 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_mins(5);
 
 /// What is left of it for one item.
-pub(in crate::operations) struct Patience {
+pub(in crate::operations) struct RetryBudget {
     tries: u32,
     wait: Duration,
 }
 
-impl Patience {
+impl RetryBudget {
     pub(in crate::operations) fn new() -> Self {
         Self {
             tries: TRIES,
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn each_wait_is_twice_as_long_until_it_is_enough() {
-        let mut patience = Patience::new();
+        let mut patience = RetryBudget::new();
         assert_eq!(patience.put_off(&Ok(())), None);
         let waits: Vec<_> = (0..12)
             .map_while(|_| patience.put_off(&busy(None)))
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn what_the_service_asks_for_is_waited_for_unless_it_is_too_long() {
-        let mut patience = Patience::new();
+        let mut patience = RetryBudget::new();
         let mut after = |seconds| patience.put_off(&busy(Some(Duration::from_secs(seconds))));
         assert_eq!(after(7), Some(Duration::from_secs(7)));
         assert_eq!(after(300), Some(LONGEST_WAIT));

@@ -13,21 +13,21 @@ const NAMED: usize = 3;
 
 /// The other groups with one data source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Users {
+struct OtherUsers {
     first: Vec<UserGroupId>,
     count: usize,
 }
 
 #[derive(Debug, Clone, Default)]
-pub(in crate::tui) struct Elsewhere {
+pub(in crate::tui) struct DataSourceUsage {
     /// The state of the groups that was looked through.
     generation: u64,
-    found: HashMap<String, Users>,
+    found: HashMap<String, OtherUsers>,
     /// What to say of the row under the cursor.
     line: Option<String>,
 }
 
-impl Elsewhere {
+impl DataSourceUsage {
     pub(in crate::tui) fn line(&self) -> Option<&str> {
         self.line.as_deref()
     }
@@ -59,9 +59,9 @@ impl Elsewhere {
         sources: impl Iterator<Item = &'a str>,
         groups: &Groups,
     ) {
-        let mut wanted: HashMap<&str, Users> = sources
+        let mut wanted: HashMap<&str, OtherUsers> = sources
             .filter(|source| !self.found.contains_key(*source))
-            .map(|source| (source, Users::default()))
+            .map(|source| (source, OtherUsers::default()))
             .collect();
         let sources: Vec<&str> = wanted.keys().copied().collect();
         groups.index().users(&sources, |group, source| {
@@ -80,7 +80,7 @@ impl Elsewhere {
     }
 }
 
-impl Users {
+impl OtherUsers {
     fn describe(&self, source: &str) -> String {
         let source = visible(source);
         let named = if self.count > NAMED { NAMED - 1 } else { NAMED };
@@ -144,7 +144,7 @@ mod tests {
         known.push(KnownGroup::new(id("unknown")));
         groups.replace(known.into(), Timestamp::UNIX_EPOCH);
 
-        let mut elsewhere = Elsewhere::default();
+        let mut elsewhere = DataSourceUsage::default();
         let mut look = |pairs: &[(&str, &str)], groups: &Groups| {
             let table = MappingTable::new(Some(&mapping(pairs)));
             elsewhere.look(&id("acme-eu"), &table, groups);

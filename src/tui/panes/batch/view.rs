@@ -7,23 +7,23 @@ use ratatui::{
     style::Style,
 };
 
-use super::{Bulk, Stage};
+use super::{BatchPane, Stage};
 use crate::{
-    domain::batch::{Plan, Standing},
-    operations::batch::Wish,
+    domain::batch::{ItemStatus, Plan},
+    operations::batch::RunCommand,
     tui::{
         keymap::{Action, Focus},
         panes::{View, new_file::NewFile},
         state::{
-            batch::{BulkRun, Row},
-            context::Desk,
+            batch::{BatchRun, Row},
+            context::Context,
         },
         theme::Theme,
         widgets::{
             boxes::page,
             columns::{Cell, Column, widest},
             paint, table,
-            text_page::Sheet,
+            text_page::TextPage,
         },
     },
 };
@@ -35,56 +35,61 @@ const FIELD_ROWS: u16 = 3;
 /// Cells of the gauge.
 const GAUGE: (usize, usize) = (10, 40);
 
-pub(super) fn draw(pane: &Bulk, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-    let inner = page(buffer, area, "Bulk rotation", desk.theme);
-    if let Some(run) = pane.run(desk) {
-        draw_run(pane, run, buffer, inner, desk);
+pub(super) fn draw(
+    pane: &BatchPane,
+    buffer: &mut Buffer,
+    area: Rect,
+    context: &Context,
+) -> Option<Position> {
+    let inner = page(buffer, area, "Bulk rotation", context.theme);
+    if let Some(run) = pane.run(context) {
+        draw_run(pane, run, buffer, inner, context);
         let lowest = NewFile::lowest(inner);
-        return pane.file.draw(buffer, inner, lowest, desk.theme);
+        return pane.file.draw(buffer, inner, lowest, context.theme);
     }
-    let sheet = sheet(pane, inner.width, desk);
-    let has_fields = pane.words(desk).is_some_and(|_| !nothing_ready(pane));
+    let sheet = sheet(pane, inner.width, context);
+    let has_fields = pane.words(context).is_some_and(|_| !nothing_ready(pane));
     if !has_fields {
         sheet.draw(buffer, inner, pane.cursor.at);
         return None;
     }
-    draw_check(pane, &sheet, buffer, inner, desk)
+    draw_check(pane, &sheet, buffer, inner, context)
 }
 
-fn nothing_ready(pane: &Bulk) -> bool {
+fn nothing_ready(pane: &BatchPane) -> bool {
     matches!(&pane.stage, Stage::Check { plan, .. } if plan.ready.is_empty())
 }
 
 /// Positions one can scroll to before the run.
-pub(super) fn check_lines(pane: &Bulk, desk: &Desk) -> usize {
+pub(super) fn check_lines(pane: &BatchPane, context: &Context) -> usize {
     // The frame takes 4 rows, the box 2, and the fields theirs with a blank row above.
-    let rows = desk.size.1.saturating_sub(7 + FIELD_ROWS);
-    sheet(pane, desk.size.0.saturating_sub(4), desk).last_scroll(rows) + 1
+    let rows = context.size.1.saturating_sub(7 + FIELD_ROWS);
+    sheet(pane, context.size.0.saturating_sub(4), context).last_scroll(rows) + 1
 }
 
-fn sheet(pane: &Bulk, width: u16, desk: &Desk) -> Sheet {
-    let theme = desk.theme;
-    let mut sheet = Sheet::new(width, theme);
+fn sheet(pane: &BatchPane, width: u16, context: &Context) -> TextPage {
+    let theme = context.theme;
+    let mut sheet = TextPage::new(width, theme);
     match &pane.stage {
         Stage::Planning(_) => sheet.text("checking the groups in the directory", theme.dim()),
         Stage::Failed(why) => {
             sheet.text(why, theme.error());
-            let key = desk.keys.key(Focus::BulkCheck, Action::Refresh);
+            let key = context.keys.key(Focus::BulkCheck, Action::Refresh);
             let text = format!("Nothing was sent. {key} checks again.");
             sheet.text(&text, Style::new());
         }
         Stage::Check { plan, .. } => {
-            check(&mut sheet, plan, pane.words(desk), desk);
-            recent(&mut sheet, pane, desk);
-            groups(&mut sheet, plan, desk);
+            check(&mut sheet, plan, pane.words(context), context);
+            recent(&mut sheet, pane, context);
+            groups(&mut sheet, plan, context);
         }
         Stage::Run(_) => sheet.text("this run is gone; the history tells of it", theme.dim()),
     }
     sheet
 }
 
-fn check(sheet: &mut Sheet, plan: &Plan, words: Option<String>, desk: &Desk) {
-    let theme = desk.theme;
+fn check(sheet: &mut TextPage, plan: &Plan, words: Option<String>, context: &Context) {
+    let theme = context.theme;
     let counts = format!("{} ready, {} skipped", plan.ready.len(), plan.skipped.len());
     sheet.heading(&counts);
     if plan.ready.is_empty() {
@@ -93,17 +98,17 @@ fn check(sheet: &mut Sheet, plan: &Plan, words: Option<String>, desk: &Desk) {
             theme.warning(),
         );
     } else {
-        let place = desk.profile().map_or_else(String::new, |profile| {
+        let place = context.profile().map_or_else(String::new, |profile| {
             format!("{} ({})", profile.name, profile.environment_word())
         });
         let text = format!(
             "Every old token of these groups in {place} stops working at once; one request each."
         );
         sheet.text(&text, theme.warning());
-        let to = if let Some(command) = desk.hands_off_to() {
+        let to = if let Some(command) = context.hands_off_to() {
             format!("The new tokens go to {command} by hand-off.")
         } else {
-            let key = desk.keys.key(Focus::List, Action::Token);
+            let key = context.keys.key(Focus::List, Action::Token);
             format!("The new tokens go nowhere by themselves; {key} on a group reads its token.")
         };
         sheet.text(&to, Style::new());
@@ -117,11 +122,11 @@ fn check(sheet: &mut Sheet, plan: &Plan, words: Option<String>, desk: &Desk) {
 }
 
 /// What F7 does, where it does something.
-fn recent(sheet: &mut Sheet, pane: &Bulk, desk: &Desk) {
-    let key = desk.keys.key(pane.focus(), Action::IncludeRecent);
+fn recent(sheet: &mut TextPage, pane: &BatchPane, context: &Context) {
+    let key = context.keys.key(pane.focus(), Action::IncludeRecent);
     if pane.include_recent {
         let text = format!("Also those rotated within 24 h; {key} leaves them out.");
-        sheet.text(&text, desk.theme.warning());
+        sheet.text(&text, context.theme.warning());
         return;
     }
     match pane.recent() {
@@ -137,8 +142,8 @@ fn recent(sheet: &mut Sheet, pane: &Bulk, desk: &Desk) {
     }
 }
 
-fn groups(sheet: &mut Sheet, plan: &Plan, desk: &Desk) {
-    let theme = desk.theme;
+fn groups(sheet: &mut TextPage, plan: &Plan, context: &Context) {
+    let theme = context.theme;
     if !plan.skipped.is_empty() {
         sheet.blank();
         sheet.heading("skipped");
@@ -156,11 +161,11 @@ fn groups(sheet: &mut Sheet, plan: &Plan, desk: &Desk) {
 }
 
 fn draw_check(
-    pane: &Bulk,
-    sheet: &Sheet,
+    pane: &BatchPane,
+    sheet: &TextPage,
     buffer: &mut Buffer,
     area: Rect,
-    desk: &Desk,
+    context: &Context,
 ) -> Option<Position> {
     let Stage::Check { on_reason, .. } = pane.stage else {
         return None;
@@ -177,18 +182,18 @@ fn draw_check(
         height: 2.min(area.height.saturating_sub(top + 1)),
         ..paint::row(area, top + 1)
     };
-    let reason = pane.reason.draw(buffer, reason, desk.theme, on_reason);
-    let typed = pane.typed.draw(buffer, typed, desk.theme, !on_reason);
+    let reason = pane.reason.draw(buffer, reason, context.theme, on_reason);
+    let typed = pane.typed.draw(buffer, typed, context.theme, !on_reason);
     if on_reason { reason } else { typed }
 }
 
-fn draw_run(pane: &Bulk, run: &BulkRun, buffer: &mut Buffer, area: Rect, desk: &Desk) {
-    let theme = desk.theme;
-    let gauge = gauge(run, usize::from(area.width), desk);
+fn draw_run(pane: &BatchPane, run: &BatchRun, buffer: &mut Buffer, area: Rect, context: &Context) {
+    let theme = context.theme;
+    let gauge = gauge(run, usize::from(area.width), context);
     paint::line(buffer, paint::row(area, 0), &gauge, theme.title(), theme);
     let counts = run.counts_in_words();
     paint::line(buffer, paint::row(area, 1), &counts, Style::new(), theme);
-    let (now, style) = doing(run, desk);
+    let (now, style) = doing(run, context);
     paint::line(buffer, paint::row(area, 2), &now, style, theme);
     let head = HEAD_ROWS.min(area.height);
     let table = Rect {
@@ -198,7 +203,7 @@ fn draw_run(pane: &Bulk, run: &BulkRun, buffer: &mut Buffer, area: Rect, desk: &
         height: area.height - head,
     };
     let hint = if pane.failed_only {
-        let key = desk.keys.key(Focus::BulkRun, Action::FailedOnly);
+        let key = context.keys.key(Focus::BulkRun, Action::FailedOnly);
         format!("nothing has failed: {key} shows all")
     } else {
         "no groups".into()
@@ -210,7 +215,7 @@ fn draw_run(pane: &Bulk, run: &BulkRun, buffer: &mut Buffer, area: Rect, desk: &
         |window| columns(window.iter().filter_map(|at| run.rows.get(*at))),
         |at, here| {
             let row = run.rows.get(*at);
-            row.map_or_else(Vec::new, |row| cells(row, desk, here))
+            row.map_or_else(Vec::new, |row| cells(row, context, here))
         },
         &hint,
         theme,
@@ -218,19 +223,19 @@ fn draw_run(pane: &Bulk, run: &BulkRun, buffer: &mut Buffer, area: Rect, desk: &
 }
 
 /// `[#####-----]  12 of 40   30 %   1m 20s left`.
-fn gauge(run: &BulkRun, room: usize, desk: &Desk) -> String {
+fn gauge(run: &BatchRun, room: usize, context: &Context) -> String {
     let counts = run.counts();
     let (done, all) = (counts.done(), counts.planned());
     let cells = (room / 2).clamp(GAUGE.0, GAUGE.1);
     let full = (done * cells).checked_div(all).unwrap_or(0);
-    let (mark, rest) = if desk.theme.ascii {
+    let (mark, rest) = if context.theme.ascii {
         ("#", "-")
     } else {
         ("█", "░")
     };
     let percent = (done * 100).checked_div(all).unwrap_or(100);
     let left = run
-        .left(desk.now)
+        .left(context.now)
         .map(|left| format!("   {} left", clock(left)));
     format!(
         "[{}{}]  {done} of {all}   {percent} %{}",
@@ -250,8 +255,8 @@ fn clock(time: SignedDuration) -> String {
 }
 
 /// What it does now, or how it ended.
-fn doing(run: &BulkRun, desk: &Desk) -> (String, Style) {
-    let theme = desk.theme;
+fn doing(run: &BatchRun, context: &Context) -> (String, Style) {
+    let theme = context.theme;
     if let Some(trouble) = &run.trouble {
         return (trouble.clone(), theme.error());
     }
@@ -285,19 +290,19 @@ fn doing(run: &BulkRun, desk: &Desk) -> (String, Style) {
         );
     }
     match run.wish {
-        Wish::Stop => (
+        RunCommand::Stop => (
             "stopping: finishing what is in flight".into(),
             theme.warning(),
         ),
-        Wish::Pause => {
-            let key = |action| desk.keys.key(Focus::BulkRun, action);
+        RunCommand::Pause => {
+            let key = |action| context.keys.key(Focus::BulkRun, action);
             let (pause, stop) = (key(Action::Pause), key(Action::Stop));
             let text = format!("paused: {pause} goes on, {stop} stops");
             (text, theme.warning())
         }
-        Wish::Go => match run.held_until.filter(|until| *until > desk.now) {
+        RunCommand::Go => match run.held_until.filter(|until| *until > context.now) {
             Some(until) => {
-                let wait = clock(until.duration_since(desk.now));
+                let wait = clock(until.duration_since(context.now));
                 let text = format!("the service asks to wait: nothing is sent for {wait}");
                 (text, theme.warning())
             }
@@ -317,28 +322,29 @@ fn columns<'a>(rows: impl Iterator<Item = &'a Row> + Clone) -> Vec<Column> {
     ]
 }
 
-fn cells<'a>(row: &'a Row, desk: &Desk, here: bool) -> Vec<Cell<'a>> {
+fn cells<'a>(row: &'a Row, context: &Context, here: bool) -> Vec<Cell<'a>> {
     let word = match row.standing {
-        Standing::NotStarted => "not started".to_owned(),
-        Standing::UnderWay => "under way".to_owned(),
-        Standing::Unknown => "UNKNOWN".to_owned(),
-        Standing::Conflict => "CONFLICT".to_owned(),
-        Standing::Confirmed | Standing::Rotated | Standing::NotApplied | Standing::Abandoned => {
-            row.outcome.replace('_', " ")
-        }
+        ItemStatus::NotStarted => "not started".to_owned(),
+        ItemStatus::UnderWay => "under way".to_owned(),
+        ItemStatus::Unknown => "UNKNOWN".to_owned(),
+        ItemStatus::Conflict => "CONFLICT".to_owned(),
+        ItemStatus::Confirmed
+        | ItemStatus::Rotated
+        | ItemStatus::NotApplied
+        | ItemStatus::Abandoned => row.outcome.replace('_', " "),
     };
     let state = Cell::new(word);
     let time = match (row.took, row.since) {
         (Some(took), _) if took.as_secs() < 10 => format!("{:.1}s", took.as_secs_f64()),
         (Some(took), _) => clock(SignedDuration::try_from(took).unwrap_or_default()),
-        (None, Some(since)) => clock(desk.now.duration_since(since)),
+        (None, Some(since)) => clock(context.now.duration_since(since)),
         (None, None) => String::new(),
     };
     vec![
         if here {
             state
         } else {
-            state.styled(style(row.standing, desk.theme))
+            state.styled(style(row.standing, context.theme))
         },
         Cell::new(time),
         Cell::new(row.id.as_str()),
@@ -346,13 +352,13 @@ fn cells<'a>(row: &'a Row, desk: &Desk, here: bool) -> Vec<Cell<'a>> {
     ]
 }
 
-fn style(standing: Standing, theme: Theme) -> Style {
+fn style(standing: ItemStatus, theme: Theme) -> Style {
     match standing {
-        Standing::NotStarted => theme.dim(),
-        Standing::UnderWay => Style::new(),
-        Standing::Confirmed | Standing::Rotated => theme.ok(),
-        Standing::NotApplied | Standing::Abandoned => theme.warning(),
-        Standing::Unknown => theme.unknown(),
-        Standing::Conflict => theme.error(),
+        ItemStatus::NotStarted => theme.dim(),
+        ItemStatus::UnderWay => Style::new(),
+        ItemStatus::Confirmed | ItemStatus::Rotated => theme.ok(),
+        ItemStatus::NotApplied | ItemStatus::Abandoned => theme.warning(),
+        ItemStatus::Unknown => theme.unknown(),
+        ItemStatus::Conflict => theme.error(),
     }
 }

@@ -7,19 +7,19 @@ use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 use super::{Compare, Stand};
 use crate::{
     domain::{
-        change::Wanted,
+        change::DesiredFields,
         group::Mapping,
         known::{Known, KnownGroup},
         merge::Part,
     },
     tui::{
         keymap::{Action, Focus},
-        state::{context::Desk, message::ProfileIndex},
+        state::{context::Context, message::ProfileIndex},
         theme::Theme,
         widgets::{
             boxes::page as page_box,
             paint::{columns, cut},
-            text_page::Sheet,
+            text_page::TextPage,
         },
     },
 };
@@ -37,20 +37,20 @@ const NAME: usize = 18;
 struct Side<'a> {
     profile: ProfileIndex,
     group: &'a KnownGroup,
-    values: Wanted,
+    values: DesiredFields,
 }
 
-pub(super) fn draw(compare: &Compare, buffer: &mut Buffer, area: Rect, desk: &Desk) {
+pub(super) fn draw(compare: &Compare, buffer: &mut Buffer, area: Rect, context: &Context) {
     let title = format!("{} in two environments", compare.id);
-    let inner = page_box(buffer, area, &title, desk.theme);
+    let inner = page_box(buffer, area, &title, context.theme);
     let beside = area.width >= BESIDE;
-    let (sheet, rows) = page(compare, inner.width, beside, desk);
+    let (sheet, rows) = page(compare, inner.width, beside, context);
     let scroll = scroll(&sheet, &rows, compare.cursor.at, inner.height);
     sheet.draw(buffer, inner, scroll);
 }
 
 /// So far that the row of the cursor is in sight, and the sides above the first one.
-fn scroll(sheet: &Sheet, rows: &[usize], at: usize, height: u16) -> usize {
+fn scroll(sheet: &TextPage, rows: &[usize], at: usize, height: u16) -> usize {
     let begin = rows.get(at).copied().unwrap_or(0);
     let end = rows.get(at + 1).copied().unwrap_or_else(|| sheet.height());
     let room = usize::from(height).saturating_sub(1);
@@ -61,9 +61,9 @@ fn scroll(sheet: &Sheet, rows: &[usize], at: usize, height: u16) -> usize {
 }
 
 /// The page, and on which of its lines each row begins.
-fn page(compare: &Compare, width: u16, beside: bool, desk: &Desk) -> (Sheet, Vec<usize>) {
-    let theme = desk.theme;
-    let mut sheet = Sheet::new(width, theme);
+fn page(compare: &Compare, width: u16, beside: bool, context: &Context) -> (TextPage, Vec<usize>) {
+    let theme = context.theme;
+    let mut sheet = TextPage::new(width, theme);
     let mut begins = Vec::new();
     for note in &compare.notes {
         sheet.text(note, theme.warning());
@@ -71,16 +71,16 @@ fn page(compare: &Compare, width: u16, beside: bool, desk: &Desk) -> (Sheet, Vec
     if !compare.notes.is_empty() {
         sheet.blank();
     }
-    let (Some(here), Some((profile, there))) = (compare.here(desk), compare.there()) else {
-        nothing(compare, &mut sheet, desk);
+    let (Some(here), Some((profile, there))) = (compare.here(context), compare.there()) else {
+        nothing(compare, &mut sheet, context);
         return (sheet, begins);
     };
-    let sides = [Side::of(desk.current, &here), Side::of(*profile, there)];
+    let sides = [Side::of(context.current, &here), Side::of(*profile, there)];
     let width = usize::from(width);
-    heads(&mut sheet, &sides, width, beside, desk);
-    facts(&mut sheet, &sides, width, beside, desk);
+    heads(&mut sheet, &sides, width, beside, context);
+    facts(&mut sheet, &sides, width, beside, context);
     sheet.blank();
-    let rows = compare.rows(desk);
+    let rows = compare.rows(context);
     if rows.is_empty() {
         let text = "name, mapping and properties are the same, as far as they are known";
         sheet.text(text, theme.ok());
@@ -94,11 +94,11 @@ fn page(compare: &Compare, width: u16, beside: bool, desk: &Desk) -> (Sheet, Vec
             is_here: index == compare.cursor.at,
             values: [0, 1].map(|side| value(part, &sides[side].values)),
         };
-        row.write(&mut sheet, &sides, width, beside, desk);
+        row.write(&mut sheet, &sides, width, beside, context);
     }
     if !compare.unchanged_too {
         sheet.blank();
-        let key = desk.keys.key(Focus::Compare, Action::Unchanged);
+        let key = context.keys.key(Focus::Compare, Action::Unchanged);
         let text = format!(
             "~ + - is what bringing the row here would do. {key} shows what is the same, too."
         );
@@ -107,11 +107,11 @@ fn page(compare: &Compare, width: u16, beside: bool, desk: &Desk) -> (Sheet, Vec
     (sheet, begins)
 }
 
-fn nothing(compare: &Compare, sheet: &mut Sheet, desk: &Desk) {
-    let theme = desk.theme;
+fn nothing(compare: &Compare, sheet: &mut TextPage, context: &Context) {
+    let theme = context.theme;
     if compare.asking.is_some() {
         sheet.text("reading the directory", theme.dim());
-    } else if compare.here(desk).is_none() {
+    } else if compare.here(context).is_none() {
         sheet.text("nothing is known of this group here", theme.dim());
     } else {
         sheet.text("No other profile knows this id here.", theme.warning());
@@ -126,32 +126,32 @@ impl<'a> Side<'a> {
         Self {
             profile,
             group,
-            values: Wanted::of(group),
+            values: DesiredFields::of(group),
         }
     }
 
     /// The environment and the name of the profile.
-    fn place(&self, desk: &Desk) -> (&'static str, String, Style) {
-        let Some(profile) = desk.profiles.get(self.profile.0) else {
+    fn place(&self, context: &Context) -> (&'static str, String, Style) {
+        let Some(profile) = context.profiles.get(self.profile.0) else {
             return ("?", String::new(), Style::new());
         };
         let style = if profile.production {
-            desk.theme.production()
+            context.theme.production()
         } else {
-            desk.theme.testing()
+            context.theme.testing()
         };
         (profile.environment_word(), profile.name.clone(), style)
     }
 
     /// The same as one word in front of a value.
-    fn word(&self, desk: &Desk) -> String {
-        let (word, name, _) = self.place(desk);
-        let name = cut(&name, NAME, desk.theme);
+    fn word(&self, context: &Context) -> String {
+        let (word, name, _) = self.place(context);
+        let name = cut(&name, NAME, context.theme);
         format!("{word} {name}")
     }
 
     /// In the order of [`FACTS`].
-    fn facts(&self, desk: &Desk) -> [String; 4] {
+    fn facts(&self, context: &Context) -> [String; 4] {
         let group = self.group;
         let tag = group.environment_tag.as_ref();
         let print = group.fingerprint.as_ref();
@@ -161,24 +161,30 @@ impl<'a> Side<'a> {
             print.map_or_else(|| "?".into(), |known| known.value.to_string()),
             group
                 .last_seen
-                .map_or_else(|| "never".into(), |at| since(at, desk)),
-            mapping.map_or_else(|| "?".into(), |known| origin(known, desk)),
+                .map_or_else(|| "never".into(), |at| since(at, context)),
+            mapping.map_or_else(|| "?".into(), |known| origin(known, context)),
         ]
     }
 
-    fn host(&self, desk: &Desk) -> String {
-        let profile = desk.profiles.get(self.profile.0);
+    fn host(&self, context: &Context) -> String {
+        let profile = context.profiles.get(self.profile.0);
         profile.map_or_else(String::new, |profile| profile.host().to_owned())
     }
 }
 
 /// Which environment each half is, before anything else.
-fn heads(sheet: &mut Sheet, sides: &[Side<'_>; 2], width: usize, beside: bool, desk: &Desk) {
-    let theme = desk.theme;
+fn heads(
+    sheet: &mut TextPage,
+    sides: &[Side<'_>; 2],
+    width: usize,
+    beside: bool,
+    context: &Context,
+) {
+    let theme = context.theme;
     let head = |side: &Side<'_>, role: &str, room: usize| {
-        let (word, name, style) = side.place(desk);
+        let (word, name, style) = side.place(context);
         let word = format!(" {word} ");
-        let rest = format!(" {}  {}  {role}", name, side.host(desk));
+        let rest = format!(" {}  {}  {role}", name, side.host(context));
         let rest = cut(&rest, room.saturating_sub(columns(&word)), theme);
         let gap = room.saturating_sub(columns(&word) + columns(&rest));
         vec![(word, style), (format!("{rest}{:gap$}", ""), theme.title())]
@@ -195,7 +201,7 @@ fn heads(sheet: &mut Sheet, sides: &[Side<'_>; 2], width: usize, beside: bool, d
     } else {
         for (side, role) in sides.iter().zip(roles) {
             sheet.pieces(head(side, role, width));
-            let facts = FACTS.into_iter().zip(side.facts(desk));
+            let facts = FACTS.into_iter().zip(side.facts(context));
             let facts: Vec<String> = facts
                 .map(|(label, fact)| format!("{label} {fact}"))
                 .collect();
@@ -209,10 +215,16 @@ fn heads(sheet: &mut Sheet, sides: &[Side<'_>; 2], width: usize, beside: bool, d
 const FACTS: [&str; 4] = ["tag", "token", "read", "mapping~"];
 
 /// The facts of both sides, where they are not in the heads.
-fn facts(sheet: &mut Sheet, sides: &[Side<'_>; 2], width: usize, beside: bool, desk: &Desk) {
-    let theme = desk.theme;
+fn facts(
+    sheet: &mut TextPage,
+    sides: &[Side<'_>; 2],
+    width: usize,
+    beside: bool,
+    context: &Context,
+) {
+    let theme = context.theme;
     if beside {
-        let [here, there] = [0, 1].map(|side| sides[side].facts(desk));
+        let [here, there] = [0, 1].map(|side| sides[side].facts(context));
         for ((label, here), there) in FACTS.into_iter().zip(here).zip(there) {
             let row = Row {
                 label: label.into(),
@@ -221,7 +233,7 @@ fn facts(sheet: &mut Sheet, sides: &[Side<'_>; 2], width: usize, beside: bool, d
                 is_here: false,
                 values: [here, there],
             };
-            row.write(sheet, sides, width, beside, desk);
+            row.write(sheet, sides, width, beside, context);
         }
     }
     let [here, there] = [0, 1].map(|side| sides[side].group.fingerprint.as_ref());
@@ -234,12 +246,12 @@ fn facts(sheet: &mut Sheet, sides: &[Side<'_>; 2], width: usize, beside: bool, d
 }
 
 /// Four facts of a group stand in one line of 80 columns.
-fn since(at: Timestamp, desk: &Desk) -> String {
-    desk.since(at).trim_start_matches("at ").to_owned()
+fn since(at: Timestamp, context: &Context) -> String {
+    context.since(at).trim_start_matches("at ").to_owned()
 }
 
-fn origin(known: &Known<Mapping>, desk: &Desk) -> String {
-    format!("{} {}", known.source.as_str(), since(known.at, desk))
+fn origin(known: &Known<Mapping>, context: &Context) -> String {
+    format!("{} {}", known.source.as_str(), since(known.at, context))
 }
 
 /// One name and its value on both sides.
@@ -254,13 +266,13 @@ struct Row {
 impl Row {
     fn write(
         &self,
-        sheet: &mut Sheet,
+        sheet: &mut TextPage,
         sides: &[Side<'_>; 2],
         width: usize,
         beside: bool,
-        desk: &Desk,
+        context: &Context,
     ) {
-        let theme = desk.theme;
+        let theme = context.theme;
         let mark = if self.is_here { '>' } else { ' ' };
         let head = format!("{mark} {} ", self.sign);
         let style = if self.is_here {
@@ -294,7 +306,7 @@ impl Row {
                 (head, style),
                 (padded(&self.label, width - GUTTER), style),
             ]);
-            let words = [0, 1].map(|side| sides[side].word(desk));
+            let words = [0, 1].map(|side| sides[side].word(context));
             let wide = words.iter().map(|word| columns(word)).max().unwrap_or(0);
             for (word, value) in words.iter().zip(&self.values) {
                 let gap = wide.saturating_sub(columns(word));
@@ -310,7 +322,7 @@ fn half(width: usize) -> usize {
     width.saturating_sub(GUTTER + LABEL) / 2
 }
 
-fn value(part: &Part, copy: &Wanted) -> String {
+fn value(part: &Part, copy: &DesiredFields) -> String {
     if part.is_known_in(copy) {
         part.text_in(copy).unwrap_or_else(|| "-".into())
     } else {

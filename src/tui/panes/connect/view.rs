@@ -9,12 +9,12 @@ use ratatui::{
 use super::{Connect, Stage};
 use crate::{
     domain::text::{visible, wrap},
-    operations::{Checkup, Finding, Probe},
+    operations::{ConnectionTest, Finding, Probe},
     tui::{
         forms::connect::{ENVIRONMENTS, Form, Row, Source},
         keymap::{Action, Focus},
-        state::context::Desk,
-        widgets::{boxes::page as page_box, paint, text_field::TextField, text_page::Sheet},
+        state::context::Context,
+        widgets::{boxes::page as page_box, paint, text_field::TextField, text_page::TextPage},
     },
 };
 
@@ -25,32 +25,32 @@ pub(super) fn draw(
     pane: &Connect,
     buffer: &mut Buffer,
     area: Rect,
-    desk: &Desk,
+    context: &Context,
 ) -> Option<Position> {
-    let inner = page_box(buffer, area, "Connect to a service", desk.theme);
+    let inner = page_box(buffer, area, "Connect to a service", context.theme);
     match &pane.stage {
-        Stage::Form => return draw_form(&pane.form, buffer, inner, desk),
+        Stage::Form => return draw_form(&pane.form, buffer, inner, context),
         Stage::Checking(_) => {
-            let mut sheet = Sheet::new(inner.width, desk.theme);
+            let mut sheet = TextPage::new(inner.width, context.theme);
             sheet.heading("Testing the connection.");
-            sheet.text("Name, connection, and one request that the service can only refuse. Nothing is created.", desk.theme.dim());
+            sheet.text("Name, connection, and one request that the service can only refuse. Nothing is created.", context.theme.dim());
             sheet.draw(buffer, inner, 0);
         }
         Stage::Checked(checkup) | Stage::Writing(_, checkup) => {
-            checked(checkup, &pane.form, inner.width, desk).draw(buffer, inner, pane.scroll.at);
+            checked(checkup, &pane.form, inner.width, context).draw(buffer, inner, pane.scroll.at);
         }
     }
     None
 }
 
 /// Lines one can scroll through.
-pub(super) fn lines(checkup: &Checkup, form: &Form, desk: &Desk) -> usize {
-    let rows = desk.size.1.saturating_sub(6);
-    checked(checkup, form, desk.size.0.saturating_sub(4), desk).last_scroll(rows) + 1
+pub(super) fn lines(checkup: &ConnectionTest, form: &Form, context: &Context) -> usize {
+    let rows = context.size.1.saturating_sub(6);
+    checked(checkup, form, context.size.0.saturating_sub(4), context).last_scroll(rows) + 1
 }
 
-fn draw_form(form: &Form, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-    let theme = desk.theme;
+fn draw_form(form: &Form, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+    let theme = context.theme;
     let rows: Vec<(Row, u16)> = form
         .rows()
         .into_iter()
@@ -91,7 +91,7 @@ fn draw_form(form: &Form, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Optio
             }
             field.draw(buffer, paint::row(place, 0), theme, is_here)
         } else {
-            draw_choice(form, *row, buffer, place, is_here, desk);
+            draw_choice(form, *row, buffer, place, is_here, context);
             None
         };
         cursor = cursor.or(found.filter(|_| is_here));
@@ -102,8 +102,8 @@ fn draw_form(form: &Form, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Optio
         height: area.bottom().saturating_sub(y + 1),
         ..area
     };
-    let mut sheet = Sheet::new(area.width, theme);
-    let key = desk.keys.key(Focus::ConnectField, Action::Review);
+    let mut sheet = TextPage::new(area.width, theme);
+    let key = context.keys.key(Focus::ConnectField, Action::Review);
     let text = format!(
         "{key} tests the connection: nothing is created, and nothing is written before you have seen it."
     );
@@ -135,9 +135,9 @@ fn draw_choice(
     buffer: &mut Buffer,
     place: Rect,
     is_here: bool,
-    desk: &Desk,
+    context: &Context,
 ) {
-    let theme = desk.theme;
+    let theme = context.theme;
     let (label, words, at, hint) = if row == Row::Environment {
         let hint = match ENVIRONMENTS[form.environment] {
             "Customer" => "production: answers must be tagged Customer; changes ask more strongly",
@@ -188,12 +188,12 @@ fn draw_choice(
     }
 }
 
-fn checked(checkup: &Checkup, form: &Form, width: u16, desk: &Desk) -> Sheet {
-    let theme = desk.theme;
-    let mut sheet = Sheet::new(width, theme);
+fn checked(checkup: &ConnectionTest, form: &Form, width: u16, context: &Context) -> TextPage {
+    let theme = context.theme;
+    let mut sheet = TextPage::new(width, theme);
     let is_good = match &checkup.probe {
         Ok(probe) => {
-            found(&mut sheet, probe, desk);
+            found(&mut sheet, probe, context);
             probe.finding.is_good()
         }
         Err(why) => {
@@ -221,7 +221,7 @@ fn checked(checkup: &Checkup, form: &Form, width: u16, desk: &Desk) -> Sheet {
     }
     sheet.blank();
     let word = checkup.profile.environment_word();
-    let key = |action| desk.keys.key(Focus::ConnectCheck, action);
+    let key = |action| context.keys.key(Focus::ConnectCheck, action);
     let (write, back) = (key(Action::WriteFile), key(Action::Back));
     let next = if is_good {
         format!("{write} writes it and opens the list ({word}). {back} goes back to the form.")
@@ -232,8 +232,8 @@ fn checked(checkup: &Checkup, form: &Form, width: u16, desk: &Desk) -> Sheet {
     sheet
 }
 
-fn found(sheet: &mut Sheet, probe: &Probe, desk: &Desk) {
-    let theme = desk.theme;
+fn found(sheet: &mut TextPage, probe: &Probe, context: &Context) {
+    let theme = context.theme;
     let style = match probe.finding {
         Finding::Accepted => theme.ok(),
         Finding::MayNotChange | Finding::Busy => theme.warning(),

@@ -4,38 +4,44 @@ use jiff::Timestamp;
 
 use super::Edit;
 use crate::{
-    domain::{change::Wanted, group::UserGroupId, known::KnownGroup},
-    tui::state::context::Desk,
+    domain::{change::DesiredFields, group::UserGroupId, known::KnownGroup},
+    tui::state::context::Context,
 };
 
 impl Edit {
     /// The form of a known group, or its draft where there is one.
-    pub fn of(group: &KnownGroup, desk: &mut Desk) -> Self {
-        let base_at = group.last_seen.unwrap_or(desk.now);
-        Self::draft_or(group.id.clone(), Wanted::of(group), base_at, false, desk)
+    pub fn of(group: &KnownGroup, context: &mut Context) -> Self {
+        let base_at = group.last_seen.unwrap_or(context.now);
+        Self::draft_or(
+            group.id.clone(),
+            DesiredFields::of(group),
+            base_at,
+            false,
+            context,
+        )
     }
 
     /// The form of a group that is to be created.
-    pub fn create(id: UserGroupId, desk: &mut Desk) -> Self {
-        let base = Wanted {
+    pub fn create(id: UserGroupId, context: &mut Context) -> Self {
+        let base = DesiredFields {
             name: None,
             mapping: None,
             properties: None,
         };
-        Self::draft_or(id, base, desk.now, true, desk)
+        Self::draft_or(id, base, context.now, true, context)
     }
 
     pub(super) fn draft_or(
         id: UserGroupId,
-        base: Wanted,
+        base: DesiredFields,
         base_at: Timestamp,
         creating: bool,
-        desk: &mut Desk,
+        context: &mut Context,
     ) -> Self {
         // Another console may have kept a newer one.
-        desk.read_drafts();
-        if let Some(unsent) = desk.drafts.get(&(desk.current, id.clone())).cloned() {
-            Self::say_opened(&unsent, desk);
+        context.read_drafts();
+        if let Some(unsent) = context.drafts.get(&(context.current, id.clone())).cloned() {
+            Self::say_opened(&unsent, context);
             let form = unsent.form;
             let mut draft = form.unwrap_or_else(|| Self::of_draft(unsent.draft));
             if draft.creating && !creating {
@@ -45,16 +51,16 @@ impl Edit {
             return draft;
         }
         let mut form = Self::new(id, base, base_at, creating);
-        if desk.properties_as_rows {
+        if context.properties_as_rows {
             form.properties.switch();
         }
         form
     }
 
     /// What was left blank stays left out, as it was for the creation.
-    fn becomes_update(&mut self, known: Wanted) {
+    fn becomes_update(&mut self, known: DesiredFields) {
         self.creating = false;
-        self.base = Wanted {
+        self.base = DesiredFields {
             name: known.name.filter(|_| !self.name.is_empty()),
             mapping: known
                 .mapping

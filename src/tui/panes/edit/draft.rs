@@ -4,12 +4,12 @@ use jiff::SignedDuration;
 
 use super::Edit;
 use crate::{
-    domain::{change::Wanted, text::visible},
+    domain::{change::DesiredFields, text::visible},
     operations::Done,
     tui::{
         keymap::{Action, Focus},
         state::{
-            context::{Ask, Desk},
+            context::{Context, Navigation},
             drafts::{From, Unsent},
             message::{Job, Outcome, Ticket},
             notices::Severity,
@@ -25,22 +25,22 @@ const AGAIN: SignedDuration = SignedDuration::from_secs(5);
 
 impl Edit {
     /// What the form holds now is a draft, or none any more.
-    pub fn keep(&self, desk: &mut Desk) {
+    pub fn keep(&self, context: &mut Context) {
         // The draft of the review stays until it is known how that ended.
-        if self.is_under_way(desk) {
+        if self.is_under_way(context) {
             return;
         }
         if self.is_changed() {
-            let draft = self.draft(desk.now);
-            desk.drafts.keep(desk.current, draft);
+            let draft = self.draft(context.now);
+            context.drafts.keep(context.current, draft);
         } else {
-            desk.drafts.remove(&(desk.current, self.id.clone()));
+            context.drafts.remove(&(context.current, self.id.clone()));
         }
     }
 
     /// Says on opening whose draft it is, and how old.
-    pub(super) fn say_opened(unsent: &Unsent, desk: &mut Desk) {
-        let is_ours = |by: &String| *by == desk.operator;
+    pub(super) fn say_opened(unsent: &Unsent, context: &mut Context) {
+        let is_ours = |by: &String| *by == context.operator;
         let whose = match &unsent.from {
             From::Here => "your unsent draft".into(),
             From::Before { by } if is_ours(by) => "your unsent draft".into(),
@@ -49,22 +49,22 @@ impl Edit {
             From::Elsewhere { by } => format!("{}'s unsent draft", visible(by)),
         };
         let draft = &unsent.draft;
-        let age = desk.age(draft.changed_at);
-        let is_old = !draft.creating && desk.now.duration_since(draft.base_at) > OLD;
+        let age = context.age(draft.changed_at);
+        let is_old = !draft.creating && context.now.duration_since(draft.base_at) > OLD;
         let text = if is_old {
-            let copy = desk.age(draft.base_at);
-            let key = desk.keys.key(Focus::EditName, Action::Refresh);
+            let copy = context.age(draft.base_at);
+            let key = context.keys.key(Focus::EditName, Action::Refresh);
             format!("{whose} ({age} ago), based on a copy {copy} old: {key} re-reads it")
         } else {
             format!("{whose} ({age} ago); nothing was sent")
         };
-        desk.say(Severity::Info, text);
+        context.say(Severity::Info, text);
     }
 
     /// Another console has kept a newer draft of this group; it is taken in where nothing was typed here.
-    pub fn take_newer(&mut self, desk: &mut Desk) {
-        let key = (desk.current, self.id.clone());
-        let Some(unsent) = desk.drafts.get(&key).cloned() else {
+    pub fn take_newer(&mut self, context: &mut Context) {
+        let key = (context.current, self.id.clone());
+        let Some(unsent) = context.drafts.get(&key).cloned() else {
             return;
         };
         let section = self.section;
@@ -72,33 +72,33 @@ impl Edit {
             section,
             ..Self::of_draft(unsent.draft.clone())
         };
-        Self::say_opened(&unsent, desk);
+        Self::say_opened(&unsent, context);
     }
 
     /// The first press asks, the second discards.
-    pub(super) fn discard(&mut self, desk: &mut Desk) {
+    pub(super) fn discard(&mut self, context: &mut Context) {
         let is_again = self
             .discarding
-            .is_some_and(|at| desk.now.duration_since(at) <= AGAIN);
+            .is_some_and(|at| context.now.duration_since(at) <= AGAIN);
         if !is_again {
-            self.discarding = Some(desk.now);
-            let key = desk.keys.key(self.field_focus(), Action::Discard);
+            self.discarding = Some(context.now);
+            let key = context.keys.key(self.field_focus(), Action::Discard);
             let text = format!("what was typed here goes for good: {key} again discards it");
-            desk.say(Severity::Warning, text);
+            context.say(Severity::Warning, text);
             return;
         }
-        desk.drafts.remove(&(desk.current, self.id.clone()));
+        context.drafts.remove(&(context.current, self.id.clone()));
         if let Some(ticket) = self.reading.take() {
-            desk.cancel(ticket);
+            context.cancel(ticket);
         }
         let text = format!("draft of {} discarded; nothing was sent", self.id);
-        desk.say(Severity::Info, text);
-        desk.ask(Ask::Pop);
+        context.say(Severity::Info, text);
+        context.navigate(Navigation::Pop);
     }
 
     /// Why there is nothing to discard.
-    pub(super) fn nothing_to_discard(&self, desk: &Desk) -> Option<String> {
-        if self.is_under_way(desk) {
+    pub(super) fn nothing_to_discard(&self, context: &Context) -> Option<String> {
+        if self.is_under_way(context) {
             Some("it is being sent".into())
         } else {
             (!self.is_changed()).then(|| "nothing is changed".into())
@@ -106,9 +106,9 @@ impl Edit {
     }
 
     /// Reads the service's copy, for a form that is based on an old one.
-    pub(super) fn read_again(&mut self, desk: &mut Desk) {
+    pub(super) fn read_again(&mut self, context: &mut Context) {
         if self.reading.is_none() {
-            self.reading = Some(desk.start(Job::LookUp(self.id.clone())));
+            self.reading = Some(context.start(Job::LookUp(self.id.clone())));
         }
     }
 
@@ -124,22 +124,22 @@ impl Edit {
         self.reading == Some(ticket)
     }
 
-    pub(super) fn take_copy(&mut self, outcome: &Outcome, desk: &mut Desk) {
+    pub(super) fn take_copy(&mut self, outcome: &Outcome, context: &mut Context) {
         self.reading = None;
         if let Outcome::Done(done) = outcome {
-            self.stand_on(done, desk);
+            self.stand_on(done, context);
         } else if let Outcome::Failed(trouble) = outcome {
-            desk.say(Severity::of(trouble), trouble.text.clone());
+            context.say(Severity::of(trouble), trouble.text.clone());
         }
     }
 
     /// Fields that were not touched follow the newer copy; the others stay as typed.
-    fn stand_on(&mut self, done: &Done, desk: &mut Desk) {
+    fn stand_on(&mut self, done: &Done, context: &mut Context) {
         if let Some(alarm) = done.warnings.iter().find(|warning| warning.is_alarm()) {
-            desk.say(Severity::Error, alarm.to_string());
+            context.say(Severity::Error, alarm.to_string());
             return;
         }
-        let now = Wanted::of(&done.group);
+        let now = DesiredFields::of(&done.group);
         let mut changed = Vec::new();
         if self.base.name != now.name {
             changed.push("name");
@@ -157,20 +157,20 @@ impl Edit {
             if self.properties.is_changed() {
                 properties.set_text(&self.properties.text());
             }
-            if desk.properties_as_rows {
+            if context.properties_as_rows {
                 properties.switch();
             }
             self.properties = properties;
         }
         self.base = now;
-        self.base_at = done.group.last_seen.unwrap_or(desk.now);
+        self.base_at = done.group.last_seen.unwrap_or(context.now);
         let text = if changed.is_empty() {
             "read again: the service's copy is the same".to_owned()
         } else {
             let changed = changed.join(", ");
             format!("read again; changed meanwhile: {changed}; what you typed stays")
         };
-        desk.say(Severity::Info, text);
-        self.keep(desk);
+        context.say(Severity::Info, text);
+        self.keep(context);
     }
 }

@@ -12,9 +12,9 @@ use crate::{
     tui::{
         forms::group::Part,
         keymap::{Action, Focus},
-        runtime::external_editor::Outside,
+        runtime::external_editor::EditRequest,
         state::{
-            context::Desk,
+            context::Context,
             message::{Effect, Ticket},
             notices::Severity,
         },
@@ -39,29 +39,29 @@ struct Document {
 
 impl Edit {
     /// The form of a known group, or its draft, with the whole of it in the editor.
-    pub fn outside(group: &KnownGroup, desk: &mut Desk) -> Self {
-        let mut edit = Self::of(group, desk);
-        edit.open_group(desk);
+    pub fn outside(group: &KnownGroup, context: &mut Context) -> Self {
+        let mut edit = Self::of(group, context);
+        edit.open_group(context);
         edit
     }
 
     /// Gives the focused field to the editor.
-    pub(super) fn open_field(&mut self, desk: &mut Desk) {
+    pub(super) fn open_field(&mut self, context: &mut Context) {
         let part = match self.section {
             Section::Name => Part::Name,
             Section::Mapping => Part::Mapping,
             Section::Properties => Part::Properties,
         };
-        self.open_part(part, desk);
+        self.open_part(part, context);
     }
 
     /// Gives the whole group to the editor.
-    pub(super) fn open_group(&mut self, desk: &mut Desk) {
-        self.open_part(Part::Group, desk);
+    pub(super) fn open_group(&mut self, context: &mut Context) {
+        self.open_part(Part::Group, context);
     }
 
-    fn open_part(&mut self, part: Part, desk: &mut Desk) {
-        if !self.commit(desk) {
+    fn open_part(&mut self, part: Part, context: &mut Context) {
+        if !self.commit(context) {
             return;
         }
         let (file, text) = match part {
@@ -77,10 +77,10 @@ impl Edit {
                 ("group.json", text.unwrap_or_else(|| self.document()))
             }
         };
-        let ticket = desk.ticket();
-        let outside = Outside { file, text };
+        let ticket = context.ticket();
+        let outside = EditRequest { file, text };
         self.outside = Some((ticket, part, outside.text.clone()));
-        desk.effects.push(Effect::OpenEditor(ticket, outside));
+        context.effects.push(Effect::OpenEditor(ticket, outside));
     }
 
     pub fn is_outside(&self, ticket: Ticket) -> bool {
@@ -88,7 +88,7 @@ impl Edit {
     }
 
     /// Takes over what the editor left.
-    pub fn take_edited(&mut self, edited: Result<String, String>, desk: &mut Desk) {
+    pub fn take_edited(&mut self, edited: Result<String, String>, context: &mut Context) {
         let Some((_, part, given)) = self.outside.take() else {
             return;
         };
@@ -96,11 +96,11 @@ impl Edit {
             Ok(text) if text.len() <= LONGEST => text,
             Ok(_) => {
                 let text = "more text than the service takes; nothing is taken over";
-                desk.say(Severity::Warning, text);
+                context.say(Severity::Warning, text);
                 return;
             }
             Err(why) => {
-                desk.say(Severity::Warning, why);
+                context.say(Severity::Warning, why);
                 return;
             }
         };
@@ -112,10 +112,10 @@ impl Edit {
             Part::Name | Part::Properties => false,
         };
         if text == given.trim_end_matches('\n') && !waits {
-            desk.say(Severity::Info, "nothing was changed in the editor");
+            context.say(Severity::Info, "nothing was changed in the editor");
             return;
         }
-        let key = |action| desk.keys.key(self.field_focus(), action);
+        let key = |action| context.keys.key(self.field_focus(), action);
         let (field, whole) = (key(Action::EditOutside), key(Action::EditWhole));
         let trouble = match part {
             Part::Name => self.take_name(text),
@@ -124,8 +124,8 @@ impl Edit {
             Part::Group => self.take_group(text, &whole),
         };
         match trouble {
-            Some(trouble) => desk.say(Severity::Warning, trouble),
-            None => desk.say(
+            Some(trouble) => context.say(Severity::Warning, trouble),
+            None => context.say(
                 Severity::Info,
                 "taken over from the editor; nothing is sent yet",
             ),
@@ -210,15 +210,15 @@ impl Edit {
     }
 
     /// Why the form cannot be reviewed yet.
-    pub(super) fn unread(&self, desk: &Desk) -> Option<String> {
-        let key = |action| desk.keys.key(self.field_focus(), action);
+    pub(super) fn unread(&self, context: &Context) -> Option<String> {
+        let key = |action| context.keys.key(self.field_focus(), action);
         if self.group_text.is_some() {
             let (opens, discards) = (key(Action::EditWhole), key(Action::Discard));
             Some(format!(
                 "the text from the editor cannot be read: {opens} opens it, {discards} discards all"
             ))
         } else if self.mapping_text.is_some() {
-            let key = desk.keys.key(Focus::EditMapping, Action::EditOutside);
+            let key = context.keys.key(Focus::EditMapping, Action::EditOutside);
             Some(format!(
                 "the mapping from the editor cannot be read: {key} in it opens it again"
             ))

@@ -5,10 +5,10 @@ use serde_json::Value;
 
 use super::Edit;
 use crate::{
-    domain::{change::Wanted, group::UserGroupId, known::KnownGroup, merge::Part},
+    domain::{change::DesiredFields, group::UserGroupId, known::KnownGroup, merge::Part},
     tui::{
         keymap::{Action, Focus},
-        state::context::Desk,
+        state::context::Context,
     },
 };
 
@@ -21,12 +21,12 @@ impl Edit {
     pub fn carrying(
         group: &KnownGroup,
         parts: &[Part],
-        from: &Wanted,
-        desk: &mut Desk,
+        from: &DesiredFields,
+        context: &mut Context,
     ) -> Result<Self, String> {
-        let mut edit = Self::of(group, desk);
+        let mut edit = Self::of(group, context);
         let mut wanted = edit.wanted().map_err(|(text, field)| {
-            let key = desk.keys.key(Focus::List, Action::Edit);
+            let key = context.keys.key(Focus::List, Action::Edit);
             format!("your draft of it has a problem in the {field} ({text}); {key} opens it")
         })?;
         for part in parts {
@@ -38,17 +38,17 @@ impl Edit {
 
     /// The form of a group to be created, with mapping and properties of another one. A name tells groups apart and is
     /// not copied.
-    pub fn create_like(id: UserGroupId, source: &KnownGroup, desk: &mut Desk) -> Self {
-        let mut edit = Self::create(id, desk);
-        edit.fill(&Wanted {
+    pub fn create_like(id: UserGroupId, source: &KnownGroup, context: &mut Context) -> Self {
+        let mut edit = Self::create(id, context);
+        edit.fill(&DesiredFields {
             name: None,
-            ..Wanted::of(source)
+            ..DesiredFields::of(source)
         });
         edit
     }
 
     /// What is `None` stays as it is.
-    fn fill(&mut self, wanted: &Wanted) {
+    fn fill(&mut self, wanted: &DesiredFields) {
         if let Some(name) = &wanted.name
             && name != self.name.text()
         {

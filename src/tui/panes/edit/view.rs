@@ -11,17 +11,17 @@ use crate::{
     domain::{change::Mark, text::visible},
     tui::{
         keymap::Focus,
-        state::{context::Desk, notices::Severity},
+        state::{context::Context, notices::Severity},
         theme::Theme,
         widgets::{
             RowKeys,
             boxes::boxed,
-            changes::{self, Of},
+            changes::{self, ChangeTarget},
             mapping_table::PastedRows,
             paint,
-            properties::{PastedProperties, Place},
+            properties::{PastedProperties, PropertiesFocus},
             text_field::did_not_fit,
-            text_page::Sheet,
+            text_page::TextPage,
         },
     },
 };
@@ -38,16 +38,21 @@ const ROOM_FOR_ELSEWHERE: u16 = 4;
 const LEAST_NAME: u16 = 40;
 
 /// What the rows name where they say what to do.
-fn row_keys(desk: &Desk, focus: Focus) -> RowKeys {
-    let key = |hint| desk.keys.key_in_field(focus, hint);
+fn row_keys(context: &Context, focus: Focus) -> RowKeys {
+    let key = |hint| context.keys.key_in_field(focus, hint);
     RowKeys {
         add: key("add"),
         drop: key("drop"),
     }
 }
 
-pub(super) fn draw(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
-    let theme = desk.theme;
+pub(super) fn draw(
+    edit: &Edit,
+    buffer: &mut Buffer,
+    area: Rect,
+    context: &Context,
+) -> Option<Position> {
+    let theme = context.theme;
     let form = Rect {
         width: if area.width >= BESIDE {
             area.width * 3 / 5
@@ -108,13 +113,15 @@ pub(super) fn draw(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
         inner,
         theme,
         on(Section::Mapping),
-        &row_keys(desk, Focus::EditMapping),
+        &row_keys(context, Focus::EditMapping),
     );
     let is_known = edit.creating || edit.base.properties.is_some();
     let properties_title = match edit.properties.place() {
         _ if !is_known => "Properties: not known here; what you type replaces the whole",
-        Place::Text => "Properties: a JSON object",
-        Place::Rows | Place::Cell | Place::Kind => "Properties: key, type, value",
+        PropertiesFocus::Text => "Properties: a JSON object",
+        PropertiesFocus::Rows | PropertiesFocus::Cell | PropertiesFocus::Kind => {
+            "Properties: key, type, value"
+        }
     };
     let inner = field_box(
         buffer,
@@ -128,7 +135,7 @@ pub(super) fn draw(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
         inner,
         theme,
         on(Section::Properties),
-        &row_keys(desk, Focus::EditRows),
+        &row_keys(context, Focus::EditRows),
     );
     if area.width >= BESIDE {
         let beside = Rect {
@@ -136,7 +143,7 @@ pub(super) fn draw(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
             width: area.width - form.width,
             ..area
         };
-        draw_changes(edit, buffer, beside, desk);
+        draw_changes(edit, buffer, beside, context);
     }
     match edit.section {
         Section::Name => name_at,
@@ -150,19 +157,19 @@ fn field_box(buffer: &mut Buffer, area: Rect, title: &str, on: bool, theme: Them
     boxed(buffer, area, &format!("{mark}{title}"), theme)
 }
 
-fn draw_changes(edit: &Edit, buffer: &mut Buffer, area: Rect, desk: &Desk) {
-    let inner = boxed(buffer, area, "What would change", desk.theme);
-    let mut sheet = Sheet::new(inner.width, desk.theme);
+fn draw_changes(edit: &Edit, buffer: &mut Buffer, area: Rect, context: &Context) {
+    let inner = boxed(buffer, area, "What would change", context.theme);
+    let mut sheet = TextPage::new(inner.width, context.theme);
     match edit.judged() {
-        Err((text, field)) => sheet.text(&format!("{field}: {text}"), desk.theme.warning()),
-        Ok(change) if change.is_empty() => sheet.text("nothing yet", desk.theme.dim()),
+        Err((text, field)) => sheet.text(&format!("{field}: {text}"), context.theme.warning()),
+        Ok(change) if change.is_empty() => sheet.text("nothing yet", context.theme.dim()),
         Ok(change) => {
             let of = if edit.creating {
-                Of::Creation
+                ChangeTarget::Creation
             } else {
-                Of::Known
+                ChangeTarget::Known
             };
-            changes::glance(&mut sheet, change, of, desk.theme);
+            changes::glance(&mut sheet, change, of, context.theme);
         }
     }
     sheet.draw_still(buffer, inner);
@@ -250,13 +257,13 @@ fn draw_elsewhere(edit: &Edit, buffer: &mut Buffer, area: Rect, theme: Theme) ->
 }
 
 /// Says what became of a paste into the properties.
-pub(super) fn say_properties(pasted: &PastedProperties, desk: &mut Desk) {
+pub(super) fn say_properties(pasted: &PastedProperties, context: &mut Context) {
     match pasted {
         PastedProperties::Text => {}
         PastedProperties::Cut(cut) => {
-            desk.say(Severity::Warning, did_not_fit(*cut));
+            context.say(Severity::Warning, did_not_fit(*cut));
         }
-        PastedProperties::Rows { added, changed } => desk.say(
+        PastedProperties::Rows { added, changed } => context.say(
             Severity::Info,
             format!(
                 "pasted: {added} {} added, {changed} changed; {} undoes",
@@ -265,25 +272,25 @@ pub(super) fn say_properties(pasted: &PastedProperties, desk: &mut Desk) {
                 } else {
                     "properties"
                 },
-                desk.keys.key_in_field(Focus::EditRows, "undo")
+                context.keys.key_in_field(Focus::EditRows, "undo")
             ),
         ),
-        PastedProperties::Refused(why) => desk.say(Severity::Warning, why.clone()),
+        PastedProperties::Refused(why) => context.say(Severity::Warning, why.clone()),
     }
 }
 
 /// Says what became of a paste.
-pub(super) fn say_pasted(pasted: &PastedRows, desk: &mut Desk) {
+pub(super) fn say_pasted(pasted: &PastedRows, context: &mut Context) {
     match pasted {
         PastedRows::Cell(_) => {}
-        PastedRows::Rows { added, changed } => desk.say(
+        PastedRows::Rows { added, changed } => context.say(
             Severity::Info,
             format!(
                 "pasted: {added} {} added, {changed} changed; {} undoes",
                 if *added == 1 { "row" } else { "rows" },
-                desk.keys.key_in_field(Focus::EditMapping, "undo")
+                context.keys.key_in_field(Focus::EditMapping, "undo")
             ),
         ),
-        PastedRows::Refused(why) => desk.say(Severity::Warning, why.to_string()),
+        PastedRows::Refused(why) => context.say(Severity::Warning, why.to_string()),
     }
 }

@@ -5,7 +5,7 @@ use ratatui::style::Style;
 use super::style;
 use crate::{
     operations::Body,
-    tui::{state::exchanges::Exchange, theme::Theme, widgets::text_page::Sheet},
+    tui::{state::exchanges::Exchange, theme::Theme, widgets::text_page::TextPage},
 };
 
 /// In bytes, KiB or MiB.
@@ -18,7 +18,7 @@ pub fn size(bytes: usize) -> String {
 }
 
 /// The exchange, whole.
-pub fn describe(sheet: &mut Sheet, exchange: &Exchange, theme: Theme) {
+pub fn describe(sheet: &mut TextPage, exchange: &Exchange, theme: Theme) {
     let recorded = &exchange.recorded;
     let group = recorded
         .id
@@ -52,7 +52,7 @@ pub fn describe(sheet: &mut Sheet, exchange: &Exchange, theme: Theme) {
     }
 }
 
-fn body(sheet: &mut Sheet, body: &Body, theme: Theme) {
+fn body(sheet: &mut TextPage, body: &Body, theme: Theme) {
     if body.size == 0 {
         sheet.text("(no body)", theme.dim());
     }

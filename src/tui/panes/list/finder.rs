@@ -7,9 +7,9 @@ use jiff::Timestamp;
 
 use crate::{
     domain::group::UserGroupId,
-    search::{Entry, Found, Index, ListView, Look, Query, SortBy, look},
+    search::{Entry, Index, ListView, Query, SearchRequest, SearchResults, SortBy, look},
     tui::state::{
-        context::Desk,
+        context::Context,
         message::{Job, Ticket},
     },
 };
@@ -24,18 +24,18 @@ pub(super) struct Finder {
     /// The best match first, as long as the filter has words.
     pub(super) best_first: bool,
     pub(super) query: Query,
-    found: Option<Arc<Found>>,
-    asked: Option<Box<Asked>>,
+    found: Option<Arc<SearchResults>>,
+    asked: Option<Box<PendingSearch>>,
     /// A search that broke off; the same is not begun again by itself.
-    broken: Option<Box<Asked>>,
+    broken: Option<Box<PendingSearch>>,
 }
 
 /// A search under way.
 #[derive(Debug)]
-struct Asked {
+struct PendingSearch {
     ticket: Ticket,
     index: Index,
-    look: Look,
+    look: SearchRequest,
 }
 
 impl Finder {
@@ -88,14 +88,15 @@ impl Finder {
     }
 
     /// A search that is not under way any more will not be answered.
-    pub(super) fn forget_ended(&mut self, desk: &Desk) {
-        let has_ended = |asked: &mut Box<Asked>| !desk.running.contains_key(&asked.ticket);
+    pub(super) fn forget_ended(&mut self, context: &Context) {
+        let has_ended =
+            |asked: &mut Box<PendingSearch>| !context.running.contains_key(&asked.ticket);
         if let Some(broken) = self.asked.take_if(has_ended) {
             self.broken = Some(broken);
         }
     }
 
-    pub(super) fn found(&self) -> Option<&Arc<Found>> {
+    pub(super) fn found(&self) -> Option<&Arc<SearchResults>> {
         self.found.as_ref()
     }
 
@@ -120,14 +121,18 @@ impl Finder {
     }
 
     /// Asks where filter, order or groups differ from what was asked last; an answer that is there at once.
-    pub(super) fn look_again(&mut self, filter: &str, desk: &mut Desk) -> Option<Arc<Found>> {
-        let limit = desk.profile().and_then(|profile| profile.max_token_age);
+    pub(super) fn look_again(
+        &mut self,
+        filter: &str,
+        context: &mut Context,
+    ) -> Option<Arc<SearchResults>> {
+        let limit = context.profile().and_then(|profile| profile.max_token_age);
         self.query = Query::parse(filter, limit);
-        let asked = Look {
+        let asked = SearchRequest {
             at: if self.query.is_timed() {
                 // Ages are shown in minutes at the finest.
-                let second = desk.now.as_second();
-                Timestamp::from_second(second - second.rem_euclid(60)).unwrap_or(desk.now)
+                let second = context.now.as_second();
+                Timestamp::from_second(second - second.rem_euclid(60)).unwrap_or(context.now)
             } else {
                 Timestamp::UNIX_EPOCH
             },
@@ -135,15 +140,15 @@ impl Finder {
             sort: self.sort,
             reverse: self.reverse,
             best_first: self.is_ranked(),
-            open: desk.open.clone(),
+            open: context.open.clone(),
         };
-        let index = desk.groups.index();
-        let is_same = |found: &Arc<Found>| found.look == asked && found.index == *index;
+        let index = context.groups.index();
+        let is_same = |found: &Arc<SearchResults>| found.look == asked && found.index == *index;
         if self.found.as_ref().is_some_and(is_same) {
-            self.give_up(desk);
+            self.give_up(context);
             return None;
         }
-        let is_this = |asking: &Asked| asking.look == asked && asking.index == *index;
+        let is_this = |asking: &PendingSearch| asking.look == asked && asking.index == *index;
         if self
             .asked
             .iter()
@@ -153,16 +158,16 @@ impl Finder {
             return None;
         }
         let index = index.clone();
-        self.give_up(desk);
+        self.give_up(context);
         if index.len() <= AT_ONCE {
             return look(&index, asked, self.found.as_deref(), &|| true).map(Arc::new);
         }
-        let ticket = desk.start(Job::Search {
+        let ticket = context.start(Job::Search {
             index: index.clone(),
             look: asked.clone(),
             before: self.found.clone(),
         });
-        self.asked = Some(Box::new(Asked {
+        self.asked = Some(Box::new(PendingSearch {
             ticket,
             index,
             look: asked,
@@ -170,15 +175,19 @@ impl Finder {
         None
     }
 
-    pub(super) fn give_up(&mut self, desk: &mut Desk) {
+    pub(super) fn give_up(&mut self, context: &mut Context) {
         if let Some(asked) = self.asked.take() {
-            desk.cancel(asked.ticket);
+            context.cancel(asked.ticket);
         }
     }
 
     /// Shows another answer. Returns the row of a group that is to keep the cursor; `None` where it is not there, or
     /// where it holds the words only letter by letter and another has them whole.
-    pub(super) fn take(&mut self, found: Arc<Found>, on: Option<&UserGroupId>) -> Option<usize> {
+    pub(super) fn take(
+        &mut self,
+        found: Arc<SearchResults>,
+        on: Option<&UserGroupId>,
+    ) -> Option<usize> {
         let number = on.and_then(|id| found.index.number(id.as_str()));
         let row = number.and_then(|number| found.shown.iter().position(|at| *at == number));
         let is_best = |number: u32| {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     domain::group::UserGroupId,
-    search::{Entry, Found, Index},
+    search::{Entry, Index, SearchResults},
 };
 
 #[derive(Debug, Default)]
@@ -65,7 +65,7 @@ impl Marks {
     }
 
     /// Marks all that was found.
-    pub(super) fn add(&mut self, found: &Found) {
+    pub(super) fn add(&mut self, found: &SearchResults) {
         let has_same_numbers = found.index.has_numbers_of(&self.index);
         for &number in &*found.shown {
             if has_same_numbers && (number as usize) < self.index.len() {
@@ -168,15 +168,15 @@ mod tests {
     use super::*;
     use crate::{
         domain::known::KnownGroup,
-        search::{Look, Query, SortBy, look},
+        search::{Query, SearchRequest, SortBy, look},
     };
 
     fn id(text: &str) -> UserGroupId {
         UserGroupId::parse(text).expect("a valid id")
     }
 
-    fn all(index: &Index) -> Found {
-        let asked = Look {
+    fn all(index: &Index) -> SearchResults {
+        let asked = SearchRequest {
             query: Query::default(),
             sort: SortBy::Tag,
             reverse: true,

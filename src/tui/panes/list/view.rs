@@ -14,12 +14,12 @@ use crate::{
     search::{Entry, Marker},
     tui::{
         keymap::{Action, Focus},
-        state::{app::batches::severity, context::Desk},
+        state::{app::batches::severity, context::Context},
         widgets::{
             boxes::{boxed, severity_style},
             columns::{Cell, Column},
             group_details, paint, table,
-            text_page::Sheet,
+            text_page::TextPage,
         },
     },
 };
@@ -37,7 +37,12 @@ const WIDEST_TITLE: usize = 48;
 /// Rows that the list keeps when a bulk rotation has a line above it.
 const LEAST_ROWS: u16 = 3;
 
-pub(super) fn draw(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) -> Option<Position> {
+pub(super) fn draw(
+    list: &List,
+    buffer: &mut Buffer,
+    area: Rect,
+    context: &Context,
+) -> Option<Position> {
     let mut area = area;
     let mut cursor = None;
     if list.filtering || !list.filter.is_empty() {
@@ -45,22 +50,24 @@ pub(super) fn draw(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
         let mut line = paint::row(area, 0);
         line.x += 1;
         line.width = line.width.saturating_sub(1);
-        cursor = list.filter.draw(buffer, line, desk.theme, list.filtering);
+        cursor = list
+            .filter
+            .draw(buffer, line, context.theme, list.filtering);
         area.y += 1;
         area.height = area.height.saturating_sub(1);
     }
-    if let Some(run) = desk.bulk_here()
+    if let Some(run) = context.bulk_here()
         && area.height > LEAST_ROWS
     {
-        let key = desk.keys.key(Focus::List, Action::RotateMarked);
+        let key = context.keys.key(Focus::List, Action::RotateMarked);
         let text = format!(" {}   {key} shows it", run.line());
-        let style = severity_style(severity(run), desk.theme);
+        let style = severity_style(severity(run), context.theme);
         let style = if run.is_under_way() {
             Style::new()
         } else {
             style
         };
-        paint::line(buffer, paint::row(area, 0), &text, style, desk.theme);
+        paint::line(buffer, paint::row(area, 0), &text, style, context.theme);
         area.y += 1;
         area.height -= 1;
     }
@@ -70,25 +77,25 @@ pub(super) fn draw(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) ->
         rows
     } else {
         // The gutter with the cursor stands at the edge itself.
-        let inner = boxed(buffer, rows, "Groups", desk.theme);
-        draw_position(list, buffer, rows, desk);
+        let inner = boxed(buffer, rows, "Groups", context.theme);
+        draw_position(list, buffer, rows, context);
         Rect {
             x: inner.x - 1,
             width: inner.width + 2,
             ..inner
         }
     };
-    draw_rows(list, buffer, inner, desk);
-    if let (Some(detail), Some(group)) = (detail, list.group(desk)) {
+    draw_rows(list, buffer, inner, context);
+    if let (Some(detail), Some(group)) = (detail, list.group(context)) {
         let is_beside = detail.height > DETAIL_ROWS;
-        let title = paint::cut(group.title(), WIDEST_TITLE, desk.theme);
+        let title = paint::cut(group.title(), WIDEST_TITLE, context.theme);
         let title = if is_beside { "Details" } else { &title };
-        let inner = boxed(buffer, detail, title, desk.theme);
-        let mut sheet = Sheet::new(inner.width, desk.theme);
+        let inner = boxed(buffer, detail, title, context.theme);
+        let mut sheet = TextPage::new(inner.width, context.theme);
         if is_beside {
-            group_details::beside(&mut sheet, &group, desk, inner.height);
+            group_details::beside(&mut sheet, &group, context, inner.height);
         } else {
-            group_details::brief(&mut sheet, &group, desk);
+            group_details::brief(&mut sheet, &group, context);
         }
         sheet.draw_still(buffer, inner);
     }
@@ -128,10 +135,10 @@ fn split(area: Rect, detail: bool) -> (Rect, Option<Rect>) {
     }
 }
 
-fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
+fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, context: &Context) {
     let finder = &list.finder;
     let widest = finder.found().map(|found| found.index.widest());
-    let drafts = desk.drafts.of(desk.current);
+    let drafts = context.drafts.of(context.current);
     let drafts: HashSet<&str> = drafts
         .iter()
         .map(|unsent| unsent.draft.user_group_id.as_str())
@@ -155,32 +162,32 @@ fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
             let entry = finder.entry(*at);
             entry.map_or_else(Vec::new, |entry| {
                 let has_draft = drafts.contains(entry.id());
-                cells(entry, marks(entry), desk, (here, has_draft))
+                cells(entry, marks(entry), context, (here, has_draft))
             })
         },
         |at| {
             let entry = finder.entry(*at);
             entry.is_some_and(|entry| list.marks.contains(entry.id()))
         },
-        &empty_hint(list, desk),
-        desk.theme,
+        &empty_hint(list, context),
+        context.theme,
     );
 }
 
 /// Which row of how many, in the upper edge of the box.
-fn draw_position(list: &List, buffer: &mut Buffer, area: Rect, desk: &Desk) {
+fn draw_position(list: &List, buffer: &mut Buffer, area: Rect, context: &Context) {
     if list.finder.shown().is_empty() {
         return;
     }
     let text = format!(" {}/{} ", list.cursor.at + 1, list.finder.shown().len());
     let width = text.len() as u16;
     let x = area.right().saturating_sub(width + 2);
-    paint::text(buffer, x, area.y, width, &text, desk.theme.dim());
+    paint::text(buffer, x, area.y, width, &text, context.theme.dim());
 }
 
-fn empty_hint(list: &List, desk: &Desk) -> String {
-    let key = |action| desk.keys.key(Focus::List, action);
-    if desk.groups.read_at.is_none() {
+fn empty_hint(list: &List, context: &Context) -> String {
+    let key = |action| context.keys.key(Focus::List, action);
+    if context.groups.read_at.is_none() {
         "reading the directory".into()
     } else if list.finder.found().is_none() {
         "searching".into()
@@ -229,14 +236,14 @@ fn make_room_for_drafts(columns: &mut [Column], has_drafts: bool) {
 }
 
 /// When the token was last rotated, and whether that makes it old here.
-fn rotated(entry: Entry<'_>, desk: &Desk) -> (String, bool) {
+fn rotated(entry: Entry<'_>, context: &Context) -> (String, bool) {
     let last = entry.rotated();
-    let age = last.map_or_else(|| "?".to_owned(), |at| desk.age(at));
-    let Some(limit) = desk.profile().and_then(|profile| profile.max_token_age) else {
+    let age = last.map_or_else(|| "?".to_owned(), |at| context.age(at));
+    let Some(limit) = context.profile().and_then(|profile| profile.max_token_age) else {
         return (age, false);
     };
     // The ages stand below each other, old or not.
-    let since = last.map(|at| age::since(at, desk.now));
+    let since = last.map(|at| age::since(at, context.now));
     if age::exceeds(since, limit) {
         (format!("{age} old"), true)
     } else {
@@ -247,30 +254,30 @@ fn rotated(entry: Entry<'_>, desk: &Desk) -> (String, bool) {
 fn cells<'a>(
     entry: Entry<'a>,
     [in_name, in_id]: [Vec<usize>; 2],
-    desk: &Desk,
+    context: &Context,
     (here, has_draft): (bool, bool),
 ) -> Vec<Cell<'a>> {
     let unknown = || "?".to_owned();
     let tag = entry.tag().map(EnvironmentTag::parse);
-    let expected = desk.profile().and_then(|p| p.environment.as_ref());
+    let expected = context.profile().and_then(|p| p.environment.as_ref());
     let wrong_tag = matches!((expected, &tag), (Some(expected), Some(known)) if expected != known);
     let tag_style = match &tag {
         _ if here => Style::new(),
-        _ if wrong_tag => desk.theme.error(),
+        _ if wrong_tag => context.theme.error(),
         Some(EnvironmentTag::Customer) => Style::new(),
-        _ => desk.theme.dim(),
+        _ => context.theme.dim(),
     };
     let tag = tag.map_or_else(unknown, |tag| tag.to_string());
     let tag = if wrong_tag { format!("!{tag}") } else { tag };
     let count = |count: Option<u32>| count.map_or_else(unknown, |count| count.to_string());
-    let (rotated, is_old) = rotated(entry, desk);
+    let (rotated, is_old) = rotated(entry, context);
     let rotated_style = if is_old && !here {
-        desk.theme.warning()
+        context.theme.warning()
     } else {
         Style::new()
     };
     // A colour would spoil the reverse of the cursor's row.
-    let matched = desk.theme.matched();
+    let matched = context.theme.matched();
     let matched = if here {
         Style::new().add_modifier(matched.add_modifier)
     } else {

@@ -8,11 +8,11 @@ use crate::{
     search::suggest::near,
     tui::{
         keymap::{Action, Focus},
-        state::context::Desk,
+        state::context::Context,
         widgets::{
             paint::{columns, cut},
             text_field::TextField,
-            text_page::Sheet,
+            text_page::TextPage,
         },
     },
 };
@@ -41,23 +41,23 @@ impl Default for CopyOf {
 }
 
 impl CopyOf {
-    pub(super) fn key(&mut self, key: KeyEvent, id: &str, desk: &Desk) {
+    pub(super) fn key(&mut self, key: KeyEvent, id: &str, context: &Context) {
         self.field.key(key);
-        self.look_around(id, desk);
+        self.look_around(id, context);
     }
 
-    pub(super) fn paste(&mut self, text: &str, id: &str, desk: &Desk) {
+    pub(super) fn paste(&mut self, text: &str, id: &str, context: &Context) {
         self.field.paste(text.trim_end_matches(['\n', '\r']));
-        self.look_around(id, desk);
+        self.look_around(id, context);
     }
 
     /// Groups near what is typed here, or while nothing is, near the new id.
-    pub(super) fn look_around(&mut self, id: &str, desk: &Desk) {
+    pub(super) fn look_around(&mut self, id: &str, context: &Context) {
         let typed = match self.field.text() {
             "" => id,
             typed => typed,
         };
-        let found = near(typed, desk.groups.ids(), SHOWN);
+        let found = near(typed, context.groups.ids(), SHOWN);
         self.found = found
             .into_iter()
             .filter_map(|id| UserGroupId::parse(id).ok())
@@ -95,16 +95,16 @@ impl CopyOf {
     /// # Errors
     ///
     /// What was typed names no known group.
-    pub(super) fn chosen(&self, desk: &Desk) -> Result<Option<KnownGroup>, String> {
+    pub(super) fn chosen(&self, context: &Context) -> Result<Option<KnownGroup>, String> {
         let picked = self.pick.checked_sub(1).and_then(|at| self.found.get(at));
         let typed = self.field.text();
         match picked {
-            Some(id) => Ok(desk.groups.get(id)),
+            Some(id) => Ok(context.groups.get(id)),
             None if typed.is_empty() => Ok(None),
             None => {
                 let known = UserGroupId::parse(typed).ok();
-                let known = known.and_then(|id| desk.groups.get(&id));
-                let down = desk.keys.key(Focus::Open, Action::Down);
+                let known = known.and_then(|id| context.groups.get(&id));
+                let down = context.keys.key(Focus::Open, Action::Down);
                 known
                     .map(Some)
                     .ok_or_else(|| format!("no known group has this id; {down} picks a near one"))
@@ -112,9 +112,9 @@ impl CopyOf {
         }
     }
 
-    pub(super) fn page(&self, sheet: &mut Sheet, desk: &Desk) {
-        let theme = desk.theme;
-        let enter = desk.keys.key(Focus::Open, Action::Enter);
+    pub(super) fn page(&self, sheet: &mut TextPage, context: &Context) {
+        let theme = context.theme;
+        let enter = context.keys.key(Focus::Open, Action::Enter);
         let text = format!(
             "Mapping and properties are copied into the form, the name is not. {enter} goes on; empty: no copy."
         );
@@ -126,7 +126,7 @@ impl CopyOf {
             } else {
                 Style::new()
             };
-            let name = desk.groups.title(id);
+            let name = context.groups.title(id);
             let id = cut(id.as_str(), ROOM, theme);
             let gap = ROOM.saturating_sub(columns(&id));
             let mark = if here { '>' } else { ' ' };

@@ -12,8 +12,8 @@ use crate::{
     operations::{Place, PlaceProblem, Question},
     tui::{
         keymap::{Action, Focus},
-        state::context::Desk,
-        widgets::{boxes::popup, paint, text_page::Sheet},
+        state::context::Context,
+        widgets::{boxes::popup, paint, text_page::TextPage},
     },
 };
 
@@ -25,49 +25,49 @@ pub(super) fn draw(
     pane: &PlacePane,
     buffer: &mut Buffer,
     area: Rect,
-    desk: &Desk,
+    context: &Context,
 ) -> Option<Position> {
-    let mut sheet = Sheet::new(WIDTH.min(area.width).saturating_sub(4), desk.theme);
+    let mut sheet = TextPage::new(WIDTH.min(area.width).saturating_sub(4), context.theme);
     if let Some(said) = &pane.said {
-        sheet.text(said, desk.theme.error());
+        sheet.text(said, context.theme.error());
         sheet.blank();
     }
     let mut at = None;
     let (title, field) = match &pane.stage {
         Stage::Choose(question, cursor) => {
-            at = Some(choose(&mut sheet, pane, question, cursor.at, desk));
+            at = Some(choose(&mut sheet, pane, question, cursor.at, context));
             ("Which environment is this?", None)
         }
         Stage::New(question) => {
-            new(&mut sheet, pane, question, desk);
+            new(&mut sheet, pane, question, context);
             ("A new environment", None)
         }
         Stage::Proof(field, proposed) => {
             trial(&mut sheet, pane);
             sheet.blank();
-            let tab = desk.keys.key(Focus::PlaceProof, Action::NextField);
+            let tab = context.keys.key(Focus::PlaceProof, Action::NextField);
             let text = match proposed {
                 Some(id) => format!("proposed: {id}; {tab} takes it"),
                 None if pane.looking.is_some() => "looking for one to propose".into(),
                 None => "name one that this place has seen".into(),
             };
-            sheet.text(&text, desk.theme.title());
+            sheet.text(&text, context.theme.title());
             ("An API key on trial", Some(field))
         }
         Stage::Reason(field) => {
-            alarms(&mut sheet, pane, desk);
+            alarms(&mut sheet, pane, context);
             ("Alarm: nothing is sent", Some(field))
         }
         Stage::Told => ("Not the same environment", None),
     };
     if pane.working.is_some() {
         sheet.blank();
-        sheet.text("under way", desk.theme.dim());
+        sheet.text("under way", context.theme.dim());
     }
     let field = field.filter(|_| pane.working.is_none());
     let rows = if field.is_some() { FIELD_ROWS } else { 0 };
     let height = sheet.height() as u16 + rows + 2;
-    let inner = popup(buffer, area, (WIDTH, height), title, desk.theme);
+    let inner = popup(buffer, area, (WIDTH, height), title, context.theme);
     let page = Rect {
         height: inner.height.saturating_sub(rows),
         ..inner
@@ -83,7 +83,7 @@ pub(super) fn draw(
         height: rows.min(inner.height),
         ..paint::row(inner, page.height)
     };
-    field?.draw(buffer, below, desk.theme, true)
+    field?.draw(buffer, below, context.theme, true)
 }
 
 fn profile(pane: &PlacePane) -> &str {
@@ -95,18 +95,18 @@ fn profile(pane: &PlacePane) -> &str {
 
 /// Returns the line of the cursor.
 fn choose(
-    sheet: &mut Sheet,
+    sheet: &mut TextPage,
     pane: &PlacePane,
     question: &Question,
     at: usize,
-    desk: &Desk,
+    context: &Context,
 ) -> usize {
     let why = format!(
         "Profile {}: {}. Nothing is sent, settled or written down before you say which environment it is.",
         profile(pane),
         question.reason()
     );
-    sheet.text(&why, desk.theme.warning());
+    sheet.text(&why, context.theme.warning());
     sheet.blank();
     let first = sheet.height();
     for line in 0..choices(question) {
@@ -117,17 +117,17 @@ fn choose(
             Choice::Same(place) => format!(
                 "the same environment as {} ({})",
                 visible(&place.name),
-                used(place, desk)
+                used(place, context)
             ),
             Choice::New => "a new environment, which nothing here is known of".into(),
         };
         let style = if here {
-            desk.theme.cursor_row()
+            context.theme.cursor_row()
         } else {
             Style::new()
         };
         let room = sheet.width().saturating_sub(2);
-        let text = paint::cut(&text, room, desk.theme);
+        let text = paint::cut(&text, room, context.theme);
         sheet.pieces(vec![(format!("{mark} {text:<room$}"), style)]);
     }
     sheet.blank();
@@ -137,34 +137,38 @@ fn choose(
         Choice::NotNow | Choice::New => question.places.first(),
     };
     if let Some(place) = shown {
-        details(sheet, place, desk);
+        details(sheet, place, context);
     }
     first + at
 }
 
 /// How many groups, and when something was last written down.
-fn used(place: &Place, desk: &Desk) -> String {
+fn used(place: &Place, context: &Context) -> String {
     let groups = match place.groups {
         1 => "1 group".into(),
         count => format!("{count} groups"),
     };
     match place.last_used {
-        Some(at) => format!("{groups}, used {}", desk.since(at)),
+        Some(at) => format!("{groups}, used {}", context.since(at)),
         None => format!("{groups}, never used"),
     }
 }
 
-fn details(sheet: &mut Sheet, place: &Place, desk: &Desk) {
+fn details(sheet: &mut TextPage, place: &Place, context: &Context) {
     let open = match place.open {
         0 => String::new(),
         open => format!("{open} open"),
     };
-    sheet.field("place", &place.name, desk.theme.title(), &open);
+    sheet.field("place", &place.name, context.theme.title(), &open);
     for url in &place.urls {
         sheet.field("address", url, Style::new(), "");
     }
     for key in &place.keys {
-        let state = format!("{}, added {}", key.state.as_str(), desk.since(key.added_at));
+        let state = format!(
+            "{}, added {}",
+            key.state.as_str(),
+            context.since(key.added_at)
+        );
         sheet.field(
             "known key",
             &key.fingerprint.to_string(),
@@ -177,7 +181,7 @@ fn details(sheet: &mut Sheet, place: &Place, desk: &Desk) {
     }
 }
 
-fn new(sheet: &mut Sheet, pane: &PlacePane, question: &Question, desk: &Desk) {
+fn new(sheet: &mut TextPage, pane: &PlacePane, question: &Question, context: &Context) {
     let names = question
         .places
         .iter()
@@ -192,12 +196,12 @@ fn new(sheet: &mut Sheet, pane: &PlacePane, question: &Question, desk: &Desk) {
     sheet.blank();
     sheet.field("its key", &question.key.to_string(), Style::new(), "");
     sheet.blank();
-    let key = desk.keys.key(Focus::PlaceNew, Action::Confirm);
+    let key = context.keys.key(Focus::PlaceNew, Action::Confirm);
     let text = format!("{key} says that it is another environment; Enter does nothing here.");
-    sheet.text(&text, desk.theme.warning());
+    sheet.text(&text, context.theme.warning());
 }
 
-fn trial(sheet: &mut Sheet, pane: &PlacePane) {
+fn trial(sheet: &mut TextPage, pane: &PlacePane) {
     let PlaceProblem::OnTrial { profile, place } = &pane.problem else {
         return;
     };
@@ -212,7 +216,7 @@ fn trial(sheet: &mut Sheet, pane: &PlacePane) {
     );
 }
 
-fn alarms(sheet: &mut Sheet, pane: &PlacePane, desk: &Desk) {
+fn alarms(sheet: &mut TextPage, pane: &PlacePane, context: &Context) {
     let PlaceProblem::Alarmed { place, alarms } = &pane.problem else {
         return;
     };
@@ -225,7 +229,7 @@ fn alarms(sheet: &mut Sheet, pane: &PlacePane, desk: &Desk) {
     for alarm in alarms {
         let at = alarm.at.strftime("%Y-%m-%d %H:%M UTC");
         let about = alarm.user_group_id.as_deref().unwrap_or("no group");
-        sheet.field("ALARM", &alarm.what, desk.theme.error(), "");
+        sheet.field("ALARM", &alarm.what, context.theme.error(), "");
         sheet.field(
             "",
             &format!("{at}, {about}, by {}", alarm.by),

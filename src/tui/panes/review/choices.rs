@@ -4,11 +4,11 @@
 use jiff::Timestamp;
 
 use crate::domain::{
-    change::Wanted,
-    merge::{Disputed, Merge},
+    change::DesiredFields,
+    merge::{Conflict, Merge},
 };
 
-/// A field that the service may hold and this desk does not know.
+/// A field that the service may hold and this installation does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Unknown {
     pub field: &'static str,
@@ -21,7 +21,7 @@ pub(super) struct Unknown {
 /// One row with a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Choice<'a> {
-    Disputed(&'a Disputed),
+    Disputed(&'a Conflict),
     Unknown(Unknown),
 }
 
@@ -38,7 +38,12 @@ pub(super) struct Choices {
 impl Choices {
     /// Nothing is decided yet: mine where this edit changed it, theirs where it did not, and nothing is replaced
     /// that was not typed.
-    pub(super) fn of(base: &Wanted, now: &Wanted, typed: &Wanted, read_at: Timestamp) -> Self {
+    pub(super) fn of(
+        base: &DesiredFields,
+        now: &DesiredFields,
+        typed: &DesiredFields,
+        read_at: Timestamp,
+    ) -> Self {
         let fields = [
             ("mapping", now.mapping.is_some(), typed.mapping.is_some()),
             (
@@ -92,7 +97,7 @@ impl Choices {
     }
 
     /// What is sent, as it was decided.
-    pub(super) fn result(&self) -> Wanted {
+    pub(super) fn result(&self) -> DesiredFields {
         let mut result = self.merge.result();
         for row in &self.unknown {
             match (row.field, row.is_replaced) {
@@ -110,17 +115,17 @@ impl Choices {
 mod tests {
     use super::*;
 
-    fn nothing_but_a_name() -> Wanted {
-        Wanted {
+    fn nothing_but_a_name() -> DesiredFields {
+        DesiredFields {
             name: Some("Acme".into()),
-            ..Wanted::default()
+            ..DesiredFields::default()
         }
     }
 
     #[test]
     fn an_unknown_field_is_left_out_unless_it_was_typed_or_chosen() {
         let now = nothing_but_a_name();
-        let typed = Wanted {
+        let typed = DesiredFields {
             mapping: Some([("7".to_owned(), "40".to_owned())].into_iter().collect()),
             ..nothing_but_a_name()
         };
@@ -140,7 +145,7 @@ mod tests {
 
     #[test]
     fn what_is_known_leaves_no_choice() {
-        let known = Wanted {
+        let known = DesiredFields {
             mapping: Some([].into_iter().collect()),
             properties: Some(serde_json::Map::new()),
             ..nothing_but_a_name()

@@ -4,23 +4,28 @@ use ratatui::style::Style;
 
 use super::choices::{Choice, Choices, Unknown};
 use crate::{
-    domain::merge::{Disputed, Part, Take},
+    domain::merge::{Conflict, Part, Resolution},
     tui::{
         keymap::{Action, Focus},
-        state::context::Desk,
+        state::context::Context,
         theme::Theme,
-        widgets::text_page::Sheet,
+        widgets::text_page::TextPage,
     },
 };
 
 const LABEL: &str = "service copy";
 
 /// Writes what the service's copy came to; `rows` takes the line on which each choice begins.
-pub(super) fn write(sheet: &mut Sheet, choices: &Choices, rows: &mut Vec<usize>, desk: &Desk) {
-    let theme = desk.theme;
+pub(super) fn write(
+    sheet: &mut TextPage,
+    choices: &Choices,
+    rows: &mut Vec<usize>,
+    context: &Context,
+) {
+    let theme = context.theme;
     let merge = &choices.merge;
     // Not "just now": a review may stand for as long as a phone call.
-    let read = desk.moment(choices.read_at);
+    let read = context.moment(choices.read_at);
     if merge.is_quiet() {
         let text =
             format!("read {read}: the same, as far as it is returned (the mapping never is)");
@@ -50,7 +55,7 @@ pub(super) fn write(sheet: &mut Sheet, choices: &Choices, rows: &mut Vec<usize>,
     }
     if choices.count() > 0 {
         // The same in every place of a review.
-        let key = desk.keys.key(Focus::Review, Action::Choose);
+        let key = context.keys.key(Focus::Review, Action::Choose);
         let text = format!("{key} chooses what is sent; the request follows.");
         sheet.field("", &text, theme.dim(), "");
     }
@@ -64,7 +69,7 @@ pub(super) fn write(sheet: &mut Sheet, choices: &Choices, rows: &mut Vec<usize>,
     }
 }
 
-fn disputed(sheet: &mut Sheet, head: &str, row: &Disputed, theme: Theme) {
+fn disputed(sheet: &mut TextPage, head: &str, row: &Conflict, theme: Theme) {
     let there = |value: &Option<String>| value.clone().unwrap_or_else(|| "(not there)".into());
     let base = if row.base_known {
         there(&row.base)
@@ -77,7 +82,7 @@ fn disputed(sheet: &mut Sheet, head: &str, row: &Disputed, theme: Theme) {
         &format!("{head} {}: it was {base}", row.part.label()),
         style,
     );
-    let theirs = row.take == Take::Theirs;
+    let theirs = row.take == Resolution::Theirs;
     option(sheet, theirs, "theirs", &there(&row.theirs), theme);
     let mine = there(&row.mine);
     if theirs {
@@ -88,7 +93,7 @@ fn disputed(sheet: &mut Sheet, head: &str, row: &Disputed, theme: Theme) {
     }
 }
 
-fn unknown(sheet: &mut Sheet, head: &str, row: Unknown, theme: Theme) {
+fn unknown(sheet: &mut TextPage, head: &str, row: Unknown, theme: Theme) {
     let text = format!("{head} {}: the present value is not known here", row.field);
     sheet.indented(0, &text, head_style(head, theme));
     let kept = "it is not in the request";
@@ -109,7 +114,7 @@ fn head_style(head: &str, theme: Theme) -> Style {
     }
 }
 
-fn option(sheet: &mut Sheet, chosen: bool, word: &str, text: &str, theme: Theme) {
+fn option(sheet: &mut TextPage, chosen: bool, word: &str, text: &str, theme: Theme) {
     let (mark, style) = if chosen {
         ("(*)", theme.warning())
     } else {

@@ -3,27 +3,27 @@
 use super::{Copy, Page, Review, choices::Choices, view};
 use crate::{
     domain::{
-        change::{Change, Wanted},
+        change::{Change, DesiredFields},
         facts::Field,
-        update::{Edit, Objection},
+        update::{Edit, UnsafeUpdate},
     },
     operations::Done,
     tui::{
         keymap::Action,
-        state::{context::Desk, notices::Severity},
+        state::{context::Context, notices::Severity},
     },
 };
 
 impl Review {
-    pub(super) fn take_copy(&mut self, done: &Done, desk: &mut Desk) {
+    pub(super) fn take_copy(&mut self, done: &Done, context: &mut Context) {
         if let Some(alarm) = done.warnings.iter().find(|warning| warning.is_alarm()) {
             self.copy = Copy::Alarm(alarm.to_string());
-            desk.say(Severity::Error, alarm.to_string());
+            context.say(Severity::Error, alarm.to_string());
             return;
         }
-        self.now = Wanted::of(&done.group);
+        self.now = DesiredFields::of(&done.group);
         self.read = Some(Box::new(done.clone()));
-        let mut choices = Choices::of(&self.base, &self.now, &self.typed, desk.now);
+        let mut choices = Choices::of(&self.base, &self.now, &self.typed, context.now);
         if let Some(before) = self.chosen.take() {
             choices.keep(&before);
         }
@@ -80,14 +80,15 @@ impl Review {
     /// What the review showed beyond the change: fields that are replaced whole, and whether others travel along.
     pub(super) fn vouched(&self) -> (Vec<Field>, bool) {
         let objections = &self.plan.objections;
-        let is_not_told = |objection: &Objection| matches!(objection, Objection::NotTold { .. });
+        let is_not_told =
+            |objection: &UnsafeUpdate| matches!(objection, UnsafeUpdate::NotTold { .. });
         let travels = objections.iter().any(is_not_told);
         (self.plan.replaced.clone(), travels)
     }
 
     /// Moves between the choices, and only past them through the page.
-    pub(super) fn step(&mut self, action: Action, desk: &Desk) -> bool {
-        let is_above = view::row_of_choice(self, desk).is_some_and(|row| row < self.scroll.at);
+    pub(super) fn step(&mut self, action: Action, context: &Context) -> bool {
+        let is_above = view::row_of_choice(self, context).is_some_and(|row| row < self.scroll.at);
         let Some(choices) = self.choices() else {
             return false;
         };
@@ -97,7 +98,7 @@ impl Review {
             Action::Up if choices.at > 0 && !is_above => choices.at -= 1,
             _ => return false,
         }
-        view::show_choice(self, desk);
+        view::show_choice(self, context);
         true
     }
 }

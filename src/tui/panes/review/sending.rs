@@ -7,21 +7,23 @@ use crate::{
     operations::{Done, Method, as_curl, request, request_json},
     tui::state::{
         confirmation::Level,
-        context::{Ask, Desk},
+        context::{Context, Navigation},
         message::{Job, Ticket},
-        navigation::{Opening, Words},
+        navigation::{ConfirmationWords, PaneRequest},
         notices::Severity,
     },
 };
 
 impl Review {
     /// `y` sends it, unless a guard wants something typed first.
-    pub(super) fn confirm(&mut self, desk: &mut Desk) {
+    pub(super) fn confirm(&mut self, context: &mut Context) {
         let words = match self.asks.level {
-            Level::Button | Level::Key => return self.apply(desk),
+            Level::Button | Level::Key => return self.apply(context),
             Level::Typed => self.id.to_string(),
             Level::Words => {
-                let profile = desk.profile().map_or("", |profile| profile.name.as_str());
+                let profile = context
+                    .profile()
+                    .map_or("", |profile| profile.name.as_str());
                 guard::words(operation(self.creating), &self.id, profile)
             }
         };
@@ -30,16 +32,16 @@ impl Review {
             self.apply_word()
         );
         let reason = self.asks.guard.clone();
-        desk.ask(Ask::Push(Opening::Typed(Words {
+        context.navigate(Navigation::Push(PaneRequest::Typed(ConfirmationWords {
             words,
             what,
             reason,
         })));
     }
 
-    pub(super) fn apply(&mut self, desk: &mut Desk) {
-        if let Some(why) = self.blocked(desk) {
-            desk.say(Severity::Warning, format!("not sent: {why}"));
+    pub(super) fn apply(&mut self, context: &mut Context) {
+        if let Some(why) = self.blocked(context) {
+            context.say(Severity::Warning, format!("not sent: {why}"));
             return;
         }
         let job = if self.creating {
@@ -54,28 +56,28 @@ impl Review {
                 travels,
             }
         };
-        let ticket = desk.start(job);
-        if let Some(running) = desk.running.get_mut(&ticket) {
+        let ticket = context.start(job);
+        if let Some(running) = context.running.get_mut(&ticket) {
             // With a choice made here the request is not what the form holds, but it settles what the form holds.
             running.sends = Some((self.id.clone(), self.typed.clone()));
         }
         self.stage = Stage::Sending(ticket);
     }
 
-    pub(super) fn finish(&mut self, ticket: Ticket, done: &Done, desk: &mut Desk) {
+    pub(super) fn finish(&mut self, ticket: Ticket, done: &Done, context: &mut Context) {
         // A group that existed is unchanged: what was typed is still to be sent.
         if done.ending != Ending::Existed {
-            desk.drafts.remove(&(desk.current, self.id.clone()));
+            context.drafts.remove(&(context.current, self.id.clone()));
         }
-        desk.say(
+        context.say(
             Severity::Done,
             format!("{} {}", self.id, done.ending.as_str().replace('_', " ")),
         );
         for warning in done.warnings.iter().filter(|warning| warning.is_alarm()) {
-            desk.say(Severity::Error, format!("{}: {warning}", self.id));
+            context.say(Severity::Error, format!("{}: {warning}", self.id));
         }
-        let result = Opening::Result(Box::new(done.clone()), self.wanted.clone());
-        desk.ask(Ask::Finish(ticket, result));
+        let result = PaneRequest::Result(Box::new(done.clone()), self.wanted.clone());
+        context.navigate(Navigation::Finish(ticket, result));
     }
 
     pub(super) fn method(&self) -> Method {
@@ -90,8 +92,8 @@ impl Review {
         request_json(&request(&self.id, &self.plan.send))
     }
 
-    pub(super) fn curl(&self, desk: &Desk) -> Option<String> {
-        let profile = desk.profile()?;
+    pub(super) fn curl(&self, context: &Context) -> Option<String> {
+        let profile = context.profile()?;
         let request = request(&self.id, &self.plan.send);
         Some(as_curl(profile, self.method(), &request))
     }

@@ -4,21 +4,21 @@ use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
 use super::{Copy, Page, Review, Stage, choosing};
 use crate::{
-    domain::{facts::Field, history::Ending, text::oddities, update::Objection},
+    domain::{facts::Field, history::Ending, text::oddities, update::UnsafeUpdate},
     tui::{
         keymap::{Action, Focus},
         panes::View,
-        state::{confirmation::Level, context::Desk},
+        state::{confirmation::Level, context::Context},
         widgets::{
             boxes::{page as page_box, words_that_fit},
-            changes::{self, Of},
+            changes::{self, ChangeTarget},
             paint,
-            text_page::Sheet,
+            text_page::TextPage,
         },
     },
 };
 
-pub(super) fn draw(review: &Review, buffer: &mut Buffer, area: Rect, desk: &Desk) {
+pub(super) fn draw(review: &Review, buffer: &mut Buffer, area: Rect, context: &Context) {
     let title = match (review.creating, review.page) {
         (true, Page::Difference) => "Review: a group to be created",
         (true, Page::Json) => "Review: a group to be created, as JSON",
@@ -27,45 +27,45 @@ pub(super) fn draw(review: &Review, buffer: &mut Buffer, area: Rect, desk: &Desk
         (false, Page::Json) => "Review: an update, as JSON",
         (false, Page::Curl) => "Review: an update, as curl",
     };
-    let inner = page_box(buffer, area, title, desk.theme);
+    let inner = page_box(buffer, area, title, context.theme);
     let buttons = paint::row(inner, inner.height.saturating_sub(1));
     let body = Rect {
         height: inner.height.saturating_sub(2),
         ..inner
     };
-    let (sheet, _) = page(review, body.width, desk);
+    let (sheet, _) = page(review, body.width, context);
     sheet.draw(buffer, body, review.scroll.at);
-    draw_buttons(review, buffer, buttons, desk);
+    draw_buttons(review, buffer, buttons, context);
 }
 
 /// Columns and rows of the page, as `draw` finds them.
-fn room(desk: &Desk) -> (u16, u16) {
-    let (columns, rows) = desk.size;
+fn room(context: &Context) -> (u16, u16) {
+    let (columns, rows) = context.size;
     (columns.saturating_sub(4), rows.saturating_sub(8))
 }
 
 /// Lines one can scroll through.
-pub(super) fn lines(review: &Review, desk: &Desk) -> usize {
-    let (width, rows) = room(desk);
-    page(review, width, desk).0.last_scroll(rows) + 1
+pub(super) fn lines(review: &Review, context: &Context) -> usize {
+    let (width, rows) = room(context);
+    page(review, width, context).0.last_scroll(rows) + 1
 }
 
 /// The line of the choice under the cursor.
-pub(super) fn row_of_choice(review: &Review, desk: &Desk) -> Option<usize> {
+pub(super) fn row_of_choice(review: &Review, context: &Context) -> Option<usize> {
     let Copy::Read(choices) = &review.copy else {
         return None;
     };
-    let (_, rows) = page(review, room(desk).0, desk);
+    let (_, rows) = page(review, room(context).0, context);
     rows.get(choices.at).copied()
 }
 
 /// Scrolls so far that the choice under the cursor is in sight.
-pub(super) fn show_choice(review: &mut Review, desk: &Desk) {
-    let Some(row) = row_of_choice(review, desk) else {
+pub(super) fn show_choice(review: &mut Review, context: &Context) {
+    let Some(row) = row_of_choice(review, context) else {
         return;
     };
     // The last line of a long page says how much more there is.
-    let height = usize::from(room(desk).1).saturating_sub(CHOICE_LINES + 1);
+    let height = usize::from(room(context).1).saturating_sub(CHOICE_LINES + 1);
     let at = review.scroll.at;
     review.scroll.at = at.clamp(row.saturating_sub(height), row);
 }
@@ -74,9 +74,9 @@ pub(super) fn show_choice(review: &mut Review, desk: &Desk) {
 const CHOICE_LINES: usize = 3;
 
 /// The page, and on which of its lines each choice begins.
-fn page(review: &Review, width: u16, desk: &Desk) -> (Sheet, Vec<usize>) {
-    let theme = desk.theme;
-    let mut sheet = Sheet::new(width, theme);
+fn page(review: &Review, width: u16, context: &Context) -> (TextPage, Vec<usize>) {
+    let theme = context.theme;
+    let mut sheet = TextPage::new(width, theme);
     let mut rows = Vec::new();
     if let Stage::Failed(trouble) = &review.stage {
         let style = if trouble.ending == Some(Ending::Unknown) {
@@ -90,13 +90,13 @@ fn page(review: &Review, width: u16, desk: &Desk) -> (Sheet, Vec<usize>) {
     }
     match review.page {
         Page::Difference => {
-            difference(review, &mut sheet, &mut rows, desk);
+            difference(review, &mut sheet, &mut rows, context);
             sheet.blank();
-            request(review, &mut sheet, desk);
+            request(review, &mut sheet, context);
         }
-        Page::Json => request(review, &mut sheet, desk),
+        Page::Json => request(review, &mut sheet, context),
         Page::Curl => {
-            let key = desk.keys.key(review.focus(), Action::CopyMenu);
+            let key = context.keys.key(review.focus(), Action::CopyMenu);
             let text = format!("The request for a shell; {key} copies it, in one line");
             sheet.heading(&text);
             sheet.text(
@@ -104,15 +104,15 @@ fn page(review: &Review, width: u16, desk: &Desk) -> (Sheet, Vec<usize>) {
                 theme.dim(),
             );
             sheet.blank();
-            let curl = review.curl(desk).unwrap_or_default();
+            let curl = review.curl(context).unwrap_or_default();
             sheet.indented(2, &curl, Style::new());
         }
     }
     (sheet, rows)
 }
 
-fn difference(review: &Review, sheet: &mut Sheet, rows: &mut Vec<usize>, desk: &Desk) {
-    let theme = desk.theme;
+fn difference(review: &Review, sheet: &mut TextPage, rows: &mut Vec<usize>, context: &Context) {
+    let theme = context.theme;
     sheet.field("group", review.id.as_str(), theme.title(), "");
     for oddity in oddities(review.id.as_str()) {
         let text = format!("! character {}: {}", oddity.position, oddity.what);
@@ -125,8 +125,8 @@ fn difference(review: &Review, sheet: &mut Sheet, rows: &mut Vec<usize>, desk: &
     if let Some(reason) = &review.asks.guard {
         sheet.field("! guard", reason, theme.warning(), "");
     }
-    copy(review, sheet, rows, desk);
-    beside(review, sheet, desk);
+    copy(review, sheet, rows, context);
+    beside(review, sheet, context);
     sheet.blank();
     if review.change.is_empty() {
         let text = if review.creating {
@@ -137,23 +137,23 @@ fn difference(review: &Review, sheet: &mut Sheet, rows: &mut Vec<usize>, desk: &
         sheet.text(text, theme.dim());
     }
     let of = if review.creating {
-        Of::Creation
+        ChangeTarget::Creation
     } else {
-        Of::Known
+        ChangeTarget::Known
     };
     changes::write(sheet, &review.change, of, review.unchanged_too, theme);
-    along(review, sheet, desk);
+    along(review, sheet, context);
 }
 
 /// What may have arrived, and what cannot be known well enough.
-fn beside(review: &Review, sheet: &mut Sheet, desk: &Desk) {
-    let theme = desk.theme;
+fn beside(review: &Review, sheet: &mut TextPage, context: &Context) {
+    let theme = context.theme;
     let Some(read) = &review.read else { return };
     for open in &read.open {
         let text = format!(
             "the {} of {} may have arrived: nobody knows yet (m{} of the open ones)",
             open.operation.as_str(),
-            desk.moment(open.since()),
+            context.moment(open.since()),
             open.id.0
         );
         sheet.field("! open", &text, theme.warning(), "");
@@ -161,29 +161,29 @@ fn beside(review: &Review, sheet: &mut Sheet, desk: &Desk) {
     for objection in &review.plan.objections {
         let field = objection.field().as_str();
         let text = match objection {
-            Objection::InPart { at, .. } => {
-                let from = at.map_or_else(String::new, |at| format!(" ({})", desk.moment(at)));
+            UnsafeUpdate::InPart { at, .. } => {
+                let from = at.map_or_else(String::new, |at| format!(" ({})", context.moment(at)));
                 format!(
                     "others may have changed the {field}, which cannot be read: all of it is replaced by the last known \
                      value{from}, with your change in it"
                 )
             }
-            Objection::NotTold { at, .. } => {
-                let from = at.map_or_else(String::new, |at| format!(" ({})", desk.moment(at)));
+            UnsafeUpdate::NotTold { at, .. } => {
+                let from = at.map_or_else(String::new, |at| format!(" ({})", context.moment(at)));
                 format!(
                     "nobody has said what the service does with a {field} that is left out: it is sent along as last \
                      known{from}"
                 )
             }
-            Objection::WouldClear { .. } => format!(
+            UnsafeUpdate::WouldClear { .. } => format!(
                 "left out, the {field} would be cleared, and nothing is known that could be sent: give it, too"
             ),
-            Objection::Unsure { .. } => format!(
+            UnsafeUpdate::Unsure { .. } => format!(
                 "the {field} may have been changed by what is open above: give it, too, or close that with a reason"
             ),
         };
         sheet.field(&format!("! {field}"), &text, theme.warning(), "");
-        if let Objection::InPart {
+        if let UnsafeUpdate::InPart {
             field: Field::Mapping,
             ..
         } = objection
@@ -192,7 +192,7 @@ fn beside(review: &Review, sheet: &mut Sheet, desk: &Desk) {
                 sheet.indented(4, &format!("{schema} = {source}"), theme.dim());
             }
         }
-        if let Objection::InPart {
+        if let UnsafeUpdate::InPart {
             field: Field::Properties,
             ..
         } = objection
@@ -205,8 +205,8 @@ fn beside(review: &Review, sheet: &mut Sheet, desk: &Desk) {
 }
 
 /// What is sent although nobody changed it, with its age.
-fn along(review: &Review, sheet: &mut Sheet, desk: &Desk) {
-    let theme = desk.theme;
+fn along(review: &Review, sheet: &mut TextPage, context: &Context) {
+    let theme = context.theme;
     let told = |field| {
         review
             .plan
@@ -217,14 +217,14 @@ fn along(review: &Review, sheet: &mut Sheet, desk: &Desk) {
     let travels = review.plan.travels.iter();
     for travels in travels.filter(|one| !one.is_read && !told(one.field)) {
         let field = travels.field.as_str();
-        let text = format!("sent along as last known: {}", desk.moment(travels.at));
+        let text = format!("sent along as last known: {}", context.moment(travels.at));
         sheet.field(field, &text, theme.dim(), "");
     }
 }
 
-fn request(review: &Review, sheet: &mut Sheet, desk: &Desk) {
+fn request(review: &Review, sheet: &mut TextPage, context: &Context) {
     let method = review.method().as_str();
-    let url = desk
+    let url = context
         .profile()
         .map(crate::config::profile::Profile::url)
         .unwrap_or_default();
@@ -234,8 +234,8 @@ fn request(review: &Review, sheet: &mut Sheet, desk: &Desk) {
     }
 }
 
-fn copy(review: &Review, sheet: &mut Sheet, rows: &mut Vec<usize>, desk: &Desk) {
-    let theme = desk.theme;
+fn copy(review: &Review, sheet: &mut TextPage, rows: &mut Vec<usize>, context: &Context) {
+    let theme = context.theme;
     let label = "service copy";
     match &review.copy {
         Copy::NotAsked => sheet.field(
@@ -248,15 +248,15 @@ fn copy(review: &Review, sheet: &mut Sheet, rows: &mut Vec<usize>, desk: &Desk) 
         Copy::Reading(_) => sheet.field(label, "being read now", theme.dim(), ""),
         Copy::Alarm(text) => sheet.text(text, theme.error()),
         Copy::Unreadable(why) => {
-            let key = desk.keys.key(review.focus(), Action::Refresh);
+            let key = context.keys.key(review.focus(), Action::Refresh);
             sheet.field(label, why, theme.error(), &format!("{key} tries again"));
         }
-        Copy::Read(choices) => choosing::write(sheet, choices, rows, desk),
+        Copy::Read(choices) => choosing::write(sheet, choices, rows, context),
     }
 }
 
-fn draw_buttons(review: &Review, buffer: &mut Buffer, line: Rect, desk: &Desk) {
-    let theme = desk.theme;
+fn draw_buttons(review: &Review, buffer: &mut Buffer, line: Rect, context: &Context) {
+    let theme = context.theme;
     let style = |on: bool| if on { theme.cursor_row() } else { Style::new() };
     let gutter = |on: bool| if on { "> " } else { "  " };
     let sending = matches!(review.stage, Stage::Sending(_));
@@ -275,8 +275,8 @@ fn draw_buttons(review: &Review, buffer: &mut Buffer, line: Rect, desk: &Desk) {
     put(gutter(!review.on_apply), Style::new());
     put("[ Back ]", style(!review.on_apply));
     let word = review.apply_word();
-    let blocked = review.disabled(Action::Confirm, desk);
-    let key = desk.keys.key(Focus::ReviewKey, Action::Confirm);
+    let blocked = review.disabled(Action::Confirm, context);
+    let key = context.keys.key(Focus::ReviewKey, Action::Confirm);
     let apply = match review.asks.level {
         Level::Button => format!("[ {word} ]"),
         Level::Key => format!("[ {word}: press {key} ]"),

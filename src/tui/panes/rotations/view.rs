@@ -12,13 +12,13 @@ use crate::{
     operations::JournalRow,
     tui::{
         keymap::{Action, Focus},
-        state::context::Desk,
+        state::context::Context,
         theme::Theme,
         widgets::{
             boxes::{boxed, popup},
             columns::{Cell, Column, widest},
             table,
-            text_page::Sheet,
+            text_page::TextPage,
         },
     },
 };
@@ -30,14 +30,19 @@ pub(super) fn draw(
     pane: &Rotations,
     buffer: &mut Buffer,
     area: Rect,
-    desk: &Desk,
+    context: &Context,
 ) -> Option<Position> {
     let below = DETAIL_ROWS.min(area.height / 2);
     let rows = Rect {
         height: area.height - below,
         ..area
     };
-    let inner = boxed(buffer, rows, "Rotations, the open ones first", desk.theme);
+    let inner = boxed(
+        buffer,
+        rows,
+        "Rotations, the open ones first",
+        context.theme,
+    );
     let inner = Rect {
         x: inner.x - 1,
         width: inner.width + 2,
@@ -46,8 +51,8 @@ pub(super) fn draw(
     let hint = if pane.reading.is_some() {
         "reading the journal".to_owned()
     } else {
-        let token = desk.keys.key(Focus::List, Action::Token);
-        let rotate = desk.keys.key(Focus::Token, Action::Rotate);
+        let token = context.keys.key(Focus::List, Action::Token);
+        let rotate = context.keys.key(Focus::Token, Action::Rotate);
         format!("nothing was rotated here yet: {token} on a group, then {rotate}")
     };
     table::draw(
@@ -55,9 +60,9 @@ pub(super) fn draw(
         inner,
         (&pane.rows, &pane.cursor),
         columns,
-        |row, here| cells(row, desk, here),
+        |row, here| cells(row, context, here),
         &hint,
-        desk.theme,
+        context.theme,
     );
     if let Some(row) = pane.here() {
         let place = Rect {
@@ -66,13 +71,13 @@ pub(super) fn draw(
             ..area
         };
         let title = format!("rotation {} of {}", row.id.0, row.user_group_id);
-        let inner = boxed(buffer, place, &title, desk.theme);
-        let mut sheet = Sheet::new(inner.width, desk.theme);
-        describe(&mut sheet, row, desk);
+        let inner = boxed(buffer, place, &title, context.theme);
+        let mut sheet = TextPage::new(inner.width, context.theme);
+        describe(&mut sheet, row, context);
         sheet.draw_still(buffer, inner);
     }
     let asking = pane.abandoning.as_ref()?;
-    draw_dialog(asking, buffer, area, desk)
+    draw_dialog(asking, buffer, area, context)
 }
 
 fn columns(window: &[JournalRow]) -> Vec<Column> {
@@ -87,18 +92,18 @@ fn columns(window: &[JournalRow]) -> Vec<Column> {
     ]
 }
 
-fn cells<'a>(row: &'a JournalRow, desk: &Desk, here: bool) -> Vec<Cell<'a>> {
+fn cells<'a>(row: &'a JournalRow, context: &Context, here: bool) -> Vec<Cell<'a>> {
     let state = row.rotation.state;
     let word = Cell::new(state.as_str().replace('_', " "));
     vec![
-        Cell::new(desk.age(row.started_at)),
+        Cell::new(context.age(row.started_at)),
         if here {
             word
         } else {
-            word.styled(state_style(state, desk.theme))
+            word.styled(state_style(state, context.theme))
         },
         Cell::new(row.user_group_id.as_str()),
-        Cell::new(tokens(row, desk.theme)),
+        Cell::new(tokens(row, context.theme)),
         Cell::new(row.by.as_str()),
     ]
 }
@@ -111,12 +116,12 @@ fn tokens(row: &JournalRow, theme: Theme) -> String {
     }
 }
 
-fn describe(sheet: &mut Sheet, row: &JournalRow, desk: &Desk) {
+fn describe(sheet: &mut TextPage, row: &JournalRow, context: &Context) {
     let state = row.rotation.state;
     let word = state.as_str().replace('_', " ");
-    sheet.field("state", &word, state_style(state, desk.theme), "");
-    sheet.text(&meaning(state, desk), desk.theme.dim());
-    sheet.field("token", &tokens(row, desk.theme), Style::new(), "");
+    sheet.field("state", &word, state_style(state, context.theme), "");
+    sheet.text(&meaning(state, context), context.theme.dim());
+    sheet.field("token", &tokens(row, context.theme), Style::new(), "");
     if let Some(reason) = &row.reason {
         sheet.field("reason", reason, Style::new(), "");
     }
@@ -128,8 +133,8 @@ fn describe(sheet: &mut Sheet, row: &JournalRow, desk: &Desk) {
 }
 
 /// What a state means for the person, and what to do next.
-fn meaning(state: State, desk: &Desk) -> String {
-    let key = desk.keys.key(Focus::Rotations, Action::Refresh);
+fn meaning(state: State, context: &Context) -> String {
+    let key = context.keys.key(Focus::Rotations, Action::Refresh);
     let text = match state {
         State::Intended => "Written down, not sent. Its process may still be at it.",
         State::Sent => "The request may be on its way. Its process may still be at it.",
@@ -170,25 +175,25 @@ fn draw_dialog(
     asking: &Abandoning,
     buffer: &mut Buffer,
     area: Rect,
-    desk: &Desk,
+    context: &Context,
 ) -> Option<Position> {
-    let inner = popup(buffer, area, (70, 9), "Abandon a rotation", desk.theme);
-    let cursor = asking.reason.draw(buffer, inner, desk.theme, true);
+    let inner = popup(buffer, area, (70, 9), "Abandon a rotation", context.theme);
+    let cursor = asking.reason.draw(buffer, inner, context.theme, true);
     let below = Rect {
         y: inner.y + 2.min(inner.height),
         height: inner.height.saturating_sub(2),
         ..inner
     };
-    let mut sheet = Sheet::new(below.width, desk.theme);
+    let mut sheet = TextPage::new(below.width, context.theme);
     let state = asking.row.rotation.state.as_str();
     let text = format!(
         "The rotation of {} is {state}. Abandoned, nobody will find out how it ended, and its token may be rotated again.",
         asking.row.user_group_id
     );
-    sheet.text(&text, desk.theme.warning());
+    sheet.text(&text, context.theme.warning());
     sheet.text(
         "Nothing is sent. The reason stands in the history.",
-        desk.theme.dim(),
+        context.theme.dim(),
     );
     sheet.draw_still(buffer, below);
     cursor

@@ -6,15 +6,15 @@ use ratatui::{
     style::Style,
 };
 
-use super::{Stage, TokenPane, handing::where_to};
+use super::{Stage, TokenPane, handoff::where_to};
 use crate::{
     domain::{history::Ending, known::KnownGroup},
     operations::{Done, Guarded},
     tui::{
         keymap::{Action, Focus},
         panes::{View, history::ending_style, new_file::NewFile},
-        state::{confirmation::Level, context::Desk},
-        widgets::{boxes::page as page_box, paint, text_page::Sheet},
+        state::{confirmation::Level, context::Context},
+        widgets::{boxes::page as page_box, paint, text_page::TextPage},
     },
 };
 
@@ -27,102 +27,102 @@ pub(super) fn draw(
     pane: &TokenPane,
     buffer: &mut Buffer,
     area: Rect,
-    desk: &Desk,
+    context: &Context,
 ) -> Option<Position> {
-    let inner = page_box(buffer, area, &pane.title(desk), desk.theme);
+    let inner = page_box(buffer, area, &pane.title(context), context.theme);
     if let Stage::Check { on_reason, .. } = pane.stage {
-        let mut sheet = Sheet::new(inner.width, desk.theme);
+        let mut sheet = TextPage::new(inner.width, context.theme);
         if inner.height < WHOLE_CHECK {
-            brief_check(&mut sheet, pane, desk);
+            brief_check(&mut sheet, pane, context);
         } else {
-            check(&mut sheet, pane, desk);
+            check(&mut sheet, pane, context);
         }
-        return draw_fields(pane, buffer, inner, &sheet, on_reason, desk);
+        return draw_fields(pane, buffer, inner, &sheet, on_reason, context);
     }
-    let sheet = sheet(pane, inner.width, desk);
+    let sheet = sheet(pane, inner.width, context);
     sheet.draw(buffer, inner, pane.scroll.at);
     let below = (sheet.height() as u16 + 1).min(NewFile::lowest(inner));
-    pane.file.draw(buffer, inner, below, desk.theme)
+    pane.file.draw(buffer, inner, below, context.theme)
 }
 
 /// Lines one can scroll through.
-pub(super) fn lines(pane: &TokenPane, desk: &Desk) -> usize {
-    let rows = desk.size.1.saturating_sub(6);
-    sheet(pane, desk.size.0.saturating_sub(4), desk).last_scroll(rows) + 1
+pub(super) fn lines(pane: &TokenPane, context: &Context) -> usize {
+    let rows = context.size.1.saturating_sub(6);
+    sheet(pane, context.size.0.saturating_sub(4), context).last_scroll(rows) + 1
 }
 
-fn sheet(pane: &TokenPane, width: u16, desk: &Desk) -> Sheet {
-    let mut sheet = Sheet::new(width, desk.theme);
+fn sheet(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
+    let mut sheet = TextPage::new(width, context.theme);
     match &pane.stage {
         Stage::Reading(_) => {
-            sheet.text("reading the group from the service", desk.theme.dim());
+            sheet.text("reading the group from the service", context.theme.dim());
         }
         Stage::Current(done) => {
-            current(&mut sheet, done, desk);
-            secret(&mut sheet, pane, done, desk);
-            pane.draw_waiting(&mut sheet, desk);
+            current(&mut sheet, done, context);
+            secret(&mut sheet, pane, done, context);
+            pane.draw_waiting(&mut sheet, context);
             sheet.blank();
-            let rotate = desk.keys.key(Focus::Token, Action::Rotate);
-            let text = match desk.forbidden(Guarded::Rotate) {
+            let rotate = context.keys.key(Focus::Token, Action::Rotate);
+            let text = match context.forbidden(Guarded::Rotate) {
                 Some(why) => format!("{rotate} would rotate it, but {why}."),
                 None => format!("{rotate} rotates it: asks first, and shows what will happen."),
             };
-            sheet.text(&text, desk.theme.dim());
+            sheet.text(&text, context.theme.dim());
         }
         Stage::Check { .. } => {}
         Stage::Rotating(_) => {
             sheet.heading("Rotating: one request is on its way.");
             sheet.text(
                 "It is sent once and never repeated. Leaving this screen does not stop it; a message says how it ended.",
-                desk.theme.dim(),
+                context.theme.dim(),
             );
         }
         Stage::Rotated { done, confirming } => {
-            rotated(&mut sheet, done, confirming.is_some(), desk);
-            secret(&mut sheet, pane, done, desk);
-            pane.draw_handing(&mut sheet, desk);
+            rotated(&mut sheet, done, confirming.is_some(), context);
+            secret(&mut sheet, pane, done, context);
+            pane.draw_handing(&mut sheet, context);
             sheet.blank();
-            sheet.text(&pane.what_now(desk), desk.theme.dim());
+            sheet.text(&pane.what_now(context), context.theme.dim());
         }
         Stage::Failed(trouble) => {
-            let style = trouble.ending.map_or(desk.theme.error(), |ending| {
-                ending_style(ending, desk.theme)
+            let style = trouble.ending.map_or(context.theme.error(), |ending| {
+                ending_style(ending, context.theme)
             });
             sheet.text(&trouble.text, style);
             sheet.blank();
-            let key = desk.keys.key(Focus::Token, Action::Refresh);
+            let key = context.keys.key(Focus::Token, Action::Refresh);
             let text = format!("{key} reads the group: only that tells which token is current.");
-            sheet.text(&text, desk.theme.dim());
+            sheet.text(&text, context.theme.dim());
         }
     }
     sheet
 }
 
-fn known(pane: &TokenPane, desk: &Desk) -> Option<KnownGroup> {
-    desk.groups.get(&pane.id)
+fn known(pane: &TokenPane, context: &Context) -> Option<KnownGroup> {
+    context.groups.get(&pane.id)
 }
 
-fn facts(sheet: &mut Sheet, group: &KnownGroup, desk: &Desk) {
+fn facts(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
     let plain = Style::new();
-    sheet.field("group", group.title(), desk.theme.title(), "");
+    sheet.field("group", group.title(), context.theme.title(), "");
     sheet.field("user group id", group.id.as_str(), plain, "");
     match &group.environment_tag {
         Some(known) => sheet.field(
             "tag",
             known.value.as_str(),
             plain,
-            &crate::tui::widgets::group_details::origin(known, desk),
+            &crate::tui::widgets::group_details::origin(known, context),
         ),
         None => sheet.field("tag", "?", plain, "comes back from update and rotate only"),
     }
 }
 
-fn rotated_ago(group: &KnownGroup, desk: &Desk) -> String {
+fn rotated_ago(group: &KnownGroup, context: &Context) -> String {
     match &group.last_rotated {
         Some(last) => {
-            let since = desk.since(last.at);
+            let since = context.since(last.at);
             match &last.by {
-                Some(by) => format!("{since} by {by}, as far as this desk knows"),
+                Some(by) => format!("{since} by {by}, as far as is known here"),
                 None => format!("changed elsewhere, seen {since}"),
             }
         }
@@ -130,54 +130,54 @@ fn rotated_ago(group: &KnownGroup, desk: &Desk) -> String {
     }
 }
 
-fn current(sheet: &mut Sheet, done: &Done, desk: &Desk) {
+fn current(sheet: &mut TextPage, done: &Done, context: &Context) {
     for warning in &done.warnings {
         let style = if warning.is_alarm() {
-            desk.theme.error()
+            context.theme.error()
         } else {
-            desk.theme.warning()
+            context.theme.warning()
         };
         sheet.text(&format!("! {warning}"), style);
     }
-    facts(sheet, &done.group, desk);
+    facts(sheet, &done.group, context);
     sheet.field(
         "last rotated~",
-        &rotated_ago(&done.group, desk),
+        &rotated_ago(&done.group, context),
         Style::new(),
         "",
     );
     fingerprint(sheet, &done.group);
 }
 
-fn fingerprint(sheet: &mut Sheet, group: &KnownGroup) {
+fn fingerprint(sheet: &mut TextPage, group: &KnownGroup) {
     if let Some(known) = &group.fingerprint {
         sheet.field("fingerprint", &known.value.to_string(), Style::new(), "");
     }
 }
 
 /// The token, masked unless it was asked for.
-fn secret(sheet: &mut Sheet, pane: &TokenPane, done: &Done, desk: &Desk) {
+fn secret(sheet: &mut TextPage, pane: &TokenPane, done: &Done, context: &Context) {
     let Some(token) = &done.token else {
-        sheet.field("token", "not returned", desk.theme.error(), "");
+        sheet.field("token", "not returned", context.theme.error(), "");
         return;
     };
     // A line of its own, masked or not: the page must not move, and a token cut in two cannot be copied.
     if let Some(until) = pane.revealed_until {
-        let left = until.duration_since(desk.now).as_secs().max(0);
+        let left = until.duration_since(context.now).as_secs().max(0);
         let note = format!("hidden again in {left}s");
         sheet.field("token", "", Style::new(), &note);
-        sheet.indented(2, token.expose(), desk.theme.warning());
+        sheet.indented(2, token.expose(), context.theme.warning());
     } else {
-        let key = desk.keys.key(pane.page_focus(), Action::Reveal);
+        let key = context.keys.key(pane.page_focus(), Action::Reveal);
         let note = format!("{key} reveals it for 20 s");
         sheet.field("token", "", Style::new(), &note);
-        let mask = desk.theme.mask().repeat(MASKED);
+        let mask = context.theme.mask().repeat(MASKED);
         sheet.indented(2, &mask, Style::new());
     }
 }
 
-fn rotated(sheet: &mut Sheet, done: &Done, confirming: bool, desk: &Desk) {
-    let theme = desk.theme;
+fn rotated(sheet: &mut TextPage, done: &Done, confirming: bool, context: &Context) {
+    let theme = context.theme;
     let word = match done.ending {
         Ending::Confirmed | Ending::Superseded => "ROTATED".to_owned(),
         ending => ending.as_str().replace('_', " ").to_uppercase(),
@@ -205,7 +205,7 @@ fn rotated(sheet: &mut Sheet, done: &Done, confirming: bool, desk: &Desk) {
         sheet.text(&format!("! {warning}"), theme.warning());
     }
     sheet.blank();
-    facts(sheet, &done.group, desk);
+    facts(sheet, &done.group, context);
     if let Some(before) = done.previous_fingerprint {
         sheet.field(
             "old token",
@@ -224,25 +224,25 @@ fn rotated(sheet: &mut Sheet, done: &Done, confirming: bool, desk: &Desk) {
     }
 }
 
-fn check(sheet: &mut Sheet, pane: &TokenPane, desk: &Desk) {
+fn check(sheet: &mut TextPage, pane: &TokenPane, context: &Context) {
     let plain = Style::new();
-    let Some(profile) = desk.profile() else {
+    let Some(profile) = context.profile() else {
         return;
     };
     let word = profile.environment_word();
     let style = if profile.production {
-        desk.theme.production()
+        context.theme.production()
     } else {
-        desk.theme.testing()
+        context.theme.testing()
     };
     sheet.pieces(vec![
         (format!(" {word} "), style),
         (format!("  {}  {}", profile.name, profile.url()), plain),
     ]);
     sheet.blank();
-    if let Some(group) = &known(pane, desk) {
-        facts(sheet, group, desk);
-        sheet.field("last rotated~", &rotated_ago(group, desk), plain, "");
+    if let Some(group) = &known(pane, context) {
+        facts(sheet, group, context);
+        sheet.field("last rotated~", &rotated_ago(group, context), plain, "");
         fingerprint(sheet, group);
     }
     sheet.blank();
@@ -254,41 +254,41 @@ fn check(sheet: &mut Sheet, pane: &TokenPane, desk: &Desk) {
         "2  One rotate request is sent. Dashboards with the old token stop working.",
         plain,
     );
-    sheet.text(&format!("3  {}", where_to(desk)), plain);
-    guarded(sheet, pane, desk);
+    sheet.text(&format!("3  {}", where_to(context)), plain);
+    guarded(sheet, pane, context);
 }
 
 /// Why a guard asks more than usual, and the words it wants.
-fn guarded(sheet: &mut Sheet, pane: &TokenPane, desk: &Desk) {
-    let asks = super::asks(desk);
+fn guarded(sheet: &mut TextPage, pane: &TokenPane, context: &Context) {
+    let asks = super::asks(context);
     if let Some(reason) = asks.guard {
-        sheet.text(&format!("! guard: {reason}"), desk.theme.warning());
+        sheet.text(&format!("! guard: {reason}"), context.theme.warning());
     }
     if asks.level == Level::Words {
-        let words = pane.expected(asks.level, desk);
-        sheet.text(&format!("Type: {words}"), desk.theme.title());
+        let words = pane.expected(asks.level, context);
+        sheet.text(&format!("Type: {words}"), context.theme.title());
     }
 }
 
 /// What matters most, for a low window.
-fn brief_check(sheet: &mut Sheet, pane: &TokenPane, desk: &Desk) {
+fn brief_check(sheet: &mut TextPage, pane: &TokenPane, context: &Context) {
     sheet.text(
         "One rotate request. Dashboards with the old token stop working.",
         Style::new(),
     );
-    sheet.text(pane.id.as_str(), desk.theme.title());
-    guarded(sheet, pane, desk);
+    sheet.text(pane.id.as_str(), context.theme.title());
+    guarded(sheet, pane, context);
 }
 
 fn draw_fields(
     pane: &TokenPane,
     buffer: &mut Buffer,
     area: Rect,
-    sheet: &Sheet,
+    sheet: &TextPage,
     on_reason: bool,
-    desk: &Desk,
+    context: &Context,
 ) -> Option<Position> {
-    let typed = super::asks(desk).level >= Level::Typed;
+    let typed = super::asks(context).level >= Level::Typed;
     let rows = if typed { 3 } else { 2 };
     let top = (sheet.height() as u16 + 1).min(area.height.saturating_sub(rows));
     let page = Rect {
@@ -303,24 +303,24 @@ fn draw_fields(
     };
     let reason_at = pane
         .reason
-        .draw(buffer, paint::row(area, top), desk.theme, on_reason);
+        .draw(buffer, paint::row(area, top), context.theme, on_reason);
     if typed {
-        let typed_at = pane.typed.draw(buffer, line(1), desk.theme, !on_reason);
+        let typed_at = pane.typed.draw(buffer, line(1), context.theme, !on_reason);
         if on_reason { reason_at } else { typed_at }
     } else {
         let style = if on_reason {
-            desk.theme.dim()
+            context.theme.dim()
         } else {
-            desk.theme.warning()
+            context.theme.warning()
         };
-        let key = desk.keys.key(Focus::RotateCheck, Action::Confirm);
+        let key = context.keys.key(Focus::RotateCheck, Action::Confirm);
         let text = if on_reason {
-            let next = desk.keys.key(Focus::RotateReason, Action::NextField);
+            let next = context.keys.key(Focus::RotateReason, Action::NextField);
             format!("{next}, then {key} rotates")
         } else {
             format!("Press {key} to rotate now. Enter does nothing.")
         };
-        paint::line(buffer, line(1), &text, style, desk.theme);
+        paint::line(buffer, line(1), &text, style, context.theme);
         reason_at.filter(|_| on_reason)
     }
 }

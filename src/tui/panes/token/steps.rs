@@ -8,7 +8,7 @@ use crate::{
     tui::{
         state::{
             confirmation::Level,
-            context::Desk,
+            context::Context,
             message::{Job, Trouble},
             notices::Severity,
         },
@@ -17,10 +17,10 @@ use crate::{
 };
 
 impl TokenPane {
-    pub(super) fn rotate(&mut self, seen: Option<Fingerprint>, desk: &mut Desk) {
+    pub(super) fn rotate(&mut self, seen: Option<Fingerprint>, context: &mut Context) {
         let reason = self.reason.text().trim();
         let reason = (!reason.is_empty()).then(|| reason.to_owned());
-        self.stage = Stage::Rotating(desk.start(Job::Rotate {
+        self.stage = Stage::Rotating(context.start(Job::Rotate {
             id: self.id.clone(),
             seen,
             reason,
@@ -28,20 +28,20 @@ impl TokenPane {
     }
 
     /// What must be typed to rotate: the id, or the words that a guard wants.
-    pub(super) fn expected(&self, level: Level, desk: &Desk) -> String {
-        match (level, desk.profile()) {
+    pub(super) fn expected(&self, level: Level, context: &Context) -> String {
+        match (level, context.profile()) {
             (Level::Words, Some(profile)) => guard::words(Guarded::Rotate, &self.id, &profile.name),
             _ => self.id.to_string(),
         }
     }
 
     /// Rotates, where what is typed is exactly what was asked for.
-    pub(super) fn typed(&mut self, desk: &mut Desk) {
+    pub(super) fn typed(&mut self, context: &mut Context) {
         let Stage::Check { level, seen, .. } = self.stage else {
             return;
         };
-        if level >= Level::Typed && self.typed.text() == self.expected(level, desk) {
-            self.rotate(seen, desk);
+        if level >= Level::Typed && self.typed.text() == self.expected(level, context) {
+            self.rotate(seen, context);
         } else {
             let what = if level == Level::Words {
                 "not the same words"
@@ -52,12 +52,12 @@ impl TokenPane {
         }
     }
 
-    pub(super) fn read(&mut self, desk: &mut Desk) {
+    pub(super) fn read(&mut self, context: &mut Context) {
         if let Stage::Reading(ticket) = self.stage {
-            desk.cancel(ticket);
+            context.cancel(ticket);
         }
         self.revealed_until = None;
-        self.stage = Stage::Reading(desk.start(Job::LookUp(self.id.clone())));
+        self.stage = Stage::Reading(context.start(Job::LookUp(self.id.clone())));
     }
 
     pub(super) fn ask_path(&mut self) {
@@ -84,33 +84,33 @@ impl TokenPane {
         self.file.ask(name);
     }
 
-    pub(super) fn write(&mut self, desk: &mut Desk) {
+    pub(super) fn write(&mut self, context: &mut Context) {
         let (Some(path), Some(token)) = (self.file.path(), self.token().cloned()) else {
             return;
         };
-        self.file.begun(desk.start(Job::WriteToken(token, path)));
+        self.file.begun(context.start(Job::WriteToken(token, path)));
     }
 
-    pub(super) fn failed(&mut self, trouble: &Trouble, desk: &mut Desk) {
-        desk.say(Severity::of(trouble), trouble.text.clone());
+    pub(super) fn failed(&mut self, trouble: &Trouble, context: &mut Context) {
+        context.say(Severity::of(trouble), trouble.text.clone());
         self.stage = Stage::Failed(trouble.clone());
     }
 
-    pub(super) fn take(&mut self, done: &Done, desk: &mut Desk) {
+    pub(super) fn take(&mut self, done: &Done, context: &mut Context) {
         for warning in &done.warnings {
-            desk.say(
+            context.say(
                 Severity::of_warning(warning.is_alarm()),
                 warning.to_string(),
             );
         }
         if matches!(self.stage, Stage::Rotating(_) | Stage::Rotated { .. }) {
-            self.hand_off(done, desk);
+            self.hand_off(done, context);
         }
         self.stage = match &self.stage {
             Stage::Rotating(_) => {
-                desk.say(Severity::Done, describe(done));
+                context.say(Severity::Done, describe(done));
                 let confirming = (done.ending == Ending::Rotated)
-                    .then(|| desk.start(Job::Confirm(Box::new(done.clone()))));
+                    .then(|| context.start(Job::Confirm(Box::new(done.clone()))));
                 Stage::Rotated {
                     done: done.clone(),
                     confirming,
@@ -127,9 +127,9 @@ impl TokenPane {
     }
 
     /// Shows the token for a while, or hides it again.
-    pub(super) fn reveal(&mut self, desk: &Desk) {
+    pub(super) fn reveal(&mut self, context: &Context) {
         self.revealed_until = match self.revealed_until {
-            None if self.token().is_some() => Some(desk.now + REVEALED),
+            None if self.token().is_some() => Some(context.now + REVEALED),
             _ => None,
         };
     }

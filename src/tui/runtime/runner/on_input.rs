@@ -5,19 +5,19 @@ use crossterm::event::Event;
 use super::{Runner, Screen};
 use crate::tui::{
     state::{message::Msg, notices::Severity},
-    terminal::{Came, LONGEST_PASTE},
+    terminal::{InputEvent, LONGEST_PASTE},
 };
 
 impl<S: Screen> Runner<S> {
     /// What came from the keyboard, as a message; what is none is said.
-    pub(super) fn heard(&mut self, came: Came) -> Option<Msg> {
+    pub(super) fn on_input(&mut self, came: InputEvent) -> Option<Msg> {
         let (severity, text) = match came {
-            Came::Event(event) => return message(event),
-            Came::PasteIsOpen => (
+            InputEvent::Event(event) => return message(event),
+            InputEvent::PasteIsOpen => (
                 Severity::Warning,
                 "a paste began and its end did not come: Ctrl-C ends the paste".to_owned(),
             ),
-            Came::PasteTooLong => (
+            InputEvent::PasteTooLong => (
                 Severity::Error,
                 format!(
                     "the pasted text was too long and is not taken: at most {} MiB",
@@ -25,7 +25,7 @@ impl<S: Screen> Runner<S> {
                 ),
             ),
         };
-        self.app.desk.say(severity, text);
+        self.app.context.say(severity, text);
         None
     }
 }

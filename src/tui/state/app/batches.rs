@@ -2,29 +2,32 @@
 
 use super::{App, Job, Outcome, Severity, Ticket};
 use crate::{
-    operations::{Batch, batch::Progress},
-    tui::state::batch::BulkRun,
+    operations::{Batch, batch::BatchEvent},
+    tui::state::batch::BatchRun,
 };
 
 impl App {
     pub(super) fn runs_a_bulk(&self) -> bool {
-        self.desk.bulk.as_ref().is_some_and(BulkRun::is_under_way)
+        self.context
+            .bulk
+            .as_ref()
+            .is_some_and(BatchRun::is_under_way)
     }
 
-    pub(super) fn news(&mut self, ticket: Ticket, news: Vec<Progress>) {
-        let now = self.desk.now;
+    pub(super) fn news(&mut self, ticket: Ticket, news: Vec<BatchEvent>) {
+        let now = self.context.now;
         let is_wrong = news.iter().any(|one| match one {
-            Progress::Ended(ended) => ended.wrong_environment,
-            Progress::Started(_)
-            | Progress::Held(_)
-            | Progress::Halted(_)
-            | Progress::Finished(_) => false,
+            BatchEvent::Ended(ended) => ended.wrong_environment,
+            BatchEvent::Started(_)
+            | BatchEvent::Held(_)
+            | BatchEvent::Halted(_)
+            | BatchEvent::Finished(_) => false,
         });
         if let Some(run) = self.bulk_of(ticket) {
             let profile = run.profile;
             run.take(news, now);
             if is_wrong {
-                self.desk.wrong_environment.insert(profile);
+                self.context.wrong_environment.insert(profile);
             }
         }
     }
@@ -43,9 +46,9 @@ impl App {
         }
         if is_here {
             // The rotations have taught the directory; the list on the screen is older.
-            self.desk.start(Job::List);
-            if self.desk.hands_off_to().is_some() {
-                self.desk.start(Job::PendingHandOffs);
+            self.context.start(Job::List);
+            if self.context.hands_off_to().is_some() {
+                self.context.start(Job::PendingHandOffs);
             }
         }
     }
@@ -58,22 +61,22 @@ impl App {
         }
     }
 
-    fn bulk_of(&mut self, ticket: Ticket) -> Option<&mut BulkRun> {
-        let mine = |run: &&mut BulkRun| run.ticket == ticket;
-        self.desk.bulk.as_mut().filter(mine)
+    fn bulk_of(&mut self, ticket: Ticket) -> Option<&mut BatchRun> {
+        let mine = |run: &&mut BatchRun| run.ticket == ticket;
+        self.context.bulk.as_mut().filter(mine)
     }
 
     /// How it ended, where its pane has been left.
     pub(super) fn say_bulk_ended(&mut self, place: &str) {
-        if let Some(run) = &self.desk.bulk {
+        if let Some(run) = &self.context.bulk {
             let (severity, text) = (severity(run), format!("{}{place}", run.line()));
-            self.desk.say(severity, text);
+            self.context.say(severity, text);
         }
     }
 
     /// What an earlier session or another process has not finished; it is only told.
     pub(super) fn found_batches(&mut self, batches: &[Batch]) {
-        let running = self.desk.bulk.as_ref().filter(|run| run.is_under_way());
+        let running = self.context.bulk.as_ref().filter(|run| run.is_under_way());
         let running = running.and_then(|run| run.batch);
         let mut unfinished = batches
             .iter()
@@ -85,13 +88,13 @@ impl App {
                 counts.planned(),
                 counts.not_started + counts.unknown
             );
-            self.desk.say(Severity::Warning, text);
+            self.context.say(Severity::Warning, text);
         }
     }
 }
 
 /// How serious the end of a run is.
-pub(in crate::tui) fn severity(run: &BulkRun) -> Severity {
+pub(in crate::tui) fn severity(run: &BatchRun) -> Severity {
     let counts = run.counts();
     if counts.unknown > 0 {
         Severity::Unknown

@@ -14,9 +14,9 @@ impl App {
     /// After a key, a paste or an outside editor: what the form on top holds now is a draft, or none any more.
     pub(super) fn keep_draft(&mut self) {
         if let Some(Pane::Edit(edit)) = self.stack.last() {
-            edit.keep(&mut self.desk);
+            edit.keep(&mut self.context);
         }
-        self.desk.save_drafts();
+        self.context.save_drafts();
     }
 
     /// The outside editor has ended.
@@ -25,7 +25,7 @@ impl App {
             if let Pane::Edit(edit) = pane
                 && edit.is_outside(ticket)
             {
-                edit.take_edited(text, &mut self.desk);
+                edit.take_edited(text, &mut self.context);
                 return;
             }
         }
@@ -38,7 +38,7 @@ impl App {
         profile: ProfileIndex,
         outcome: &Outcome,
     ) -> bool {
-        self.desk.drafts.answered(ticket);
+        self.context.drafts.answered(ticket);
         if let Outcome::Drafts(found) = outcome {
             self.found_drafts(profile, found);
         } else if let Outcome::DraftKept(at, saved) = outcome {
@@ -47,13 +47,13 @@ impl App {
                 DraftSaved::Replaced(other) => (*at, Some(other)),
                 DraftSaved::Overtaken(other) => (other.at, Some(other)),
             };
-            let ended = self.desk.drafts.ended(ticket, Some(kept));
+            let ended = self.context.drafts.ended(ticket, Some(kept));
             if let (Some((_, id)), Some(other)) = (ended, other) {
                 self.say_met(&id, other, kept == *at);
             }
             self.saves_again();
         } else if let Outcome::DraftForgotten = outcome {
-            self.desk.drafts.ended(ticket, Some(self.desk.now));
+            self.context.drafts.ended(ticket, Some(self.context.now));
             self.saves_again();
         } else if let Outcome::Failed(trouble) = outcome {
             return self.draft_failed(ticket, &trouble.text);
@@ -65,39 +65,39 @@ impl App {
 
     /// A job about drafts broke off; whether it was one.
     pub(super) fn draft_lost(&mut self, ticket: Ticket) -> bool {
-        self.desk.drafts.answered(ticket);
+        self.context.drafts.answered(ticket);
         self.draft_failed(ticket, "the job broke off inside groupdesk")
     }
 
     /// Said once; the next change tries again.
     fn draft_failed(&mut self, ticket: Ticket, why: &str) -> bool {
-        let Some((_, id)) = self.desk.drafts.ended(ticket, None) else {
+        let Some((_, id)) = self.context.drafts.ended(ticket, None) else {
             return false;
         };
-        if !std::mem::replace(&mut self.desk.drafts.is_failing, true) {
+        if !std::mem::replace(&mut self.context.drafts.is_failing, true) {
             let text = format!("draft of {id} NOT saved, kept in memory only: {why}");
-            self.desk.say(Severity::Error, text);
+            self.context.say(Severity::Error, text);
         }
         true
     }
 
     fn saves_again(&mut self) {
-        if std::mem::replace(&mut self.desk.drafts.is_failing, false) {
-            self.desk.say(Severity::Done, "drafts are saved again");
+        if std::mem::replace(&mut self.context.drafts.is_failing, false) {
+            self.context.say(Severity::Done, "drafts are saved again");
         }
-        self.desk.save_drafts();
+        self.context.save_drafts();
     }
 
     /// Two consoles have a draft of one group: the newer one is kept.
     fn say_met(&mut self, id: &UserGroupId, other: &OtherDraft, is_ours: bool) {
-        let age = self.desk.age(other.at);
+        let age = self.context.age(other.at);
         let by = visible(&other.by);
         let text = if is_ours {
             format!("your draft of {id} replaced one of another console: {by}, {age} ago")
         } else {
             format!("another console has a newer draft of {id} ({by}); that one is kept")
         };
-        self.desk.say(Severity::Warning, text);
+        self.context.say(Severity::Warning, text);
     }
 
     fn found_drafts(&mut self, profile: ProfileIndex, found: &[KeptDraft]) {
@@ -109,33 +109,33 @@ impl App {
                 _ => None,
             })
             .collect();
-        let (is_first, changed) = self.desk.drafts.found(profile, found, &busy);
-        if profile != self.desk.current {
+        let (is_first, changed) = self.context.drafts.found(profile, found, &busy);
+        if profile != self.context.current {
             return;
         }
         for pane in &mut self.stack {
             if let Pane::Edit(edit) = pane
                 && changed.contains(&edit.id)
             {
-                edit.take_newer(&mut self.desk);
+                edit.take_newer(&mut self.context);
             }
         }
         if is_first && !changed.is_empty() {
             let text = self.offer();
-            self.desk.say(Severity::Info, text);
+            self.context.say(Severity::Info, text);
         }
     }
 
     /// "1 unsent draft: acme-eu (2h ago); e on it opens it".
     fn offer(&self) -> String {
-        let desk = &self.desk;
-        let drafts = desk.drafts.of(desk.current);
+        let context = &self.context;
+        let drafts = context.drafts.of(context.current);
         let named = drafts.iter().take(NAMED).map(|unsent| {
-            let age = desk.age(unsent.draft.changed_at);
+            let age = context.age(unsent.draft.changed_at);
             format!("{} ({age} ago)", unsent.draft.user_group_id)
         });
         let named = named.collect::<Vec<_>>().join(", ");
-        let key = |action| desk.keys.key(Focus::List, action);
+        let key = |action| context.keys.key(Focus::List, action);
         let edit = key(Action::Edit);
         match drafts.as_slice() {
             [only] if only.draft.creating => {
@@ -153,7 +153,7 @@ impl App {
 
     /// What stays when the console ends, in words.
     pub fn unsent(&self) -> Option<String> {
-        match self.desk.drafts.len() - self.unkept() {
+        match self.context.drafts.len() - self.unkept() {
             0 => None,
             1 => Some("1 unsent draft is kept".into()),
             more => Some(format!("{more} unsent drafts are kept")),
@@ -170,8 +170,8 @@ impl App {
     }
 
     fn unkept(&self) -> usize {
-        let drafts = &self.desk.drafts;
-        if self.desk.is_thrown_away {
+        let drafts = &self.context.drafts;
+        if self.context.is_thrown_away {
             drafts.len()
         } else if drafts.is_failing {
             drafts.unkept()

@@ -44,24 +44,24 @@ impl App {
         };
         if done.ending == Ending::Rotated && !done.warnings.iter().any(was_read) {
             let job = Job::Confirm(Box::new(done.clone()));
-            self.desk.start_in(profile, job);
+            self.context.start_in(profile, job);
             return;
         }
         let hands_off = |profile: &crate::config::Profile| profile.handoff.is_some();
-        if self.desk.profiles.get(profile.0).is_some_and(hands_off) {
+        if self.context.profiles.get(profile.0).is_some_and(hands_off) {
             let job = Job::HandOff(Box::new(done.clone()));
-            self.desk.start_in(profile, job);
+            self.context.start_in(profile, job);
         }
     }
 
     /// New tokens that wait since an earlier session.
     pub(super) fn found_waiting(&mut self, rows: &[JournalRow]) {
-        let here = self.desk.profile().map(|profile| profile.name.clone());
+        let here = self.context.profile().map(|profile| profile.name.clone());
         let (rows, elsewhere): (Vec<_>, Vec<_>) = rows
             .iter()
             .partition(|row| here.as_ref() == Some(&row.profile));
         self.say_due_elsewhere(&elsewhere);
-        let waiting = &mut self.desk.to_hand_off;
+        let waiting = &mut self.context.to_hand_off;
         waiting.clear();
         waiting.extend(rows.iter().map(|row| (row.user_group_id.clone(), row.id)));
         if waiting.is_empty() {
@@ -73,14 +73,14 @@ impl App {
             .map(ToString::to_string)
             .collect();
         let more = if waiting.len() > NAMED { ", …" } else { "" };
-        let keys = &self.desk.keys;
+        let keys = &self.context.keys;
         let token = keys.key(Focus::List, Action::Token);
         let hand = keys.key(Focus::Token, Action::HandOff);
         let text = format!(
             "not handed off yet: the new token of {}{more}. On the group: {token}, then {hand}",
             ids.join(", ")
         );
-        self.desk.say(Severity::Error, text);
+        self.context.say(Severity::Error, text);
     }
 
     /// Another profile of the same place began them: they are not this profile's to run by itself.
@@ -90,12 +90,12 @@ impl App {
                 "due in {}: the new token of {} is not handed off yet; to do it here: groupdesk rotations handoff {} -P NAME",
                 row.profile, row.user_group_id, row.id.0
             );
-            self.desk.say(Severity::Warning, text);
+            self.context.say(Severity::Warning, text);
         }
     }
 
     pub(super) fn note_handed(&mut self, handed: &HandedOff) {
-        let waiting = &mut self.desk.to_hand_off;
+        let waiting = &mut self.context.to_hand_off;
         if handed.is_done() {
             waiting.remove(&handed.user_group_id);
         } else {

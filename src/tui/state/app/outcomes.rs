@@ -2,7 +2,7 @@
 
 use super::{Action, App, Outcome, Pane, ProfileIndex, Severity, Ticket, handoff, token};
 use crate::{
-    domain::{change::Wanted, group::UserGroupId, history::Ending, rotation::State},
+    domain::{change::DesiredFields, group::UserGroupId, history::Ending, rotation::State},
     operations::JournalRow,
     tui::{keymap::Focus, panes::export::exported},
 };
@@ -10,15 +10,15 @@ use crate::{
 impl App {
     pub(super) fn done(&mut self, ticket: Ticket, mut outcome: Outcome) {
         // An answer to a ticket that was cancelled comes too late and means nothing.
-        let Some(running) = self.desk.running.remove(&ticket) else {
+        let Some(running) = self.context.running.remove(&ticket) else {
             return;
         };
-        let is_here = running.profile == self.desk.current;
+        let is_here = running.profile == self.context.current;
         self.note_environment(running.profile, &outcome);
         if self.draft_done(ticket, running.profile, &outcome) {
             return;
         }
-        self.desk.about = Some(ticket);
+        self.context.about = Some(ticket);
         self.take_in(&mut outcome, is_here);
         self.bulk_ended(ticket, &outcome, is_here);
         let waiting = self
@@ -27,7 +27,7 @@ impl App {
             .rev()
             .find(|pane| pane.view().waits_for(ticket));
         if let Some(pane) = waiting {
-            pane.view_mut().answer(&outcome, &mut self.desk);
+            pane.view_mut().answer(&outcome, &mut self.context);
         } else {
             if let Some((id, wanted)) = &running.sends {
                 self.settle_draft(running.profile, id, wanted, &outcome);
@@ -38,19 +38,19 @@ impl App {
         }
         self.note_place(running.profile, &outcome);
         if let Outcome::Failed(trouble) | Outcome::NotHandedOff(trouble) = &outcome {
-            let now = self.desk.now;
+            let now = self.context.now;
             let severity = Severity::of(trouble);
-            self.desk
+            self.context
                 .messages
                 .keep(now, severity, &trouble.text, ticket);
         }
-        self.desk.about = None;
+        self.context.about = None;
     }
 
     /// An answer from another environment marks the profile for the rest of the session (hazard 11).
     fn note_environment(&mut self, profile: ProfileIndex, outcome: &Outcome) {
         if outcome.is_wrong_environment() {
-            self.desk.wrong_environment.insert(profile);
+            self.context.wrong_environment.insert(profile);
         }
     }
 
@@ -59,7 +59,7 @@ impl App {
         &mut self,
         profile: ProfileIndex,
         id: &UserGroupId,
-        sent: &Wanted,
+        sent: &DesiredFields,
         outcome: &Outcome,
     ) {
         let is_taken = matches!(outcome, Outcome::Done(done) if matches!(done.ending, Ending::Updated | Ending::Created));
@@ -68,16 +68,16 @@ impl App {
         }
         let key = (profile, id.clone());
         if self
-            .desk
+            .context
             .drafts
             .get(&key)
             .is_some_and(|unsent| unsent.is(sent))
         {
-            self.desk.drafts.remove(&key);
+            self.context.drafts.remove(&key);
         }
         for pane in &mut self.stack {
             if let Pane::Edit(edit) = pane
-                && profile == self.desk.current
+                && profile == self.context.current
                 && edit.id == *id
             {
                 edit.is_sent(sent);
@@ -89,40 +89,40 @@ impl App {
     fn take_in(&mut self, outcome: &mut Outcome, is_here: bool) {
         match outcome {
             Outcome::Done(done) if is_here => {
-                self.desk.last_answer = Some((done.status, done.latency));
-                self.desk.groups.upsert(&done.group);
+                self.context.last_answer = Some((done.status, done.latency));
+                self.context.groups.upsert(&done.group);
             }
             Outcome::Listed(listing) if is_here => {
-                let now = self.desk.now;
+                let now = self.context.now;
                 // Nobody else wants the groups.
                 let view = listing.view.take();
                 let mut taken = std::mem::take(listing.as_mut());
                 listing.view = view;
                 if let Some(open) = taken.open.take() {
-                    self.desk.note_open(open);
+                    self.context.note_open(open);
                 }
-                self.desk.groups.replace(taken, now);
+                self.context.groups.replace(taken, now);
             }
             Outcome::OpenRotations(rows) if is_here => {
-                self.desk.note_open(states(rows));
+                self.context.note_open(states(rows));
                 self.found_open(rows);
             }
-            Outcome::Rotations(rows) if is_here => self.desk.note_open(states(rows)),
+            Outcome::Rotations(rows) if is_here => self.context.note_open(states(rows)),
             Outcome::Recovered(all) if is_here => {
                 for each in all.iter() {
-                    self.desk.note_rotation(each.row());
+                    self.context.note_rotation(each.row());
                 }
                 self.settled(all);
             }
             Outcome::Abandoned(row) if is_here => {
-                self.desk.note_rotation(row);
+                self.context.note_rotation(row);
                 self.abandoned();
             }
             Outcome::PendingHandOffs(rows) if is_here => self.found_waiting(rows),
             Outcome::HandedOff(Some(handed)) if is_here => self.note_handed(handed),
             Outcome::Batches(batches) if is_here => self.found_batches(batches),
             // Whoever asked for it: the numbers of the profiles must stay those of the work.
-            Outcome::ProfileAdded(_, profile) => self.desk.profiles.push((**profile).clone()),
+            Outcome::ProfileAdded(_, profile) => self.context.profiles.push((**profile).clone()),
             Outcome::Done(_)
             | Outcome::Listed(_)
             | Outcome::Found(_)
@@ -159,67 +159,67 @@ impl App {
 
     /// An outcome whose pane has been left.
     fn notice(&mut self, outcome: &Outcome, profile: ProfileIndex) {
-        let place = match self.desk.profiles.get(profile.0) {
-            Some(other) if profile != self.desk.current => format!(" in {}", other.name),
+        let place = match self.context.profiles.get(profile.0) {
+            Some(other) if profile != self.context.current => format!(" in {}", other.name),
             _ => String::new(),
         };
         match outcome {
             Outcome::Done(done) => match done.ending {
                 Ending::Found => {}
                 Ending::Rotated | Ending::Recovered => {
-                    let key = self.desk.keys.key(Focus::List, Action::Token);
+                    let key = self.context.keys.key(Focus::List, Action::Token);
                     let text = format!(
                         "{}{place}; {key} on the group shows the new token",
                         token::describe(done)
                     );
-                    self.desk.say(Severity::Done, text);
+                    self.context.say(Severity::Done, text);
                     self.after_rotation(profile, done);
                 }
                 _ => {
                     let text = format!("{}{place}", token::describe(done));
-                    self.desk.say(Severity::Done, text);
+                    self.context.say(Severity::Done, text);
                     for warning in done.warnings.iter().filter(|warning| warning.is_alarm()) {
-                        self.desk.say(Severity::Error, warning.to_string());
+                        self.context.say(Severity::Error, warning.to_string());
                     }
                     self.after_rotation(profile, done);
                 }
             },
             Outcome::TokenWritten(path) => {
-                self.desk.say(
+                self.context.say(
                     Severity::Done,
                     format!("token written to {}", path.display()),
                 );
             }
             Outcome::HandedOff(Some(handed)) => {
                 let (severity, text) = handoff::describe(handed);
-                self.desk.say(severity, format!("{text}{place}"));
+                self.context.say(severity, format!("{text}{place}"));
             }
             Outcome::Failed(trouble) | Outcome::NotHandedOff(trouble) => {
-                self.desk
+                self.context
                     .say(Severity::of(trouble), format!("{}{place}", trouble.text));
             }
             Outcome::BulkEnded(_) => self.say_bulk_ended(&place),
             Outcome::Exported(count, path) => {
-                self.desk.say(Severity::Done, exported(*count, path));
+                self.context.say(Severity::Done, exported(*count, path));
             }
             Outcome::ReportWritten(path) => {
                 let text = format!("report written to {}", path.display());
-                self.desk.say(Severity::Done, text);
+                self.context.say(Severity::Done, text);
             }
             Outcome::ProfileAdded(index, profile) => {
-                let key = self.desk.keys.key(Focus::List, Action::Profiles);
+                let key = self.context.keys.key(Focus::List, Action::Profiles);
                 let text = format!("profile {} is written; {key} switches to it", profile.name);
-                self.desk.say(Severity::Done, text);
+                self.context.say(Severity::Done, text);
                 self.leave_welcome(*index);
             }
             Outcome::NotAdded(problems) => {
                 for (_, what) in problems {
-                    self.desk.say(Severity::Error, what.clone());
+                    self.context.say(Severity::Error, what.clone());
                 }
             }
             Outcome::Abandoned(row) => {
                 let text = format!("rotation of {} abandoned{place}", row.user_group_id);
-                self.desk.say(Severity::Done, text);
+                self.context.say(Severity::Done, text);
             }
             Outcome::Listed(_)
             | Outcome::Found(_)
@@ -242,13 +242,13 @@ impl App {
             | Outcome::HandedOff(None) => {}
             Outcome::PlaceBound(_) | Outcome::Proven | Outcome::Acknowledged => {
                 let text = format!("what was said about the place is kept{place}");
-                self.desk.say(Severity::Done, text);
+                self.context.say(Severity::Done, text);
             }
         }
     }
 
     pub(super) fn lost(&mut self, ticket: Ticket) {
-        let Some(running) = self.desk.running.remove(&ticket) else {
+        let Some(running) = self.context.running.remove(&ticket) else {
             return;
         };
         let (severity, text) = if running.is_write {
@@ -267,15 +267,15 @@ impl App {
         if self.draft_lost(ticket) {
             return;
         }
-        self.desk.about = Some(ticket);
-        self.desk.say(severity, text);
-        self.desk.about = None;
+        self.context.about = Some(ticket);
+        self.context.say(severity, text);
+        self.context.about = None;
         let waiting = self
             .stack
             .iter_mut()
             .find(|pane| pane.view().waits_for(ticket));
         if let Some(pane) = waiting {
-            pane.view_mut().lost(&mut self.desk);
+            pane.view_mut().lost(&mut self.context);
         }
     }
 }

@@ -14,26 +14,26 @@ impl App {
 
     /// Keeps what stands in the way of a profile, and asks the person where it is the one that is open.
     pub(super) fn note_place(&mut self, profile: ProfileIndex, outcome: &Outcome) {
-        let is_here = profile == self.desk.current;
+        let is_here = profile == self.context.current;
         match outcome {
             Outcome::PlaceBound(bound) if bound.on_trial => {
                 self.is_said(profile);
-                if let Some(name) = self.desk.profiles.get(profile.0) {
+                if let Some(name) = self.context.profiles.get(profile.0) {
                     let problem = PlaceProblem::OnTrial {
                         profile: name.name.clone(),
                         place: bound.name.clone(),
                     };
-                    self.desk.held.insert(profile, problem);
+                    self.context.held.insert(profile, problem);
                 }
                 if is_here {
                     // It can be read; nothing is settled before the key is proven.
-                    self.desk.start(Job::List);
+                    self.context.start(Job::List);
                 }
             }
             Outcome::PlaceBound(_) | Outcome::Proven | Outcome::Acknowledged => {
                 self.is_said(profile);
                 if matches!(outcome, Outcome::Acknowledged) {
-                    self.desk.wrong_environment.remove(&profile);
+                    self.context.wrong_environment.remove(&profile);
                 }
                 if is_here {
                     self.begin_anew();
@@ -45,11 +45,11 @@ impl App {
         let Some(problem) = problem_of(outcome).filter(|problem| has_dialog(problem)) else {
             return;
         };
-        self.desk.held.insert(profile, problem.clone());
+        self.context.held.insert(profile, problem.clone());
         let is_open = |pane: &Pane| matches!(pane, Pane::Place(_));
         if is_here
             && !self.stack.iter().any(is_open)
-            && let Some(pane) = PlacePane::about(problem, &mut self.desk)
+            && let Some(pane) = PlacePane::about(problem, &mut self.context)
         {
             self.stack.push(Pane::Place(Box::new(pane)));
         }
@@ -57,27 +57,27 @@ impl App {
 
     /// The person looks again: so does the console.
     pub(super) fn ask_again(&mut self) {
-        if self.desk.held.contains_key(&self.desk.current) {
-            self.desk.start(Job::OpenRotations);
+        if self.context.held.contains_key(&self.context.current) {
+            self.context.start(Job::OpenRotations);
         }
     }
 
     /// What stood in the way does no longer, nor does a message of it.
     fn is_said(&mut self, profile: ProfileIndex) {
-        if let Some(problem) = self.desk.held.remove(&profile) {
-            self.desk.messages.take_back(&problem.to_string());
+        if let Some(problem) = self.context.held.remove(&profile) {
+            self.context.messages.take_back(&problem.to_string());
         }
     }
 
     /// Reads what the place holds, which may be another one than before, and settles what is open there.
     fn begin_anew(&mut self) {
-        let desk = &mut self.desk;
-        desk.start(Job::List);
-        desk.start(Job::OpenRotations);
-        desk.start(Job::Batches);
-        desk.read_drafts();
-        if desk.hands_off_to().is_some() {
-            desk.start(Job::PendingHandOffs);
+        let context = &mut self.context;
+        context.start(Job::List);
+        context.start(Job::OpenRotations);
+        context.start(Job::Batches);
+        context.read_drafts();
+        if context.hands_off_to().is_some() {
+            context.start(Job::PendingHandOffs);
         }
     }
 }

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::{BulkRun, Row};
+use super::{BatchRun, Row};
 
 /// The file's ending decides: `.csv` is CSV, everything else JSON.
-pub fn of(run: &BulkRun, profile: &str, path: &Path) -> String {
+pub fn of(run: &BatchRun, profile: &str, path: &Path) -> String {
     let ending = path.extension().and_then(|ending| ending.to_str());
     if ending.is_some_and(|ending| ending.eq_ignore_ascii_case("csv")) {
         csv(run)
@@ -16,7 +16,7 @@ pub fn of(run: &BulkRun, profile: &str, path: &Path) -> String {
     }
 }
 
-fn json(run: &BulkRun, profile: &str) -> String {
+fn json(run: &BatchRun, profile: &str) -> String {
     let counts = run.counts();
     let groups: Vec<_> = run
         .rows
@@ -51,7 +51,7 @@ fn json(run: &BulkRun, profile: &str) -> String {
     format!("{report:#}\n")
 }
 
-fn csv(run: &BulkRun) -> String {
+fn csv(run: &BatchRun) -> String {
     let mut text = String::from(
         "user_group_id,outcome,previous_fingerprint,fingerprint,milliseconds,note\r\n",
     );

@@ -14,10 +14,10 @@ use crate::{
         known::KnownGroup,
     },
     operations::{
-        Batch, Bound, Checkup, Done, DraftSaved, Failure, HandedOff, JournalRow, KeptDraft,
-        Numbered, PlaceProblem, Recovered, Warning, Whose, batch::Report,
+        Batch, Bound, ConnectionTest, Done, DraftSaved, Failure, HandedOff, JournalRow, KeptDraft,
+        Numbered, PlaceProblem, Recovered, TokenLookup, Warning, batch::Report,
     },
-    search::Found,
+    search::SearchResults,
     tui::state::groups::Listing,
 };
 
@@ -26,7 +26,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub enum Outcome {
     Listed(Box<Listing>),
-    Found(Arc<Found>),
+    Found(Arc<SearchResults>),
     /// The nearest first.
     Near(Vec<UserGroupId>),
     ViewKept,
@@ -44,7 +44,7 @@ pub enum Outcome {
     Rotations(Vec<JournalRow>),
     Recovered(Vec<Recovered>),
     Abandoned(Box<JournalRow>),
-    Whose(Whose),
+    Whose(TokenLookup),
     PendingHandOffs(Vec<JournalRow>),
     /// `None` where nothing was to be handed off.
     HandedOff(Option<Box<HandedOff>>),
@@ -56,7 +56,7 @@ pub enum Outcome {
     ReportWritten(PathBuf),
     /// So many groups.
     Exported(usize, PathBuf),
-    Checked(Box<Checkup>),
+    Checked(Box<ConnectionTest>),
     ProfileAdded(ProfileIndex, Box<Profile>),
     /// Neither tested nor written; each problem with the field it is about.
     NotAdded(Vec<(Option<Field>, String)>),

@@ -20,11 +20,11 @@ const ESCAPE: Duration = Duration::from_millis(25);
 /// After so much silence in a paste its end does not come by itself.
 const SILENCE: Duration = Duration::from_secs(2);
 const ESC: Event = Event::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE));
-const ESCAPE_KEY: Came = Came::Event(ESC);
+const ESCAPE_KEY: InputEvent = InputEvent::Event(ESC);
 
 /// What came from the keyboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Came {
+pub enum InputEvent {
     Event(Event),
     /// A paste has begun, and for a while nothing more of it has come. Ctrl-C ends it.
     PasteIsOpen,
@@ -74,7 +74,7 @@ impl Decoder {
     }
 
     /// Nothing came for so long.
-    pub(super) fn silence(&mut self) -> Option<Came> {
+    pub(super) fn silence(&mut self) -> Option<InputEvent> {
         if self.is_escape() {
             self.sequence.clear();
             self.is_after_escape = true;
@@ -82,11 +82,11 @@ impl Decoder {
         }
         let paste = self.paste.as_mut().filter(|paste| !paste.is_told)?;
         paste.is_told = true;
-        Some(Came::PasteIsOpen)
+        Some(InputEvent::PasteIsOpen)
     }
 
     /// Takes what was read at once.
-    pub(super) fn take(&mut self, bytes: &[u8], out: &mut Vec<Came>) {
+    pub(super) fn take(&mut self, bytes: &[u8], out: &mut Vec<InputEvent>) {
         let mut rest = bytes;
         if self.is_escape() && !matches!(rest, [b'[' | b'O', ..]) {
             out.push(ESCAPE_KEY);
@@ -113,7 +113,7 @@ impl Decoder {
         }
     }
 
-    fn byte(&mut self, byte: u8, out: &mut Vec<Came>) {
+    fn byte(&mut self, byte: u8, out: &mut Vec<InputEvent>) {
         self.sequence.push(byte);
         let mut parsed = parse(&self.sequence);
         let is_broken = parsed == Parsed::Nothing && self.sequence.len() > 1;
@@ -125,7 +125,7 @@ impl Decoder {
         match parsed {
             Parsed::Begun if self.sequence.len() < LONGEST_SEQUENCE => return,
             Parsed::Begun | Parsed::Nothing => {}
-            Parsed::Event(event) => out.push(Came::Event(event)),
+            Parsed::Event(event) => out.push(InputEvent::Event(event)),
             Parsed::PasteBegins => self.paste = Some(Paste::default()),
         }
         self.sequence.clear();
@@ -161,11 +161,11 @@ impl Paste {
         None
     }
 
-    fn ended(self) -> Came {
+    fn ended(self) -> InputEvent {
         if self.is_too_long {
-            Came::PasteTooLong
+            InputEvent::PasteTooLong
         } else {
-            Came::Event(Event::Paste(
+            InputEvent::Event(Event::Paste(
                 String::from_utf8_lossy(&self.bytes).into_owned(),
             ))
         }

@@ -5,7 +5,7 @@ use std::{
     io::Write as _,
 };
 
-use super::{Pen, sgr::Look, spot::Spot};
+use super::{Pen, cell::ScreenCell, sgr::CellStyle};
 
 /// Fewer rows are written sooner than moved.
 const LEAST: usize = 3;
@@ -19,8 +19,8 @@ pub(super) struct Shift {
 }
 
 /// The shift that brings the most rows to their place.
-pub(super) fn found(old: &[Vec<Spot<'_>>], new: &[Vec<Spot<'_>>]) -> Option<Shift> {
-    let marks = |rows: &[Vec<Spot<'_>>]| rows.iter().map(mark).collect::<Vec<_>>();
+pub(super) fn found(old: &[Vec<ScreenCell<'_>>], new: &[Vec<ScreenCell<'_>>]) -> Option<Shift> {
+    let marks = |rows: &[Vec<ScreenCell<'_>>]| rows.iter().map(mark).collect::<Vec<_>>();
     let (old, new) = (marks(old), marks(new));
     let height = new.len() as isize;
     let source = |y: usize, up: isize| usize::try_from(y as isize + up).ok();
@@ -43,7 +43,7 @@ pub(super) fn found(old: &[Vec<Spot<'_>>], new: &[Vec<Spot<'_>>]) -> Option<Shif
     })
 }
 
-fn mark(row: &Vec<Spot<'_>>) -> u64 {
+fn mark(row: &Vec<ScreenCell<'_>>) -> u64 {
     let mut hasher = DefaultHasher::new();
     row.hash(&mut hasher);
     hasher.finish()
@@ -51,7 +51,7 @@ fn mark(row: &Vec<Spot<'_>>) -> u64 {
 
 impl Shift {
     /// The rows as they are after it.
-    pub(super) fn apply<'a>(&self, rows: &[Vec<Spot<'a>>]) -> Vec<Vec<Spot<'a>>> {
+    pub(super) fn apply<'a>(&self, rows: &[Vec<ScreenCell<'a>>]) -> Vec<Vec<ScreenCell<'a>>> {
         (0..rows.len())
             .map(|y| {
                 if y < self.top || y > self.bottom {
@@ -60,7 +60,7 @@ impl Shift {
                 let from = y as isize + self.up;
                 match usize::try_from(from) {
                     Ok(from) if (self.top..=self.bottom).contains(&from) => rows[from].clone(),
-                    _ => vec![Spot::BLANK; rows[y].len()],
+                    _ => vec![ScreenCell::BLANK; rows[y].len()],
                 }
             })
             .collect()
@@ -69,7 +69,7 @@ impl Shift {
     /// Lines are deleted or inserted at the top of a scroll region: every terminal can, also those without SU and SD.
     pub(super) fn write(&self, out: &mut Vec<u8>, pen: &mut Pen) {
         if !pen.look.leaves_blanks_alone() {
-            pen.take(Look::default(), out);
+            pen.take(CellStyle::default(), out);
         }
         let (top, bottom) = (self.top + 1, self.bottom + 1);
         let lines = self.up.unsigned_abs();

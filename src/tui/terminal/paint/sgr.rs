@@ -7,7 +7,7 @@ use ratatui::{
 
 /// How a cell is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub(super) struct Look {
+pub(super) struct CellStyle {
     pub(super) foreground: Color,
     pub(super) background: Color,
     pub(super) modifier: Modifier,
@@ -31,7 +31,7 @@ const ATTRIBUTES: [(Modifier, u8, u8); 9] = [
     (Modifier::CROSSED_OUT, 9, 29),
 ];
 
-impl Look {
+impl CellStyle {
     /// A blank only has what one can see of it.
     pub(super) fn of(cell: &Cell) -> Self {
         let look = Self {
@@ -148,7 +148,7 @@ fn colour(colour: Color, base: u8) -> String {
 mod tests {
     use super::*;
 
-    fn step(from: Look, to: Look) -> String {
+    fn step(from: CellStyle, to: CellStyle) -> String {
         let mut out = Vec::new();
         from.change_to(to, &mut out);
         String::from_utf8(out).expect("ASCII")
@@ -156,17 +156,17 @@ mod tests {
 
     #[test]
     fn the_shorter_way_is_taken() {
-        let plain = Look::default();
-        let bold = Look {
+        let plain = CellStyle::default();
+        let bold = CellStyle {
             modifier: Modifier::BOLD,
             ..plain
         };
-        let all = Look {
+        let all = CellStyle {
             foreground: Color::Red,
             modifier: Modifier::BOLD | Modifier::REVERSED,
             ..plain
         };
-        let dim = Look {
+        let dim = CellStyle {
             modifier: Modifier::DIM,
             ..plain
         };
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(step(bold, dim), "\x1b[0;2m");
         assert_eq!(step(bold, all), "\x1b[7;31m");
         assert_eq!(step(all, plain), "\x1b[m");
-        let both = Look {
+        let both = CellStyle {
             modifier: Modifier::BOLD | Modifier::DIM,
             ..plain
         };

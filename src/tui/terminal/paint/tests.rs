@@ -63,10 +63,10 @@ fn numbered(colour: Color) -> Color {
 }
 
 fn assert_shows(terminal: &vt100::Parser, frame: &Buffer) {
-    for (y, row) in cells(frame).map(spot::row).enumerate() {
+    for (y, row) in cells(frame).map(cell::row).enumerate() {
         for (x, spot) in row.iter().enumerate().filter(|(_, spot)| spot.width > 0) {
             let cell = terminal.screen().cell(y as u16, x as u16).expect("inside");
-            let Look {
+            let CellStyle {
                 foreground,
                 background,
                 modifier,
@@ -240,7 +240,7 @@ fn a_sign_that_terminals_disagree_about_is_followed_by_its_place() {
         frame[(5, 1)].set_symbol(sign);
         frame.set_string(6, 1, "b", Style::new());
         let bytes = painted(&blank(), &frame);
-        let width = spot::row(&frame.content[24..48])[5].width;
+        let width = cell::row(&frame.content[24..48])[5].width;
         assert_eq!(width, 1, "{sign}: a sign of one cell");
         assert!(
             bytes.contains(&format!("{sign}\x1b[2;7Hb")),

@@ -4,11 +4,15 @@ use std::ops::Range;
 
 use super::{
     lex::{Kind, tokens},
-    lines::Place,
+    lines::TextPosition,
 };
 
 /// The bracket at the cursor, or else just before it, and its partner, if that stands in one of the rows.
-pub(super) fn pair(lines: &[String], cursor: Place, rows: Range<usize>) -> Option<[Place; 2]> {
+pub(super) fn pair(
+    lines: &[String],
+    cursor: TextPosition,
+    rows: Range<usize>,
+) -> Option<[TextPosition; 2]> {
     let line = lines.get(cursor.row)?;
     let is_bracket =
         |byte: usize| matches!(line.as_bytes().get(byte), Some(b'{' | b'}' | b'[' | b']'));
@@ -17,15 +21,15 @@ pub(super) fn pair(lines: &[String], cursor: Place, rows: Range<usize>) -> Optio
         .into_iter()
         .flatten()
         .find(|byte| is_bracket(*byte))?;
-    let here = Place {
+    let here = TextPosition {
         row: cursor.row,
         byte,
     };
-    let mut open: Vec<(Place, &str)> = Vec::new();
+    let mut open: Vec<(TextPosition, &str)> = Vec::new();
     for row in rows.clone() {
         let line = lines.get(row)?;
         for token in tokens(line).filter(|token| token.kind == Kind::Sign) {
-            let at = Place {
+            let at = TextPosition {
                 row,
                 byte: token.from,
             };
@@ -55,8 +59,8 @@ pub(super) fn pair(lines: &[String], cursor: Place, rows: Range<usize>) -> Optio
 mod tests {
     use super::*;
 
-    fn at(row: usize, byte: usize) -> Place {
-        Place { row, byte }
+    fn at(row: usize, byte: usize) -> TextPosition {
+        TextPosition { row, byte }
     }
 
     #[test]

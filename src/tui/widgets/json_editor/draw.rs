@@ -9,7 +9,7 @@ use ratatui::{
 use super::{
     JsonEditor, JsonProblem, brackets,
     lex::{Kind, Token, tokens},
-    lines::Place,
+    lines::TextPosition,
 };
 use crate::{
     domain::change::Mark,
@@ -77,7 +77,7 @@ impl JsonEditor {
             draw_number(buffer, number, gutter, index + 1, is_here, theme);
             self.draw_mark(buffer, place, index, from, theme);
             let marked = |byte| {
-                let at = Place { row: index, byte };
+                let at = TextPosition { row: index, byte };
                 pair.is_some_and(|pair| pair.contains(&at))
             };
             draw_line(buffer, place, &lines[index], from, marked, theme);

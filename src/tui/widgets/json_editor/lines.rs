@@ -11,18 +11,18 @@ const UNDO_BYTES: usize = 32 * 1024 * 1024;
 
 /// Row from 0, and byte in it, always between graphemes where the cursor is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(super) struct Place {
+pub(super) struct TextPosition {
     pub(super) row: usize,
     pub(super) byte: usize,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 struct Edit {
-    at: Place,
+    at: TextPosition,
     removed: String,
     inserted: String,
     /// The cursor before it.
-    cursor: Place,
+    cursor: TextPosition,
     /// It was typed, so the next character may join it.
     is_typed: bool,
 }
@@ -31,7 +31,7 @@ struct Edit {
 pub(super) struct Lines {
     /// Never empty.
     pub(super) rows: Vec<String>,
-    pub(super) cursor: Place,
+    pub(super) cursor: TextPosition,
     /// The column that Up and Down try to keep, in cells.
     pub(super) goal: Option<usize>,
     undo: Vec<Edit>,
@@ -42,7 +42,7 @@ impl Lines {
     pub(super) fn new(text: &str) -> Self {
         Self {
             rows: text.split('\n').map(str::to_owned).collect(),
-            cursor: Place::default(),
+            cursor: TextPosition::default(),
             goal: None,
             undo: Vec::new(),
             redo: Vec::new(),
@@ -62,7 +62,7 @@ impl Lines {
         self.rows.iter().map(|line| line.len() + 1).sum()
     }
 
-    pub(super) fn cursor(&self) -> Place {
+    pub(super) fn cursor(&self) -> TextPosition {
         self.cursor
     }
 
@@ -72,16 +72,16 @@ impl Lines {
     }
 
     /// The place of a byte of the whole text.
-    pub(super) fn place(&self, mut byte: usize) -> Place {
+    pub(super) fn place(&self, mut byte: usize) -> TextPosition {
         for (row, line) in self.rows.iter().enumerate() {
             if byte <= line.len() {
-                return Place { row, byte };
+                return TextPosition { row, byte };
             }
             byte -= line.len() + 1;
         }
         let row = self.rows.len() - 1;
         let byte = self.rows[row].len();
-        Place { row, byte }
+        TextPosition { row, byte }
     }
 
     /// Puts the cursor at a character of a row; both from 0, both cut to what there is.
@@ -90,7 +90,7 @@ impl Lines {
         let line = &self.rows[row];
         let byte = line.char_indices().nth(character);
         let byte = byte.map_or(line.len(), |(byte, _)| byte);
-        self.cursor = Place { row, byte };
+        self.cursor = TextPosition { row, byte };
         self.goal = None;
         self.settle();
     }
@@ -107,11 +107,11 @@ impl Lines {
 
     pub(super) fn replace_all(&mut self, text: &str) {
         let row = self.rows.len() - 1;
-        let end = Place {
+        let end = TextPosition {
             row,
             byte: self.rows[row].len(),
         };
-        self.replace(Place::default(), end, text, false);
+        self.replace(TextPosition::default(), end, text, false);
     }
 
     pub(super) fn undo(&mut self) -> bool {
@@ -138,7 +138,13 @@ impl Lines {
         true
     }
 
-    pub(super) fn replace(&mut self, from: Place, to: Place, text: &str, is_typed: bool) {
+    pub(super) fn replace(
+        &mut self,
+        from: TextPosition,
+        to: TextPosition,
+        text: &str,
+        is_typed: bool,
+    ) {
         let cursor = self.cursor;
         let removed = self.exchange(from, to, text);
         self.cursor = after(from, text);
@@ -176,7 +182,7 @@ impl Lines {
     }
 
     /// Puts a text in the place of a range and returns what was there.
-    fn exchange(&mut self, from: Place, to: Place, text: &str) -> String {
+    fn exchange(&mut self, from: TextPosition, to: TextPosition, text: &str) -> String {
         let tail = self.rows[to.row].split_off(to.byte);
         let removed = if from.row == to.row {
             self.rows[from.row].split_off(from.byte)
@@ -209,13 +215,13 @@ impl Lines {
 }
 
 /// Where a text ends that begins at a place.
-fn after(at: Place, text: &str) -> Place {
+fn after(at: TextPosition, text: &str) -> TextPosition {
     match text.rsplit_once('\n') {
-        None => Place {
+        None => TextPosition {
             byte: at.byte + text.len(),
             ..at
         },
-        Some((before, last)) => Place {
+        Some((before, last)) => TextPosition {
             row: at.row + before.matches('\n').count() + 1,
             byte: last.len(),
         },
@@ -285,11 +291,11 @@ mod tests {
         let mut lines = Lines::new("東京abc\nx\n012345678");
         lines.go_to(0, 4);
         lines.go(Motion::Down(1));
-        assert_eq!(lines.cursor(), Place { row: 1, byte: 1 });
+        assert_eq!(lines.cursor(), TextPosition { row: 1, byte: 1 });
         lines.go(Motion::Down(1));
-        assert_eq!(lines.cursor(), Place { row: 2, byte: 6 });
+        assert_eq!(lines.cursor(), TextPosition { row: 2, byte: 6 });
         lines.go(Motion::Up(5));
-        assert_eq!(lines.cursor(), Place { row: 0, byte: 8 });
+        assert_eq!(lines.cursor(), TextPosition { row: 0, byte: 8 });
     }
 
     #[test]
@@ -335,7 +341,7 @@ mod tests {
     }
 
     /// The place in bytes of the whole text.
-    fn offset(lines: &Lines, place: Place) -> usize {
+    fn offset(lines: &Lines, place: TextPosition) -> usize {
         let rows = lines.all()[..place.row].iter();
         rows.map(|line| line.len() + 1).sum::<usize>() + place.byte
     }

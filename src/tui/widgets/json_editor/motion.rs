@@ -2,7 +2,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::lines::{Lines, Place};
+use super::lines::{Lines, TextPosition};
 use crate::tui::widgets::paint;
 
 /// Where a movement leads, or up to where a deletion goes.
@@ -21,19 +21,19 @@ pub(super) enum Motion {
 }
 
 impl Lines {
-    pub(super) fn target(&self, motion: Motion) -> Place {
-        let Place { row, byte } = self.cursor;
+    pub(super) fn target(&self, motion: Motion) -> TextPosition {
+        let TextPosition { row, byte } = self.cursor;
         let line = self.rows[row].as_str();
         let last = self.rows.len() - 1;
-        let end_of = |row: usize| Place {
+        let end_of = |row: usize| TextPosition {
             row,
             byte: self.rows[row].len(),
         };
-        let here = |byte| Place { row, byte };
+        let here = |byte| TextPosition { row, byte };
         match motion {
             Motion::Head => here(0),
             Motion::End => here(line.len()),
-            Motion::Top => Place::default(),
+            Motion::Top => TextPosition::default(),
             Motion::Bottom => end_of(last),
             Motion::Left | Motion::WordLeft if byte == 0 => match row.checked_sub(1) {
                 Some(above) => end_of(above),
@@ -43,7 +43,7 @@ impl Lines {
                 if row == last {
                     self.cursor
                 } else {
-                    Place {
+                    TextPosition {
                         row: row + 1,
                         byte: 0,
                     }
@@ -99,7 +99,7 @@ impl Lines {
             .unwrap_or_else(|| paint::line_columns(self.around().0))
     }
 
-    fn at_column(&self, row: usize) -> Place {
+    fn at_column(&self, row: usize) -> TextPosition {
         let column = self.column();
         let line = &self.rows[row];
         let glyphs = paint::glyphs_until(line, column + 1);
@@ -107,7 +107,7 @@ impl Lines {
             .iter()
             .find(|glyph| glyph.column + glyph.width > column)
             .map_or(line.len(), |glyph| glyph.byte);
-        Place { row, byte }
+        TextPosition { row, byte }
     }
 }
 

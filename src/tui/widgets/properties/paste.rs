@@ -6,7 +6,7 @@ use std::{collections::HashMap, fmt::Write as _};
 use super::{
     PropertiesField,
     kind::quoted,
-    rows::{self, Place},
+    rows::{self, InsertAt},
     typing::{Rows, Typing},
 };
 use crate::tui::widgets::{
@@ -91,7 +91,7 @@ impl Rows {
                 // Writing to a string cannot fail.
                 let _ = write!(source, ",\n  {}: {next}", quoted(key));
             }
-            let (range, entry) = rows::insertion(&new, Place::Last, key, &source);
+            let (range, entry) = rows::insertion(&new, InsertAt::Last, key, &source);
             new.replace_range(range, &entry);
         }
         if let Err(problem) = parse(&new) {

@@ -115,14 +115,14 @@ pub(super) type Patch = (Range<usize>, String);
 
 /// Where an entry goes: behind another one, before all, or at the end.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Place<'a> {
+pub(super) enum InsertAt<'a> {
     Behind(&'a Entry),
     First,
     Last,
 }
 
 /// Writes an entry into a text, laid out like its neighbours.
-pub(super) fn insertion(text: &str, place: Place<'_>, key: &str, source: &str) -> Patch {
+pub(super) fn insertion(text: &str, place: InsertAt<'_>, key: &str, source: &str) -> Patch {
     let entry = format!("{}: {source}", quoted(key));
     let Some(object) = object(text) else {
         return (0..text.len(), format!("{{\n  {entry}\n}}"));
@@ -135,19 +135,19 @@ pub(super) fn insertion(text: &str, place: Place<'_>, key: &str, source: &str) -
         before[before.trim_end().len()..].to_owned()
     };
     match place {
-        Place::First => {
+        InsertAt::First => {
             let start = first.key.start;
             (start..start, format!("{entry},{}", lead(first)))
         }
-        Place::Behind(Entry { value, .. }) if value.end > last.value.end => {
+        InsertAt::Behind(Entry { value, .. }) if value.end > last.value.end => {
             // It is not of this text.
-            insertion(text, Place::Last, key, source)
+            insertion(text, InsertAt::Last, key, source)
         }
-        Place::Behind(other) => {
+        InsertAt::Behind(other) => {
             let end = other.value.end;
             (end..end, format!(",{}{entry}", lead(other)))
         }
-        Place::Last => {
+        InsertAt::Last => {
             let end = last.value.end;
             (end..end, format!(",{}{entry}", lead(last)))
         }

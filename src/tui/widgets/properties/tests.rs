@@ -61,7 +61,7 @@ fn a_flat_object_is_a_table() {
        note         null         null
     >+ region       text         eu                              new
     "#);
-    assert_eq!(field.place(), Place::Rows);
+    assert_eq!(field.place(), PropertiesFocus::Rows);
     assert_eq!(
         field.text(),
         r#"{"tier":"silver", "seats" : 12345678901234567890.10,
@@ -75,7 +75,7 @@ fn what_is_not_touched_stays_as_it_was_written() {
     keys(&mut field, "j\n\n");
     assert_eq!(field.text(), TEXT, "looked at, not changed");
     keys(&mut field, "jj\n");
-    assert_eq!(field.place(), Place::Cell);
+    assert_eq!(field.place(), PropertiesFocus::Cell);
     keys(&mut field, "\n");
     assert_eq!(field.text(), TEXT, "nor the JSON of a value");
     keys(&mut field, "DD");
@@ -97,7 +97,7 @@ fn what_is_not_touched_stays_as_it_was_written() {
 fn types_are_chosen_and_values_follow() {
     let mut field = rows_of(r#"{"a":"1.10","b":"x"}"#);
     press(&mut field, &[KeyCode::Left, KeyCode::Enter]);
-    assert_eq!(field.place(), Place::Kind);
+    assert_eq!(field.place(), PropertiesFocus::Kind);
     assert!(drawn(&field, 60, 5).contains("<text>"));
     press(&mut field, &[KeyCode::Right]);
     assert!(drawn(&field, 60, 5).contains("<number>"));
@@ -113,7 +113,7 @@ fn types_are_chosen_and_values_follow() {
             KeyCode::Enter,
         ],
     );
-    assert_eq!(field.place(), Place::Cell);
+    assert_eq!(field.place(), PropertiesFocus::Cell);
     assert!(drawn(&field, 60, 5).contains("! not a number"));
     assert_eq!(field.editor.text(), r#"{"a":1.10,"b":"x"}"#);
     clear(&mut field);
@@ -132,7 +132,7 @@ fn types_are_chosen_and_values_follow() {
     );
     assert_eq!(field.text(), r#"{"a":1.10,"b":null}"#);
     press(&mut field, &[KeyCode::Right, KeyCode::Enter]);
-    assert_eq!(field.place(), Place::Kind);
+    assert_eq!(field.place(), PropertiesFocus::Kind);
     press(&mut field, &[KeyCode::Left, KeyCode::Enter]);
     assert_eq!(field.text(), r#"{"a":1.10,"b":true}"#);
     press(&mut field, &[KeyCode::Right, KeyCode::Enter]);
@@ -146,7 +146,7 @@ fn a_row_is_added_key_type_value() {
     assert!(drawn(&field, 60, 4).contains("not known here"));
     keys(&mut field, "a\n");
     assert!(
-        field.is_blank() && field.place() == Place::Rows,
+        field.is_blank() && field.place() == PropertiesFocus::Rows,
         "never there"
     );
     keys(&mut field, "\nseats");
@@ -165,7 +165,7 @@ fn a_row_is_added_key_type_value() {
         &[KeyCode::Tab, KeyCode::Right, KeyCode::Right, KeyCode::Enter],
     );
     assert_eq!(field.text(), "{\n  \"seats\": 250,\n  \"on\": true\n}");
-    assert_eq!(field.place(), Place::Rows);
+    assert_eq!(field.place(), PropertiesFocus::Rows);
     keys(&mut field, "zz");
     assert_eq!(field.text(), "{\n  \"seats\": 250\n}");
     keys(&mut field, "zzzzz");
@@ -180,7 +180,7 @@ fn what_is_wrong_stays_in_its_cell_and_is_never_lost() {
     press(&mut field, &[KeyCode::Left, KeyCode::Left, KeyCode::Enter]);
     clear(&mut field);
     keys(&mut field, "b\n");
-    assert_eq!(field.place(), Place::Cell);
+    assert_eq!(field.place(), PropertiesFocus::Cell);
     assert!(drawn(&field, 60, 5).contains("! row 2 has this key already"));
     assert!(!field.switch(), "not before it is right");
     press(&mut field, &[KeyCode::Esc, KeyCode::Right, KeyCode::Right]);
@@ -196,7 +196,7 @@ fn what_is_wrong_stays_in_its_cell_and_is_never_lost() {
     // A form that is left has to take it all the same.
     field.settle();
     assert_eq!(field.text(), r#"{"a":1,"b":{"x": 1}"#);
-    assert_eq!(field.place(), Place::Text);
+    assert_eq!(field.place(), PropertiesFocus::Text);
     assert!(field.why_no_rows().is_some());
     assert!(!field.switch());
     assert_eq!(field.text(), r#"{"a":1,"b":{"x": 1}"#);
@@ -227,9 +227,9 @@ fn the_views_share_one_history() {
 fn an_outside_text_is_shown_as_rows_where_it_can_be() {
     let mut field = rows_of(r#"{"a":1}"#);
     field.set_text("{\"a\": 2}");
-    assert_eq!(field.place(), Place::Rows);
+    assert_eq!(field.place(), PropertiesFocus::Rows);
     field.set_text("{\"a\":");
-    assert_eq!(field.place(), Place::Text);
+    assert_eq!(field.place(), PropertiesFocus::Text);
     assert_eq!(field.text(), "{\"a\":");
 }
 

@@ -3,7 +3,7 @@
 
 use super::{
     kind::{Kind, quoted},
-    rows::{self, Patch, Place, Row},
+    rows::{self, InsertAt, Patch, Row},
 };
 use crate::{
     domain::change::Mark,
@@ -80,7 +80,7 @@ impl Rows {
             Typing::Key(field) if field.text() == row.key => None,
             Typing::Key(field) => Some(match &row.entry {
                 Some(entry) => (entry.key.clone(), quoted(field.text())),
-                None => rows::insertion(text, Place::Last, field.text(), "\"\""),
+                None => rows::insertion(text, InsertAt::Last, field.text(), "\"\""),
             }),
             Typing::Value(kind, field) if *kind == row.kind && field.text() == row.shown => None,
             Typing::Value(kind, field) => {
@@ -190,7 +190,7 @@ impl Rows {
             let was = editor.before().and_then(|before| before.get(&row.key));
             let above = self.all[..self.cursor].iter();
             let behind = above.rev().find_map(|row| row.entry.as_ref());
-            let place = behind.map_or(Place::First, Place::Behind);
+            let place = behind.map_or(InsertAt::First, InsertAt::Behind);
             was.map(|was| rows::insertion(&text, place, &row.key, &was.to_string()))
         };
         patch.is_some_and(|patch| self.replace(patch, None, editor))

@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use groupdesk::operations::{Assurance, Reading};
+use groupdesk::operations::{Assurance, RefreshEvent};
 use rustix::process::{Signal, kill_process};
 
 use super::assert_sum;
@@ -147,15 +147,15 @@ async fn an_answer_from_before_a_rotation_counts_as_none_and_is_asked_for_again(
     gate.open();
     let counts = loop {
         match progress.recv().await.expect("it tells how it ended") {
-            Reading::Ended(read) if read.user_group_id == group => {
+            RefreshEvent::Ended(read) if read.user_group_id == group => {
                 let failure = read.failure.expect("of no use").to_string();
                 assert!(failure.contains("older token"), "{failure}");
             }
-            Reading::Finished { counts, halt } => {
+            RefreshEvent::Finished { counts, halt } => {
                 assert_eq!(halt, None);
                 break counts;
             }
-            Reading::Ended(_) | Reading::Held(_) | Reading::Halted(_) => {}
+            RefreshEvent::Ended(_) | RefreshEvent::Held(_) | RefreshEvent::Halted(_) => {}
         }
     };
     assert_eq!((counts.unchanged, counts.failed), (1, 1));

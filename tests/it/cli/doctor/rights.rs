@@ -1,4 +1,4 @@
-//! Who else could change what this desk is told.
+//! Who else could change what this installation is told.
 
 use std::{fs, os::unix::fs::chown};
 

@@ -14,15 +14,15 @@ use std::{
 use futures_util::future::join_all;
 use groupdesk::{
     directory::{
-        Begun, Directory, DirectoryError, HistoryFilter, Intent, Record, RotationFilter,
+        BeginResult, Directory, DirectoryError, HistoryFilter, Intent, Record, RotationFilter,
         RotationStep,
     },
     domain::{
-        change::Wanted,
+        change::DesiredFields,
         draft::{Draft, Typed},
         group::UserGroupId,
         history::{Ending, Entry, Operation},
-        known::{Lesson, Returned, Sent},
+        known::{Observation, Returned, Sent},
         rotation::{Event, Rotation, State},
         token::Fingerprint,
     },
@@ -120,8 +120,8 @@ fn entry(group: &str) -> Entry {
     }
 }
 
-fn lesson(group: &str) -> Lesson {
-    Lesson {
+fn lesson(group: &str) -> Observation {
+    Observation {
         id: id(group),
         sent: Sent {
             name: Some(group.into()),
@@ -171,7 +171,7 @@ pub(super) async fn group(directory: &Directory, name: &str, said: impl Fn(&str)
     let begun = directory
         .begin_rotation(place(directory, PROFILE), intent)
         .await;
-    let Begun::Started(rotation) = begun.expect("written") else {
+    let BeginResult::Started(rotation) = begun.expect("written") else {
         panic!("the token is of this group alone")
     };
     said(&format!("intent {name}"));
@@ -200,7 +200,7 @@ pub(super) async fn group(directory: &Directory, name: &str, said: impl Fn(&str)
             name: name.into(),
             ..Typed::default()
         },
-        base: Wanted::default(),
+        base: DesiredFields::default(),
         base_at: noon(),
         changed_at: noon(),
     };

@@ -155,7 +155,7 @@ impl Session {
         };
         self.console.runner.take(Msg::Key(key));
         self.keys += 1;
-        let running = &self.console.runner.app.desk.running;
+        let running = &self.console.runner.app.context.running;
         let begun = running
             .iter()
             .filter(|(ticket, job)| job.is_write && !self.seen.contains(*ticket));
@@ -202,7 +202,7 @@ impl Session {
     }
 
     fn may_apply(&self, place: Focus, enter: bool, y: bool) -> bool {
-        let is_production = self.console.runner.app.desk.current.0 == 1;
+        let is_production = self.console.runner.app.context.current.0 == 1;
         if is_production {
             place == Focus::ReviewKey && y
         } else {
@@ -223,7 +223,7 @@ pub(super) async fn play(seed: u64, keys: usize) -> Played {
             ("globex", "Globex"),
             ("initech", "Initech"),
         ] {
-            let wanted = groupdesk::domain::change::Wanted {
+            let wanted = groupdesk::domain::change::DesiredFields {
                 name: Some(name.into()),
                 mapping: Some([("7".to_owned(), "40".to_owned())].into_iter().collect()),
                 properties: serde_json::json!({"tier": "gold"}).as_object().cloned(),
@@ -249,7 +249,7 @@ pub(super) async fn play(seed: u64, keys: usize) -> Played {
         keys: 0,
     };
     // Once while all is well, so that something is counted in every session.
-    let is_production = session.console.runner.app.desk.current.0 == 1;
+    let is_production = session.console.runner.app.context.current.0 == 1;
     let apply = if is_production { "y" } else { "<tab><enter>" };
     for key in parse(&format!("e<end>x<ctrl-s>{apply}<enter>")) {
         session.press(key);
@@ -297,7 +297,7 @@ pub(super) async fn play(seed: u64, keys: usize) -> Played {
             session.console =
                 Console::open_at(operations.clone(), dice.below(2), USUAL, theme, clock).await;
         }
-        assert!(session.console.runner.app.desk.messages.all().len() <= 500);
+        assert!(session.console.runner.app.context.messages.all().len() <= 500);
     }
     session.console.settle().await;
     // A write that was begun may have been refused here; none may have come from nowhere.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use groupdesk::{
     directory::RotationFilter,
     domain::{batch::Counts, rotation::State, token::Token},
-    operations::batch::{Pace, Progress},
+    operations::batch::{BatchEvent, RunLimits},
 };
 
 use super::super::stage::{Errand, Stage};
@@ -47,25 +47,25 @@ impl Dice {
 
 async fn run_all(stage: &Stage, dice: &mut Dice, ids: &[String]) -> Counts {
     let ids: Vec<_> = ids.iter().map(|group| id(group)).collect();
-    let plan = stage.ana.plan_bulk(&ids, false).await.expect("readable");
-    let batch = stage.ana.begin_bulk(&plan, None).await.expect("durable");
+    let plan = stage.ana.plan_batch(&ids, false).await.expect("readable");
+    let batch = stage.ana.begin_batch(&plan, None).await.expect("durable");
     for method in ["GET", "POST"] {
         for _ in 0..REQUESTS {
             stage.meddler.next(method, dice.weather());
         }
     }
-    let pace = Pace {
+    let pace = RunLimits {
         concurrency: 8,
         stop_after: 0,
-        ..Pace::default()
+        ..RunLimits::default()
     };
     let mut run = stage
         .ana
-        .run_bulk(batch, pace, None)
+        .run_batch(batch, pace, None)
         .await
         .expect("it begins");
     let report = loop {
-        if let Progress::Finished(report) = run.progress.recv().await.expect("news") {
+        if let BatchEvent::Finished(report) = run.progress.recv().await.expect("news") {
             break report;
         }
     };
@@ -95,7 +95,7 @@ async fn storm(seed: u64) {
         let failed = stage.ana.failed_of(batch).await.expect("readable");
         left = failed.iter().map(|id| id.as_str().to_owned()).collect();
     }
-    // What left this desk: no token twice, and every one has its intent.
+    // What left this installation: no token twice, and every one has its intent.
     let sent: Vec<_> = stage
         .meddler
         .bodies("POST")

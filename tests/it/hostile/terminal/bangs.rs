@@ -6,16 +6,16 @@ use std::{env, io};
 use crossterm::event::Event;
 use futures_util::StreamExt;
 use groupdesk::{
-    config::{Comfort, Environment},
+    config::{Environment, UiSettings},
     domain::token::Token,
-    operations::{Clock, Operations, Point},
+    operations::{Clock, Failpoint, Operations},
     tui::{
-        Start,
+        TuiOptions,
         keymap::Keymap,
         prepare,
         runtime::runner::{Runner, Screen},
         state::message::Msg,
-        terminal::{self, Came, Input, Signals, install_panic_hook},
+        terminal::{self, Input, InputEvent, Signals, install_panic_hook},
         theme::Theme,
     },
 };
@@ -89,7 +89,7 @@ async fn player() {
         let place = place.clone();
         move |point| {
             assert!(
-                !(place == "job" && point == Point::BeforeGet),
+                !(place == "job" && point == Failpoint::BeforeGet),
                 "no answer for {SECRET}"
             );
         }
@@ -97,13 +97,13 @@ async fn player() {
     let mut signals = Signals::new().expect("signals");
     let screen = terminal::Screen::enter(true).expect("a terminal");
     let mut input = Input::open().expect("a keyboard");
-    let start = Start {
+    let start = TuiOptions {
         operations: vec![operations],
         current: 0,
         operator: "ana".into(),
         config_file: None,
         ascii: false,
-        comfort: Comfort::default(),
+        comfort: UiSettings::default(),
         environment: Environment::of_process(),
         connector: None,
         keys: Keymap::default(),
@@ -126,7 +126,7 @@ async fn player() {
         ended.expect("it ends");
         return;
     }
-    let Some(Ok(Came::Event(Event::Key(key)))) = input.next().await else {
+    let Some(Ok(InputEvent::Event(Event::Key(key)))) = input.next().await else {
         return;
     };
     if place == "update" {

@@ -217,7 +217,7 @@ async fn a_name_of_64_kib_fits_every_place() {
         let directory = world.other_directory(&format!("long-{count}"));
         let desk = world.desk(Side::Testing).at(NOW).on(&directory);
         let operations = desk.through(server.base_url()).operations();
-        let sent = groupdesk::domain::change::Wanted {
+        let sent = groupdesk::domain::change::DesiredFields {
             name: Some(long.clone()),
             mapping: Some([(long.clone(), long.clone())].into_iter().collect()),
             properties: properties.as_object().cloned(),

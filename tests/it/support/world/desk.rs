@@ -89,7 +89,7 @@ impl Desk {
         self
     }
 
-    /// What a command of this desk finds in its environment.
+    /// What a command of this installation finds in its environment.
     pub(crate) fn environment(mut self, environment: Environment) -> Self {
         self.environment = environment;
         self

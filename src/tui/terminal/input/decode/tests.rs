@@ -11,7 +11,7 @@ const ALT: KeyModifiers = KeyModifiers::ALT;
 const CONTROL: KeyModifiers = KeyModifiers::CONTROL;
 
 /// What comes of bytes that are read at once, and nothing after them.
-fn of(bytes: impl AsRef<[u8]>) -> Vec<Came> {
+fn of(bytes: impl AsRef<[u8]>) -> Vec<InputEvent> {
     let mut decoder = Decoder::default();
     let mut out = Vec::new();
     decoder.take(bytes.as_ref(), &mut out);
@@ -19,12 +19,12 @@ fn of(bytes: impl AsRef<[u8]>) -> Vec<Came> {
     out
 }
 
-fn pressed(code: KeyCode, modifiers: KeyModifiers) -> Came {
-    Came::Event(Event::Key(KeyEvent::new(code, modifiers)))
+fn pressed(code: KeyCode, modifiers: KeyModifiers) -> InputEvent {
+    InputEvent::Event(Event::Key(KeyEvent::new(code, modifiers)))
 }
 
-fn pasted(text: &str) -> Came {
-    Came::Event(Event::Paste(text.into()))
+fn pasted(text: &str) -> InputEvent {
+    InputEvent::Event(Event::Paste(text.into()))
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn keys_are_what_terminals_mean_by_them() {
         assert_eq!(of(bytes), [pressed(code, modifiers)], "{bytes:?}");
     }
     let released = of("\x1b[1;1:3A");
-    let [Came::Event(Event::Key(key))] = &released[..] else {
+    let [InputEvent::Event(Event::Key(key))] = &released[..] else {
         panic!("{released:?}");
     };
     assert_eq!((key.code, key.kind), (KeyCode::Up, KeyEventKind::Release));
@@ -90,7 +90,7 @@ fn what_is_no_key_is_nothing() {
 #[test]
 fn the_mouse_is_counted_from_the_corner() {
     let at = |kind| {
-        Came::Event(Event::Mouse(MouseEvent {
+        InputEvent::Event(Event::Mouse(MouseEvent {
             kind,
             column: 11,
             row: 6,
@@ -134,12 +134,12 @@ fn a_paste_without_an_end_is_told_once_and_ended_by_ctrl_c() {
     decoder.take(b"\x03", &mut out);
     assert_eq!(out, []);
     assert_eq!(decoder.patience(), Some(SILENCE));
-    assert_eq!(decoder.silence(), Some(Came::PasteIsOpen));
+    assert_eq!(decoder.silence(), Some(InputEvent::PasteIsOpen));
     assert_eq!(decoder.silence(), None);
     // It goes on after all, and the keys in it are still text.
     decoder.take(b"T\x03", &mut out);
     assert_eq!(decoder.patience(), Some(SILENCE));
-    assert_eq!(decoder.silence(), Some(Came::PasteIsOpen));
+    assert_eq!(decoder.silence(), Some(InputEvent::PasteIsOpen));
     decoder.take(b"\x03", &mut out);
     decoder.take(b"j", &mut out);
     assert_eq!(
@@ -218,7 +218,7 @@ fn too_long_a_paste_is_dropped_to_its_end() {
         decoder.take(b"\x1b[2", &mut out);
         decoder.take(b"01~j", &mut out);
         assert_eq!(out.len(), 2);
-        assert_eq!(out[0] == Came::PasteTooLong, !is_taken, "{length}");
+        assert_eq!(out[0] == InputEvent::PasteTooLong, !is_taken, "{length}");
         assert_eq!(out[1], pressed(KeyCode::Char('j'), NONE));
     }
 }

@@ -94,7 +94,7 @@ proptest! {
                 }
             }
             prop_assert_eq!(entries(&field.text()), model.clone());
-            prop_assert_eq!(field.place(), Place::Rows);
+            prop_assert_eq!(field.place(), PropertiesFocus::Rows);
         }
         let end = field.text();
         for _ in 0..60 {

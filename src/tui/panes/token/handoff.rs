@@ -8,10 +8,10 @@ use crate::{
         keymap::{Action, Focus},
         state::{
             app::handoff::describe,
-            context::Desk,
+            context::Context,
             message::{Job, Ticket},
         },
-        widgets::text_page::Sheet,
+        widgets::text_page::TextPage,
     },
 };
 
@@ -38,8 +38,8 @@ impl Handing {
 }
 
 /// Where a new token goes, before anything is sent.
-pub(super) fn where_to(desk: &Desk) -> String {
-    match desk.hands_off_to() {
+pub(super) fn where_to(context: &Context) -> String {
+    match context.hands_off_to() {
         Some(command) => {
             format!("The new token goes to {command} by hand-off, and is shown here, masked.")
         }
@@ -49,64 +49,64 @@ pub(super) fn where_to(desk: &Desk) -> String {
 
 impl TokenPane {
     /// Follows a rotation: at once where nothing is left to be read back, else after that.
-    pub(super) fn hand_off(&mut self, done: &Done, desk: &mut Desk) {
-        if desk.hands_off_to().is_none() || done.rotation.is_none() {
+    pub(super) fn hand_off(&mut self, done: &Done, context: &mut Context) {
+        if context.hands_off_to().is_none() || done.rotation.is_none() {
             return;
         }
         let is_first = matches!(self.stage, Stage::Rotating(_));
         self.handing = if is_first && done.ending == Ending::Rotated {
             Handing::Later
         } else {
-            Handing::Running(desk.start(Job::HandOff(Box::new(done.clone()))))
+            Handing::Running(context.start(Job::HandOff(Box::new(done.clone()))))
         };
     }
 
     /// The rotation whose token can be handed off from this screen.
-    fn to_hand_off(&self, desk: &Desk) -> Option<RotationId> {
+    fn to_hand_off(&self, context: &Context) -> Option<RotationId> {
         match &self.stage {
             Stage::Rotated { done, .. } => done.rotation,
-            Stage::Current(_) => desk.to_hand_off.get(&self.id).copied(),
+            Stage::Current(_) => context.to_hand_off.get(&self.id).copied(),
             Stage::Reading(_) | Stage::Check { .. } | Stage::Rotating(_) | Stage::Failed(_) => None,
         }
     }
 
-    pub(super) fn no_hand_off(&self, desk: &Desk) -> Option<String> {
-        if desk.hands_off_to().is_none() {
+    pub(super) fn no_hand_off(&self, context: &Context) -> Option<String> {
+        if context.hands_off_to().is_none() {
             return Some("the profile has no handoff".into());
         }
         if self.handing.is_under_way() {
             return Some("the hand-off is under way".into());
         }
-        if self.to_hand_off(desk).is_none() {
+        if self.to_hand_off(context).is_none() {
             return Some("no new token waits to be handed off".into());
         }
-        desk.forbidden(Guarded::HandOff)
+        context.forbidden(Guarded::HandOff)
     }
 
-    pub(super) fn hand_off_again(&mut self, desk: &mut Desk) {
-        if let Some(rotation) = self.to_hand_off(desk) {
+    pub(super) fn hand_off_again(&mut self, context: &mut Context) {
+        if let Some(rotation) = self.to_hand_off(context) {
             let job = Job::HandOffAgain(rotation, self.id.clone());
-            self.handing = Handing::Running(desk.start(job));
+            self.handing = Handing::Running(context.start(job));
         }
     }
 
-    pub(super) fn handed(&mut self, handed: Option<&HandedOff>, desk: &mut Desk) {
+    pub(super) fn handed(&mut self, handed: Option<&HandedOff>, context: &mut Context) {
         self.handing = match handed {
             None => Handing::Nowhere,
             Some(handed) => {
                 let (severity, text) = describe(handed);
-                desk.say(severity, text);
+                context.say(severity, text);
                 Handing::Ended(handed.clone())
             }
         };
     }
 
     /// The state of the hand-off, on the page of the result.
-    pub(super) fn draw_handing(&self, sheet: &mut Sheet, desk: &Desk) {
-        let theme = desk.theme;
-        let command = desk.hands_off_to().map(ToString::to_string);
+    pub(super) fn draw_handing(&self, sheet: &mut TextPage, context: &Context) {
+        let theme = context.theme;
+        let command = context.hands_off_to().map(ToString::to_string);
         let command = command.unwrap_or_default();
-        let key = desk.keys.key(self.page_focus(), Action::HandOff);
+        let key = context.keys.key(self.page_focus(), Action::HandOff);
         match &self.handing {
             Handing::Nowhere => {}
             Handing::Later => {
@@ -145,14 +145,14 @@ impl TokenPane {
     }
 
     /// On the page of a token that was read: that it has not arrived yet, or what came of trying.
-    pub(super) fn draw_waiting(&self, sheet: &mut Sheet, desk: &Desk) {
-        if self.handing == Handing::Nowhere && desk.to_hand_off.contains_key(&self.id) {
-            let style = desk.theme.warning();
-            let key = desk.keys.key(self.page_focus(), Action::HandOff);
+    pub(super) fn draw_waiting(&self, sheet: &mut TextPage, context: &Context) {
+        if self.handing == Handing::Nowhere && context.to_hand_off.contains_key(&self.id) {
+            let style = context.theme.warning();
+            let key = context.keys.key(self.page_focus(), Action::HandOff);
             let next = format!("{key} hands this token off");
             sheet.field("hand-off", "WAITS", style, &next);
         } else {
-            self.draw_handing(sheet, desk);
+            self.draw_handing(sheet, context);
         }
     }
 
@@ -169,8 +169,8 @@ impl TokenPane {
     }
 
     /// What a person does with the new token.
-    pub(super) fn what_now(&self, desk: &Desk) -> String {
-        let key = |action| desk.keys.key(self.page_focus(), action);
+    pub(super) fn what_now(&self, context: &Context) -> String {
+        let key = |action| context.keys.key(self.page_focus(), action);
         let (copy, write) = (key(Action::CopyMenu), key(Action::WriteFile));
         let has_arrived = matches!(&self.handing, Handing::Ended(handed) if handed.is_done());
         match &self.handing {
@@ -184,7 +184,7 @@ impl TokenPane {
                 )
             }
             _ => {
-                let token = desk.keys.key(Focus::List, Action::Token);
+                let token = context.keys.key(Focus::List, Action::Token);
                 format!(
                     "Dashboards need this token now. {copy} copies it, {write} writes it to a new 0600 file; \
                      else it is kept nowhere on this machine, and {token} on the group reads it again."

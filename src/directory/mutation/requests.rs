@@ -3,7 +3,7 @@
 use super::{Claimed, Mutation, MutationIntent, MutationStep};
 use crate::directory::{
     Directory, DirectoryError, MutationId, PlaceId,
-    sqlite::{mutations, work::Access},
+    sqlite::{mutations, task::Access},
 };
 
 impl Directory {

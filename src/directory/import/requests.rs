@@ -7,7 +7,7 @@ use crate::{
     directory::{Directory, DirectoryError, PlaceId, request::Request},
     domain::{
         group::UserGroupId,
-        known::{KnownGroup, Taken},
+        known::{ImportResult, KnownGroup},
     },
     formats::Row,
 };
@@ -31,7 +31,7 @@ impl Directory {
         rows: Vec<Row>,
         at: Timestamp,
         by: &str,
-    ) -> Result<Vec<Taken>, DirectoryError> {
+    ) -> Result<Vec<ImportResult>, DirectoryError> {
         let by = by.to_owned();
         self.ask(|reply| Request::Import {
             place,

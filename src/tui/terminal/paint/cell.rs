@@ -5,21 +5,21 @@ use ratatui::buffer::{Cell, CellWidth};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthChar;
 
-use super::sgr::Look;
+use super::sgr::CellStyle;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Spot<'a> {
+pub(super) struct ScreenCell<'a> {
     pub(super) symbol: &'a str,
     /// Cells it takes; 0 for the rest of a wide sign.
     pub(super) width: u16,
-    pub(super) look: Look,
+    pub(super) look: CellStyle,
 }
 
-impl Spot<'_> {
+impl ScreenCell<'_> {
     pub(super) const BLANK: Self = Self {
         symbol: " ",
         width: 1,
-        look: Look {
+        look: CellStyle {
             foreground: ratatui::style::Color::Reset,
             background: ratatui::style::Color::Reset,
             modifier: ratatui::style::Modifier::empty(),
@@ -96,8 +96,8 @@ fn is_a_spacing_mark(c: char) -> bool {
     pair.graphemes(true).count() == 1
 }
 
-pub(super) fn row(cells: &[Cell]) -> Vec<Spot<'_>> {
-    let mut spots: Vec<Spot<'_>> = Vec::with_capacity(cells.len());
+pub(super) fn row(cells: &[Cell]) -> Vec<ScreenCell<'_>> {
+    let mut spots: Vec<ScreenCell<'_>> = Vec::with_capacity(cells.len());
     while let Some(cell) = cells.get(spots.len()) {
         let symbol = if cell.symbol().is_empty() {
             " "
@@ -105,19 +105,19 @@ pub(super) fn row(cells: &[Cell]) -> Vec<Spot<'_>> {
             cell.symbol()
         };
         let width = symbol.cell_width().max(1);
-        let look = Look::of(cell);
+        let look = CellStyle::of(cell);
         if spots.len() + usize::from(width) > cells.len() {
             // A wide sign that does not fit.
-            spots.push(Spot::BLANK);
+            spots.push(ScreenCell::BLANK);
             continue;
         }
-        spots.push(Spot {
+        spots.push(ScreenCell {
             symbol,
             width,
             look,
         });
         for _ in 1..width {
-            spots.push(Spot {
+            spots.push(ScreenCell {
                 symbol: "",
                 width: 0,
                 look,
@@ -128,7 +128,7 @@ pub(super) fn row(cells: &[Cell]) -> Vec<Spot<'_>> {
 }
 
 /// Which cells must be written; of a wide sign all or none.
-pub(super) fn changed(old: &[Spot<'_>], new: &[Spot<'_>]) -> Vec<bool> {
+pub(super) fn changed(old: &[ScreenCell<'_>], new: &[ScreenCell<'_>]) -> Vec<bool> {
     let mut changed: Vec<bool> = old.iter().zip(new).map(|(old, new)| old != new).collect();
     let mut x = 0;
     while x < new.len() {

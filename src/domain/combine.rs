@@ -5,7 +5,7 @@ use super::known::{Known, KnownGroup};
 impl KnownGroup {
     /// Both of one group: of each field what was learnt later.
     #[must_use]
-    pub fn united(self, other: Self) -> Self {
+    pub fn combined_with(self, other: Self) -> Self {
         let is_later = other.last_rotated.as_ref().map(|last| last.at)
             > self.last_rotated.as_ref().map(|last| last.at);
         Self {

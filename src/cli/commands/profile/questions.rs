@@ -2,13 +2,13 @@
 
 use super::input;
 use crate::{
-    cli::{error::Stop, output},
+    cli::{error::CliError, output},
     domain::facts::{Absent, Basis, Field, OnGet},
     operations::{Fact, Failure, Operations},
 };
 
 /// Asks for the facts of the place that nobody has told or proven yet.
-pub(super) async fn ask_facts(added: &Operations) -> Result<(), Stop> {
+pub(super) async fn ask_facts(added: &Operations) -> Result<(), CliError> {
     let Ok(known) = added.facts().await else {
         return Ok(());
     };
@@ -59,7 +59,7 @@ pub(super) async fn ask_facts(added: &Operations) -> Result<(), Stop> {
     }
 }
 
-async fn yes_or_no(question: &str) -> Result<Option<bool>, Stop> {
+async fn yes_or_no(question: &str) -> Result<Option<bool>, CliError> {
     let answer = input::line(question).await?.to_lowercase();
     Ok(match answer.as_str() {
         "" => None,

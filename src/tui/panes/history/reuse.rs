@@ -3,13 +3,13 @@
 
 use super::History;
 use crate::{
-    domain::{change::Wanted, history::Entry, merge::Part, undo},
+    domain::{change::DesiredFields, history::Entry, merge::Part, undo},
     operations::{Method, as_curl, request},
     tui::{
         forms::group::Edit,
         state::{
-            context::{Ask, Desk},
-            navigation::Opening,
+            context::{Context, Navigation},
+            navigation::PaneRequest,
             notices::Severity,
         },
     },
@@ -27,27 +27,27 @@ impl History {
         wanted.err().map(str::to_owned)
     }
 
-    pub(super) fn copy_curl(&self, desk: &mut Desk) {
+    pub(super) fn copy_curl(&self, context: &mut Context) {
         let Ok(entry) = self.entry() else { return };
-        if let (Ok(wanted), Some(profile)) = (undo::created_with(entry), desk.profile()) {
+        if let (Ok(wanted), Some(profile)) = (undo::created_with(entry), context.profile()) {
             let request = request(&entry.user_group_id, &wanted);
             let curl = as_curl(profile, Method::Get, &request);
-            desk.copy("curl command", &curl);
+            context.copy("curl command", &curl);
         }
     }
 
-    pub(super) fn cannot_reverse(&self, desk: &Desk) -> Option<String> {
-        let read_only = desk.read_only_reason();
-        let why = read_only.or_else(|| self.reversal(desk).err());
+    pub(super) fn cannot_reverse(&self, context: &Context) -> Option<String> {
+        let read_only = context.read_only_reason();
+        let why = read_only.or_else(|| self.reversal(context).err());
         why.map(str::to_owned)
     }
 
     /// What the update of the row changed, and what that was before it.
-    fn reversal(&self, desk: &Desk) -> Result<(Vec<Part>, Wanted), &'static str> {
+    fn reversal(&self, context: &Context) -> Result<(Vec<Part>, DesiredFields), &'static str> {
         let entry = self.entry()?;
         let (parts, before) = undo::before(entry)?;
-        let group = desk.groups.get(&entry.user_group_id);
-        let now = Wanted::of(&group.ok_or("the group is not in the directory")?);
+        let group = context.groups.get(&entry.user_group_id);
+        let now = DesiredFields::of(&group.ok_or("the group is not in the directory")?);
         if parts.iter().all(|part| part.is_known_in(&now)) {
             Ok((parts, before))
         } else {
@@ -56,21 +56,21 @@ impl History {
     }
 
     /// Opens the form with what the parts of the update were before it.
-    pub(super) fn reverse(&self, desk: &mut Desk) {
-        let (Ok(entry), Ok((parts, before))) = (self.entry(), self.reversal(desk)) else {
+    pub(super) fn reverse(&self, context: &mut Context) {
+        let (Ok(entry), Ok((parts, before))) = (self.entry(), self.reversal(context)) else {
             return;
         };
-        let Some(group) = desk.groups.get(&entry.user_group_id) else {
+        let Some(group) = context.groups.get(&entry.user_group_id) else {
             return;
         };
-        match Edit::carrying(&group, &parts, &before, desk) {
+        match Edit::carrying(&group, &parts, &before, context) {
             Ok(edit) => {
-                let age = desk.age(entry.at);
+                let age = context.age(entry.at);
                 let text = format!("filled with what it was {age} ago, before that update");
-                desk.say(Severity::Info, text);
-                desk.ask(Ask::Push(Opening::Edit(Box::new(edit))));
+                context.say(Severity::Info, text);
+                context.navigate(Navigation::Push(PaneRequest::Edit(Box::new(edit))));
             }
-            Err(why) => desk.say(Severity::Warning, why),
+            Err(why) => context.say(Severity::Warning, why),
         }
     }
 }

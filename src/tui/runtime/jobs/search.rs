@@ -13,7 +13,7 @@ use std::{
 use crate::{
     domain::{group::UserGroupId, known::KnownGroup},
     operations::{DirectoryError, Operations},
-    search::{Builder, Found, Index, Look, look, suggest::near},
+    search::{Builder, Index, SearchRequest, SearchResults, look, suggest::near},
     tui::state::{
         groups::Listing,
         message::{Outcome, Trouble},
@@ -62,8 +62,8 @@ async fn index(operations: &Operations) -> Result<Index, DirectoryError> {
 
 pub(super) async fn search(
     index: Index,
-    asked: Look,
-    before: Option<Arc<Found>>,
+    asked: SearchRequest,
+    before: Option<Arc<SearchResults>>,
 ) -> Result<Outcome, Trouble> {
     let found = aside(move |is_wanted| look(&index, asked, before.as_deref(), is_wanted)).await;
     // Only what was dropped finds nothing, and its answer goes nowhere.

@@ -4,7 +4,7 @@ use super::Statement;
 use crate::{
     directory::{
         Directory, DirectoryError, PlaceId,
-        sqlite::{facts, work::Access},
+        sqlite::{facts, task::Access},
     },
     domain::facts::Facts,
 };

@@ -2,7 +2,7 @@
 
 use secrecy::SecretString;
 
-use super::Works;
+use super::Backends;
 use crate::{
     config::{
         given_key,
@@ -14,7 +14,7 @@ use crate::{
 
 const NOT_HERE: &str = "profiles cannot be added here";
 
-pub(super) async fn check(works: &Works, new: &NewProfile, key: Option<Token>) -> Outcome {
+pub(super) async fn check(works: &Backends, new: &NewProfile, key: Option<Token>) -> Outcome {
     let key = match secret(key) {
         Ok(key) => key,
         Err(no) => return no,
@@ -28,7 +28,7 @@ pub(super) async fn check(works: &Works, new: &NewProfile, key: Option<Token>) -
     }
 }
 
-pub(super) async fn add(works: &Works, new: &NewProfile, key: Option<Token>) -> Outcome {
+pub(super) async fn add(works: &Backends, new: &NewProfile, key: Option<Token>) -> Outcome {
     let key = match secret(key) {
         Ok(key) => key,
         Err(no) => return no,

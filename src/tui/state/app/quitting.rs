@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 
 use super::{Action, App, Effect, Severity};
-use crate::{operations::batch::Wish, tui::Farewell};
+use crate::{operations::batch::RunCommand, tui::ExitReason};
 
 /// Within this time a second Ctrl-C or `q` is meant.
 const AGAIN: SignedDuration = SignedDuration::from_secs(5);
@@ -12,11 +12,11 @@ impl App {
     /// The first Ctrl-C goes back or says how to quit; the second quits.
     pub(super) fn cancel(&mut self) {
         if self.leaving.is_some() {
-            self.desk.effects.push(Effect::Quit(Farewell::Signal));
+            self.context.effects.push(Effect::Quit(ExitReason::Signal));
         } else if self.is_again(Action::Cancel) {
-            self.leave(Farewell::Asked);
+            self.leave(ExitReason::Asked);
         } else {
-            self.warned = Some((Action::Cancel, self.desk.now));
+            self.warned = Some((Action::Cancel, self.context.now));
             if self.stack.len() > 1 {
                 self.act(Action::Back);
             }
@@ -26,25 +26,25 @@ impl App {
                 (None, Some(kept)) => format!("{key} again quits; {kept}"),
                 (None, None) => format!("{key} again quits"),
             };
-            self.desk.say(Severity::Warning, text);
+            self.context.say(Severity::Warning, text);
         }
     }
 
     pub(super) fn quit(&mut self) {
         let losses = self.losses();
         if let Some(losses) = losses.filter(|_| !self.is_again(Action::Quit)) {
-            self.warned = Some((Action::Quit, self.desk.now));
+            self.warned = Some((Action::Quit, self.context.now));
             let key = self.shown(Action::Quit);
             let text = format!("{losses} with the console: {key} again quits");
-            self.desk.say(Severity::Warning, text);
+            self.context.say(Severity::Warning, text);
         } else {
-            self.leave(Farewell::Asked);
+            self.leave(ExitReason::Asked);
         }
     }
 
     /// The key of an action where one is.
     fn shown(&self, action: Action) -> String {
-        self.desk.keys.key(self.top().focus(), action)
+        self.context.keys.key(self.top().focus(), action)
     }
 
     /// What is lost by leaving, if anything.
@@ -58,7 +58,7 @@ impl App {
 
     pub(super) fn is_again(&self, action: Action) -> bool {
         self.warned.is_some_and(|(warned, at)| {
-            warned == action && self.desk.now.duration_since(at) <= AGAIN
+            warned == action && self.context.now.duration_since(at) <= AGAIN
         })
     }
 
@@ -67,12 +67,12 @@ impl App {
         self.leaving.is_some() && self.runs_a_bulk()
     }
 
-    pub(super) fn leave(&mut self, farewell: Farewell) {
+    pub(super) fn leave(&mut self, farewell: ExitReason) {
         self.leaving = Some(farewell);
-        self.desk.save_drafts();
-        self.desk.steer(Wish::Stop);
+        self.context.save_drafts();
+        self.context.steer(RunCommand::Stop);
         let writes: Vec<&str> = self
-            .desk
+            .context
             .running
             .values()
             .filter(|job| job.is_write)
@@ -83,23 +83,23 @@ impl App {
                 "finishing what is in flight, at most 35 s; {} leaves now. The rest: groupdesk rotate --resume",
                 self.shown(Action::Cancel)
             );
-            self.desk.say(Severity::Warning, text);
+            self.context.say(Severity::Warning, text);
         } else if !writes.is_empty() {
             let text = format!(
                 "waiting for {}; {} leaves now, its outcome then unknown",
                 writes.join(", "),
                 self.shown(Action::Cancel)
             );
-            self.desk.say(Severity::Warning, text);
+            self.context.say(Severity::Warning, text);
         }
     }
 
-    pub(super) fn farewell(&mut self) {
+    pub(super) fn exit_reason(&mut self) {
         if let Some(farewell) = self.leaving
-            && self.desk.writes_under_way() == 0
-            && !self.desk.drafts.is_saving()
+            && self.context.writes_under_way() == 0
+            && !self.context.drafts.is_saving()
         {
-            self.desk.effects.push(Effect::Quit(farewell));
+            self.context.effects.push(Effect::Quit(farewell));
         }
     }
 }

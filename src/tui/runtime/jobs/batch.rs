@@ -7,7 +7,7 @@ use crate::{
     domain::batch::Plan,
     operations::{
         Failure, Listener, Operations,
-        batch::{Control, Pace, Progress, Report, Wish},
+        batch::{BatchEvent, Control, Report, RunCommand, RunLimits},
     },
     tui::state::message::{Msg, Outcome, Ticket, Trouble},
 };
@@ -16,10 +16,10 @@ use crate::{
 const AT_ONCE: usize = 4_096;
 
 /// What ties a job to the loop while it runs.
-pub struct Link {
+pub struct JobContext {
     pub ticket: Ticket,
     pub news: mpsc::Sender<Msg>,
-    pub wish: watch::Receiver<Wish>,
+    pub wish: watch::Receiver<RunCommand>,
     /// Gets to know what is sent and what comes.
     pub listener: Listener,
 }
@@ -29,15 +29,15 @@ pub(super) async fn run(
     operations: &Operations,
     plan: &Plan,
     reason: Option<String>,
-    mut link: Link,
+    mut link: JobContext,
 ) -> Result<Outcome, Trouble> {
     operations.ready().await.map_err(failed)?;
-    if *link.wish.borrow() == Wish::Stop {
+    if *link.wish.borrow() == RunCommand::Stop {
         return Err(broke("stopped before anything was sent"));
     }
-    let batch = operations.begin_bulk(plan, reason).await.map_err(failed)?;
+    let batch = operations.begin_batch(plan, reason).await.map_err(failed)?;
     let mut run = operations
-        .run_bulk(batch, Pace::default(), None)
+        .run_batch(batch, RunLimits::default(), None)
         .await
         .map_err(failed)?;
     steer(&run.control, *link.wish.borrow_and_update());
@@ -48,9 +48,9 @@ pub(super) async fn run(
 }
 
 async fn follow(
-    progress: &mut mpsc::UnboundedReceiver<Progress>,
+    progress: &mut mpsc::UnboundedReceiver<BatchEvent>,
     control: &Control,
-    link: &mut Link,
+    link: &mut JobContext,
 ) -> Option<Report> {
     let mut waiting = Vec::new();
     loop {
@@ -65,7 +65,7 @@ async fn follow(
                 if count == 0 {
                     return None;
                 }
-                if let Some(Progress::Finished(report)) = waiting.last() {
+                if let Some(BatchEvent::Finished(report)) = waiting.last() {
                     let report = report.clone();
                     // The last news go out before the end does.
                     let _ = link.news.send(Msg::News(link.ticket, waiting)).await;
@@ -77,11 +77,11 @@ async fn follow(
     }
 }
 
-fn steer(control: &Control, wish: Wish) {
+fn steer(control: &Control, wish: RunCommand) {
     match wish {
-        Wish::Go => control.go_on(),
-        Wish::Pause => control.pause(),
-        Wish::Stop => control.stop(),
+        RunCommand::Go => control.go_on(),
+        RunCommand::Pause => control.pause(),
+        RunCommand::Stop => control.stop(),
     }
 }
 

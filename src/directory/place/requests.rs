@@ -9,7 +9,7 @@ use super::{
 use crate::{
     directory::{
         Directory, DirectoryError,
-        sqlite::{places, work::Access},
+        sqlite::{places, task::Access},
     },
     domain::{
         group::{EnvironmentTag, UserGroupId},

@@ -2,7 +2,7 @@
 
 use super::{Runner, Screen, next_signal};
 use crate::tui::{
-    runtime::external_editor::{Editor, Outside, Sheet},
+    runtime::external_editor::{EditFile, EditRequest, Editor},
     state::{message::Msg, notices::Severity},
     terminal::{Signal, Signals},
 };
@@ -28,7 +28,7 @@ impl<S: Screen> Runner<S> {
                     None => sheet.read(),
                 };
                 if let Err(left) = sheet.remove() {
-                    self.app.desk.say(Severity::Error, left);
+                    self.app.context.say(Severity::Error, left);
                 }
                 match back {
                     Ok(Some((columns, rows))) => self.take(Msg::Resize(columns, rows)),
@@ -43,8 +43,8 @@ impl<S: Screen> Runner<S> {
         end
     }
 
-    fn begin_outside(&mut self, outside: &Outside) -> Result<(Editor, Sheet), String> {
-        let variables = self.works.variables_for_editor(self.app.desk.current);
+    fn begin_outside(&mut self, outside: &EditRequest) -> Result<(Editor, EditFile), String> {
+        let variables = self.works.variables_for_editor(self.app.context.current);
         let editor = Editor::find(variables)?;
         let sheet = editor
             .write(outside)

@@ -22,10 +22,10 @@ impl App {
         let text = format!(
             "{} with an open outcome: settling{}",
             rotations(rows.len()),
-            self.desk.theme.ellipsis()
+            self.context.theme.ellipsis()
         );
-        self.desk.say(Severity::Warning, text);
-        self.desk.start(Job::Settle);
+        self.context.say(Severity::Warning, text);
+        self.context.start(Job::Settle);
     }
 
     /// Says what came of it, and when to look again.
@@ -47,11 +47,11 @@ impl App {
                 }
             }
         }
-        self.desk.settle_again_at = again_in.map(|wait| {
+        self.context.settle_again_at = again_in.map(|wait| {
             let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::from_hours(1));
-            self.desk.now + wait + SignedDuration::from_secs(1)
+            self.context.now + wait + SignedDuration::from_secs(1)
         });
-        self.desk.messages.take_back_open();
+        self.context.messages.take_back_open();
         if !settled.is_empty() {
             let is_conflict = |row: &&JournalRow| row.rotation.state == State::Conflict;
             let severity = if settled.iter().any(is_conflict) {
@@ -60,15 +60,15 @@ impl App {
                 Severity::Done
             };
             let text = format!("{} settled: {}", rotations(settled.len()), ends(&settled));
-            self.desk.say(severity, text);
+            self.context.say(severity, text);
             // The reads have taught the directory; the list on the screen is older.
-            self.desk.start(Job::List);
+            self.context.start(Job::List);
         }
         for alarm in alarms {
-            self.desk.say(Severity::Error, alarm);
+            self.context.say(Severity::Error, alarm);
         }
         if let Some(first) = open.first() {
-            let key = self.desk.keys.key(Focus::List, Action::Rotations);
+            let key = self.context.keys.key(Focus::List, Action::Rotations);
             let text = format!(
                 "Still open: {}, outcome UNKNOWN: {}: {}. {key} shows {}",
                 rotations(open.len()),
@@ -76,30 +76,30 @@ impl App {
                 first.why,
                 if open.len() == 1 { "it" } else { "them" }
             );
-            let (now, about) = (self.desk.now, self.desk.about);
-            self.desk.messages.say_open(now, text, about);
+            let (now, about) = (self.context.now, self.context.about);
+            self.context.messages.say_open(now, text, about);
         }
         for pane in &mut self.stack {
             if let Pane::Rotations(pane) = pane {
-                pane.read_again(&mut self.desk);
+                pane.read_again(&mut self.context);
             }
         }
     }
 
     /// The person has closed one: what was said of it holds no longer.
     pub(super) fn abandoned(&mut self) {
-        self.desk.messages.take_back_open();
+        self.context.messages.take_back_open();
     }
 
     /// Settles again once waiting may have helped.
     pub(super) fn settle_when_due(&mut self) {
         if self
-            .desk
+            .context
             .settle_again_at
-            .is_some_and(|at| self.desk.now >= at)
+            .is_some_and(|at| self.context.now >= at)
         {
-            self.desk.settle_again_at = None;
-            self.desk.start(Job::Settle);
+            self.context.settle_again_at = None;
+            self.context.start(Job::Settle);
         }
     }
 }
