@@ -41,7 +41,7 @@ async fn measure() {
         variable("GROUPDESK_BENCH_GROUPS").map_or(2000, |text| text.parse().expect("a number"));
     let elsewhere = variable("GROUPDESK_BENCH_FOLDER");
     let here = tempfile::tempdir().expect("a folder");
-    let desk = match elsewhere {
+    let installation = match elsewhere {
         Some(folder) => tempfile::tempdir_in(folder).expect("a folder"),
         None => tempfile::tempdir().expect("a folder"),
     };
@@ -51,7 +51,7 @@ async fn measure() {
         .collect();
     let key = seed(&database, &ids);
     let (_service, url) = serve(&database);
-    let operations = operations(&url, &key, desk.path());
+    let operations = operations(&url, &key, installation.path());
     println!("{groups} groups; rotations per second, and the median of one in ms");
     println!(
         "{:>12} {:>16} {:>16} {:>7} {:>16} {:>7}",

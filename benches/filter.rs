@@ -115,7 +115,7 @@ fn group(number: usize) -> KnownGroup {
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)
             .to_le_bytes(),
     );
-    group.learn(Observation {
+    group.observe(Observation {
         id,
         sent: Sent {
             name: Some(format!("{first} {second} {number}")),

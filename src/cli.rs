@@ -28,7 +28,7 @@ use self::{
 
 /// Runs what the arguments of this process say.
 pub fn main() -> ExitCode {
-    hardening::raise();
+    hardening::protect();
     panic_report::install_hook();
     if let Err(stop) = secrets::refuse(std::env::args_os().skip(1)) {
         return report(&stop, says("--json")).into();
@@ -148,7 +148,7 @@ async fn one(session: &Session, command: Command) -> Result<Exit, CliError> {
 fn report(stop: &CliError, as_json: bool) -> Exit {
     let text = stop.to_string();
     output::alarm(&format!("error: {text}"));
-    let exit = Exit::of_stop(stop);
+    let exit = Exit::of_error(stop);
     if as_json {
         // Standard output may be what is broken; the exit code says enough.
         drop(output::json_line(&json::failure(

@@ -180,7 +180,7 @@ impl Empty {
         } = self;
         let (plan, tokens) = blocking({
             let store = store.clone();
-            move || seed::into(&store, &plan).map(|tokens| (plan, tokens))
+            move || seed::seed(&store, &plan).map(|tokens| (plan, tokens))
         })
         .await?;
         let limits = Limits {

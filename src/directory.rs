@@ -145,7 +145,7 @@ impl Directory {
     }
 
     /// One group, if it is known, and what is open of its rotations.
-    pub async fn standing(
+    pub async fn snapshot(
         &self,
         place: PlaceId,
         id: &UserGroupId,

@@ -73,7 +73,7 @@ pub enum ExitReason {
 /// How the console ended.
 #[derive(Debug)]
 pub struct Ended {
-    pub farewell: ExitReason,
+    pub reason: ExitReason,
     /// Unsent drafts that are kept, in words.
     pub unsent: Option<String>,
 }
@@ -89,26 +89,26 @@ pub fn prepare(
         .operations
         .iter()
         .map(|operations| operations.profile().clone());
-    let mut desk = Context::new(
+    let mut context = Context::new(
         profiles.collect(),
         ProfileIndex(start.current),
         start.operator,
         theme,
         now,
     );
-    desk.size = size;
-    desk.can_connect = start.connector.is_some();
-    desk.is_thrown_away = start.is_thrown_away;
-    desk.keys = start.keys;
+    context.size = size;
+    context.can_connect = start.connector.is_some();
+    context.is_thrown_away = start.is_thrown_away;
+    context.keys = start.keys;
     for greeting in start.greeting {
-        desk.say(Severity::Info, greeting);
+        context.say(Severity::Info, greeting);
     }
     let file = start.config_file.map_or_else(
         || "groupdesk/config.toml".into(),
         |file| file.display().to_string(),
     );
     (
-        App::new(desk, file),
+        App::new(context, file),
         Backends::new(start.operations, start.connector),
     )
 }
@@ -123,7 +123,7 @@ pub async fn run(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> 
     match open(start, signals).await {
         // It did not read, and the end was asked for.
         Err(_) if terminal::is_given_up() => Ok(Ended {
-            farewell: ExitReason::Signal,
+            reason: ExitReason::Signal,
             unsent: None,
         }),
         ended => ended,
@@ -151,34 +151,34 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
         };
         let input = terminal::Input::open()?;
         let size = (spoken::COLUMNS, spoken::ROWS);
-        let (mut app, works) = prepare(start, theme, size, Clock::System.now());
+        let (mut app, backends) = prepare(start, theme, size, Clock::System.now());
         app.context.boxes_alone = true;
-        let mut runner = Runner::new(app, screen, works, Clock::System);
+        let mut runner = Runner::new(app, screen, backends, Clock::System);
         runner.app.context.zone = zone();
         let _watch = Watch::for_the_end(runner.stopper())?;
         // Its lines are as long in every window.
         let is_for_us = |came: &io::Result<InputEvent>| {
             ready(!matches!(came, Ok(InputEvent::Event(Event::Resize(..)))))
         };
-        let farewell = runner.run(input.filter(is_for_us), Some(signals)).await;
-        return ended(farewell, &runner.app);
+        let reason = runner.run(input.filter(is_for_us), Some(signals)).await;
+        return ended(reason, &runner.app);
     }
     let screen = terminal::Screen::enter(start.comfort.mouse)?;
     // Before the size is asked for, so that no change of it is missed.
     let input = terminal::Input::open()?;
     let size = crossterm::terminal::size()?;
-    let (app, works) = prepare(start, theme, size, Clock::System.now());
-    let mut runner = Runner::new(app, screen, works, Clock::System);
+    let (app, backends) = prepare(start, theme, size, Clock::System.now());
+    let mut runner = Runner::new(app, screen, backends, Clock::System);
     runner.app.context.zone = zone();
     // While the terminal does not read, the loop waits with it, and hears no signal.
     let _watch = Watch::for_the_end(runner.stopper())?;
-    let farewell = runner.run(input, Some(signals)).await;
-    ended(farewell, &runner.app)
+    let reason = runner.run(input, Some(signals)).await;
+    ended(reason, &runner.app)
 }
 
-fn ended(farewell: io::Result<ExitReason>, app: &App) -> io::Result<Ended> {
+fn ended(reason: io::Result<ExitReason>, app: &App) -> io::Result<Ended> {
     Ok(Ended {
-        farewell: farewell?,
+        reason: reason?,
         unsent: app.unsent(),
     })
 }

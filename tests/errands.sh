@@ -139,7 +139,7 @@ is 'the last of them' handed_off "$(sed -n '1s/.*"outcome": "\([a-z_]*\)".*/\1/p
 # No token stands in anything that was printed or remembered.
 is 'leaked tokens in it' 0 "$(cat history out err sum "$GROUPDESK_DIRECTORY"* | grep -c -a -F -f leaked.token || true)"
 
-say 'What the desk knows now, and the check of the desk itself'
+say 'What is known here now, and the check of the installation itself'
 groupdesk export --format csv --output known.csv
 is 'groups in the export' 210 "$(tail -n +2 known.csv | wc -l | tr -d ' ')"
 is 'exit code of doctor' 0 "$(code groupdesk doctor --id night-77 --json)"

@@ -38,23 +38,23 @@ pub(super) async fn remember(
             .enumerate()
             .filter(|(_, group)| group.is_in(place))
         {
-            let Some(sown) = tokens.get(&(place, position)) else {
+            let Some(seeded) = tokens.get(&(place, position)) else {
                 continue;
             };
-            let fingerprint = directory.fingerprinter().of(&sown.token);
-            for lesson in lessons(group, place, sown, fingerprint, now)? {
-                if lesson.rotated_by.is_some() && with_history {
-                    rotations.push(lesson);
+            let fingerprint = directory.fingerprinter().of(&seeded.token);
+            for observation in observations(group, place, seeded, fingerprint, now)? {
+                if observation.rotated_by.is_some() && with_history {
+                    rotations.push(observation);
                 } else {
-                    records.push((lesson.at, learnt(lesson)));
+                    records.push((observation.at, learnt(observation)));
                 }
             }
         }
         if with_history {
             records.extend(history(directory, place, plan, tokens, now)?);
-            rotations.sort_by_key(|lesson| lesson.at);
-            for lesson in rotations {
-                records.extend(rotation::journaled(directory, (place, number), lesson).await?);
+            rotations.sort_by_key(|observation| observation.at);
+            for observation in rotations {
+                records.extend(rotation::journaled(directory, (place, number), observation).await?);
             }
         }
         // What came later is learnt later; steps of one moment stay in their order.
@@ -65,30 +65,30 @@ pub(super) async fn remember(
     Ok(())
 }
 
-fn learnt(lesson: Observation) -> Record {
+fn learnt(observation: Observation) -> Record {
     Record {
-        lesson: Some(lesson),
+        observation: Some(observation),
         ..Record::default()
     }
 }
 
 /// At most two: the rotation, and the last time the whole was sent, or a reading.
-fn lessons(
+fn observations(
     group: &SampleGroup,
     place: SampleEnvironment,
-    sown: &SeededGroup,
+    seeded: &SeededGroup,
     fingerprint: Fingerprint,
     now: Timestamp,
 ) -> Result<impl Iterator<Item = Observation>, DemoError> {
     let id = user_group_id(&group.user_group_id)?;
     let returned = Returned {
         name: Some(group.name_in(place)),
-        team_id: Some(sown.team_id),
+        team_id: Some(seeded.team_id),
         properties: None,
         environment_tag: Some(place.tag()),
         fingerprint,
     };
-    let lesson = |hours, rotated: bool, sent, returned| Observation {
+    let observation = |hours, rotated: bool, sent, returned| Observation {
         id: id.clone(),
         sent,
         returned: Some(returned),
@@ -107,15 +107,16 @@ fn lessons(
     };
     let rotated_hours_ago = group.rotated_days_ago.map(hours_of_rotation);
     let (rotation, rest) = match (rotated_hours_ago, group.sent_hours_ago) {
-        (Some(rotated), Some(hours)) if rotated == hours => {
-            (Some(lesson(rotated, true, sent, with_properties)), None)
-        }
+        (Some(rotated), Some(hours)) if rotated == hours => (
+            Some(observation(rotated, true, sent, with_properties)),
+            None,
+        ),
         (rotated, hours) => (
-            rotated.map(|hours| lesson(hours, true, Sent::default(), returned.clone())),
+            rotated.map(|hours| observation(hours, true, Sent::default(), returned.clone())),
             Some(match hours {
-                Some(hours) => lesson(hours, false, sent, with_properties),
+                Some(hours) => observation(hours, false, sent, with_properties),
                 // A get returns no tag.
-                None => lesson(
+                None => observation(
                     30,
                     false,
                     Sent::default(),
@@ -147,7 +148,7 @@ fn history(
             continue;
         };
         let at = before(now, told.hours_ago);
-        let token = tokens.get(&(place, number)).map(|sown| &sown.token);
+        let token = tokens.get(&(place, number)).map(|seeded| &seeded.token);
         let fingerprint = token.map(|token| directory.fingerprinter().of(token));
         let entry = Entry {
             at,

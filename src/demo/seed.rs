@@ -21,7 +21,7 @@ pub(super) struct SeededGroup {
 pub(super) type Tokens = HashMap<(SampleEnvironment, usize), SeededGroup>;
 
 /// Seeds both environments. Blocks.
-pub(super) fn into(store: &Store, plan: &[SampleGroup]) -> Result<Tokens, DemoError> {
+pub(super) fn seed(store: &Store, plan: &[SampleGroup]) -> Result<Tokens, DemoError> {
     let mut tokens = Tokens::new();
     for place in SampleEnvironment::ALL {
         let there = || {

@@ -63,7 +63,7 @@ pub struct BatchItem {
 }
 
 impl BatchItem {
-    pub fn standing(&self) -> ItemStatus {
+    pub fn status(&self) -> ItemStatus {
         ItemStatus::of(self.state, self.ending)
     }
 }

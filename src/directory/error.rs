@@ -81,12 +81,12 @@ pub enum DirectoryError {
         from: State,
         now: State,
     },
-    /// Another process, or another task, has learnt of another token; nothing of the record was written, and the lesson
+    /// Another process, or another task, has learnt of another token; nothing of the record was written, and the observation
     /// comes back.
     #[error("another token of the group became known meanwhile; read the group again")]
     Overtaken(Box<Observation>),
     /// An outcome of the group was written down after the reading had left; nothing of the record was written, and the
-    /// lesson comes back.
+    /// observation comes back.
     #[error("the group was changed from here while it was being read; read it again")]
     ReadOvertaken(Box<Observation>),
     /// Another process has moved the mutation on: it had taken this one for dead.

@@ -173,7 +173,7 @@ impl Request {
     /// Whether it reads a few rows and writes nothing.
     pub(super) fn is_read(&self) -> bool {
         match self {
-            Self::Task(work) => work.access() == Access::Glance,
+            Self::Task(work) => work.access() == Access::Short,
             Self::Group { .. }
             | Self::SomeGroups { .. }
             | Self::Drafts { .. }

@@ -64,7 +64,7 @@ pub(super) fn serve(mut store: Store, requests: &mpsc::Receiver<Request>) {
 fn work(request: Request) -> Box<dyn Work + Send> {
     macro_rules! read {
         ($reply:ident, $work:expr) => {
-            Task::work(Access::Glance, $work, $reply)
+            Task::work(Access::Short, $work, $reply)
         };
     }
     macro_rules! list {
@@ -90,7 +90,7 @@ fn work(request: Request) -> Box<dyn Work + Send> {
             read!(reply, move |c| groups::some(c, place, &ids))
         }
         Request::Standing { place, id, reply } => {
-            read!(reply, move |c| groups::standing(c, place, &id))
+            read!(reply, move |c| groups::snapshot(c, place, &id))
         }
         Request::Record {
             place,
@@ -220,16 +220,16 @@ fn record_all(
             if let (Some(what), Some(entry)) = (&record.alarm, &record.entry) {
                 places::raise(tx, place, what, entry)?;
             }
-            record.lesson.map_or_else(
+            record.observation.map_or_else(
                 || Ok(Recorded::default()),
-                |lesson| {
+                |observation| {
                     let drawn = groups::ObservedUnder {
                         upon: record.upon,
                         since: record.since,
                         key: record.key,
                         created: record.created,
                     };
-                    groups::learn(tx, place, lesson, drawn)
+                    groups::observe(tx, place, observation, drawn)
                 },
             )
         })

@@ -20,7 +20,7 @@ use crate::{
 #[derive(Debug, Clone, Default)]
 pub struct Record {
     /// What was learnt of a group; adds the group when it is new to the profile.
-    pub lesson: Option<Observation>,
+    pub observation: Option<Observation>,
     pub entry: Option<Entry>,
     pub rotation: Option<RotationStep>,
     pub handoff: Option<HandOffStep>,
@@ -36,7 +36,7 @@ pub struct Record {
     pub alarm: Option<String>,
 }
 
-/// What a lesson was drawn upon; another token by now refuses the record.
+/// What an observation was drawn upon; another token by now refuses the record.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Precondition {
     /// It holds whatever is known by now.
@@ -213,7 +213,7 @@ pub struct Owner {
     pub last_seen: Timestamp,
 }
 
-/// A group row with fields that cannot be read. They count as unknown; what is stored stays until a lesson replaces it.
+/// A group row with fields that cannot be read. They count as unknown; what is stored stays until an observation replaces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damaged {
     /// As stored; it may itself be what is damaged.

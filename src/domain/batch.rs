@@ -63,16 +63,16 @@ impl Counts {
     pub fn of(standings: impl IntoIterator<Item = ItemStatus>) -> Self {
         let mut counts = Self::default();
         for standing in standings {
-            *counts.of_standing(standing) += 1;
+            *counts.of_status(standing) += 1;
         }
         counts
     }
 
     /// One item stands otherwise now.
     pub fn moved(&mut self, from: ItemStatus, to: ItemStatus) {
-        let before = self.of_standing(from);
+        let before = self.of_status(from);
         *before = before.saturating_sub(1);
-        *self.of_standing(to) += 1;
+        *self.of_status(to) += 1;
     }
 
     /// All of them: confirmed + rotated + not applied + unknown + conflict + abandoned + not started.
@@ -90,7 +90,7 @@ impl Counts {
             + self.abandoned
     }
 
-    fn of_standing(&mut self, standing: ItemStatus) -> &mut usize {
+    fn of_status(&mut self, standing: ItemStatus) -> &mut usize {
         match standing {
             ItemStatus::NotStarted => &mut self.not_started,
             ItemStatus::Confirmed => &mut self.confirmed,

@@ -94,7 +94,7 @@ pub struct Observation {
     pub by: String,
 }
 
-/// What a lesson contradicted: somebody else was at work.
+/// What an observation contradicted: somebody else was at work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Drift {
     /// The token is another one than the last known, and we did not rotate it.
@@ -130,34 +130,34 @@ impl KnownGroup {
     }
 
     /// What an exchange contradicts.
-    pub fn notices(&self, lesson: &Observation) -> Drift {
-        let Some(returned) = &lesson.returned else {
+    pub fn drift(&self, observation: &Observation) -> Drift {
+        let Some(returned) = &observation.returned else {
             return Drift::default();
         };
         let name = self.name.as_ref().filter(|old| {
             let is_another = |new: &String| old.value != *new;
-            lesson.sent.name.is_none()
+            observation.sent.name.is_none()
                 && old.source != Source::Imported
                 && returned.name.as_ref().is_some_and(is_another)
         });
         let properties = self.properties.as_ref().is_some_and(|old| {
             let is_another = |new: &Properties| old.value != *new;
-            lesson.sent.properties.is_none()
+            observation.sent.properties.is_none()
                 && old.source != Source::Imported
                 && returned.properties.as_ref().is_some_and(is_another)
         });
         let token = self.fingerprint.as_ref();
         let is_changed = token.is_some_and(|old| old.value != returned.fingerprint);
         Drift {
-            token_changed_elsewhere: is_changed && lesson.rotated_by.is_none(),
+            token_changed_elsewhere: is_changed && observation.rotated_by.is_none(),
             name_was: name.map(|old| old.value.clone()),
             properties_changed: properties,
         }
     }
 
     /// Takes in one exchange. Returned values win over sent ones; what the exchange is silent about stays.
-    pub fn learn(&mut self, lesson: Observation) -> Drift {
-        let noticed = self.notices(&lesson);
+    pub fn observe(&mut self, observation: Observation) -> Drift {
+        let noticed = self.drift(&observation);
         let Observation {
             sent,
             returned,
@@ -165,7 +165,7 @@ impl KnownGroup {
             at,
             by,
             ..
-        } = lesson;
+        } = observation;
         let known = |source| (source, at, by.as_str());
         let source = known(Source::Sent);
         put(&mut self.name, sent.name, source);

@@ -68,7 +68,7 @@ mod tests {
 
     fn learnt(group: &KnownGroup, name: &str, properties: &str, token: u8) -> KnownGroup {
         let mut group = group.clone();
-        group.learn(Observation {
+        group.observe(Observation {
             id: group.id.clone(),
             sent: Sent::default(),
             returned: Some(Returned {

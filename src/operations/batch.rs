@@ -48,7 +48,7 @@ pub enum BatchEvent {
 pub struct Ended {
     pub key: ItemKey,
     pub user_group_id: UserGroupId,
-    pub standing: ItemStatus,
+    pub status: ItemStatus,
     /// The word of the JSON output: of the rotation's state, or of how it ended without one.
     pub outcome: &'static str,
     pub rotation: Option<RotationId>,
@@ -167,7 +167,7 @@ impl Operations {
         // What is left to be sent; the limits may have been tightened since the batch began.
         let left = items
             .iter()
-            .filter(|item| item.standing() == ItemStatus::NotStarted);
+            .filter(|item| item.status() == ItemStatus::NotStarted);
         self.not_too_many(left.count())?;
         let control = Control::default();
         let (news, progress) = mpsc::unbounded_channel();
@@ -203,7 +203,7 @@ impl Operations {
         let items = self.batch_items(id).await?;
         let failed = items
             .into_iter()
-            .filter(|item| item.standing() == ItemStatus::NotApplied);
+            .filter(|item| item.status() == ItemStatus::NotApplied);
         Ok(failed.map(|item| item.user_group_id).collect())
     }
 }

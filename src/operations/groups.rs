@@ -114,7 +114,7 @@ impl Operations {
     }
 
     async fn still_open(&self, id: &UserGroupId) -> Result<Vec<Mutation>, Failure> {
-        let standing = self.directory().standing(self.here(), id).await;
+        let standing = self.directory().snapshot(self.here(), id).await;
         Ok(standing.map_err(Failure::NotWritten)?.mutations)
     }
 
@@ -235,7 +235,7 @@ impl Operations {
 
     /// The group is there now: what earlier creates and first reads with an open end were about is settled.
     async fn found_by_create(&self, id: &UserGroupId, new_user_group: Option<bool>) {
-        let Ok(standing) = self.directory().standing(self.here(), id).await else {
+        let Ok(standing) = self.directory().snapshot(self.here(), id).await else {
             return;
         };
         let found = Found {

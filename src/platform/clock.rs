@@ -41,7 +41,7 @@ impl Clock {
                 monotonic: None,
                 boot: None,
             },
-            // The directory writes down the boot time of its process, which does not follow one desk's file.
+            // The directory writes down the boot time of its process, which does not follow the file of one of its clocks.
             #[cfg(feature = "failpoints")]
             Self::Ahead(file) => Moment {
                 wall,

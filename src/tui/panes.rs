@@ -70,7 +70,7 @@ pub trait View {
     fn answer(&mut self, _outcome: &Outcome, _desk: &mut Context) {}
     /// The job it waits for panicked.
     fn lost(&mut self, _desk: &mut Context) {}
-    /// Brings what it derives from the desk up to date; after every message.
+    /// Brings what it derives from the context up to date; after every message.
     fn sync(&mut self, _desk: &mut Context) {}
     /// It leaves the stack: keeps what was typed, gives up what is being read. What is being written goes on.
     fn leave(&mut self, _desk: &mut Context) {}

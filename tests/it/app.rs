@@ -1,19 +1,19 @@
 //! The console as a pure state: key scripts in, effects out, compared. No terminal, no network, no clock.
 
-mod bulk;
+mod batch;
 mod compare;
 mod confirm;
 mod drafts;
 mod drafts_kept;
 mod exchanges;
+mod external_editor;
 mod find;
 mod form;
 mod groups;
-mod handing;
+mod handoff;
 mod keys;
-mod leaving;
-mod outside;
 mod places;
+mod quitting;
 mod random;
 mod recovery;
 mod review;

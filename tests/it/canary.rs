@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::support::{
     faults::{Fault, Faults, http, json as answer},
-    meddler::{Meddler, Meddling, Then},
+    proxy::{FaultyProxy, ProxyFault, Then},
     world::{Side, World, files_below, id},
 };
 
@@ -67,7 +67,7 @@ fn wanted() -> DesiredFields {
     }
 }
 
-/// All operations of one desk, one after another.
+/// All operations of one installation, one after another.
 async fn all(operations: &Operations) -> Vec<(&'static str, Result<Done, Failure>)> {
     let acme = id(ACME);
     let exists = Assurance::Exists;
@@ -113,7 +113,7 @@ fn debug_of(operations: &Operations) -> String {
 
 /// The directory's own files must be among what is scanned, or the scan proves nothing.
 fn scan(world: &World, secrets: &[String]) {
-    let files = files_below(&world.desks()).expect("readable");
+    let files = files_below(&world.installations()).expect("readable");
     let has = |suffix: &str| {
         let file: PathBuf = world.directory_file();
         files.contains(&PathBuf::from(format!("{}{suffix}", file.display())))
@@ -126,10 +126,10 @@ fn scan(world: &World, secrets: &[String]) {
 #[tokio::test]
 async fn with_the_real_service_no_key_and_no_token_is_anywhere() {
     let world = World::new().await;
-    let meddler = Meddler::before(world.address()).await;
+    let proxy = FaultyProxy::before(world.address()).await;
     let witness = Witness::default();
-    let desk = world.desk(Side::Testing).through(meddler.base_url());
-    let operations = desk.operations();
+    let installation = world.installation(Side::Testing).through(proxy.base_url());
+    let operations = installation.operations();
     let mut secrets = world.secrets();
     let refusal = http(
         "403 Forbidden",
@@ -143,7 +143,7 @@ async fn with_the_real_service_no_key_and_no_token_is_anywhere() {
         Then::Instead(refusal),
         Then::Instead(http("500 Oops", &[], "no")),
     ] {
-        meddler.next("POST", Meddling::applied(then));
+        proxy.next("POST", ProxyFault::applied(then));
         secrets.extend(world.secrets());
         let results = all(&operations).await;
         secrets.extend(world.secrets());
@@ -153,7 +153,7 @@ async fn with_the_real_service_no_key_and_no_token_is_anywhere() {
         clean(&secrets, "remembered", &remembered(&operations).await);
         clean(&secrets, "debug", &debug_of(&operations));
     }
-    let tokens = meddler.bodies("POST");
+    let tokens = proxy.bodies("POST");
     assert_eq!(tokens.len(), 5, "every round rotated");
     secrets.extend(tokens.iter().map(|body| text(&body["current_token"])));
     secrets.sort();
@@ -243,11 +243,11 @@ async fn a_service_that_repeats_every_secret_gets_none_of_them_through() {
         let fault = parrot(FOREIGN).swap_remove(round);
         // As the answer to everything.
         let server = Faults::always(fault).await;
-        let desk = world
-            .desk(Side::Testing)
+        let installation = world
+            .installation(Side::Testing)
             .key(KEY)
             .through(server.base_url());
-        let operations = desk.timeout(Duration::from_secs(20)).operations();
+        let operations = installation.timeout(Duration::from_secs(20)).operations();
         for (what, result) in all(&operations).await {
             assert!(result.is_err(), "{what}: {result:?}");
             witness.see(&secrets, what, &result);
@@ -260,8 +260,8 @@ async fn a_service_that_repeats_every_secret_gets_none_of_them_through() {
         let server = Faults::start([answer("200 OK", &old), fault, answer("200 OK", &new)]).await;
         let name = format!("desk-{round}");
         let directory = world.other_directory(&name);
-        let desk = world.desk(Side::Testing).key(KEY).on(&directory);
-        let operations = desk.through(server.base_url()).operations();
+        let installation = world.installation(Side::Testing).key(KEY).on(&directory);
+        let operations = installation.through(server.base_url()).operations();
         let result = operations
             .rotate(&id(ACME), Some("leaked".into()), Assurance::Exists)
             .await;
@@ -282,8 +282,8 @@ async fn a_service_that_repeats_every_secret_gets_none_of_them_through() {
     .await;
     // Elsewhere the creates of unknown outcome hold the group.
     let directory = world.other_directory("last");
-    let desk = world.desk(Side::Testing).key(KEY).on(&directory);
-    let operations = desk.through(server.base_url()).operations();
+    let installation = world.installation(Side::Testing).key(KEY).on(&directory);
+    let operations = installation.through(server.base_url()).operations();
     let done = operations.rotate(&id(ACME), None, Assurance::Exists).await;
     witness.see(&secrets, "rotate", &done);
     let done = done.expect("rotated");

@@ -1,6 +1,5 @@
 //! What the configuration file may say, and the home folder that these stories share.
 
-mod comfort;
 mod edit;
 mod errors;
 mod guards;
@@ -8,6 +7,7 @@ mod keyring;
 mod keys;
 mod precedence;
 mod reference;
+mod ui;
 
 use std::{fs::Permissions, os::unix::fs::PermissionsExt, path::PathBuf, time::Duration};
 

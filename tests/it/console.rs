@@ -1,14 +1,15 @@
 //! The whole console against the real service: every story that a person at the screen lives through.
 
 mod asked;
-mod bulk;
+mod batch;
 mod colours;
 mod compare;
 mod connect;
 mod drafts;
 mod export;
 mod find;
-mod handing;
+mod foreign_names;
+mod handoff;
 mod places;
 mod rebound;
 mod recovery;
@@ -17,7 +18,6 @@ mod review;
 mod scene;
 mod snapshots;
 mod story;
-mod strangers;
 mod trouble;
 
 pub(crate) use places::judge;

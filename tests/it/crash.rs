@@ -1,9 +1,9 @@
 //! Proof by killing (docs/design/rotation.md, "Where to kill it"): every fault, every point, and again during recovery.
 //! The spread runs always; `GROUPDESK_CRASH=all` runs every combination.
 
-mod bulk;
+mod batch;
 mod case;
-mod desk;
+mod child;
 mod faults;
 mod full;
 mod look;

@@ -48,11 +48,11 @@ fn second(n: i64) -> Timestamp {
 }
 
 /// A directory in a folder of its own.
-struct Desk {
+struct Opened {
     folder: tempfile::TempDir,
 }
 
-impl Desk {
+impl Opened {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         Self { folder }
@@ -71,7 +71,7 @@ impl Desk {
     }
 }
 
-fn lesson(group: &str, fingerprint: Fingerprint, at: i64) -> Observation {
+fn observation(group: &str, fingerprint: Fingerprint, at: i64) -> Observation {
     Observation {
         id: id(group),
         sent: Sent::default(),
@@ -104,9 +104,9 @@ fn entry(profile: &str, group: &str, at: i64) -> Entry {
     }
 }
 
-fn learnt(lesson: Observation) -> Record {
+fn learnt(observation: Observation) -> Record {
     Record {
-        lesson: Some(lesson),
+        observation: Some(observation),
         ..Record::default()
     }
 }
@@ -175,7 +175,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 
 /// Everything a group can have.
 fn full_lesson() -> Observation {
-    let mut full = lesson("acme", OLD, 0);
+    let mut full = observation("acme", OLD, 0);
     full.sent = Sent {
         name: Some("Acme".into()),
         mapping: Some([("40".into(), "213".into()), ("7".into(), "é\"".into())].into()),

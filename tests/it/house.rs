@@ -84,7 +84,7 @@ fn a_forbidden_arrow_is_found_however_it_is_written() {
         ),
         (
             "src/domain/group.rs",
-            "use crate::{domain::{text, token::Token}, operations::Desk};",
+            "use crate::{domain::{text, token::Token}, operations::Failure};",
         ),
         (
             "src/domain/group.rs",
@@ -183,7 +183,7 @@ fn what_is_allowed_passes() {
         ),
         (
             "src/tui.rs",
-            "use ratatui::{Frame, text::Line}; use crate::operations::Desk; use super::config;",
+            "use ratatui::{Frame, text::Line}; use crate::operations::Failure; use super::config;",
         ),
         (
             "src/service.rs",

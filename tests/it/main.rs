@@ -3,7 +3,7 @@
 mod support;
 
 mod app;
-mod bulk;
+mod batch;
 mod canary;
 mod cli;
 mod client;

@@ -1,4 +1,4 @@
-//! What an operator can do, against the real service, a proxy that meddles and a service that misbehaves.
+//! What an operator can do, against the real service, a proxy that interferes and a service that misbehaves.
 
 mod claims;
 mod clock;
@@ -6,20 +6,20 @@ mod create;
 mod facts;
 mod guards;
 mod handed;
-mod handing;
+mod handoff;
 mod late;
 mod left_behind;
 mod limits;
 mod look_up;
 mod lost;
 mod machine;
-mod no_secret;
 mod on_trial;
 mod places;
 mod recover;
 mod rotate;
 mod rows;
 mod schedules;
+mod secret_check;
 mod settle;
 mod together;
 mod too_large;
@@ -39,47 +39,43 @@ use groupdesk::{
 use serde_json::{Value, json};
 
 use crate::support::{
-    meddler::Meddler,
-    world::{Desk, Side, World, id},
+    proxy::FaultyProxy,
+    world::{Installation, Side, World, id},
 };
 
 const ACME: &str = "acme-eu";
 
-/// A world with one group in each environment, and a desk that knows it and works through a meddler.
+/// A world with one group in each environment, and an installation that knows it and works through a proxy.
 struct Scene {
     world: World,
-    meddler: Meddler,
+    proxy: FaultyProxy,
     ana: Operations,
 }
 
 impl Scene {
     async fn new() -> Self {
-        Self::with(|desk| desk).await
+        Self::with(|installation| installation).await
     }
 
-    /// As [`Scene::new`], with a desk changed.
-    async fn with(change: impl Fn(Desk) -> Desk) -> Self {
+    /// As [`Scene::new`], with an installation changed.
+    async fn with(change: impl Fn(Installation) -> Installation) -> Self {
         let world = World::new().await;
         for side in [Side::Production, Side::Testing] {
             let properties = json!({"tier": "gold"});
             world.seed(side, ACME, "Acme Europe", &[("7", "40")], &properties);
         }
-        let meddler = Meddler::before(world.address()).await;
-        let desk = world.desk(Side::Testing).through(meddler.base_url());
-        let ana = change(desk).operations();
+        let proxy = FaultyProxy::before(world.address()).await;
+        let installation = world.installation(Side::Testing).through(proxy.base_url());
+        let ana = change(installation).operations();
         let done = world.operations(Side::Testing);
         let done = done.look_up(&id(ACME), Assurance::Exists).await;
         done.expect("the group is known now");
-        Self {
-            world,
-            meddler,
-            ana,
-        }
+        Self { world, proxy, ana }
     }
 
-    fn desk(&self) -> Desk {
-        let desk = self.world.desk(Side::Testing);
-        desk.through(self.meddler.base_url())
+    fn installation(&self) -> Installation {
+        let installation = self.world.installation(Side::Testing);
+        installation.through(self.proxy.base_url())
     }
 
     /// The token the service holds now.
@@ -120,7 +116,7 @@ impl Scene {
         let rows = self.journal().await;
         let fingerprinter = self.ana.directory().fingerprinter();
         let mut posts: Vec<_> = self
-            .meddler
+            .proxy
             .bodies("POST")
             .iter()
             .map(|body| fingerprinter.of(&Token::new(text(&body["current_token"]))))

@@ -13,14 +13,14 @@ use ratatui::buffer::Buffer;
 
 use crate::{
     console::{a_world, open},
-    support::{console::text_of, steady::steady, world::Side},
+    support::{console::text_of, normalized::steady, world::Side},
 };
 
 const SIZE: (u16, u16) = (100, 28);
 
 /// Whether what is kept is to be made anew.
 fn is_writing() -> bool {
-    env::var_os("GROUPDESK_PICTURES").is_some_and(|wish| wish == "write")
+    env::var_os("GROUPDESK_PICTURES").is_some_and(|command| command == "write")
 }
 
 /// Compares a picture with the screen after a script, or writes it where that is asked for.

@@ -1,7 +1,7 @@
 //! The real thing in a real terminal: what no other test can see, the terminal's own state among it.
 
 mod asked;
-mod bulk;
+mod batch;
 mod canary;
 mod copying;
 mod cost;

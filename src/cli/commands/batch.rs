@@ -296,7 +296,7 @@ async fn finish(
         progress.result(report::compact(&summary));
     }
     let left_out = ready.all_named && !ready.plan.skipped.is_empty();
-    let exit = Exit::of_bulk(report, left_out, not_handed_off);
+    let exit = Exit::of_batch(report, left_out, not_handed_off);
     if exit == Exit::Done {
         progress.say(report::ending(report));
     } else {
@@ -323,7 +323,7 @@ async fn not_handed_off(session: &Session, batch: BatchId) -> usize {
 
 fn tell(session: &Session, progress: &Progress, news: BatchEvent) {
     match news {
-        BatchEvent::Ended(ended) if ended.standing == ItemStatus::NotStarted => {
+        BatchEvent::Ended(ended) if ended.status == ItemStatus::NotStarted => {
             if let Some(note) = ended.note {
                 progress.say(format!("{}: {note}", ended.user_group_id));
             }

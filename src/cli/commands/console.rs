@@ -113,9 +113,9 @@ async fn play(
         ],
         is_thrown_away: true,
     };
-    let farewell = open(start, signals).await;
+    let reason = open(start, signals).await;
     world.end().await;
-    match farewell? {
+    match reason? {
         ExitReason::Asked | ExitReason::Demo => Ok(Exit::Done),
         ExitReason::Signal => Ok(Exit::Interrupted),
     }
@@ -128,7 +128,7 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> Result<ExitReason, Cl
     if let Some(unsent) = ended.unsent {
         output::alarm(&unsent);
     }
-    Ok(ended.farewell)
+    Ok(ended.reason)
 }
 
 fn signals() -> Result<Signals, CliError> {

@@ -86,7 +86,7 @@ impl Exit {
     }
 
     /// `left_out`: the person named every group, and some cannot be rotated now.
-    pub(in crate::cli) fn of_bulk(
+    pub(in crate::cli) fn of_batch(
         report: &batch::Report,
         left_out: bool,
         not_handed_off: usize,
@@ -136,7 +136,7 @@ impl Exit {
         }
     }
 
-    pub(in crate::cli) fn of_stop(stop: &CliError) -> Self {
+    pub(in crate::cli) fn of_error(stop: &CliError) -> Self {
         match stop {
             CliError::Failed { failure } => Self::of_failure(failure),
             CliError::AfterSending(_) => Self::Unknown,

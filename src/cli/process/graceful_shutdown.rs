@@ -49,7 +49,7 @@ impl<'s> Shutdown<'s> {
     pub(in crate::cli) async fn asked(
         &mut self,
         control: &Control,
-        teller: &Progress,
+        progress: &Progress,
     ) -> ShutdownRequest {
         let late = async {
             match self.deadline {
@@ -67,7 +67,7 @@ impl<'s> Shutdown<'s> {
         }
         control.stop();
         self.deadline.get_or_insert(Instant::now() + patience());
-        teller.alarm("finishing what is in flight, at most 35 s; Ctrl-C again leaves".into());
+        progress.alarm("finishing what is in flight, at most 35 s; Ctrl-C again leaves".into());
         ShutdownRequest::ToFinish
     }
 }

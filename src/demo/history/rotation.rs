@@ -54,12 +54,12 @@ fn note_of(ending: Ending) -> Option<String> {
 pub(super) async fn journaled(
     directory: &Directory,
     (place, number): (SampleEnvironment, PlaceId),
-    lesson: Observation,
+    observation: Observation,
 ) -> Result<Vec<(Timestamp, Record)>, DemoError> {
-    let Some(new) = lesson.returned.as_ref().map(|found| found.fingerprint) else {
+    let Some(new) = observation.returned.as_ref().map(|found| found.fingerprint) else {
         return Ok(Vec::new());
     };
-    let (id, profile) = (lesson.id.clone(), place.environment());
+    let (id, profile) = (observation.id.clone(), place.environment());
     let former = Token::new(format!("former token of {id} in {profile}"));
     let previous = directory.fingerprinter().of(&former);
     let reason = REASONS
@@ -69,9 +69,9 @@ pub(super) async fn journaled(
     let intent = Intent {
         user_group_id: id.clone(),
         previous,
-        by: lesson.by.clone(),
+        by: observation.by.clone(),
         reason: reason.clone(),
-        at: lesson.at,
+        at: observation.at,
         profile: profile.into(),
         hands_off: false,
         key: None,
@@ -80,11 +80,11 @@ pub(super) async fn journaled(
     let BeginResult::Started(row) = directory.begin_rotation(number, intent).await? else {
         return Err(DemoError::Samples(format!("{id} is rotated twice at once")));
     };
-    let sent = lesson.at;
+    let sent = observation.at;
     let read = sent.checked_add(READ_AFTER).unwrap_or(sent);
     let entry = |at, ending| Entry {
         at,
-        by: lesson.by.clone(),
+        by: observation.by.clone(),
         profile: profile.into(),
         user_group_id: id.clone(),
         operation: Operation::Rotate,
@@ -116,7 +116,7 @@ pub(super) async fn journaled(
             .step(event, settle_horizon(Duration::ZERO))
             .map_err(|error| DemoError::Samples(error.to_string()))?;
         let record = Record {
-            lesson: (ending == Some(Ending::Rotated)).then(|| lesson.clone()),
+            observation: (ending == Some(Ending::Rotated)).then(|| observation.clone()),
             entry: ending.map(|ending| entry(at, ending)),
             rotation: Some(RotationStep {
                 id: row,

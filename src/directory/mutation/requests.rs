@@ -41,7 +41,7 @@ impl Directory {
         place: PlaceId,
         id: MutationId,
     ) -> Result<Option<Mutation>, DirectoryError> {
-        self.run(Access::Glance, move |c| mutations::one(c, place, id))
+        self.run(Access::Short, move |c| mutations::one(c, place, id))
             .await
     }
 }

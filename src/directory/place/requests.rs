@@ -25,7 +25,7 @@ impl Directory {
         url: &str,
     ) -> Result<Option<PlaceId>, DirectoryError> {
         let (profile, url) = (profile.to_owned(), url.to_owned());
-        self.run(Access::Glance, move |c| places::place_of(c, &profile, &url))
+        self.run(Access::Short, move |c| places::place_of(c, &profile, &url))
             .await
     }
 
@@ -36,7 +36,7 @@ impl Directory {
         key: Fingerprint,
     ) -> Result<Option<PlaceId>, DirectoryError> {
         let url = url.to_owned();
-        self.run(Access::Glance, move |c| places::with_key(c, &url, key))
+        self.run(Access::Short, move |c| places::with_key(c, &url, key))
             .await
     }
 
@@ -45,7 +45,7 @@ impl Directory {
         let looked = caller.clone();
         // Nothing is to be written for a profile that is used every day.
         let settled = self
-            .run(Access::Glance, move |c| places::bound(c, &looked))
+            .run(Access::Short, move |c| places::bound(c, &looked))
             .await?;
         match settled {
             Some(bound) => Ok(Binding::Bound(bound)),
@@ -58,7 +58,7 @@ impl Directory {
 
     /// What [`Directory::bind`] would come to; nothing is written.
     pub async fn foresee(&self, caller: Caller) -> Result<Foreseen, DirectoryError> {
-        self.run(Access::Glance, move |c| places::foresee(c, &caller))
+        self.run(Access::Short, move |c| places::foresee(c, &caller))
             .await
     }
 
@@ -69,10 +69,8 @@ impl Directory {
         url: &str,
     ) -> Result<Vec<(String, String)>, DirectoryError> {
         let (profile, url) = (profile.to_owned(), url.to_owned());
-        self.run(Access::Glance, move |c| {
-            places::elsewhere(c, &profile, &url)
-        })
-        .await
+        self.run(Access::Short, move |c| places::elsewhere(c, &profile, &url))
+            .await
     }
 
     /// Binds the profile as a person said.
@@ -93,7 +91,7 @@ impl Directory {
         place: PlaceId,
     ) -> Result<Vec<OtherPlace>, DirectoryError> {
         let (profile, url) = (profile.to_owned(), url.to_owned());
-        self.run(Access::Glance, move |c| {
+        self.run(Access::Short, move |c| {
             places::others(c, &profile, &url, place)
         })
         .await
@@ -101,7 +99,7 @@ impl Directory {
 
     /// What holds requests of this key back.
     pub async fn gate(&self, place: PlaceId, key: KeyId) -> Result<Gate, DirectoryError> {
-        self.run(Access::Glance, move |c| places::gate(c, place, key))
+        self.run(Access::Short, move |c| places::gate(c, place, key))
             .await
     }
 
@@ -113,7 +111,7 @@ impl Directory {
         token: Fingerprint,
     ) -> Result<bool, DirectoryError> {
         let id = id.clone();
-        self.run(Access::Glance, move |c| {
+        self.run(Access::Short, move |c| {
             places::had_token(c, place, &id, token)
         })
         .await
@@ -139,7 +137,7 @@ impl Directory {
         &self,
         texts: Vec<[Fingerprint; 2]>,
     ) -> Result<Option<usize>, DirectoryError> {
-        self.run(Access::Glance, move |c| places::first_secret(c, &texts))
+        self.run(Access::Short, move |c| places::first_secret(c, &texts))
             .await
     }
 

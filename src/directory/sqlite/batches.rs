@@ -55,7 +55,7 @@ pub(super) fn list(connection: &Connection, place: PlaceId) -> Result<Vec<Batch>
 
 fn counts(connection: &Connection, id: BatchId) -> Result<Counts, Fault> {
     let mut statement = connection.prepare_cached(sql::STANDINGS)?;
-    let standings = statement.query_map([id.0], rows::standing)?;
+    let standings = statement.query_map([id.0], rows::item_status)?;
     let standings: Vec<Option<ItemStatus>> = standings.collect::<rusqlite::Result<_>>()?;
     let standings: Option<Vec<_>> = standings.into_iter().collect();
     Ok(Counts::of(standings.ok_or(Fault::Row(TABLE))?))
@@ -133,7 +133,7 @@ pub(super) fn end(tx: &Connection, id: BatchId, at: Timestamp) -> Result<bool, F
     let mut statement = tx.prepare_cached(sql::STANDINGS)?;
     let mut found = statement.query([id.0])?;
     while let Some(row) = found.next()? {
-        if let Some(ItemStatus::NotStarted | ItemStatus::UnderWay) = rows::standing(row)? {
+        if let Some(ItemStatus::NotStarted | ItemStatus::UnderWay) = rows::item_status(row)? {
             return Ok(false);
         }
     }

@@ -87,7 +87,7 @@ pub(super) fn some(
     groups.collect()
 }
 
-pub(super) fn standing(
+pub(super) fn snapshot(
     connection: &Connection,
     place: PlaceId,
     id: &UserGroupId,
@@ -100,7 +100,7 @@ pub(super) fn standing(
     })
 }
 
-/// What a lesson is drawn from, and holds under.
+/// What an observation is drawn from, and holds under.
 #[derive(Clone, Copy)]
 pub(super) struct ObservedUnder {
     pub(super) upon: Precondition,
@@ -110,10 +110,10 @@ pub(super) struct ObservedUnder {
 }
 
 /// Reads the group, lets it learn, writes it back.
-pub(super) fn learn(
+pub(super) fn observe(
     tx: &Connection,
     place: PlaceId,
-    mut lesson: Observation,
+    mut observation: Observation,
     drawn: ObservedUnder,
 ) -> Result<Recorded, Fault> {
     let ObservedUnder {
@@ -122,21 +122,24 @@ pub(super) fn learn(
         key,
         created,
     } = drawn;
-    lesson.at = columns::as_kept(lesson.at);
+    observation.at = columns::as_kept(observation.at);
     let mut group =
-        one(tx, place, &lesson.id)?.unwrap_or_else(|| KnownGroup::new(lesson.id.clone()));
+        one(tx, place, &observation.id)?.unwrap_or_else(|| KnownGroup::new(observation.id.clone()));
     let token = group.fingerprint.as_ref().map(|known| known.value);
     if matches!(upon, Precondition::Token(seen) if seen != token) {
-        return Err(DirectoryError::Overtaken(Box::new(lesson)).into());
+        return Err(DirectoryError::Overtaken(Box::new(observation)).into());
     }
     if let Some(since) = since
-        && mutations::recorded(tx, place, &lesson.id)? > since
+        && mutations::recorded(tx, place, &observation.id)? > since
     {
-        return Err(DirectoryError::ReadOvertaken(Box::new(lesson)).into());
+        return Err(DirectoryError::ReadOvertaken(Box::new(observation)).into());
     }
-    let (at, returned) = (columns::micros(lesson.at), lesson.returned.as_ref());
+    let (at, returned) = (
+        columns::micros(observation.at),
+        observation.returned.as_ref(),
+    );
     let fingerprint = returned.map(|returned| returned.fingerprint);
-    if let Some(tag) = lesson
+    if let Some(tag) = observation
         .returned
         .as_ref()
         .and_then(|r| r.environment_tag.as_ref())
@@ -146,7 +149,7 @@ pub(super) fn learn(
     if created {
         group.created_at = columns::timestamp(at);
     }
-    let noticed = group.learn(lesson);
+    let noticed = group.observe(observation);
     save(tx, place, &group, key)?;
     if let Some(fingerprint) = fingerprint {
         fingerprints::keep(tx, place, &group.id, fingerprint, at)?;

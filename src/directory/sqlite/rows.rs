@@ -226,7 +226,7 @@ pub(super) fn journal_event(row: &Row<'_>) -> Result<Option<JournalEvent>> {
 }
 
 /// State of the rotation, then the ending without one.
-pub(super) fn standing(row: &Row<'_>) -> Result<Option<ItemStatus>> {
+pub(super) fn item_status(row: &Row<'_>) -> Result<Option<ItemStatus>> {
     let (state, ending) = (word(row, 0, State::parse)?, word(row, 1, Ending::parse)?);
     Ok(state
         .zip(ending)

@@ -8,7 +8,7 @@ use crate::directory::{DirectoryError, Reply};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::directory) enum Access {
     /// Reads a few rows; may be done between writes.
-    Glance,
+    Short,
     /// Reads as many rows as there are.
     Long,
     Write,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::domain::change::DesiredFields;
 
-fn lesson(returned: Option<Returned>) -> Observation {
+fn observation(returned: Option<Returned>) -> Observation {
     Observation {
         id: UserGroupId::parse("acme").expect("a valid id"),
         sent: Sent::default(),
@@ -27,17 +27,17 @@ fn returned(fingerprint: u8) -> Returned {
 #[test]
 fn an_absent_field_erases_nothing() {
     let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid id"));
-    let mut first = lesson(Some(Returned {
+    let mut first = observation(Some(Returned {
         name: Some("Acme".into()),
         team_id: Some(7),
         environment_tag: Some(EnvironmentTag::Customer),
         ..returned(1)
     }));
     first.sent.mapping = Some([("40".into(), "213".into())].into_iter().collect());
-    group.learn(first);
+    group.observe(first);
     let known = group.clone();
 
-    group.learn(lesson(Some(returned(1))));
+    group.observe(observation(Some(returned(1))));
     assert_eq!(group.name, known.name);
     assert_eq!(group.mapping, known.mapping);
     assert_eq!(group.environment_tag, known.environment_tag);
@@ -52,18 +52,18 @@ fn a_token_changed_by_somebody_else_is_noticed() {
     let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid id"));
     assert!(
         !group
-            .learn(lesson(Some(returned(1))))
+            .observe(observation(Some(returned(1))))
             .token_changed_elsewhere
     );
     assert_eq!(group.last_rotated, None);
     assert!(
         group
-            .learn(lesson(Some(returned(2))))
+            .observe(observation(Some(returned(2))))
             .token_changed_elsewhere
     );
-    let mut ours = lesson(Some(returned(3)));
+    let mut ours = observation(Some(returned(3)));
     ours.rotated_by = Some("ana".into());
-    assert!(!group.learn(ours).token_changed_elsewhere);
+    assert!(!group.observe(ours).token_changed_elsewhere);
     assert_eq!(
         group.last_rotated.and_then(|last| last.by).as_deref(),
         Some("ana")
@@ -99,12 +99,12 @@ fn a_file_fills_gaps_and_overwrites_only_files() {
         "an edit begins with what the service has"
     );
 
-    let mut answer = lesson(Some(Returned {
+    let mut answer = observation(Some(Returned {
         name: Some("Acme Europe".into()),
         ..returned(1)
     }));
     assert_eq!(
-        group.learn(answer.clone()),
+        group.observe(answer.clone()),
         Drift::default(),
         "a file is no witness"
     );
@@ -112,7 +112,7 @@ fn a_file_fills_gaps_and_overwrites_only_files() {
     assert_eq!(group.title(), "Acme Europe");
     answer.returned = None;
     answer.sent.name = Some("Acme EU".into());
-    group.learn(answer);
+    group.observe(answer);
     assert_eq!(group.import(&says("Acme"), at, "ana"), ImportResult::Kept);
 }
 
@@ -120,17 +120,17 @@ fn a_file_fills_gaps_and_overwrites_only_files() {
 fn a_name_changed_by_somebody_else_is_noticed() {
     let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid id"));
     let named = |name: &str| {
-        lesson(Some(Returned {
+        observation(Some(Returned {
             name: Some(name.into()),
             ..returned(1)
         }))
     };
-    group.learn(named("Acme"));
+    group.observe(named("Acme"));
     assert_eq!(
-        group.learn(named("Acme Europe")).name_was.as_deref(),
+        group.observe(named("Acme Europe")).name_was.as_deref(),
         Some("Acme")
     );
     let mut ours = named("Acme EU");
     ours.sent.name = Some("Acme EU".into());
-    assert_eq!(group.learn(ours).name_was, None);
+    assert_eq!(group.observe(ours).name_was, None);
 }

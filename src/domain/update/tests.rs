@@ -30,7 +30,7 @@ fn base() -> DesiredFields {
 fn group(holds: &DesiredFields) -> KnownGroup {
     let id = UserGroupId::parse("acme").expect("an id");
     let mut group = KnownGroup::new(id.clone());
-    group.learn(Observation {
+    group.observe(Observation {
         id,
         sent: Sent {
             name: holds.name.clone(),

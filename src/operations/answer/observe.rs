@@ -149,7 +149,7 @@ impl Operations {
         }
     }
 
-    pub(in crate::operations) fn lesson(
+    pub(in crate::operations) fn observation(
         &self,
         id: &UserGroupId,
         sent: Sent,
@@ -207,9 +207,9 @@ impl Operations {
             environment_tag: environment_tag.clone(),
             fingerprint,
         };
-        // What can be large stands in the lesson alone, which the directory takes, and gives back if it refuses it.
+        // What can be large stands in the observation alone, which the directory takes, and gives back if it refuses it.
         let returned = mem::replace(&mut learnt.read.returned, judged);
-        let mut lesson = self.lesson(id, mem::take(&mut learnt.sent), returned);
+        let mut observation = self.observation(id, mem::take(&mut learnt.sent), returned);
         let mut tries = TRIES;
         loop {
             tries -= 1;
@@ -217,7 +217,7 @@ impl Operations {
                 Before::Read(before) => before.map(|group| *group),
                 Before::ToRead => self.show(id).await.map_err(Failure::NotWritten)?,
             };
-            match self.observe_once(id, &learnt, lesson, before).await {
+            match self.observe_once(id, &learnt, observation, before).await {
                 Ok(lookup) => return Ok(lookup),
                 // Rotations that another process moved on meanwhile are left to it.
                 Err((
@@ -225,7 +225,7 @@ impl Operations {
                     Some(spare),
                 )) if tries > 0 => {
                     learnt.asked = None;
-                    lesson = *spare;
+                    observation = *spare;
                 }
                 // What was changed from here meanwhile is known better than what was read before.
                 Err((DirectoryError::ReadOvertaken(given), spare)) if tries > 0 => {
@@ -233,22 +233,22 @@ impl Operations {
                         asked.overtaken = true;
                         asked.mutations.clear();
                     }
-                    lesson = *spare.unwrap_or(given);
+                    observation = *spare.unwrap_or(given);
                 }
                 Err((DirectoryError::Overtaken(given), spare)) if tries > 0 => {
-                    lesson = *spare.unwrap_or(given);
+                    observation = *spare.unwrap_or(given);
                 }
                 Err((error, _)) => return Err(Failure::NotWritten(error)),
             }
         }
     }
 
-    /// An error comes with the lesson where the directory does not give it back as it was.
+    /// An error comes with the observation where the directory does not give it back as it was.
     async fn observe_once(
         &self,
         id: &UserGroupId,
         learnt: &Interpreted,
-        mut lesson: Observation,
+        mut observation: Observation,
         before: Option<KnownGroup>,
     ) -> Result<Lookup, (DirectoryError, Option<Box<Observation>>)> {
         let Interpreted {
@@ -269,7 +269,7 @@ impl Operations {
             .unwrap_or_default();
         let mut records = settled.steps;
         if let Some(asked) = asked.filter(|_| alarm.is_none()) {
-            records.extend(self.settle_mutations(asked, &lesson, read.new_user_group));
+            records.extend(self.settle_mutations(asked, &observation, read.new_user_group));
         }
         // Under the own claim nobody else can overtake it.
         let is_alone = learnt.claim.is_some();
@@ -284,17 +284,17 @@ impl Operations {
         let is_new = previous != Some(read.returned.fingerprint);
         let rotated_by = ours.filter(|_| is_new && alarm.is_none());
         let is_kept = stale || overtaken || rotated_by.is_some() || !records.is_empty();
-        let spare = is_kept.then(|| Box::new(lesson.clone()));
+        let spare = is_kept.then(|| Box::new(observation.clone()));
         if let Some(row) = rotated_by {
-            lesson.rotated_by = Some(row.by.clone());
+            observation.rotated_by = Some(row.by.clone());
         }
         if stale || overtaken {
-            lesson.returned = None;
+            observation.returned = None;
         }
-        let token = lesson.returned.as_ref().map(|new| new.fingerprint);
+        let token = observation.returned.as_ref().map(|new| new.fingerprint);
         let token = token.or(previous);
         // The directory returns the group as it is then; until then it would only take room.
-        let mut noticed = before.map_or_else(Drift::default, |group| group.notices(&lesson));
+        let mut noticed = before.map_or_else(Drift::default, |group| group.drift(&observation));
         let mut is_foreign = noticed.is_foreign();
         let own = learnt.claim.as_ref().map(|step| step.id);
         if is_foreign && self.is_being_changed(id, own).await {
@@ -323,7 +323,7 @@ impl Operations {
         let steps = records.iter().filter_map(|record| record.rotation.as_ref());
         let moved = steps.map(|step| (step.id, step.after.state)).collect();
         records.push(Record {
-            lesson: Some(lesson),
+            observation: Some(observation),
             entry,
             upon: Precondition::Token(previous),
             created: matches!(ending, Ending::Created | Ending::CreatedByGet),
@@ -366,13 +366,13 @@ impl Operations {
     fn settle_mutations(
         &self,
         asked: &OpenBeforeGet,
-        lesson: &Observation,
+        observation: &Observation,
         new_user_group: Option<bool>,
     ) -> Vec<Record> {
         if asked.mutations.is_empty() {
             return Vec::new();
         }
-        let returned = lesson.returned.as_ref();
+        let returned = observation.returned.as_ref();
         let found = Found {
             read: DesiredFields {
                 name: returned.and_then(|returned| returned.name.clone()),
@@ -393,7 +393,7 @@ impl Operations {
         id: &UserGroupId,
         own: Option<MutationId>,
     ) -> bool {
-        let standing = self.directory().standing(self.here(), id).await;
+        let standing = self.directory().snapshot(self.here(), id).await;
         standing.is_ok_and(|standing| {
             let mut others = standing.mutations.iter();
             let rotates = |row: &JournalRow| row.rotation.state != State::Rotated;

@@ -150,13 +150,13 @@ impl Operations {
     ) -> Result<Recorded, DirectoryError> {
         let entry =
             self.rotation_entry(under_way, Ending::Rotated, Some(returned.fingerprint), None);
-        let lesson = Observation {
+        let observation = Observation {
             rotated_by: Some(self.operator().to_owned()),
-            ..self.lesson(under_way.id, Sent::default(), returned.clone())
+            ..self.observation(under_way.id, Sent::default(), returned.clone())
         };
         for known in [under_way.rotation.previous, returned.fingerprint] {
             let beside = StepRecord {
-                lesson: Some(lesson.clone()),
+                observation: Some(observation.clone()),
                 entry: Some(entry.clone()),
                 upon: Precondition::Token(Some(known)),
                 ..StepRecord::default()
@@ -273,7 +273,7 @@ impl Operations {
     ) -> Result<(), DirectoryError> {
         let why = Some(why.to_owned());
         let beside = StepRecord {
-            lesson: None,
+            observation: None,
             entry: Some(self.rotation_entry(under_way, ending, None, why.clone())),
             alarm,
             note: why,

@@ -49,7 +49,7 @@ impl Outcome {
             ended: Ended {
                 key: item.key,
                 user_group_id: item.user_group_id.clone(),
-                standing,
+                status: standing,
                 outcome,
                 rotation: item.rotation,
                 previous: item.previous,
@@ -246,7 +246,7 @@ impl ItemContext {
             }
             Failure::RotationTaken { .. } => {
                 let ended = self.not_sent(item, Ending::NotApplied, &why, begun).await;
-                let standing = ended.ended.standing;
+                let standing = ended.ended.status;
                 let mut outcome = self.after_sending(item, standing, why, begun).await;
                 outcome.fatal = ended.fatal;
                 outcome
@@ -279,7 +279,7 @@ impl ItemContext {
             (None, Some(ending)) => ending.as_str(),
             (None, None) => word(ItemStatus::NotStarted),
         };
-        Outcome::of(&now, now.standing(), outcome, begun).noted(why)
+        Outcome::of(&now, now.status(), outcome, begun).noted(why)
     }
 
     /// Ends an item that has no rotation. One that was sent and settled as not applied has, and stays as it is.

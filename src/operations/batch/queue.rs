@@ -30,7 +30,7 @@ pub(super) struct Queue {
     /// What is to be settled first, then what was not begun.
     waiting: VecDeque<BatchItem>,
     /// By position.
-    standings: Vec<ItemStatus>,
+    statuses: Vec<ItemStatus>,
     counts: Counts,
     pace: RunLimits,
     keep: Option<Arc<dyn TokenSink>>,
@@ -49,15 +49,15 @@ impl Queue {
             .filter(|item| item.state.is_some_and(State::is_open));
         let left = items
             .iter()
-            .filter(|item| item.standing() == ItemStatus::NotStarted);
+            .filter(|item| item.status() == ItemStatus::NotStarted);
         Self {
             operations,
             batch: batch.id,
             reason: batch.reason.clone(),
             began: batch.started_at,
             waiting: open.chain(left).cloned().collect(),
-            counts: Counts::of(items.iter().map(BatchItem::standing)),
-            standings: items.iter().map(BatchItem::standing).collect(),
+            counts: Counts::of(items.iter().map(BatchItem::status)),
+            statuses: items.iter().map(BatchItem::status).collect(),
             pace,
             keep,
         }
@@ -86,7 +86,7 @@ impl Queue {
         context.tell(BatchEvent::Finished(Report {
             batch: self.batch,
             counts: items.map_or(self.counts, |items| {
-                Counts::of(items.iter().map(BatchItem::standing))
+                Counts::of(items.iter().map(BatchItem::status))
             }),
             halt,
         }));
@@ -105,7 +105,7 @@ impl Queue {
     async fn rotated_only(&self) -> VecDeque<BatchItem> {
         let items = self.operations.batch_items(self.batch).await;
         let mut items = items.unwrap_or_default();
-        items.retain(|item| item.standing() == ItemStatus::Rotated);
+        items.retain(|item| item.status() == ItemStatus::Rotated);
         items.into()
     }
 }
@@ -149,12 +149,12 @@ impl Work for Shift<'_> {
             harmless,
             stopped,
         } = outcome;
-        if let Some(now) = self.queue.standings.get_mut(ended.key.position) {
-            let before = std::mem::replace(now, ended.standing);
-            self.queue.counts.moved(before, ended.standing);
+        if let Some(now) = self.queue.statuses.get_mut(ended.key.position) {
+            let before = std::mem::replace(now, ended.status);
+            self.queue.counts.moved(before, ended.status);
         }
         ended.counts = self.queue.counts;
-        let (id, standing) = (ended.user_group_id.clone(), ended.standing);
+        let (id, standing) = (ended.user_group_id.clone(), ended.status);
         self.context.tell(BatchEvent::Ended(Box::new(ended)));
         self.queue.operations.reached(Failpoint::ItemEnded);
         if let Some(why) = fatal {

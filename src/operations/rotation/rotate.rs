@@ -32,7 +32,7 @@ pub(in crate::operations) struct UnderWay<'a> {
 /// What is written together with a step.
 #[derive(Default)]
 pub(in crate::operations) struct StepRecord {
-    pub lesson: Option<Observation>,
+    pub observation: Option<Observation>,
     pub entry: Option<Entry>,
     pub note: Option<String>,
     pub upon: Precondition,
@@ -64,7 +64,7 @@ impl Operations {
         self.rotate_seen(id, seen, reason, assurance).await
     }
 
-    /// As [`Operations::rotate`], of the token that the person was shown when asked to confirm: whatever the desk has
+    /// As [`Operations::rotate`], of the token that the person was shown when asked to confirm: whatever the directory has
     /// learnt since then counts as changed.
     pub async fn rotate_seen(
         &self,
@@ -205,7 +205,7 @@ impl Operations {
             .step(event, self.horizon())
             .expect("sending follows the intent, and an answer the sending");
         let record = Record {
-            lesson: beside.lesson,
+            observation: beside.observation,
             entry: beside.entry,
             rotation: Some(RotationStep {
                 id: under_way.row,

@@ -76,7 +76,7 @@ impl Operations {
             open,
             mutations,
             recorded,
-        } = self.directory().standing(self.place().await?, id).await?;
+        } = self.directory().snapshot(self.place().await?, id).await?;
         let asked = OpenBeforeGet {
             open,
             mutations,

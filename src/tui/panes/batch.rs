@@ -41,7 +41,7 @@ enum Stage {
     },
     /// The plan could not be made.
     Failed(String),
-    /// The run of this ticket, as the desk knows it.
+    /// The run of this ticket, as the context knows it.
     Run(Ticket),
 }
 
@@ -211,7 +211,7 @@ impl View for BatchPane {
             Action::Pause => {
                 let paused = self
                     .run(context)
-                    .is_some_and(|run| run.wish == RunCommand::Pause);
+                    .is_some_and(|run| run.command == RunCommand::Pause);
                 context.steer(if paused {
                     RunCommand::Go
                 } else {
@@ -266,7 +266,7 @@ impl View for BatchPane {
         match action {
             Action::Pause | Action::Stop => match run {
                 Some(run) if !run.is_under_way() => Some("it has ended".into()),
-                Some(run) if run.wish == RunCommand::Stop || run.halt.is_some() => {
+                Some(run) if run.command == RunCommand::Stop || run.halt.is_some() => {
                     Some("it is stopping already".into())
                 }
                 Some(_) => None,

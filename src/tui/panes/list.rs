@@ -166,7 +166,7 @@ impl List {
 
     /// Checks what is marked; where nothing is, shows the run under way or the last one.
     fn rotate_marked(&mut self, context: &mut Context) {
-        let run = context.bulk_here();
+        let run = context.batch_here();
         let watched = run.filter(|run| run.is_under_way() || self.marks.is_empty());
         let opening = match watched {
             Some(run) => PaneRequest::WatchBulk(run.ticket),
@@ -191,8 +191,8 @@ impl List {
         self.finder.forget_ended(context);
     }
 
-    fn no_bulk(&self, context: &Context) -> Option<String> {
-        let is_watched = context.bulk_here().is_some_and(BatchRun::is_under_way);
+    fn no_batch(&self, context: &Context) -> Option<String> {
+        let is_watched = context.batch_here().is_some_and(BatchRun::is_under_way);
         if let Some(why) = context.forbidden(Guarded::Bulk).filter(|_| !is_watched) {
             return Some(why);
         }
@@ -202,7 +202,7 @@ impl List {
                 let place = place.map_or("another profile", |profile| profile.name.as_str());
                 Some(format!("a bulk rotation in {place} is under way"))
             }
-            _ if self.marks.is_empty() && context.bulk_here().is_none() => {
+            _ if self.marks.is_empty() && context.batch_here().is_none() => {
                 let token = context.keys.key(Focus::List, Action::Token);
                 Some(format!("nothing is marked; {token}: this row"))
             }
@@ -341,7 +341,7 @@ impl View for List {
         match action {
             Action::Edit | Action::EditWhole => context.forbidden(Guarded::Update),
             Action::Compare => Compare::impossible(context),
-            Action::RotateMarked => self.no_bulk(context),
+            Action::RotateMarked => self.no_batch(context),
             Action::MarkAll | Action::WriteFile => self.no_marking(),
             Action::SortReverse if self.finder.is_ranked() => {
                 let sort = context.keys.key(Focus::List, Action::Sort);
@@ -383,7 +383,7 @@ impl View for List {
         }
         self.keep(context);
         // What was marked for a run that has begun is no wish any more.
-        let begun = context.bulk_here().map(|run| run.ticket);
+        let begun = context.batch_here().map(|run| run.ticket);
         if begun != self.bulk && begun.is_some() {
             self.marks.clear();
         }

@@ -62,7 +62,7 @@ impl Backends {
             .collect()
     }
 
-    pub async fn run(&self, profile: ProfileIndex, job: Job, link: JobContext) -> Outcome {
+    pub async fn run(&self, profile: ProfileIndex, job: Job, context: JobContext) -> Outcome {
         let job = match job {
             Job::Check(new, key) => return profiles::check(self, &new, key).await,
             Job::AddProfile(new, key) => return profiles::add(self, &new, key).await,
@@ -71,14 +71,13 @@ impl Backends {
         let Some(operations) = self.of(profile) else {
             return Outcome::Failed(Trouble::of("this profile is gone; choose another"));
         };
-        let news = link.news.clone();
-        let operations =
-            &operations
-                .heard_by(link.listener.clone())
-                .telling(Arc::new(move |held| {
-                    // Not worth waiting for: the end of the job tells the same.
-                    let _ = news.try_send(Msg::Waiting(Box::new(held.clone())));
-                }));
+        let news = context.news.clone();
+        let operations = &operations
+            .heard_by(context.listener.clone())
+            .telling(Arc::new(move |held| {
+                // Not worth waiting for: the end of the job tells the same.
+                let _ = news.try_send(Msg::Waiting(Box::new(held.clone())));
+            }));
         let result = match job {
             Job::List => listed(search::list(operations).await),
             Job::Search {
@@ -168,7 +167,7 @@ impl Backends {
                     .await
                     .map(Outcome::Planned),
             ),
-            Job::Bulk { plan, reason } => batch::run(operations, &plan, reason, link).await,
+            Job::Bulk { plan, reason } => batch::run(operations, &plan, reason, context).await,
             Job::AnswerPlace(answer) => places::answer(operations, answer).await,
             Job::Proof => listed(operations.proof().await.map(Outcome::Proof)),
             Job::Prove(id) => places::prove(operations, &id).await,

@@ -56,7 +56,7 @@ pub struct Runner<S: Screen> {
     wishes: Wishes,
     /// What the person wants to edit outside, until the loop gets to it.
     outside: Option<(Ticket, EditRequest)>,
-    farewell: Option<ExitReason>,
+    reason: Option<ExitReason>,
     /// How long it waits for what is in flight when it leaves.
     pub patience: Duration,
 }
@@ -89,7 +89,7 @@ impl<S: Screen> Runner<S> {
             reads: HashMap::new(),
             wishes: Wishes::default(),
             outside: None,
-            farewell: None,
+            reason: None,
             patience: PATIENCE,
         };
         let effects = runner.app.take_effects();
@@ -146,7 +146,7 @@ impl<S: Screen> Runner<S> {
             if let Some(msg) = msg {
                 self.take(msg);
             }
-            if self.app.waits_for_a_bulk() {
+            if self.app.waits_for_a_batch() {
                 deadline.get_or_insert_with(|| Instant::now() + self.patience);
             }
             // A burst is still on its way through the reading thread: let it arrive, then draw once.
@@ -168,7 +168,7 @@ impl<S: Screen> Runner<S> {
                 if let Some(msg) = next {
                     self.take(msg);
                 }
-                if self.farewell.is_some() || self.outside.is_some() {
+                if self.reason.is_some() || self.outside.is_some() {
                     break;
                 }
             }
@@ -185,15 +185,15 @@ impl<S: Screen> Runner<S> {
                 terminal_lives &= end != Signal::Hangup;
                 self.take(Msg::Leave);
             }
-            if let Some(farewell) = self.farewell {
-                return Ok(farewell);
+            if let Some(reason) = self.reason {
+                return Ok(reason);
             }
             if terminal_lives && self.draw().is_err() {
                 terminal_lives = false;
                 deadline.get_or_insert_with(|| Instant::now() + self.patience);
                 self.take(Msg::Leave);
-                if let Some(farewell) = self.farewell {
-                    return Ok(farewell);
+                if let Some(reason) = self.reason {
+                    return Ok(reason);
                 }
             }
         }
@@ -262,15 +262,15 @@ impl<S: Screen> Runner<S> {
     pub fn stopper(&self) -> impl FnOnce() + Send + 'static {
         let wishes = self.wishes.clone();
         move || {
-            for wish in lock(&wishes).values() {
-                wish.send_replace(RunCommand::Stop);
+            for command in lock(&wishes).values() {
+                command.send_replace(RunCommand::Stop);
             }
         }
     }
 
     /// Why it wants to end, once it does.
-    pub fn farewell(&self) -> Option<ExitReason> {
-        self.farewell
+    pub fn reason(&self) -> Option<ExitReason> {
+        self.reason
     }
 
     pub fn draw(&mut self) -> io::Result<()> {
@@ -300,9 +300,9 @@ impl<S: Screen> Runner<S> {
                     }
                     Ok(())
                 }
-                Effect::Steer(ticket, wish) => {
+                Effect::Steer(ticket, command) => {
                     if let Some(wishes) = lock(&self.wishes).get(&ticket) {
-                        wishes.send_replace(wish);
+                        wishes.send_replace(command);
                     }
                     Ok(())
                 }
@@ -316,8 +316,8 @@ impl<S: Screen> Runner<S> {
                     self.screen.redraw();
                     Ok(())
                 }
-                Effect::Quit(farewell) => {
-                    self.farewell = Some(farewell);
+                Effect::Quit(reason) => {
+                    self.reason = Some(reason);
                     Ok(())
                 }
             };
@@ -333,7 +333,7 @@ impl<S: Screen> Runner<S> {
     fn start(&mut self, ticket: Ticket, profile: ProfileIndex, job: Box<Job>) -> AbortHandle {
         let works = self.works.clone();
         let sender = self.sender.clone();
-        let (wishes, wish) = watch::channel(RunCommand::Go);
+        let (wishes, command) = watch::channel(RunCommand::Go);
         if matches!(*job, Job::Bulk { .. }) {
             lock(&self.wishes).insert(ticket, wishes);
         }
@@ -341,7 +341,7 @@ impl<S: Screen> Runner<S> {
         let link = JobContext {
             ticket,
             news,
-            wish,
+            command,
             listener: Listener::new(ticket.0, self.recorder.clone()),
         };
         let work = tokio::spawn(async move { works.run(profile, *job, link).await });

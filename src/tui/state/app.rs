@@ -271,7 +271,7 @@ impl App {
                 self.finish(ticket, result);
             }
             Navigation::SwitchTo(profile) => self.switch(profile),
-            Navigation::Leave(farewell) => self.leave(farewell),
+            Navigation::Leave(reason) => self.leave(reason),
             Navigation::Press(action) => self.press(action),
             Navigation::Confirmed => {
                 let pane = self.stack.last_mut().expect("the bottom pane stays");

@@ -23,7 +23,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Row {
     pub id: UserGroupId,
-    pub standing: ItemStatus,
+    pub status: ItemStatus,
     /// The word of the report: `confirmed`, `not_applied`, …
     pub outcome: &'static str,
     /// When the work on it began, while it is under way.
@@ -37,7 +37,7 @@ pub struct Row {
 impl Row {
     /// A person should look at it.
     pub fn is_failed(&self) -> bool {
-        match self.standing {
+        match self.status {
             ItemStatus::NotApplied
             | ItemStatus::Unknown
             | ItemStatus::Conflict
@@ -59,7 +59,7 @@ pub struct BatchRun {
     /// Known once the first news have come.
     pub batch: Option<BatchId>,
     pub rows: Vec<Row>,
-    pub wish: RunCommand,
+    pub command: RunCommand,
     /// Changes with every news, so that what is derived is made anew.
     pub version: u64,
     /// The service asked to be left alone until then.
@@ -86,7 +86,7 @@ impl BatchRun {
     ) -> Self {
         let row = |id: &UserGroupId| Row {
             id: id.clone(),
-            standing: ItemStatus::NotStarted,
+            status: ItemStatus::NotStarted,
             outcome: "not_started",
             since: None,
             took: None,
@@ -100,7 +100,7 @@ impl BatchRun {
             reason,
             batch: None,
             rows: groups.iter().map(row).collect(),
-            wish: RunCommand::Go,
+            command: RunCommand::Go,
             version: 0,
             held_until: None,
             halt: None,
@@ -137,7 +137,7 @@ impl BatchRun {
     /// The groups whose token is certainly still the old one.
     pub fn to_retry(&self) -> Vec<UserGroupId> {
         let rows = self.rows.iter();
-        rows.filter(|row| row.standing == ItemStatus::NotApplied)
+        rows.filter(|row| row.status == ItemStatus::NotApplied)
             .map(|row| row.id.clone())
             .collect()
     }
@@ -168,7 +168,7 @@ impl BatchRun {
 
     /// How long the rest takes if it goes on like this; `None` where nobody can say.
     pub fn left(&self, now: Timestamp) -> Option<SignedDuration> {
-        if !self.is_under_way() || self.wish != RunCommand::Go || self.halt.is_some() {
+        if !self.is_under_way() || self.command != RunCommand::Go || self.halt.is_some() {
             return None;
         }
         let done = i64::try_from(self.counts.done()).ok().filter(|n| *n > 0)?;
@@ -179,13 +179,13 @@ impl BatchRun {
         Some(SignedDuration::from_secs(seconds))
     }
 
-    pub fn wish_for(&mut self, wish: RunCommand, now: Timestamp) {
-        self.wish = wish;
+    pub fn wish_for(&mut self, command: RunCommand, now: Timestamp) {
+        self.command = command;
         self.version += 1;
         if let Some(since) = self.going_since.take() {
             self.spent += now.duration_since(since);
         }
-        if wish == RunCommand::Go {
+        if command == RunCommand::Go {
             self.going_since = Some(now);
         }
     }
@@ -199,9 +199,9 @@ impl BatchRun {
                     self.batch = Some(place.batch);
                     self.held_until = self.held_until.filter(|until| *until > now);
                     if let Some(row) = self.rows.get_mut(place.position)
-                        && row.standing == ItemStatus::NotStarted
+                        && row.status == ItemStatus::NotStarted
                     {
-                        row.standing = ItemStatus::UnderWay;
+                        row.status = ItemStatus::UnderWay;
                         row.since = Some(now);
                         self.under_way += 1;
                     }
@@ -222,15 +222,15 @@ impl BatchRun {
         let Some(row) = self.rows.get_mut(ended.key.position) else {
             return;
         };
-        if row.standing == ItemStatus::UnderWay {
+        if row.status == ItemStatus::UnderWay {
             self.under_way = self.under_way.saturating_sub(1);
         }
-        row.standing = ended.standing;
+        row.status = ended.status;
         row.outcome = ended.outcome;
         row.since = None;
         row.previous = ended.previous;
         row.fingerprint = ended.fingerprint;
-        if ended.standing != ItemStatus::NotStarted {
+        if ended.status != ItemStatus::NotStarted {
             row.took = Some(ended.took);
         }
         let warnings = ended.warnings.iter().map(|warning| format!("! {warning}"));
@@ -259,7 +259,7 @@ impl BatchRun {
         if let Some(trouble) = &self.trouble {
             return format!("bulk rotation: {trouble}");
         }
-        let word = match (&self.report, self.wish) {
+        let word = match (&self.report, self.command) {
             (Some(_), _) => "ended",
             (None, RunCommand::Stop) => "stopping",
             (None, RunCommand::Pause) => "paused",

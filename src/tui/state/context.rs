@@ -303,12 +303,12 @@ impl Context {
     }
 
     /// The bulk rotation of the profile one is in.
-    pub fn bulk_here(&self) -> Option<&BatchRun> {
+    pub fn batch_here(&self) -> Option<&BatchRun> {
         self.bulk.as_ref().filter(|run| run.profile == self.current)
     }
 
     /// Starts a bulk rotation; every group of the plan that is ready is rotated.
-    pub fn start_bulk(&mut self, plan: Plan, reason: Option<String>) -> Ticket {
+    pub fn start_batch(&mut self, plan: Plan, reason: Option<String>) -> Ticket {
         let groups = plan.ready.clone();
         let job = Job::Bulk {
             plan,
@@ -321,14 +321,14 @@ impl Context {
     }
 
     /// Steers the bulk rotation under way; stopping is for good.
-    pub fn steer(&mut self, wish: RunCommand) {
+    pub fn steer(&mut self, command: RunCommand) {
         if let Some(run) = &mut self.bulk
             && run.is_under_way()
-            && run.wish != RunCommand::Stop
-            && run.wish != wish
+            && run.command != RunCommand::Stop
+            && run.command != command
         {
-            run.wish_for(wish, self.now);
-            self.effects.push(Effect::Steer(run.ticket, wish));
+            run.wish_for(command, self.now);
+            self.effects.push(Effect::Steer(run.ticket, command));
         }
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn taught(id: &str, wanted: &DesiredFields, _profile: ProfileIndex) -
 
 pub(crate) fn learnt(name: &str, wanted: &DesiredFields, fingerprint: u8) -> KnownGroup {
     let mut group = KnownGroup::new(id(name));
-    group.learn(Observation {
+    group.observe(Observation {
         id: id(name),
         sent: Sent {
             name: wanted.name.clone(),

@@ -77,14 +77,14 @@ impl Scene {
             a_profile("production", EnvironmentTag::Customer, true, false),
             a_profile("guarded", EnvironmentTag::Testing, false, true),
         ];
-        let desk = Context::new(
+        let context = Context::new(
             profiles,
             ProfileIndex(profile),
             "ana@bastion2".into(),
             Theme::default(),
             BEGIN,
         );
-        let mut app = App::new(desk, "config.toml".into());
+        let mut app = App::new(context, "config.toml".into());
         let effects = app.take_effects();
         let mut scene = Self {
             app,

@@ -9,8 +9,8 @@ use crate::support::faults::Fault;
 
 #[tokio::test]
 async fn a_guard_refuses_on_the_command_line_and_says_why() {
-    let (desk, service) = acquainted(vec![Fault::Close]).await;
-    let file = desk.path("config.toml");
+    let (home, service) = acquainted(vec![Fault::Close]).await;
+    let file = home.path("config.toml");
     let text = fs::read_to_string(&file).expect("readable");
     let guards = "guard = [{ operation = \"update\", forbid = true, reason = \"change freeze\" }, \
                   { operation = \"rotate\", forbid = true, reason = \"two people look\" }]\n";
@@ -23,14 +23,14 @@ async fn a_guard_refuses_on_the_command_line_and_says_why() {
         (&["rotate", "acme", "--yes"], "two people look"),
         (&["rotate", "acme", "globex", "--yes"], "two people look"),
     ] {
-        let failure = desk.json(3, command).await;
+        let failure = home.json(3, command).await;
         let error = failure["error"].as_str().expect("a text");
         assert!(
             error.contains(reason) && error.contains("nothing was sent"),
             "{error}"
         );
     }
-    let shown = desk.run(&["profile", "show"]).await;
+    let shown = home.run(&["profile", "show"]).await;
     assert!(
         shown.out.contains("update is forbidden: change freeze"),
         "{}",
@@ -43,8 +43,8 @@ async fn a_guard_refuses_on_the_command_line_and_says_why() {
 async fn an_answer_with_the_other_tag_has_its_exit_code() {
     let wrong = |token| group(token, &json!({"api_environment_tag": "Testing"}));
     let right = || group("token-0", &Value::Null);
-    let (desk, service) = acquainted(vec![right(), right(), wrong("token-0")]).await;
-    let updated = desk
+    let (home, service) = acquainted(vec![right(), right(), wrong("token-0")]).await;
+    let updated = home
         .json(3, &["update", "acme", "--name", "x", "--yes"])
         .await;
     assert_eq!(
@@ -57,8 +57,8 @@ async fn an_answer_with_the_other_tag_has_its_exit_code() {
     );
     assert_eq!(methods(&service), ["GET", "GET", "GET", "PUT"]);
 
-    let (desk, service) = acquainted(vec![right(), wrong("token-1")]).await;
-    let rotated = desk.json(7, &["rotate", "acme", "--yes"]).await;
+    let (home, service) = acquainted(vec![right(), wrong("token-1")]).await;
+    let rotated = home.json(7, &["rotate", "acme", "--yes"]).await;
     assert_eq!(rotated["outcome"], "conflict", "{rotated}");
     assert!(
         rotated["error"]

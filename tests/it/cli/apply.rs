@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::desk::Desk;
+use super::program::Home;
 
 fn objects(text: &str) -> Vec<Value> {
     let lines = text.lines();
@@ -13,9 +13,9 @@ fn objects(text: &str) -> Vec<Value> {
 
 #[tokio::test]
 async fn a_second_run_changes_nothing() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
-    let folder = desk.path("groups");
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let folder = home.path("groups");
     std::fs::create_dir(&folder).expect("made");
     let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("written");
     write(
@@ -30,8 +30,8 @@ async fn a_second_run_changes_nothing() {
     let folder = folder.display().to_string();
     let apply = ["apply", &folder, "--yes"];
 
-    let before = desk.json(0, &["history"]).await;
-    let dry = desk
+    let before = home.json(0, &["history"]).await;
+    let dry = home
         .run(&["apply", &folder, "--dry-run", "--prune-report", "--json"])
         .await;
     assert_eq!(dry.code, 0, "{}", dry.err);
@@ -50,11 +50,11 @@ async fn a_second_run_changes_nothing() {
         (&sum["create"], &sum["update"], &sum["rows"]),
         (&json!(1), &json!(1), &json!(3))
     );
-    assert_eq!(desk.json(0, &["history"]).await, before, "nothing was sent");
+    assert_eq!(home.json(0, &["history"]).await, before, "nothing was sent");
 
-    let asked = desk.run(&["apply", &folder]).await;
+    let asked = home.run(&["apply", &folder]).await;
     assert_eq!(asked.code, 3, "{}", asked.err);
-    let human = desk.run(&apply).await;
+    let human = home.run(&apply).await;
     assert_eq!(human.code, 0, "{}{}", human.out, human.err);
     assert!(
         human
@@ -63,34 +63,34 @@ async fn a_second_run_changes_nothing() {
         "{}",
         human.out
     );
-    let made = desk.json(0, &["get", "new-1"]).await;
+    let made = home.json(0, &["get", "new-1"]).await;
     assert_eq!(made["name"], "New 1");
-    let changed = desk.json(0, &["show", "acme-eu"]).await;
+    let changed = home.json(0, &["show", "acme-eu"]).await;
     assert_eq!(changed["mapping"], json!({"40": "999"}));
 
-    let before = desk.json(0, &["history"]).await;
-    let again = desk.run(&apply).await;
+    let before = home.json(0, &["history"]).await;
+    let again = home.run(&apply).await;
     assert_eq!(again.code, 0, "{}", again.err);
     assert!(
         again.out.contains("3 as last known; 3 rows"),
         "{}",
         again.out
     );
-    assert_eq!(desk.json(0, &["history"]).await, before, "nothing was sent");
+    assert_eq!(home.json(0, &["history"]).await, before, "nothing was sent");
 }
 
 #[tokio::test]
 async fn what_cannot_be_read_is_refused_as_a_whole() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
-    let folder = desk.path("groups");
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let folder = home.path("groups");
     std::fs::create_dir(&folder).expect("made");
     let path = folder.display().to_string();
-    let empty = desk.run(&["apply", &path, "--yes"]).await;
+    let empty = home.run(&["apply", &path, "--yes"]).await;
     assert_eq!(empty.code, 2, "{}", empty.err);
     std::fs::write(folder.join("a.json"), "{\"user_group_id\":\"new-1\"}").expect("written");
     std::fs::write(folder.join("b.json"), "{\"user_group_id\":\"new-1\"}").expect("written");
-    let twice = desk.run(&["apply", &path, "--yes"]).await;
+    let twice = home.run(&["apply", &path, "--yes"]).await;
     assert_eq!(twice.code, 2, "{}", twice.err);
     assert!(
         twice
@@ -99,9 +99,9 @@ async fn what_cannot_be_read_is_refused_as_a_whole() {
         "{}",
         twice.err
     );
-    let forbidden = desk.run(&["apply", &path, "--yes", "--read-only"]).await;
+    let forbidden = home.run(&["apply", &path, "--yes", "--read-only"]).await;
     assert_eq!(forbidden.code, 2);
     std::fs::remove_file(folder.join("b.json")).expect("removed");
-    let forbidden = desk.run(&["apply", &path, "--yes", "--read-only"]).await;
+    let forbidden = home.run(&["apply", &path, "--yes", "--read-only"]).await;
     assert_eq!(forbidden.code, 3, "{}", forbidden.err);
 }

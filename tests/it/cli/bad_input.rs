@@ -1,16 +1,16 @@
 //! What people mistype: exit 2, what to do, and nothing quoted that may be a secret.
 
-use super::desk::Desk;
+use super::program::Home;
 use crate::support::faults::{Fault, Faults};
 
 #[tokio::test]
 async fn bad_arguments_and_files_are_two_and_send_nothing() {
-    let mut desk = Desk::new();
+    let mut home = Home::new();
     let service = Faults::always(Fault::Close).await;
-    desk.connect(&service.base_url(), "key");
-    let twice = desk.write("twice.json", "{\"40\": \"canary\",\n \"40\": \"canary\"}");
-    let broken = desk.write("broken.json", "{\"a\":\n  canary}");
-    let numbers = desk.write("numbers.json", "{\"40\": 213}");
+    home.connect(&service.base_url(), "key");
+    let twice = home.write("twice.json", "{\"40\": \"canary\",\n \"40\": \"canary\"}");
+    let broken = home.write("broken.json", "{\"a\":\n  canary}");
+    let numbers = home.write("numbers.json", "{\"40\": 213}");
     for (arguments, words) in [
         (&["create", "a", "--map", "40", "--yes"][..], "--map 40=213"),
         (
@@ -82,7 +82,7 @@ async fn bad_arguments_and_files_are_two_and_send_nothing() {
         (&[], "needs a terminal"),
         (&["demo"], "needs a terminal"),
     ] {
-        let ran = desk.run(arguments).await;
+        let ran = home.run(arguments).await;
         assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
         assert!(ran.err.contains(words), "{arguments:?}: {}", ran.err);
         assert!(
@@ -96,10 +96,10 @@ async fn bad_arguments_and_files_are_two_and_send_nothing() {
 
 #[tokio::test]
 async fn a_row_or_key_to_drop_must_be_there() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
     for drop in [["--unmap", "nope"], ["--remove-property", "nope"]] {
-        let ran = desk
+        let ran = home
             .run(&["update", "acme-eu", drop[0], drop[1], "--yes"])
             .await;
         assert_eq!(ran.code, 2, "{}", ran.err);
@@ -109,14 +109,14 @@ async fn a_row_or_key_to_drop_must_be_there() {
 
 #[tokio::test]
 async fn help_and_version_are_results() {
-    let desk = Desk::new();
+    let home = Home::new();
     for arguments in [
         &["--help"][..],
         &["--version"],
         &["rotate", "--help"],
         &["serve", "keys", "--help"],
     ] {
-        let ran = desk.run(arguments).await;
+        let ran = home.run(arguments).await;
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{arguments:?}");
         assert!(!ran.out.is_empty());
     }
@@ -124,22 +124,22 @@ async fn help_and_version_are_results() {
 
 #[tokio::test]
 async fn without_a_profile_it_says_how_to_get_one() {
-    let desk = Desk::new();
-    let ran = desk.run(&["list"]).await;
+    let home = Home::new();
+    let ran = home.run(&["list"]).await;
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("GROUPDESK_BASE_URL"), "{}", ran.err);
-    let json = desk.json(2, &["list"]).await;
+    let json = home.json(2, &["list"]).await;
     assert!(json["error"].is_string() && json["outcome"].is_null());
 }
 
 #[tokio::test]
 async fn a_list_of_ids_is_not_cut_off() {
-    let mut desk = Desk::new();
-    desk.connect("http://127.0.0.1:9", "key");
+    let mut home = Home::new();
+    home.connect("http://127.0.0.1:9", "key");
     // Only what is too long counts: all of it is one hole.
-    let list = std::fs::File::create(desk.path("ids")).expect("made");
+    let list = std::fs::File::create(home.path("ids")).expect("made");
     list.set_len(64 * 1024 * 1024 + 1).expect("long");
-    let ran = desk.run(&["rotate", "--from", "ids", "--yes"]).await;
+    let ran = home.run(&["rotate", "--from", "ids", "--yes"]).await;
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert!(ran.err.contains("more than 64 MiB"), "{}", ran.err);
 }

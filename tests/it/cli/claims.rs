@@ -3,29 +3,29 @@
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use super::desk::{Background, Desk, Ran};
+use super::program::{Background, Home, Ran};
 
 const GROUP: &str = "w02";
 const FACTS: [&str; 3] = ["profile", "facts", "live"];
 
-/// A service with one group that the desk has made, and whether it states its facts.
-async fn desk(states_facts: bool) -> (Desk, Background) {
-    let mut desk = Desk::new();
-    let database = desk.database();
-    let key = desk
+/// A service with one group that the installation has made, and whether it states its facts.
+async fn home(states_facts: bool) -> (Home, Background) {
+    let mut home = Home::new();
+    let database = home.database();
+    let key = home
         .key(&["--environment", "production", "--tag", "Customer"])
         .await;
     let mut serve = vec!["serve", "--listen", "127.0.0.1:0", "--database", &database];
     if !states_facts {
         serve.push("--no-facts-header");
     }
-    let mut serving = Background::start(desk.command(&serve));
+    let mut serving = Background::start(home.command(&serve));
     let line = serving.line().await;
     let url = line
         .strip_prefix("listening on ")
         .and_then(|url| url.strip_suffix("/api/user"))
         .expect("an address");
-    desk.connect(url, &key);
+    home.connect(url, &key);
     let create = [
         "create",
         GROUP,
@@ -37,13 +37,13 @@ async fn desk(states_facts: bool) -> (Desk, Background) {
         "tier=\"gold\"",
         "--yes",
     ];
-    assert_eq!(desk.run(&create).await.code, 0);
-    (desk, serving)
+    assert_eq!(home.run(&create).await.code, 0);
+    (home, serving)
 }
 
 /// The group as the service's own database holds it: name, mapping, properties.
-fn stored(desk: &Desk) -> (String, Value, Value) {
-    let database = Connection::open(desk.database()).expect("a database");
+fn stored(home: &Home) -> (String, Value, Value) {
+    let database = Connection::open(home.database()).expect("a database");
     let json = |text: String| serde_json::from_str(&text).expect("stored JSON");
     database
         .query_row(
@@ -62,46 +62,46 @@ fn keys(value: &Value) -> Vec<String> {
 }
 
 /// Updates at the same time, each a process of its own.
-async fn at_once(desk: &Desk, count: usize, option: &str, pair: &str) -> Vec<Ran> {
+async fn at_once(home: &Home, count: usize, option: &str, pair: &str) -> Vec<Ran> {
     let updates = (1..=count).map(|number| {
         let pair = pair.replace('N', &number.to_string());
-        async move { desk.run(&["update", GROUP, option, &pair, "--yes"]).await }
+        async move { home.run(&["update", GROUP, option, &pair, "--yes"]).await }
     });
     futures_util::future::join_all(updates).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn eight_properties_at_once_are_all_at_the_service_and_in_the_directory() {
-    let (desk, _serving) = desk(true).await;
-    for ran in at_once(&desk, 8, "--property", "pN=N").await {
+    let (home, _serving) = home(true).await;
+    for ran in at_once(&home, 8, "--property", "pN=N").await {
         assert_eq!(ran.code, 0, "{}", ran.err);
     }
-    let (_, _, properties) = stored(&desk);
+    let (_, _, properties) = stored(&home);
     assert_eq!(
         keys(&properties),
         ["p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "tier"]
     );
-    let known = desk.json(0, &["show", GROUP]).await;
+    let known = home.json(0, &["show", GROUP]).await;
     assert_eq!(keys(&known["properties"]), keys(&properties));
-    let open = desk.json(0, &["history", "--open"]).await;
+    let open = home.json(0, &["history", "--open"]).await;
     assert_eq!(open, json!([]));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn six_rows_of_the_mapping_at_once_are_all_there_for_the_sole_writer() {
-    let (desk, _serving) = desk(true).await;
+    let (home, _serving) = home(true).await;
     let tell = [&FACTS[..], &["--sole-writer", "yes"]].concat();
-    let told = desk.json(0, &tell).await;
+    let told = home.json(0, &tell).await;
     let sole = told.as_array().expect("facts").last().expect("one").clone();
     assert_eq!(sole["fact"], "sole_writer");
     assert_eq!(
         (&sole["value"], &sole["source"]),
         (&json!("yes"), &json!("told"))
     );
-    for ran in at_once(&desk, 6, "--map", "10N=N").await {
+    for ran in at_once(&home, 6, "--map", "10N=N").await {
         assert_eq!(ran.code, 0, "{}", ran.err);
     }
-    let (_, mapping, _) = stored(&desk);
+    let (_, mapping, _) = stored(&home);
     assert_eq!(
         keys(&mapping),
         ["101", "102", "103", "104", "105", "106", "7"]
@@ -111,9 +111,9 @@ async fn six_rows_of_the_mapping_at_once_are_all_there_for_the_sole_writer() {
 /// By default nothing is known of a service that states nothing, and others may write, too.
 #[tokio::test]
 async fn what_cannot_be_known_is_not_sent_and_the_refusal_says_what_helps() {
-    let (desk, _serving) = desk(false).await;
-    let before = stored(&desk);
-    let facts = desk.json(0, &FACTS).await;
+    let (home, _serving) = home(false).await;
+    let before = stored(&home);
+    let facts = home.json(0, &FACTS).await;
     for fact in facts.as_array().expect("facts") {
         assert_eq!(
             (&fact["source"], &fact["by"]),
@@ -127,64 +127,64 @@ async fn what_cannot_be_known_is_not_sent_and_the_refusal_says_what_helps() {
     ] {
         for more in [&["--yes"][..], &["--dry-run"]] {
             let update = [&["update", GROUP][..], &options, more].concat();
-            let ran = desk.run(&update).await;
+            let ran = home.run(&update).await;
             assert_eq!(ran.code, 3, "{options:?} {more:?}: {}{}", ran.out, ran.err);
             assert!(ran.err.contains(helps), "{}", ran.err);
         }
-        assert_eq!(stored(&desk), before, "{options:?}");
+        assert_eq!(stored(&home), before, "{options:?}");
     }
     let told = [&FACTS[..], &["--absent-fields", "unknown"]].concat();
-    assert_eq!(desk.run(&told).await.code, 0);
-    let name = desk
+    assert_eq!(home.run(&told).await.code, 0);
+    let name = home
         .run(&["update", GROUP, "--name", "Other", "--yes"])
         .await;
     assert_eq!(name.code, 0, "{}", name.err);
-    assert_eq!(stored(&desk).0, "Other");
+    assert_eq!(stored(&home).0, "Other");
     let map = ["update", GROUP, "--map", "8=2", "--yes"];
-    let refused = desk.run(&map).await;
+    let refused = home.run(&map).await;
     assert_eq!(refused.code, 3, "{}", refused.err);
     let said = [&map[..], &["--replace-mapping"]].concat();
-    let ran = desk.run(&said).await;
+    let ran = home.run(&said).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert_eq!(stored(&desk).1, json!({"7": "1", "8": "2"}));
+    assert_eq!(stored(&home).1, json!({"7": "1", "8": "2"}));
     let tell = [&FACTS[..], &["--absent-fields", "mapping=clear"]].concat();
-    assert!(desk.run(&tell).await.out.contains("clear"));
+    assert!(home.run(&tell).await.out.contains("clear"));
 }
 
-/// Another desk, which knows nothing of the first.
-fn li(desk: &Desk) -> Desk {
-    let mut li = Desk::new();
-    let config = std::fs::read_to_string(desk.path("config.toml")).expect("readable");
+/// Another installation, which knows nothing of the first.
+fn li(home: &Home) -> Home {
+    let mut li = Home::new();
+    let config = std::fs::read_to_string(home.path("config.toml")).expect("readable");
     let url = config.split('"').nth(1).expect("an address").to_owned();
-    li.connect(&url, &desk.variable("LIVE_KEY"));
+    li.connect(&url, &home.variable("LIVE_KEY"));
     li.set("USER", "li");
     li
 }
 
 #[tokio::test]
 async fn what_somebody_else_set_is_not_erased() {
-    let (desk, _serving) = desk(true).await;
-    let li = li(&desk);
+    let (home, _serving) = home(true).await;
+    let li = li(&home);
     assert_eq!(li.run(&["get", GROUP, "--exists"]).await.code, 0);
     let theirs = ["update", GROUP, "--property", "theirs=1", "--yes"];
     assert_eq!(li.run(&theirs).await.code, 0);
     let ours = ["update", GROUP, "--property", "ours=1", "--yes"];
-    let ran = desk.run(&ours).await;
+    let ran = home.run(&ours).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert_eq!(keys(&stored(&desk).2), ["ours", "theirs", "tier"]);
+    assert_eq!(keys(&stored(&home).2), ["ours", "theirs", "tier"]);
     // Nor is it sent where somebody says that nobody else writes, and is wrong.
     let sole = [&FACTS[..], &["--sole-writer", "yes"]].concat();
-    assert_eq!(desk.run(&sole).await.code, 0);
+    assert_eq!(home.run(&sole).await.code, 0);
     assert_eq!(
         li.run(&["update", GROUP, "--name", "Theirs", "--yes"])
             .await
             .code,
         0
     );
-    let alarm = desk.run(&["update", GROUP, "--map", "8=2", "--yes"]).await;
+    let alarm = home.run(&["update", GROUP, "--map", "8=2", "--yes"]).await;
     assert_eq!(alarm.code, 3, "{}{}", alarm.out, alarm.err);
     assert!(alarm.err.contains("somebody else writes"), "{}", alarm.err);
-    let facts = desk.json(0, &FACTS).await;
+    let facts = home.json(0, &FACTS).await;
     let last = facts
         .as_array()
         .expect("facts")
@@ -195,19 +195,19 @@ async fn what_somebody_else_set_is_not_erased() {
         (&last["value"], &last["source"]),
         (&json!("no"), &json!("proven"))
     );
-    assert_eq!(stored(&desk).1, json!({"7": "1"}));
+    assert_eq!(stored(&home).1, json!({"7": "1"}));
 }
 
 #[tokio::test]
 async fn a_row_that_changed_since_the_plan_is_not_sent_and_named_with_both_values() {
-    let (desk, _serving) = desk(true).await;
-    let li = li(&desk);
+    let (home, _serving) = home(true).await;
+    let li = li(&home);
     assert_eq!(li.run(&["get", GROUP, "--exists"]).await.code, 0);
-    let same = desk.write(
+    let same = home.write(
         "same.jsonl",
         "{\"user_group_id\": \"w02\", \"name\": \"W\"}\n",
     );
-    let other = desk.write(
+    let other = home.write(
         "other.jsonl",
         "{\"user_group_id\": \"w02\", \"name\": \"Ours\"}\n",
     );
@@ -217,13 +217,13 @@ async fn a_row_that_changed_since_the_plan_is_not_sent_and_named_with_both_value
             .map(|line| serde_json::from_str(line).expect("JSON"))
             .collect()
     };
-    let dry = desk.run(&["apply", &same, "--dry-run", "--json"]).await;
+    let dry = home.run(&["apply", &same, "--dry-run", "--json"]).await;
     let planned = lines(&dry);
     assert_eq!(
         (&planned[0]["plan"], &planned[0]["read_at"]),
         (&json!("unchanged"), &Value::Null)
     );
-    let people = desk.run(&["apply", &same, "--dry-run"]).await;
+    let people = home.run(&["apply", &same, "--dry-run"]).await;
     assert!(
         !people.out.contains("unchanged"),
         "nobody has read it: {}",
@@ -243,7 +243,7 @@ async fn a_row_that_changed_since_the_plan_is_not_sent_and_named_with_both_value
             &other
         };
         let send = [&command[..1], &[file.as_str()], &command[1..], &["--json"]].concat();
-        let ran = desk.run(&send).await;
+        let ran = home.run(&send).await;
         assert_eq!(ran.code, 6, "{command:?}: {}{}", ran.out, ran.err);
         let note = lines(&ran)
             .into_iter()
@@ -253,7 +253,7 @@ async fn a_row_that_changed_since_the_plan_is_not_sent_and_named_with_both_value
             note.contains("\"W\"") && note.contains("\"Theirs\""),
             "{note}"
         );
-        assert_eq!(stored(&desk).0, "Theirs", "{command:?}");
+        assert_eq!(stored(&home).0, "Theirs", "{command:?}");
         // What was read is known by now: the directory forgets it again for the second command.
         assert_eq!(
             li.run(&["update", GROUP, "--name", "W", "--yes"])
@@ -261,7 +261,7 @@ async fn a_row_that_changed_since_the_plan_is_not_sent_and_named_with_both_value
                 .code,
             0
         );
-        assert_eq!(desk.run(&["get", GROUP]).await.code, 0);
+        assert_eq!(home.run(&["get", GROUP]).await.code, 0);
         assert_eq!(
             li.run(&["update", GROUP, "--name", "Theirs", "--yes"])
                 .await
@@ -270,7 +270,7 @@ async fn a_row_that_changed_since_the_plan_is_not_sent_and_named_with_both_value
         );
     }
     // Read first, the plan shows it, and what it shows is sent.
-    let fresh = desk
+    let fresh = home
         .run(&["apply", &same, "--refresh", "--yes", "--json"])
         .await;
     assert_eq!(fresh.code, 0, "{}{}", fresh.out, fresh.err);
@@ -278,5 +278,5 @@ async fn a_row_that_changed_since_the_plan_is_not_sent_and_named_with_both_value
     assert_eq!(told[0]["plan"], "update");
     assert_eq!(told[0]["changes"]["name"], json!(["Theirs", "W"]));
     assert!(told[0]["read_at"].is_string(), "{}", told[0]);
-    assert_eq!(stored(&desk).0, "W");
+    assert_eq!(stored(&home).0, "W");
 }

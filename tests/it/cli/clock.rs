@@ -5,7 +5,7 @@ use std::{env, fs, path::Path, process::Command, time::Duration};
 use groupdesk::{domain::change::DesiredFields, operations::TEST_CLOCK};
 use jiff::Timestamp;
 
-use super::desk::Desk;
+use super::program::Home;
 use crate::support::{
     clock::TestClock,
     world::{Side, World, id},
@@ -21,8 +21,8 @@ async fn a_program_is_as_far_ahead_as_its_file_says_each_time() {
         .create(&id("acme-eu"), &DesiredFields::default())
         .await;
     created.expect("created");
-    let mut desk = Desk::new();
-    let clock = TestClock::new(desk.folder.path());
+    let mut home = Home::new();
+    let clock = TestClock::new(home.folder.path());
     let config = world.config_file().display().to_string();
     let directory = world.directory_file().display().to_string();
     let (name, file) = clock.variable();
@@ -31,19 +31,19 @@ async fn a_program_is_as_far_ahead_as_its_file_says_each_time() {
         ("GROUPDESK_DIRECTORY", directory),
         (name, file),
     ] {
-        desk.set(name, value);
+        home.set(name, value);
     }
-    let rotated = desk.run(&["rotate", "acme-eu", "--yes"]).await;
+    let rotated = home.run(&["rotate", "acme-eu", "--yes"]).await;
     assert_eq!(rotated.code, 0, "{}", rotated.err);
     for age in ["60d", "460d"] {
         clock.forward(if age == "60d" { 60 * DAY } else { 400 * DAY });
         for arguments in [&["list"][..], &["rotations"]] {
-            let ran = desk.run(arguments).await;
+            let ran = home.run(arguments).await;
             assert!(ran.out.contains(age), "{arguments:?}: {}", ran.out);
         }
     }
-    desk.json(0, &["get", "acme-eu"]).await;
-    let shown = desk.json(0, &["show", "acme-eu"]).await;
+    home.json(0, &["get", "acme-eu"]).await;
+    let shown = home.json(0, &["show", "acme-eu"]).await;
     let seen = shown["last_seen"].as_str().expect("a time");
     let seen: Timestamp = seen.parse().expect("RFC 3339");
     let ahead = Duration::try_from(seen.duration_since(Timestamp::now())).expect("ahead");

@@ -2,13 +2,13 @@
 
 use std::{collections::BTreeSet, process::Command};
 
-use super::{desk::Desk, guards::acquainted};
+use super::{guards::acquainted, program::Home};
 
 /// The commands and what is below them, as the help lists them.
-async fn listed(desk: &Desk, above: &[&str]) -> Vec<String> {
+async fn listed(home: &Home, above: &[&str]) -> Vec<String> {
     let mut arguments = above.to_vec();
     arguments.push("--help");
-    let help = desk.run(&arguments).await;
+    let help = home.run(&arguments).await;
     assert_eq!(help.code, 0, "{}", help.err);
     let lines = help.out.lines().skip_while(|line| *line != "Commands:");
     lines
@@ -23,19 +23,19 @@ async fn listed(desk: &Desk, above: &[&str]) -> Vec<String> {
 
 #[tokio::test]
 async fn completions_know_every_command_and_are_shell_scripts() {
-    let desk = Desk::new();
-    let commands = listed(&desk, &[]).await;
+    let home = Home::new();
+    let commands = listed(&home, &[]).await;
     assert!(commands.contains(&"doctor".to_owned()), "{commands:?}");
     for shell in ["bash", "zsh", "fish"] {
-        let script = desk.run(&["completions", shell]).await;
+        let script = home.run(&["completions", shell]).await;
         assert_eq!((script.code, script.err.as_str()), (0, ""), "{shell}");
         for command in &commands {
             assert!(script.out.contains(command.as_str()), "{shell}: {command}");
         }
         assert!(script.out.contains("token-stdin"), "{shell}");
     }
-    let bash = desk.run(&["completions", "bash"]).await.out;
-    let file = desk.write("groupdesk.bash", &bash);
+    let bash = home.run(&["completions", "bash"]).await.out;
+    let file = home.write("groupdesk.bash", &bash);
     let read = Command::new("bash").args(["-n", &file]).output();
     let read = read.expect("bash is there");
     let said = String::from_utf8_lossy(&read.stderr);
@@ -49,7 +49,7 @@ async fn completions_know_every_command_and_are_shell_scripts() {
     let asked = asked.expect("bash is there");
     assert_eq!(String::from_utf8_lossy(&asked.stdout), "doctor ");
 
-    let other = desk.run(&["completions", "basch"]).await;
+    let other = home.run(&["completions", "basch"]).await;
     assert_eq!(other.code, 2);
     assert!(
         other.err.contains("a similar value exists: 'bash'"),
@@ -60,10 +60,10 @@ async fn completions_know_every_command_and_are_shell_scripts() {
 
 #[tokio::test]
 async fn every_command_has_a_manual_page_with_the_exit_codes() {
-    let desk = Desk::new();
-    let folder = desk.path("share/man1");
+    let home = Home::new();
+    let folder = home.path("share/man1");
     let name = folder.display().to_string();
-    let told = desk.json(0, &["man", &name]).await;
+    let told = home.json(0, &["man", &name]).await;
     let told: BTreeSet<String> = serde_json::from_value(told).expect("names");
     let written: BTreeSet<String> = std::fs::read_dir(&folder)
         .expect("made")
@@ -72,11 +72,11 @@ async fn every_command_has_a_manual_page_with_the_exit_codes() {
         .collect();
     assert_eq!(told, written);
     let mut wanted = BTreeSet::from(["groupdesk.1".to_owned(), "groupdesk-json.1".to_owned()]);
-    for command in listed(&desk, &[]).await {
+    for command in listed(&home, &[]).await {
         wanted.insert(format!("groupdesk-{command}.1"));
-        for below in listed(&desk, &[&command]).await {
+        for below in listed(&home, &[&command]).await {
             wanted.insert(format!("groupdesk-{command}-{below}.1"));
-            for deep in listed(&desk, &[&command, &below]).await {
+            for deep in listed(&home, &[&command, &below]).await {
                 wanted.insert(format!("groupdesk-{command}-{below}-{deep}.1"));
             }
         }
@@ -94,19 +94,19 @@ async fn every_command_has_a_manual_page_with_the_exit_codes() {
         }
     }
     // Without a folder the page of groupdesk itself.
-    let page = desk.run(&["man"]).await;
+    let page = home.run(&["man"]).await;
     let file = std::fs::read_to_string(folder.join("groupdesk.1")).expect("readable");
     assert_eq!((page.code, page.out), (0, file));
-    let blocked = desk.write("file", "");
-    let refused = desk.run(&["man", &blocked]).await;
+    let blocked = home.write("file", "");
+    let refused = home.run(&["man", &blocked]).await;
     assert_eq!(refused.code, 2);
     assert!(refused.err.contains("cannot write"), "{}", refused.err);
 }
 
 #[tokio::test]
 async fn the_help_the_manual_and_the_reference_know_the_same_exit_codes() {
-    let desk = Desk::new();
-    let help = desk.run(&["--help"]).await.out.replace('\n', " ");
+    let home = Home::new();
+    let help = home.run(&["--help"]).await.out.replace('\n', " ");
     let reference = include_str!("../../../docs/reference/exit-codes.md").replace('\n', " ");
     for (help_says, reference_says) in [
         ("0 done", "0 done"),
@@ -129,7 +129,7 @@ async fn the_help_the_manual_and_the_reference_know_the_same_exit_codes() {
 
 #[tokio::test]
 async fn a_mistyped_word_gets_the_nearest_one() {
-    let (desk, _service) = acquainted(Vec::new()).await;
+    let (home, _service) = acquainted(Vec::new()).await;
     for (arguments, code, words) in [
         (&["rotat"][..], 2, "'rotate'"),
         (&["docter"], 2, "'doctor'"),
@@ -172,7 +172,7 @@ async fn a_mistyped_word_gets_the_nearest_one() {
         (&["profile", "check", "lvie"], 2, "did you mean \"live\"?"),
         (&["export", "--format", "jsn"], 2, "'json'"),
     ] {
-        let ran = desk.run(arguments).await;
+        let ran = home.run(arguments).await;
         assert_eq!(ran.code, code, "{arguments:?}: {}", ran.err);
         assert!(ran.err.contains(words), "{arguments:?}: {}", ran.err);
     }
@@ -180,9 +180,9 @@ async fn a_mistyped_word_gets_the_nearest_one() {
 
 #[tokio::test]
 async fn a_mistyped_key_of_the_configuration_gets_the_nearest_one() {
-    let mut desk = Desk::new();
-    desk.connect("http://127.0.0.1:1", "key");
-    let file = desk.path("config.toml");
+    let mut home = Home::new();
+    home.connect("http://127.0.0.1:1", "key");
+    let file = home.path("config.toml");
     let whole = std::fs::read_to_string(&file).expect("readable");
     for (more, command, code, words) in [
         ("timout = \"1s\"", "list", 2, "did you mean \"timeout\"?"),
@@ -213,7 +213,7 @@ async fn a_mistyped_key_of_the_configuration_gets_the_nearest_one() {
         ),
     ] {
         std::fs::write(&file, format!("{whole}{more}\n")).expect("written");
-        let ran = desk.run(&[command]).await;
+        let ran = home.run(&[command]).await;
         let said = format!("{}{}", ran.out, ran.err);
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(ran.code, code, "{more}: {said}");
@@ -223,7 +223,7 @@ async fn a_mistyped_key_of_the_configuration_gets_the_nearest_one() {
 
 #[tokio::test]
 async fn a_token_as_an_option_is_refused_and_the_way_to_give_it_is_told() {
-    let desk = Desk::new();
+    let home = Home::new();
     for arguments in [
         &["rotate", "--token", "canary"][..],
         &["rotate", "acme", "--current-token=canary"],
@@ -232,7 +232,7 @@ async fn a_token_as_an_option_is_refused_and_the_way_to_give_it_is_told() {
         &["whose", "--token=canary"],
         &["get", "acme", "--token", "canary"],
     ] {
-        let ran = desk.run(arguments).await;
+        let ran = home.run(arguments).await;
         assert_eq!(ran.code, 2, "{arguments:?}");
         for words in [
             "never go on a command line",

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::desk::{Desk, Ran};
+use super::program::{Home, Ran};
 
 /// A field of a shape, as `help json --json` describes it.
 struct Field {
@@ -28,9 +28,9 @@ struct Contract {
 }
 
 impl Contract {
-    async fn of(desk: &Desk) -> Self {
+    async fn of(home: &Home) -> Self {
         Self {
-            text: desk.json(0, &["help", "json"]).await,
+            text: home.json(0, &["help", "json"]).await,
             commands: BTreeSet::new(),
             fields: BTreeSet::new(),
             story: String::new(),
@@ -62,17 +62,17 @@ impl Contract {
     /// Runs it, compares what it prints with what is said of `command`, and returns it.
     async fn case(
         &mut self,
-        desk: &Desk,
+        home: &Home,
         code: i32,
         command: &str,
         arguments: &[&str],
     ) -> Vec<Value> {
-        self.case_with(desk, code, command, arguments, "").await
+        self.case_with(home, code, command, arguments, "").await
     }
 
     async fn case_with(
         &mut self,
-        desk: &Desk,
+        home: &Home,
         code: i32,
         command: &str,
         arguments: &[&str],
@@ -84,7 +84,7 @@ impl Contract {
             code: ended,
             out,
             err,
-        } = desk.run_with(&all, input).await;
+        } = home.run_with(&all, input).await;
         assert_eq!(ended, code, "{arguments:?}: {out}{err}");
         self.take(command, &arguments.join(" "), &out)
     }

@@ -6,7 +6,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 use tokio::{net::TcpStream, process::Command};
 
-use super::desk::{Background, Desk};
+use super::program::{Background, Home};
 use crate::support::{
     clock, long,
     service::{Caller, plain_client},
@@ -19,15 +19,15 @@ const MORE: u64 = 96 * 1024;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The service, with as many files as the shell lets it open.
-async fn serve(desk: &Desk, limit: &str) -> (Background, String) {
-    let database = desk.database();
+async fn serve(home: &Home, limit: &str) -> (Background, String) {
+    let database = home.database();
     let mut command = Command::new("sh");
     let script = format!("{limit} exec \"$0\" serve --listen 127.0.0.1:0 --database \"$1\"");
     command
         .args(["-c", &script, env!("CARGO_BIN_EXE_groupdesk"), &database])
         .env_clear()
         .envs(clock::outer())
-        .env("HOME", desk.folder.path())
+        .env("HOME", home.folder.path())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -71,9 +71,9 @@ async fn are_served(url: &str, key: &str, count: usize) {
 
 /// Idle connections are opened until there are `count`; all along somebody asks.
 async fn crowded(limit: &str, count: usize) {
-    let desk = Desk::new();
-    let key = desk.key(&["--environment", "live"]).await;
-    let (serving, url) = serve(&desk, limit).await;
+    let home = Home::new();
+    let key = home.key(&["--environment", "live"]).await;
+    let (serving, url) = serve(&home, limit).await;
     are_served(&url, &key, 1).await;
     let before = resident(&serving);
     let address = url.trim_start_matches("http://").split('/').next();

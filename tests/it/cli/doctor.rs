@@ -10,8 +10,8 @@ use std::{fs, os::unix::fs::PermissionsExt};
 use serde_json::{Value, json};
 
 use super::{
-    desk::{Background, Desk, files},
     guards::{acquainted, group, methods},
+    program::{Background, Home, files},
 };
 use crate::support::faults::{Fault, Faults, http, json as answer};
 
@@ -63,9 +63,9 @@ fn set_mode(path: &std::path::Path, mode: u32) {
 
 #[tokio::test]
 async fn the_demo_is_clean_for_people_and_for_programs() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
-    let report = desk.json(0, &["doctor", "--id", "acme-eu"]).await;
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let report = home.json(0, &["doctor", "--id", "acme-eu"]).await;
     assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(report["worst"], "note", "{report:#}");
     for finding in report["findings"].as_array().expect("a list") {
@@ -89,7 +89,7 @@ async fn the_demo_is_clean_for_people_and_for_programs() {
     ] {
         assert_eq!(with(&report, words)["severity"], "ok", "{words}");
     }
-    let human = desk.run(&["doctor"]).await;
+    let human = home.run(&["doctor"]).await;
     assert_eq!((human.code, human.err.as_str()), (0, ""));
     assert!(
         human.out.lines().all(|line| line.chars().count() <= 80),
@@ -110,8 +110,8 @@ async fn the_demo_is_clean_for_people_and_for_programs() {
 
 #[tokio::test]
 async fn without_any_profile_it_says_how_to_begin_and_leaves_no_file() {
-    let desk = Desk::new();
-    let report = desk.json(2, &["doctor", "--id", "acme"]).await;
+    let home = Home::new();
+    let report = home.json(2, &["doctor", "--id", "acme"]).await;
     assert_eq!(report["worst"], "problem");
     let configuration = of(&report, "configuration");
     assert!(
@@ -123,18 +123,18 @@ async fn without_any_profile_it_says_how_to_begin_and_leaves_no_file() {
         "{configuration:?}"
     );
     assert!(of(&report, "directory")[0].contains("none yet at ~/.local/share/groupdesk/"));
-    assert_eq!(files(desk.folder.path()), Vec::<std::path::PathBuf>::new());
+    assert_eq!(files(home.folder.path()), Vec::<std::path::PathBuf>::new());
 }
 
 #[tokio::test]
 async fn a_broken_configuration_is_reported_line_by_line_and_the_rest_is_looked_at() {
-    let (desk, service) = acquainted(vec![refusal()]).await;
-    desk.write(
+    let (home, service) = acquainted(vec![refusal()]).await;
+    home.write(
         "config.toml",
         "defualt_profile = \"live\"\n[profiles.live]\nbase_url = \"api.example.com\"\n\
          api_key = \"canary-5up3r53cr3t-canary\"\n[keys.list]\nopen = [\"no such key\"]\n",
     );
-    let report = desk.json(2, &["doctor"]).await;
+    let report = home.json(2, &["doctor"]).await;
     let found = of(&report, "configuration").join("\n");
     for place in ["config.toml:1:", "config.toml:3:", "config.toml:4:"] {
         assert!(found.contains(place), "{place}: {found}");
@@ -148,29 +148,29 @@ async fn a_broken_configuration_is_reported_line_by_line_and_the_rest_is_looked_
     assert_eq!(methods(&service), ["GET"], "only the one before");
 
     // What only the console knows of the configuration.
-    desk.write(
+    home.write(
         "config.toml",
         "[profiles.live]\nbase_url = \"https://127.0.0.1:1\"\napi_key = { env = \"LIVE_KEY\" }\n\
          [keys.list]\nopen = [\"no such key\"]\n",
     );
-    let report = desk.json(2, &["doctor"]).await;
+    let report = home.json(2, &["doctor"]).await;
     let found = of(&report, "configuration").join("\n");
     assert!(found.contains("problem: ~/config.toml:5:"), "{found}");
     assert_eq!(
         with(&report, "config.toml:5:")["advice"],
         "Correct line 5; until then the console does not start; the commands work."
     );
-    let unknown = desk.json(2, &["doctor", "--profile", "lvie"]).await;
+    let unknown = home.json(2, &["doctor", "--profile", "lvie"]).await;
     with(&unknown, "did you mean \"live\"?");
 }
 
 /// What is said of it is what happens.
 #[tokio::test]
 async fn a_wrong_line_stops_what_is_said_and_nothing_else() {
-    let mut desk = Desk::new();
-    desk.connect("http://127.0.0.1:1", "key-of-the-desk");
-    let sound = fs::read_to_string(desk.path("config.toml")).expect("readable");
-    let database = desk.database();
+    let mut home = Home::new();
+    home.connect("http://127.0.0.1:1", "key-of-the-desk");
+    let sound = fs::read_to_string(home.path("config.toml")).expect("readable");
+    let database = home.database();
     let without_file: [&[&str]; 4] = [
         &["completions", "bash"],
         &["help", "json"],
@@ -191,29 +191,29 @@ async fn a_wrong_line_stops_what_is_said_and_nothing_else() {
         ("[profiles.other]\nbase_url = 3\n", 2),
         ("no equals sign\n", 2),
     ] {
-        desk.write("config.toml", &format!("{sound}{wrong}"));
+        home.write("config.toml", &format!("{sound}{wrong}"));
         for arguments in with_file {
-            let ran = desk.run(arguments).await;
+            let ran = home.run(arguments).await;
             assert_eq!(ran.code, code, "{wrong}: {arguments:?}: {}", ran.err);
         }
         for arguments in without_file {
-            let ran = desk.run(arguments).await;
+            let ran = home.run(arguments).await;
             assert_eq!(ran.code, 0, "{wrong}: {arguments:?}: {}", ran.err);
         }
-        let mut demo = Background::start(desk.command(&["demo", "--hold"]));
+        let mut demo = Background::start(home.command(&["demo", "--hold"]));
         assert!(demo.line().await.starts_with("export "), "{wrong}");
     }
 }
 
 #[tokio::test]
 async fn the_directory_is_looked_at_and_left_as_it_is() {
-    let (mut desk, _service) = acquainted(vec![refusal()]).await;
-    let file = desk.path(".local/share/groupdesk/directory.db");
+    let (mut home, _service) = acquainted(vec![refusal()]).await;
+    let file = home.path(".local/share/groupdesk/directory.db");
     let before = fs::read(&file).expect("there");
     set_mode(&file, 0o640);
     set_mode(file.parent().expect("a folder"), 0o777);
-    set_mode(&desk.path("config.toml"), 0o664);
-    let report = desk.json(0, &["doctor"]).await;
+    set_mode(&home.path("config.toml"), 0o664);
+    let report = home.json(0, &["doctor"]).await;
     assert_eq!(report["worst"], "warning");
     for words in [
         "other users may use ~/.local/share/groupdesk/directory.db (mode 0640)",
@@ -238,7 +238,7 @@ async fn the_directory_is_looked_at_and_left_as_it_is() {
     let mut damaged = before.clone();
     damaged[4096..].fill(0xff);
     fs::write(&file, &damaged).expect("written");
-    let report = desk.json(2, &["doctor", "--id", "acme"]).await;
+    let report = home.json(2, &["doctor", "--id", "acme"]).await;
     let found = of(&report, "directory").join("\n");
     assert!(
         found.contains("integrity check finds ") || found.contains("is damaged"),
@@ -250,23 +250,23 @@ async fn the_directory_is_looked_at_and_left_as_it_is() {
         "and mends nothing"
     );
 
-    let foreign = desk.write("notes.txt", &"not a database\n".repeat(100));
-    desk.set("GROUPDESK_DIRECTORY", foreign);
-    let report = desk.json(2, &["doctor"]).await;
+    let foreign = home.write("notes.txt", &"not a database\n".repeat(100));
+    home.set("GROUPDESK_DIRECTORY", foreign);
+    let report = home.json(2, &["doctor"]).await;
     with(&report, "~/notes.txt is not a groupdesk directory");
 }
 
 #[tokio::test]
 async fn tmux_is_asked_what_becomes_of_copies() {
-    let mut desk = Desk::new();
-    let tmux = desk.write(
+    let mut home = Home::new();
+    let tmux = home.write(
         "tmux",
         "#!/bin/sh\n[ \"$*\" = 'show-options -sv set-clipboard' ] && echo external\n",
     );
     set_mode(tmux.as_ref(), 0o755);
-    desk.set("TMUX", "/tmp/tmux-0/default,1,0");
-    desk.set("PATH", desk.folder.path().display().to_string());
-    let report = desk.json(2, &["doctor"]).await;
+    home.set("TMUX", "/tmp/tmux-0/default,1,0");
+    home.set("PATH", home.folder.path().display().to_string());
+    let report = home.json(2, &["doctor"]).await;
     let finding = with(&report, "inside tmux");
     assert!(
         finding["found"]
@@ -288,10 +288,10 @@ async fn what_waits_for_a_person_is_counted_without_names() {
         Fault::Close,
         refusal(),
     ];
-    let (desk, _service) = acquainted(lost).await;
-    let rotated = desk.run(&["rotate", "acme", "--yes"]).await;
+    let (home, _service) = acquainted(lost).await;
+    let rotated = home.run(&["rotate", "acme", "--yes"]).await;
     assert_eq!(rotated.code, 7, "{}", rotated.err);
-    let report = desk.json(0, &["doctor"]).await;
+    let report = home.json(0, &["doctor"]).await;
     let finding = with(&report, "1 open rotation: how they ended");
     assert_eq!(finding["severity"], "warning");
     assert!(
@@ -329,15 +329,15 @@ async fn the_report_is_safe_to_paste() {
             &json!({"name": wide, "provided_id": "acme"}),
         );
         let service = Faults::start(vec![first, fault]).await;
-        let mut desk = Desk::new();
-        desk.connect(&service.base_url(), KEY);
-        desk.json(0, &["get", "acme", "--exists"]).await;
+        let mut home = Home::new();
+        home.connect(&service.base_url(), KEY);
+        home.json(0, &["get", "acme", "--exists"]).await;
         for arguments in [
             &["doctor"][..],
             &["doctor", "--id", "acme"],
             &["doctor", "--json", "--id", "acme"],
         ] {
-            let ran = desk.run(arguments).await;
+            let ran = home.run(arguments).await;
             assert!(
                 !format!("{ran:?}").contains("canary"),
                 "{arguments:?}: {}{}",
@@ -347,15 +347,15 @@ async fn the_report_is_safe_to_paste() {
         }
     }
     // A command that spills what it should hand over in silence.
-    let desk = Desk::new();
-    let config = desk.write(
+    let home = Home::new();
+    let config = home.write(
         "config.toml",
         &format!(
             "[profiles.live]\nbase_url = \"http://127.0.0.1:1\"\n\
              api_key = {{ command = [\"sh\", \"-c\", \"echo {KEY} >&2; exit 3\"] }}\n"
         ),
     );
-    let ran = desk.run(&["doctor", "--config", &config]).await;
+    let ran = home.run(&["doctor", "--config", &config]).await;
     assert_eq!(ran.code, 4, "{}", ran.out);
     assert!(ran.out.contains("from command sh: it ended"), "{}", ran.out);
     assert!(
@@ -368,23 +368,23 @@ async fn the_report_is_safe_to_paste() {
 
 #[tokio::test]
 async fn a_profile_whose_place_is_in_question_is_named_and_nothing_is_written() {
-    let mut desk = Desk::new();
-    let (_serving, url) = desk.serve().await;
+    let mut home = Home::new();
+    let (_serving, url) = home.serve().await;
     let arguments = ["--environment", "production", "--tag", "Customer"];
-    let key = desk.key(&arguments).await;
-    desk.connect(&url, &key);
-    desk.json(0, &["create", "acme", "--yes"]).await;
-    desk.json(0, &["doctor"]).await;
-    let other = desk.key(&["--environment", "other"]).await;
-    desk.configure(&url, &other);
-    let file = desk.path(".local/share/groupdesk/directory.db");
+    let key = home.key(&arguments).await;
+    home.connect(&url, &key);
+    home.json(0, &["create", "acme", "--yes"]).await;
+    home.json(0, &["doctor"]).await;
+    let other = home.key(&["--environment", "other"]).await;
+    home.configure(&url, &other);
+    let file = home.path(".local/share/groupdesk/directory.db");
     let before = fs::read(&file).expect("there");
-    let report = desk.json(4, &["doctor"]).await;
+    let report = home.json(4, &["doctor"]).await;
     let found = with(&report, "is not known at its address");
     assert_eq!(found["severity"], "problem");
     let words = found["found"].as_str().expect("a text");
     assert!(words.contains("(1 group)"), "{words}");
     assert!(words.contains("profile bind"), "{words}");
     assert!(fs::read(&file).expect("there") == before);
-    desk.json(4, &["get", "acme"]).await;
+    home.json(4, &["get", "acme"]).await;
 }

@@ -18,7 +18,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use secrecy::SecretString;
 use tokio::task::JoinSet;
 
-use super::desk::Desk;
+use super::program::Home;
 use crate::support::long;
 
 const WRITERS: usize = 24;
@@ -131,9 +131,9 @@ async fn write(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_acknowledged_write_is_lost() {
-    let desk = Desk::new();
-    let key = desk.key(&["--environment", "live"]).await;
-    let (mut serving, mut url) = desk.serve().await;
+    let home = Home::new();
+    let key = home.key(&["--environment", "live"]).await;
+    let (mut serving, mut url) = home.serve().await;
     for kill in long::spread(0..KILLS, 5) {
         let killer = Killer {
             count: Arc::default(),
@@ -153,7 +153,7 @@ async fn no_acknowledged_write_is_lost() {
             told.values().any(|state| state.asked.is_some()),
             "it was killed amid writes"
         );
-        (serving, url) = desk.serve().await;
+        (serving, url) = home.serve().await;
         check(&client(&url, &key), told).await;
     }
 }

@@ -5,23 +5,23 @@ use std::{process::Stdio, time::Duration};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Command;
 
-use super::desk::Desk;
+use super::program::Home;
 use crate::support::clock;
 
 /// The script does several hundred exchanges and writes to disk after each.
 const DEADLINE: Duration = Duration::from_mins(5);
 
-/// Runs the script in a desk of its own; what it printed, and its exit code.
+/// Runs the script in an installation of its own; what it printed, and its exit code.
 async fn night(program: &str) -> (i32, String) {
-    let desk = Desk::new();
+    let home = Home::new();
     let child = Command::new("bash")
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/errands.sh"))
         .arg(program)
         .env_clear()
         .envs(clock::outer())
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .env("HOME", desk.folder.path())
-        .env("TMPDIR", desk.folder.path())
+        .env("HOME", home.folder.path())
+        .env("TMPDIR", home.folder.path())
         .env("USER", "ana")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -37,7 +37,7 @@ async fn night(program: &str) -> (i32, String) {
         panic!("the night is too long");
     };
     let ended = ended.expect("it ran");
-    let left = std::fs::read_dir(desk.folder.path()).expect("a folder");
+    let left = std::fs::read_dir(home.folder.path()).expect("a folder");
     assert_eq!(left.count(), 0, "it leaves nothing behind");
     let said = [ended.stdout, ended.stderr].concat();
     let said = String::from_utf8_lossy(&said).into_owned();

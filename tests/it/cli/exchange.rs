@@ -11,13 +11,13 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::{
-    desk::{Background, Desk},
     guards::methods,
+    program::{Background, Home},
 };
 use crate::support::{
     clock::TestClock,
     faults::{Fault, Faults, http, json as answer},
-    until::received,
+    wait::received,
 };
 
 fn objects(text: &str) -> Vec<Value> {
@@ -43,9 +43,9 @@ fn busy(status: &str, after: &str) -> Fault {
     Fault::Answer(http(status, &headers, body.to_string()))
 }
 
-fn ids(desk: &Desk, count: usize) -> String {
+fn ids(home: &Home, count: usize) -> String {
     let rows: Vec<_> = (1..=count).map(|row| format!("g{row}")).collect();
-    desk.write("ids.csv", &format!("user_group_id\n{}\n", rows.join("\n")))
+    home.write("ids.csv", &format!("user_group_id\n{}\n", rows.join("\n")))
 }
 
 /// The counts of the last line add up to its rows.
@@ -69,10 +69,10 @@ fn import<'a>(file: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 #[tokio::test]
 async fn what_a_profile_forbids_holds_for_files_too() {
     let service = Faults::always(Fault::Close).await;
-    let mut desk = Desk::new();
-    desk.connect(&service.base_url(), "key");
-    let config = std::fs::read_to_string(desk.path("config.toml")).expect("written");
-    let file = ids(&desk, 3);
+    let mut home = Home::new();
+    home.connect(&service.base_url(), "key");
+    let config = std::fs::read_to_string(home.path("config.toml")).expect("written");
+    let file = ids(&home, 3);
     for (operation, rule, refused) in [
         ("create", "forbid = true", [true, false, true]),
         ("update", "forbid = true", [false, true, true]),
@@ -82,7 +82,7 @@ async fn what_a_profile_forbids_holds_for_files_too() {
         ("rotate", "forbid = true", [false, false, false]),
     ] {
         let guard = format!("{{ operation = \"{operation}\", {rule}, reason = \"the freeze\" }}");
-        desk.write("config.toml", &format!("{config}guard = [{guard}]\n"));
+        home.write("config.toml", &format!("{config}guard = [{guard}]\n"));
         for (command, refused) in [
             &["import", &file, "--create", "--yes"][..],
             &["import", &file, "--update", "--yes"],
@@ -92,7 +92,7 @@ async fn what_a_profile_forbids_holds_for_files_too() {
         .zip(refused)
         {
             let before = service.connections();
-            let ran = desk.run(command).await;
+            let ran = home.run(command).await;
             let told = ran.err.contains("the freeze; nothing was sent");
             assert_eq!(told, refused, "{guard} {command:?}: {}", ran.err);
             if refused {
@@ -113,11 +113,11 @@ async fn a_busy_service_is_waited_for_and_no_row_is_lost() {
         made("g2", false),
     ];
     let service = Faults::start(script).await;
-    let mut desk = Desk::new();
-    desk.connect(&service.base_url(), "key");
-    let file = ids(&desk, 2);
+    let mut home = Home::new();
+    home.connect(&service.base_url(), "key");
+    let file = ids(&home, 2);
     let begun = Instant::now();
-    let ran = desk.run(&import(&file, &CREATE)).await;
+    let ran = home.run(&import(&file, &CREATE)).await;
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
     assert!(
         begun.elapsed().as_millis() >= 1000,
@@ -149,13 +149,13 @@ async fn a_service_that_fails_in_the_middle_is_counted_and_gone_on_with() {
         made("g8", true),
     ];
     let service = Faults::start(script).await;
-    let mut desk = Desk::new();
-    let clock = TestClock::new(desk.folder.path());
+    let mut home = Home::new();
+    let clock = TestClock::new(home.folder.path());
     let (name, value) = clock.variable();
-    desk.set(name, value);
-    desk.connect(&service.base_url(), "key");
-    let file = ids(&desk, 8);
-    let ran = desk.run(&import(&file, &CREATE)).await;
+    home.set(name, value);
+    home.connect(&service.base_url(), "key");
+    let file = ids(&home, 8);
+    let ran = home.run(&import(&file, &CREATE)).await;
     assert_eq!(ran.code, 7, "{}{}", ran.out, ran.err);
     let last = sum(&ran.out);
     let counts = ["created", "failed", "unknown", "not_started", "done_before"];
@@ -171,8 +171,8 @@ async fn a_service_that_fails_in_the_middle_is_counted_and_gone_on_with() {
         .map(|row| made(&format!("g{row}"), row > 6))
         .into();
     let next = Faults::start(script).await;
-    desk.connect(&next.base_url(), "key");
-    let again = desk.run(&import(&file, &CREATE)).await;
+    home.connect(&next.base_url(), "key");
+    let again = home.run(&import(&file, &CREATE)).await;
     assert_eq!((sent, again.code), (6, 0), "{}{}", again.out, again.err);
     let last = sum(&again.out);
     assert_eq!(
@@ -185,16 +185,16 @@ async fn a_service_that_fails_in_the_middle_is_counted_and_gone_on_with() {
 async fn a_pace_is_kept() {
     let script: Vec<_> = (1..=4).map(|row| made(&format!("g{row}"), true)).collect();
     let service = Faults::start(script).await;
-    let mut desk = Desk::new();
-    desk.connect(&service.base_url(), "key");
-    let file = ids(&desk, 4);
+    let mut home = Home::new();
+    home.connect(&service.base_url(), "key");
+    let file = ids(&home, 4);
     let begun = Instant::now();
-    let ran = desk
+    let ran = home
         .run(&import(&file, &["--create", "--yes", "--rate", "10/s"]))
         .await;
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
     assert!(begun.elapsed().as_millis() >= 300, "three pauses of 100 ms");
-    let wrong = desk
+    let wrong = home
         .run(&import(&file, &["--create", "--rate", "5/h"]))
         .await;
     assert_eq!(wrong.code, 2, "{}", wrong.err);
@@ -208,10 +208,10 @@ async fn a_signal_finishes_what_is_in_flight_and_the_rest_is_for_later() {
             // Everything after the first row waits for the service.
             let script = vec![made("g1", true), Fault::Hang];
             let service = Faults::start(script).await;
-            let mut desk = Desk::new();
-            desk.connect(&service.base_url(), "key");
-            let file = ids(&desk, 5);
-            let mut running = Background::start(desk.command(&import(&file, &CREATE)));
+            let mut home = Home::new();
+            home.connect(&service.base_url(), "key");
+            let file = ids(&home, 5);
+            let mut running = Background::start(home.command(&import(&file, &CREATE)));
             let first = running.line().await;
             assert!(first.contains("\"created\""), "{first}");
             received(&service, 2).await;
@@ -239,10 +239,10 @@ async fn a_signal_finishes_what_is_in_flight_and_the_rest_is_for_later() {
 #[tokio::test]
 async fn a_second_interrupt_leaves_at_once() {
     let service = Faults::start(vec![made("g1", true), Fault::Hang]).await;
-    let mut desk = Desk::new();
-    desk.connect(&service.base_url(), "key");
-    let file = ids(&desk, 3);
-    let mut running = Background::start(desk.command(&import(&file, &CREATE)));
+    let mut home = Home::new();
+    home.connect(&service.base_url(), "key");
+    let file = ids(&home, 3);
+    let mut running = Background::start(home.command(&import(&file, &CREATE)));
     running.line().await;
     received(&service, 2).await;
     running.signal(Signal::INT);
@@ -253,9 +253,9 @@ async fn a_second_interrupt_leaves_at_once() {
 
 #[tokio::test]
 async fn waiting_for_rows_can_be_interrupted() {
-    let mut desk = Desk::new();
-    desk.connect("http://127.0.0.1:9", "key");
-    let mut command = desk.command(&["import", "-", "--create", "--yes"]);
+    let mut home = Home::new();
+    home.connect("http://127.0.0.1:9", "key");
+    let mut command = home.command(&["import", "-", "--create", "--yes"]);
     command.stdin(std::process::Stdio::piped());
     let mut waiting = Background::start(command);
     let _open = waiting.child.stdin.take().expect("standard input");
@@ -266,15 +266,15 @@ async fn waiting_for_rows_can_be_interrupted() {
 
 #[tokio::test]
 async fn a_check_says_what_would_be_sent_before_it_asks() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
-    let file = desk.write(
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let file = home.write(
         "g.jsonl",
         "{\"user_group_id\":\"new-1\"}\n{\"user_group_id\":\"acme-eu\",\"name\":\"Other\"}\n{\"user_group_id\":\"acme-us\"}\n",
     );
-    let before = desk.json(0, &["history"]).await;
+    let before = home.json(0, &["history"]).await;
     // What was not asked for is not in the plan, and not in the request.
-    let dry = desk
+    let dry = home
         .run(&["import", &file, "--create", "--dry-run", "--json"])
         .await;
     assert_eq!(dry.code, 0, "{}", dry.err);
@@ -296,16 +296,16 @@ async fn a_check_says_what_would_be_sent_before_it_asks() {
         (&last["create"], &last["update"], &last["exists"]),
         (&json!(1), &json!(0), &json!(1))
     );
-    let dry = desk.run(&["import", &file, "--update", "--dry-run"]).await;
+    let dry = home.run(&["import", &file, "--update", "--dry-run"]).await;
     assert!(
         dry.out
             .contains("update 1, as last known 1, not known 1, as far as is known"),
         "{}",
         dry.out
     );
-    assert_eq!(desk.json(0, &["history"]).await, before, "nothing was sent");
+    assert_eq!(home.json(0, &["history"]).await, before, "nothing was sent");
 
-    let ran = desk
+    let ran = home
         .run(&["import", &file, "--create", "--update", "--yes"])
         .await;
     assert_eq!(ran.code, 0, "{}", ran.err);
@@ -322,15 +322,15 @@ async fn a_check_says_what_would_be_sent_before_it_asks() {
 async fn beginning_again_is_confirmed_before_the_journal_is_given_up() {
     let script = vec![made("g1", true), Fault::Close, Fault::Close, Fault::Close];
     let service = Faults::start(script).await;
-    let mut desk = Desk::new();
-    desk.connect(&service.base_url(), "key");
-    let file = ids(&desk, 4);
-    assert_eq!(desk.run(&import(&file, &CREATE)).await.code, 7);
+    let mut home = Home::new();
+    home.connect(&service.base_url(), "key");
+    let file = ids(&home, 4);
+    assert_eq!(home.run(&import(&file, &CREATE)).await.code, 7);
     let (shown, code) =
-        super::prompts::typed(&desk, &["import", &file, "--create", "--again"], "no\n");
+        super::prompts::typed(&home, &["import", &file, "--create", "--again"], "no\n");
     assert_eq!(code, Some(3), "{shown}");
     assert!(shown.contains("import 4 in live"), "{shown}");
-    let ran = desk.run(&import(&file, &CREATE)).await;
+    let ran = home.run(&import(&file, &CREATE)).await;
     assert_eq!(sum(&ran.out)["done_before"], 1, "{}", ran.out);
 }
 
@@ -342,13 +342,13 @@ async fn a_row_that_ends_with_an_alarm_is_sent_again_and_no_other() {
             "provided_id": "g2", "properties": null, "api_environment_tag": "Testing"}}),
     );
     let service = Faults::start(vec![made("g1", true), alarming, made("g2", false)]).await;
-    let mut desk = Desk::new();
-    desk.connect(&service.base_url(), "key");
-    let file = ids(&desk, 2);
-    let ran = desk.run(&import(&file, &CREATE)).await;
+    let mut home = Home::new();
+    home.connect(&service.base_url(), "key");
+    let file = ids(&home, 2);
+    let ran = home.run(&import(&file, &CREATE)).await;
     assert_eq!(ran.code, 6, "{}{}", ran.out, ran.err);
     // Nobody has looked yet.
-    let held = desk.run(&import(&file, &CREATE)).await;
+    let held = home.run(&import(&file, &CREATE)).await;
     assert_eq!(held.code, 3, "{}{}", held.out, held.err);
     assert_eq!(methods(&service).len(), 2, "nothing was sent");
     let looked = [
@@ -359,9 +359,9 @@ async fn a_row_that_ends_with_an_alarm_is_sent_again_and_no_other() {
         "a proxy",
         "--yes",
     ];
-    let looked = desk.run(&looked).await;
+    let looked = home.run(&looked).await;
     assert_eq!(looked.code, 0, "{}{}", looked.out, looked.err);
-    let again = desk.run(&import(&file, &CREATE)).await;
+    let again = home.run(&import(&file, &CREATE)).await;
     assert_eq!(again.code, 0, "{}{}", again.out, again.err);
     let sum = objects(&again.out).pop().expect("a sum");
     assert_eq!(
@@ -379,10 +379,10 @@ async fn an_interrupt_that_leaves_nothing_undone_changes_nothing() {
     // Time enough for the signal to come before the end of it.
     let slowly = Fault::Trickle(bytes, std::time::Duration::from_millis(4));
     let service = Faults::start(vec![slowly]).await;
-    let mut desk = Desk::new();
-    desk.connect(&service.base_url(), "key");
-    let file = ids(&desk, 1);
-    let mut running = Background::start(desk.command(&import(&file, &CREATE)));
+    let mut home = Home::new();
+    home.connect(&service.base_url(), "key");
+    let file = ids(&home, 1);
+    let mut running = Background::start(home.command(&import(&file, &CREATE)));
     received(&service, 1).await;
     running.signal(Signal::INT);
     running.says("finishing what is in flight").await;

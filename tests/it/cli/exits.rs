@@ -10,19 +10,19 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::{
-    desk::{Background, Desk},
     guards::{acquainted, group},
     handoff::scene,
+    program::{Background, Home},
 };
 use crate::support::{
     faults::{Fault, Faults, http, json as answer},
-    until::eventually,
+    wait::eventually,
 };
 
 /// Runs each with `--json`, and looks that a failure says its code.
-async fn all_end_with(desk: &Desk, code: i32, commands: &[&[&str]]) {
+async fn all_end_with(home: &Home, code: i32, commands: &[&[&str]]) {
     for arguments in commands {
-        let ran = desk.run(&[arguments, &["--json"][..]].concat()).await;
+        let ran = home.run(&[arguments, &["--json"][..]].concat()).await;
         assert_eq!(ran.code, code, "{arguments:?}: {}{}", ran.out, ran.err);
         let failure: Option<Value> = serde_json::from_str(&ran.out).ok();
         if let Some(exit) = failure.as_ref().and_then(|failure| failure.get("exit")) {
@@ -37,14 +37,14 @@ async fn all_end_with(desk: &Desk, code: i32, commands: &[&[&str]]) {
 
 #[tokio::test]
 async fn done_wrong_words_and_guards() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
-    let rows = desk.write("rows.csv", "user_group_id,name\nrow-1,Row\n");
-    let wrong = desk.write("wrong.csv", "user_group_id,name\n,nobody\n");
-    let database = desk.database();
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let rows = home.write("rows.csv", "user_group_id,name\nrow-1,Row\n");
+    let wrong = home.write("wrong.csv", "user_group_id,name\n,nobody\n");
+    let database = home.database();
     let revoke = ["serve", "keys", "revoke", "7", "--database", &database];
     all_end_with(
-        &desk,
+        &home,
         0,
         &[
             &["list"],
@@ -60,7 +60,7 @@ async fn done_wrong_words_and_guards() {
     )
     .await;
     all_end_with(
-        &desk,
+        &home,
         2,
         &[
             &["lst"],
@@ -79,7 +79,7 @@ async fn done_wrong_words_and_guards() {
     )
     .await;
     all_end_with(
-        &desk,
+        &home,
         3,
         &[
             &["show", "nobody"],
@@ -115,9 +115,9 @@ async fn refused_key_and_unreachable() {
         page(),
         page(),
     ];
-    let (desk, _service) = acquainted(script).await;
+    let (home, _service) = acquainted(script).await;
     all_end_with(
-        &desk,
+        &home,
         1,
         &[
             &["get", "acme"],
@@ -127,16 +127,16 @@ async fn refused_key_and_unreachable() {
         ],
     )
     .await;
-    let ran = desk.run_with(&["whose"], &"0".repeat(64)).await;
+    let ran = home.run_with(&["whose"], &"0".repeat(64)).await;
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
-    let ran = desk.run_with(&["whose"], "of nobody").await;
+    let ran = home.run_with(&["whose"], "of nobody").await;
     assert_eq!((ran.code, ran.out.as_str()), (2, ""));
 
-    let mut desk = Desk::new();
+    let mut home = Home::new();
     let no = answer("401 Unauthorized", &words);
     let service = Faults::always(no).await;
-    desk.connect(&service.base_url(), "wrong");
-    let rows = desk.write("rows.csv", "user_group_id,name\nrow-1,Row\n");
+    home.connect(&service.base_url(), "wrong");
+    let rows = home.write("rows.csv", "user_group_id,name\nrow-1,Row\n");
     let reach: [&[&str]; 6] = [
         &["get", "acme", "--exists"],
         &["create", "acme", "--yes"],
@@ -145,26 +145,26 @@ async fn refused_key_and_unreachable() {
         &["profile", "check"],
         &["doctor"],
     ];
-    all_end_with(&desk, 4, &reach).await;
-    desk.set("LIVE_KEY", "");
-    all_end_with(&desk, 4, &reach[..3]).await;
+    all_end_with(&home, 4, &reach).await;
+    home.set("LIVE_KEY", "");
+    all_end_with(&home, 4, &reach[..3]).await;
 
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = nobody.local_addr().expect("an address");
     drop(nobody);
-    desk.connect(&format!("http://{address}"), "key");
-    all_end_with(&desk, 5, &reach).await;
+    home.connect(&format!("http://{address}"), "key");
+    all_end_with(&home, 5, &reach).await;
 }
 
 #[tokio::test]
 async fn in_part_and_unknown() {
-    let (desk, _serving) = scene("exit 3").await;
+    let (home, _serving) = scene("exit 3").await;
     for id in ["other", "third"] {
-        desk.json(0, &["create", id, "--yes"]).await;
+        home.json(0, &["create", id, "--yes"]).await;
     }
-    let rows = desk.write("rows.csv", "user_group_id,name\nother,O\nnobody,N\n");
+    let rows = home.write("rows.csv", "user_group_id,name\nother,O\nnobody,N\n");
     all_end_with(
-        &desk,
+        &home,
         6,
         &[
             &["rotate", "acme", "--yes"],
@@ -177,35 +177,35 @@ async fn in_part_and_unknown() {
     .await;
 
     let old = || group("token-0", &Value::Null);
-    let (desk, _service) = acquainted(vec![old(), Fault::Close, old()]).await;
+    let (home, _service) = acquainted(vec![old(), Fault::Close, old()]).await;
     all_end_with(
-        &desk,
+        &home,
         7,
         &[&["rotate", "acme", "--yes"], &["rotations", "settle"]],
     )
     .await;
-    let (desk, _service) = acquainted(vec![old(), old(), Fault::Close, old()]).await;
-    all_end_with(&desk, 7, &[&["update", "acme", "--name", "x", "--yes"]]).await;
-    let (desk, _service) = acquainted(vec![Fault::Close]).await;
-    all_end_with(&desk, 7, &[&["create", "new-1", "--yes"]]).await;
-    let (desk, _service) = acquainted(vec![Fault::Close]).await;
-    let rows = desk.write("rows.csv", "user_group_id,name\nrow-1,Row\n");
-    all_end_with(&desk, 7, &[&["import", &rows, "--create", "--yes"]]).await;
+    let (home, _service) = acquainted(vec![old(), old(), Fault::Close, old()]).await;
+    all_end_with(&home, 7, &[&["update", "acme", "--name", "x", "--yes"]]).await;
+    let (home, _service) = acquainted(vec![Fault::Close]).await;
+    all_end_with(&home, 7, &[&["create", "new-1", "--yes"]]).await;
+    let (home, _service) = acquainted(vec![Fault::Close]).await;
+    let rows = home.write("rows.csv", "user_group_id,name\nrow-1,Row\n");
+    all_end_with(&home, 7, &[&["import", &rows, "--create", "--yes"]]).await;
 }
 
 #[tokio::test]
 async fn interrupted() {
-    let mut desk = Desk::new();
+    let mut home = Home::new();
     // It takes the connection and never answers.
     let service = Faults::always(Fault::Hang).await;
-    desk.connect(&service.base_url(), "key");
+    home.connect(&service.base_url(), "key");
     for arguments in [
         &["get", "acme", "--exists", "--json"][..],
         &["profile", "check", "--json"],
         &["doctor", "--json"],
     ] {
         let before = service.connections();
-        let mut running = Background::start(desk.command(arguments));
+        let mut running = Background::start(home.command(arguments));
         eventually("it comes", || service.connections() > before).await;
         running.signal(Signal::TERM);
         if arguments.contains(&"--exists") {
@@ -218,7 +218,7 @@ async fn interrupted() {
         assert_eq!(said["exit"], 130, "{arguments:?}");
     }
     for arguments in [&["whose", "--json"][..], &["import", "-", "--json"]] {
-        let mut command = desk.command(arguments);
+        let mut command = home.command(arguments);
         command.stdin(Stdio::piped());
         let mut waiting = Background::start(command);
         let _open = waiting.child.stdin.take().expect("standard input");

@@ -4,15 +4,15 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 
 use rusqlite::Connection;
 
-use super::desk::{Desk, files};
+use super::program::{Home, files};
 
 #[tokio::test]
 async fn export_import_export_is_byte_identical() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
     for format in ["jsonl", "json", "csv"] {
-        let out = desk.path(&format!("out.{format}")).display().to_string();
-        let ran = desk
+        let out = home.path(&format!("out.{format}")).display().to_string();
+        let ran = home
             .run(&["export", "--format", format, "--output", &out])
             .await;
         assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
@@ -28,15 +28,15 @@ async fn export_import_export_is_byte_identical() {
             "{first}"
         );
 
-        let empty = desk.path(&format!("{format}.db")).display().to_string();
-        let ran = desk.run(&["import", &out, "--directory", &empty]).await;
+        let empty = home.path(&format!("{format}.db")).display().to_string();
+        let ran = home.run(&["import", &out, "--directory", &empty]).await;
         assert_eq!(ran.code, 0, "{}", ran.err);
-        let again = desk
+        let again = home
             .run(&["export", "--format", format, "--directory", &empty])
             .await;
         assert_eq!(again.out, first, "{format}");
     }
-    let array = desk.json(0, &["export"]).await;
+    let array = home.json(0, &["export"]).await;
     let group = &array.as_array().expect("an array")[0];
     let keys: Vec<_> = group.as_object().expect("an object").keys().collect();
     assert_eq!(keys, ["user_group_id", "name", "mapping", "properties"]);
@@ -44,18 +44,18 @@ async fn export_import_export_is_byte_identical() {
 
 #[tokio::test]
 async fn tokens_come_from_the_service_into_a_private_file() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
-    let refused = desk.run(&["export", "--reveal-tokens"]).await;
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let refused = home.run(&["export", "--reveal-tokens"]).await;
     assert_eq!(refused.code, 2, "{}", refused.err);
-    let one = desk.json(0, &["get", "acme-eu", "--reveal"]).await;
+    let one = home.json(0, &["get", "acme-eu", "--reveal"]).await;
     let token = one["token"].as_str().expect("a token");
 
     // An id that only a file told of is not read: that could create it.
-    let hearsay = desk.write("more.csv", "user_group_id\nhearsay\n");
-    assert_eq!(desk.run(&["import", &hearsay]).await.code, 0);
-    let file = desk.path("tokens.jsonl").display().to_string();
-    let ran = desk
+    let hearsay = home.write("more.csv", "user_group_id\nhearsay\n");
+    assert_eq!(home.run(&["import", &hearsay]).await.code, 0);
+    let file = home.path("tokens.jsonl").display().to_string();
+    let ran = home
         .run(&["export", "--reveal-tokens", "--token-out", &file])
         .await;
     assert_eq!(ran.code, 0, "{}", ran.err);
@@ -68,7 +68,7 @@ async fn tokens_come_from_the_service_into_a_private_file() {
     let seen = ran.out.lines().count() - 1;
     assert_eq!(lines.lines().count(), seen, "{}", ran.err);
     assert!(!lines.contains("hearsay"));
-    let again = desk
+    let again = home
         .run(&["export", "--reveal-tokens", "--token-out", &file])
         .await;
     assert_eq!(again.code, 2, "an existing file is not overwritten");
@@ -76,10 +76,10 @@ async fn tokens_come_from_the_service_into_a_private_file() {
 
 #[tokio::test]
 async fn the_tokens_are_not_replaced_by_the_groups() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
     for (output, tokens) in [("all.jsonl", "./all.jsonl"), ("all.jsonl", "all.jsonl")] {
-        let ran = desk
+        let ran = home
             .run(&[
                 "export",
                 "--reveal-tokens",
@@ -91,29 +91,29 @@ async fn the_tokens_are_not_replaced_by_the_groups() {
             .await;
         assert_eq!(ran.code, 2, "{}", ran.err);
         assert!(ran.err.contains("name the same file"), "{}", ran.err);
-        assert!(!desk.path("all.jsonl").exists());
+        assert!(!home.path("all.jsonl").exists());
     }
 }
 
 #[tokio::test]
 async fn a_file_of_tokens_that_is_not_there_is_not_spoken_of_as_if_it_were() {
-    let mut desk = Desk::new();
-    desk.connect("http://127.0.0.1:9", "key");
-    let ran = desk
+    let mut home = Home::new();
+    home.connect("http://127.0.0.1:9", "key");
+    let ran = home
         .run(&["export", "--reveal-tokens", "--token-out", "none.jsonl"])
         .await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.err.contains("none.jsonl was not made"), "{}", ran.err);
-    assert!(!desk.path("none.jsonl").exists());
+    assert!(!home.path("none.jsonl").exists());
 }
 
 #[tokio::test]
 async fn a_directory_that_breaks_in_the_middle_leaves_no_half_file() {
-    let mut desk = Desk::new();
-    let held = desk.hold(&["demo", "--hold", "--groups", "3000"]).await;
-    let rows = desk.write("all.jsonl", &desk.run(&["export"]).await.out);
-    let broken = desk.path("broken.db").display().to_string();
-    let taken = desk.run(&["import", &rows, "--directory", &broken]).await;
+    let mut home = Home::new();
+    let held = home.hold(&["demo", "--hold", "--groups", "3000"]).await;
+    let rows = home.write("all.jsonl", &home.run(&["export"]).await.out);
+    let broken = home.path("broken.db").display().to_string();
+    let taken = home.run(&["import", &rows, "--directory", &broken]).await;
     assert_eq!(taken.code, 0, "{}", taken.err);
     let page: u32 = {
         let file = Connection::open(&broken).expect("a database");
@@ -125,12 +125,12 @@ async fn a_directory_that_breaks_in_the_middle_leaves_no_half_file() {
     let file = file.expect("there");
     file.write_all_at(&[0xff; 4096], u64::from(page - 1) * 4096)
         .expect("written");
-    let part = desk.run(&["export", "--directory", &broken]).await;
+    let part = home.run(&["export", "--directory", &broken]).await;
     assert_eq!(part.code, 2, "{}", part.err);
     assert!(part.out.lines().count() > 1000, "it breaks in the middle");
-    std::fs::create_dir(desk.path("out")).expect("a folder");
+    std::fs::create_dir(home.path("out")).expect("a folder");
     for _ in 0..5 {
-        let ran = desk
+        let ran = home
             .run(&[
                 "export",
                 "--directory",
@@ -140,7 +140,7 @@ async fn a_directory_that_breaks_in_the_middle_leaves_no_half_file() {
             ])
             .await;
         assert_eq!(ran.code, 2, "{}", ran.err);
-        assert_eq!(files(&desk.path("out")), Vec::<std::path::PathBuf>::new());
+        assert_eq!(files(&home.path("out")), Vec::<std::path::PathBuf>::new());
     }
     drop(held);
 }

@@ -3,30 +3,30 @@
 use serde_json::{Value, json};
 
 use super::{
-    desk::Desk,
     guards::{acquainted, group, methods},
+    program::Home,
 };
 use crate::support::faults::{Fault, Faults, json as answer};
 
 #[tokio::test]
 async fn without_a_key_or_with_a_wrong_one_it_is_four() {
-    let mut desk = Desk::new();
+    let mut home = Home::new();
     let service = Faults::always(answer(
         "401 Unauthorized",
         &json!({"success": 0, "error": {"message": "no such key"}}),
     ))
     .await;
-    desk.connect(&service.base_url(), "");
-    let missing = desk.run(&["get", "acme", "--exists"]).await;
+    home.connect(&service.base_url(), "");
+    let missing = home.run(&["get", "acme", "--exists"]).await;
     assert_eq!(missing.code, 4, "{}", missing.err);
     assert!(missing.err.contains("LIVE_KEY"), "{}", missing.err);
     assert_eq!(service.connections(), 0);
-    desk.connect(&service.base_url(), "canary-wrong");
+    home.connect(&service.base_url(), "canary-wrong");
     for command in [
         &["get", "acme", "--exists"][..],
         &["create", "acme", "--yes"],
     ] {
-        let refused = desk.run(command).await;
+        let refused = home.run(command).await;
         assert_eq!(refused.code, 4, "{}", refused.err);
         assert!(
             refused.err.contains("no such key") && !refused.err.contains("canary"),
@@ -42,8 +42,8 @@ async fn a_refusal_is_one_and_carries_the_services_words() {
         json!({"success": 0, "error": {"code": "bad_mapping", "message": "schema 40 is unknown"}});
     let refuse = || answer("422 Unprocessable Entity", &words);
     let old = || group("token-0", &Value::Null);
-    let (desk, _service) = acquainted(vec![old(), old(), refuse()]).await;
-    let failure = desk
+    let (home, _service) = acquainted(vec![old(), old(), refuse()]).await;
+    let failure = home
         .json(1, &["update", "acme", "--name", "x", "--yes"])
         .await;
     assert_eq!(failure["outcome"], "refused");
@@ -58,23 +58,23 @@ async fn a_refusal_is_one_and_carries_the_services_words() {
         &["Content-Type: text/html"],
         "<html>",
     ));
-    let (desk, _service) = acquainted(vec![garbage]).await;
-    let unreadable = desk.run(&["get", "acme"]).await;
+    let (home, _service) = acquainted(vec![garbage]).await;
+    let unreadable = home.run(&["get", "acme"]).await;
     assert_eq!(unreadable.code, 1, "{}", unreadable.err);
 }
 
 #[tokio::test]
 async fn nobody_there_is_five() {
-    let mut desk = Desk::new();
+    let mut home = Home::new();
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = nobody.local_addr().expect("an address");
     drop(nobody);
-    desk.connect(&format!("http://{address}"), "key");
+    home.connect(&format!("http://{address}"), "key");
     for (command, outcome) in [
         (&["get", "acme", "--exists"][..], json!("unreachable")),
         (&["create", "acme", "--yes"], json!("unreachable")),
     ] {
-        let failure = desk.json(5, command).await;
+        let failure = home.json(5, command).await;
         assert_eq!(failure["outcome"], outcome);
     }
 }
@@ -91,20 +91,20 @@ async fn a_lost_answer_to_a_change_is_seven() {
         if method == "PUT" {
             script.insert(0, old());
         }
-        let (desk, service) = acquainted(script).await;
-        let failure = desk.json(7, command).await;
+        let (home, service) = acquainted(script).await;
+        let failure = home.json(7, command).await;
         assert_eq!(failure["outcome"], "unknown");
         let sent = methods(&service)
             .iter()
             .filter(|sent| *sent == method)
             .count();
         assert_eq!(sent, 1, "sent once: {:?}", methods(&service));
-        let history = desk.json(0, &["history"]).await;
+        let history = home.json(0, &["history"]).await;
         assert_eq!(history[0]["outcome"], "unknown");
     }
-    let (desk, _service) = acquainted(vec![Fault::Close]).await;
+    let (home, _service) = acquainted(vec![Fault::Close]).await;
     assert_eq!(
-        desk.json(7, &["create", "acme-9", "--yes"]).await["outcome"],
+        home.json(7, &["create", "acme-9", "--yes"]).await["outcome"],
         "unknown"
     );
 }
@@ -112,10 +112,10 @@ async fn a_lost_answer_to_a_change_is_seven() {
 #[tokio::test]
 async fn a_lost_answer_whose_rotation_a_read_finds_is_recovered() {
     let new = || group("token-1", &Value::Null);
-    let (desk, _service) =
+    let (home, _service) =
         acquainted(vec![group("token-0", &Value::Null), Fault::Close, new()]).await;
-    let token = desk.path("acme.token");
-    let rotated = desk
+    let token = home.path("acme.token");
+    let rotated = home
         .json(
             0,
             &[
@@ -136,7 +136,7 @@ async fn a_lost_answer_whose_rotation_a_read_finds_is_recovered() {
 
 #[tokio::test]
 async fn a_proxy_of_the_environment_is_not_used() {
-    let (mut desk, service) = acquainted(vec![group("token-0", &Value::Null)]).await;
+    let (mut home, service) = acquainted(vec![group("token-0", &Value::Null)]).await;
     let proxy = Faults::always(Fault::Close).await;
     for name in [
         "http_proxy",
@@ -146,8 +146,8 @@ async fn a_proxy_of_the_environment_is_not_used() {
         "all_proxy",
         "ALL_PROXY",
     ] {
-        desk.set(name, proxy.base_url());
+        home.set(name, proxy.base_url());
     }
-    assert_eq!(desk.json(0, &["get", "acme"]).await["outcome"], "found");
+    assert_eq!(home.json(0, &["get", "acme"]).await["outcome"], "found");
     assert_eq!((proxy.connections(), service.requests().len()), (0, 2));
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::desk::Desk;
+use super::program::Home;
 
 const FIELDS: [&str; 9] = [
     "user_group_id",
@@ -31,9 +31,9 @@ fn with(more: &[&'static str]) -> Vec<&'static str> {
 
 #[tokio::test]
 async fn list_and_show_tell_what_is_known() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
-    let list = desk.json(0, &["list"]).await;
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let list = home.json(0, &["list"]).await;
     let groups = list.as_array().expect("an array");
     assert!(groups.len() >= 8);
     for group in groups {
@@ -48,7 +48,7 @@ async fn list_and_show_tell_what_is_known() {
         (&Value::Null, &Value::Null)
     );
 
-    let globex = desk
+    let globex = home
         .json(0, &["show", "globex-retail", "--profile", "production"])
         .await;
     assert_eq!(globex["environment_tag"], "Customer");
@@ -68,14 +68,14 @@ async fn list_and_show_tell_what_is_known() {
         388
     );
 
-    let human = desk.run(&["list", "-P", "production"]).await;
+    let human = home.run(&["list", "-P", "production"]).await;
     assert_eq!((human.code, human.err.as_str()), (0, ""));
     assert!(
         human.out.contains("388d") && human.out.contains("東京商事"),
         "{}",
         human.out
     );
-    let human = desk.run(&["show", "initech"]).await;
+    let human = home.run(&["show", "initech"]).await;
     assert!(
         human.out.contains("the service does not return it"),
         "{}",
@@ -85,8 +85,8 @@ async fn list_and_show_tell_what_is_known() {
 
 #[tokio::test]
 async fn a_group_is_created_once_and_then_existed() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
     let create = [
         "create",
         "umbra-labs",
@@ -102,7 +102,7 @@ async fn a_group_is_created_once_and_then_existed() {
         "big=123456789012345678901234567890",
         "--yes",
     ];
-    let created = desk.json(0, &create).await;
+    let created = home.json(0, &create).await;
     assert_eq!(keys(&created), with(&["outcome", "warnings"]));
     assert_eq!(created["outcome"], "created");
     assert_eq!(created["mapping"], json!({"40": "213", "7": "x"}));
@@ -111,7 +111,7 @@ async fn a_group_is_created_once_and_then_existed() {
         r#"{"tier":"gold","big":123456789012345678901234567890}"#
     );
 
-    let again = desk
+    let again = home
         .json(0, &["create", "umbra-labs", "--name", "Other", "--yes"])
         .await;
     assert_eq!(
@@ -124,8 +124,8 @@ async fn a_group_is_created_once_and_then_existed() {
         "{again}"
     );
 
-    let from_files = desk.write("mapping.json", r#"{"1": "2"}"#);
-    let ran = desk
+    let from_files = home.write("mapping.json", r#"{"1": "2"}"#);
+    let ran = home
         .run_with(
             &[
                 "create",
@@ -155,8 +155,8 @@ async fn a_group_is_created_once_and_then_existed() {
 
 #[tokio::test]
 async fn an_update_sends_the_whole_and_reads_it_back() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
     let update = [
         "update",
         "acme-eu",
@@ -169,20 +169,20 @@ async fn an_update_sends_the_whole_and_reads_it_back() {
         "--remove-property",
         "sso",
     ];
-    let dry = desk.json(0, &[&update[..], &["--dry-run"]].concat()).await;
+    let dry = home.json(0, &[&update[..], &["--dry-run"]].concat()).await;
     assert_eq!(dry["request"]["user_group_id"], "acme-eu");
     assert_eq!(
         dry["request"]["mapping"],
         json!({"40": "999", "134": "386", "212": "77"})
     );
     assert_eq!(dry["changes"]["mapping"]["7"], json!(["acme_orders", null]));
-    let unchanged = desk.json(0, &["show", "acme-eu"]).await;
+    let unchanged = home.json(0, &["show", "acme-eu"]).await;
     assert_eq!(unchanged["mapping"]["7"], "acme_orders");
 
-    let human = desk.run(&[&update[..], &["--yes"]].concat()).await;
+    let human = home.run(&[&update[..], &["--yes"]].concat()).await;
     assert_eq!(human.code, 0, "{}", human.err);
     assert!(human.out.starts_with("updated\n"), "{}", human.out);
-    let got = desk.json(0, &["get", "acme-eu"]).await;
+    let got = home.json(0, &["get", "acme-eu"]).await;
     assert_eq!(got["outcome"], "found");
     assert_eq!(
         got["mapping"],
@@ -191,37 +191,37 @@ async fn an_update_sends_the_whole_and_reads_it_back() {
     assert_eq!(got["properties"]["seats"], 121);
     assert!(got["properties"].get("sso").is_none());
 
-    let before = desk.json(0, &["history"]).await;
-    let same = desk
+    let before = home.json(0, &["history"]).await;
+    let same = home
         .run(&["update", "acme-eu", "--map", "40=999", "--yes"])
         .await;
     assert_eq!(same.code, 0);
     assert!(same.err.contains("no update was sent"), "{}", same.err);
-    assert_eq!(desk.json(0, &["history"]).await, before);
+    assert_eq!(home.json(0, &["history"]).await, before);
 }
 
 #[tokio::test]
 async fn what_is_not_known_is_left_out_not_replaced() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
-    let dry = desk
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let dry = home
         .json(
             0,
             &["update", "initech", "--name", "Initech 2", "--dry-run"],
         )
         .await;
     assert!(dry["request"].get("mapping").is_none(), "{dry}");
-    let human = desk
+    let human = home
         .run(&["update", "initech", "--name", "Initech 2", "--yes"])
         .await;
     assert!(human.err.contains("left out"), "{}", human.err);
-    let guarded = desk
+    let guarded = home
         .run(&["update", "initech", "--map", "40=1", "--yes"])
         .await;
     assert_eq!(guarded.code, 3);
     assert!(guarded.err.contains("--mapping FILE"), "{}", guarded.err);
-    let whole = desk.write("m.json", r#"{"40": "1"}"#);
-    let updated = desk
+    let whole = home.write("m.json", r#"{"40": "1"}"#);
+    let updated = home
         .json(0, &["update", "initech", "--mapping", &whole, "--yes"])
         .await;
     assert_eq!(updated["mapping"], json!({"40": "1"}));
@@ -229,9 +229,9 @@ async fn what_is_not_known_is_left_out_not_replaced() {
 
 #[tokio::test]
 async fn a_rotation_is_confirmed_and_told() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
-    let before = desk.json(0, &["show", "acme-us", "-P", "production"]).await;
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let before = home.json(0, &["show", "acme-us", "-P", "production"]).await;
     let rotate = [
         "rotate",
         "acme-us",
@@ -241,7 +241,7 @@ async fn a_rotation_is_confirmed_and_told() {
         "leaked",
         "--yes",
     ];
-    let rotated = desk.json(0, &rotate).await;
+    let rotated = home.json(0, &rotate).await;
     assert_eq!(
         keys(&rotated),
         with(&["outcome", "previous_fingerprint", "handoff", "warnings"])
@@ -251,7 +251,7 @@ async fn a_rotation_is_confirmed_and_told() {
     assert_ne!(rotated["fingerprint"], before["fingerprint"]);
     assert_eq!(rotated["environment_tag"], "Customer");
 
-    let history = desk
+    let history = home
         .json(0, &["history", "acme-us", "-P", "production"])
         .await;
     let newest = &history[0];
@@ -293,11 +293,11 @@ async fn a_rotation_is_confirmed_and_told() {
         .map(|line| line["number"].as_i64())
         .collect();
     assert!(numbers.is_sorted_by(|a, b| a > b), "{numbers:?}");
-    let one = desk
+    let one = home
         .json(0, &["history", "--limit", "1", "-P", "production"])
         .await;
     assert_eq!(one.as_array().map(Vec::len), Some(1));
-    let human = desk.run(&["history", "-P", "production"]).await;
+    let human = home.run(&["history", "-P", "production"]).await;
     assert!(
         human.out.contains("leaked") && human.out.contains(" -> "),
         "{}",
@@ -307,11 +307,11 @@ async fn a_rotation_is_confirmed_and_told() {
 
 #[tokio::test]
 async fn a_reader_that_leaves_early_is_no_error() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);
-    let mut command = desk.command(&["list", "--json"]);
+    let mut command = home.command(&["list", "--json"]);
     let ran = command.stdout(writer).output().await.expect("it runs");
     assert_eq!(ran.status.code(), Some(0));
     assert_eq!(String::from_utf8_lossy(&ran.stderr), "");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::desk::Desk;
+use super::program::Home;
 use crate::support::faults::{Fault, Faults, json as answer};
 
 /// A good answer for `acme` with this token.
@@ -17,21 +17,21 @@ pub(super) fn group(token: &str, more: &Value) -> Fault {
     )
 }
 
-/// A desk that knows `acme`, and the service it knows it from.
-pub(super) async fn acquainted(script: Vec<Fault>) -> (Desk, Faults) {
-    let mut desk = Desk::new();
+/// An installation that knows `acme`, and the service it knows it from.
+pub(super) async fn acquainted(script: Vec<Fault>) -> (Home, Faults) {
+    let mut home = Home::new();
     let script: Vec<_> = [group("token-0", &Value::Null)]
         .into_iter()
         .chain(script)
         .collect();
     let service = Faults::start(script).await;
-    desk.connect(&service.base_url(), "key-of-the-desk");
-    let met = desk.json(0, &["get", "acme", "--exists"]).await;
+    home.connect(&service.base_url(), "key-of-the-desk");
+    let met = home.json(0, &["get", "acme", "--exists"]).await;
     assert_eq!(met["outcome"], "found");
     assert_eq!(service.requests().len(), 1);
     // What is known here is bound again, and told to be updated as last known.
-    desk.connect(&service.base_url(), "key-of-the-desk");
-    (desk, service)
+    home.connect(&service.base_url(), "key-of-the-desk");
+    (home, service)
 }
 
 pub(super) fn methods(service: &Faults) -> Vec<String> {
@@ -45,7 +45,7 @@ pub(super) fn methods(service: &Faults) -> Vec<String> {
 
 #[tokio::test]
 async fn an_unknown_id_is_refused_and_nothing_is_sent() {
-    let (desk, service) = acquainted(vec![Fault::Close]).await;
+    let (home, service) = acquainted(vec![Fault::Close]).await;
     for command in [
         &["get", "acmee"][..],
         &["update", "acmee", "--name", "x", "--yes"],
@@ -53,7 +53,7 @@ async fn an_unknown_id_is_refused_and_nothing_is_sent() {
         &["rotate", "acmee", "--yes"],
         &["show", "acmee"],
     ] {
-        let ran = desk.run(command).await;
+        let ran = home.run(command).await;
         assert_eq!(ran.code, 3, "{command:?}: {}", ran.err);
         for words in [
             "nothing was sent",
@@ -64,7 +64,7 @@ async fn an_unknown_id_is_refused_and_nothing_is_sent() {
             assert!(ran.err.contains(words), "{command:?}: {words}: {}", ran.err);
         }
         assert_eq!(ran.out, "");
-        let failure = desk.json(3, command).await;
+        let failure = home.json(3, command).await;
         assert_eq!(failure["outcome"], Value::Null);
         assert!(
             failure["error"]
@@ -77,7 +77,7 @@ async fn an_unknown_id_is_refused_and_nothing_is_sent() {
 
 #[tokio::test]
 async fn what_cannot_be_confirmed_or_may_not_be_changed_is_not_sent() {
-    let (desk, service) = acquainted(vec![Fault::Close]).await;
+    let (home, service) = acquainted(vec![Fault::Close]).await;
     for mutation in [
         &["create", "acme-2"][..],
         &["update", "acme", "--name", "x"],
@@ -87,7 +87,7 @@ async fn what_cannot_be_confirmed_or_may_not_be_changed_is_not_sent() {
         &["update", "acme", "--name", "x", "--read-only", "--yes"],
         &["create", "acme-2", "--read-only", "--yes"],
     ] {
-        let ran = desk.run(mutation).await;
+        let ran = home.run(mutation).await;
         assert_eq!(ran.code, 3, "{mutation:?}: {}", ran.err);
         assert!(
             ran.err.contains("nothing was sent"),
@@ -105,11 +105,11 @@ async fn a_read_that_created_the_group_is_an_alarm_and_nothing_follows() {
         &["update", "acme", "--exists", "--name", "x", "--yes"],
         &["rotate", "acme", "--exists", "--yes"],
     ] {
-        let mut desk = Desk::new();
+        let mut home = Home::new();
         let new = json!({"success": 1, "new_user_group": true, "user_group": {"team_id": 7, "token": "t", "name": null, "provided_id": "acme"}});
         let service = Faults::always(answer("200 OK", &new)).await;
-        desk.connect(&service.base_url(), "key");
-        let failure = desk.json(3, command).await;
+        home.connect(&service.base_url(), "key");
+        let failure = home.json(3, command).await;
         assert_eq!(failure["outcome"], "created_by_get", "{failure}");
         assert!(failure.to_string().contains("ALARM"), "{failure}");
         assert_eq!(methods(&service), ["GET"], "{command:?}");
@@ -123,8 +123,8 @@ async fn the_wrong_environment_is_an_alarm_and_nothing_follows() {
         &["update", "acme", "--name", "x", "--yes"][..],
         &["rotate", "acme", "--yes"],
     ] {
-        let (desk, service) = acquainted(vec![group("token-0", &wrong)]).await;
-        let failure = desk.json(3, command).await;
+        let (home, service) = acquainted(vec![group("token-0", &wrong)]).await;
+        let failure = home.json(3, command).await;
         assert!(
             failure["error"]
                 .as_str()
@@ -139,12 +139,12 @@ async fn the_wrong_environment_is_an_alarm_and_nothing_follows() {
 async fn a_token_that_is_being_rotated_is_not_rotated_twice() {
     // The answer is lost, and every read returns the old token: open, until the horizon has passed.
     let old = || group("token-0", &Value::Null);
-    let (desk, service) = acquainted(vec![old(), Fault::Close, old()]).await;
+    let (home, service) = acquainted(vec![old(), Fault::Close, old()]).await;
     assert_eq!(
-        desk.json(7, &["rotate", "acme", "--yes"]).await["outcome"],
+        home.json(7, &["rotate", "acme", "--yes"]).await["outcome"],
         "unknown"
     );
-    let ran = desk.run(&["rotate", "acme", "--yes"]).await;
+    let ran = home.run(&["rotate", "acme", "--yes"]).await;
     assert_eq!(ran.code, 3, "{}", ran.err);
     assert!(ran.err.contains("already being rotated"), "{}", ran.err);
     let posts = methods(&service)
@@ -156,8 +156,8 @@ async fn a_token_that_is_being_rotated_is_not_rotated_twice() {
 
 #[tokio::test]
 async fn a_dry_run_changes_nothing() {
-    let (desk, service) = acquainted(vec![group("token-0", &Value::Null)]).await;
-    let create = desk
+    let (home, service) = acquainted(vec![group("token-0", &Value::Null)]).await;
+    let create = home
         .run(&["create", "acme-3", "--name", "x\u{202e}y", "--dry-run"])
         .await;
     assert_eq!(create.code, 0);
@@ -176,7 +176,7 @@ async fn a_dry_run_changes_nothing() {
         &["update", "acme", "--name", "x", "--dry-run"][..],
         &["rotate", "acme", "--dry-run"],
     ] {
-        let ran = desk.run(command).await;
+        let ran = home.run(command).await;
         assert_eq!(ran.code, 0, "{}", ran.err);
     }
     assert!(methods(&service).iter().all(|method| method == "GET"));

@@ -2,42 +2,42 @@
 
 use rustix::process::Signal;
 
-use super::desk::{Background, Desk};
-use crate::support::until::eventually;
+use super::program::{Background, Home};
+use crate::support::wait::eventually;
 
-/// A desk with a service, a group `acme`, and a profile that hands off to a script.
-pub(super) async fn scene(script: &str) -> (Desk, Background) {
-    let mut desk = Desk::new();
-    let key = desk
+/// An installation with a service, a group `acme`, and a profile that hands off to a script.
+pub(super) async fn scene(script: &str) -> (Home, Background) {
+    let mut home = Home::new();
+    let key = home
         .key(&["--environment", "live", "--tag", "Customer"])
         .await;
-    let (serving, url) = desk.serve().await;
-    desk.connect(&url, &key);
-    does(&desk, script);
-    let folder = desk.path("").display().to_string();
-    let config = std::fs::read_to_string(desk.path("config.toml")).expect("there");
-    desk.write(
+    let (serving, url) = home.serve().await;
+    home.connect(&url, &key);
+    does(&home, script);
+    let folder = home.path("").display().to_string();
+    let config = std::fs::read_to_string(home.path("config.toml")).expect("there");
+    home.write(
         "config.toml",
         &format!(
             "{config}handoff = {{ command = [\"/bin/sh\", \"{folder}/script\", \"{folder}\"] }}\n"
         ),
     );
-    desk.json(0, &["create", "acme", "--name", "Acme", "--yes"])
+    home.json(0, &["create", "acme", "--name", "Acme", "--yes"])
         .await;
-    (desk, serving)
+    (home, serving)
 }
 
-/// What the command does from now on; `$1` is the folder of the desk.
-pub(super) fn does(desk: &Desk, script: &str) {
-    desk.write("script", script);
+/// What the command does from now on; `$1` is the folder of the installation.
+pub(super) fn does(home: &Home, script: &str) {
+    home.write("script", script);
 }
 
-async fn exists(desk: &Desk, name: &str) {
-    eventually(name, || desk.path(name).exists()).await;
+async fn exists(home: &Home, name: &str) {
+    eventually(name, || home.path(name).exists()).await;
 }
 
-async fn token(desk: &Desk) -> String {
-    let ran = desk.run(&["get", "acme", "--reveal"]).await;
+async fn token(home: &Home) -> String {
+    let ran = home.run(&["get", "acme", "--reveal"]).await;
     ran.out.trim_end().to_owned()
 }
 
@@ -46,17 +46,17 @@ const WAITS: &str = "cat > $1/in.new; mv $1/in.new $1/in; touch $1/started; \
 
 #[tokio::test]
 async fn a_rotation_hands_off_and_says_so() {
-    let (desk, _serving) = scene("cat > $1/in; echo stored >&2").await;
-    let rotated = desk.json(0, &["rotate", "acme", "--yes"]).await;
+    let (home, _serving) = scene("cat > $1/in; echo stored >&2").await;
+    let rotated = home.json(0, &["rotate", "acme", "--yes"]).await;
     assert_eq!(rotated["outcome"], "confirmed");
     assert_eq!(
         rotated["handoff"],
         serde_json::json!({"state": "done", "exit": 0, "note": "stored"})
     );
-    let got = std::fs::read_to_string(desk.path("in")).expect("taken");
-    let token = token(&desk).await;
+    let got = std::fs::read_to_string(home.path("in")).expect("taken");
+    let token = token(&home).await;
     assert!(got.contains(&token) && !rotated.to_string().contains(&token));
-    let ran = desk.run(&["rotate", "acme", "--yes"]).await;
+    let ran = home.run(&["rotate", "acme", "--yes"]).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(
         ran.err.contains("handing the new token to /bin/sh"),
@@ -68,15 +68,15 @@ async fn a_rotation_hands_off_and_says_so() {
         "{}",
         ran.err
     );
-    let ran = desk.run(&["rotations", "handoff", "--pending"]).await;
+    let ran = home.run(&["rotations", "handoff", "--pending"]).await;
     assert_eq!((ran.code, ran.out.as_str()), (0, ""));
     assert!(ran.err.contains("nothing waits"), "{}", ran.err);
 }
 
 #[tokio::test]
 async fn a_hand_off_that_fails_is_exit_6_and_can_be_done_again() {
-    let (desk, _serving) = scene("cat >&2; exit 3").await;
-    let ran = desk.run(&["rotate", "acme", "--yes"]).await;
+    let (home, _serving) = scene("cat >&2; exit 3").await;
+    let ran = home.run(&["rotate", "acme", "--yes"]).await;
     assert_eq!(ran.code, 6, "{}", ran.err);
     assert!(ran.out.contains("confirmed"), "{}", ran.out);
     for words in [
@@ -86,28 +86,28 @@ async fn a_hand_off_that_fails_is_exit_6_and_can_be_done_again() {
     ] {
         assert!(ran.err.contains(words), "{words}: {}", ran.err);
     }
-    let token = token(&desk).await;
+    let token = token(&home).await;
     assert!(!ran.err.contains(&token) && !ran.out.contains(&token));
 
-    let again = desk.json(6, &["rotations", "handoff", "1"]).await;
+    let again = home.json(6, &["rotations", "handoff", "1"]).await;
     assert_eq!(again[0]["handoff"]["exit"], 3);
-    does(&desk, "cat > $1/in");
-    let none = desk.json(0, &["rotations", "handoff"]).await;
+    does(&home, "cat > $1/in");
+    let none = home.json(0, &["rotations", "handoff"]).await;
     assert_eq!(
         none,
         serde_json::json!([]),
         "a failed one waits for a person"
     );
-    let again = desk.json(0, &["rotations", "handoff", "--failed"]).await;
+    let again = home.json(0, &["rotations", "handoff", "--failed"]).await;
     assert_eq!(again[0]["rotation"], 1);
     assert_eq!(again[0]["handoff"]["state"], "done");
-    let got = std::fs::read_to_string(desk.path("in")).expect("taken");
+    let got = std::fs::read_to_string(home.path("in")).expect("taken");
     assert!(got.contains(&token));
-    let history = desk.json(0, &["history", "acme"]).await;
+    let history = home.json(0, &["history", "acme"]).await;
     assert_eq!(history[0]["operation"], "handoff");
     assert_eq!(history[0]["outcome"], "handed_off");
     assert_eq!(history[1]["outcome"], "not_handed_off");
-    let unknown = desk.json(6, &["rotations", "handoff", "77"]).await;
+    let unknown = home.json(6, &["rotations", "handoff", "77"]).await;
     assert!(
         unknown[0]["error"]
             .as_str()
@@ -117,62 +117,62 @@ async fn a_hand_off_that_fails_is_exit_6_and_can_be_done_again() {
 
 #[tokio::test]
 async fn a_crash_in_the_middle_leaves_it_pending_and_the_next_run_does_it() {
-    let (desk, _serving) = scene(WAITS).await;
-    let mut rotating = Background::start(desk.command(&["rotate", "acme", "--yes"]));
-    exists(&desk, "started").await;
+    let (home, _serving) = scene(WAITS).await;
+    let mut rotating = Background::start(home.command(&["rotate", "acme", "--yes"]));
+    exists(&home, "started").await;
     rotating.signal(Signal::KILL);
     assert_eq!(rotating.code().await, None);
-    let taken = std::fs::read_to_string(desk.path("in")).expect("taken");
-    std::fs::remove_file(desk.path("in")).expect("removed");
-    does(&desk, "cat > $1/in");
-    let again = desk.json(0, &["rotations", "handoff", "--pending"]).await;
+    let taken = std::fs::read_to_string(home.path("in")).expect("taken");
+    std::fs::remove_file(home.path("in")).expect("removed");
+    does(&home, "cat > $1/in");
+    let again = home.json(0, &["rotations", "handoff", "--pending"]).await;
     assert_eq!(again[0]["handoff"]["state"], "done");
-    let got = std::fs::read_to_string(desk.path("in")).expect("taken");
+    let got = std::fs::read_to_string(home.path("in")).expect("taken");
     assert_eq!(got, taken, "the same token, read again");
-    let none = desk.json(0, &["rotations", "handoff", "--pending"]).await;
+    let none = home.json(0, &["rotations", "handoff", "--pending"]).await;
     assert_eq!(none, serde_json::json!([]));
     // The orphan of the crash may end now.
-    desk.write("go", "");
+    home.write("go", "");
 }
 
 #[tokio::test]
 async fn a_signal_waits_for_the_hand_off_and_a_second_one_ends_it() {
-    let (desk, _serving) = scene(WAITS).await;
-    let mut rotating = Background::start(desk.command(&["rotate", "acme", "--yes"]));
-    exists(&desk, "started").await;
+    let (home, _serving) = scene(WAITS).await;
+    let mut rotating = Background::start(home.command(&["rotate", "acme", "--yes"]));
+    exists(&home, "started").await;
     rotating.signal(Signal::INT);
     rotating.says("finishing what is in flight").await;
     rotating.signal(Signal::INT);
     assert_eq!(rotating.code().await, Some(130));
-    does(&desk, "cat > $1/in");
-    let again = desk.json(0, &["rotations", "handoff"]).await;
+    does(&home, "cat > $1/in");
+    let again = home.json(0, &["rotations", "handoff"]).await;
     assert_eq!(again[0]["handoff"]["state"], "done", "it was pending");
-    desk.write("go", "");
+    home.write("go", "");
 }
 
 #[tokio::test]
 async fn no_token_file_is_made_inside_a_git_work_tree() {
-    let (desk, _serving) = scene("cat > $1/in").await;
-    std::fs::create_dir(desk.path(".git")).expect("made");
-    let before = token(&desk).await;
-    let ran = desk
+    let (home, _serving) = scene("cat > $1/in").await;
+    std::fs::create_dir(home.path(".git")).expect("made");
+    let before = token(&home).await;
+    let ran = home
         .run(&["rotate", "acme", "--yes", "--token-out", "acme.token"])
         .await;
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert!(ran.err.contains("git work tree"), "{}", ran.err);
-    assert!(!desk.path("acme.token").exists());
-    assert_eq!(token(&desk).await, before, "nothing was sent");
+    assert!(!home.path("acme.token").exists());
+    assert_eq!(token(&home).await, before, "nothing was sent");
 }
 
 #[tokio::test]
 async fn the_doctor_counts_what_has_not_arrived() {
-    let (desk, _serving) = scene("exit 3").await;
-    assert_eq!(desk.run(&["rotate", "acme", "--yes"]).await.code, 6);
-    let service = desk.path(".local/share/groupdesk/service.db");
+    let (home, _serving) = scene("exit 3").await;
+    assert_eq!(home.run(&["rotate", "acme", "--yes"]).await.code, 6);
+    let service = home.path(".local/share/groupdesk/service.db");
     std::fs::write(&service, "tokens").expect("written");
     let wide = std::os::unix::fs::PermissionsExt::from_mode(0o644);
     std::fs::set_permissions(&service, wide).expect("set");
-    let report = desk.json(0, &["doctor"]).await;
+    let report = home.json(0, &["doctor"]).await;
     for (words, advice) in [
         (
             "0 pending, 1 failed hand-offs",

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::desk::Desk;
+use super::program::Home;
 
 #[tokio::test]
 async fn help_of_a_command_is_its_help() {
-    let desk = Desk::new();
+    let home = Home::new();
     for words in [
         &[][..],
         &["list"],
@@ -17,26 +17,26 @@ async fn help_of_a_command_is_its_help() {
         &["serve", "keys", "create"],
         &["help"],
     ] {
-        let help = desk.run(&[&["help"], words].concat()).await;
-        let option = desk.run(&[words, &["--help"]].concat()).await;
+        let help = home.run(&[&["help"], words].concat()).await;
+        let option = home.run(&[words, &["--help"]].concat()).await;
         assert_eq!((help.code, help.err.as_str()), (0, ""), "{words:?}");
         assert_eq!(help.out.trim_end(), option.out.trim_end(), "{words:?}");
         assert!(help.out.contains("Usage: groupdesk") && help.out.contains("Examples:"));
     }
-    let told = desk.json(0, &["help", "rotations", "settle"]).await;
+    let told = home.json(0, &["help", "rotations", "settle"]).await;
     assert_eq!(told["command"], "groupdesk rotations settle");
-    let codes = desk.json(0, &["help", "exit-codes"]).await;
+    let codes = home.json(0, &["help", "exit-codes"]).await;
     let codes = codes.as_array().expect("codes").iter();
     let codes: Vec<_> = codes.map(|code| code["code"].clone()).collect();
     assert_eq!(json!(codes), json!([0, 1, 2, 3, 4, 5, 6, 7, 130]));
-    let human = desk.run(&["help", "exit-codes"]).await;
+    let human = home.run(&["help", "exit-codes"]).await;
     assert_eq!(human.out.lines().count(), 9);
     assert!(human.out.starts_with("  0  done\n"), "{}", human.out);
 }
 
 #[tokio::test]
 async fn a_word_that_is_no_command_gets_the_nearest() {
-    let desk = Desk::new();
+    let home = Home::new();
     for (words, said) in [
         (&["rotat"][..], "\"rotate\""),
         (&["jsn"], "\"json\""),
@@ -44,7 +44,7 @@ async fn a_word_that_is_no_command_gets_the_nearest() {
         (&["json", "exprt"], "\"export\""),
         (&["profile", "add", "x"], "no help for \"profile add x\""),
     ] {
-        let ran = desk.run(&[&["help"], words].concat()).await;
+        let ran = home.run(&[&["help"], words].concat()).await;
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{words:?}");
         assert!(ran.err.contains(said), "{words:?}: {}", ran.err);
     }
@@ -52,8 +52,8 @@ async fn a_word_that_is_no_command_gets_the_nearest() {
 
 #[tokio::test]
 async fn a_failure_is_one_object_for_programs_whatever_is_wrong() {
-    let mut desk = Desk::new();
-    desk.connect("http://127.0.0.1:9", "key");
+    let mut home = Home::new();
+    home.connect("http://127.0.0.1:9", "key");
     for (arguments, code, words) in [
         // Wrong words.
         (&["lst", "--json"][..], 2, "'list'"),
@@ -77,7 +77,7 @@ async fn a_failure_is_one_object_for_programs_whatever_is_wrong() {
         ),
         (&["--json"], 2, "needs a terminal"),
     ] {
-        let ran = desk.run(arguments).await;
+        let ran = home.run(arguments).await;
         assert_eq!(ran.code, code, "{arguments:?}: {}", ran.err);
         assert_eq!(ran.out.lines().count(), 1, "{arguments:?}: {}", ran.out);
         let failure: Value = serde_json::from_str(&ran.out).expect("JSON");
@@ -97,10 +97,10 @@ async fn a_failure_is_one_object_for_programs_whatever_is_wrong() {
             .copied()
             .filter(|word| *word != "--json")
             .collect();
-        let ran = desk.run(&without).await;
+        let ran = home.run(&without).await;
         assert_eq!((ran.code, ran.out.as_str()), (code, ""), "{arguments:?}");
     }
     // Behind -- it is an id.
-    let ran = desk.run(&["show", "--", "--json"]).await;
+    let ran = home.run(&["show", "--", "--json"]).await;
     assert_eq!((ran.code, ran.out.as_str()), (3, ""), "{}", ran.err);
 }

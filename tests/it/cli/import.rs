@@ -5,7 +5,7 @@ use std::{fmt::Write, time::Duration};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use super::desk::{Background, Desk};
+use super::program::{Background, Home};
 use crate::support::{
     clock::TestClock,
     faults::{Fault, Faults, json as answer},
@@ -31,21 +31,21 @@ fn sum_of(line: &Value) -> (u64, u64) {
 #[tokio::test]
 async fn ids_come_in_and_nothing_is_sent() {
     let service = Faults::always(Fault::Close).await;
-    let mut desk = Desk::new();
-    desk.connect(&service.base_url(), "key");
-    let file = desk.write(
+    let mut home = Home::new();
+    home.connect(&service.base_url(), "key");
+    let file = home.write(
         "groups.csv",
         "user_group_id,name,mapping,properties\r\nacme,\"Acme, Inc.\",\"{\"\"40\"\":\"\"213\"\"}\",\r\nglobex,,,\r\n",
     );
-    let dry = desk.run(&["import", &file, "--dry-run", "--json"]).await;
+    let dry = home.run(&["import", &file, "--dry-run", "--json"]).await;
     let lines = objects(&dry.out);
     assert_eq!(
         (&lines[2]["added"], &lines[2]["dry_run"]),
         (&json!(2), &json!(true))
     );
-    assert_eq!(desk.json(0, &["list"]).await, json!([]));
+    assert_eq!(home.json(0, &["list"]).await, json!([]));
 
-    let human = desk.run(&["import", &file]).await;
+    let human = home.run(&["import", &file]).await;
     assert_eq!((human.code, human.err.as_str()), (0, ""));
     assert!(
         human
@@ -59,17 +59,17 @@ async fn ids_come_in_and_nothing_is_sent() {
         "{}",
         human.out
     );
-    let acme = desk.json(0, &["show", "acme"]).await;
+    let acme = home.json(0, &["show", "acme"]).await;
     assert_eq!(
         (&acme["name"], &acme["mapping"]),
         (&json!("Acme, Inc."), &json!({"40": "213"}))
     );
-    let shown = desk.run(&["show", "acme"]).await;
+    let shown = home.run(&["show", "acme"]).await;
     assert!(shown.out.contains("imported"), "{}", shown.out);
 
     // Standard input, another spelling of the same, and one more.
     let more = r#"[{"user_group_id":"acme","name":"Acme, Inc."},{"user_group_id":"globex","name":"Globex"},{"user_group_id":"x"}]"#;
-    let ran = desk.run_with(&["import", "-", "--json"], more).await;
+    let ran = home.run_with(&["import", "-", "--json"], more).await;
     let lines = objects(&ran.out);
     let outcomes: Vec<_> = lines.iter().map(|line| &line["outcome"]).collect();
     assert_eq!(outcomes[..3], ["unchanged", "filled", "added"]);
@@ -79,29 +79,29 @@ async fn ids_come_in_and_nothing_is_sent() {
 
 #[tokio::test]
 async fn what_the_service_has_said_stays() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
-    let before = desk.json(0, &["show", "acme-eu"]).await;
-    let file = desk.write(
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let before = home.json(0, &["show", "acme-eu"]).await;
+    let file = home.write(
         "g.jsonl",
         "{\"user_group_id\":\"acme-eu\",\"name\":\"Other\"}\n",
     );
-    let ran = desk.run(&["import", &file]).await;
+    let ran = home.run(&["import", &file]).await;
     assert_eq!(ran.code, 0);
     assert!(
         ran.err.contains("row 1: \"acme-eu\" differs"),
         "{}",
         ran.err
     );
-    assert_eq!(desk.json(0, &["show", "acme-eu"]).await, before);
+    assert_eq!(home.json(0, &["show", "acme-eu"]).await, before);
 }
 
 #[tokio::test]
 async fn every_wrong_row_is_named_and_nothing_is_done() {
-    let mut desk = Desk::new();
+    let mut home = Home::new();
     let service = Faults::always(Fault::Close).await;
-    desk.connect(&service.base_url(), "key");
-    let wrong = desk.write(
+    home.connect(&service.base_url(), "key");
+    let wrong = home.write(
         "wrong.csv",
         "user_group_id,mapping\ngood,\n,\ngood,\nother,[]\n",
     );
@@ -109,7 +109,7 @@ async fn every_wrong_row_is_named_and_nothing_is_done() {
         &["import", &wrong][..],
         &["import", &wrong, "--create", "--yes"],
     ] {
-        let ran = desk.run(command).await;
+        let ran = home.run(command).await;
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
         for said in [
             "x row 3, line 4: the id \"good\" stands in row 1 already",
@@ -119,7 +119,7 @@ async fn every_wrong_row_is_named_and_nothing_is_done() {
             assert!(ran.err.contains(said), "{said}: {}", ran.err);
         }
     }
-    let ran = desk.run(&["import", &wrong, "--json"]).await;
+    let ran = home.run(&["import", &wrong, "--json"]).await;
     let lines = objects(&ran.out);
     assert_eq!((ran.code, lines.len()), (2, 4));
     assert_eq!(
@@ -132,7 +132,7 @@ async fn every_wrong_row_is_named_and_nothing_is_done() {
         ("user_group_id,token\na,canary\n", "a token does not belong"),
         ("[{\"user_group_id\":\"a\"}", "not closed"),
     ] {
-        let ran = desk.run_with(&["import", "-"], text).await;
+        let ran = home.run_with(&["import", "-"], text).await;
         assert_eq!(ran.code, 2, "{}", ran.err);
         assert!(
             ran.err.contains(why) && !ran.err.contains("canary"),
@@ -140,27 +140,27 @@ async fn every_wrong_row_is_named_and_nothing_is_done() {
             ran.err
         );
     }
-    assert_eq!(desk.run(&["import", "no-such-file"]).await.code, 2);
-    assert_eq!(desk.json(0, &["list"]).await, json!([]));
+    assert_eq!(home.run(&["import", "no-such-file"]).await.code, 2);
+    assert_eq!(home.json(0, &["list"]).await, json!([]));
     assert_eq!(service.connections(), 0);
 }
 
 #[tokio::test]
 async fn create_and_update_send_what_is_needed() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
-    let file = desk.write(
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let file = home.write(
         "g.jsonl",
         "{\"user_group_id\":\"new-1\",\"name\":\"New 1\",\"mapping\":{\"1\":\"2\"}}\n\
          {\"user_group_id\":\"acme-eu\",\"name\":\"Acme Renamed\"}\n",
     );
-    let asked = desk.run(&["import", &file, "--create"]).await;
+    let asked = home.run(&["import", &file, "--create"]).await;
     assert_eq!(asked.code, 3, "{}", asked.err);
-    let forbidden = desk
+    let forbidden = home
         .run(&["import", &file, "--create", "--yes", "--read-only"])
         .await;
     assert_eq!(forbidden.code, 3, "{}", forbidden.err);
-    let dry = desk
+    let dry = home
         .run(&["import", &file, "--create", "--update", "--dry-run"])
         .await;
     assert!(
@@ -170,7 +170,7 @@ async fn create_and_update_send_what_is_needed() {
     );
 
     // An update alone creates nothing, and goes on with the others.
-    let ran = desk
+    let ran = home
         .run(&[
             "import",
             &file,
@@ -190,7 +190,7 @@ async fn create_and_update_send_what_is_needed() {
     );
     assert_eq!(sum_of(&lines[2]), (2, 2));
 
-    let ran = desk
+    let ran = home
         .run(&[
             "import",
             &file,
@@ -208,13 +208,13 @@ async fn create_and_update_send_what_is_needed() {
         (&json!("created"), &json!("existed"))
     );
     assert_eq!(sum_of(&lines[2]), (2, 2));
-    let made = desk.json(0, &["get", "new-1"]).await;
+    let made = home.json(0, &["get", "new-1"]).await;
     assert_eq!(
         (&made["name"], &made["mapping"]),
         (&json!("New 1"), &json!({"1": "2"}))
     );
     assert_eq!(
-        desk.json(0, &["get", "acme-eu"]).await["name"],
+        home.json(0, &["get", "acme-eu"]).await["name"],
         "Acme Renamed"
     );
 }
@@ -229,9 +229,9 @@ async fn lost_answers_and_refusals_have_their_exit_codes() {
     };
     for (fault, code, outcome) in [(Fault::Close, 7, "unknown"), (refuse(), 1, "refused")] {
         let service = Faults::always(fault).await;
-        let mut desk = Desk::new();
-        desk.connect(&service.base_url(), "key");
-        let file = desk.write("ids.csv", "user_group_id\na\nb\nc\nd\ne\n");
+        let mut home = Home::new();
+        home.connect(&service.base_url(), "key");
+        let file = home.write("ids.csv", "user_group_id\na\nb\nc\nd\ne\n");
         let import = [
             "import",
             &file,
@@ -241,7 +241,7 @@ async fn lost_answers_and_refusals_have_their_exit_codes() {
             "--concurrency",
             "1",
         ];
-        let ran = desk.run(&import).await;
+        let ran = home.run(&import).await;
         assert_eq!(ran.code, code, "{}", ran.err);
         let lines = objects(&ran.out);
         assert_eq!((lines.len(), &lines[0]["outcome"]), (4, &json!(outcome)));
@@ -251,7 +251,7 @@ async fn lost_answers_and_refusals_have_their_exit_codes() {
         );
         assert_eq!(sum_of(&lines[3]), (5, 5));
         // What is not done is tried again.
-        let again = desk.run(&import).await;
+        let again = home.run(&import).await;
         assert_eq!(objects(&again.out)[3]["done_before"], 0);
     }
 }
@@ -259,20 +259,20 @@ async fn lost_answers_and_refusals_have_their_exit_codes() {
 #[tokio::test]
 async fn a_killed_import_goes_on_and_sends_no_row_twice() {
     const ROWS: usize = 120;
-    let mut desk = Desk::new();
-    let clock = TestClock::new(desk.folder.path());
+    let mut home = Home::new();
+    let clock = TestClock::new(home.folder.path());
     let (name, value) = clock.variable();
-    desk.set(name, value);
-    let (_serving, url) = desk.serve().await;
-    let key = desk
+    home.set(name, value);
+    let (_serving, url) = home.serve().await;
+    let key = home
         .key(&["--environment", "production", "--tag", "Customer"])
         .await;
-    desk.connect(&url, &key);
+    home.connect(&url, &key);
     let mut text = String::from("user_group_id,name\n");
     for row in 1..=ROWS {
         writeln!(text, "group-{row},Group {row}").expect("a String takes it");
     }
-    let file = desk.write("groups.csv", &text);
+    let file = home.write("groups.csv", &text);
     let import = [
         "import",
         &file,
@@ -282,7 +282,7 @@ async fn a_killed_import_goes_on_and_sends_no_row_twice() {
         "--concurrency",
         "1",
     ];
-    let mut killed = Background::start(desk.command(&import));
+    let mut killed = Background::start(home.command(&import));
     let mut before = Vec::new();
     for _ in 0..10 {
         before.extend(objects(&killed.line().await));
@@ -292,7 +292,7 @@ async fn a_killed_import_goes_on_and_sends_no_row_twice() {
     // The row that was in flight may take effect for a while.
     clock.forward(Duration::from_mins(2));
 
-    let ran = desk.run(&import).await;
+    let ran = home.run(&import).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(
         ran.err.contains("going on with the import begun"),
@@ -309,15 +309,15 @@ async fn a_killed_import_goes_on_and_sends_no_row_twice() {
             "{done}"
         );
     }
-    let groups = desk.json(0, &["list"]).await;
+    let groups = home.json(0, &["list"]).await;
     assert_eq!(groups.as_array().map(Vec::len), Some(ROWS));
-    let history = desk.json(0, &["history"]).await;
+    let history = home.json(0, &["history"]).await;
     // The row that was in flight when it was killed has more lines; it was created once.
     let lines = history.as_array().expect("lines").iter();
     let created = lines.filter(|line| line["outcome"] == "created").count();
     assert_eq!(created, ROWS);
 
-    let third = desk.run(&import).await;
+    let third = home.run(&import).await;
     let sum = objects(&third.out).pop().expect("a sum");
     assert_eq!(
         (&sum["existed"], &sum["done_before"]),

@@ -5,13 +5,13 @@ use std::{os::unix::process::ExitStatusExt, process::Output, time::Duration};
 use serde_json::Value;
 
 use super::{
-    desk::{DEADLINE, Desk},
     guards::{acquainted, group, methods},
+    program::{DEADLINE, Home},
 };
 use crate::support::faults::Fault;
 
-async fn after(desk: &Desk, limit: &str, arguments: &[&str]) -> Output {
-    let mut command = desk.command_after(limit, arguments);
+async fn after(home: &Home, limit: &str, arguments: &[&str]) -> Output {
+    let mut command = home.command_after(limit, arguments);
     let ran = tokio::time::timeout(DEADLINE, command.output()).await;
     ran.expect("it ends in time").expect("it starts")
 }
@@ -22,9 +22,9 @@ async fn a_file_at_its_limit_is_a_full_disk() {
         group("token-0", &Value::Null),
         group("token-0", &Value::Null),
     ];
-    let (desk, service) = acquainted(answers).await;
+    let (home, service) = acquainted(answers).await;
     for arguments in [&["rotate", "acme", "--yes"][..], &["get", "acme"]] {
-        let ran = after(&desk, "ulimit -f 0", arguments).await;
+        let ran = after(&home, "ulimit -f 0", arguments).await;
         let said = String::from_utf8_lossy(&ran.stderr);
         assert_eq!(ran.status.code(), Some(2), "{:?}: {said}", ran.status);
         assert!(said.contains("the disk failed while writing"), "{said}");
@@ -38,19 +38,19 @@ async fn a_file_at_its_limit_is_a_full_disk() {
 /// A program of the person's is not told to ignore the limit, too.
 #[tokio::test]
 async fn a_started_program_inherits_no_deaf_ear() {
-    let (desk, _service) = acquainted(vec![group("token-0", &Value::Null)]).await;
-    let script = desk.write(
+    let (home, _service) = acquainted(vec![group("token-0", &Value::Null)]).await;
+    let script = home.write(
         "key",
         "grep SigIgn /proc/self/status >seen; echo key-of-the-desk",
     );
-    let config = std::fs::read_to_string(desk.path("config.toml")).expect("readable");
+    let config = std::fs::read_to_string(home.path("config.toml")).expect("readable");
     let command = format!("api_key = {{ command = [\"sh\", \"{script}\"] }}");
-    desk.write(
+    home.write(
         "config.toml",
         &config.replace("api_key = { env = \"LIVE_KEY\" }", &command),
     );
-    desk.json(0, &["get", "acme"]).await;
-    let seen = std::fs::read_to_string(desk.path("seen")).expect("written");
+    home.json(0, &["get", "acme"]).await;
+    let seen = std::fs::read_to_string(home.path("seen")).expect("written");
     let ignored = seen.trim_start_matches("SigIgn:").trim();
     let ignored = u64::from_str_radix(ignored, 16).expect("a set of signals");
     let number = rustix::process::Signal::XFSZ.as_raw();
@@ -59,10 +59,10 @@ async fn a_started_program_inherits_no_deaf_ear() {
 
 #[tokio::test]
 async fn too_few_open_files_are_an_error_before_anything_is_done() {
-    let (desk, service) = acquainted(vec![Fault::Close]).await;
+    let (home, service) = acquainted(vec![Fault::Close]).await;
     for files in [6, 7, 8, 12, 16, 20, 24] {
         let limit = format!("ulimit -n {files}");
-        let ran = after(&desk, &limit, &["get", "acme", "--json"]).await;
+        let ran = after(&home, &limit, &["get", "acme", "--json"]).await;
         let said = String::from_utf8_lossy(&ran.stderr);
         assert_eq!(ran.status.code(), Some(2), "{files}: {said}");
         assert!(said.contains("at least 32 are needed"), "{files}: {said}");
@@ -70,19 +70,19 @@ async fn too_few_open_files_are_an_error_before_anything_is_done() {
         assert_eq!(result["exit"], 2);
     }
     assert_eq!(service.connections(), 1, "only the meeting");
-    let ran = after(&desk, "ulimit -n 40", &["list"]).await;
+    let ran = after(&home, "ulimit -n 40", &["list"]).await;
     assert_eq!(ran.status.code(), Some(0));
 }
 
 #[tokio::test]
 async fn too_little_memory_is_an_error_before_anything_is_done() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
     let mut refused = 0;
     // Less than the program itself takes, the system does not even load it.
     for mebibytes in (16..=160).step_by(8) {
         let limit = format!("ulimit -v {}", mebibytes * 1024);
-        let mut command = desk.command_after(&limit, &["get", "acme-eu"]);
+        let mut command = home.command_after(&limit, &["get", "acme-eu"]);
         let ran = tokio::time::timeout(Duration::from_secs(30), command.output()).await;
         let ran = ran.expect("it ends in time").expect("it starts");
         let said = String::from_utf8_lossy(&ran.stderr);

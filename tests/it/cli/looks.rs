@@ -10,7 +10,7 @@ use groupdesk::{
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::desk::Desk;
+use super::program::Home;
 use crate::support::world::{ANA, Side, World, id};
 
 /// Days ago, so that every age is the same in each run.
@@ -21,11 +21,15 @@ const WIDE: u16 = 180;
 /// Who did it all, so long ago.
 fn ana(world: &World) -> Operations {
     let then = Timestamp::now() - SignedDuration::from_hours(24 * AGO + 1);
-    world.desk(Side::Testing).by(ANA).at(then).operations()
+    world
+        .installation(Side::Testing)
+        .by(ANA)
+        .at(then)
+        .operations()
 }
 
-/// A desk whose directory holds a little of everything, all of it `AGO` days old; the token of `acme-eu`.
-async fn scene() -> (World, Desk, String) {
+/// An installation whose directory holds a little of everything, all of it `AGO` days old; the token of `acme-eu`.
+async fn scene() -> (World, Home, String) {
     let world = World::new().await;
     let ana = ana(&world);
     for (group, name, properties) in [
@@ -52,7 +56,7 @@ async fn scene() -> (World, Desk, String) {
     .await;
     rotate(&ana, "evil", "\u{1b}[2Jgone").await;
     let token = world.stored(Side::Testing, "acme-eu").token;
-    let mut desk = Desk::new();
+    let mut home = Home::new();
     let config = "default_profile = \"testing\"\n\n\
         [profiles.production]\nbase_url = \"https://eu.example.com\"\napi_key = { env = \"LIVE_KEY\" }\n\
         environment = \"Customer\"\n\n\
@@ -61,14 +65,14 @@ async fn scene() -> (World, Desk, String) {
     for url in ["https://eu.example.com", "https://test.example.com"] {
         world.at(url);
     }
-    let file = desk.write("config.toml", config);
-    desk.set("GROUPDESK_CONFIG", file);
-    desk.set(
+    let file = home.write("config.toml", config);
+    home.set("GROUPDESK_CONFIG", file);
+    home.set(
         "GROUPDESK_DIRECTORY",
         world.directory_file().display().to_string(),
     );
-    desk.set("LC_ALL", "C.UTF-8");
-    (world, desk, token)
+    home.set("LC_ALL", "C.UTF-8");
+    (world, home, token)
 }
 
 async fn create(operations: &Operations, group: &str, name: &str, properties: &Value) {
@@ -88,16 +92,16 @@ async fn rotate(operations: &Operations, group: &str, reason: &str) {
 }
 
 /// What a terminal of so many columns gets.
-fn on_terminal(desk: &Desk, arguments: &[&str], columns: u16) -> String {
+fn on_terminal(home: &Home, arguments: &[&str], columns: u16) -> String {
     let (mut terminal, pts) = pty_process::blocking::open().expect("a terminal");
     let size = pty_process::Size::new(24, columns);
     terminal.resize(size).expect("resized");
-    let prepared = desk.command(arguments);
+    let prepared = home.command(arguments);
     let prepared = prepared.as_std();
     let mut command = pty_process::blocking::Command::new(prepared.get_program())
         .args(prepared.get_args())
         .env_clear()
-        .current_dir(desk.folder.path());
+        .current_dir(home.folder.path());
     for (name, value) in prepared.get_envs() {
         command = command.env(name, value.expect("set"));
     }
@@ -148,10 +152,10 @@ const ALL: [(&str, &[&str]); 6] = [
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tables_fit_the_terminal_and_are_whole_in_a_pipe() {
-    let (world, desk, token) = scene().await;
+    let (world, home, token) = scene().await;
     for (name, arguments) in ALL {
-        let mut story = on_terminals(&desk, name, arguments);
-        let piped = desk.run(arguments).await;
+        let mut story = on_terminals(&home, name, arguments);
+        let piped = home.run(arguments).await;
         assert_eq!((piped.code, piped.err.as_str()), (0, ""), "{name}");
         story = format!("{story}-- pipe\n{}", steady(&piped.out));
         for c in story.chars().filter(|c| *c != '\n') {
@@ -162,7 +166,7 @@ async fn tables_fit_the_terminal_and_are_whole_in_a_pipe() {
         }
         picture(&format!("looks_{name}"), &story);
     }
-    let ran = desk.run_with(&["whose"], &token).await;
+    let ran = home.run_with(&["whose"], &token).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     picture("looks_whose", &ran.out);
     // An id is never cut, however long it is.
@@ -174,16 +178,16 @@ async fn tables_fit_the_terminal_and_are_whole_in_a_pipe() {
         ("list_long", ["list", "-q"]),
         ("history_long", ["history", "--limit=2"]),
     ] {
-        let story = on_terminals(&desk, name, &arguments);
+        let story = on_terminals(&home, name, &arguments);
         assert!(story.replace(['\n', ' '], "").contains(long), "{story}");
         picture(&format!("looks_{name}"), &story);
     }
 }
 
 /// The result in 80 and in 40 columns, none of which it leaves.
-fn on_terminals(desk: &Desk, name: &str, arguments: &[&str]) -> String {
+fn on_terminals(home: &Home, name: &str, arguments: &[&str]) -> String {
     let of = |columns: u16| {
-        let shown = on_terminal(desk, arguments, columns);
+        let shown = on_terminal(home, arguments, columns);
         for line in shown.lines() {
             assert!(width(line) <= columns.into(), "{name}: {line}");
         }
@@ -204,19 +208,19 @@ fn picture(name: &str, text: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_report_of_the_doctor_fits_too() {
-    let (world, mut desk, _) = scene().await;
-    desk.set(
+    let (world, mut home, _) = scene().await;
+    home.set(
         "GROUPDESK_CONFIG",
         world.config_file().display().to_string(),
     );
     for columns in [80, 40] {
-        let shown = on_terminal(&desk, &["doctor"], columns);
+        let shown = on_terminal(&home, &["doctor"], columns);
         assert!(shown.contains("ok") && shown.contains("clock"), "{shown}");
         for line in shown.lines() {
             assert!(width(line) <= columns.into(), "{line}");
         }
     }
-    let ran = desk.run(&["doctor"]).await;
+    let ran = home.run(&["doctor"]).await;
     assert_eq!(ran.code, 0, "{}", ran.out);
     assert!(ran.out.lines().all(|line| width(line) <= 80), "{}", ran.out);
     assert!(!ran.out.contains('\u{1b}'));
@@ -224,9 +228,9 @@ async fn the_report_of_the_doctor_fits_too() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn colour_is_only_where_it_is_wanted() {
-    let (_world, mut desk, _) = scene().await;
-    let is_coloured = |desk: &Desk, arguments: &[&str]| {
-        let shown = on_terminal(desk, arguments, WIDE);
+    let (_world, mut home, _) = scene().await;
+    let is_coloured = |home: &Home, arguments: &[&str]| {
+        let shown = on_terminal(home, arguments, WIDE);
         assert!(
             !shown.contains("\u{1b}[31mred"),
             "never what stands in a name: {shown:?}"
@@ -234,22 +238,22 @@ async fn colour_is_only_where_it_is_wanted() {
         shown.contains("\u{1b}[")
     };
     // Not without a TERM.
-    assert!(!is_coloured(&desk, &["list"]));
+    assert!(!is_coloured(&home, &["list"]));
     for (term, no_colour, coloured) in [
         ("xterm-256color", "", true),
         ("xterm-256color", "1", false),
         ("dumb", "", false),
         ("", "", false),
     ] {
-        desk.set("TERM", term);
-        desk.set("NO_COLOR", no_colour);
+        home.set("TERM", term);
+        home.set("NO_COLOR", no_colour);
         for arguments in [
             &["list"][..],
             &["history"],
             &["rotations"],
             &["profile", "list"],
         ] {
-            let seen = is_coloured(&desk, arguments);
+            let seen = is_coloured(&home, arguments);
             assert_eq!(
                 seen, coloured,
                 "TERM={term} NO_COLOR={no_colour} {arguments:?}"
@@ -264,18 +268,18 @@ async fn colour_is_only_where_it_is_wanted() {
             "--read-only",
             "--dry-run",
         ];
-        let failed = is_coloured(&desk, &refused);
+        let failed = is_coloured(&home, &refused);
         assert_eq!(
             failed, coloured,
             "TERM={term} NO_COLOR={no_colour}: an error"
         );
     }
-    desk.set("TERM", "xterm-256color");
-    desk.set("NO_COLOR", "");
-    let shown = on_terminal(&desk, &["list"], WIDE);
+    home.set("TERM", "xterm-256color");
+    home.set("NO_COLOR", "");
+    let shown = on_terminal(&home, &["list"], WIDE);
     assert!(shown.contains("\u{1b}[1mNAME"), "{shown:?}");
     let shown = on_terminal(
-        &desk,
+        &home,
         &["create", "acme-9", "-P", "production", "--dry-run"],
         100,
     );
@@ -289,7 +293,7 @@ async fn colour_is_only_where_it_is_wanted() {
         &["list", "--json"],
         &["help", "list"],
     ] {
-        let ran = desk.run(arguments).await;
+        let ran = home.run(arguments).await;
         assert!(
             !ran.out.contains('\u{1b}') && ran.err.is_empty(),
             "{arguments:?}"

@@ -2,20 +2,20 @@
 
 use std::process::Command;
 
-use super::desk::{Desk, Ran};
+use super::program::{Home, Ran};
 
 /// More than a pipe holds of each result, so that writing really meets a closed pipe.
 const GROUPS: &str = "3000";
 
 /// Runs a line of bash in which `groupdesk` is the shipped binary.
-async fn shell(desk: &Desk, line: &str) -> Ran {
-    let prepared = desk.command(&[]);
+async fn shell(home: &Home, line: &str) -> Ran {
+    let prepared = home.command(&[]);
     let mut command = Command::new("bash");
     command
         .args(["-o", "pipefail", "-c", line])
         .env_clear()
         .env("PATH", path(prepared.as_std().get_program().as_ref()))
-        .current_dir(desk.folder.path());
+        .current_dir(home.folder.path());
     for (name, value) in prepared.as_std().get_envs() {
         command.env(name, value.expect("set"));
     }
@@ -36,17 +36,17 @@ fn path(program: &std::path::Path) -> String {
 
 #[tokio::test]
 async fn a_reader_that_leaves_early_ends_every_command_quietly() {
-    let mut desk = Desk::new();
-    let _held = desk.hold(&["demo", "--hold", "--groups", GROUPS]).await;
-    let all = desk.run(&["export"]).await;
-    desk.write("all.jsonl", &all.out);
+    let mut home = Home::new();
+    let _held = home.hold(&["demo", "--hold", "--groups", GROUPS]).await;
+    let all = home.run(&["export"]).await;
+    home.write("all.jsonl", &all.out);
     assert!(all.out.len() > 128 * 1024, "{}", all.out.len());
     let new = (0..400).map(|number| format!("made-{number}\n"));
-    desk.write(
+    home.write(
         "new.csv",
         &format!("user_group_id\n{}", new.collect::<String>()),
     );
-    let made = desk
+    let made = home
         .run(&["import", "new.csv", "--create", "--yes", "-q"])
         .await;
     assert_eq!(made.code, 0, "{}", made.err);
@@ -67,20 +67,20 @@ async fn a_reader_that_leaves_early_ends_every_command_quietly() {
         "help json --json",
         "--help",
     ] {
-        let ran = shell(&desk, &format!("groupdesk {command} | head -1")).await;
+        let ran = shell(&home, &format!("groupdesk {command} | head -1")).await;
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{command}");
         assert_eq!(ran.out.lines().count(), 1, "{command}: {}", ran.out);
     }
     // What was not read was taken in all the same.
-    let again = desk.run(&["import", "all.jsonl"]).await;
+    let again = home.run(&["import", "all.jsonl"]).await;
     assert!(again.out.contains("added            0"), "{}", again.out);
 }
 
 #[tokio::test]
 async fn a_full_disk_is_a_failure_and_is_said() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
-    desk.write("rows.csv", "user_group_id\nacme-eu\n");
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    home.write("rows.csv", "user_group_id\nacme-eu\n");
     for command in [
         "list",
         "list --json",
@@ -96,7 +96,7 @@ async fn a_full_disk_is_a_failure_and_is_said() {
         "get --refresh-all --json",
         "rotate acme-eu acme-us --yes --json",
     ] {
-        let ran = shell(&desk, &format!("groupdesk {command} > /dev/full")).await;
+        let ran = shell(&home, &format!("groupdesk {command} > /dev/full")).await;
         assert_eq!(ran.code, 2, "{command}: {}", ran.err);
         assert!(
             ran.err.contains("cannot write the output"),
@@ -108,9 +108,9 @@ async fn a_full_disk_is_a_failure_and_is_said() {
 
 #[tokio::test]
 async fn standard_output_has_the_result_and_nothing_else() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
-    let rows = desk.write(
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let rows = home.write(
         "rows.csv",
         "user_group_id,name\nacme-eu,Acme 2\nrow-1,Row\n",
     );
@@ -125,13 +125,13 @@ async fn standard_output_has_the_result_and_nothing_else() {
         &["profile", "check", "--json"],
         &["get", "nobody", "--json"],
     ] {
-        let ran = desk.run(arguments).await;
+        let ran = home.run(arguments).await;
         assert!(!ran.err.is_empty(), "{arguments:?}");
         let values = serde_json::Deserializer::from_str(&ran.out).into_iter::<serde_json::Value>();
         let values: Result<Vec<_>, _> = values.collect();
         let values = values.unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}", ran.out));
         assert!(!values.is_empty(), "{arguments:?}");
     }
-    let ran = desk.run(&["rotate", "acme-us", "--yes", "--reveal"]).await;
+    let ran = home.run(&["rotate", "acme-us", "--yes", "--reveal"]).await;
     assert_eq!(ran.out.lines().count(), 1, "the token alone: {}", ran.out);
 }

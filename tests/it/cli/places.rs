@@ -6,22 +6,22 @@ use std::{fs, os::unix::fs::PermissionsExt};
 use serde_json::Value;
 
 use super::{
-    desk::{Background, Desk},
     handoff::scene,
+    program::{Background, Home},
 };
 
-/// A desk with a service and a group `acme` in the profile `live`; with the key of that environment.
-async fn served() -> (Desk, Background, String) {
-    let mut desk = Desk::new();
-    let key = new_key(&desk, "live").await;
-    let (serving, url) = desk.serve().await;
-    desk.connect(&url, &key);
-    desk.json(0, &["create", "acme", "--yes"]).await;
-    (desk, serving, url)
+/// An installation with a service and a group `acme` in the profile `live`; with the key of that environment.
+async fn served() -> (Home, Background, String) {
+    let mut home = Home::new();
+    let key = new_key(&home, "live").await;
+    let (serving, url) = home.serve().await;
+    home.connect(&url, &key);
+    home.json(0, &["create", "acme", "--yes"]).await;
+    (home, serving, url)
 }
 
-async fn new_key(desk: &Desk, environment: &str) -> String {
-    desk.key(&["--environment", environment, "--tag", "Customer"])
+async fn new_key(home: &Home, environment: &str) -> String {
+    home.key(&["--environment", environment, "--tag", "Customer"])
         .await
 }
 
@@ -50,13 +50,13 @@ fn one(report: &Value, words: &str, parts: &[&str]) {
 
 #[tokio::test]
 async fn an_empty_list_says_that_the_name_is_known_with_another_address() {
-    let (desk, _serving, url) = served().await;
-    let file = desk.path("config.toml");
+    let (home, _serving, url) = served().await;
+    let file = home.path("config.toml");
     let text = fs::read_to_string(&file).expect("readable");
     let moved = url.replace("127.0.0.1", "localhost");
     fs::write(&file, text.replace(&url, &moved)).expect("written");
     for command in [&["list"][..], &["list", "--json"], &["history"]] {
-        let ran = desk.run(command).await;
+        let ran = home.run(command).await;
         assert_eq!(ran.code, 0, "{}", ran.err);
         assert!(!ran.out.contains("acme"), "{}", ran.out);
         for words in [
@@ -69,42 +69,42 @@ async fn an_empty_list_says_that_the_name_is_known_with_another_address() {
         }
         assert_eq!(ran.err.trim().lines().count(), 1, "{}", ran.err);
     }
-    let ran = desk.run(&["show", "acme"]).await;
+    let ran = home.run(&["show", "acme"]).await;
     assert_eq!(ran.code, 4, "{}", ran.err);
     assert!(ran.err.contains("--same-environment"), "{}", ran.err);
     let bound = ["profile", "bind", "live", "--same-environment", "live"];
-    assert_eq!(desk.run(&bound).await.code, 0);
-    let ran = desk.run(&["list"]).await;
+    assert_eq!(home.run(&bound).await.code, 0);
+    let ran = home.run(&["list"]).await;
     assert!(ran.out.contains("acme"), "{}{}", ran.out, ran.err);
     assert!(!ran.err.contains("not bound"), "{}", ran.err);
 }
 
 #[tokio::test]
 async fn doctor_tells_of_places_and_of_each_thing_that_waits() {
-    let (mut desk, _serving, _) = served().await;
-    let report = desk.json(0, &["doctor"]).await;
+    let (mut home, _serving, _) = served().await;
+    let report = home.json(0, &["doctor"]).await;
     one(
         &report,
         "place live",
         &["ok: ", "1 group, 0 open", "profiles live"],
     );
     // A key on trial, then proven, then taken back.
-    let renewed = new_key(&desk, "live").await;
-    desk.set("LIVE_KEY", &renewed);
+    let renewed = new_key(&home, "live").await;
+    home.set("LIVE_KEY", &renewed);
     let same = ["profile", "bind", "live", "--same-environment"];
-    desk.json(0, &same).await;
-    let report = desk.json(0, &["doctor"]).await;
+    home.json(0, &same).await;
+    let report = home.json(0, &["doctor"]).await;
     let proof = "groupdesk profile bind live --same-environment --proof ID";
     one(&report, "on trial", &["warning: ", "place live", proof]);
-    desk.json(0, &[&same[..], &["--proof", "acme"]].concat())
+    home.json(0, &[&same[..], &["--proof", "acme"]].concat())
         .await;
-    desk.json(
+    home.json(
         0,
         &["update", "acme", "--name", "Acme", "--exists", "--yes"],
     )
     .await;
-    desk.json(0, &["profile", "bind", "live", "--undo"]).await;
-    let report = desk.json(4, &["doctor"]).await;
+    home.json(0, &["profile", "bind", "live", "--undo"]).await;
+    let report = home.json(4, &["doctor"]).await;
     one(
         &report,
         "nothing was sent. Known: live (1 group)",
@@ -130,7 +130,7 @@ async fn doctor_tells_of_places_and_of_each_thing_that_waits() {
             "profile bind NAME --same-environment live",
         ],
     );
-    let ran = desk.run(&["doctor"]).await;
+    let ran = home.run(&["doctor"]).await;
     for words in ["place live: 1 group", "was taken back", "place merge live"] {
         assert!(ran.out.contains(words), "{words}: {}", ran.out);
     }
@@ -139,7 +139,7 @@ async fn doctor_tells_of_places_and_of_each_thing_that_waits() {
 
 #[tokio::test]
 async fn a_new_profile_of_a_known_address_is_asked_about_at_once() {
-    let (desk, _serving, url) = served().await;
+    let (home, _serving, url) = served().await;
     let add = |name: &'static str, file: String| {
         let mut all: Vec<String> = ["profile", "add", name, "--base-url", &url]
             .map(str::to_owned)
@@ -148,24 +148,24 @@ async fn a_new_profile_of_a_known_address_is_asked_about_at_once() {
         all
     };
     let key_file = |name: &str, key: &str| {
-        let file = desk.write(name, key);
+        let file = home.write(name, key);
         let only_me = fs::Permissions::from_mode(0o600);
-        fs::set_permissions(desk.path(name), only_me).expect("set");
+        fs::set_permissions(home.path(name), only_me).expect("set");
         file
     };
-    let renewed = key_file("renewed", &new_key(&desk, "live").await);
-    let other = key_file("other", &new_key(&desk, "other").await);
+    let renewed = key_file("renewed", &new_key(&home, "live").await);
+    let other = key_file("other", &new_key(&home, "other").await);
     let run = async |arguments: &[String], more: &[&str]| {
         let mut all: Vec<&str> = arguments.iter().map(String::as_str).collect();
         all.extend(more);
-        desk.run(&all).await
+        home.run(&all).await
     };
     // Nobody can be asked: it is written, and the line to type is said.
     let ran = run(&add("later", renewed.clone()), &[]).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     let line = "groupdesk profile bind later --same-environment";
     assert!(ran.err.contains(line), "{}", ran.err);
-    let ran = desk.run(&["--profile", "later", "get", "acme"]).await;
+    let ran = home.run(&["--profile", "later", "get", "acme"]).await;
     assert_eq!(ran.code, 4, "{}", ran.err);
     let ran = run(&add("renewed", renewed), &["--same-environment", "live"]).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
@@ -182,7 +182,7 @@ async fn a_new_profile_of_a_known_address_is_asked_about_at_once() {
         "{}",
         ran.err
     );
-    let places = desk.json(0, &["place", "list"]).await;
+    let places = home.json(0, &["place", "list"]).await;
     let places = places.as_array().expect("a list").iter();
     let names: Vec<_> = places.map(|place| place["place"].as_str()).collect();
     assert_eq!(names, [Some("live"), Some("other")]);
@@ -190,49 +190,49 @@ async fn a_new_profile_of_a_known_address_is_asked_about_at_once() {
 
 #[tokio::test]
 async fn a_hand_off_is_run_by_the_profile_that_began_it_or_where_a_person_says_so() {
-    let (desk, _serving) = scene("touch $1/ran; exit 3").await;
-    let file = desk.path("config.toml");
+    let (home, _serving) = scene("touch $1/ran; exit 3").await;
+    let file = home.path("config.toml");
     let text = fs::read_to_string(&file).expect("readable");
     let second = text.replace("[profiles.live]", "[profiles.second]");
     fs::write(&file, format!("{text}{second}")).expect("written");
     let live = ["--profile", "live"];
     let second = ["--profile", "second"];
-    let ran = desk
+    let ran = home
         .run(&[&live[..], &["rotate", "acme", "--yes"]].concat())
         .await;
     assert_eq!(ran.code, 6, "{}", ran.err);
-    fs::remove_file(desk.path("ran")).expect("it was run");
+    fs::remove_file(home.path("ran")).expect("it was run");
     let failed = ["rotations", "handoff", "--failed"];
-    let listed = desk.json(0, &[&second[..], &failed].concat()).await;
+    let listed = home.json(0, &[&second[..], &failed].concat()).await;
     assert_eq!(listed[0]["due_in"], "live", "{listed}");
     assert_eq!(listed[0]["handoff"]["state"], "failed");
-    let ran = desk.run(&[&second[..], &failed].concat()).await;
+    let ran = home.run(&[&second[..], &failed].concat()).await;
     assert!(ran.err.contains("due in live"), "{}", ran.err);
     assert!(
         ran.err.contains("--profile second rotations handoff 1"),
         "{}",
         ran.err
     );
-    assert!(!desk.path("ran").exists(), "not run by itself");
+    assert!(!home.path("ran").exists(), "not run by itself");
     // By its number it is, and is the second one's from here on.
     let moved = ["rotations", "handoff", "1"];
-    desk.json(6, &[&second[..], &moved].concat()).await;
-    assert!(desk.path("ran").exists());
-    let listed = desk.json(0, &[&live[..], &failed].concat()).await;
+    home.json(6, &[&second[..], &moved].concat()).await;
+    assert!(home.path("ran").exists());
+    let listed = home.json(0, &[&live[..], &failed].concat()).await;
     assert_eq!(listed[0]["due_in"], "second", "{listed}");
 }
 
 #[tokio::test]
 async fn a_key_in_place_of_a_name_is_refused_and_not_repeated() {
     const KEY: &str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b";
-    let (desk, _serving, _) = served().await;
+    let (home, _serving, _) = served().await;
     for arguments in [
         ["place", "rename", "live", KEY],
         ["place", "rename", KEY, "live"],
         ["place", "merge", KEY, "live"],
         ["profile", "bind", KEY, "--new-environment"],
     ] {
-        let ran = desk.run(&arguments).await;
+        let ran = home.run(&arguments).await;
         assert_eq!(ran.code, 2, "{}", ran.err);
         assert!(
             !ran.err.contains(KEY) && !ran.out.contains(KEY),
@@ -240,9 +240,9 @@ async fn a_key_in_place_of_a_name_is_refused_and_not_repeated() {
             ran.err
         );
     }
-    let ran = desk.run(&["place", "show", KEY]).await;
+    let ran = home.run(&["place", "show", KEY]).await;
     assert!(ran.code == 2 && !ran.err.contains(KEY), "{}", ran.err);
-    desk.json(0, &["place", "rename", "live", "europe"]).await;
-    let listed = desk.json(0, &["place", "list"]).await;
+    home.json(0, &["place", "rename", "live", "europe"]).await;
+    let listed = home.json(0, &["place", "list"]).await;
     assert_eq!(listed[0]["place"], "europe", "{listed}");
 }

@@ -5,8 +5,8 @@ use std::{fs, os::unix::fs::PermissionsExt};
 use serde_json::{Value, json};
 
 use super::{
-    desk::Desk,
     guards::{group, methods},
+    program::Home,
 };
 use crate::support::faults::{Fault, Faults, http, json as answer};
 
@@ -19,24 +19,24 @@ fn says_no(status: &str, code: &str) -> Fault {
     )
 }
 
-/// A desk without any profile, whose key is in a file.
-fn fresh() -> (Desk, String) {
-    let desk = Desk::new();
-    let file = desk.write("eu.key", KEY);
+/// An installation without any profile, whose key is in a file.
+fn fresh() -> (Home, String) {
+    let home = Home::new();
+    let file = home.write("eu.key", KEY);
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("set");
-    (desk, file)
+    (home, file)
 }
 
-fn config(desk: &Desk) -> Option<String> {
-    fs::read_to_string(desk.path(".config/groupdesk/config.toml")).ok()
+fn config(home: &Home) -> Option<String> {
+    fs::read_to_string(home.path(".config/groupdesk/config.toml")).ok()
 }
 
 #[tokio::test]
 async fn a_profile_is_tested_and_written_and_works() {
-    let (desk, _) = fresh();
-    let (_serving, url) = desk.serve().await;
-    let database = desk.database();
-    let key = desk
+    let (home, _) = fresh();
+    let (_serving, url) = home.serve().await;
+    let database = home.database();
+    let key = home
         .run(&[
             "serve",
             "keys",
@@ -49,7 +49,7 @@ async fn a_profile_is_tested_and_written_and_works() {
             &database,
         ])
         .await;
-    let file = desk.write("eu.key", &key.out);
+    let file = home.write("eu.key", &key.out);
     let add = [
         "profile",
         "add",
@@ -63,52 +63,52 @@ async fn a_profile_is_tested_and_written_and_works() {
     ];
 
     let dry: Vec<_> = add.iter().copied().chain(["--dry-run"]).collect();
-    let planned = desk.json(0, &dry).await;
+    let planned = home.json(0, &dry).await;
     assert_eq!(planned["written"], false);
     assert_eq!(planned["check"]["finding"], "accepted", "{planned}");
-    assert_eq!(config(&desk), None, "a dry run writes nothing");
+    assert_eq!(config(&home), None, "a dry run writes nothing");
 
-    let ran = desk.run(&add).await;
+    let ran = home.run(&add).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.err.contains("the API key is accepted"), "{}", ran.err);
-    let text = config(&desk).expect("written");
+    let text = config(&home).expect("written");
     assert!(text.ends_with(ran.out.trim_start()), "{text}\n{}", ran.out);
     assert!(!text.contains(key.out.trim()), "{text}");
-    let listed = desk.json(0, &["profile", "list"]).await;
+    let listed = home.json(0, &["profile", "list"]).await;
     assert_eq!(listed[0]["profile"], "eu");
     assert_eq!(listed[0]["default"], true);
     assert_eq!(listed[0]["production"], false);
     assert_eq!(
-        desk.json(0, &["profile", "check"]).await["finding"],
+        home.json(0, &["profile", "check"]).await["finding"],
         "accepted"
     );
     assert_eq!(
-        desk.json(0, &["list"]).await,
+        home.json(0, &["list"]).await,
         json!([]),
         "testing created nothing"
     );
-    let made = desk.json(0, &["create", "acme", "--yes"]).await;
+    let made = home.json(0, &["create", "acme", "--yes"]).await;
     assert_eq!(made["outcome"], "created");
 
-    let again = desk.run(&add).await;
+    let again = home.run(&add).await;
     assert_eq!(again.code, 2);
     assert!(
         again.err.contains("there is a profile \"eu\" already"),
         "{}",
         again.err
     );
-    assert_eq!(config(&desk).expect("there"), text);
+    assert_eq!(config(&home).expect("there"), text);
 
-    let asked = desk.run(&["profile", "remove", "eu"]).await;
+    let asked = home.run(&["profile", "remove", "eu"]).await;
     assert_eq!(asked.code, 3, "{}", asked.err);
-    assert_eq!(config(&desk).expect("there"), text, "nothing without --yes");
+    assert_eq!(config(&home).expect("there"), text, "nothing without --yes");
     assert_eq!(
-        desk.run(&["profile", "remove", "eu", "--yes"]).await.code,
+        home.run(&["profile", "remove", "eu", "--yes"]).await.code,
         0
     );
-    assert_eq!(config(&desk).expect("there").trim(), "");
-    assert_eq!(desk.run(&add).await.code, 0);
-    let known = desk.json(0, &["list"]).await;
+    assert_eq!(config(&home).expect("there").trim(), "");
+    assert_eq!(home.run(&add).await.code, 0);
+    let known = home.json(0, &["list"]).await;
     assert_eq!(
         known[0]["user_group_id"], "acme",
         "the directory never forgot it"
@@ -117,7 +117,7 @@ async fn a_profile_is_tested_and_written_and_works() {
 
 #[tokio::test]
 async fn what_stands_in_the_way_is_named_and_nothing_is_written() {
-    let (desk, file) = fresh();
+    let (home, file) = fresh();
     let page = http(
         "200 OK",
         &["Content-Type: text/html"],
@@ -153,11 +153,11 @@ async fn what_stands_in_the_way_is_named_and_nothing_is_written() {
             "--api-key-file",
             &file,
         ];
-        let told = desk.json(code, &add).await;
+        let told = home.json(code, &add).await;
         assert_eq!(told["check"]["finding"], finding, "{told}");
         assert_eq!(told["written"], false);
         assert!(!told.to_string().contains(KEY), "{told}");
-        assert_eq!(config(&desk), None, "{finding}");
+        assert_eq!(config(&home), None, "{finding}");
         // One request that names nothing: whatever runs there cannot take it for a creation or a rotation.
         let requests = service.requests();
         assert_eq!(methods(&service), ["PUT"], "{finding}");
@@ -173,7 +173,7 @@ async fn what_stands_in_the_way_is_named_and_nothing_is_written() {
         &file,
     ];
     assert_eq!(
-        desk.json(5, &nobody).await["check"]["finding"],
+        home.json(5, &nobody).await["check"]["finding"],
         "not_reached"
     );
     let keyless = [
@@ -185,16 +185,16 @@ async fn what_stands_in_the_way_is_named_and_nothing_is_written() {
         "--api-key-env",
         "NOT_SET",
     ];
-    let told = desk.json(4, &keyless).await;
+    let told = home.json(4, &keyless).await;
     assert!(
         told["check"]["text"]
             .as_str()
             .is_some_and(|text| text.contains("NOT_SET")),
         "{told}"
     );
-    assert_eq!(config(&desk), None);
+    assert_eq!(config(&home), None);
     // Said so, it is written all the same.
-    let unchecked = desk
+    let unchecked = home
         .run(&[
             "profile",
             "add",
@@ -207,15 +207,15 @@ async fn what_stands_in_the_way_is_named_and_nothing_is_written() {
         ])
         .await;
     assert_eq!(unchecked.code, 0, "{}", unchecked.err);
-    assert!(config(&desk).expect("written").contains("NOT_SET"));
+    assert!(config(&home).expect("written").contains("NOT_SET"));
 }
 
 #[tokio::test]
 async fn a_key_that_may_only_read_is_told_apart() {
-    let (desk, file) = fresh();
+    let (home, file) = fresh();
     let service = Faults::always(says_no("403 Forbidden", "read_only_key")).await;
     let url = service.base_url();
-    let told = desk
+    let told = home
         .json(
             0,
             &[
@@ -235,7 +235,7 @@ async fn a_key_that_may_only_read_is_told_apart() {
 
 #[tokio::test]
 async fn bad_words_are_refused_before_anything_is_sent_or_asked() {
-    let (desk, file) = fresh();
+    let (home, file) = fresh();
     for (arguments, words) in [
         (
             &["profile", "add", "eu"][..],
@@ -309,16 +309,16 @@ async fn bad_words_are_refused_before_anything_is_sent_or_asked() {
         ),
         (&["profile", "key", "eu"], "there is no profile \"eu\""),
     ] {
-        let ran = desk.run(arguments).await;
+        let ran = home.run(arguments).await;
         assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
         assert!(ran.err.contains(words), "{arguments:?}: {}", ran.err);
     }
-    assert_eq!(config(&desk), None);
+    assert_eq!(config(&home), None);
 }
 
 #[tokio::test]
 async fn a_key_goes_to_the_keyring_or_the_error_says_why_not() {
-    let (desk, _) = fresh();
+    let (home, _) = fresh();
     let service = Faults::always(says_no("400 Bad Request", "invalid_request")).await;
     let url = service.base_url();
     let entry = format!(
@@ -326,28 +326,28 @@ async fn a_key_goes_to_the_keyring_or_the_error_says_why_not() {
         std::process::id()
     );
     let add = ["profile", "add", "eu", "--base-url", &url, &entry];
-    let ran = desk.run_with(&add, KEY).await;
+    let ran = home.run_with(&add, KEY).await;
     if ran.code == 0 {
-        let text = config(&desk).expect("written");
+        let text = config(&home).expect("written");
         assert!(text.contains("keyring = ") && !text.contains(KEY), "{text}");
         assert_eq!(
-            desk.json(0, &["profile", "check"]).await["finding"],
+            home.json(0, &["profile", "check"]).await["finding"],
             "accepted"
         );
         assert_eq!(
-            desk.run(&["profile", "key", "eu", "--forget"]).await.code,
+            home.run(&["profile", "key", "eu", "--forget"]).await.code,
             0
         );
-        let missing = desk.run(&["profile", "check"]).await;
+        let missing = home.run(&["profile", "check"]).await;
         assert_eq!(missing.code, 4, "{}", missing.err);
         assert!(
             missing.err.contains("groupdesk profile key"),
             "{}",
             missing.err
         );
-        assert_eq!(desk.run_with(&["profile", "key", "eu"], KEY).await.code, 0);
+        assert_eq!(home.run_with(&["profile", "key", "eu"], KEY).await.code, 0);
         assert_eq!(
-            desk.run(&["profile", "key", "eu", "--forget"]).await.code,
+            home.run(&["profile", "key", "eu", "--forget"]).await.code,
             0
         );
     } else {
@@ -357,7 +357,7 @@ async fn a_key_goes_to_the_keyring_or_the_error_says_why_not() {
             "{}",
             ran.err
         );
-        assert_eq!(config(&desk), None, "no profile without its key");
+        assert_eq!(config(&home), None, "no profile without its key");
     }
     assert!(!ran.err.contains(KEY) && !ran.out.contains(KEY));
 }

@@ -11,7 +11,7 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::desk::Desk;
+use super::program::Home;
 
 /// Whoever asks more than was expected waits no longer for an answer.
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -20,23 +20,23 @@ const DEADLINE: Duration = Duration::from_mins(1);
 pub(super) type Asks<'a> = &'a dyn Fn(&str) -> bool;
 
 /// Runs the command on a terminal, types a line once it asks, and returns what was shown and the exit code.
-pub(super) fn typed(desk: &Desk, arguments: &[&str], line: &str) -> (String, Option<i32>) {
+pub(super) fn typed(home: &Home, arguments: &[&str], line: &str) -> (String, Option<i32>) {
     let asks = |text: &str| {
         ["[y/N]", "to go on:", "not shown"]
             .iter()
             .any(|question| text.contains(question))
     };
-    talk(desk, arguments, &[(&asks, line)])
+    talk(home, arguments, &[(&asks, line)])
 }
 
 /// Runs the command on a terminal where nobody types.
-pub(super) fn unasked(desk: &Desk, arguments: &[&str]) -> (String, Option<i32>) {
-    talk(desk, arguments, &[])
+pub(super) fn unasked(home: &Home, arguments: &[&str]) -> (String, Option<i32>) {
+    talk(home, arguments, &[])
 }
 
 /// Runs the command on a terminal; waits for each text behind the one before, then types what belongs to it.
 pub(super) fn dialogue(
-    desk: &Desk,
+    home: &Home,
     arguments: &[&str],
     steps: &[(&str, &str)],
 ) -> (String, Option<i32>) {
@@ -49,12 +49,12 @@ pub(super) fn dialogue(
         .zip(steps)
         .map(|(test, (_, line))| (test as Asks<'_>, *line))
         .collect();
-    talk(desk, arguments, &steps)
+    talk(home, arguments, &steps)
 }
 
 /// As [`dialogue`], where whatever was shown since the last answer is asked.
 pub(super) fn talk(
-    desk: &Desk,
+    home: &Home,
     arguments: &[&str],
     steps: &[(Asks<'_>, &str)],
 ) -> (String, Option<i32>) {
@@ -62,12 +62,12 @@ pub(super) fn talk(
     terminal
         .resize(pty_process::Size::new(24, 80))
         .expect("resized");
-    let prepared = desk.command(arguments);
+    let prepared = home.command(arguments);
     let prepared = prepared.as_std();
     let mut command = pty_process::blocking::Command::new(prepared.get_program())
         .args(prepared.get_args())
         .env_clear()
-        .current_dir(desk.folder.path());
+        .current_dir(home.folder.path());
     for (name, value) in prepared.get_envs() {
         command = command.env(name, value.expect("set"));
     }
@@ -106,31 +106,31 @@ pub(super) fn talk(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn production_asks_for_the_id_and_testing_for_a_yes() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
     let fingerprint = |shown: &Value| shown["fingerprint"].clone();
     let production = ["show", "acme-eu", "-P", "production"];
-    let before = fingerprint(&desk.json(0, &production).await);
+    let before = fingerprint(&home.json(0, &production).await);
     let rotate = ["rotate", "acme-eu", "-P", "production"];
     for wrong in ["y\n", "acme-us\n", "\n", "\u{4}"] {
-        let (shown, code) = typed(&desk, &rotate, wrong);
+        let (shown, code) = typed(&home, &rotate, wrong);
         assert_eq!(code, Some(3), "{shown}");
         assert!(
             shown.contains("PRODUCTION production http://") && shown.contains("not confirmed"),
             "{shown}"
         );
     }
-    assert_eq!(fingerprint(&desk.json(0, &production).await), before);
-    let (shown, code) = typed(&desk, &rotate, "acme-eu\n");
+    assert_eq!(fingerprint(&home.json(0, &production).await), before);
+    let (shown, code) = typed(&home, &rotate, "acme-eu\n");
     assert_eq!(code, Some(0), "{shown}");
     assert!(shown.contains("confirmed: token"), "{shown}");
-    assert_ne!(fingerprint(&desk.json(0, &production).await), before);
+    assert_ne!(fingerprint(&home.json(0, &production).await), before);
 
     let update = ["update", "acme-eu", "--map", "40=5"];
-    let (shown, code) = typed(&desk, &update, "n\n");
+    let (shown, code) = typed(&home, &update, "n\n");
     assert_eq!(code, Some(3), "{shown}");
     assert!(shown.contains("~ mapping 40: 213 -> 5"), "{shown}");
-    let (shown, code) = typed(&desk, &update, "y\n");
+    let (shown, code) = typed(&home, &update, "y\n");
     assert_eq!(code, Some(0), "{shown}");
     assert!(
         shown

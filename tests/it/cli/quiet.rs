@@ -3,24 +3,24 @@
 use serde_json::Value;
 
 use super::{
-    desk::Desk,
     guards::{acquainted, group},
     handoff::scene,
+    program::Home,
     prompts::{typed, unasked},
 };
 use crate::support::faults::Fault;
 
 #[tokio::test]
 async fn what_goes_as_asked_says_nothing_besides_the_result() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
-    let rows = desk.write(
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let rows = home.write(
         "rows.csv",
         "user_group_id,name\nacme-eu,Acme 2\nrow-1,Row\n",
     );
-    let token_file = desk.path("acme.token").display().to_string();
-    let out = desk.path("out.jsonl").display().to_string();
-    let database = desk.database();
+    let token_file = home.path("acme.token").display().to_string();
+    let out = home.path("out.jsonl").display().to_string();
+    let database = home.database();
     for (arguments, prints) in [
         (&["list"][..], true),
         (&["list", "-P", "production"], true),
@@ -70,21 +70,21 @@ async fn what_goes_as_asked_says_nothing_besides_the_result() {
         (&["man"], true),
         (&["help", "json"], true),
     ] {
-        let ran = desk.run(&[arguments, &["--quiet"]].concat()).await;
+        let ran = home.run(&[arguments, &["--quiet"]].concat()).await;
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{arguments:?}");
         assert_eq!(!ran.out.is_empty(), prints, "{arguments:?}: {}", ran.out);
     }
     let token = std::fs::read_to_string(&token_file).expect("written");
-    let ran = desk.run_with(&["whose", "-q"], &token).await;
+    let ran = home.run_with(&["whose", "-q"], &token).await;
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    let ran = desk.run_with(&["whose", "-q"], &"0".repeat(64)).await;
+    let ran = home.run_with(&["whose", "-q"], &"0".repeat(64)).await;
     assert_eq!((ran.code, ran.err.as_str(), ran.out.as_str()), (1, "", ""));
 }
 
 #[tokio::test]
 async fn the_environment_line_is_there_unless_quiet_is_said() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
     for mutation in [
         &["create", "new-9", "--yes"][..],
         &["update", "acme-eu", "--name", "A", "--yes"],
@@ -92,7 +92,7 @@ async fn the_environment_line_is_there_unless_quiet_is_said() {
         &["rotate", "wayfarer", "parcel-one", "--yes"],
         &["rotate", "acme-us", "--dry-run"],
     ] {
-        let ran = desk.run(mutation).await;
+        let ran = home.run(mutation).await;
         assert_eq!(ran.code, 0, "{mutation:?}: {}", ran.err);
         assert!(
             ran.err.starts_with("TESTING testing http://"),
@@ -104,23 +104,23 @@ async fn the_environment_line_is_there_unless_quiet_is_said() {
 
 #[tokio::test]
 async fn errors_and_alarms_are_said_all_the_same() {
-    let desk = Desk::new();
-    let ran = desk.run(&["list", "-q"]).await;
+    let home = Home::new();
+    let ran = home.run(&["list", "-q"]).await;
     assert_eq!(ran.code, 2);
     assert!(ran.err.starts_with("error: "), "{}", ran.err);
 
     let wrong = serde_json::json!({"api_environment_tag": "Testing"});
-    let (desk, _service) = acquainted(vec![group("token-0", &wrong)]).await;
-    let ran = desk.run(&["get", "acme", "-q"]).await;
+    let (home, _service) = acquainted(vec![group("token-0", &wrong)]).await;
+    let ran = home.run(&["get", "acme", "-q"]).await;
     assert_eq!(ran.code, 3, "{}", ran.err);
     assert!(ran.err.contains("Testing"), "{}", ran.err);
 
     let old = || group("token-0", &Value::Null);
-    let (desk, _service) = acquainted(vec![old(), Fault::Close, old()]).await;
-    let ran = desk.run(&["rotate", "acme", "--yes", "-q"]).await;
+    let (home, _service) = acquainted(vec![old(), Fault::Close, old()]).await;
+    let ran = home.run(&["rotate", "acme", "--yes", "-q"]).await;
     assert_eq!(ran.code, 7, "{}", ran.err);
     assert!(ran.err.starts_with("error: "), "{}", ran.err);
-    let ran = desk.run(&["rotations", "settle", "-q"]).await;
+    let ran = home.run(&["rotations", "settle", "-q"]).await;
     assert_eq!(ran.code, 7, "{}", ran.err);
     assert!(
         ran.err.contains("rotation 1 of \"acme\" stays unknown"),
@@ -128,22 +128,22 @@ async fn errors_and_alarms_are_said_all_the_same() {
         ran.err
     );
 
-    let (desk, _serving) = scene("exit 3").await;
-    let ran = desk.run(&["rotate", "acme", "--yes", "-q"]).await;
+    let (home, _serving) = scene("exit 3").await;
+    let ran = home.run(&["rotate", "acme", "--yes", "-q"]).await;
     assert_eq!(ran.code, 6, "{}", ran.err);
     assert!(
         ran.err.starts_with("x HAND-OFF FAILED (exit 3)"),
         "{}",
         ran.err
     );
-    desk.json(0, &["create", "other", "--yes"]).await;
-    let ran = desk
+    home.json(0, &["create", "other", "--yes"]).await;
+    let ran = home
         .run(&["rotate", "other", "nobody", "--yes", "-q"])
         .await;
     assert_eq!(ran.code, 6, "{}", ran.err);
     assert!(ran.err.contains("not been handed off"), "{}", ran.err);
-    let wrong = desk.write("wrong.csv", "user_group_id\n\"\"\n");
-    let ran = desk.run(&["import", &wrong, "-q"]).await;
+    let wrong = home.write("wrong.csv", "user_group_id\n\"\"\n");
+    let ran = home.run(&["import", &wrong, "-q"]).await;
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert!(ran.err.starts_with("x row 1, line 2: "), "{}", ran.err);
 }
@@ -151,9 +151,9 @@ async fn errors_and_alarms_are_said_all_the_same() {
 /// A person who is asked sees what about, be it quiet or not.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_brings_what_it_is_about() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
-    let rows = desk.write("rows.csv", "user_group_id,name\nnew-5,New\n");
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let rows = home.write("rows.csv", "user_group_id,name\nnew-5,New\n");
     for (arguments, about) in [
         (
             &["rotate", "acme-eu", "-P", "production", "-q"][..],
@@ -184,7 +184,7 @@ async fn a_question_brings_what_it_is_about() {
             &["TESTING testing", "create 1, update 0"],
         ),
     ] {
-        let (shown, code) = typed(&desk, arguments, "no\n");
+        let (shown, code) = typed(&home, arguments, "no\n");
         assert_eq!(code, Some(3), "{arguments:?}: {shown}");
         let mut from = 0;
         for words in about {
@@ -197,10 +197,10 @@ async fn a_question_brings_what_it_is_about() {
 /// On a terminal, where it could ask.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_input_nothing_is_asked_and_nothing_sent() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
-    let rows = desk.write("rows.csv", "user_group_id,name\nnew-5,New\n");
-    let before = desk.json(0, &["history"]).await;
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let rows = home.write("rows.csv", "user_group_id,name\nnew-5,New\n");
+    let before = home.json(0, &["history"]).await;
     for (arguments, code) in [
         (&["create", "new-5"][..], 3),
         (&["update", "acme-eu", "--name", "x"], 3),
@@ -213,7 +213,7 @@ async fn without_input_nothing_is_asked_and_nothing_sent() {
         (&["profile", "add", "eu"], 2),
         (&["profile", "remove", "testing"], 3),
     ] {
-        let (shown, ended) = unasked(&desk, &[arguments, &["--no-input"]].concat());
+        let (shown, ended) = unasked(&home, &[arguments, &["--no-input"]].concat());
         assert_eq!(ended, Some(code), "{arguments:?}: {shown}");
         for question in ["[y/N]", "to go on:", "not shown"] {
             assert!(!shown.contains(question), "{arguments:?}: {shown}");
@@ -221,22 +221,22 @@ async fn without_input_nothing_is_asked_and_nothing_sent() {
         assert!(shown.contains("error: "), "{arguments:?}: {shown}");
     }
     let ring = "[profiles.ring]\nbase_url = \"https://eu.example.com\"\napi_key = { keyring = \"ring\" }\n";
-    let file = desk.write("ring.toml", ring);
+    let file = home.write("ring.toml", ring);
     let key = ["profile", "key", "ring", "--config", &file, "--no-input"];
-    let (shown, ended) = unasked(&desk, &key);
+    let (shown, ended) = unasked(&home, &key);
     assert_eq!(ended, Some(3), "{shown}");
     assert!(shown.contains("--no-input was said"), "{shown}");
-    assert_eq!(desk.json(0, &["history"]).await, before);
+    assert_eq!(home.json(0, &["history"]).await, before);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_open_rotation_is_not_abandoned_unasked() {
     let old = || group("token-0", &Value::Null);
-    let (desk, _service) = acquainted(vec![old(), Fault::Close, old()]).await;
-    assert_eq!(desk.run(&["rotate", "acme", "--yes"]).await.code, 7);
+    let (home, _service) = acquainted(vec![old(), Fault::Close, old()]).await;
+    assert_eq!(home.run(&["rotate", "acme", "--yes"]).await.code, 7);
     let abandon = ["rotations", "abandon", "1", "--reason", "gone"];
-    let (shown, code) = unasked(&desk, &[&abandon[..], &["--no-input"]].concat());
+    let (shown, code) = unasked(&home, &[&abandon[..], &["--no-input"]].concat());
     assert_eq!(code, Some(3), "{shown}");
-    let (shown, code) = typed(&desk, &abandon, "y\n");
+    let (shown, code) = typed(&home, &abandon, "y\n");
     assert_eq!(code, Some(0), "{shown}");
 }

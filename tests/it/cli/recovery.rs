@@ -7,35 +7,35 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use super::{
-    desk::{Background, Desk, files},
+    program::{Background, Home, files},
     prompts::typed,
 };
 use crate::support::{
     clock::TestClock,
-    meddler::{Gate, Meddler, Meddling, Then},
+    proxy::{FaultyProxy, Gate, ProxyFault, Then},
 };
 
-/// A desk that knows one group, and works through a meddler.
+/// An installation that knows one group, and works through a proxy.
 struct Scene {
-    desk: Desk,
-    meddler: Meddler,
+    home: Home,
+    proxy: FaultyProxy,
     _serving: Background,
 }
 
 impl Scene {
     async fn new() -> Self {
-        let mut desk = Desk::new();
-        let key = desk
+        let mut home = Home::new();
+        let key = home
             .key(&["--environment", "live", "--tag", "Customer"])
             .await;
-        let (serving, url) = desk.serve().await;
+        let (serving, url) = home.serve().await;
         let address = url.strip_prefix("http://").expect("an address");
-        let meddler = Meddler::before(address.parse().expect("an address")).await;
-        desk.connect(&meddler.base_url(), &key);
-        desk.json(0, &["create", "acme-eu", "--yes"]).await;
+        let proxy = FaultyProxy::before(address.parse().expect("an address")).await;
+        home.connect(&proxy.base_url(), &key);
+        home.json(0, &["create", "acme-eu", "--yes"]).await;
         Self {
-            desk,
-            meddler,
+            home,
+            proxy,
             _serving: serving,
         }
     }
@@ -44,13 +44,13 @@ impl Scene {
     async fn kill_a_rotation(&self, applied: bool) {
         let gate = Gate::new();
         let meddling = if applied {
-            Meddling::applied(Then::Hang)
+            ProxyFault::applied(Then::Hang)
         } else {
-            Meddling::swallowed(Then::Hang)
+            ProxyFault::swallowed(Then::Hang)
         };
-        self.meddler.next("POST", meddling.behind(&gate));
+        self.proxy.next("POST", meddling.behind(&gate));
         let arguments = ["rotate", "acme-eu", "--yes", "--reason", "leaked"];
-        let mut rotating = Background::start(self.desk.command(&arguments));
+        let mut rotating = Background::start(self.home.command(&arguments));
         gate.reached().await;
         rustix::process::kill_process(rotating.pid(), Signal::KILL).expect("it runs");
         assert_eq!(rotating.code().await, None, "killed by the signal");
@@ -66,13 +66,13 @@ impl Scene {
     }
 
     fn directory(&self) -> PathBuf {
-        let mut found = files(self.desk.folder.path()).into_iter();
+        let mut found = files(self.home.folder.path()).into_iter();
         let file = found.find(|file| file.ends_with("directory.db"));
         file.expect("a directory")
     }
 
     async fn token(&self) -> String {
-        let shown = self.desk.json(0, &["get", "acme-eu", "--reveal"]).await;
+        let shown = self.home.json(0, &["get", "acme-eu", "--reveal"]).await;
         shown["token"].as_str().expect("a token").to_owned()
     }
 }
@@ -90,7 +90,7 @@ async fn a_killed_rotation_is_found_and_settled_by_reading() {
         let before = scene.token().await;
         scene.kill_a_rotation(applied).await;
 
-        let open = scene.desk.json(0, &["rotations", "--open"]).await;
+        let open = scene.home.json(0, &["rotations", "--open"]).await;
         let row = one(&open);
         let keys: Vec<_> = row.as_object().expect("an object").keys().collect();
         let shape = [
@@ -112,33 +112,29 @@ async fn a_killed_rotation_is_found_and_settled_by_reading() {
         );
 
         // Its process may still live, as far as anybody can tell.
-        let gets = scene.meddler.count("GET");
-        let ran = scene.desk.run(&["rotations", "settle"]).await;
+        let gets = scene.proxy.count("GET");
+        let ran = scene.home.run(&["rotations", "settle"]).await;
         assert_eq!(ran.code, 7, "{}", ran.err);
         assert!(ran.err.contains("may still be under way"), "{}", ran.err);
         assert!(ran.err.contains("settle again in"), "{}", ran.err);
-        assert_eq!(scene.meddler.count("GET"), gets);
-        let ran = scene.desk.run(&["rotate", "acme-eu", "--yes"]).await;
+        assert_eq!(scene.proxy.count("GET"), gets);
+        let ran = scene.home.run(&["rotate", "acme-eu", "--yes"]).await;
         assert_eq!(ran.code, 3, "{}", ran.err);
 
         scene.an_hour_later();
-        let settled = scene.desk.json(0, &["rotations", "settle"]).await;
+        let settled = scene.home.json(0, &["rotations", "settle"]).await;
         assert_eq!(one(&settled)["state"], expected);
         assert_eq!(one(&settled)["why"], Value::Null);
-        let open = scene.desk.json(0, &["rotations", "--open"]).await;
+        let open = scene.home.json(0, &["rotations", "--open"]).await;
         assert_eq!(open, Value::Array(Vec::new()));
-        let all = scene.desk.json(0, &["rotations"]).await;
+        let all = scene.home.json(0, &["rotations"]).await;
         assert_eq!(one(&all)["state"], expected);
         let number = one(&all)["rotation"].to_string();
-        let again = scene.desk.json(0, &["rotations", "settle", &number]).await;
+        let again = scene.home.json(0, &["rotations", "settle", &number]).await;
         assert_eq!(one(&again)["state"], expected);
-        let history = scene.desk.json(0, &["history", "--limit", "1"]).await;
+        let history = scene.home.json(0, &["history", "--limit", "1"]).await;
         assert_eq!(one(&history)["outcome"], expected);
-        assert_eq!(
-            scene.meddler.count("POST"),
-            1,
-            "sent once, whatever happened"
-        );
+        assert_eq!(scene.proxy.count("POST"), 1, "sent once, whatever happened");
         assert_eq!(scene.token().await != before, applied);
     }
 }
@@ -147,18 +143,18 @@ async fn a_killed_rotation_is_found_and_settled_by_reading() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_horizon_is_over_when_the_test_clock_is_moved() {
     let mut scene = Scene::new().await;
-    let clock = TestClock::new(scene.desk.folder.path());
+    let clock = TestClock::new(scene.home.folder.path());
     let (name, file) = clock.variable();
-    scene.desk.set(name, file);
+    scene.home.set(name, file);
     scene.kill_a_rotation(true).await;
     let directory = rusqlite::Connection::open(scene.directory()).expect("open");
     let wall = "UPDATE rotations SET started_at = started_at + 3600000000, sent_at = sent_at + 3600000000 \
                 WHERE boot_clock IS NOT NULL";
     assert_eq!(directory.execute(wall, []).expect("done"), 1);
-    let ran = scene.desk.run(&["rotations", "settle"]).await;
+    let ran = scene.home.run(&["rotations", "settle"]).await;
     assert_eq!(ran.code, 7, "{}", ran.err);
     clock.forward(Duration::from_mins(1));
-    let settled = scene.desk.json(0, &["rotations", "settle"]).await;
+    let settled = scene.home.json(0, &["rotations", "settle"]).await;
     assert_eq!(one(&settled)["state"], "recovered");
 }
 
@@ -167,24 +163,24 @@ async fn abandoning_asks_and_frees_the_token() {
     let scene = Scene::new().await;
     scene.kill_a_rotation(false).await;
     let abandon = ["rotations", "abandon", "1", "--reason", "gone"];
-    let ran = scene.desk.run(&abandon).await;
+    let ran = scene.home.run(&abandon).await;
     assert_eq!(ran.code, 3, "nobody can be asked: {}", ran.err);
     let with_yes = [&abandon[..], &["--yes"]].concat();
-    let ran = scene.desk.run(&with_yes).await;
+    let ran = scene.home.run(&with_yes).await;
     assert_eq!(ran.code, 3, "{}", ran.err);
     assert!(ran.err.contains("may still be under way"), "{}", ran.err);
     scene.an_hour_later();
-    let (shown, code) = typed(&scene.desk, &abandon, "n\n");
+    let (shown, code) = typed(&scene.home, &abandon, "n\n");
     assert_eq!(code, Some(3), "{shown}");
-    let abandoned = scene.desk.json(0, &with_yes).await;
+    let abandoned = scene.home.json(0, &with_yes).await;
     assert_eq!(abandoned["state"], "abandoned");
-    let history = scene.desk.json(0, &["history", "--limit", "1"]).await;
+    let history = scene.home.json(0, &["history", "--limit", "1"]).await;
     assert_eq!(one(&history)["outcome"], "abandoned");
     assert_eq!(one(&history)["reason"], "gone");
-    let ran = scene.desk.run(&with_yes).await;
+    let ran = scene.home.run(&with_yes).await;
     assert_eq!(ran.code, 3, "{}", ran.err);
     assert!(ran.err.contains("nothing to abandon"), "{}", ran.err);
-    scene.desk.json(0, &["rotate", "acme-eu", "--yes"]).await;
+    scene.home.json(0, &["rotate", "acme-eu", "--yes"]).await;
     for (arguments, words) in [
         (
             &["rotations", "abandon", "9", "--reason", "x", "--yes"][..],
@@ -196,7 +192,7 @@ async fn abandoning_asks_and_frees_the_token() {
         ),
         (&["rotations", "settle", "9"], "no rotation 9"),
     ] {
-        let ran = scene.desk.run(arguments).await;
+        let ran = scene.home.run(arguments).await;
         assert_eq!(ran.code, 2, "{}", ran.err);
         assert!(ran.err.contains(words), "{}", ran.err);
     }
@@ -206,12 +202,12 @@ async fn abandoning_asks_and_frees_the_token() {
 async fn a_token_is_traced_to_its_group_and_nothing_is_sent() {
     let scene = Scene::new().await;
     let old = scene.token().await;
-    scene.desk.json(0, &["rotate", "acme-eu", "--yes"]).await;
+    scene.home.json(0, &["rotate", "acme-eu", "--yes"]).await;
     let new = scene.token().await;
-    let sent = scene.meddler.methods().len();
+    let sent = scene.proxy.methods().len();
     for (token, current) in [(&new, true), (&old, false)] {
         let input = format!("{token}\n");
-        let ran = scene.desk.run_with(&["whose", "--json"], &input).await;
+        let ran = scene.home.run_with(&["whose", "--json"], &input).await;
         assert_eq!(ran.code, 0, "{}", ran.err);
         let owners: Value = serde_json::from_str(&ran.out).expect("JSON");
         let owner = one(&owners);
@@ -219,28 +215,28 @@ async fn a_token_is_traced_to_its_group_and_nothing_is_sent() {
         assert_eq!(owner["profile"], "live");
         assert_eq!(owner["current"], current);
         assert!(!ran.out.contains(token.as_str()) && !ran.err.contains(token.as_str()));
-        let (shown, code) = typed(&scene.desk, &["whose"], &input);
+        let (shown, code) = typed(&scene.home, &["whose"], &input);
         assert_eq!(code, Some(0), "{shown}");
         assert!(shown.contains("acme-eu"), "{shown}");
         assert!(!shown.contains(token.as_str()), "echoed: {shown}");
     }
-    let (shown, code) = typed(&scene.desk, &["whose"], "\u{3}");
+    let (shown, code) = typed(&scene.home, &["whose"], "\u{3}");
     assert_eq!(code, Some(130), "{shown}");
-    let ran = scene.desk.run_with(&["whose"], &"0".repeat(64)).await;
+    let ran = scene.home.run_with(&["whose"], &"0".repeat(64)).await;
     assert_eq!(ran.code, 1, "{}", ran.err);
-    let ran = scene.desk.run_with(&["whose"], "\n").await;
+    let ran = scene.home.run_with(&["whose"], "\n").await;
     assert_eq!(ran.code, 2, "{}", ran.err);
-    let ran = scene.desk.run(&["whose", &new]).await;
+    let ran = scene.home.run(&["whose", &new]).await;
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert!(!ran.err.contains(&new), "{}", ran.err);
-    assert_eq!(scene.meddler.methods().len(), sent, "nothing is sent");
+    assert_eq!(scene.proxy.methods().len(), sent, "nothing is sent");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_is_found_wherever_it_stands_and_half_of_one_is_no_all_clear() {
     let scene = Scene::new().await;
     let old = scene.token().await;
-    scene.desk.json(0, &["rotate", "acme-eu", "--yes"]).await;
+    scene.home.json(0, &["rotate", "acme-eu", "--yes"]).await;
     let new = scene.token().await;
     for text in [
         format!("  {new}\t\r\n"),
@@ -248,7 +244,7 @@ async fn a_token_is_found_wherever_it_stands_and_half_of_one_is_no_all_clear() {
         format!("Authorization: Token {new}\n"),
         format!("https://bi.example.com/embed?token={new}&x=1"),
     ] {
-        let ran = scene.desk.run_with(&["whose", "--json"], &text).await;
+        let ran = scene.home.run_with(&["whose", "--json"], &text).await;
         assert_eq!(ran.code, 0, "{text:?}: {}", ran.err);
         let owners: Value = serde_json::from_str(&ran.out).expect("JSON");
         assert_eq!(one(&owners)["user_group_id"], "acme-eu");
@@ -257,8 +253,8 @@ async fn a_token_is_found_wherever_it_stands_and_half_of_one_is_no_all_clear() {
     // Typed, the lines behind the first one are not left to the shell.
     let nobody = "0".repeat(64);
     let log = format!("GET /?token={new} 200\nGET /?token={nobody} 200\nGET /?token={old} 200\n");
-    let ran = scene.desk.run_with(&["whose"], &log).await;
-    let (typed, code) = typed(&scene.desk, &["whose"], &log);
+    let ran = scene.home.run_with(&["whose"], &log).await;
+    let (typed, code) = typed(&scene.home, &["whose"], &log);
     assert_eq!((ran.code, code), (0, Some(0)));
     for said in [format!("{}{}", ran.out, ran.err), typed] {
         for words in [
@@ -282,7 +278,7 @@ async fn a_token_is_found_wherever_it_stands_and_half_of_one_is_no_all_clear() {
         "Authorization: Token",
     ] {
         for arguments in [&["whose"][..], &["whose", "--json"]] {
-            let ran = scene.desk.run_with(arguments, text).await;
+            let ran = scene.home.run_with(arguments, text).await;
             assert_eq!(ran.code, 2, "{}", ran.err);
             let words = format!(
                 "this is not the shape of a token ({} characters)",
@@ -303,11 +299,11 @@ async fn a_token_is_found_wherever_it_stands_and_half_of_one_is_no_all_clear() {
 async fn the_group_of_a_pasted_token_is_rotated_and_no_other() {
     let scene = Scene::new().await;
     let token = scene.token().await;
-    scene.desk.json(0, &["create", "globex", "--yes"]).await;
+    scene.home.json(0, &["create", "globex", "--yes"]).await;
     let paste = async |arguments: &[&str], token: &str| {
         let mut all = vec!["rotate", "--token-stdin", "--yes", "--json"];
         all.extend(arguments);
-        scene.desk.run_with(&all, token).await
+        scene.home.run_with(&all, token).await
     };
 
     // Another group, no group, and a token that nobody here has seen: nothing is sent.
@@ -320,7 +316,7 @@ async fn the_group_of_a_pasted_token_is_rotated_and_no_other() {
         assert_eq!(ran.code, 3, "{arguments:?}: {}", ran.err);
         assert!(!ran.err.contains(text), "{}", ran.err);
     }
-    assert_eq!(scene.meddler.count("POST"), 0);
+    assert_eq!(scene.proxy.count("POST"), 0);
 
     let ran = paste(&[], &format!("{token}\n")).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
@@ -334,5 +330,5 @@ async fn the_group_of_a_pasted_token_is_rotated_and_no_other() {
         "{}",
         again.err
     );
-    assert_eq!(scene.meddler.count("POST"), 1);
+    assert_eq!(scene.proxy.count("POST"), 1);
 }

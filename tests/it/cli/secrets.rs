@@ -5,21 +5,21 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::Value;
 
 use super::{
-    desk::{Desk, files},
     guards::{acquainted, group},
+    program::{Home, files},
 };
 use crate::support::faults::Fault;
 
 #[tokio::test]
 async fn a_secret_on_the_command_line_is_refused_and_not_repeated() {
-    let desk = Desk::new();
+    let home = Home::new();
     for arguments in [
         &["rotate", "acme", "--token", "canary"][..],
         &["get", "acme", "--token=canary"],
         &["--api-key", "canary", "list"],
         &["list", "--api-key=canary", "--json"],
     ] {
-        let ran = desk.run(arguments).await;
+        let ran = home.run(arguments).await;
         assert_eq!(ran.code, 2, "{arguments:?}");
         assert!(
             ran.err.contains("never go on a command line"),
@@ -35,9 +35,9 @@ async fn a_secret_on_the_command_line_is_refused_and_not_repeated() {
 
 #[tokio::test]
 async fn a_token_comes_out_only_on_request() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
-    let revealed = desk.run(&["get", "acme-eu", "--reveal"]).await;
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let revealed = home.run(&["get", "acme-eu", "--reveal"]).await;
     let token = revealed.out.trim_end();
     assert_eq!(
         token.len(),
@@ -46,20 +46,20 @@ async fn a_token_comes_out_only_on_request() {
         revealed.out
     );
     assert_eq!(
-        desk.json(0, &["get", "acme-eu", "--reveal"]).await["token"],
+        home.json(0, &["get", "acme-eu", "--reveal"]).await["token"],
         *token
     );
     assert!(
-        desk.json(0, &["get", "acme-eu"])
+        home.json(0, &["get", "acme-eu"])
             .await
             .get("token")
             .is_none()
     );
     assert!(!revealed.err.contains(token));
 
-    let file = desk.path("acme.token");
+    let file = home.path("acme.token");
     let name = file.display().to_string();
-    let rotated = desk
+    let rotated = home
         .run(&["rotate", "acme-eu", "--yes", "--token-out", &name])
         .await;
     assert_eq!(rotated.code, 0, "{}", rotated.err);
@@ -72,8 +72,8 @@ async fn a_token_comes_out_only_on_request() {
     assert_ne!(new.trim_end(), token);
     assert!(!rotated.out.contains(new.trim_end()) && !rotated.err.contains(new.trim_end()));
 
-    let before = desk.json(0, &["history"]).await;
-    let again = desk
+    let before = home.json(0, &["history"]).await;
+    let again = home
         .run(&["rotate", "acme-eu", "--yes", "--token-out", &name])
         .await;
     assert_eq!(
@@ -82,15 +82,15 @@ async fn a_token_comes_out_only_on_request() {
         again.err
     );
     assert_eq!(std::fs::read_to_string(&file).expect("there"), new);
-    assert_eq!(desk.json(0, &["history"]).await, before, "nothing was sent");
+    assert_eq!(home.json(0, &["history"]).await, before, "nothing was sent");
 }
 
 #[tokio::test]
 async fn a_token_file_without_a_token_is_taken_away() {
     let old = || group("token-0", &Value::Null);
-    let (desk, _service) = acquainted(vec![old(), Fault::Close, old()]).await;
-    let file = desk.path("acme.token");
-    let ran = desk
+    let (home, _service) = acquainted(vec![old(), Fault::Close, old()]).await;
+    let file = home.path("acme.token");
+    let ran = home
         .run(&[
             "rotate",
             "acme",
@@ -105,12 +105,12 @@ async fn a_token_file_without_a_token_is_taken_away() {
 
 #[tokio::test]
 async fn keys_and_tokens_are_in_no_output_argument_or_file() {
-    let mut desk = Desk::new();
-    let key = desk
+    let mut home = Home::new();
+    let key = home
         .key(&["--environment", "live", "--tag", "Customer"])
         .await;
-    let (serving, url) = desk.serve().await;
-    desk.connect(&url, &key);
+    let (serving, url) = home.serve().await;
+    home.connect(&url, &key);
     let mut said = String::new();
     let mut secrets = vec![key];
     for command in [
@@ -122,10 +122,10 @@ async fn keys_and_tokens_are_in_no_output_argument_or_file() {
         &["history", "--json"],
         &["list"],
     ] {
-        let ran = desk.run(command).await;
+        let ran = home.run(command).await;
         assert_eq!(ran.code, 0, "{command:?}: {}", ran.err);
         said += &(ran.out + &ran.err);
-        let revealed = desk.json(0, &["get", "acme", "--reveal"]).await;
+        let revealed = home.json(0, &["get", "acme", "--reveal"]).await;
         secrets.push(revealed["token"].as_str().expect("a token").to_owned());
     }
     secrets.dedup();
@@ -139,7 +139,7 @@ async fn keys_and_tokens_are_in_no_output_argument_or_file() {
     for secret in &secrets {
         assert!(!said.contains(secret.as_str()));
     }
-    let files = files(desk.folder.path());
+    let files = files(home.folder.path());
     assert!(
         files.iter().any(|file| file.ends_with("directory.db")),
         "{files:?}"

@@ -9,13 +9,13 @@ use tokio::{
     net::TcpStream,
 };
 
-use super::desk::{DEADLINE, Desk};
+use super::program::{DEADLINE, Home};
 
 #[tokio::test]
 async fn keys_are_made_listed_and_revoked() {
-    let mut desk = Desk::new();
-    let database = desk.database();
-    let made = desk
+    let mut home = Home::new();
+    let database = home.database();
+    let made = home
         .json(
             0,
             &[
@@ -36,7 +36,7 @@ async fn keys_are_made_listed_and_revoked() {
         (&json!(1), &json!("Customer"), &json!(false))
     );
     let key = made["key"].as_str().expect("a key").to_owned();
-    let reader = desk.key(&["--environment", "live", "--read-only"]).await;
+    let reader = home.key(&["--environment", "live", "--read-only"]).await;
     assert_eq!(reader.lines().count(), 1);
     let mode = std::fs::metadata(&database)
         .expect("there")
@@ -44,30 +44,30 @@ async fn keys_are_made_listed_and_revoked() {
         .mode();
     assert_eq!(mode & 0o777, 0o600);
 
-    let (_serving, url) = desk.serve().await;
-    desk.connect(&url, &key);
+    let (_serving, url) = home.serve().await;
+    home.connect(&url, &key);
     assert_eq!(
-        desk.json(0, &["create", "acme", "--yes"]).await["outcome"],
+        home.json(0, &["create", "acme", "--yes"]).await["outcome"],
         "created"
     );
-    desk.connect(&url, &reader);
-    assert_eq!(desk.json(0, &["get", "acme"]).await["outcome"], "found");
+    home.connect(&url, &reader);
+    assert_eq!(home.json(0, &["get", "acme"]).await["outcome"], "found");
     assert_eq!(
-        desk.json(1, &["update", "acme", "--name", "x", "--yes"])
+        home.json(1, &["update", "acme", "--name", "x", "--yes"])
             .await["outcome"],
         "refused"
     );
 
-    let revoked = desk
+    let revoked = home
         .json(
             0,
             &["serve", "keys", "revoke", "1", "--database", &database],
         )
         .await;
     assert!(revoked["revoked_at"].is_string());
-    desk.connect(&url, &key);
-    assert_eq!(desk.json(4, &["get", "acme"]).await["outcome"], "refused");
-    let list = desk
+    home.connect(&url, &key);
+    assert_eq!(home.json(4, &["get", "acme"]).await["outcome"], "refused");
+    let list = home
         .json(0, &["serve", "keys", "list", "--database", &database])
         .await;
     let list = list.as_array().expect("an array");
@@ -77,7 +77,7 @@ async fn keys_are_made_listed_and_revoked() {
         (&list[0]["revoked_at"], &list[1]["revoked_at"]),
         (&revoked["revoked_at"], &Value::Null)
     );
-    let human = desk
+    let human = home
         .run(&["serve", "keys", "list", "--database", &database])
         .await;
     assert!(
@@ -90,9 +90,9 @@ async fn keys_are_made_listed_and_revoked() {
 #[tokio::test]
 async fn what_is_in_flight_is_finished_when_it_is_told_to_stop() {
     for signal in [Signal::TERM, Signal::INT] {
-        let desk = Desk::new();
-        let key = desk.key(&["--environment", "live"]).await;
-        let (mut serving, url) = desk.serve().await;
+        let home = Home::new();
+        let key = home.key(&["--environment", "live"]).await;
+        let (mut serving, url) = home.serve().await;
         let host = url.trim_start_matches("http://").to_owned();
         let mut stream = TcpStream::connect(&host).await.expect("it listens");
         let body = json!({"user_group_id": "acme"}).to_string();
@@ -132,13 +132,13 @@ async fn what_is_in_flight_is_finished_when_it_is_told_to_stop() {
 
 #[tokio::test]
 async fn it_states_its_facts_unless_told_not_to() {
-    let desk = Desk::new();
-    let key = desk.key(&["--environment", "live"]).await;
-    let database = desk.database();
+    let home = Home::new();
+    let key = home.key(&["--environment", "live"]).await;
+    let database = home.database();
     for (more, stated) in [(None, true), (Some("--no-facts-header"), false)] {
         let mut arguments = vec!["serve", "--listen", "127.0.0.1:0", "--database", &database];
         arguments.extend(more);
-        let mut serving = super::desk::Background::start(desk.command(&arguments));
+        let mut serving = super::program::Background::start(home.command(&arguments));
         let line = serving.line().await;
         let url = line.trim().strip_prefix("listening on ").expect("a URL");
         let request = crate::support::service::plain_client()
@@ -154,9 +154,9 @@ async fn it_states_its_facts_unless_told_not_to() {
 
 #[tokio::test]
 async fn it_warns_where_others_can_listen_and_says_when_it_cannot() {
-    let desk = Desk::new();
-    let database = desk.database();
-    let mut open = super::desk::Background::start(desk.command(&[
+    let home = Home::new();
+    let database = home.database();
+    let mut open = super::program::Background::start(home.command(&[
         "serve",
         "--listen",
         "0.0.0.0:0",
@@ -169,15 +169,15 @@ async fn it_warns_where_others_can_listen_and_says_when_it_cannot() {
             .starts_with("listening on http://0.0.0.0:")
     );
     open.says("can be reached from other machines").await;
-    let (_serving, url) = desk.serve().await;
+    let (_serving, url) = home.serve().await;
     let taken = url.trim_start_matches("http://");
-    let ran = desk
+    let ran = home
         .run(&["serve", "--listen", taken, "--database", &database])
         .await;
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("--listen"), "{}", ran.err);
-    let missing = desk.write("note.txt", "no database");
-    let ran = desk.run(&["serve", "--database", &missing]).await;
+    let missing = home.write("note.txt", "no database");
+    let ran = home.run(&["serve", "--database", &missing]).await;
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert_eq!(
         std::fs::read_to_string(missing).expect("there"),

@@ -4,12 +4,12 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::{
-    desk::{Background, Desk, files},
     guards::{acquainted, group, methods},
+    program::{Background, Home, files},
 };
 use crate::support::{
     faults::{Fault, http},
-    until::{eventually, received},
+    wait::{eventually, received},
 };
 
 #[tokio::test]
@@ -19,8 +19,8 @@ async fn a_read_ends_at_once() {
         &["update", "acme", "--name", "New", "--yes"],
         &["update", "acme", "--name", "New", "--dry-run"],
     ] {
-        let (desk, service) = acquainted(vec![Fault::Hang]).await;
-        let mut reading = Background::start(desk.command(arguments));
+        let (home, service) = acquainted(vec![Fault::Hang]).await;
+        let mut reading = Background::start(home.command(arguments));
         received(&service, 2).await;
         reading.signal(Signal::INT);
         assert_eq!(reading.code().await, Some(130), "{arguments:?}");
@@ -30,10 +30,10 @@ async fn a_read_ends_at_once() {
 
 #[tokio::test]
 async fn a_read_that_may_create_is_waited_for() {
-    let (desk, service) = acquainted(vec![Fault::Hang]).await;
-    desk.write("rows.csv", "user_group_id\ntold-only\n");
-    assert_eq!(desk.run(&["import", "rows.csv"]).await.code, 0);
-    let mut reading = Background::start(desk.command(&["get", "told-only", "--exists"]));
+    let (home, service) = acquainted(vec![Fault::Hang]).await;
+    home.write("rows.csv", "user_group_id\ntold-only\n");
+    assert_eq!(home.run(&["import", "rows.csv"]).await.code, 0);
+    let mut reading = Background::start(home.command(&["get", "told-only", "--exists"]));
     received(&service, 2).await;
     reading.signal(Signal::INT);
     reading.says("finishing what is in flight").await;
@@ -43,8 +43,8 @@ async fn a_read_that_may_create_is_waited_for() {
 
 #[tokio::test]
 async fn a_change_in_flight_is_waited_for_until_the_second() {
-    let (desk, service) = acquainted(vec![group("token-0", &Value::Null), Fault::Hang]).await;
-    let mut rotating = Background::start(desk.command(&["rotate", "acme", "--yes"]));
+    let (home, service) = acquainted(vec![group("token-0", &Value::Null), Fault::Hang]).await;
+    let mut rotating = Background::start(home.command(&["rotate", "acme", "--yes"]));
     received(&service, 3).await;
     rotating.signal(Signal::INT);
     rotating.says("finishing what is in flight").await;
@@ -63,14 +63,14 @@ async fn a_run_that_only_waits_for_a_busy_service_is_interrupted_like_any_other(
         let headers = ["Content-Type: application/json", "Retry-After: 60"];
         let body = json!({"success": 0, "error": {"code": "busy", "message": "later"}});
         let busy = http("429 Too Many Requests", &headers, body.to_string());
-        let (desk, service) = acquainted(vec![Fault::Answer(busy)]).await;
+        let (home, service) = acquainted(vec![Fault::Answer(busy)]).await;
         let head = if arguments[0] == "import" {
             "user_group_id\n"
         } else {
             ""
         };
-        desk.write("rows.csv", &format!("{head}acme\n"));
-        let mut running = Background::start(desk.command(&[arguments, &["--json"]].concat()));
+        home.write("rows.csv", &format!("{head}acme\n"));
+        let mut running = Background::start(home.command(&[arguments, &["--json"]].concat()));
         running.says("asks to wait 60 s").await;
         running.signal(Signal::INT);
         let sum: Value = serde_json::from_str(&running.line().await).expect("JSON");
@@ -83,9 +83,9 @@ async fn a_run_that_only_waits_for_a_busy_service_is_interrupted_like_any_other(
 
 #[tokio::test]
 async fn waiting_for_standard_input_can_be_interrupted() {
-    let mut desk = Desk::new();
-    desk.connect("http://127.0.0.1:9", "key");
-    let mut command = desk.command(&["create", "acme", "--mapping", "-", "--yes"]);
+    let mut home = Home::new();
+    home.connect("http://127.0.0.1:9", "key");
+    let mut command = home.command(&["create", "acme", "--mapping", "-", "--yes"]);
     command.stdin(std::process::Stdio::piped());
     let mut waiting = Background::start(command);
     // Held here: waiting for the end would close it.
@@ -97,17 +97,17 @@ async fn waiting_for_standard_input_can_be_interrupted() {
 
 #[tokio::test]
 async fn a_demo_that_is_interrupted_while_it_is_made_leaves_nothing() {
-    let desk = Desk::new();
-    let mut made = Background::start(desk.command(&["demo", "--hold", "--groups", "200000"]));
+    let home = Home::new();
+    let mut made = Background::start(home.command(&["demo", "--hold", "--groups", "200000"]));
     let has_begun = || {
-        let files = files(desk.folder.path());
+        let files = files(home.folder.path());
         files.iter().any(|file| file.ends_with("service.db"))
     };
     eventually("it begins", has_begun).await;
     made.signal(Signal::TERM);
     assert_eq!(made.code().await, Some(130));
     assert_eq!(
-        std::fs::read_dir(desk.folder.path())
+        std::fs::read_dir(home.folder.path())
             .expect("readable")
             .count(),
         0
@@ -117,10 +117,10 @@ async fn a_demo_that_is_interrupted_while_it_is_made_leaves_nothing() {
 #[tokio::test]
 async fn the_demo_takes_its_folder_away() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
-        let mut desk = Desk::new();
-        let mut held = desk.hold_demo().await;
+        let mut home = Home::new();
+        let mut held = home.hold_demo().await;
         let demos = || {
-            let entries = std::fs::read_dir(desk.folder.path()).expect("readable");
+            let entries = std::fs::read_dir(home.folder.path()).expect("readable");
             entries
                 .filter(|entry| {
                     let name = entry.as_ref().expect("an entry").file_name();

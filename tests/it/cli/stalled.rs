@@ -15,13 +15,13 @@ use tokio::{
 };
 
 use super::{
-    desk::{DEADLINE, Desk},
     guards::{acquainted, group},
+    program::{DEADLINE, Home},
 };
 use crate::support::{
     faults::{Fault, Faults, http},
     stall::fill,
-    until::received,
+    wait::received,
 };
 
 /// Its standard output is a full pipe.
@@ -31,11 +31,11 @@ struct Stalled {
 }
 
 impl Stalled {
-    fn start(desk: &Desk, arguments: &[&str]) -> Self {
+    fn start(home: &Home, arguments: &[&str]) -> Self {
         let (reader, writer) = pipe().expect("a pipe");
         let itself = format!("/proc/self/fd/{}", writer.as_raw_fd());
         fill(Path::new(&itself), b'\n', || true);
-        let mut command = desk.command(arguments);
+        let mut command = home.command(arguments);
         let child = command.stdout(Stdio::from(writer)).spawn();
         Self {
             child: child.expect("it starts"),
@@ -70,11 +70,11 @@ impl Stalled {
     }
 }
 
-/// A desk that knows `acme`, whose service then answers so; and two rows.
-async fn scene(script: Vec<Fault>) -> (Desk, Faults) {
-    let (desk, service) = acquainted(script).await;
-    desk.write("rows.csv", "user_group_id,name\nacme,Acme\nother,Other\n");
-    (desk, service)
+/// An installation that knows `acme`, whose service then answers so; and two rows.
+async fn scene(script: Vec<Fault>) -> (Home, Faults) {
+    let (home, service) = acquainted(script).await;
+    home.write("rows.csv", "user_group_id,name\nacme,Acme\nother,Other\n");
+    (home, service)
 }
 
 #[tokio::test]
@@ -87,8 +87,8 @@ async fn a_signal_ends_what_waits_for_its_reader() {
         &["get", "acme"],
     ] {
         for signal in [Signal::INT, Signal::TERM] {
-            let (desk, service) = scene(vec![group("token-0", &json!(null))]).await;
-            let mut running = Stalled::start(&desk, arguments);
+            let (home, service) = scene(vec![group("token-0", &json!(null))]).await;
+            let mut running = Stalled::start(&home, arguments);
             if *arguments == ["get", "acme"] {
                 received(&service, 2).await;
             } else {
@@ -107,9 +107,9 @@ async fn a_signal_ends_a_run_that_is_over_and_waits_for_its_reader() {
         &["Content-Type: application/json"],
         json!({"success": 0, "error": {"code": "bad", "message": "no"}}).to_string(),
     );
-    let (desk, _service) = scene(vec![Fault::Answer(refused)]).await;
+    let (home, _service) = scene(vec![Fault::Answer(refused)]).await;
     let run = ["import", "rows.csv", "--create", "--yes", "--json"];
-    let mut running = Stalled::start(&desk, &run);
+    let mut running = Stalled::start(&home, &run);
     // Said when nothing is left to be done.
     running.says("the same command again goes on").await;
     running.signal(Signal::TERM);
@@ -118,8 +118,8 @@ async fn a_signal_ends_a_run_that_is_over_and_waits_for_its_reader() {
 
 #[tokio::test]
 async fn what_was_waited_for_comes_whole_once_it_is_read() {
-    let (desk, _service) = scene(Vec::new()).await;
-    let mut running = Stalled::start(&desk, &["import", "rows.csv", "--create", "--dry-run"]);
+    let (home, _service) = scene(Vec::new()).await;
+    let mut running = Stalled::start(&home, &["import", "rows.csv", "--create", "--dry-run"]);
     running.says("PRODUCTION live").await;
     let reader = running.reader.try_clone().expect("one more");
     let read = tokio::task::spawn_blocking(move || read_to_string(reader));

@@ -1,21 +1,21 @@
 //! `--token-out -`: the token alone on standard output, where no person looks at it.
 
 use super::{
-    desk::{Desk, files},
     guards::{acquainted, methods},
+    program::{Home, files},
     prompts::unasked,
 };
 use crate::support::faults::Fault;
 
-async fn token(desk: &Desk, id: &str) -> String {
-    let read = desk.json(0, &["get", id, "--reveal"]).await;
+async fn token(home: &Home, id: &str) -> String {
+    let read = home.json(0, &["get", id, "--reveal"]).await;
     read["token"].as_str().expect("a token").to_owned()
 }
 
 #[tokio::test]
 async fn the_token_goes_alone_to_a_program() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
     for arguments in [
         &["get", "acme-eu"][..],
         &["get", "acme-eu", "--json"],
@@ -24,9 +24,9 @@ async fn the_token_goes_alone_to_a_program() {
         &["create", "new-one", "--yes"],
         &["update", "acme-eu", "--name", "New", "--yes"],
     ] {
-        let ran = desk.run(&[arguments, &["--token-out", "-"]].concat()).await;
+        let ran = home.run(&[arguments, &["--token-out", "-"]].concat()).await;
         assert_eq!(ran.code, 0, "{arguments:?}: {}", ran.err);
-        let token = token(&desk, arguments[1]).await;
+        let token = token(&home, arguments[1]).await;
         assert_eq!(ran.out, format!("{token}\n"), "{arguments:?}");
         assert!(!ran.err.contains(&token), "{arguments:?}: {}", ran.err);
         assert!(
@@ -42,14 +42,14 @@ async fn the_token_goes_alone_to_a_program() {
     ] {
         let mut both = vec!["rotate", two[0], two[1], "--yes", "--token-out", "-"];
         both.extend(more);
-        let ran = desk.run(&both).await;
+        let ran = home.run(&both).await;
         assert_eq!(ran.code, 0, "{}", ran.err);
         let lines: Vec<_> = ran.out.lines().collect();
         assert_eq!(lines.len(), 2, "{}", ran.out);
         for line in lines {
             let kept: serde_json::Value = serde_json::from_str(line).expect("JSON");
             let id = kept["user_group_id"].as_str().expect("an id");
-            assert_eq!(kept["token"], token(&desk, id).await, "{id}");
+            assert_eq!(kept["token"], token(&home, id).await, "{id}");
         }
         assert!(
             more == Some("-q") || ran.err.contains(two[1]),
@@ -58,23 +58,23 @@ async fn the_token_goes_alone_to_a_program() {
         );
     }
     let export = &["export", "--reveal-tokens", "--token-out", "-"];
-    let ran = desk
+    let ran = home
         .run(&[&export[..], &["-o", "groups.jsonl"]].concat())
         .await;
     assert_eq!(ran.code, 0, "{}", ran.err);
-    let count = std::fs::read_to_string(desk.path("groups.jsonl")).expect("written");
+    let count = std::fs::read_to_string(home.path("groups.jsonl")).expect("written");
     assert_eq!(ran.out.matches("\"token\":").count(), count.lines().count());
     for more in [&[][..], &["-o", "-"]] {
-        let ran = desk.run(&[&export[..], more].concat()).await;
+        let ran = home.run(&[&export[..], more].concat()).await;
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
         assert!(ran.err.contains("name a file with --output"), "{}", ran.err);
     }
-    assert!(!desk.path("-").exists());
+    assert!(!home.path("-").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_terminal_shows_a_token_and_no_file_of_that_name_is_made() {
-    let (desk, service) = acquainted(vec![Fault::Close]).await;
+    let (home, service) = acquainted(vec![Fault::Close]).await;
     for arguments in [
         &["get", "acme"][..],
         &["rotate", "acme", "--yes"],
@@ -84,20 +84,20 @@ async fn no_terminal_shows_a_token_and_no_file_of_that_name_is_made() {
         &["export", "--reveal-tokens", "-o", "groups.jsonl"],
     ] {
         let arguments = [arguments, &["--token-out", "-"]].concat();
-        let (shown, code) = unasked(&desk, &arguments);
+        let (shown, code) = unasked(&home, &arguments);
         assert_eq!(code, Some(2), "{arguments:?}: {shown}");
         let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(shown.contains("Nothing was sent"), "{arguments:?}: {shown}");
         assert!(shown.contains("name a new file"), "{arguments:?}: {shown}");
     }
     assert_eq!(methods(&service), ["GET"], "only the meeting");
-    assert!(!files(desk.folder.path()).contains(&desk.path("-")));
+    assert!(!files(home.folder.path()).contains(&home.path("-")));
 }
 
 #[tokio::test]
 async fn the_folder_of_a_mistyped_directory_is_not_made() {
-    let (desk, service) = acquainted(vec![Fault::Close]).await;
-    let place = desk.path("nope/deeper/x.db").display().to_string();
+    let (home, service) = acquainted(vec![Fault::Close]).await;
+    let place = home.path("nope/deeper/x.db").display().to_string();
     for command in [
         &["list"][..],
         &["get", "acme", "--exists"],
@@ -106,7 +106,7 @@ async fn the_folder_of_a_mistyped_directory_is_not_made() {
         &["export"],
     ] {
         let named = [command, &["--directory", &place]].concat();
-        let ran = desk.run_with(&named, "x").await;
+        let ran = home.run_with(&named, "x").await;
         assert_eq!(ran.code, 2, "{named:?}: {}{}", ran.out, ran.err);
         let said = format!("{}{}", ran.out, ran.err);
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -115,7 +115,7 @@ async fn the_folder_of_a_mistyped_directory_is_not_made() {
             "{named:?}: {said}"
         );
         assert!(said.contains("nothing was made"), "{named:?}: {said}");
-        assert!(!desk.path("nope").exists(), "{named:?}");
+        assert!(!home.path("nope").exists(), "{named:?}");
     }
     assert_eq!(methods(&service), ["GET"], "only the meeting");
 }

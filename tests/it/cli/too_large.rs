@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::desk::Desk;
+use super::program::Home;
 
 const NOT_SENT: &str = "nothing of it was sent";
 
@@ -23,76 +23,76 @@ fn too_much() -> Vec<(&'static str, Value, &'static str)> {
 
 #[tokio::test]
 async fn no_create_and_no_update_is_sent() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
-    let before = desk.json(0, &["history"]).await;
-    let stored = desk.json(0, &["show", "acme-eu"]).await;
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let before = home.json(0, &["history"]).await;
+    let stored = home.json(0, &["show", "acme-eu"]).await;
     for (name, properties, words) in too_much() {
-        let file = desk.write(name, &properties.to_string());
+        let file = home.write(name, &properties.to_string());
         for arguments in [
             &["create", "new-1", "--properties", &file, "--yes"][..],
             &["create", "new-1", "--properties", &file, "--dry-run"],
             &["update", "acme-eu", "--properties", &file, "--yes"],
             &["update", "acme-eu", "--properties", &file, "--dry-run"],
         ] {
-            let ran = desk.run(arguments).await;
+            let ran = home.run(arguments).await;
             assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
             assert!(ran.err.contains(words), "{arguments:?}: {}", ran.err);
             assert!(ran.err.contains(NOT_SENT), "{arguments:?}: {}", ran.err);
             assert!(!ran.err.contains("xxx"), "nothing of it is quoted");
         }
-        let json = desk
+        let json = home
             .json(2, &["create", "new-1", "--properties", &file, "--yes"])
             .await;
         assert!(json["outcome"].is_null(), "{json}");
     }
-    assert_eq!(desk.json(0, &["history"]).await, before);
-    assert_eq!(desk.json(0, &["show", "acme-eu"]).await, stored);
-    assert_eq!(desk.run(&["show", "new-1"]).await.code, 3);
+    assert_eq!(home.json(0, &["history"]).await, before);
+    assert_eq!(home.json(0, &["show", "acme-eu"]).await, stored);
+    assert_eq!(home.run(&["show", "new-1"]).await.code, 3);
 }
 
 #[tokio::test]
 async fn what_is_laid_over_a_large_group_counts_with_it() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
     let large = json!({"a": "x".repeat(700_000)}).to_string();
-    let large = desk.write("large.json", &large);
-    let ran = desk
+    let large = home.write("large.json", &large);
+    let ran = home
         .run(&["update", "acme-eu", "--properties", &large, "--yes"])
         .await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     let rows = json!({"40": "y".repeat(400_000)});
-    let mapping = desk.write("rows.json", &rows.to_string());
+    let mapping = home.write("rows.json", &rows.to_string());
     let row = json!({"user_group_id": "acme-eu", "mapping": rows});
-    let row = desk.write("row.jsonl", &row.to_string());
-    let before = desk.json(0, &["history"]).await;
-    let ran = desk
+    let row = home.write("row.jsonl", &row.to_string());
+    let before = home.json(0, &["history"]).await;
+    let ran = home
         .run(&["update", "acme-eu", "--mapping", &mapping, "--yes"])
         .await;
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert!(ran.err.contains(NOT_SENT), "{}", ran.err);
     // A row that fits alone is told from the group it would make.
-    let ran = desk.run(&["apply", &row, "--yes"]).await;
+    let ran = home.run(&["apply", &row, "--yes"]).await;
     assert_eq!(ran.code, 2, "{}{}", ran.out, ran.err);
     assert!(ran.out.contains(NOT_SENT), "{}{}", ran.out, ran.err);
-    assert_eq!(desk.json(0, &["history"]).await, before);
+    assert_eq!(home.json(0, &["history"]).await, before);
 }
 
 #[tokio::test]
 async fn a_row_of_a_file_is_named() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
-    let before = desk.json(0, &["history"]).await;
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let before = home.json(0, &["history"]).await;
     for (name, properties, words) in too_much() {
         let row = json!({"user_group_id": "acme-eu", "properties": properties});
         let text = format!("{{\"user_group_id\":\"new-1\"}}\n{row}\n");
-        let file = desk.write(&format!("{name}l"), &text);
+        let file = home.write(&format!("{name}l"), &text);
         for arguments in [
             &["apply", &file, "--yes"][..],
             &["import", &file],
             &["import", &file, "--create", "--update", "--yes"],
         ] {
-            let ran = desk.run(arguments).await;
+            let ran = home.run(arguments).await;
             assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
             assert!(
                 ran.err.contains("row 2, line 2: properties: "),
@@ -103,6 +103,6 @@ async fn a_row_of_a_file_is_named() {
             assert!(ran.err.contains("nothing was done"), "{}", ran.err);
         }
     }
-    assert_eq!(desk.json(0, &["history"]).await, before);
-    assert_eq!(desk.run(&["show", "new-1"]).await.code, 3);
+    assert_eq!(home.json(0, &["history"]).await, before);
+    assert_eq!(home.run(&["show", "new-1"]).await.code, 3);
 }

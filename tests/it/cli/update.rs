@@ -3,16 +3,16 @@
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use super::desk::{Background, Desk};
+use super::program::{Background, Home};
 
-/// The demo's testing profile in a configuration, so that a second desk can reach the same service.
-async fn served() -> (Desk, Desk, Background) {
-    let mut ana = Desk::new();
+/// The demo's testing profile in a configuration, so that a second installation can reach the same service.
+async fn served() -> (Home, Home, Background) {
+    let mut ana = Home::new();
     let (serving, url) = ana.serve().await;
     let environment = ["--environment", "production", "--tag", "Customer"];
     let key = ana.key(&environment).await;
     ana.connect(&url, &key);
-    let mut li = Desk::new();
+    let mut li = Home::new();
     li.connect(&url, &key);
     li.set("USER", "li");
     let create = [
@@ -35,14 +35,14 @@ async fn served() -> (Desk, Desk, Background) {
 
 #[tokio::test]
 async fn a_whole_group_is_applied_as_export_writes_it() {
-    let (desk, _, _serving) = served().await;
+    let (home, _, _serving) = served().await;
     for format in ["jsonl", "json", "csv"] {
-        let file = desk.path("acme.out").display().to_string();
+        let file = home.path("acme.out").display().to_string();
         let export = ["export", "--format", format, "--output", &file];
-        assert_eq!(desk.run(&export).await.code, 0);
+        assert_eq!(home.run(&export).await.code, 0);
         let text = std::fs::read_to_string(&file).expect("readable");
         assert!(text.contains("213"), "{text}");
-        let same = desk
+        let same = home
             .run(&["update", "acme", "--apply", &file, "--yes"])
             .await;
         assert_eq!(same.code, 0, "{format}: {}", same.err);
@@ -50,12 +50,12 @@ async fn a_whole_group_is_applied_as_export_writes_it() {
         let other = format!("9{}", format.len());
         let text = text.replace("213", &other);
         let apply = ["update", "acme", "--apply", "-", "--yes", "--json"];
-        let ran = desk.run_with(&apply, &text).await;
+        let ran = home.run_with(&apply, &text).await;
         assert_eq!(ran.code, 0, "{format}: {}", ran.err);
         let updated: Value = serde_json::from_str(&ran.out).expect("JSON");
         assert_eq!(updated["mapping"], json!({"40": other, "7": "1"}));
         assert_eq!(updated["properties"], json!({"tier": "gold"}));
-        let back = desk
+        let back = home
             .run(&[
                 "update",
                 "acme",
@@ -71,7 +71,7 @@ async fn a_whole_group_is_applied_as_export_writes_it() {
 
 #[tokio::test]
 async fn what_the_file_does_not_say_stays() {
-    let (desk, _, _serving) = served().await;
+    let (home, _, _serving) = served().await;
     for (text, expected) in [
         (
             "{\n  \"user_group_id\": \"acme\",\n  \"name\": \"Acme 2\",\n  \"mapping\": null\n}\n",
@@ -86,8 +86,8 @@ async fn what_the_file_does_not_say_stays() {
             json!({"mapping": {"8": "2"}}),
         ),
     ] {
-        let file = desk.write("one", text);
-        let dry = desk
+        let file = home.write("one", text);
+        let dry = home
             .json(0, &["update", "acme", "--apply", &file, "--dry-run"])
             .await;
         for key in ["name", "mapping", "properties"] {
@@ -95,13 +95,13 @@ async fn what_the_file_does_not_say_stays() {
             assert_eq!(dry["request"].get(key), expected.get(key), "{text}");
         }
     }
-    assert_eq!(desk.json(0, &["show", "acme"]).await["name"], "Acme");
+    assert_eq!(home.json(0, &["show", "acme"]).await["name"], "Acme");
 }
 
 #[tokio::test]
 async fn a_file_that_is_not_of_this_one_group_is_refused() {
-    let (desk, _, _serving) = served().await;
-    let before = desk.json(0, &["history"]).await;
+    let (home, _, _serving) = served().await;
+    let before = home.json(0, &["history"]).await;
     for (text, words) in [
         (
             "{\"user_group_id\": \"acme-2\"}",
@@ -128,8 +128,8 @@ async fn a_file_that_is_not_of_this_one_group_is_refused() {
         ("{\"name\": \"x\"}", "user_group_id is missing"),
         ("[{\"user_group_id\": \"acme\"}", "not closed"),
     ] {
-        let file = desk.write("one", text);
-        let ran = desk
+        let file = home.write("one", text);
+        let ran = home
             .run(&["update", "acme", "--apply", &file, "--yes"])
             .await;
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{text}: {}", ran.err);
@@ -137,18 +137,18 @@ async fn a_file_that_is_not_of_this_one_group_is_refused() {
         assert!(!ran.err.contains("canary"), "{}", ran.err);
     }
     let missing = ["update", "acme", "--apply", "missing.json", "--yes"];
-    assert_eq!(desk.run(&missing).await.code, 2);
-    assert_eq!(desk.json(0, &["history"]).await, before);
+    assert_eq!(home.run(&missing).await.code, 2);
+    assert_eq!(home.json(0, &["history"]).await, before);
 }
 
 #[tokio::test]
 async fn options_that_contradict_each_other_are_refused() {
-    let (desk, _, mut serving) = served().await;
+    let (home, _, mut serving) = served().await;
     // Nothing of this needs the service.
     serving.signal(Signal::TERM);
     serving.code().await;
-    let file = desk.write("one.json", "{\"user_group_id\": \"acme\", \"name\": \"x\"}");
-    let map = desk.write("map.json", "{}");
+    let file = home.write("one.json", "{\"user_group_id\": \"acme\", \"name\": \"x\"}");
+    let map = home.write("map.json", "{}");
     for more in [
         &["--apply", file.as_str(), "--name", "x"][..],
         &["--apply", &file, "--map", "7=1"],
@@ -165,7 +165,7 @@ async fn options_that_contradict_each_other_are_refused() {
         &["--name", "x", "--if-unchanged", "--exists"],
     ] {
         let all = [&["update", "acme", "--yes"], more].concat();
-        let ran = desk.run(&all).await;
+        let ran = home.run(&all).await;
         assert_eq!(
             (ran.code, ran.out.as_str()),
             (2, ""),
@@ -177,9 +177,9 @@ async fn options_that_contradict_each_other_are_refused() {
 
 #[tokio::test]
 async fn rows_are_laid_over_the_whole_of_the_file() {
-    let (desk, _, _serving) = served().await;
-    let mapping = desk.write("map.json", "{\"1\": \"a\", \"2\": \"b\"}");
-    let properties = desk.write("props.json", "{\"x\": 1, \"y\": 2}");
+    let (home, _, _serving) = served().await;
+    let mapping = home.write("map.json", "{\"1\": \"a\", \"2\": \"b\"}");
+    let properties = home.write("props.json", "{\"x\": 1, \"y\": 2}");
     let update = [
         "update",
         "acme",
@@ -197,7 +197,7 @@ async fn rows_are_laid_over_the_whole_of_the_file() {
         "x",
         "--dry-run",
     ];
-    let dry = desk.json(0, &update).await;
+    let dry = home.json(0, &update).await;
     assert_eq!(dry["request"]["mapping"], json!({"2": "b", "3": "c"}));
     assert_eq!(dry["request"]["properties"], json!({"y": 2, "z": 3}));
     // A row of the known mapping is none of the file's.
@@ -210,7 +210,7 @@ async fn rows_are_laid_over_the_whole_of_the_file() {
         "40",
         "--yes",
     ];
-    let ran = desk.run(&more).await;
+    let ran = home.run(&more).await;
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert!(ran.err.contains("has no row \"40\""), "{}", ran.err);
 }
@@ -340,7 +340,7 @@ async fn what_was_never_seen_cannot_be_unchanged() {
 
 #[tokio::test]
 async fn a_mistyped_row_or_key_gets_the_nearest_one() {
-    let (desk, _, _serving) = served().await;
+    let (home, _, _serving) = served().await;
     for (option, typed, words) in [
         (
             "--unmap",
@@ -353,7 +353,7 @@ async fn a_mistyped_row_or_key_gets_the_nearest_one() {
             "have no key \"teir\"; nothing was changed; did you mean \"tier\"?",
         ),
     ] {
-        let ran = desk.run(&["update", "acme", option, typed, "--yes"]).await;
+        let ran = home.run(&["update", "acme", option, typed, "--yes"]).await;
         assert_eq!(ran.code, 2, "{}", ran.err);
         assert!(ran.err.contains(words), "{}", ran.err);
     }

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use secrecy::ExposeSecret;
 
 use super::{CANARY, Home};
-use crate::support::until::eventually;
+use crate::support::wait::eventually;
 
 /// Long enough for any command here that ends by itself, on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);

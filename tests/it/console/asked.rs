@@ -11,30 +11,30 @@ use super::{
 };
 use crate::support::{
     console::Console,
-    meddler::{Meddler, Meddling, Then},
+    proxy::{FaultyProxy, ProxyFault, Then},
     world::{Side, World, id},
 };
 
-/// The testing profile through a meddler; its key is known for that address.
-async fn meddled(world: &World) -> (Meddler, Operations) {
-    let meddler = Meddler::before(world.address()).await;
-    let desk = world.desk(Side::Testing).at(NOW);
-    let operations = desk.through(meddler.base_url()).operations();
-    (meddler, operations)
+/// The testing profile through a proxy; its key is known for that address.
+async fn meddled(world: &World) -> (FaultyProxy, Operations) {
+    let proxy = FaultyProxy::before(world.address()).await;
+    let installation = world.installation(Side::Testing).at(NOW);
+    let operations = installation.through(proxy.base_url()).operations();
+    (proxy, operations)
 }
 
 /// The same profile with another key, which nobody has answered for.
-fn with_key(world: &World, meddler: &Meddler, key: &str) -> Operations {
-    let desk = world.desk(Side::Testing).at(NOW);
-    desk.through(meddler.base_url()).key(key).unbound()
+fn with_key(world: &World, proxy: &FaultyProxy, key: &str) -> Operations {
+    let installation = world.installation(Side::Testing).at(NOW);
+    installation.through(proxy.base_url()).key(key).unbound()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_key_is_asked_about_at_once_goes_on_trial_and_is_proven() {
     let world = a_world().await;
-    let (meddler, _known) = meddled(&world).await;
+    let (proxy, _known) = meddled(&world).await;
     let renewed = world.new_key("testing", Some("Testing"));
-    let operations = with_key(&world, &meddler, &renewed);
+    let operations = with_key(&world, &proxy, &renewed);
     let mut console = open_with(vec![operations.clone()]).await;
     let ours = operations.directory().fingerprinter();
     let fingerprint = ours.of_key(&renewed.clone().into()).to_string();
@@ -46,7 +46,7 @@ async fn a_new_key_is_asked_about_at_once_goes_on_trial_and_is_proven() {
         .shows("the same environment as testing (7 groups, used 3h ago)")
         .shows("a new environment")
         .shows(&fingerprint)
-        .shows(&meddler.base_url())
+        .shows(&proxy.base_url())
         .shows("trusted, added");
     // A key that was meant for something else decides nothing.
     console.keys("<enter>").await;
@@ -55,7 +55,7 @@ async fn a_new_key_is_asked_about_at_once_goes_on_trial_and_is_proven() {
         .shows("! WHICH ENVIRONMENT?")
         .shows("Acme Europe")
         .shows("nothing is sent for this profile until that is said");
-    assert_eq!(meddler.methods(), Vec::<String>::new());
+    assert_eq!(proxy.methods(), Vec::<String>::new());
     // Whatever sends something asks again.
     console.keys("<enter>r").await;
     console.shows("Which environment is this?");
@@ -64,17 +64,17 @@ async fn a_new_key_is_asked_about_at_once_goes_on_trial_and_is_proven() {
         .shows("An API key on trial")
         .shows("! KEY ON TRIAL")
         .shows("proposed: ");
-    assert_eq!(meddler.methods(), Vec::<String>::new());
+    assert_eq!(proxy.methods(), Vec::<String>::new());
     console.keys("never-seen<enter>").await;
     console.shows("its token was never seen");
-    assert_eq!(meddler.methods(), Vec::<String>::new());
+    assert_eq!(proxy.methods(), Vec::<String>::new());
     console.keys("<ctrl-u>").await;
     console.keys("<tab><enter>").await;
     console
         .shows("the API key is proven")
         .hides("! KEY ON TRIAL")
         .hides("An API key on trial");
-    assert_eq!(meddler.methods(), ["GET"]);
+    assert_eq!(proxy.methods(), ["GET"]);
     console.keys("tTy").await;
     console.shows("rotated");
 }
@@ -82,9 +82,9 @@ async fn a_new_key_is_asked_about_at_once_goes_on_trial_and_is_proven() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_environment_is_never_said_by_enter_alone() {
     let world = a_world().await;
-    let (meddler, _known) = meddled(&world).await;
+    let (proxy, _known) = meddled(&world).await;
     let other = world.new_key("elsewhere", Some("Testing"));
-    let operations = with_key(&world, &meddler, &other);
+    let operations = with_key(&world, &proxy, &other);
     let mut console = open_with(vec![operations.clone()]).await;
     console.keys("<down><down><enter>").await;
     console
@@ -102,23 +102,23 @@ async fn a_new_environment_is_never_said_by_enter_alone() {
         .shows("0 of 0")
         .hides("! WHICH ENVIRONMENT?");
     assert!(operations.held().await.is_none());
-    assert_eq!(meddler.methods(), Vec::<String>::new());
+    assert_eq!(proxy.methods(), Vec::<String>::new());
 }
 
 /// The settling at the start, which nobody asked for, does not complain beside the dialog.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_open_is_not_settled_with_a_key_that_nobody_knows() {
     let world = a_world().await;
-    let (meddler, known) = meddled(&world).await;
+    let (proxy, known) = meddled(&world).await;
     let mut console = open_with(vec![known.clone()]).await;
     console.keys("tT").await;
-    meddler.next("POST", Meddling::swallowed(Then::Drop));
-    meddler.next("GET", Meddling::passed());
-    meddler.next("GET", Meddling::swallowed(Then::Drop));
+    proxy.next("POST", ProxyFault::swallowed(Then::Drop));
+    proxy.next("GET", ProxyFault::passed());
+    proxy.next("GET", ProxyFault::swallowed(Then::Drop));
     console.keys("y").await;
-    let sent = meddler.methods().len();
+    let sent = proxy.methods().len();
     let other = world.new_key("elsewhere", Some("Testing"));
-    let mut console = open_with(vec![with_key(&world, &meddler, &other)]).await;
+    let mut console = open_with(vec![with_key(&world, &proxy, &other)]).await;
     console
         .shows("Which environment is this?")
         .shows("1 open")
@@ -126,7 +126,7 @@ async fn what_is_open_is_not_settled_with_a_key_that_nobody_knows() {
         .hides(" x ");
     console.keys("<esc>m").await;
     console.hides("settled");
-    assert_eq!(meddler.methods().len(), sent, "nothing was sent");
+    assert_eq!(proxy.methods().len(), sent, "nothing was sent");
     let open = known.open_rotations().await.expect("readable");
     assert_eq!(open[0].rotation.state, State::Unknown);
 }
@@ -134,10 +134,10 @@ async fn what_is_open_is_not_settled_with_a_key_that_nobody_knows() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_proves_to_be_of_another_environment_is_taken_back() {
     let world = a_world().await;
-    let (meddler, known) = meddled(&world).await;
+    let (proxy, known) = meddled(&world).await;
     world.vanish(Side::Production, "globex-retail");
     let foreign = world.new_key("elsewhere", Some("Customer"));
-    let operations = with_key(&world, &meddler, &foreign);
+    let operations = with_key(&world, &proxy, &foreign);
     let mut console = open_with(vec![operations.clone()]).await;
     console.keys("<down><enter><tab><enter>").await;
     console
@@ -153,15 +153,15 @@ async fn a_key_that_proves_to_be_of_another_environment_is_taken_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_alarm_stands_until_a_reason_is_typed() {
     let world = a_world().await;
-    let (meddler, operations) = meddled(&world).await;
+    let (proxy, operations) = meddled(&world).await;
     let other_tag = |body: &mut serde_json::Value| {
         body["user_group"]["api_environment_tag"] = "Customer".into();
     };
-    meddler.next("GET", Meddling::change(other_tag));
+    proxy.next("GET", ProxyFault::change(other_tag));
     let acme = id("acme-eu");
     let read = operations.look_up(&acme, Assurance::KnownOnly).await;
     read.expect("an answer");
-    let sent = meddler.methods().len();
+    let sent = proxy.methods().len();
     let mut console = open_with(vec![operations.clone()]).await;
     console
         .shows("! ALARM")
@@ -172,7 +172,7 @@ async fn an_alarm_stands_until_a_reason_is_typed() {
     console.shows("Alarm: nothing is sent");
     console.keys("<enter>").await;
     console.shows("a reason is needed");
-    assert_eq!(meddler.methods().len(), sent, "nothing was sent");
+    assert_eq!(proxy.methods().len(), sent, "nothing was sent");
     console.keys("a proxy was mended<enter>").await;
     console.shows("acknowledged").hides("! ALARM");
     let place = world.place(Side::Testing);
@@ -191,13 +191,13 @@ async fn an_alarm_stands_until_a_reason_is_typed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn another_profile_is_asked_about_when_it_is_switched_to() {
     let world = a_world().await;
-    let (meddler, known) = meddled(&world).await;
+    let (proxy, known) = meddled(&world).await;
     let renewed = world.new_key("testing", Some("Testing"));
-    let second = world.desk(Side::Testing).at(NOW).with(|profile| {
+    let second = world.installation(Side::Testing).at(NOW).with(|profile| {
         profile.name = "second".into();
         profile.api_key = groupdesk::config::profile::KeySource::Env("KEY".into());
     });
-    let second = second.through(meddler.base_url()).key(&renewed).unbound();
+    let second = second.through(proxy.base_url()).key(&renewed).unbound();
     let mut console = open_with(vec![known, second]).await;
     console.hides("Which environment is this?");
     console.keys("P<down><enter>").await;
@@ -212,10 +212,10 @@ async fn another_profile_is_asked_about_when_it_is_switched_to() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_address_that_changed_is_said_though_the_key_cannot_be_read() {
     let world = a_world().await;
-    let desk = world.desk(Side::Testing).at(NOW).with(|profile| {
+    let installation = world.installation(Side::Testing).at(NOW).with(|profile| {
         profile.api_key = groupdesk::config::profile::KeySource::Env("NOT_SET".into());
     });
-    let operations = desk.through("https://127.0.0.1:9").unbound();
+    let operations = installation.through("https://127.0.0.1:9").unbound();
     let mut console = open_with(vec![operations]).await;
     console.keys("m<enter>").await;
     console
@@ -226,9 +226,9 @@ async fn an_address_that_changed_is_said_though_the_key_cannot_be_read() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_question_fits_every_window_and_keeps_its_choice_in_sight() {
     let world = a_world().await;
-    let (meddler, _known) = meddled(&world).await;
+    let (proxy, _known) = meddled(&world).await;
     let renewed = world.new_key("testing", Some("Testing"));
-    let mut console = open_with(vec![with_key(&world, &meddler, &renewed)]).await;
+    let mut console = open_with(vec![with_key(&world, &proxy, &renewed)]).await;
     for script in ["", "<down>", "<enter>"] {
         console.resize(USUAL);
         console.keys(script).await;

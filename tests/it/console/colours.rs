@@ -10,7 +10,7 @@ use ratatui::{
 };
 
 use super::scene::{USUAL, a_world, open};
-use crate::support::{console::text_of, steady::steady, world::Side};
+use crate::support::{console::text_of, normalized::steady, world::Side};
 
 const SIZES: [(u16, u16); 4] = [(40, 10), (60, 15), (80, 24), (160, 50)];
 

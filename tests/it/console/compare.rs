@@ -5,14 +5,18 @@ use serde_json::json;
 
 use super::scene::{NOW, USUAL, a_world, open, open_with, wanted};
 use crate::support::{
-    meddler::Meddler,
+    proxy::FaultyProxy,
     world::{LI, Side, id},
 };
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_row_is_promoted_from_testing_to_production() {
     let world = a_world().await;
-    let li = world.desk(Side::Testing).by(LI).at(NOW).operations();
+    let li = world
+        .installation(Side::Testing)
+        .by(LI)
+        .at(NOW)
+        .operations();
     let mut tried = wanted("Acme Europe", &[("40", "555"), ("9", "1")], "{}");
     tried.properties = None;
     li.update(&id("acme-eu"), &tried, &tried, Assurance::KnownOnly)
@@ -57,17 +61,21 @@ async fn a_row_is_promoted_from_testing_to_production() {
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_asked_before_r_and_then_both_are() {
     let world = a_world().await;
-    let meddler = Meddler::before(world.address()).await;
+    let proxy = FaultyProxy::before(world.address()).await;
     let operations = [Side::Testing, Side::Production].map(|side| {
         world
-            .desk(side)
+            .installation(side)
             .at(NOW)
-            .through(meddler.base_url())
+            .through(proxy.base_url())
             .operations()
     });
     let mut console = open_with(operations.into()).await;
     let elsewhere = world.other_directory("li");
-    let li = world.desk(Side::Production).by(LI).on(&elsewhere).at(NOW);
+    let li = world
+        .installation(Side::Production)
+        .by(LI)
+        .on(&elsewhere)
+        .at(NOW);
     let mut theirs = wanted("Acme Live", &[], "{}");
     (theirs.mapping, theirs.properties) = (None, None);
     li.operations()
@@ -76,16 +84,16 @@ async fn nothing_is_asked_before_r_and_then_both_are() {
         .expect("updated");
     console.keys("x").await;
     console.shows("no difference").hides("Acme Live");
-    assert_eq!(meddler.methods(), Vec::<String>::new());
+    assert_eq!(proxy.methods(), Vec::<String>::new());
     console.keys("r").await;
     console.shows("Acme Live").shows("1 difference");
-    assert_eq!(meddler.methods(), ["GET", "GET"]);
+    assert_eq!(proxy.methods(), ["GET", "GET"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_id_that_is_known_only_here_is_never_asked_for_there() {
     let world = a_world().await;
-    let here = world.desk(Side::Testing).at(NOW).operations();
+    let here = world.installation(Side::Testing).at(NOW).operations();
     let only = wanted("Only here", &[], "{}");
     here.create(&id("aaa"), &only).await.expect("created");
     let mut console = open(&world, Side::Testing, USUAL).await;

@@ -14,13 +14,13 @@ use super::{
 };
 use crate::support::{
     console::{Console, text_of},
-    meddler::Meddler,
+    proxy::FaultyProxy,
     world::{Side, World},
 };
 
 struct Fresh {
     world: World,
-    meddler: Meddler,
+    proxy: FaultyProxy,
     home: tempfile::TempDir,
     key: PathBuf,
 }
@@ -34,7 +34,7 @@ impl Fresh {
         fs::write(&key, secret).expect("written");
         fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).expect("set");
         Self {
-            meddler: Meddler::before(world.address()).await,
+            proxy: FaultyProxy::before(world.address()).await,
             world,
             home,
             key,
@@ -80,7 +80,7 @@ async fn a_new_profile_is_tested_shown_written_and_opened() {
     console.shows("connect to a service").shows("try the demo");
     let key = fresh.key.display().to_string();
     fresh
-        .fill(&mut console, &fresh.meddler.base_url(), &key)
+        .fill(&mut console, &fresh.proxy.base_url(), &key)
         .await;
     console
         .shows("the API key is accepted")
@@ -88,11 +88,11 @@ async fn a_new_profile_is_tested_shown_written_and_opened() {
         .shows("environment = \"Testing\"")
         .shows("w writes it and opens the list");
     assert_eq!(
-        fresh.meddler.methods(),
+        fresh.proxy.methods(),
         ["PUT"],
         "one request, which names no group"
     );
-    assert_eq!(fresh.meddler.bodies("PUT"), [serde_json::json!({})]);
+    assert_eq!(fresh.proxy.bodies("PUT"), [serde_json::json!({})]);
     assert!(
         !fresh.config().exists(),
         "nothing is written before it was seen"
@@ -114,7 +114,7 @@ async fn a_new_profile_is_tested_shown_written_and_opened() {
         .permissions()
         .mode();
     assert_eq!(mode & 0o777, 0o600);
-    assert_eq!(fresh.meddler.methods(), ["PUT"], "opening it sends nothing");
+    assert_eq!(fresh.proxy.methods(), ["PUT"], "opening it sends nothing");
     // It works, and a second one comes beside it.
     console.keys("oacme<enter><ctrl-s><tab><enter>").await;
     console.shows("created");
@@ -184,9 +184,9 @@ async fn what_is_wrong_is_said_at_its_field_and_nothing_is_lost() {
         .shows("no profile is configured yet")
         .shows("Welcome");
     console.keys("d").await;
-    assert_eq!(console.runner.farewell(), Some(ExitReason::Demo));
+    assert_eq!(console.runner.reason(), Some(ExitReason::Demo));
     assert!(!fresh.config().exists());
-    assert_eq!(fresh.meddler.methods(), [""; 0]);
+    assert_eq!(fresh.proxy.methods(), [""; 0]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -196,7 +196,7 @@ async fn a_refused_key_and_a_missing_service_are_told_in_plain_words() {
     fs::write(&fresh.key, "canary-no-such-key").expect("written");
     let key = fresh.key.display().to_string();
     fresh
-        .fill(&mut console, &fresh.meddler.base_url(), &key)
+        .fill(&mut console, &fresh.proxy.base_url(), &key)
         .await;
     console
         .shows("does not accept the API key")
@@ -215,7 +215,7 @@ async fn a_refused_key_and_a_missing_service_are_told_in_plain_words() {
     console
         .shows("nothing at this path")
         .shows("without a slash");
-    assert!(fresh.meddler.methods().iter().all(|method| method == "PUT"));
+    assert!(fresh.proxy.methods().iter().all(|method| method == "PUT"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -224,13 +224,13 @@ async fn a_session_that_may_only_read_stays_so_in_a_new_profile() {
     let mut console = fresh.open(true).await;
     let key = fresh.key.display().to_string();
     fresh
-        .fill(&mut console, &fresh.meddler.base_url(), &key)
+        .fill(&mut console, &fresh.proxy.base_url(), &key)
         .await;
     console.keys("w").await;
     console.shows("READ-ONLY");
     console.keys("onew<enter>").await;
     console.shows("read-only");
-    assert_eq!(fresh.meddler.methods(), ["PUT"]);
+    assert_eq!(fresh.proxy.methods(), ["PUT"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -239,7 +239,7 @@ async fn a_pasted_key_is_masked_and_goes_to_the_keyring_or_nowhere() {
     let mut console = fresh.open(false).await;
     let secret = fresh.world.new_key("testing", Some("Testing"));
     console.keys("<enter>eu<tab>").await;
-    console.paste(&fresh.meddler.base_url()).await;
+    console.paste(&fresh.proxy.base_url()).await;
     let entry = format!("groupdesk-console-test-{}", std::process::id());
     console.keys("<tab><tab><left><tab><left><tab>").await;
     console.paste(&entry).await;

@@ -83,7 +83,13 @@ async fn a_draft_of_a_group_to_be_created_is_offered_too() {
 async fn two_consoles_on_one_directory_the_newer_save_wins_and_says_so() {
     let world = a_world().await;
     let mut ana = open(&world, Side::Testing, USUAL).await;
-    let li = || world.desk(Side::Testing).by(LI).at(NOW).operations();
+    let li = || {
+        world
+            .installation(Side::Testing)
+            .by(LI)
+            .at(NOW)
+            .operations()
+    };
     let mut other = open_with(vec![li()]).await;
     ana.keys("/acme-eu<enter>e<end> of Ana").await;
     other.runner.app.context.operator = LI.into();
@@ -111,9 +117,10 @@ fn with_editor(world: &World, script: &str) -> Vec<groupdesk::operations::Operat
         ("PATH", "/usr/bin:/bin".into()),
         ("TMPDIR", tmp.to_string_lossy().into_owned()),
     ];
-    let desk = world.desk(Side::Testing).at(NOW);
+    let installation = world.installation(Side::Testing).at(NOW);
     vec![
-        desk.environment(variables.into_iter().collect())
+        installation
+            .environment(variables.into_iter().collect())
             .operations(),
     ]
 }

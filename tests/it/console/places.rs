@@ -32,34 +32,40 @@ pub(crate) const SIZES: [(u16, u16); 8] = [
 #[track_caller]
 pub(crate) fn judge(console: &Console, place: &str) {
     let buffer = console.buffer();
-    let desk = &console.runner.app.context;
+    let installation = &console.runner.app.context;
     let screen = console.screen();
-    let at = format!("{place} at {:?}:\n{screen}", desk.size);
+    let at = format!("{place} at {:?}:\n{screen}", installation.size);
     for cell in buffer.content() {
         assert!(
             !cell.symbol().chars().any(is_hidden),
             "{:?} in {at}",
             cell.symbol()
         );
-        if !desk.theme.colour {
+        if !installation.theme.colour {
             assert_eq!((cell.fg, cell.bg), (Color::Reset, Color::Reset), "{at}");
         }
     }
     let lines: Vec<&str> = screen.lines().collect();
-    if desk.size.0 < 40 || desk.size.1 < 8 {
-        let word = desk.profile().expect("one is chosen").environment_word();
+    if installation.size.0 < 40 || installation.size.1 < 8 {
+        let word = installation
+            .profile()
+            .expect("one is chosen")
+            .environment_word();
         assert!(screen.starts_with(&format!(" {word}  too small")), "{at}");
         assert_eq!(screen.trim().lines().count(), 1, "{at}");
         return;
     }
     for line in &lines {
-        assert!(width(line) <= usize::from(desk.size.0), "{at}");
+        assert!(width(line) <= usize::from(installation.size.0), "{at}");
     }
-    let word = desk.profile().expect("one is chosen").environment_word();
+    let word = installation
+        .profile()
+        .expect("one is chosen")
+        .environment_word();
     assert!(lines[0].starts_with(&format!(" {word} ")), "{at}");
     assert!(lines[1].starts_with(" Groups"), "{at}");
     let top = console.runner.app.top();
-    let off = |action| top.disabled(action, desk).is_some();
+    let off = |action| top.disabled(action, installation).is_some();
     footer(lines[lines.len() - 1], top.focus(), &off, &at);
 }
 
@@ -151,9 +157,9 @@ async fn without_a_profile_it_says_how_to_connect_and_offers_the_demo() {
     console.shows("not possible here: no profile is configured yet");
     console.keys("2o1re<tab>x").await;
     console.shows("No profile is configured yet");
-    assert_eq!(console.runner.farewell(), None);
+    assert_eq!(console.runner.reason(), None);
     console.keys("d").await;
-    assert_eq!(console.runner.farewell(), Some(ExitReason::Demo));
+    assert_eq!(console.runner.reason(), Some(ExitReason::Demo));
 }
 
 #[tokio::test(flavor = "multi_thread")]

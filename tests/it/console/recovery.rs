@@ -4,30 +4,30 @@ use groupdesk::operations::Operations;
 
 use super::scene::{NOW, a_world, open, open_with};
 use crate::support::{
-    meddler::{Meddler, Meddling, Then},
+    proxy::{FaultyProxy, ProxyFault, Then},
     world::{Side, World},
 };
 
-/// The testing profile through a meddler.
-async fn meddled(world: &World) -> (Meddler, Operations) {
-    let meddler = Meddler::before(world.address()).await;
-    let desk = world.desk(Side::Testing).at(NOW);
-    let operations = desk.through(meddler.base_url()).operations();
-    (meddler, operations)
+/// The testing profile through a proxy.
+async fn meddled(world: &World) -> (FaultyProxy, Operations) {
+    let proxy = FaultyProxy::before(world.address()).await;
+    let installation = world.installation(Side::Testing).at(NOW);
+    let operations = installation.through(proxy.base_url()).operations();
+    (proxy, operations)
 }
 
 /// Rotates at the screen; the answer is lost, and so is the read after it.
-async fn lose_an_answer(meddler: &Meddler, operations: &Operations, applied: bool) {
+async fn lose_an_answer(proxy: &FaultyProxy, operations: &Operations, applied: bool) {
     let mut console = open_with(vec![operations.clone()]).await;
     console.keys("tT").await;
     let meddling = if applied {
-        Meddling::applied(Then::Drop)
+        ProxyFault::applied(Then::Drop)
     } else {
-        Meddling::swallowed(Then::Drop)
+        ProxyFault::swallowed(Then::Drop)
     };
-    meddler.next("POST", meddling);
-    meddler.next("GET", Meddling::passed());
-    meddler.next("GET", Meddling::swallowed(Then::Drop));
+    proxy.next("POST", meddling);
+    proxy.next("GET", ProxyFault::passed());
+    proxy.next("GET", ProxyFault::swallowed(Then::Drop));
     console.keys("y").await;
     console.shows("UNKNOWN");
 }
@@ -35,11 +35,11 @@ async fn lose_an_answer(meddler: &Meddler, operations: &Operations, applied: boo
 #[tokio::test(flavor = "multi_thread")]
 async fn the_next_start_settles_it_and_says_so() {
     let world = a_world().await;
-    let (meddler, operations) = meddled(&world).await;
-    lose_an_answer(&meddler, &operations, true).await;
+    let (proxy, operations) = meddled(&world).await;
+    lose_an_answer(&proxy, &operations, true).await;
     let mut console = open_with(vec![operations]).await;
     console.shows("1 rotation settled: acme-eu recovered");
-    assert_eq!(meddler.count("POST"), 1, "nothing is rotated to find out");
+    assert_eq!(proxy.count("POST"), 1, "nothing is rotated to find out");
     console.keys("3").await;
     console.shows("0 open").shows("recovered");
     console.keys("<enter>t").await;
@@ -52,10 +52,10 @@ async fn the_next_start_settles_it_and_says_so() {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_that_stays_open_is_shown_settled_and_abandoned_in_its_pane() {
     let world = a_world().await;
-    let (meddler, operations) = meddled(&world).await;
-    lose_an_answer(&meddler, &operations, false).await;
+    let (proxy, operations) = meddled(&world).await;
+    lose_an_answer(&proxy, &operations, false).await;
     // The service is away at the start.
-    meddler.next("GET", Meddling::swallowed(Then::Drop));
+    proxy.next("GET", ProxyFault::swallowed(Then::Drop));
     let mut console = open_with(vec![operations]).await;
     console.shows("Still open: 1 rotation, outcome UNKNOWN: acme-eu");
     console.keys("3").await;
@@ -70,22 +70,22 @@ async fn one_that_stays_open_is_shown_settled_and_abandoned_in_its_pane() {
     console.shows("0 open").shows("abandoned");
     console.keys("<esc>2").await;
     console.shows("abandoned").shows("the customer is gone");
-    assert_eq!(meddler.count("POST"), 1);
+    assert_eq!(proxy.count("POST"), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_that_turned_up_is_traced_and_nothing_is_sent() {
     let world = a_world().await;
-    let (meddler, operations) = meddled(&world).await;
+    let (proxy, operations) = meddled(&world).await;
     let old = world.stored(Side::Testing, "acme-us").token;
-    let rotating = world.desk(Side::Testing).at(NOW).operations();
+    let rotating = world.installation(Side::Testing).at(NOW).operations();
     let known = groupdesk::operations::Assurance::KnownOnly;
     let acme = crate::support::world::id("acme-us");
     rotating.rotate(&acme, None, known).await.expect("rotated");
     let new = world.stored(Side::Testing, "acme-us").token;
-    let direct = world.desk(Side::Production).at(NOW).operations();
+    let direct = world.installation(Side::Production).at(NOW).operations();
     let mut console = open_with(vec![operations, direct]).await;
-    let settling = meddler.methods().len();
+    let settling = proxy.methods().len();
     for (token, words) in [
         (&new, "current  token of acme-us in testing"),
         (&old, "former   token of acme-us in testing"),
@@ -94,7 +94,7 @@ async fn a_token_that_turned_up_is_traced_and_nothing_is_sent() {
         console.hides(token);
         console.keys("<enter>").await;
         console.shows(words).hides(token);
-        assert_eq!(meddler.methods().len(), settling, "nothing is sent");
+        assert_eq!(proxy.methods().len(), settling, "nothing is sent");
         console.keys("<esc>").await;
     }
     console.keys("W").await.paste(&new).await;

@@ -8,7 +8,7 @@ use super::scene::{NOW, a_world, open, open_with};
 use crate::support::{
     console::Console,
     faults::{Fault, Faults, http, json as answer},
-    meddler::{Gate, Meddler, Meddling, Then},
+    proxy::{FaultyProxy, Gate, ProxyFault, Then},
     world::{Side, World},
 };
 
@@ -53,9 +53,9 @@ async fn look_at_everything(console: &mut Console, secrets: &[String], what: &st
 #[tokio::test(flavor = "multi_thread")]
 async fn a_look_up_a_rotation_and_a_refusal_are_there_and_no_secret_is() {
     let world = a_world().await;
-    let meddler = Meddler::before(world.address()).await;
-    let desk = world.desk(Side::Testing).at(NOW);
-    let through = desk.through(meddler.base_url()).operations();
+    let proxy = FaultyProxy::before(world.address()).await;
+    let installation = world.installation(Side::Testing).at(NOW);
+    let through = installation.through(proxy.base_url()).operations();
     let mut console = open_with(vec![through]).await;
     let mut secrets = world.secrets();
     console.keys("4").await;
@@ -69,7 +69,7 @@ async fn a_look_up_a_rotation_and_a_refusal_are_there_and_no_secret_is() {
         &["Content-Type: application/json"],
         refusal.to_string(),
     );
-    meddler.next("PUT", Meddling::swallowed(Then::Instead(refused)));
+    proxy.next("PUT", ProxyFault::swallowed(Then::Instead(refused)));
     console.keys("e<end> plc<ctrl-s><tab><enter>").await;
     console
         .shows("the service refused (403)")
@@ -121,16 +121,16 @@ async fn a_look_up_a_rotation_and_a_refusal_are_there_and_no_secret_is() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_error_leads_to_its_request_and_answer() {
     let world = a_world().await;
-    let meddler = Meddler::before(world.address()).await;
-    let desk = world.desk(Side::Testing).at(NOW);
-    let mut console = open_with(vec![desk.through(meddler.base_url()).operations()]).await;
+    let proxy = FaultyProxy::before(world.address()).await;
+    let installation = world.installation(Side::Testing).at(NOW);
+    let mut console = open_with(vec![installation.through(proxy.base_url()).operations()]).await;
     console.keys("e<end> plc<ctrl-s><tab>").await;
     let page = http(
         "502 Bad Gateway",
         &["Content-Type: text/html"],
         "<html>gone</html>",
     );
-    meddler.next("PUT", Meddling::applied(Then::Instead(page)));
+    proxy.next("PUT", ProxyFault::applied(Then::Instead(page)));
     console.keys("<enter>").await;
     console.shows("UNKNOWN whether the update took effect: it was sent, but");
     let screen = console.screen().to_lowercase().replace("│ │", " ");
@@ -149,7 +149,7 @@ async fn an_error_leads_to_its_request_and_answer() {
     // A request that got no answer, too.
     console.keys("<esc><esc><esc><esc><esc>").await;
     let gone = world
-        .desk(Side::Testing)
+        .installation(Side::Testing)
         .at(NOW)
         .through("http://127.0.0.1:9");
     let mut console = open_with(vec![gone.operations()]).await;
@@ -245,8 +245,12 @@ async fn a_service_that_repeats_every_secret_shows_none_of_them() {
         ];
         let server = Faults::start(faults).await;
         let directory = world.other_directory(&format!("desk-{round}"));
-        let desk = world.desk(Side::Testing).at(NOW).key(KEY).on(&directory);
-        let operations = desk.through(server.base_url()).operations();
+        let installation = world
+            .installation(Side::Testing)
+            .at(NOW)
+            .key(KEY)
+            .on(&directory);
+        let operations = installation.through(server.base_url()).operations();
         learn(&operations).await;
         let mut console = open_with(vec![operations]).await;
         console.keys("tTy").await;
@@ -288,14 +292,14 @@ async fn nothing_is_recorded_where_nobody_listens_and_nothing_is_on_the_disk() {
     console.keys("<enter>").await;
     assert_eq!(recorded(&console).len(), 1);
     // A request that is given up is there as well.
-    let meddler = Meddler::before(world.address()).await;
-    let desk = world
-        .desk(Side::Testing)
+    let proxy = FaultyProxy::before(world.address()).await;
+    let installation = world
+        .installation(Side::Testing)
         .at(NOW)
-        .through(meddler.base_url());
-    let mut console = open_with(vec![desk.operations()]).await;
+        .through(proxy.base_url());
+    let mut console = open_with(vec![installation.operations()]).await;
     let gate = Gate::new();
-    meddler.next("GET", Meddling::passed().behind(&gate));
+    proxy.next("GET", ProxyFault::passed().behind(&gate));
     console.burst("<enter>");
     gate.reached().await;
     console.burst("<esc>4");

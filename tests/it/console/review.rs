@@ -6,21 +6,25 @@ use serde_json::{Value, json};
 use super::scene::{NOW, USUAL, a_world, open, open_with, wanted};
 use crate::support::{
     console::Console,
-    meddler::Meddler,
+    proxy::FaultyProxy,
     world::{LI, Side, World, id},
 };
 
 /// The console on the testing profile alone, and all that it sends.
-async fn watched(world: &World) -> (Console, Meddler) {
-    let meddler = Meddler::before(world.address()).await;
-    let desk = world.desk(Side::Testing).at(NOW);
-    let operations = desk.through(meddler.base_url()).operations();
-    (open_with(vec![operations]).await, meddler)
+async fn watched(world: &World) -> (Console, FaultyProxy) {
+    let proxy = FaultyProxy::before(world.address()).await;
+    let installation = world.installation(Side::Testing).at(NOW);
+    let operations = installation.through(proxy.base_url()).operations();
+    (open_with(vec![operations]).await, proxy)
 }
 
 /// Li changes the group from the same directory.
 async fn li_sends(world: &World, theirs: &DesiredFields) {
-    let li = world.desk(Side::Testing).by(LI).at(NOW).operations();
+    let li = world
+        .installation(Side::Testing)
+        .by(LI)
+        .at(NOW)
+        .operations();
     li.update(&id("acme-eu"), theirs, theirs, Assurance::KnownOnly)
         .await
         .expect("updated");
@@ -57,7 +61,7 @@ fn json_on(screen: &str) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn both_edits_live_on_and_the_request_is_what_was_shown() {
     let world = a_world().await;
-    let (mut console, meddler) = watched(&world).await;
+    let (mut console, proxy) = watched(&world).await;
     // A name that a shell, a terminal and JSON each read in their own way.
     console.keys("e<end> O'Brien").await;
     console.paste("$(id) `x` \\ \"").await;
@@ -68,7 +72,7 @@ async fn both_edits_live_on_and_the_request_is_what_was_shown() {
         .shows("CHANGED BY SOMEONE")
         .shows("> name: it was Acme Europe")
         .shows("! OVERWRITES theirs");
-    assert_eq!(meddler.count("PUT"), 0);
+    assert_eq!(proxy.count("PUT"), 0);
     console.resize((160, 50));
     console
         .shows("mapping 134: it was 386")
@@ -83,7 +87,7 @@ async fn both_edits_live_on_and_the_request_is_what_was_shown() {
     console.keys("<tab><enter>").await;
     console.shows("UPDATED");
 
-    let [received] = &meddler.bodies("PUT")[..] else {
+    let [received] = &proxy.bodies("PUT")[..] else {
         panic!("one update is sent");
     };
     // As texts, so that the order of the keys counts.
@@ -125,10 +129,10 @@ async fn what_is_not_known_is_left_out_or_replaced_by_choice() {
     let world = a_world().await;
     let tier = json!({"tier": "iron"});
     world.seed(Side::Testing, "aaa", "Hooli", &[("1", "2")], &tier);
-    let desk = world.desk(Side::Testing).at(NOW).operations();
-    let known = desk.look_up(&id("aaa"), Assurance::Exists).await;
+    let installation = world.installation(Side::Testing).at(NOW).operations();
+    let known = installation.look_up(&id("aaa"), Assurance::Exists).await;
     known.expect("it is known by its name alone");
-    let (mut console, meddler) = watched(&world).await;
+    let (mut console, proxy) = watched(&world).await;
     console.keys("/hooli<enter>e<end> 2<ctrl-s>").await;
     console
         .shows("> mapping: the present value is not known here")
@@ -141,7 +145,7 @@ async fn what_is_not_known_is_left_out_or_replaced_by_choice() {
         (&stored.mapping, &stored.properties),
         (&json!({"1": "2"}), &tier)
     );
-    let sent = meddler.bodies("PUT");
+    let sent = proxy.bodies("PUT");
     assert_eq!(sent, [json!({"name": "Hooli 2", "user_group_id": "aaa"})]);
 
     console.keys("<enter>e<end>3<ctrl-s><space>").await;
@@ -189,14 +193,14 @@ async fn an_update_is_taken_back_from_the_history() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_create_is_copied_from_the_history_as_it_was_sent() {
     let world = a_world().await;
-    let (mut console, meddler) = watched(&world).await;
+    let (mut console, proxy) = watched(&world).await;
     console
         .keys("onew<tab>acme-us<enter>New<ctrl-s><tab><enter>")
         .await;
     console.shows("CREATED");
     console.keys("<enter>2c").await;
     let copied = console.runner.screen.copied.pop().expect("copied");
-    let creating = meddler.bodies("GET");
+    let creating = proxy.bodies("GET");
     let creating = creating.iter().find(|body| body["user_group_id"] == "new");
     assert_eq!(creating.expect("sent").to_string(), body(&copied));
     console.keys("/rotate<enter>c").await;

@@ -94,14 +94,14 @@ pub(crate) async fn a_world() -> World {
     let world = World::new().await;
     world.alone(true);
     for side in SIDES {
-        let desk = || world.desk(side).by(LI);
-        let creating = desk().at(ago(24 * 402)).operations();
+        let installation = || world.installation(side).by(LI);
+        let creating = installation().at(ago(24 * 402)).operations();
         for (group, name, mapping, properties) in GROUPS {
             let wanted = wanted(name, mapping, properties);
             creating.create(&id(group), &wanted).await.expect("created");
         }
         for (group, days) in [("globex-retail", 388), ("acme-eu", 41)] {
-            let rotating = desk().at(ago(24 * days)).operations();
+            let rotating = installation().at(ago(24 * days)).operations();
             let done = rotating
                 .rotate(&id(group), Some("yearly".into()), Assurance::KnownOnly)
                 .await
@@ -109,7 +109,7 @@ pub(crate) async fn a_world() -> World {
             rotating.confirm(done).await;
         }
         for (group, name, mapping, properties) in &GROUPS[..3] {
-            let editing = desk().at(ago(3)).operations();
+            let editing = installation().at(ago(3)).operations();
             let wanted = wanted(name, mapping, properties);
             let base = wanted.clone();
             editing
@@ -124,7 +124,7 @@ pub(crate) async fn a_world() -> World {
 /// The operations of both profiles, the testing one first.
 pub(crate) fn both(world: &World) -> Vec<Operations> {
     SIDES
-        .map(|side| world.desk(side).at(NOW).operations())
+        .map(|side| world.installation(side).at(NOW).operations())
         .into()
 }
 

@@ -6,7 +6,7 @@ use groupdesk::operations::Assurance;
 use super::scene::{NOW, USUAL, a_world, open, wanted};
 use crate::support::{
     console::{Console, text_of},
-    steady::steady,
+    normalized::steady,
     world::{LI, Side, id},
 };
 
@@ -41,7 +41,11 @@ async fn review_disputed() {
         let world = a_world().await;
         let mut console = open(&world, Side::Testing, size).await;
         console.keys("e<end> plc").await;
-        let li = world.desk(Side::Testing).by(LI).at(NOW).operations();
+        let li = world
+            .installation(Side::Testing)
+            .by(LI)
+            .at(NOW)
+            .operations();
         let mut theirs = wanted("Acme EMEA", &[("40", "999"), ("134", "386")], "{}");
         theirs.properties = None;
         li.update(&id("acme-eu"), &theirs, &theirs, Assurance::KnownOnly)
@@ -56,7 +60,11 @@ async fn review_disputed() {
 async fn compare() {
     for size in [USUAL, WIDE] {
         let world = a_world().await;
-        let li = world.desk(Side::Testing).by(LI).at(NOW).operations();
+        let li = world
+            .installation(Side::Testing)
+            .by(LI)
+            .at(NOW)
+            .operations();
         let theirs = wanted(
             "Acme EMEA",
             &[("40", "999"), ("7", "1")],

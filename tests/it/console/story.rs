@@ -200,7 +200,7 @@ async fn what_somebody_else_changed_meanwhile_is_shown_three_ways() {
     console.keys("e<end> plc").await;
     let elsewhere = world.other_directory("li");
     let li = world
-        .desk(Side::Testing)
+        .installation(Side::Testing)
         .by(LI)
         .on(&elsewhere)
         .at(NOW)
@@ -223,7 +223,11 @@ async fn a_mapping_sent_meanwhile_from_the_same_directory_is_shown_too() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;
     console.keys("e<end> plc").await;
-    let li = world.desk(Side::Testing).by(LI).at(NOW).operations();
+    let li = world
+        .installation(Side::Testing)
+        .by(LI)
+        .at(NOW)
+        .operations();
     let mut theirs = wanted("Acme Europe", &[("40", "999")], "{}");
     theirs.properties = None;
     li.update(&id("acme-eu"), &theirs, &theirs, Assurance::KnownOnly)

@@ -13,19 +13,19 @@ use ratatui::style::Color;
 use super::scene::{NOW, a_world, open_with};
 use crate::support::{
     console::Console,
-    meddler::{Gate, Meddler, Meddling, Then},
+    proxy::{FaultyProxy, Gate, ProxyFault, Then},
     world::{Side, World, id},
 };
 
-/// The testing profile through a meddler, the production one as it is.
-async fn meddled(world: &World) -> (Meddler, Vec<Operations>) {
-    let meddler = Meddler::before(world.address()).await;
+/// The testing profile through a proxy, the production one as it is.
+async fn meddled(world: &World) -> (FaultyProxy, Vec<Operations>) {
+    let proxy = FaultyProxy::before(world.address()).await;
     let through = world
-        .desk(Side::Testing)
+        .installation(Side::Testing)
         .at(NOW)
-        .through(meddler.base_url());
-    let direct = world.desk(Side::Production).at(NOW);
-    (meddler, vec![through.operations(), direct.operations()])
+        .through(proxy.base_url());
+    let direct = world.installation(Side::Production).at(NOW);
+    (proxy, vec![through.operations(), direct.operations()])
 }
 
 /// The colour of the first cell of a text.
@@ -42,17 +42,17 @@ fn colour_of(console: &Console, text: &str) -> Option<Color> {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_update_without_an_answer_is_unknown_and_says_what_to_do() {
     let world = a_world().await;
-    let (meddler, operations) = meddled(&world).await;
+    let (proxy, operations) = meddled(&world).await;
     let mut console = open_with(operations).await;
     console.keys("e<end> plc<ctrl-s><tab>").await;
-    meddler.next("PUT", Meddling::applied(Then::Drop));
+    proxy.next("PUT", ProxyFault::applied(Then::Drop));
     console.keys("<enter>").await;
     console
         .shows("UNKNOWN whether the update took effect")
         .shows("Read the group")
         .shows("Your text is kept");
     assert_eq!(colour_of(&console, "UNKNOWN whether"), Some(Color::Magenta));
-    assert_eq!(meddler.count("PUT"), 1, "nothing is repeated by itself");
+    assert_eq!(proxy.count("PUT"), 1, "nothing is repeated by itself");
     assert_eq!(
         world.stored(Side::Testing, "acme-eu").name,
         "Acme Europe plc"
@@ -69,13 +69,13 @@ async fn an_update_without_an_answer_is_unknown_and_says_what_to_do() {
 #[tokio::test(flavor = "multi_thread")]
 async fn who_is_waited_for_is_named_while_it_lasts() {
     let world = a_world().await;
-    let (meddler, operations) = meddled(&world).await;
+    let (proxy, operations) = meddled(&world).await;
     let other = operations[0].clone();
     let mut console = open_with(operations).await;
     console.keys("e<end> plc<ctrl-s><tab>").await;
     // Another process changes the group meanwhile, and takes its time.
     let gate = Gate::new();
-    meddler.next("PUT", Meddling::passed().behind(&gate));
+    proxy.next("PUT", ProxyFault::passed().behind(&gate));
     let updating = tokio::spawn(async move {
         let acme = id("acme-eu");
         let shown = other.show(&acme).await.expect("readable");
@@ -95,7 +95,7 @@ async fn who_is_waited_for_is_named_while_it_lasts() {
     console.settle().await;
     console.shows("Somebody's");
     assert_eq!(
-        meddler.count("PUT"),
+        proxy.count("PUT"),
         1,
         "what was reviewed is not so any more"
     );
@@ -104,12 +104,12 @@ async fn who_is_waited_for_is_named_while_it_lasts() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rotation_without_an_answer_is_settled_by_reading_only() {
     let world = a_world().await;
-    let (meddler, operations) = meddled(&world).await;
+    let (proxy, operations) = meddled(&world).await;
     let mut console = open_with(operations).await;
     console.keys("tT").await;
-    meddler.next("POST", Meddling::applied(Then::Reset));
-    meddler.next("GET", Meddling::passed());
-    meddler.next("GET", Meddling::swallowed(Then::Drop));
+    proxy.next("POST", ProxyFault::applied(Then::Reset));
+    proxy.next("GET", ProxyFault::passed());
+    proxy.next("GET", ProxyFault::swallowed(Then::Drop));
     console.keys("y").await;
     console
         .shows("UNKNOWN")
@@ -120,7 +120,7 @@ async fn a_rotation_without_an_answer_is_settled_by_reading_only() {
     console.shows("the token must be read first");
     console.keys("r").await;
     console.shows("settled: recovered");
-    assert_eq!(meddler.count("POST"), 1);
+    assert_eq!(proxy.count("POST"), 1);
     let token = world.stored(Side::Testing, "acme-eu").token;
     console.keys("v").await;
     console.shows(&token);
@@ -129,10 +129,10 @@ async fn a_rotation_without_an_answer_is_settled_by_reading_only() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lost_answer_that_a_read_clears_up_is_recovered() {
     let world = a_world().await;
-    let (meddler, operations) = meddled(&world).await;
+    let (proxy, operations) = meddled(&world).await;
     let mut console = open_with(operations).await;
     console.keys("tT").await;
-    meddler.next("POST", Meddling::applied(Then::Half));
+    proxy.next("POST", ProxyFault::applied(Then::Half));
     console.keys("y").await;
     console
         .shows("RECOVERED")
@@ -145,16 +145,16 @@ async fn a_lost_answer_that_a_read_clears_up_is_recovered() {
 #[tokio::test(flavor = "multi_thread")]
 async fn while_the_service_hangs_every_key_is_answered() {
     let world = a_world().await;
-    let (meddler, operations) = meddled(&world).await;
+    let (proxy, operations) = meddled(&world).await;
     let mut console = open_with(operations).await;
-    meddler.next("GET", Meddling::swallowed(Then::Hang));
+    proxy.next("GET", ProxyFault::swallowed(Then::Hang));
     console.burst("<enter>").draw();
     console
         .shows("reading it from the service")
         .shows("getting");
     console.burst("<esc>").draw();
     console.shows("7 of 7").hides("getting");
-    meddler.next("GET", Meddling::swallowed(Then::Hang));
+    proxy.next("GET", ProxyFault::swallowed(Then::Hang));
     console.burst("t?").draw();
     console.shows("Keys: Token of acme-eu");
     console.burst("<esc>P<down><enter>").draw();
@@ -167,11 +167,11 @@ async fn while_the_service_hangs_every_key_is_answered() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_write_that_hangs_is_left_behind_and_tells_how_it_ended() {
     let world = a_world().await;
-    let (meddler, operations) = meddled(&world).await;
+    let (proxy, operations) = meddled(&world).await;
     let gate = Gate::new();
     let mut console = open_with(operations).await;
     console.keys("tT").await;
-    meddler.next("POST", Meddling::passed().behind(&gate));
+    proxy.next("POST", ProxyFault::passed().behind(&gate));
     console.burst("y");
     gate.reached().await;
     console
@@ -185,27 +185,27 @@ async fn a_write_that_hangs_is_left_behind_and_tells_how_it_ended() {
     console.shows(" PRODUCTION ");
     console.burst("q").draw();
     console.shows("waiting for rotating acme-eu");
-    assert_eq!(console.runner.farewell(), None);
+    assert_eq!(console.runner.reason(), None);
     gate.open();
     console.settle().await;
     console.shows("acme-eu confirmed").shows("in testing");
-    assert_eq!(console.runner.farewell(), Some(ExitReason::Asked));
+    assert_eq!(console.runner.reason(), Some(ExitReason::Asked));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ctrl_c_does_not_wait_and_the_journal_knows() {
     let world = a_world().await;
-    let (meddler, operations) = meddled(&world).await;
+    let (proxy, operations) = meddled(&world).await;
     let gate = Gate::new();
     let mut console = open_with(operations).await;
     console.keys("tT").await;
-    meddler.next("POST", Meddling::passed().behind(&gate));
+    proxy.next("POST", ProxyFault::passed().behind(&gate));
     console.burst("y");
     gate.reached().await;
     console.burst("<ctrl-c><ctrl-c>");
-    assert_eq!(console.runner.farewell(), None);
+    assert_eq!(console.runner.reason(), None);
     console.burst("<ctrl-c>");
-    assert_eq!(console.runner.farewell(), Some(ExitReason::Signal));
+    assert_eq!(console.runner.reason(), Some(ExitReason::Signal));
     let open = world.operations(Side::Testing).open_rotations().await;
     assert_eq!(open.expect("readable").len(), 1);
     gate.open();
@@ -214,7 +214,7 @@ async fn ctrl_c_does_not_wait_and_the_journal_knows() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_vanished_group_stops_the_review() {
     let world = a_world().await;
-    let (meddler, operations) = meddled(&world).await;
+    let (proxy, operations) = meddled(&world).await;
     let mut console = open_with(operations).await;
     console.keys("e<end> plc").await;
     world.vanish(Side::Testing, "acme-eu");
@@ -222,30 +222,32 @@ async fn a_vanished_group_stops_the_review() {
     console.shows("ALARM").shows("CREATED");
     console.keys("<tab><enter>r<enter>").await;
     console.shows("ALARM");
-    assert_eq!(meddler.count("PUT"), 0);
-    assert_eq!(meddler.count("GET"), 1);
+    assert_eq!(proxy.count("PUT"), 0);
+    assert_eq!(proxy.count("GET"), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_from_the_other_environment_stops_everything() {
     let world = a_world().await;
-    let (meddler, operations) = meddled(&world).await;
+    let (proxy, operations) = meddled(&world).await;
     let mut console = open_with(operations).await;
     console.keys("t").await;
-    meddler.next(
+    proxy.next(
         "POST",
-        Meddling::change(|answer| answer["user_group"]["api_environment_tag"] = "Customer".into()),
+        ProxyFault::change(|answer| {
+            answer["user_group"]["api_environment_tag"] = "Customer".into()
+        }),
     );
     console.keys("Ty").await;
     console.shows("CONFLICT");
-    assert_eq!(meddler.count("POST"), 1);
+    assert_eq!(proxy.count("POST"), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_that_is_not_there_is_said_at_once() {
     let world = a_world().await;
     let gone = world
-        .desk(Side::Testing)
+        .installation(Side::Testing)
         .at(NOW)
         .through("http://127.0.0.1:9")
         .timeout(Duration::from_secs(2));
@@ -262,8 +264,8 @@ async fn a_service_that_is_not_there_is_said_at_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_is_refused_is_named_as_the_trouble() {
     let world = a_world().await;
-    let desk = world.desk(Side::Testing).at(NOW).key("not-a-key");
-    let mut console = open_with(vec![desk.operations()]).await;
+    let installation = world.installation(Side::Testing).at(NOW).key("not-a-key");
+    let mut console = open_with(vec![installation.operations()]).await;
     console.keys("<enter>").await;
     console
         .shows("does not accept the API key")
@@ -273,11 +275,11 @@ async fn a_key_that_is_refused_is_named_as_the_trouble() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_read_only_profile_reads_and_nothing_else() {
     let world = a_world().await;
-    let desk = world
-        .desk(Side::Production)
+    let installation = world
+        .installation(Side::Production)
         .at(NOW)
         .with(|profile: &mut Profile| profile.read_only = true);
-    let mut console = open_with(vec![desk.operations()]).await;
+    let mut console = open_with(vec![installation.operations()]).await;
     console.shows("READ-ONLY");
     console.keys("e").await;
     console.shows("not possible here: this profile is read-only");

@@ -2,9 +2,9 @@
 
 use super::faults::Fault;
 
-/// "Bytes out, no answer" (docs/design/rotation.md): the proxy sees it, and the desk is killed from outside.
+/// "Bytes out, no answer" (docs/design/rotation.md): the proxy sees it, and the installation is killed from outside.
 pub(super) const BYTES_OUT: u8 = 4;
-/// "During the hand-off command": the command has its token, and the desk is killed from outside.
+/// "During the hand-off command": the command has its token, and the installation is killed from outside.
 pub(super) const HANDING_OFF: u8 = 13;
 
 /// How what is open is settled.

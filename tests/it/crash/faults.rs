@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{
     faults::http,
-    meddler::{Meddling, Then},
+    proxy::{ProxyFault, Then},
 };
 
 /// A token that no service gave.
@@ -16,7 +16,7 @@ pub(super) enum Fault {
     Good,
     NeverArrives,
     AnswerNeverArrives,
-    /// It reaches the service when the desk has long given up.
+    /// It reaches the service when the installation has long given up.
     ArrivesLate,
     SuccessZeroApplied,
     SuccessZero,
@@ -81,7 +81,7 @@ impl Fault {
         }
     }
 
-    /// The desk learns nothing and waits for its time-out.
+    /// The installation learns nothing and waits for its time-out.
     pub(super) fn hangs(self) -> bool {
         matches!(
             self,
@@ -117,7 +117,7 @@ impl Fault {
     }
 
     /// `old` is the token that the request carries, `group` the id that is right.
-    pub(super) fn meddling(self, group: &str, old: &str) -> Meddling {
+    pub(super) fn meddling(self, group: &str, old: &str) -> ProxyFault {
         let then = match self {
             Self::Good => Then::Pass,
             Self::NeverArrives | Self::AnswerNeverArrives | Self::ArrivesLate => Then::Hang,
@@ -142,7 +142,7 @@ impl Fault {
             Self::HalfBody => Then::Half,
             Self::Html => page("200 OK", &["Content-Type: text/html"], "<html>Sign in"),
             Self::OtherGroup => {
-                return Meddling::change(|answer| {
+                return ProxyFault::change(|answer| {
                     answer["user_group"]["provided_id"] = "somebody-else".into();
                 });
             }
@@ -151,9 +151,9 @@ impl Fault {
             Self::Invented => told("200 OK", &success(group, INVENTED)),
         };
         if self.is_applied() {
-            Meddling::applied(then)
+            ProxyFault::applied(then)
         } else {
-            Meddling::swallowed(then)
+            ProxyFault::swallowed(then)
         }
     }
 }

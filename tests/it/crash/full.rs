@@ -1,4 +1,4 @@
-//! A full disk. From a point on every write of the desk to a file fails (a limit of the process, so that no rights are
+//! A full disk. From a point on every write of the installation to a file fails (a limit of the process, so that no rights are
 //! needed); sockets and pipes go on.
 
 use std::process::Command;
@@ -9,12 +9,12 @@ use groupdesk::{
 };
 
 use super::{
-    desk::Task,
+    child::Task,
     faults::Fault,
     stage::{Process, Scene, Stage, holder},
 };
 
-/// A desk whose disk is full from the point on; what it says of the rotation, and of a look-up when there is room.
+/// An installation whose disk is full from the point on; what it says of the rotation, and of a look-up when there is room.
 async fn rotate(scene: &Scene<'_>, full: u8) -> Vec<String> {
     // Without this the first write over the limit would end the process.
     let mut shell = Command::new("sh");
@@ -22,23 +22,23 @@ async fn rotate(scene: &Scene<'_>, full: u8) -> Vec<String> {
     shell.arg(std::env::current_exe().expect("this binary"));
     let mut order = scene.order(Task::Rotate);
     order.full = Some(full);
-    let mut desk = Process::start_as(shell, &order);
+    let mut installation = Process::start_as(shell, &order);
     let mut said = Vec::new();
-    while let Some((what, words)) = desk.said().await {
+    while let Some((what, words)) = installation.said().await {
         assert_ne!(what, "shown", "a token that is not durable");
         if what == "full" {
-            desk.go_on().await;
+            installation.go_on().await;
         } else {
             said.push(format!("{what} {words}"));
         }
     }
-    assert!(!desk.is_killed().await);
+    assert!(!installation.is_killed().await);
     said
 }
 
 async fn look_up(scene: &Scene<'_>, seconds: Vec<u64>) {
-    let mut desk = Process::start(&scene.order(Task::LookUp(seconds)));
-    while let Some((what, words)) = desk.said().await {
+    let mut installation = Process::start(&scene.order(Task::LookUp(seconds)));
+    while let Some((what, words)) = installation.said().await {
         assert_eq!(what, "ended", "{words}");
     }
 }
@@ -59,7 +59,7 @@ async fn full_before_the_intent_or_before_the_sending_nothing_is_sent() {
         assert_eq!(said.len(), 2, "{said:?}");
         assert!(said[0].contains("nothing was sent"), "{said:?}");
         assert_eq!(said[1], "ended found", "there is room again");
-        assert_eq!(scene.meddler.count("POST"), 0);
+        assert_eq!(scene.proxy.count("POST"), 0);
         assert_eq!(scene.token(), scene.old);
         look_up(&scene, vec![60]).await;
         assert_eq!(states(&scene).await, left, "full at {full}");
@@ -76,19 +76,19 @@ async fn full_after_the_answer_it_is_unknown_says_so_and_is_settled_when_there_i
     ] {
         let scene = stage.scene().await;
         scene
-            .meddler
+            .proxy
             .next("POST", fault.meddling(&scene.group, &scene.old));
         let said = rotate(&scene, 5).await;
         assert_eq!(said.len(), 2, "{said:?}");
         assert!(said[0].starts_with("failed UNKNOWN"), "{said:?}");
         assert!(said[0].contains("could not write it down"), "{said:?}");
         assert_eq!(said[1], "ended found", "there is room again");
-        assert_eq!(scene.meddler.count("POST"), 1);
+        assert_eq!(scene.proxy.count("POST"), 1);
         assert_eq!(scene.token() != scene.old, fault.is_applied());
         assert_eq!(holder(&scene.folder, &scene.secrets()), None);
         assert_eq!(states(&scene).await, [State::Sent]);
         look_up(&scene, vec![60, 70]).await;
         assert_eq!(states(&scene).await, [settled], "{fault:?}");
-        assert_eq!(scene.meddler.count("POST"), 1);
+        assert_eq!(scene.proxy.count("POST"), 1);
     }
 }

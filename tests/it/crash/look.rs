@@ -12,7 +12,7 @@ use groupdesk::{
 
 use super::{
     case::{HANDING_OFF, Way},
-    desk::{Task, hander, hex},
+    child::{Task, hander, hex},
     faults::{Ends, Fault, INVENTED},
     run::Run,
     stage::holder,
@@ -67,7 +67,7 @@ impl Run<'_> {
 
     /// At most one rotate request per intent, and none without.
     fn requests(&mut self, rows: &[JournalRow], fingerprint: impl Fn(&str) -> Fingerprint) {
-        let bodies = self.scene.meddler.bodies("POST");
+        let bodies = self.scene.proxy.bodies("POST");
         self.played.requests = bodies.len();
         let sent: Vec<_> = bodies
             .iter()

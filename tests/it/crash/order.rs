@@ -4,7 +4,7 @@
 use std::{fs, process::Command};
 
 use super::{
-    desk::Task,
+    child::Task,
     stage::{Process, Scene, Stage},
     wrong::Variant,
 };
@@ -38,11 +38,11 @@ async fn record(scene: &Scene<'_>, variant: Variant) -> Vec<String> {
     let mut order = scene.order(Task::Rotate);
     order.variant = variant;
     order.tells = true;
-    let mut desk = Process::start_as(command, &order);
-    while let Some((what, words)) = desk.said().await {
+    let mut installation = Process::start_as(command, &order);
+    while let Some((what, words)) = installation.said().await {
         assert_ne!(what, "failed", "{words}");
         if what == "shown" {
-            desk.go_on().await;
+            installation.go_on().await;
         }
     }
     let notes = fs::read_to_string(notes).expect("notes");

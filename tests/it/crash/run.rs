@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::{
     case::{BYTES_OUT, Case, HANDING_OFF, Way},
-    desk::{Order, Task},
+    child::{Order, Task},
     faults::Fault,
     noon,
     shipped::groupdesk,
@@ -16,7 +16,7 @@ use super::{
     stage::{Process, Scene, Stage},
     wrong::Variant,
 };
-use crate::support::meddler::{Gate, Meddling, Then};
+use crate::support::proxy::{Gate, ProxyFault, Then};
 
 /// Settle horizon with the time-outs used here, in seconds.
 const HORIZON: u64 = 60;
@@ -30,7 +30,7 @@ const AGO: i64 = 3 * HORIZON as i64;
 pub(super) struct Played {
     /// Whatever did not hold.
     pub(super) wrong: Vec<String>,
-    /// Rotate requests that left the desk.
+    /// Rotate requests that left the installation.
     pub(super) requests: usize,
     /// The rotation was killed where it was to be.
     pub(super) died: bool,
@@ -63,7 +63,7 @@ pub(super) async fn play(stage: &Stage, case: Case, variant: Variant) -> Played 
     if case.fault.is_applied() {
         meddling = meddling.behind(&run.applied);
     }
-    scene.meddler.next("POST", meddling);
+    scene.proxy.next("POST", meddling);
     run.rotation().await;
     // The program has no clock that could stand within the horizon.
     run.recovery(vec![1, 2], case.again).await;
@@ -126,21 +126,21 @@ impl Run<'_> {
         if self.case.fault.hangs() {
             order.timeout = Duration::from_secs(3);
         }
-        let mut desk = Process::start(&order);
+        let mut installation = Process::start(&order);
         let (held, sink) = (self.held.clone(), self.sink.clone());
         let mut is_over = false;
         loop {
             let said = tokio::select! {
-                said = desk.said() => said,
+                said = installation.said() => said,
                 () = sink.has_begun(), if in_command && !is_over => {
                     is_over = true;
-                    desk.kill();
+                    installation.kill();
                     continue;
                 }
                 () = held.reached(), if !self.has_left => {
                     self.has_left = true;
                     if self.case.kill == Some(BYTES_OUT) {
-                        desk.kill();
+                        installation.kill();
                     }
                     if self.case.fault != Fault::ArrivesLate {
                         self.let_through().await;
@@ -151,13 +151,13 @@ impl Run<'_> {
             match said {
                 Some((what, words)) if what == "shown" => {
                     self.must_be_durable(&words);
-                    desk.go_on().await;
+                    installation.go_on().await;
                 }
                 Some((what, words)) => self.hears(&what, words),
                 None => break,
             }
         }
-        self.played.died = desk.is_killed().await;
+        self.played.died = installation.is_killed().await;
         if in_command {
             // What the crash left running may end now.
             self.sink.go_on();
@@ -180,27 +180,27 @@ impl Run<'_> {
         let order = self.order(task, kill);
         let held = Gate::new();
         if kill == Some(BYTES_OUT) {
-            let meddling = Meddling::swallowed(Then::Drop).held(&held);
-            self.scene.meddler.next("GET", meddling);
+            let meddling = ProxyFault::swallowed(Then::Drop).held(&held);
+            self.scene.proxy.next("GET", meddling);
         }
-        let mut desk = Process::start(&order);
+        let mut installation = Process::start(&order);
         loop {
             tokio::select! {
-                said = desk.said() => match said {
+                said = installation.said() => match said {
                     Some((what, words)) => self.hears(&what, words),
                     None => break,
                 },
                 () = held.reached(), if kill == Some(BYTES_OUT) => {
-                    desk.kill();
+                    installation.kill();
                     held.open();
-                    while desk.said().await.is_some() {}
+                    while installation.said().await.is_some() {}
                     break;
                 }
             }
         }
-        self.played.died_again += usize::from(desk.is_killed().await);
+        self.played.died_again += usize::from(installation.is_killed().await);
         // Where nothing was open, nothing was read.
-        self.scene.meddler.calm("GET");
+        self.scene.proxy.calm("GET");
     }
 
     /// The program itself; from outside it dies with its get on the way, or with the answer on the way.
@@ -209,11 +209,11 @@ impl Run<'_> {
         let gate = Gate::new();
         let meddling = match kill {
             None => None,
-            Some(9 | BYTES_OUT) => Some(Meddling::swallowed(Then::Drop).held(&gate)),
-            Some(_) => Some(Meddling::passed().behind(&gate)),
+            Some(9 | BYTES_OUT) => Some(ProxyFault::swallowed(Then::Drop).held(&gate)),
+            Some(_) => Some(ProxyFault::passed().behind(&gate)),
         };
         if let Some(meddling) = meddling {
-            self.scene.meddler.next("GET", meddling);
+            self.scene.proxy.next("GET", meddling);
         }
         let arguments = ["rotations", "settle"];
         let mut program = groupdesk(self.scene, &arguments, TIMEOUT, &self.sink.command());
@@ -233,7 +233,7 @@ impl Run<'_> {
         for said in [&output.stdout, &output.stderr] {
             self.must_be_clean(&String::from_utf8_lossy(said));
         }
-        self.scene.meddler.calm("GET");
+        self.scene.proxy.calm("GET");
         match output.status.code() {
             None => self.played.died_again += 1,
             Some(0 | 7) => {}

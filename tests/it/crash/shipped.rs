@@ -1,5 +1,5 @@
 //! The program itself, as it is shipped: every fault while it lives, and every fault while it is killed with the request
-//! on its way. What comes an hour later needs a clock of the test's own, and is the desks' business.
+//! on its way. What comes an hour later needs a clock of the test's own, and is the installations' business.
 
 use std::{
     fs,
@@ -17,7 +17,7 @@ use super::{
     faults::{Ends, Fault},
     stage::{Scene, Stage, holder},
 };
-use crate::support::{clock, meddler::Gate};
+use crate::support::{clock, proxy::Gate};
 
 /// Exit codes of docs/reference/exit-codes.md.
 const DONE: i32 = 0;
@@ -33,7 +33,7 @@ pub(super) fn groupdesk(
     handoff: &[String],
 ) -> tokio::process::Command {
     let config = scene.folder.with_extension("toml");
-    let order = scene.order(super::desk::Task::Rotate);
+    let order = scene.order(super::child::Task::Rotate);
     let (url, key, seconds) = (order.base_url, order.key, timeout.as_secs());
     let handoff = match handoff {
         [] => String::new(),
@@ -111,7 +111,7 @@ async fn comes_back(stage: &Stage, fault: Fault) {
     if fault == Fault::ArrivesLate {
         meddling = meddling.held(&gate);
     }
-    scene.meddler.next("POST", meddling);
+    scene.proxy.next("POST", meddling);
     let seconds = if fault.hangs() { 3 } else { 20 };
     let group = scene.group.as_str();
     let rotate = ["rotate", group, "--exists", "--yes", "--reason", "leaked"];
@@ -140,7 +140,7 @@ async fn comes_back(stage: &Stage, fault: Fault) {
             "{fault:?}: {again:?}"
         );
     }
-    assert_eq!(scene.meddler.count("POST"), 1, "{fault:?}");
+    assert_eq!(scene.proxy.count("POST"), 1, "{fault:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -153,7 +153,7 @@ async fn killed_with_the_request_on_its_way_the_program_knows_that_it_was_sent()
         if fault.is_applied() {
             meddling = meddling.behind(&applied);
         }
-        scene.meddler.next("POST", meddling);
+        scene.proxy.next("POST", meddling);
         let group = scene.group.as_str();
         let rotate = ["rotate", group, "--exists", "--yes"];
         let patience = Duration::from_secs(20);
@@ -175,7 +175,7 @@ async fn killed_with_the_request_on_its_way_the_program_knows_that_it_was_sent()
         if !fault.is_applied() {
             let again = run(&scene, &rotate, patience).await;
             assert_eq!(again.status.code(), Some(GUARDED), "{fault:?}: {again:?}");
-            assert_eq!(scene.meddler.count("POST"), 1, "{fault:?}");
+            assert_eq!(scene.proxy.count("POST"), 1, "{fault:?}");
         }
         assert_eq!(state(&scene).await, Some(State::Sent), "within the horizon");
     }

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::support::until::eventually;
+use crate::support::wait::eventually;
 
 const SCRIPT: &str = r#"cat > "$1/$$.new" && mv "$1/$$.new" "$1/$$.in"
 while [ -e "$1/wait" ]; do sleep 0.02; done

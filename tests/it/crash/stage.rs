@@ -1,5 +1,5 @@
 //! Where runs are played: one real service for all of them, and for each a group, a directory file and a proxy of its
-//! own. And the other end of a desk in another process.
+//! own. And the other end of an installation in another process.
 
 use std::{
     fs,
@@ -18,17 +18,17 @@ use tokio::{
 };
 
 use super::{
-    desk::{MARK, ORDER, Order, Task},
+    child::{MARK, ORDER, Order, Task},
     noon,
     sink::Sink,
     wrong::Variant,
 };
 use crate::support::{
-    meddler::Meddler,
+    proxy::FaultyProxy,
     world::{Side, World},
 };
 
-/// Longest life of a desk.
+/// Longest life of an installation.
 const DEADLINE: Duration = Duration::from_mins(1);
 
 pub(super) struct Stage {
@@ -54,14 +54,14 @@ impl Stage {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let group = format!("group-{number}");
         self.world.seed(Side::Testing, &group, "G", &[], &json!({}));
-        let folder = self.world.desks().join(&group);
+        let folder = self.world.installations().join(&group);
         private_folder(&folder).expect("a folder");
         let directory = folder.join("directory.db");
         fs::copy(&self.empty, &directory).expect("a copy");
         Scene {
             stage: self,
             old: self.world.stored(Side::Testing, &group).token,
-            meddler: Meddler::before(self.world.address()).await,
+            proxy: FaultyProxy::before(self.world.address()).await,
             folder,
             directory,
             group,
@@ -75,18 +75,18 @@ pub(super) struct Scene<'a> {
     pub(super) group: String,
     pub(super) folder: PathBuf,
     pub(super) directory: PathBuf,
-    pub(super) meddler: Meddler,
+    pub(super) proxy: FaultyProxy,
     /// The token at first.
     pub(super) old: String,
 }
 
 impl Scene<'_> {
-    /// Where a hand-off command puts new tokens; it lies outside the folder of the desk.
+    /// Where a hand-off command puts new tokens; it lies outside the folder of the installation.
     pub(super) fn sink(&self) -> Sink {
         Sink::new(&self.stage.world.folder().join("sinks").join(&self.group))
     }
 
-    /// Another group of the same desk.
+    /// Another group of the same installation.
     pub(super) fn and(&self, name: &str) -> String {
         let group = format!("{}-{name}", self.group);
         let world = &self.stage.world;
@@ -124,7 +124,7 @@ impl Scene<'_> {
     }
 
     /// As if the machine had been started anew: then the wall clock tells how long ago something was sent, and that is
-    /// the desk's own.
+    /// the installation's own.
     pub(super) fn restart_machine(&self) {
         let directory = Connection::open(&self.directory).expect("a second connection");
         directory
@@ -146,7 +146,7 @@ impl Scene<'_> {
         Order {
             task,
             directory: self.directory.clone(),
-            base_url: self.meddler.base_url(),
+            base_url: self.proxy.base_url(),
             key: self.key(),
             id: self.group.clone(),
             timeout: Duration::from_secs(20),
@@ -161,7 +161,7 @@ impl Scene<'_> {
     }
 }
 
-/// A desk in another process; killed when dropped.
+/// An installation in another process; killed when dropped.
 pub(super) struct Process {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -178,7 +178,7 @@ impl Process {
         let order = serde_json::to_string(order).expect("JSON");
         command
             .args([
-                "crash::desk::desk",
+                "crash::child::child",
                 "--exact",
                 "--nocapture",
                 "--test-threads=1",
@@ -197,7 +197,7 @@ impl Process {
         }
     }
 
-    /// What the desk says next, a word and more of them; `None` when it is over.
+    /// What the installation says next, a word and more of them; `None` when it is over.
     pub(super) async fn said(&mut self) -> Option<(String, String)> {
         let next = async {
             while let Some(line) = self.lines.next_line().await.expect("text") {
@@ -213,7 +213,7 @@ impl Process {
         said.await.expect("a desk does not live for ever")
     }
 
-    /// Lets a desk go on that waits.
+    /// Lets an installation go on that waits.
     pub(super) async fn go_on(&mut self) {
         let input = self.child.stdin.as_mut().expect("piped");
         // One that was killed needs no answer.

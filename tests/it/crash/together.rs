@@ -8,7 +8,7 @@ use groupdesk::{
 };
 
 use super::{
-    desk::Task,
+    child::Task,
     stage::{Process, Stage},
 };
 
@@ -19,15 +19,15 @@ async fn three_processes_rotate_a_hundred_times_and_send_one_request_for_each_to
     let stage = Stage::new().await;
     let scene = stage.scene().await;
     let order = scene.order(Task::RotateOnDemand);
-    let mut desks = [(); 3].map(|()| Process::start(&order));
+    let mut installations = [(); 3].map(|()| Process::start(&order));
     let (mut rotated, mut turned_away) = (0, 0);
     for _ in 0..ROUNDS {
-        for desk in &mut desks {
-            desk.go_on().await;
+        for installation in &mut installations {
+            installation.go_on().await;
         }
         let before = rotated;
-        for desk in &mut desks {
-            let (what, words) = desk.said().await.expect("an answer");
+        for installation in &mut installations {
+            let (what, words) = installation.said().await.expect("an answer");
             if what == "ended" {
                 assert_eq!(words, "rotated");
                 rotated += 1;
@@ -43,13 +43,13 @@ async fn three_processes_rotate_a_hundred_times_and_send_one_request_for_each_to
         }
         assert!(rotated > before, "nobody could rotate");
     }
-    for desk in &mut desks {
-        desk.no_more();
-        assert!(!desk.is_killed().await);
+    for installation in &mut installations {
+        installation.no_more();
+        assert!(!installation.is_killed().await);
     }
     assert!(turned_away > 0, "they never met");
     let directory = Directory::open(&scene.directory).expect("a directory");
-    let requests = scene.meddler.bodies("POST");
+    let requests = scene.proxy.bodies("POST");
     let tokens: BTreeSet<_> = requests
         .iter()
         .map(|body| Token::new(body["current_token"].as_str().expect("a token").to_owned()))

@@ -19,10 +19,10 @@ use groupdesk::{
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::desk::{Desk, say};
+use super::child::{Child, say};
 use crate::support::world::{ANA, id, place};
 
-/// Which rotation a desk does.
+/// Which rotation an installation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Variant {
     /// The real one.
@@ -61,31 +61,32 @@ pub(super) fn settling_time(variant: Variant, at: Timestamp) -> Timestamp {
 }
 
 struct UnderWay<'a> {
-    desk: &'a Desk,
+    installation: &'a Child,
     at: Timestamp,
     row: RotationId,
     rotation: Rotation,
 }
 
 impl<'a> UnderWay<'a> {
-    async fn begin(desk: &'a Desk, at: Timestamp, previous: Fingerprint) -> Option<Self> {
+    async fn begin(installation: &'a Child, at: Timestamp, previous: Fingerprint) -> Option<Self> {
         let intent = Intent {
-            user_group_id: id(&desk.order.id),
+            user_group_id: id(&installation.order.id),
             previous,
             by: ANA.into(),
             reason: None,
             at,
-            profile: desk.profile.name.clone(),
+            profile: installation.profile.name.clone(),
             hands_off: false,
             key: None,
             item: None,
         };
-        let begun = desk
-            .directory
-            .begin_rotation(place(&desk.directory, &desk.profile.name), intent);
+        let begun = installation.directory.begin_rotation(
+            place(&installation.directory, &installation.profile.name),
+            intent,
+        );
         match begun.await.expect("written") {
             BeginResult::Started(row) => Some(Self {
-                desk,
+                installation,
                 at,
                 row,
                 rotation: Rotation::intended(previous),
@@ -95,7 +96,7 @@ impl<'a> UnderWay<'a> {
     }
 
     async fn step(&mut self, event: Event) {
-        let horizon = settle_horizon(self.desk.profile.timeout);
+        let horizon = settle_horizon(self.installation.profile.timeout);
         let after = self.rotation.step(event, horizon).expect("in order");
         let step = RotationStep {
             id: self.row,
@@ -109,37 +110,40 @@ impl<'a> UnderWay<'a> {
             rotation: Some(step),
             ..Record::default()
         };
-        let written = self
-            .desk
-            .directory
-            .record(place(&self.desk.directory, &self.desk.profile.name), record);
+        let written = self.installation.directory.record(
+            place(
+                &self.installation.directory,
+                &self.installation.profile.name,
+            ),
+            record,
+        );
         written.await.expect("written");
         self.rotation = after;
     }
 }
 
 /// What [`Operations::rotate`](groupdesk::operations::Operations::rotate) does, and the mistake.
-pub(super) async fn rotate(desk: &Desk, at: Timestamp) {
-    let variant = desk.order.variant;
-    let group = id(&desk.order.id);
+pub(super) async fn rotate(installation: &Child, at: Timestamp) {
+    let variant = installation.order.variant;
+    let group = id(&installation.order.id);
     let environment = Environment::default();
-    let key = desk.profile.api_key.read(&environment);
-    let client = Client::new(&desk.profile, key.await.expect("a key")).expect("a client");
-    let settling = desk.operations(Clock::Fixed(settling_time(variant, at)));
-    let preflight = desk.operations(Clock::Fixed(at));
+    let key = installation.profile.api_key.read(&environment);
+    let client = Client::new(&installation.profile, key.await.expect("a key")).expect("a client");
+    let settling = installation.operations(Clock::Fixed(settling_time(variant, at)));
+    let preflight = installation.operations(Clock::Fixed(at));
     let Ok(read) = preflight.look_up(&group, Assurance::Exists).await else {
         return say("failed", "unreadable");
     };
     let Some(current) = read.token else {
         return say("failed", "stale");
     };
-    let previous = desk.directory.fingerprinter().of(&current);
-    let reached = |number| desk.watch.reached(number);
+    let previous = installation.directory.fingerprinter().of(&current);
+    let reached = |number| installation.watch.reached(number);
 
     reached(1);
     let mut under_way = None;
     if variant != Variant::IntentAfterSending {
-        let Some(mut begun) = UnderWay::begin(desk, at, previous).await else {
+        let Some(mut begun) = UnderWay::begin(installation, at, previous).await else {
             return say("failed", "taken");
         };
         reached(2);
@@ -156,7 +160,7 @@ pub(super) async fn rotate(desk: &Desk, at: Timestamp) {
     }
     reached(5);
     if under_way.is_none() {
-        under_way = UnderWay::begin(desk, at, previous).await;
+        under_way = UnderWay::begin(installation, at, previous).await;
         if let Some(begun) = &mut under_way {
             begun.step(Event::Sending).await;
         }
@@ -166,14 +170,14 @@ pub(super) async fn rotate(desk: &Desk, at: Timestamp) {
     };
     let answer = match &result {
         Ok(reply) if variant == Variant::TrustTheStatus && reply.status != 200 => Answer::NotSent,
-        _ => rotation_answer(&result, desk.directory.fingerprinter()),
+        _ => rotation_answer(&result, installation.directory.fingerprinter()),
     };
     let new = match answer {
         Answer::NewToken(new) => Some(new),
         _ => None,
     };
     if let Some(new) = new.filter(|_| variant == Variant::ShowFirst) {
-        desk.show_fingerprint(new.as_bytes());
+        installation.show_fingerprint(new.as_bytes());
     }
     under_way.step(Event::Answered(answer)).await;
     reached(match under_way.rotation.state {
@@ -181,7 +185,7 @@ pub(super) async fn rotate(desk: &Desk, at: Timestamp) {
         _ => 6,
     });
     if let Some(new) = new.filter(|_| variant != Variant::ShowFirst) {
-        desk.show_fingerprint(new.as_bytes());
+        installation.show_fingerprint(new.as_bytes());
     }
     if !under_way.rotation.state.is_open() {
         return;
@@ -190,6 +194,6 @@ pub(super) async fn rotate(desk: &Desk, at: Timestamp) {
         && under_way.rotation.state == State::Unknown
         && read.token.as_ref() != Some(&current)
     {
-        desk.show(&read);
+        installation.show(&read);
     }
 }

@@ -5,9 +5,12 @@ use crate::support::world::place;
 
 #[tokio::test]
 async fn files_are_private_while_open_and_narrowed_when_found_wide() {
-    let desk = Desk::new();
-    let (path, folder) = (desk.path(), desk.folder.path().join("groupdesk"));
-    let directory = desk.open();
+    let installation = Opened::new();
+    let (path, folder) = (
+        installation.path(),
+        installation.folder.path().join("groupdesk"),
+    );
+    let directory = installation.open();
     directory
         .record(place(&directory, "eu"), told(entry("eu", "acme", 0)))
         .await
@@ -26,13 +29,13 @@ async fn files_are_private_while_open_and_narrowed_when_found_wide() {
 
 #[tokio::test]
 async fn reopening_keeps_the_key_and_everything() {
-    let desk = Desk::new();
+    let installation = Opened::new();
     let token = Token::new("one".into());
-    let directory = desk.open();
+    let directory = installation.open();
     let fingerprint = directory.fingerprinter().of(&token);
     let rotation = start(&directory, intent("acme", OLD)).await;
     let record = Record {
-        lesson: Some(full_lesson()),
+        observation: Some(full_lesson()),
         entry: Some(entry("eu", "acme", 1)),
         ..Record::default()
     };
@@ -43,11 +46,11 @@ async fn reopening_keeps_the_key_and_everything() {
         .group;
     drop(directory);
     assert!(
-        !beside(&desk.path(), "-wal").exists(),
+        !beside(&installation.path(), "-wal").exists(),
         "the last handle closes the file"
     );
 
-    let directory = desk.open();
+    let directory = installation.open();
     assert_eq!(directory.fingerprinter().of(&token), fingerprint);
     assert_eq!(
         directory
@@ -60,35 +63,35 @@ async fn reopening_keeps_the_key_and_everything() {
     assert_eq!(history.expect("read")[0].value, entry("eu", "acme", 1));
     let row = directory.rotation(rotation).await.expect("read");
     assert_eq!(row.expect("there").rotation, Rotation::intended(OLD));
-    let other = Desk::new().open();
+    let other = Opened::new().open();
     assert_ne!(other.fingerprinter().of(&token), fingerprint);
 }
 
 /// The connections must not close at the same moment: neither would be the last, and the log would stay.
 #[tokio::test]
 async fn the_last_handle_always_takes_the_log_along() {
-    let desk = Desk::new();
+    let installation = Opened::new();
     for round in 0..200 {
-        let directory = desk.open();
+        let directory = installation.open();
         let asked = told(entry("eu", "acme", 0));
         directory
             .record(place(&directory, "eu"), asked)
             .await
             .expect("written");
         drop(directory);
-        let log = beside(&desk.path(), "-wal");
+        let log = beside(&installation.path(), "-wal");
         assert!(!log.exists(), "round {round}");
     }
 }
 
 #[test]
 fn a_newer_version_is_refused_with_what_to_do() {
-    let desk = Desk::new();
-    drop(desk.open());
-    let raw = desk.raw();
+    let installation = Opened::new();
+    drop(installation.open());
+    let raw = installation.raw();
     raw.pragma_update(None, "user_version", 99).expect("set");
     drop(raw);
-    let refused = Directory::open(&desk.path()).expect_err("refused");
+    let refused = Directory::open(&installation.path()).expect_err("refused");
     assert!(matches!(refused, DirectoryError::Newer { found: 99, .. }));
     assert!(refused.to_string().contains("update groupdesk"));
 }
@@ -131,8 +134,8 @@ fn a_file_of_something_else_is_refused_and_left_untouched() {
 
 #[tokio::test]
 async fn no_token_is_in_any_file() {
-    let desk = Desk::new();
-    let directory = desk.open();
+    let installation = Opened::new();
+    let directory = installation.open();
     let canary = "canary-5e1f0c77-token";
     let token = Token::new(canary.into());
     let fingerprint = directory.fingerprinter().of(&token);
@@ -140,7 +143,7 @@ async fn no_token_is_in_any_file() {
     let mut told = entry("eu", "acme", 1);
     told.previous_fingerprint = Some(fingerprint);
     let record = Record {
-        lesson: Some(lesson("acme", fingerprint, 1)),
+        observation: Some(observation("acme", fingerprint, 1)),
         entry: Some(told),
         rotation: Some(step(
             rotation,
@@ -157,7 +160,7 @@ async fn no_token_is_in_any_file() {
     assert_eq!(format!("{directory:?}"), "Directory { .. }");
 
     let scan = |needle: &[u8]| {
-        std::fs::read_dir(desk.path().parent().expect("a folder"))
+        std::fs::read_dir(installation.path().parent().expect("a folder"))
             .expect("readable")
             .map(|file| std::fs::read(file.expect("a file").path()).expect("readable"))
             .filter(|bytes| bytes.windows(needle.len()).any(|window| window == needle))
@@ -172,17 +175,21 @@ async fn no_token_is_in_any_file() {
 
 #[tokio::test]
 async fn a_copy_of_a_directory_in_use_is_whole_private_and_never_put_over_a_file() {
-    let desk = Desk::new();
-    let directory = desk.open();
+    let installation = Opened::new();
+    let directory = installation.open();
     let eu = place(&directory, "eu");
     let written = directory.record(eu, told(entry("eu", "acme", 0))).await;
     written.expect("written");
-    let copy = desk.path().with_file_name("copy.db");
-    groupdesk::directory::copy_to(&desk.path(), &copy).expect("copied");
+    let copy = installation.path().with_file_name("copy.db");
+    groupdesk::directory::copy_to(&installation.path(), &copy).expect("copied");
     assert_eq!(mode(&copy), 0o600);
-    let again = groupdesk::directory::copy_to(&desk.path(), &copy).expect_err("it is there");
+    let again =
+        groupdesk::directory::copy_to(&installation.path(), &copy).expect_err("it is there");
     assert!(again.to_string().contains("name a new file"), "{again}");
-    let gone = groupdesk::directory::copy_to(&desk.path().with_file_name("none.db"), &desk.path());
+    let gone = groupdesk::directory::copy_to(
+        &installation.path().with_file_name("none.db"),
+        &installation.path(),
+    );
     assert!(gone.is_err(), "there is nothing to copy");
     let copied = Directory::open(&copy).expect("a directory");
     let lines = copied.history(HistoryFilter::default()).await;

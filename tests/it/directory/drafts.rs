@@ -50,8 +50,8 @@ fn kept(draft: Draft, by: &str) -> KeptDraft {
 
 #[tokio::test]
 async fn a_draft_comes_back_letter_by_letter_also_from_disk() {
-    let desk = Desk::new();
-    let directory = desk.open();
+    let installation = Opened::new();
+    let directory = installation.open();
     let saved = directory
         .save_draft(
             place(&directory, "eu"),
@@ -62,11 +62,11 @@ async fn a_draft_comes_back_letter_by_letter_also_from_disk() {
         .await;
     assert_eq!(saved.expect("saved"), DraftSaved::Kept);
     drop(directory);
-    let mode = std::fs::metadata(desk.path())
+    let mode = std::fs::metadata(installation.path())
         .expect("a file")
         .permissions();
     assert_eq!(mode.mode() & 0o777, 0o600);
-    let directory = desk.open();
+    let directory = installation.open();
     let found = directory
         .drafts(place(&directory, "eu"))
         .await
@@ -83,17 +83,18 @@ async fn a_draft_comes_back_letter_by_letter_also_from_disk() {
 
 #[tokio::test]
 async fn the_newer_one_wins_and_is_told_of_the_other() {
-    let directory = Desk::new();
+    let directory = Opened::new();
     let (ana, li) = (directory.open(), directory.open());
-    let save = async |desk: &Directory, name: &str, at, by: &str, seen: Option<i64>| {
-        desk.save_draft(
-            place(desk, "eu"),
-            draft("acme", name, at),
-            by,
-            seen.map(second),
-        )
-        .await
-        .expect("answered")
+    let save = async |installation: &Directory, name: &str, at, by: &str, seen: Option<i64>| {
+        installation
+            .save_draft(
+                place(installation, "eu"),
+                draft("acme", name, at),
+                by,
+                seen.map(second),
+            )
+            .await
+            .expect("answered")
     };
     assert_eq!(save(&ana, "a", 1, "ana", None).await, DraftSaved::Kept);
     assert_eq!(save(&ana, "ab", 2, "ana", Some(1)).await, DraftSaved::Kept);
@@ -115,8 +116,8 @@ async fn the_newer_one_wins_and_is_told_of_the_other() {
 
 #[tokio::test]
 async fn what_was_sent_is_forgotten_but_not_what_was_typed_since_or_elsewhere() {
-    let desk = Desk::new();
-    let directory = desk.open();
+    let installation = Opened::new();
+    let directory = installation.open();
     for (profile, group) in [("eu", "acme"), ("eu", "globex"), ("us", "acme")] {
         let draft = draft(group, "x", 5);
         let saved = directory
@@ -149,8 +150,8 @@ async fn what_was_sent_is_forgotten_but_not_what_was_typed_since_or_elsewhere() 
 
 #[tokio::test]
 async fn a_damaged_draft_hides_no_other() {
-    let desk = Desk::new();
-    let directory = desk.open();
+    let installation = Opened::new();
+    let directory = installation.open();
     for group in ["acme", "globex"] {
         let draft = draft(group, "x", 5);
         let saved = directory
@@ -158,7 +159,7 @@ async fn a_damaged_draft_hides_no_other() {
             .await;
         saved.expect("saved");
     }
-    let damaged = desk.raw().execute(
+    let damaged = installation.raw().execute(
         "UPDATE drafts SET mapping = '[7]' WHERE user_group_id = 'acme'",
         [],
     );

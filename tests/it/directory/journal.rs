@@ -5,8 +5,8 @@ use crate::support::world::place;
 
 #[tokio::test]
 async fn a_step_that_comes_too_late_takes_everything_with_it() {
-    let desk = Desk::new();
-    let directory = desk.open();
+    let installation = Opened::new();
+    let directory = installation.open();
     let rotation = start(&directory, intent("acme", OLD)).await;
     let intended = Rotation::intended(OLD);
     let sending = step(rotation, intended, Event::Sending, 1);
@@ -15,7 +15,7 @@ async fn a_step_that_comes_too_late_takes_everything_with_it() {
         .await
         .expect("written");
     let late = Record {
-        lesson: Some(lesson("acme", NEW, 2)),
+        observation: Some(observation("acme", NEW, 2)),
         entry: Some(entry("eu", "acme", 2)),
         rotation: Some(sending),
         ..Record::default()
@@ -60,8 +60,8 @@ async fn a_step_that_comes_too_late_takes_everything_with_it() {
 
 #[tokio::test]
 async fn a_step_that_does_not_follow_from_the_stored_rotation_is_refused() {
-    let desk = Desk::new();
-    let directory = desk.open();
+    let installation = Opened::new();
+    let directory = installation.open();
     let rotation = start(&directory, intent("acme", OLD)).await;
     let intended = Rotation::intended(OLD);
     let mut forged = step(rotation, intended, Event::Sending, 1);
@@ -85,8 +85,8 @@ async fn a_step_that_does_not_follow_from_the_stored_rotation_is_refused() {
 
 #[tokio::test]
 async fn of_fifty_at_once_over_two_handles_exactly_one_begins() {
-    let desk = Desk::new();
-    let handles = [desk.open(), desk.open()];
+    let installation = Opened::new();
+    let handles = [installation.open(), installation.open()];
     let begun = join_all((0..50).map(|n| {
         let directory = handles[n % 2].clone();
         async move {
@@ -122,8 +122,8 @@ async fn of_fifty_at_once_over_two_handles_exactly_one_begins() {
 
 #[tokio::test]
 async fn a_token_is_free_again_after_a_rotation_that_was_not_applied() {
-    let desk = Desk::new();
-    let directory = desk.open();
+    let installation = Opened::new();
+    let directory = installation.open();
     let first = start(&directory, intent("acme", OLD)).await;
     let ended = step(first, Rotation::intended(OLD), Event::FoundAtStart, 1);
     assert_eq!(ended.after.state, State::NotApplied);
@@ -136,8 +136,8 @@ async fn a_token_is_free_again_after_a_rotation_that_was_not_applied() {
 
 #[tokio::test]
 async fn rotations_are_listed_newest_first_and_filtered() {
-    let desk = Desk::new();
-    let directory = desk.open();
+    let installation = Opened::new();
+    let directory = installation.open();
     let acme = start(&directory, intent("acme", OLD)).await;
     let globex = start(&directory, intent("globex", OLD)).await;
     let intended = Rotation::intended(OLD);
@@ -220,8 +220,8 @@ fn any_event() -> impl Strategy<Value = Event> {
 
 #[test]
 fn replaying_the_journal_gives_the_stored_rotation() {
-    let desk = Desk::new();
-    let directory = desk.open();
+    let installation = Opened::new();
+    let directory = installation.open();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .expect("a runtime");

@@ -7,8 +7,8 @@ use super::*;
 
 #[tokio::test]
 async fn what_an_answer_is_silent_about_stays() {
-    let desk = Desk::new();
-    let directory = desk.open();
+    let installation = Opened::new();
+    let directory = installation.open();
     let first = directory
         .record(place(&directory, "eu"), learnt(full_lesson()))
         .await
@@ -16,7 +16,7 @@ async fn what_an_answer_is_silent_about_stays() {
         .group
         .expect("a group");
     let silent = directory
-        .record(place(&directory, "eu"), learnt(lesson("acme", NEW, 5)))
+        .record(place(&directory, "eu"), learnt(observation("acme", NEW, 5)))
         .await
         .expect("written");
     assert!(silent.noticed.token_changed_elsewhere);
@@ -54,10 +54,10 @@ async fn what_an_answer_is_silent_about_stays() {
 
 #[tokio::test]
 async fn groups_come_ordered_by_id_and_many_records_are_one_transaction() {
-    let desk = Desk::new();
-    let directory = desk.open();
+    let installation = Opened::new();
+    let directory = installation.open();
     let ids = ["b", "é", "a", "B", "aa"];
-    let records = ids.map(|id| learnt(lesson(id, OLD, 0))).to_vec();
+    let records = ids.map(|id| learnt(observation(id, OLD, 0))).to_vec();
     let recorded = directory
         .record_all(place(&directory, "eu"), records)
         .await
@@ -74,7 +74,7 @@ async fn groups_come_ordered_by_id_and_many_records_are_one_transaction() {
     let listed: Vec<_> = listed.iter().map(|group| group.id.as_str()).collect();
     assert_eq!(listed, ["B", "a", "aa", "b", "é"]);
 
-    let mut records = vec![learnt(lesson("new", OLD, 1))];
+    let mut records = vec![learnt(observation("new", OLD, 1))];
     let rotation = Rotation::intended(OLD);
     records.push(stepped(step(RotationId(99), rotation, Event::Sending, 1)));
     let refused = directory.record_all(place(&directory, "eu"), records).await;
@@ -94,9 +94,9 @@ async fn groups_come_ordered_by_id_and_many_records_are_one_transaction() {
 
 #[tokio::test]
 async fn a_damaged_group_hides_no_other_and_is_named() {
-    let desk = Desk::new();
-    let directory = desk.open();
-    let records = vec![learnt(full_lesson()), learnt(lesson("globex", NEW, 0))];
+    let installation = Opened::new();
+    let directory = installation.open();
+    let records = vec![learnt(full_lesson()), learnt(observation("globex", NEW, 0))];
     directory
         .record_all(place(&directory, "eu"), records)
         .await
@@ -108,7 +108,7 @@ async fn a_damaged_group_hides_no_other_and_is_named() {
             .expect("read")
             .is_empty()
     );
-    let raw = desk.raw();
+    let raw = installation.raw();
     raw.execute(
         "UPDATE user_groups SET mapping = '[1]' WHERE user_group_id = 'acme'",
         [],
@@ -132,9 +132,9 @@ async fn a_damaged_group_hides_no_other_and_is_named() {
         ("acme", &["mapping"][..])
     );
 
-    // A lesson about something else leaves the damage to be looked at; one about the mapping ends it.
+    // An observation about something else leaves the damage to be looked at; one about the mapping ends it.
     directory
-        .record(place(&directory, "eu"), learnt(lesson("acme", OLD, 1)))
+        .record(place(&directory, "eu"), learnt(observation("acme", OLD, 1)))
         .await
         .expect("written");
     assert_eq!(
@@ -167,15 +167,15 @@ async fn a_damaged_group_hides_no_other_and_is_named() {
 
 #[tokio::test]
 async fn owners_are_found_by_current_and_former_tokens() {
-    let desk = Desk::new();
-    let directory = desk.open();
+    let installation = Opened::new();
+    let directory = installation.open();
     for (profile, group, fingerprint, at) in [
         ("eu", "acme", OLD, 0),
         ("eu", "acme", OLD, 1),
         ("eu", "acme", NEW, 2),
         ("us", "acme", OLD, 3),
     ] {
-        let record = learnt(lesson(group, fingerprint, at));
+        let record = learnt(observation(group, fingerprint, at));
         directory
             .record(place(&directory, profile), record)
             .await
@@ -200,8 +200,8 @@ async fn owners_are_found_by_current_and_former_tokens() {
 
 #[tokio::test]
 async fn history_is_listed_newest_first_and_filtered() {
-    let desk = Desk::new();
-    let directory = desk.open();
+    let installation = Opened::new();
+    let directory = installation.open();
     // The clock goes back; the order of writing counts.
     for (profile, group, at) in [
         ("eu", "a", 9),
@@ -247,14 +247,14 @@ async fn history_is_listed_newest_first_and_filtered() {
 
 #[tokio::test]
 async fn history_and_events_refuse_update_delete_and_replace() {
-    let desk = Desk::new();
-    let directory = desk.open();
+    let installation = Opened::new();
+    let directory = installation.open();
     directory
         .record(place(&directory, "eu"), told(entry("eu", "acme", 0)))
         .await
         .expect("written");
     start(&directory, intent("acme", OLD)).await;
-    let raw = desk.raw();
+    let raw = installation.raw();
     for statement in [
         "UPDATE history SET by = 'nobody'",
         "DELETE FROM history",
@@ -277,8 +277,8 @@ async fn history_and_events_refuse_update_delete_and_replace() {
 
 #[tokio::test]
 async fn a_write_whose_caller_has_gone_is_still_done() {
-    let desk = Desk::new();
-    let directory = desk.open();
+    let installation = Opened::new();
+    let directory = installation.open();
     {
         let mut write =
             Box::pin(directory.record(place(&directory, "eu"), told(entry("eu", "acme", 0))));
@@ -291,12 +291,12 @@ async fn a_write_whose_caller_has_gone_is_still_done() {
 
 #[tokio::test]
 async fn a_lesson_drawn_upon_another_token_is_refused_whole() {
-    let desk = Desk::new();
-    let directory = desk.open();
+    let installation = Opened::new();
+    let directory = installation.open();
     let upon = |fingerprint, seen| Record {
         upon: Precondition::Token(seen),
         entry: Some(entry("eu", "acme", 1)),
-        ..learnt(lesson("acme", fingerprint, 1))
+        ..learnt(observation("acme", fingerprint, 1))
     };
     for (fingerprint, seen, taken) in [
         (OLD, Some(OLD), false),
@@ -312,7 +312,7 @@ async fn a_lesson_drawn_upon_another_token_is_refused_whole() {
             Ok(_) => assert!(taken, "{fingerprint:?} upon {seen:?}"),
             Err(DirectoryError::Overtaken(given)) => {
                 assert!(!taken, "{fingerprint:?} upon {seen:?}");
-                assert_eq!(*given, lesson("acme", fingerprint, 1), "it comes back");
+                assert_eq!(*given, observation("acme", fingerprint, 1), "it comes back");
             }
             Err(error) => panic!("{error}"),
         }
@@ -327,7 +327,7 @@ async fn a_lesson_drawn_upon_another_token_is_refused_whole() {
 
 #[tokio::test]
 async fn how_a_list_was_left_is_kept_per_profile() {
-    let desk = Desk::new();
+    let installation = Opened::new();
     let view = ListView {
         filter: "tag:customer \u{e9}\"x".into(),
         sort: SortBy::Rotated,
@@ -335,13 +335,13 @@ async fn how_a_list_was_left_is_kept_per_profile() {
         best_first: false,
     };
     {
-        let directory = desk.open();
+        let directory = installation.open();
         assert_eq!(directory.view("eu").await.expect("read"), None);
         for view in [ListView::default(), view.clone()] {
             directory.keep_view("eu", view).await.expect("written");
         }
     }
-    let directory = desk.open();
+    let directory = installation.open();
     assert_eq!(directory.view("eu").await.expect("read"), Some(view));
     assert_eq!(directory.view("us").await.expect("read"), None);
 }

@@ -14,7 +14,7 @@ use crate::{
     support::{
         faults::{Fault, Faults, http},
         long,
-        meddler::{Meddling, Then},
+        proxy::{ProxyFault, Then},
     },
 };
 
@@ -154,17 +154,17 @@ async fn changed(statuses: &[u16]) -> usize {
                     let group = groups.next().expect("enough");
                     let bytes = body.bytes(status, group);
                     let meddling = || match (good, applied) {
-                        (true, _) => Meddling::passed(),
-                        (false, true) => Meddling::applied(Then::Instead(bytes.clone())),
-                        (false, false) => Meddling::swallowed(Then::Instead(bytes.clone())),
+                        (true, _) => ProxyFault::passed(),
+                        (false, true) => ProxyFault::applied(Then::Instead(bytes.clone())),
+                        (false, false) => ProxyFault::swallowed(Then::Instead(bytes.clone())),
                     };
                     let before = stage.token(group);
-                    let sent = stage.meddler.count(errand.method());
-                    stage.meddler.next(errand.method(), meddling());
+                    let sent = stage.proxy.count(errand.method());
+                    stage.proxy.next(errand.method(), meddling());
                     let result = errand.run(&stage.ana, group).await;
                     let what =
                         format!("{status} {body:?} {errand:?} applied {applied}: {result:?}");
-                    assert_eq!(stage.meddler.count(errand.method()), sent + 1, "{what}");
+                    assert_eq!(stage.proxy.count(errand.method()), sent + 1, "{what}");
                     let expected = if good {
                         &[Class::Done]
                     } else {

@@ -3,12 +3,12 @@
 
 use crate::support::world::try_place;
 mod damaged;
+mod foreign_files;
 mod killed;
 mod locked;
 mod log;
 mod migrated;
-mod scribe;
-mod strangers;
+mod record;
 
 use std::{
     fs,
@@ -17,7 +17,7 @@ use std::{
 
 use groupdesk::directory::{Directory, DirectoryError, HistoryFilter, RotationFilter, inspect};
 
-use scribe::{PROFILE, note};
+use record::{PROFILE, note};
 
 /// The cases of the whole row, in the long run; counted by the tests themselves and added up here.
 const AT_LEAST: usize = 300;
@@ -27,7 +27,7 @@ fn the_cases_are_as_many_as_asked() {
     let all = killed::CASES
         + damaged::CASES
         + log::CASES
-        + strangers::CASES
+        + foreign_files::CASES
         + locked::CASES
         + migrated::CASES;
     println!("{all} cases of the directory");

@@ -177,13 +177,13 @@ async fn tried(stage: &Stage, group: &str, phase: Phase, errand: Errand) {
         }
     };
     let ca_file = stage.world.folder().join("authority.pem");
-    let desk = stage.world.desk(Side::Testing).through(base_url);
-    let desk = desk.timeout(timeout).with(|profile| {
+    let installation = stage.world.installation(Side::Testing).through(base_url);
+    let installation = installation.timeout(timeout).with(|profile| {
         profile.ca_file = Some(ca_file);
         profile.allow_plain_http = true;
     });
-    let desk: Operations = desk.operations();
-    let result = errand.run(&desk, group).await;
+    let installation: Operations = installation.operations();
+    let result = errand.run(&installation, group).await;
     let said = result
         .as_ref()
         .map_or_else(ToString::to_string, |_| String::new());
@@ -275,8 +275,11 @@ async fn a_service_that_goes_away_after_the_read_was_sent_nothing() {
         stream.write_all(&answer).await.expect("it reads");
         request
     });
-    let desk = stage.through(&format!("http://{address}"), LONG);
-    let failure = Errand::Rotate.run(&desk, group).await.expect_err("refused");
+    let installation = stage.through(&format!("http://{address}"), LONG);
+    let failure = Errand::Rotate
+        .run(&installation, group)
+        .await
+        .expect_err("refused");
     assert!(serving.await.expect("served").head().starts_with("GET "));
     let said = failure.to_string();
     let unsent = matches!(failure, Failure::Unreachable(CallError::NotSent { .. }));

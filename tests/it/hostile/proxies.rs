@@ -242,11 +242,11 @@ async fn nothing_is_stored_and_the_cause_is_named() {
     for habit in HABITS {
         let stage = Stage::new(4).await;
         let proxy = Proxy::before(stage.world.address(), habit).await;
-        let desk = stage.through(&format!("http://{}", proxy.address), LONG);
+        let installation = stage.through(&format!("http://{}", proxy.address), LONG);
         for (errand, group) in Errand::ALL.into_iter().zip(&stage.groups) {
             cases += 1;
             let (known, token) = (stage.known().await, stage.token(group));
-            let result = errand.run(&desk, group).await;
+            let result = errand.run(&installation, group).await;
             let said = told(&result);
             let what = format!("{habit:?} {errand:?}: {result:?}\n{said}");
             assert!(
@@ -269,7 +269,7 @@ async fn nothing_is_stored_and_the_cause_is_named() {
 /// A cache that goes on giving the group as it was before the rotation.
 #[tokio::test]
 async fn an_answer_from_before_the_rotation_brings_no_dead_token_back() {
-    use crate::support::meddler::{Meddling, Then};
+    use crate::support::proxy::{ProxyFault, Then};
 
     let stage = Stage::new(1).await;
     let group = stage.groups[0].as_str();
@@ -285,8 +285,8 @@ async fn an_answer_from_before_the_rotation_brings_no_dead_token_back() {
         "user_group": {"team_id": 1, "token": old, "name": group, "provided_id": group}});
     let cached = http("200 OK", &["Age: 60"], body.to_string());
     stage
-        .meddler
-        .next("GET", Meddling::swallowed(Then::Instead(cached.clone())));
+        .proxy
+        .next("GET", ProxyFault::swallowed(Then::Instead(cached.clone())));
     let stale = Errand::Get.run(&stage.ana, group).await.expect("an answer");
     assert!(
         stale.warnings.contains(&Warning::StaleAnswer),
@@ -301,14 +301,14 @@ async fn an_answer_from_before_the_rotation_brings_no_dead_token_back() {
     assert_eq!(fingerprint(&stage.known().await), fingerprint(&known));
     // And a rotation that begins with it is not sent.
     stage
-        .meddler
-        .next("GET", Meddling::swallowed(Then::Instead(cached)));
+        .proxy
+        .next("GET", ProxyFault::swallowed(Then::Instead(cached)));
     let failure = Errand::Rotate
         .run(&stage.ana, group)
         .await
         .expect_err("not sent");
     assert!(failure.to_string().contains("older token"), "{failure}");
-    assert_eq!(stage.meddler.count("POST"), 1);
+    assert_eq!(stage.proxy.count("POST"), 1);
 }
 
 #[tokio::test]

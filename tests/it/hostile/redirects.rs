@@ -5,7 +5,7 @@ use groupdesk::{domain::history::Ending, operations::Failure};
 use super::stage::{Errand, Stage, run};
 use crate::support::{
     faults::{Fault, Faults, http},
-    meddler::{Meddling, Then},
+    proxy::{ProxyFault, Then},
 };
 
 const STATUSES: [u16; 5] = [301, 302, 303, 307, 308];
@@ -69,21 +69,21 @@ async fn one_request_in_all_and_the_place_is_named() {
     let mut cases = 0;
     for status in STATUSES {
         let stage = Stage::new(10 * Errand::ALL.len()).await;
-        let here = stage.meddler.base_url();
+        let here = stage.proxy.base_url();
         let places = places(&here, &other.address.to_string());
         let groups = stage.groups.chunks(Errand::ALL.len());
         for (groups, (location, shown, hint)) in groups.zip(places) {
             for (errand, group) in Errand::ALL.into_iter().zip(groups) {
                 cases += 1;
                 let known = stage.known().await;
-                let sent = stage.meddler.methods().len();
+                let sent = stage.proxy.methods().len();
                 let then = redirect(status, location.as_deref());
                 if errand.reads_before() {
-                    stage.meddler.next("GET", Meddling::passed());
+                    stage.proxy.next("GET", ProxyFault::passed());
                 }
                 stage
-                    .meddler
-                    .next(errand.method(), Meddling::swallowed(then));
+                    .proxy
+                    .next(errand.method(), ProxyFault::swallowed(then));
                 let failure = errand
                     .run(&stage.ana, group)
                     .await
@@ -94,7 +94,7 @@ async fn one_request_in_all_and_the_place_is_named() {
                 assert!(said.contains(&format!("HTTP {status}")), "{what}");
                 assert!(!said.contains("secret"), "{what}");
                 assert!(hint.is_none_or(|hint| said.contains(hint)), "{what}");
-                let requests = &stage.meddler.methods()[sent..];
+                let requests = &stage.proxy.methods()[sent..];
                 // A rotation is read again to find out; whatever it is, it is sent once.
                 let expected: &[&str] = match errand {
                     Errand::Rotate => &["GET", "POST", "GET"],
@@ -120,21 +120,21 @@ async fn one_request_in_all_and_the_place_is_named() {
 async fn the_shipped_binary_names_the_place_too() {
     let other = Faults::always(Fault::Close).await;
     let stage = Stage::new(3 * Errand::THREE.len()).await;
-    let here = stage.meddler.base_url();
+    let here = stage.proxy.base_url();
     let config = stage.config(&here, "");
     let mut cases = 0;
     let places = places(&here, &other.address.to_string());
     let groups = stage.groups.chunks(Errand::THREE.len());
     for (groups, (location, shown, hint)) in groups.zip(places) {
         for (errand, group) in Errand::THREE.into_iter().zip(groups) {
-            let sent = stage.meddler.count(errand.method());
+            let sent = stage.proxy.count(errand.method());
             let then = redirect(307, location.as_deref());
             if errand.reads_before() {
-                stage.meddler.next("GET", Meddling::passed());
+                stage.proxy.next("GET", ProxyFault::passed());
             }
             stage
-                .meddler
-                .next(errand.method(), Meddling::swallowed(then));
+                .proxy
+                .next(errand.method(), ProxyFault::swallowed(then));
             let (code, said) = run(stage.program(&config, &errand.arguments(group))).await;
             let expected = if errand == Errand::Get { 1 } else { 7 };
             assert_eq!(code, expected, "{errand:?}: {said}");
@@ -144,7 +144,7 @@ async fn the_shipped_binary_names_the_place_too() {
                 "{errand:?}: {said}"
             );
             if errand != Errand::Get {
-                assert_eq!(stage.meddler.count(errand.method()), sent + 1);
+                assert_eq!(stage.proxy.count(errand.method()), sent + 1);
             }
             cases += 1;
         }

@@ -2,13 +2,13 @@
 //! with a service that repeats them wherever it can. Afterwards they are searched for in everything that is left, also
 //! encoded and reversed.
 
+mod canary;
 mod commands;
 mod console;
 mod crashes;
-mod desk;
+mod echo;
 mod memory;
-mod needles;
-mod parrot;
+mod program;
 
 /// An API key; with characters that every encoding changes.
 const KEY: &str = "kAy/7f3+91e=0c\"4d8b&265Zq";

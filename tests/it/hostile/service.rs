@@ -5,4 +5,4 @@ mod heads;
 mod model;
 mod races;
 mod slow;
-mod strangers;
+mod unauthenticated;

@@ -1,4 +1,4 @@
-//! Where the hostile stories play: groups at the real service that a desk knows, a proxy that meddles in between, and the
+//! Where the hostile stories play: groups at the real service that an installation knows, a proxy that interferes in between, and the
 //! shipped binary beside it.
 
 use std::{
@@ -16,7 +16,7 @@ use tokio::process::{Child, Command};
 
 use crate::support::{
     clock,
-    meddler::Meddler,
+    proxy::FaultyProxy,
     world::{Side, World, id},
 };
 
@@ -52,16 +52,18 @@ impl Errand {
     }
 
     /// Done with a group that exists; a create is of `new-…`.
-    pub(super) async fn run(self, desk: &Operations, group: &str) -> Result<Done, Failure> {
+    pub(super) async fn run(self, installation: &Operations, group: &str) -> Result<Done, Failure> {
         let known = Assurance::KnownOnly;
         match self {
-            Self::Get => desk.look_up(&id(group), known).await,
-            Self::Create => desk.create(&id(&created(group)), &wanted()).await,
+            Self::Get => installation.look_up(&id(group), known).await,
+            Self::Create => installation.create(&id(&created(group)), &wanted()).await,
             Self::Update => {
                 let base = DesiredFields::default();
-                desk.update(&id(group), &base, &wanted(), known).await
+                installation
+                    .update(&id(group), &base, &wanted(), known)
+                    .await
             }
-            Self::Rotate => desk.rotate(&id(group), None, known).await,
+            Self::Rotate => installation.rotate(&id(group), None, known).await,
         }
     }
 
@@ -91,11 +93,11 @@ fn wanted() -> DesiredFields {
     }
 }
 
-/// A world with groups that the desk knows, and a meddler.
+/// A world with groups that the installation knows, and a proxy.
 pub(super) struct Stage {
     pub(super) world: World,
-    pub(super) meddler: Meddler,
-    /// Works through the meddler.
+    pub(super) proxy: FaultyProxy,
+    /// Works through the proxy.
     pub(super) ana: Operations,
     pub(super) groups: Vec<String>,
 }
@@ -110,20 +112,20 @@ impl Stage {
             let met = there.look_up(&id(group), Assurance::Exists).await;
             met.expect("the group is known now");
         }
-        let meddler = Meddler::before(world.address()).await;
-        let desk = world.desk(Side::Testing).through(meddler.base_url());
+        let proxy = FaultyProxy::before(world.address()).await;
+        let installation = world.installation(Side::Testing).through(proxy.base_url());
         Self {
-            ana: desk.operations(),
+            ana: installation.operations(),
             world,
-            meddler,
+            proxy,
             groups,
         }
     }
 
-    /// The same desk through another address.
+    /// The same installation through another address.
     pub(super) fn through(&self, base_url: &str, timeout: Duration) -> Operations {
-        let desk = self.world.desk(Side::Testing).through(base_url);
-        desk.timeout(timeout).operations()
+        let installation = self.world.installation(Side::Testing).through(base_url);
+        installation.timeout(timeout).operations()
     }
 
     /// The token the service holds now.

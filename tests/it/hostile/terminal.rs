@@ -1,9 +1,9 @@
 //! However it ends, wherever it is, whatever becomes of its line: the terminal is given back as it was, soon, without a core
 //! and without a secret.
 
-mod bangs;
 mod limits;
 mod lines;
+mod panics;
 mod places;
 mod signals;
 

@@ -119,8 +119,10 @@ pub(super) async fn a_world(now: Timestamp) -> World {
     let world = World::new().await;
     for side in [Side::Testing, Side::Production] {
         for (number, (what, text)) in CORPUS.iter().enumerate() {
-            let desk = world.desk(side).by(&framed('O', text));
-            let operations = desk.at(now - SignedDuration::from_hours(48)).operations();
+            let installation = world.installation(side).by(&framed('O', text));
+            let operations = installation
+                .at(now - SignedDuration::from_hours(48))
+                .operations();
             let group = id(&id_of(number, text));
             let created = operations.create(&group, &wanted(number, text)).await;
             created.unwrap_or_else(|error| panic!("{what}: {error}"));

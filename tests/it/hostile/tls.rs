@@ -71,7 +71,7 @@ const SSL_3: &[u8] = b"\x15\x03\x00\x00\x02\x02\x46";
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_be_trusted_is_refused_and_says_the_way_out() {
     let stage = Stage::new(1).await;
-    let backend = stage.meddler.address();
+    let backend = stage.proxy.address();
     let folder = stage.world.folder();
     let (system, own, other) = (
         Authority::new("the system's"),
@@ -255,7 +255,7 @@ async fn what_cannot_be_trusted_is_refused_and_says_the_way_out() {
             assert_eq!((front.handshakes(), front.connections()), (0, 1), "{what}");
         }
     }
-    assert!(stage.meddler.methods().is_empty(), "nothing got through");
+    assert!(stage.proxy.methods().is_empty(), "nothing got through");
     assert!(count >= 8, "{count}");
 }
 
@@ -263,7 +263,7 @@ async fn what_cannot_be_trusted_is_refused_and_says_the_way_out() {
 async fn a_ca_file_that_cannot_be_used_is_named_and_nothing_is_sent() {
     let stage = Stage::new(1).await;
     let own = Authority::new("our own");
-    let front = Front::before(stage.meddler.address(), own.certify(&HERE, |_| {})).await;
+    let front = Front::before(stage.proxy.address(), own.certify(&HERE, |_| {})).await;
     let folder = stage.world.folder();
     let file = |name: &str, contents: &[u8]| {
         std::fs::write(folder.join(name), contents).expect("written");
@@ -363,14 +363,14 @@ async fn plain_http_to_a_name_or_another_machine_is_refused() {
 #[tokio::test]
 async fn plain_http_to_localhost_stays_here() {
     let stage = Stage::new(1).await;
-    let port = stage.meddler.address().port();
+    let port = stage.proxy.address().port();
     let group = stage.groups[0].as_str();
     let config = stage.config(&format!("http://localhost:{port}"), "");
     let (code, said) = run(stage.program(&config, &Errand::Get.arguments(group))).await;
     assert_eq!(code, 0, "{said}");
     // A name that no name service is asked for.
-    let desk = stage.through(&format!("http://no-such-name.localhost:{port}"), LONG);
-    let done = Errand::Get.run(&desk, group).await;
+    let installation = stage.through(&format!("http://no-such-name.localhost:{port}"), LONG);
+    let done = Errand::Get.run(&installation, group).await;
     assert_eq!(done.expect("read").status, 200);
-    assert_eq!(stage.meddler.count("GET"), 2);
+    assert_eq!(stage.proxy.count("GET"), 2);
 }

@@ -19,13 +19,13 @@ use serde_json::json;
 
 use super::{ACME, Scene, look_up, rotate, wanted};
 use crate::support::{
-    meddler::{Gate, Meddling},
-    world::{Desk, LI, Side, id},
+    proxy::{Gate, ProxyFault},
+    world::{Installation, LI, Side, id},
 };
 
-/// Of a desk whose service returns properties.
-fn readable(desk: Desk) -> Desk {
-    desk.with(|profile| profile.read_properties = true)
+/// Of an installation whose service returns properties.
+fn readable(installation: Installation) -> Installation {
+    installation.with(|profile| profile.read_properties = true)
 }
 
 /// An edit of what is known now, in part.
@@ -83,7 +83,7 @@ async fn eight_writers_in_several_processes_lose_nothing() {
     let mut writers = Vec::new();
     for number in 1..=8 {
         let directory = Directory::open(&file).expect("an opening of its own");
-        let operations = readable(scene.desk().by(LI).on(&directory)).operations();
+        let operations = readable(scene.installation().by(LI).on(&directory)).operations();
         let edit = property(&operations, &format!("p{number}")).await;
         writers.push(tokio::spawn(async move { send(&operations, &edit).await }));
     }
@@ -108,7 +108,7 @@ async fn eight_writers_in_several_processes_lose_nothing() {
     let known = scene.ana.show(&id(ACME)).await.expect("readable");
     let known = known.expect("known").properties.expect("known").value;
     assert_eq!(sorted(&json!(known)), sorted(&stored));
-    assert_eq!(scene.meddler.count("PUT"), 8);
+    assert_eq!(scene.proxy.count("PUT"), 8);
     assert_eq!(scene.ana.open_changes().await.expect("readable"), []);
 }
 
@@ -119,7 +119,11 @@ async fn what_somebody_else_set_is_not_erased_and_what_the_person_touches_is_com
     let ours = property(&scene.ana, "ours").await;
     let name = rename(&scene.ana, "Ours").await;
     let elsewhere = scene.world.other_directory("li");
-    let li = scene.world.desk(Side::Testing).by(LI).on(&elsewhere);
+    let li = scene
+        .world
+        .installation(Side::Testing)
+        .by(LI)
+        .on(&elsewhere);
     let theirs = wanted("Theirs", &[("7", "40")], &json!({"theirs": true}));
     li.operations()
         .update(
@@ -130,13 +134,13 @@ async fn what_somebody_else_set_is_not_erased_and_what_the_person_touches_is_com
         )
         .await
         .expect("updated");
-    let puts = scene.meddler.count("PUT");
+    let puts = scene.proxy.count("PUT");
     let refused = send(&scene.ana, &name).await;
     let Err(Failure::ChangedSince { what, .. }) = refused else {
         panic!("{refused:?}");
     };
     assert_eq!(what, ["name: reviewed \"Acme Europe\", now \"Theirs\""]);
-    assert_eq!(scene.meddler.count("PUT"), puts, "nothing was sent");
+    assert_eq!(scene.proxy.count("PUT"), puts, "nothing was sent");
     send(&scene.ana, &ours).await.expect("updated");
     let stored = scene.world.stored(Side::Testing, ACME).properties;
     assert_eq!(stored, json!({"theirs": true, "ours": 1}));
@@ -149,15 +153,18 @@ async fn a_second_writer_waits_and_then_says_who_holds_the_group() {
     let scene = Scene::new().await;
     look_up(&scene.ana).await.expect("found");
     let gate = Gate::new();
-    scene.meddler.next("PUT", Meddling::passed().held(&gate));
+    scene.proxy.next("PUT", ProxyFault::passed().held(&gate));
     let (here, first) = (scene.ana.clone(), rename(&scene.ana, "First").await);
     let holding = tokio::spawn(async move { send(&here, &first).await });
     gate.reached().await;
     // It waits no longer than its profile says.
-    let hurried = scene.desk().by(LI).timeout(Duration::from_millis(300));
+    let hurried = scene
+        .installation()
+        .by(LI)
+        .timeout(Duration::from_millis(300));
     let hurried = hurried.operations();
     let second = map(&hurried).await;
-    let sent = scene.meddler.methods().len();
+    let sent = scene.proxy.methods().len();
     let refused = send(&hurried, &second).await.expect_err("held");
     let Failure::Held(held) = &refused else {
         panic!("{refused:?}");
@@ -173,12 +180,12 @@ async fn a_second_writer_waits_and_then_says_who_holds_the_group() {
         "{refused}"
     );
     assert_eq!(
-        scene.meddler.methods().len(),
+        scene.proxy.methods().len(),
         sent,
         "nothing was sent, not even a get"
     );
     // A rotation waits, too; and whoever has the time comes after the first.
-    let (rotating, patient) = (scene.ana.clone(), scene.desk().by(LI).operations());
+    let (rotating, patient) = (scene.ana.clone(), scene.installation().by(LI).operations());
     let rotating = tokio::spawn(async move { rotate(&rotating).await });
     let waiting = tokio::spawn(async move { send(&patient, &second).await });
     gate.open();
@@ -198,7 +205,7 @@ async fn one_that_breaks_off_before_sending_gives_the_group_back() {
     let scene = Scene::new().await;
     look_up(&scene.ana).await.expect("found");
     let gate = Gate::new();
-    scene.meddler.next("GET", Meddling::passed().held(&gate));
+    scene.proxy.next("GET", ProxyFault::passed().held(&gate));
     let (here, first) = (scene.ana.clone(), rename(&scene.ana, "First").await);
     let reading = tokio::spawn(async move { send(&here, &first).await });
     gate.reached().await;
@@ -219,7 +226,7 @@ async fn a_reading_that_a_change_from_here_has_overtaken_is_not_recorded() {
     let scene = Scene::new().await;
     look_up(&scene.ana).await.expect("found");
     let gate = Gate::new();
-    scene.meddler.next("GET", Meddling::passed().behind(&gate));
+    scene.proxy.next("GET", ProxyFault::passed().behind(&gate));
     let here = scene.ana.clone();
     let reading = tokio::spawn(async move { look_up(&here).await });
     gate.reached().await;
@@ -243,11 +250,11 @@ async fn an_intent_that_is_taken_for_dead_sends_nothing_any_more() {
     let scene = Scene::new().await;
     look_up(&scene.ana).await.expect("found");
     let gate = Gate::new();
-    scene.meddler.next("GET", Meddling::passed().held(&gate));
+    scene.proxy.next("GET", ProxyFault::passed().held(&gate));
     let (here, first) = (scene.ana.clone(), rename(&scene.ana, "Asleep").await);
     let sleeping = tokio::spawn(async move { send(&here, &first).await });
     gate.reached().await;
-    let tomorrow = scene.desk().by(LI).at(later()).operations();
+    let tomorrow = scene.installation().by(LI).at(later()).operations();
     assert_eq!(tomorrow.settle_changes().await.expect("readable"), []);
     gate.open();
     let given_up = sleeping.await.expect("it ends").expect_err("not sent");
@@ -255,7 +262,7 @@ async fn an_intent_that_is_taken_for_dead_sends_nothing_any_more() {
         given_up.to_string().contains("gave up the claim"),
         "{given_up}"
     );
-    assert_eq!(scene.meddler.count("PUT"), 0);
+    assert_eq!(scene.proxy.count("PUT"), 0);
     assert_eq!(
         scene.history().await,
         [(Operation::Update, Ending::NotApplied)]

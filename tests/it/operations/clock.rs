@@ -5,7 +5,7 @@ use groupdesk::domain::rotation::State;
 use super::{Scene, look_up, rotate, settle::MODEL_HORIZON};
 use crate::support::{
     clock::TestClock,
-    meddler::{Meddling, Then},
+    proxy::{ProxyFault, Then},
     world::LI,
 };
 
@@ -13,19 +13,23 @@ use crate::support::{
 async fn a_settle_horizon_is_over_when_it_is_moved_ahead() {
     let folder = tempfile::tempdir().expect("a folder");
     let clock = TestClock::new(folder.path());
-    let scene = Scene::with(|desk| desk.clock(clock.clock())).await;
-    let other = scene.desk().by(LI).clock(clock.clock()).operations();
+    let scene = Scene::with(|installation| installation.clock(clock.clock())).await;
+    let other = scene
+        .installation()
+        .by(LI)
+        .clock(clock.clock())
+        .operations();
     // By the clock of the process that sent it, and by that of another one.
-    for desk in [&scene.ana, &other] {
-        scene.meddler.next("POST", Meddling::swallowed(Then::Drop));
+    for installation in [&scene.ana, &other] {
+        scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
         rotate(&scene.ana).await.expect_err("unknown");
         let last = async || *scene.states().await.last().expect("a rotation");
         for _ in 0..2 {
-            look_up(desk).await.expect("found");
+            look_up(installation).await.expect("found");
             assert_eq!(last().await, State::Unknown, "too early to say");
         }
         clock.forward(MODEL_HORIZON);
-        look_up(desk).await.expect("found");
+        look_up(installation).await.expect("found");
         assert_eq!(last().await, State::NotApplied);
     }
     let rows = scene.journal().await;

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::{ACME, Scene, exposed, history, look_up, rotate, update, wanted};
 use crate::support::{
     faults::{Fault, Faults, json as answer},
-    meddler::{Meddling, Then},
+    proxy::{ProxyFault, Then},
     world::{Side, id},
 };
 
@@ -43,7 +43,7 @@ async fn a_new_group_is_created_with_all_that_was_wanted() {
         "name": "Globex", "user_group_id": NEW,
         "mapping": {"7": "40", "8": "2"}, "properties": {"tier": "gold"},
     });
-    assert_eq!(scene.meddler.bodies("GET"), [sent]);
+    assert_eq!(scene.proxy.bodies("GET"), [sent]);
 
     let mapping = done.group.mapping.expect("known");
     assert_eq!(mapping.source, Source::Sent);
@@ -114,7 +114,7 @@ async fn a_service_that_does_not_say_whether_it_created_is_not_believed_to_have(
             .expect("an object")
             .remove("new_user_group");
     };
-    scene.meddler.next("GET", Meddling::change(forget));
+    scene.proxy.next("GET", ProxyFault::change(forget));
     let done = scene.ana.create(&id(NEW), &globex()).await.expect("done");
     assert_eq!(done.ending, Ending::Existed);
     assert_eq!(done.warnings, [Warning::CreationUnclear]);
@@ -124,7 +124,7 @@ async fn a_service_that_does_not_say_whether_it_created_is_not_believed_to_have(
 async fn a_lost_answer_is_unknown_and_a_second_create_finds_out() {
     for then in [Then::Drop, Then::Reset, Then::Half] {
         let scene = Scene::new().await;
-        scene.meddler.next("GET", Meddling::applied(then));
+        scene.proxy.next("GET", ProxyFault::applied(then));
         let failure = scene.ana.create(&id(NEW), &globex()).await;
         let failure = failure.expect_err("lost");
         assert!(
@@ -148,7 +148,7 @@ async fn a_lost_answer_is_unknown_and_a_second_create_finds_out() {
         let held = scene.ana.create(&id(NEW), &globex()).await;
         assert!(matches!(held, Err(Failure::Held(_))), "{held:?}");
         let after = Timestamp::now() + 2.minutes();
-        let ana = scene.desk().at(after).operations();
+        let ana = scene.installation().at(after).operations();
         let done = ana.create(&id(NEW), &globex()).await.expect("done");
         assert_eq!(done.ending, Ending::Existed);
         // Hazard 6: that it was there already says nothing after a lost answer.
@@ -161,7 +161,10 @@ async fn a_lost_answer_is_unknown_and_a_second_create_finds_out() {
 #[tokio::test]
 async fn what_the_service_refuses_is_told_in_its_own_words() {
     let scene = Scene::new().await;
-    let taken = scene.world.desk(Side::Testing).key(&untagged_key(&scene));
+    let taken = scene
+        .world
+        .installation(Side::Testing)
+        .key(&untagged_key(&scene));
     let failure = taken.operations().create(&id(ACME), &globex()).await;
     let Err(Failure::Refused {
         status: 409, words, ..
@@ -184,7 +187,9 @@ async fn what_the_service_refuses_is_told_in_its_own_words() {
     );
 
     let read_only = scene.world.key_source(Side::Testing, true);
-    let reader = scene.desk().with(|profile| profile.api_key = read_only);
+    let reader = scene
+        .installation()
+        .with(|profile| profile.api_key = read_only);
     let failure = reader.operations().create(&id(NEW), &globex()).await;
     assert!(
         matches!(failure, Err(Failure::Refused { status: 403, .. })),
@@ -204,13 +209,13 @@ async fn a_service_that_is_not_there_and_a_wrong_key_are_told_apart() {
     let gone = Faults::always(Fault::Close).await;
     let address = gone.base_url();
     drop(gone);
-    let nowhere = scene.desk().through(address).operations();
+    let nowhere = scene.installation().through(address).operations();
     let failure = nowhere.create(&id(NEW), &globex()).await;
     assert!(
         matches!(failure, Err(Failure::Unreachable(_))),
         "{failure:?}"
     );
-    let wrong = scene.desk().key("canary-wrong-key").operations();
+    let wrong = scene.installation().key("canary-wrong-key").operations();
     let failure = wrong.create(&id(NEW), &globex()).await;
     assert!(
         matches!(failure, Err(Failure::KeyRefused { .. })),
@@ -218,7 +223,7 @@ async fn a_service_that_is_not_there_and_a_wrong_key_are_told_apart() {
     );
     let busy = json!({"success": 0, "error": {"message": "try later"}});
     let busy = Faults::always(answer("503 Service Unavailable", &busy)).await;
-    let failure = scene.desk().through(busy.base_url()).operations();
+    let failure = scene.installation().through(busy.base_url()).operations();
     let failure = failure.create(&id(NEW), &globex()).await;
     assert!(
         matches!(failure, Err(Failure::Unknown { .. })),
@@ -238,7 +243,7 @@ async fn a_service_that_is_not_there_and_a_wrong_key_are_told_apart() {
 async fn a_read_only_profile_sends_nothing() {
     let scene = Scene::new().await;
     let reader = scene
-        .desk()
+        .installation()
         .with(|profile| profile.read_only = true)
         .operations();
     let all = globex();
@@ -253,7 +258,7 @@ async fn a_read_only_profile_sends_nothing() {
             "{failure:?}"
         );
     }
-    assert_eq!(scene.meddler.methods(), [""; 0]);
+    assert_eq!(scene.proxy.methods(), [""; 0]);
     assert_eq!(scene.history().await, []);
     let done = look_up(&reader).await;
     done.expect("reading is allowed");

@@ -26,14 +26,16 @@ const KEEPS: Odd = Odd {
     merges: false,
 };
 
-/// A desk of its own that has made the group there, and knows nothing of the service.
+/// An installation of its own that has made the group there, and knows nothing of the service.
 async fn acquainted(world: &World, odd: Odd) -> (OddService, Operations) {
     let service = OddService::start(odd).await;
     // A place of its own each time.
     let port = service.base_url().rsplit(':').next().map(str::to_owned);
     let directory = world.other_directory(&port.expect("a port"));
-    let desk = world.desk(Side::Testing).through(service.base_url());
-    let ana = desk.on(&directory).unbound();
+    let installation = world
+        .installation(Side::Testing)
+        .through(service.base_url());
+    let ana = installation.on(&directory).unbound();
     let all = wanted("Name", &[("7", "40")], &json!({"tier": "gold"}));
     let created = ana.create(&id(GROUP), &all).await.expect("created");
     assert_eq!(created.ending, Ending::Created);

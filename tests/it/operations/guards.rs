@@ -19,7 +19,7 @@ use groupdesk::{
 use serde_json::json;
 
 use crate::support::{
-    meddler::Meddler,
+    proxy::FaultyProxy,
     world::{Side, World, id},
 };
 
@@ -39,8 +39,8 @@ fn wanted() -> DesiredFields {
     }
 }
 
-/// A world whose desk knows `acme` and `globex`, and a meddler that counts.
-async fn acquainted() -> (World, Meddler) {
+/// A world whose installation knows `acme` and `globex`, and a proxy that counts.
+async fn acquainted() -> (World, FaultyProxy) {
     let world = World::new().await;
     for group in ["acme", "globex"] {
         world.seed(Side::Testing, group, group, &[], &json!({}));
@@ -48,16 +48,17 @@ async fn acquainted() -> (World, Meddler) {
         let met = met.look_up(&id(group), Assurance::Exists).await;
         met.expect("known now");
     }
-    let meddler = Meddler::before(world.address()).await;
-    (world, meddler)
+    let proxy = FaultyProxy::before(world.address()).await;
+    (world, proxy)
 }
 
 #[tokio::test]
 async fn what_a_guard_forbids_is_refused_with_its_reason_and_nothing_is_sent() {
-    let (world, meddler) = acquainted().await;
+    let (world, proxy) = acquainted().await;
     let with = |operation| {
-        let desk = world.desk(Side::Testing).through(meddler.base_url());
-        desk.with(|profile| profile.guards = forbids(operation))
+        let installation = world.installation(Side::Testing).through(proxy.base_url());
+        installation
+            .with(|profile| profile.guards = forbids(operation))
             .operations()
     };
     let acme = id("acme");
@@ -119,7 +120,7 @@ async fn what_a_guard_forbids_is_refused_with_its_reason_and_nothing_is_sent() {
         }
     }
     assert_eq!(
-        meddler.count("GET") + meddler.count("PUT") + meddler.count("POST"),
+        proxy.count("GET") + proxy.count("PUT") + proxy.count("POST"),
         0
     );
     // What is not named stays allowed.
@@ -130,20 +131,20 @@ async fn what_a_guard_forbids_is_refused_with_its_reason_and_nothing_is_sent() {
 
 #[tokio::test]
 async fn a_batch_that_was_begun_before_the_guard_does_not_go_on() {
-    let (world, meddler) = acquainted().await;
+    let (world, proxy) = acquainted().await;
     let free = world.operations(Side::Testing);
     let plan = free
         .plan_batch(&[id("acme"), id("globex")], false)
         .await
         .expect("readable");
     let batch = free.begin_batch(&plan, None).await.expect("durable");
-    let desk = world.desk(Side::Testing).through(meddler.base_url());
-    let guarded = desk
+    let installation = world.installation(Side::Testing).through(proxy.base_url());
+    let guarded = installation
         .with(|profile| profile.guards = forbids(Operation::Rotate))
         .operations();
     let run = guarded.run_batch(batch, RunLimits::default(), None).await;
     assert!(matches!(run, Err(Failure::Forbidden { .. })));
-    assert_eq!(meddler.count("POST"), 0);
+    assert_eq!(proxy.count("POST"), 0);
 }
 
 #[tokio::test]
@@ -154,11 +155,13 @@ async fn a_guard_takes_fewer_groups_at_once_and_says_why() {
         rule: Rule::Most(1),
         reason: "slowly".into(),
     };
-    let desk = world
-        .desk(Side::Testing)
+    let installation = world
+        .installation(Side::Testing)
         .with(|profile| profile.guards = vec![guard])
         .operations();
-    let plan = desk.plan_batch(&[id("acme"), id("globex")], false).await;
+    let plan = installation
+        .plan_batch(&[id("acme"), id("globex")], false)
+        .await;
     let plan = plan.expect("readable");
     assert_eq!(plan.ready, [id("acme")]);
     assert_eq!(
@@ -171,17 +174,17 @@ async fn a_guard_takes_fewer_groups_at_once_and_says_why() {
         ready: vec![id("acme"), id("globex")],
         ..Plan::default()
     };
-    let begun = desk.begin_batch(&larger, None).await;
+    let begun = installation.begin_batch(&larger, None).await;
     assert!(
         matches!(&begun, Err(Failure::Forbidden { reason, .. }) if reason.contains("slowly")),
         "{begun:?}"
     );
-    assert!(desk.batches().await.expect("readable").is_empty());
+    assert!(installation.batches().await.expect("readable").is_empty());
     let as_many = Plan {
         ready: vec![id("acme")],
         ..Plan::default()
     };
-    assert!(desk.begin_batch(&as_many, None).await.is_ok());
+    assert!(installation.begin_batch(&as_many, None).await.is_ok());
 }
 
 #[tokio::test]
@@ -192,9 +195,11 @@ async fn a_plan_from_elsewhere_meets_the_limit_of_the_profile() {
         ..Plan::default()
     };
     for (most, may) in [(0, false), (1, false), (2, true), (3, true)] {
-        let desk = world.desk(Side::Testing);
-        let desk = desk.with(|profile| profile.max_bulk = most).operations();
-        let begun = desk.begin_batch(&plan, None).await;
+        let installation = world.installation(Side::Testing);
+        let installation = installation
+            .with(|profile| profile.max_bulk = most)
+            .operations();
+        let begun = installation.begin_batch(&plan, None).await;
         assert_eq!(begun.is_ok(), may, "{most}: {begun:?}");
         if let Err(refused) = begun {
             let limit = format!("at most {most} at once");
@@ -204,15 +209,16 @@ async fn a_plan_from_elsewhere_meets_the_limit_of_the_profile() {
 }
 
 /// A profile that expects the other tag than its service answers with; the directory knows no tag yet.
-fn misled(world: &World, meddler: &Meddler) -> groupdesk::operations::Operations {
-    let desk = world.desk(Side::Testing).through(meddler.base_url());
-    desk.with(|profile| profile.environment = Some(EnvironmentTag::Customer))
+fn misled(world: &World, proxy: &FaultyProxy) -> groupdesk::operations::Operations {
+    let installation = world.installation(Side::Testing).through(proxy.base_url());
+    installation
+        .with(|profile| profile.environment = Some(EnvironmentTag::Customer))
         .operations()
 }
 
 #[tokio::test]
 async fn an_answer_with_the_other_tag_is_an_alarm_and_stops_a_bulk_rotation() {
-    let (world, meddler) = acquainted().await;
+    let (world, proxy) = acquainted().await;
     for group in ["hooli", "initech", "umbrella"] {
         world.seed(Side::Testing, group, group, &[], &json!({}));
         let met = world.operations(Side::Testing);
@@ -220,7 +226,7 @@ async fn an_answer_with_the_other_tag_is_an_alarm_and_stops_a_bulk_rotation() {
             .await
             .expect("known now");
     }
-    let misled = misled(&world, &meddler);
+    let misled = misled(&world, &proxy);
     let ids = ["acme", "globex", "hooli", "initech", "umbrella"].map(id);
     let plan = misled.plan_batch(&ids, false).await.expect("readable");
     assert_eq!(plan.ready.len(), 5, "no tag is known yet");
@@ -236,7 +242,7 @@ async fn an_answer_with_the_other_tag_is_an_alarm_and_stops_a_bulk_rotation() {
     let mut notes = Vec::new();
     let report = loop {
         match run.progress.recv().await.expect("it tells how it ended") {
-            BatchEvent::Ended(one) if one.standing != ItemStatus::NotStarted => {
+            BatchEvent::Ended(one) if one.status != ItemStatus::NotStarted => {
                 assert!(one.wrong_environment, "{one:?}");
                 notes.extend(one.note);
             }
@@ -246,11 +252,7 @@ async fn an_answer_with_the_other_tag_is_an_alarm_and_stops_a_bulk_rotation() {
     };
     assert_eq!(report.halt, Some(Halt::Conflict(id("acme"))));
     assert_eq!((report.counts.conflict, report.counts.not_started), (1, 4));
-    assert_eq!(
-        meddler.count("POST"),
-        1,
-        "nothing was begun after the alarm"
-    );
+    assert_eq!(proxy.count("POST"), 1, "nothing was begun after the alarm");
     assert!(
         notes[0].contains("ALARM") && notes[0].contains("tagged Testing"),
         "{notes:?}"
@@ -259,8 +261,8 @@ async fn an_answer_with_the_other_tag_is_an_alarm_and_stops_a_bulk_rotation() {
 
 #[tokio::test]
 async fn an_update_that_is_answered_with_the_other_tag_is_done_and_an_alarm() {
-    let (world, meddler) = acquainted().await;
-    let misled = misled(&world, &meddler);
+    let (world, proxy) = acquainted().await;
+    let misled = misled(&world, &proxy);
     let known = Assurance::KnownOnly;
     let done = misled
         .update(&id("acme"), &DesiredFields::default(), &wanted(), known)
@@ -273,14 +275,14 @@ async fn an_update_that_is_answered_with_the_other_tag_is_done_and_an_alarm() {
         done.warnings
     );
     assert_eq!(
-        meddler.methods(),
+        proxy.methods(),
         ["GET", "PUT"],
         "nothing follows an alarm, not even the read"
     );
     // From now on nothing is sent until a person has looked.
     let again = misled.rotate(&id("acme"), None, known).await;
     assert!(matches!(again, Err(Failure::Place(_))), "{again:?}");
-    assert_eq!(meddler.count("POST"), 0);
+    assert_eq!(proxy.count("POST"), 0);
 }
 
 #[tokio::test]
@@ -292,11 +294,11 @@ async fn a_forbidden_hand_off_leaves_the_new_token_waiting() {
         command: vec!["/usr/bin/tee".into(), taken.display().to_string()],
         timeout: std::time::Duration::from_secs(30),
     };
-    let desk = world.desk(Side::Testing).with(|profile| {
+    let installation = world.installation(Side::Testing).with(|profile| {
         profile.handoff = Some(handoff);
         profile.guards = forbids(Operation::HandOff);
     });
-    let guarded = desk.operations();
+    let guarded = installation.operations();
     let done = guarded
         .rotate(&id("acme"), None, Assurance::KnownOnly)
         .await;

@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 
 use super::{
     ACME, Scene,
-    handing::{PATIENCE, Taker, handed, rotated, states},
+    handoff::{PATIENCE, Taker, handed, rotated, states},
     history, journal, rotate,
     unwritable::forbid,
 };
@@ -159,7 +159,7 @@ async fn what_another_profile_has_to_hand_off_is_not_listed_here() {
     let taker = Taker::new("exit 3");
     let scene = taker.scene().await;
     let command: HandOffCommand = taker.command();
-    let other = scene.world.desk(Side::Production);
+    let other = scene.world.installation(Side::Production);
     let other: Operations = other
         .with(|profile| profile.handoff = Some(command))
         .operations();

@@ -17,33 +17,37 @@ use serde_json::json;
 
 use super::{ACME, Scene, exposed, has, history, look_up, rotate, update, wanted};
 use crate::support::{
-    meddler::{Gate, Meddling, Then},
+    proxy::{Gate, ProxyFault, Then},
     world::{Side, id},
 };
 
 const LI: &str = "li";
 
 /// As one that the directory knows already comes back under another name.
-fn renamed(name: &'static str) -> Meddling {
-    Meddling::change(move |body| body["user_group"]["name"] = json!(name))
+fn renamed(name: &'static str) -> ProxyFault {
+    ProxyFault::change(move |body| body["user_group"]["name"] = json!(name))
 }
 
 #[tokio::test]
 async fn a_rotation_answer_that_comes_late_brings_no_dead_token_back() {
     let scene = Scene::new().await;
     let gate = Gate::new();
-    scene.meddler.next("POST", Meddling::passed().behind(&gate));
+    scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
     let here = scene.ana.clone();
     let rotating = tokio::spawn(async move { rotate(&here).await });
     gate.reached().await;
     let ours = scene.token();
     // Somebody rotates again, and this directory hears of it before the answer is here.
     let elsewhere = scene.world.other_directory(LI);
-    let li = scene.world.desk(Side::Testing).by(LI).on(&elsewhere);
+    let li = scene
+        .world
+        .installation(Side::Testing)
+        .by(LI)
+        .on(&elsewhere);
     let theirs = li.operations();
     let theirs = theirs.rotate(&id(ACME), None, Assurance::Exists).await;
     let theirs = theirs.expect("rotated");
-    let seen = scene.desk().by(LI).operations();
+    let seen = scene.installation().by(LI).operations();
     let seen = look_up(&seen).await.expect("found");
     assert_eq!(exposed(&seen), exposed(&theirs));
     gate.open();
@@ -71,7 +75,7 @@ async fn a_rotation_answer_that_comes_late_brings_no_dead_token_back() {
 async fn a_recovery_names_the_token_that_was_rotated() {
     let scene = Scene::new().await;
     let old = Token::new(scene.token());
-    scene.meddler.next("POST", Meddling::applied(Then::Drop));
+    scene.proxy.next("POST", ProxyFault::applied(Then::Drop));
     let done = rotate(&scene.ana).await.expect("found out");
     assert_eq!(done.ending, Ending::Recovered);
     let old = scene.ana.directory().fingerprinter().of(&old);
@@ -82,7 +86,7 @@ async fn a_recovery_names_the_token_that_was_rotated() {
 async fn what_the_confirmation_reads_is_what_is_shown() {
     let scene = Scene::new().await;
     let rotated = rotate(&scene.ana).await.expect("rotated");
-    scene.meddler.next("GET", renamed("Renamed meanwhile"));
+    scene.proxy.next("GET", renamed("Renamed meanwhile"));
     let done = scene.ana.confirm(rotated).await;
     assert_eq!(done.ending, Ending::Confirmed);
     let name = done.group.name.map(|name| name.value);
@@ -104,12 +108,12 @@ async fn a_second_confirmation_finds_the_first_ones_result() {
 async fn a_wrong_tag_is_told_once_and_no_more_after_a_person_has_looked() {
     let scene = Scene::new().await;
     let other =
-        || Meddling::change(|body| body["user_group"]["api_environment_tag"] = json!("Customer"));
+        || ProxyFault::change(|body| body["user_group"]["api_environment_tag"] = json!("Customer"));
     let alarms = |done: &groupdesk::operations::Done| {
         let alarms = done.warnings.iter().filter(|warning| warning.is_alarm());
         alarms.count()
     };
-    scene.meddler.next("GET", other());
+    scene.proxy.next("GET", other());
     let done = look_up(&scene.ana).await.expect("an answer");
     assert!(has(&done, |warning| matches!(
         warning,
@@ -131,9 +135,9 @@ async fn an_update_tells_what_its_read_back_finds_and_nothing_twice() {
     let mut all = base.clone();
     all.name = Some("Acme Neu".into());
     // The service does not take the name: both answers show it, which is one thing to be told.
-    scene.meddler.next("PUT", renamed("Acme Alt"));
-    scene.meddler.next("GET", Meddling::passed());
-    scene.meddler.next("GET", renamed("Acme Alt"));
+    scene.proxy.next("PUT", renamed("Acme Alt"));
+    scene.proxy.next("GET", ProxyFault::passed());
+    scene.proxy.next("GET", renamed("Acme Alt"));
     let done = update(&scene.ana, &base, &all).await.expect("updated");
     let mut seen = Vec::new();
     for warning in &done.warnings {
@@ -143,15 +147,19 @@ async fn an_update_tells_what_its_read_back_finds_and_nothing_twice() {
     assert!(has(&done, |warning| matches!(warning, Warning::Differs(_))));
     // Somebody rotates between the answer and the read back.
     let gate = Gate::new();
-    scene.meddler.next("GET", Meddling::passed());
-    scene.meddler.next("GET", Meddling::passed().held(&gate));
+    scene.proxy.next("GET", ProxyFault::passed());
+    scene.proxy.next("GET", ProxyFault::passed().held(&gate));
     let (here, before) = (scene.ana.clone(), all.clone());
     let mut later = all;
     later.name = Some("Acme Neuer".into());
     let updating = tokio::spawn(async move { update(&here, &before, &later).await });
     gate.reached().await;
     let elsewhere = scene.world.other_directory(LI);
-    let li = scene.world.desk(Side::Testing).by(LI).on(&elsewhere);
+    let li = scene
+        .world
+        .installation(Side::Testing)
+        .by(LI)
+        .on(&elsewhere);
     let theirs = li.operations();
     let theirs = theirs.rotate(&id(ACME), None, Assurance::Exists).await;
     theirs.expect("rotated");
@@ -191,8 +199,8 @@ async fn the_history_of_one_group_is_its_own_and_of_this_profile() {
 
 #[tokio::test]
 async fn who_may_create_nothing_may_still_read_what_is_known() {
-    let scene = Scene::with(|desk| {
-        desk.with(|profile| {
+    let scene = Scene::with(|installation| {
+        installation.with(|profile| {
             profile.guards = vec![Guard {
                 operation: Guarded::Create,
                 rule: Rule::Forbid,
@@ -205,28 +213,28 @@ async fn who_may_create_nothing_may_still_read_what_is_known() {
         let done = scene.ana.look_up(&id(ACME), assurance).await;
         assert_eq!(done.expect("it is known").ending, Ending::Found);
     }
-    let sent = scene.meddler.count("GET");
+    let sent = scene.proxy.count("GET");
     let refused = scene.ana.look_up(&id("globex"), Assurance::Exists).await;
     assert!(
         matches!(refused, Err(Failure::Forbidden { .. })),
         "{refused:?}"
     );
-    assert_eq!(scene.meddler.count("GET"), sent);
+    assert_eq!(scene.proxy.count("GET"), sent);
 }
 
 #[tokio::test]
 async fn a_key_that_is_not_there_is_found_before_anything_begins() {
     let scene = Scene::new().await;
     assert!(scene.ana.ready().await.is_ok());
-    let nowhere = scene.desk().with(|profile| {
+    let nowhere = scene.installation().with(|profile| {
         profile.api_key = KeySource::Env("NO_SUCH_VARIABLE_HERE".into());
     });
     let refused = nowhere.operations().ready().await;
     assert!(matches!(refused, Err(Failure::Key(_))), "{refused:?}");
-    assert_eq!(scene.meddler.methods(), [""; 0]);
+    assert_eq!(scene.proxy.methods(), [""; 0]);
 }
 
-/// A desk that saw a token replaced takes it for an old one; of another group it says nothing about this one.
+/// An installation that saw a token replaced takes it for an old one; of another group it says nothing about this one.
 #[tokio::test]
 async fn the_token_of_another_group_is_news_and_not_an_old_answer() {
     let scene = Scene::new().await;
@@ -235,9 +243,9 @@ async fn the_token_of_another_group_is_news_and_not_an_old_answer() {
         .seed(Side::Testing, "globex", "Globex", &[], &json!({}));
     let globex = scene.ana.look_up(&id("globex"), Assurance::Exists).await;
     let other = exposed(&globex.expect("found")).to_owned();
-    scene.meddler.next(
+    scene.proxy.next(
         "GET",
-        Meddling::change(move |body| body["user_group"]["token"] = json!(other)),
+        ProxyFault::change(move |body| body["user_group"]["token"] = json!(other)),
     );
     let done = look_up(&scene.ana).await.expect("an answer");
     assert!(
@@ -257,7 +265,7 @@ async fn what_is_read_is_not_lost_where_the_group_became_known_meanwhile() {
     world.seed(Side::Testing, "globex", "Globex", &[], &properties);
     let gate = Gate::new();
     scene
-        .meddler
+        .proxy
         .next("GET", renamed("Globex Retail").behind(&gate));
     let (here, group) = (scene.ana.clone(), new.clone());
     let reading = tokio::spawn(async move { here.look_up(&group, Assurance::Exists).await });

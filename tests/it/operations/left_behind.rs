@@ -18,19 +18,19 @@ use super::{
     history, look_up, wanted,
 };
 use crate::support::{
-    meddler::{Gate, Meddling, Then},
+    proxy::{Gate, ProxyFault, Then},
     world::{LI, id},
 };
 
 /// The request is at the service or on its way there, and its process is gone.
 async fn killed(scene: &Scene, edit: Edit, applied: bool) {
     let gate = Gate::new();
-    scene.meddler.next(
+    scene.proxy.next(
         "PUT",
         if applied {
-            Meddling::passed().behind(&gate)
+            ProxyFault::passed().behind(&gate)
         } else {
-            Meddling::swallowed(Then::Hang).held(&gate)
+            ProxyFault::swallowed(Then::Hang).held(&gate)
         },
     );
     let here = scene.ana.clone();
@@ -50,14 +50,14 @@ async fn a_killed_update_leaves_a_line_and_holds_the_group_until_the_window_is_o
     let open = scene.ana.open_changes().await.expect("readable");
     assert_eq!((open.len(), open[0].state), (1, State::Sent));
     let hurried = scene
-        .desk()
+        .installation()
         .timeout(Duration::from_millis(200))
         .operations();
     let name = rename(&hurried, "Second").await;
     let held = send(&hurried, &name).await.expect_err("held");
     assert!(matches!(held, Failure::Held(_)), "{held:?}");
 
-    let tomorrow = scene.desk().by(LI).at(later()).operations();
+    let tomorrow = scene.installation().by(LI).at(later()).operations();
     let stands = tomorrow.settle_changes().await.expect("readable");
     assert_eq!((stands.len(), stands[0].state), (1, State::Open));
     let lines = history(&scene.ana).await;
@@ -93,7 +93,7 @@ async fn what_a_reading_can_settle_of_a_killed_update_is_settled() {
         let scene = Scene::new().await;
         look_up(&scene.ana).await.expect("found");
         killed(&scene, rename(&scene.ana, "Killed").await, applied).await;
-        let tomorrow = scene.desk().by(LI).at(later()).operations();
+        let tomorrow = scene.installation().by(LI).at(later()).operations();
         assert_eq!(tomorrow.settle_changes().await.expect("readable"), []);
         let expected = if applied {
             Ending::Updated
@@ -109,7 +109,7 @@ async fn what_a_reading_can_settle_of_a_killed_update_is_settled() {
 async fn an_update_without_an_answer_is_settled_as_soon_as_a_get_shows_it() {
     let scene = Scene::new().await;
     look_up(&scene.ana).await.expect("found");
-    scene.meddler.next("PUT", Meddling::applied(Then::Drop));
+    scene.proxy.next("PUT", ProxyFault::applied(Then::Drop));
     let name = rename(&scene.ana, "Arrived").await;
     let unknown = send(&scene.ana, &name).await.expect_err("no answer");
     assert_eq!(unknown.ending(), Some(Ending::Unknown));
@@ -131,10 +131,10 @@ async fn a_create_that_makes_the_group_tells_that_an_earlier_one_never_did() {
     let scene = Scene::new().await;
     let globex = id("globex");
     let all = wanted("Globex", &[], &json!({}));
-    scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
+    scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
     let lost = scene.ana.create(&globex, &all).await.expect_err("lost");
     assert_eq!(lost.ending(), Some(Ending::Unknown));
-    let tomorrow = scene.desk().at(later()).operations();
+    let tomorrow = scene.installation().at(later()).operations();
     let created = tomorrow.create(&globex, &all).await.expect("created");
     assert_eq!(created.ending, Ending::Created);
     assert_eq!(tomorrow.open_changes().await.expect("readable"), []);
@@ -150,7 +150,7 @@ async fn a_killed_create_leaves_a_line_and_a_read_that_finds_the_group_settles_i
     let globex = id("globex");
     for operation in [Operation::Create, Operation::Get] {
         let gate = Gate::new();
-        scene.meddler.next("GET", Meddling::passed().behind(&gate));
+        scene.proxy.next("GET", ProxyFault::passed().behind(&gate));
         let (here, new) = (scene.ana.clone(), globex.clone());
         let creating = tokio::spawn(async move {
             let all = wanted("Globex", &[], &json!({}));
@@ -165,7 +165,7 @@ async fn a_killed_create_leaves_a_line_and_a_read_that_finds_the_group_settles_i
         let open = scene.ana.open_changes().await.expect("readable");
         assert_eq!((open[0].operation, open[0].state), (operation, State::Sent));
         let hurried = scene
-            .desk()
+            .installation()
             .timeout(Duration::from_millis(200))
             .operations();
         let held = hurried.look_up(&globex, Assurance::Exists).await;
@@ -173,7 +173,7 @@ async fn a_killed_create_leaves_a_line_and_a_read_that_finds_the_group_settles_i
             matches!(held, Err(Failure::Held(_))),
             "a read can create: {held:?}"
         );
-        let tomorrow = scene.desk().by(LI).at(later()).operations();
+        let tomorrow = scene.installation().by(LI).at(later()).operations();
         let stands = tomorrow.settle_changes().await.expect("readable");
         assert_eq!(
             stands[0].state,

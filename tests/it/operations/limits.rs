@@ -70,17 +70,19 @@ async fn scene() -> Scene {
 async fn a_read_only_profile_changes_nothing_whatever_the_way() {
     let scene = scene().await;
     let with = || {
-        let desk = scene.desk().with(|profile| profile.read_only = true);
-        desk.operations()
+        let installation = scene
+            .installation()
+            .with(|profile| profile.read_only = true);
+        installation.operations()
     };
-    let before = scene.meddler.methods().len();
+    let before = scene.proxy.methods().len();
     for (what, failure) in every_way(&scene, with).await {
         assert!(
             matches!(failure, Failure::ReadOnly { .. }),
             "{what}: {failure}"
         );
     }
-    assert_eq!(scene.meddler.methods().len(), before, "nothing was sent");
+    assert_eq!(scene.proxy.methods().len(), before, "nothing was sent");
 }
 
 #[tokio::test]
@@ -103,18 +105,18 @@ async fn what_a_guard_forbids_is_forbidden_whatever_the_way() {
     let with = || {
         let guards = guards.clone();
         scene
-            .desk()
+            .installation()
             .with(|profile| profile.guards = guards)
             .operations()
     };
-    let before = scene.meddler.methods().len();
+    let before = scene.proxy.methods().len();
     for (what, failure) in every_way(&scene, with).await {
         assert!(
             matches!(&failure, Failure::Forbidden { reason, .. } if reason == "ask first"),
             "{what}: {failure}"
         );
     }
-    assert_eq!(scene.meddler.methods().len(), before, "nothing was sent");
+    assert_eq!(scene.proxy.methods().len(), before, "nothing was sent");
 }
 
 #[tokio::test]
@@ -129,16 +131,16 @@ async fn a_batch_is_not_resumed_over_a_limit_that_was_tightened() {
     let batch = scene.ana.begin_batch(&plan.expect("readable"), None).await;
     let batch = batch.expect("begun");
     for most in [0, 1] {
-        let by_profile = scene.desk().with(|profile| profile.max_bulk = most);
-        let by_guard = scene.desk().with(|profile| {
+        let by_profile = scene.installation().with(|profile| profile.max_bulk = most);
+        let by_guard = scene.installation().with(|profile| {
             profile.guards = vec![Guard {
                 operation: Operation::Bulk,
                 rule: Rule::Most(most),
                 reason: "slowly".into(),
             }];
         });
-        for desk in [by_profile, by_guard] {
-            let run = desk
+        for installation in [by_profile, by_guard] {
+            let run = installation
                 .operations()
                 .run_batch(batch, RunLimits::default(), None)
                 .await;
@@ -146,17 +148,17 @@ async fn a_batch_is_not_resumed_over_a_limit_that_was_tightened() {
             assert!(matches!(refused, Failure::Forbidden { .. }), "{refused}");
         }
     }
-    assert_eq!(scene.meddler.count("POST"), 0);
+    assert_eq!(scene.proxy.count("POST"), 0);
     let run = scene.ana.run_batch(batch, RunLimits::default(), None).await;
     let mut progress = run.expect("within it").progress;
     while progress.recv().await.is_some() {}
-    assert_eq!(scene.meddler.count("POST"), 2);
+    assert_eq!(scene.proxy.count("POST"), 2);
 }
 
 #[tokio::test]
 async fn what_only_a_file_told_of_is_not_read_by_itself() {
     let scene = scene().await;
-    let before = scene.meddler.methods().len();
+    let before = scene.proxy.methods().len();
     let refused = scene.ana.look_up(&id(NEW), Assurance::KnownOnly).await;
     let refused = refused.expect_err("it could create it");
     assert!(matches!(refused, Failure::OnlyImported { .. }), "{refused}");
@@ -166,7 +168,7 @@ async fn what_only_a_file_told_of_is_not_read_by_itself() {
         .await
         .expect("readable");
     assert!(plan.ready.is_empty(), "{plan:?}");
-    assert_eq!(scene.meddler.methods().len(), before, "nothing was sent");
+    assert_eq!(scene.proxy.methods().len(), before, "nothing was sent");
     assert!(scene.world.find_stored(Side::Testing, NEW).is_none());
 }
 

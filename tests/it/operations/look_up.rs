@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{ACME, Scene, exposed, has, history, look_up, rotate, update, wanted};
 use crate::support::{
     faults::{Fault, Faults, http, json as answer},
-    meddler::Meddling,
+    proxy::ProxyFault,
     world::{LI, Side, World, id},
 };
 
@@ -26,8 +26,8 @@ async fn an_unknown_id_is_refused_with_the_near_ones_and_nothing_is_sent() {
         done.expect("it exists");
     }
     let server = Faults::always(Fault::Close).await;
-    let desk = world.desk(Side::Testing).through(server.base_url());
-    let operations = desk.operations();
+    let installation = world.installation(Side::Testing).through(server.base_url());
+    let operations = installation.operations();
     let typed = id("acme-ue");
     let base = wanted("Acme", &[], &json!({}));
     let failures = [
@@ -70,7 +70,7 @@ async fn a_get_that_finds_what_was_expected_is_no_history() {
     assert_eq!(exposed(&done), scene.token());
     assert_eq!(done.warnings, []);
     assert_eq!(scene.history().await, []);
-    let sent = scene.meddler.bodies("GET");
+    let sent = scene.proxy.bodies("GET");
     assert_eq!(sent, [json!({"user_group_id": ACME})], "the id and no more");
 }
 
@@ -101,7 +101,7 @@ async fn a_vanished_group_is_an_alarm_when_the_get_makes_it_again() {
 
 #[tokio::test]
 async fn an_answer_teaches_and_says_where_each_value_came_from() {
-    let scene = Scene::with(|desk| desk.by(LI)).await;
+    let scene = Scene::with(|installation| installation.by(LI)).await;
     let done = look_up(&scene.ana).await;
     let group = done.expect("found").group;
     let stored = scene.world.stored(Side::Testing, ACME);
@@ -117,7 +117,9 @@ async fn an_answer_teaches_and_says_where_each_value_came_from() {
 
 #[tokio::test]
 async fn properties_come_back_where_the_profile_sends_some() {
-    let scene = Scene::with(|desk| desk.with(|profile| profile.read_properties = true)).await;
+    let scene =
+        Scene::with(|installation| installation.with(|profile| profile.read_properties = true))
+            .await;
     let ana = scene.ana.show(&id(ACME)).await.expect("readable");
     let known = ana.and_then(|group| group.properties);
     let first = known.map_or_else(|| json!({}), |known| json!(known.value));
@@ -126,7 +128,7 @@ async fn properties_come_back_where_the_profile_sends_some() {
         let properties = done.expect("found").group.properties.expect("returned");
         assert_eq!(properties.source, Source::Returned);
         assert_eq!(json!(properties.value), json!({"tier": "gold"}));
-        let bodies = scene.meddler.bodies("GET");
+        let bodies = scene.proxy.bodies("GET");
         let expected = json!({"user_group_id": ACME, "properties": sent});
         assert_eq!(bodies.last(), Some(&expected), "the last known ones");
     }
@@ -139,9 +141,9 @@ async fn null_and_absent_fields_erase_nothing() {
     let scene = Scene::new().await;
     let all = wanted("Acme", &[("7", "41")], &json!({"tier": "silver"}));
     let known = update(&scene.ana, &all, &all).await.expect("updated").group;
-    scene.meddler.next(
+    scene.proxy.next(
         "GET",
-        Meddling::change(|body| {
+        ProxyFault::change(|body| {
             let group = body["user_group"].as_object_mut().expect("a group");
             group.insert("name".into(), json!(null));
             group.insert("properties".into(), json!(null));
@@ -163,7 +165,7 @@ async fn null_and_absent_fields_erase_nothing() {
 async fn a_name_and_a_token_changed_elsewhere_are_noticed_once() {
     let scene = Scene::new().await;
     let old = scene.token();
-    let elsewhere = scene.world.desk(Side::Testing).by(LI);
+    let elsewhere = scene.world.installation(Side::Testing).by(LI);
     let elsewhere = elsewhere
         .on(&scene.world.other_directory("li"))
         .operations();
@@ -203,9 +205,9 @@ async fn a_name_and_a_token_changed_elsewhere_are_noticed_once() {
 #[tokio::test]
 async fn another_environment_is_an_alarm_and_history() {
     let scene = Scene::new().await;
-    scene.meddler.next(
+    scene.proxy.next(
         "GET",
-        Meddling::change(|body| {
+        ProxyFault::change(|body| {
             body["user_group"]["api_environment_tag"] = json!("Customer");
         }),
     );
@@ -232,7 +234,10 @@ async fn an_answer_of_no_use_changes_nothing() {
         Fault::Close,
     ])
     .await;
-    let ana = scene.world.desk(Side::Testing).through(server.base_url());
+    let ana = scene
+        .world
+        .installation(Side::Testing)
+        .through(server.base_url());
     let ana = ana.operations();
     for expected in ["globex", "web page", "no words", "who are you", "broke"] {
         let failure = look_up(&ana).await;
@@ -254,8 +259,8 @@ async fn an_answer_of_no_use_changes_nothing() {
 #[tokio::test]
 async fn an_answer_that_left_before_a_rotation_brings_no_old_token_back() {
     let scene = Scene::new().await;
-    let gate = crate::support::meddler::Gate::new();
-    scene.meddler.next("GET", Meddling::passed().behind(&gate));
+    let gate = crate::support::proxy::Gate::new();
+    scene.proxy.next("GET", ProxyFault::passed().behind(&gate));
     let (here, acme) = (scene.ana.clone(), id(ACME));
     let late = tokio::spawn(async move { here.look_up(&acme, Assurance::KnownOnly).await });
     gate.reached().await;

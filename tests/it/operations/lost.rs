@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{ACME, Scene, exposed, has, history, look_up, rotate};
 use crate::support::{
     faults::http,
-    meddler::{Meddling, Then},
+    proxy::{ProxyFault, Then},
     world::{Side, id},
 };
 
@@ -72,7 +72,7 @@ async fn applied_and_the_answer_lost_ends_recovered_with_the_new_token() {
     for (what, then) in cases {
         let scene = Scene::new().await;
         let old = scene.token();
-        scene.meddler.next("POST", Meddling::applied(then));
+        scene.proxy.next("POST", ProxyFault::applied(then));
         let done = rotate(&scene.ana)
             .await
             .unwrap_or_else(|failure| panic!("{what}: {failure}"));
@@ -80,7 +80,7 @@ async fn applied_and_the_answer_lost_ends_recovered_with_the_new_token() {
         assert_ne!(exposed(&done), old, "{what}");
         assert_eq!(exposed(&done), scene.token(), "{what}");
         assert_eq!(done.warnings, [], "{what}: it is explained");
-        assert_eq!(scene.meddler.methods(), ["GET", "POST", "GET"], "{what}");
+        assert_eq!(scene.proxy.methods(), ["GET", "POST", "GET"], "{what}");
         assert_eq!(scene.states().await, [State::Recovered], "{what}");
         let fingerprint = done.group.fingerprint.as_ref().map(|known| known.value);
         assert_eq!(scene.journal().await[0].rotation.fingerprint, fingerprint);
@@ -99,13 +99,13 @@ async fn applied_and_the_answer_lost_ends_recovered_with_the_new_token() {
 #[tokio::test]
 async fn an_answer_that_never_arrives_ends_with_the_time_out() {
     for applied in [true, false] {
-        let scene = Scene::with(|desk| desk.timeout(Duration::from_secs(2))).await;
+        let scene = Scene::with(|installation| installation.timeout(Duration::from_secs(2))).await;
         let meddling = if applied {
-            Meddling::applied
+            ProxyFault::applied
         } else {
-            Meddling::swallowed
+            ProxyFault::swallowed
         };
-        scene.meddler.next("POST", meddling(Then::Hang));
+        scene.proxy.next("POST", meddling(Then::Hang));
         let result = rotate(&scene.ana).await;
         if applied {
             let done = result.expect("found out");
@@ -115,7 +115,7 @@ async fn an_answer_that_never_arrives_ends_with_the_time_out() {
             assert!(matches!(result, Err(Failure::Unknown { .. })), "{result:?}");
             assert_eq!(scene.states().await, [State::Unknown]);
         }
-        assert_eq!(scene.meddler.count("POST"), 1);
+        assert_eq!(scene.proxy.count("POST"), 1);
         scene.check().await;
     }
 }
@@ -125,7 +125,7 @@ async fn not_applied_and_the_answer_lost_stays_open_and_nothing_more_is_sent() {
     for (what, then) in unclear() {
         let scene = Scene::new().await;
         let old = scene.token();
-        scene.meddler.next("POST", Meddling::swallowed(then));
+        scene.proxy.next("POST", ProxyFault::swallowed(then));
         let failure = rotate(&scene.ana).await.expect_err(what);
         let said = failure.to_string();
         assert!(
@@ -153,7 +153,7 @@ async fn not_applied_and_the_answer_lost_stays_open_and_nothing_more_is_sent() {
             (*state, by.as_str()),
             (State::Unknown, scene.ana.operator())
         );
-        assert_eq!(scene.meddler.count("POST"), 1, "{what}");
+        assert_eq!(scene.proxy.count("POST"), 1, "{what}");
         assert_eq!(scene.token(), old);
         assert_eq!(scene.ana.open_rotations().await.expect("readable").len(), 1);
         scene.check().await;
@@ -163,10 +163,10 @@ async fn not_applied_and_the_answer_lost_stays_open_and_nothing_more_is_sent() {
 #[tokio::test]
 async fn a_lost_answer_of_an_applied_rotation_is_found_by_the_next_rotate_and_not_rotated_again() {
     let scene = Scene::new().await;
-    scene.meddler.next("POST", Meddling::applied(Then::Drop));
+    scene.proxy.next("POST", ProxyFault::applied(Then::Drop));
     // The get that would find out is lost too.
-    scene.meddler.next("GET", Meddling::passed());
-    scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
+    scene.proxy.next("GET", ProxyFault::passed());
+    scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
     let failure = rotate(&scene.ana).await;
     assert!(
         matches!(failure, Err(Failure::Unknown { .. })),
@@ -181,7 +181,7 @@ async fn a_lost_answer_of_an_applied_rotation_is_found_by_the_next_rotate_and_no
     assert_eq!(settled, [Ending::Recovered]);
     assert_eq!(scene.states().await, [State::Recovered]);
     assert_eq!(scene.token(), new);
-    assert_eq!(scene.meddler.count("POST"), 1);
+    assert_eq!(scene.proxy.count("POST"), 1);
     scene.check().await;
 }
 
@@ -189,7 +189,7 @@ async fn a_lost_answer_of_an_applied_rotation_is_found_by_the_next_rotate_and_no
 async fn a_stated_refusal_that_holds_is_told_and_can_be_tried_again() {
     for (what, then) in refusals() {
         let scene = Scene::new().await;
-        scene.meddler.next("POST", Meddling::swallowed(then));
+        scene.proxy.next("POST", ProxyFault::swallowed(then));
         let failure = rotate(&scene.ana).await.expect_err(what);
         let Failure::Refused { words, .. } = &failure else {
             panic!("{what}: {failure}");
@@ -216,7 +216,9 @@ async fn a_stated_refusal_that_holds_is_told_and_can_be_tried_again() {
 async fn a_read_only_key_is_refused_by_the_service_and_nothing_is_left_open() {
     let scene = Scene::new().await;
     let read_only = scene.world.key_source(Side::Testing, true);
-    let reader = scene.desk().with(|profile| profile.api_key = read_only);
+    let reader = scene
+        .installation()
+        .with(|profile| profile.api_key = read_only);
     let failure = rotate(&reader.operations()).await;
     assert!(
         matches!(failure, Err(Failure::Refused { status: 403, .. })),
@@ -226,8 +228,8 @@ async fn a_read_only_key_is_refused_by_the_service_and_nothing_is_left_open() {
     scene.check().await;
 }
 
-fn tagged(tag: &'static str) -> Meddling {
-    Meddling::change(move |body| body["user_group"]["api_environment_tag"] = json!(tag))
+fn tagged(tag: &'static str) -> ProxyFault {
+    ProxyFault::change(move |body| body["user_group"]["api_environment_tag"] = json!(tag))
 }
 
 async fn fingerprint(scene: &Scene) -> Option<Fingerprint> {
@@ -237,11 +239,11 @@ async fn fingerprint(scene: &Scene) -> Option<Fingerprint> {
 
 #[tokio::test]
 async fn an_answer_about_another_group_or_environment_is_a_conflict() {
-    let other = Meddling::change(|body| body["user_group"]["provided_id"] = json!("globex"));
+    let other = ProxyFault::change(|body| body["user_group"]["provided_id"] = json!("globex"));
     for (expected, meddling) in [("globex", other), ("Customer", tagged("Customer"))] {
         let scene = Scene::new().await;
         let known = fingerprint(&scene).await;
-        scene.meddler.next("POST", meddling);
+        scene.proxy.next("POST", meddling);
         let failure = rotate(&scene.ana).await.expect_err("a conflict");
         assert!(matches!(failure, Failure::Conflict { .. }), "{failure:?}");
         assert!(failure.to_string().contains(expected), "{failure}");
@@ -252,7 +254,7 @@ async fn an_answer_about_another_group_or_environment_is_a_conflict() {
         );
         assert!(scene.history_notes().await[0].contains(expected));
         assert_eq!(fingerprint(&scene).await, known, "nothing is learnt of it");
-        assert_eq!(scene.meddler.methods(), ["GET", "POST"]);
+        assert_eq!(scene.proxy.methods(), ["GET", "POST"]);
         scene.check().await;
     }
 }
@@ -265,8 +267,8 @@ async fn a_success_with_the_old_token_is_not_applied_and_of_another_environment_
             "token": scene.token(), "provided_id": ACME, "api_environment_tag": tag}});
         let bytes = http("200 OK", &[], body.to_string());
         scene
-            .meddler
-            .next("POST", Meddling::swallowed(Then::Instead(bytes)));
+            .proxy
+            .next("POST", ProxyFault::swallowed(Then::Instead(bytes)));
         let failure = rotate(&scene.ana).await.expect_err("not rotated");
         if tag == "Testing" {
             assert!(matches!(failure, Failure::NotApplied { .. }), "{failure:?}");
@@ -290,10 +292,10 @@ async fn a_success_with_the_old_token_is_not_applied_and_of_another_environment_
 #[tokio::test]
 async fn a_group_that_vanished_while_the_answer_was_lost_is_a_conflict_not_a_recovery() {
     let scene = Scene::new().await;
-    let gate = crate::support::meddler::Gate::new();
+    let gate = crate::support::proxy::Gate::new();
     scene
-        .meddler
-        .next("POST", Meddling::applied(Then::Drop).behind(&gate));
+        .proxy
+        .next("POST", ProxyFault::applied(Then::Drop).behind(&gate));
     let here = scene.ana.clone();
     let rotating = tokio::spawn(async move { rotate(&here).await });
     gate.reached().await;
@@ -315,9 +317,9 @@ async fn a_group_that_vanished_while_the_answer_was_lost_is_a_conflict_not_a_rec
 #[tokio::test]
 async fn a_get_that_comes_from_another_environment_settles_nothing_but_a_conflict() {
     let scene = Scene::new().await;
-    scene.meddler.next("POST", Meddling::swallowed(Then::Drop));
-    scene.meddler.next("GET", Meddling::passed());
-    scene.meddler.next("GET", tagged("Customer"));
+    scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
+    scene.proxy.next("GET", ProxyFault::passed());
+    scene.proxy.next("GET", tagged("Customer"));
     let failure = rotate(&scene.ana).await;
     assert!(
         matches!(failure, Err(Failure::Conflict { .. })),
@@ -331,16 +333,16 @@ async fn a_get_that_comes_from_another_environment_settles_nothing_but_a_conflic
 #[tokio::test]
 async fn a_get_that_left_before_the_refusal_does_not_settle_it() {
     let scene = Scene::new().await;
-    let early = crate::support::meddler::Gate::new();
-    scene.meddler.next("GET", Meddling::passed().behind(&early));
+    let early = crate::support::proxy::Gate::new();
+    scene.proxy.next("GET", ProxyFault::passed().behind(&early));
     let here = scene.ana.clone();
     let reading = tokio::spawn(async move { look_up(&here).await });
     early.reached().await;
-    scene.meddler.next("GET", Meddling::passed());
-    scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
+    scene.proxy.next("GET", ProxyFault::passed());
+    scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
     scene
-        .meddler
-        .next("POST", Meddling::applied(error("403 Forbidden")));
+        .proxy
+        .next("POST", ProxyFault::applied(error("403 Forbidden")));
     let failure = rotate(&scene.ana).await;
     assert!(
         matches!(failure, Err(Failure::Unknown { .. })),
@@ -366,11 +368,11 @@ async fn a_get_that_left_before_the_refusal_does_not_settle_it() {
 async fn a_first_rotation_of_an_id_that_a_person_vouches_for_is_as_safe() {
     let scene = Scene::new().await;
     let fresh = scene.world.other_directory("li");
-    let li = scene.desk().on(&fresh).operations();
-    scene.meddler.next("POST", Meddling::applied(Then::Drop));
+    let li = scene.installation().on(&fresh).operations();
+    scene.proxy.next("POST", ProxyFault::applied(Then::Drop));
     let done = li.rotate(&id(ACME), None, Assurance::Exists).await;
     let done = done.expect("found out");
     assert_eq!(done.ending, Ending::Recovered);
     assert_eq!(exposed(&done), scene.token());
-    assert_eq!(scene.meddler.count("POST"), 1);
+    assert_eq!(scene.proxy.count("POST"), 1);
 }

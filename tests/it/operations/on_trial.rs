@@ -11,7 +11,7 @@ use super::{
     places::{lost, stranger},
 };
 use crate::support::{
-    meddler::Meddling,
+    proxy::ProxyFault,
     world::{Side, id},
 };
 
@@ -20,7 +20,7 @@ async fn nothing_is_recorded_with_a_key_on_trial_and_none_is_proven_under_an_ala
     let scene = Scene::new().await;
     lost(&scene).await;
     let renewed = scene.world.new_key("testing", Some("Testing"));
-    let li = || scene.desk().key(&renewed).unbound();
+    let li = || scene.installation().key(&renewed).unbound();
     let same = Answer::Same {
         place: None,
         unproven: false,
@@ -53,15 +53,15 @@ async fn nothing_is_recorded_with_a_key_on_trial_and_none_is_proven_under_an_ala
     let wrong_tag = |body: &mut serde_json::Value| {
         body["user_group"]["api_environment_tag"] = "Customer".into();
     };
-    scene.meddler.next("GET", Meddling::change(wrong_tag));
+    scene.proxy.next("GET", ProxyFault::change(wrong_tag));
     look_up(&scene.ana).await.expect("an answer");
-    let sent = scene.meddler.methods().len();
+    let sent = scene.proxy.methods().len();
     let held = li().prove(&id(ACME)).await.expect_err("an alarm stands");
     assert!(
         matches!(held, Failure::Place(PlaceProblem::Alarmed { .. })),
         "{held}"
     );
-    assert_eq!(scene.meddler.methods().len(), sent, "nothing was sent");
+    assert_eq!(scene.proxy.methods().len(), sent, "nothing was sent");
 }
 
 #[tokio::test]
@@ -77,7 +77,7 @@ async fn whose_alarm_it_is_not_leaves_the_tag_of_the_place_as_it_is() {
     };
     let tag = testing().await.tag;
     assert!(tag.is_some());
-    scene.meddler.next("GET", Meddling::change(other_tag));
+    scene.proxy.next("GET", ProxyFault::change(other_tag));
     look_up(&scene.ana).await.expect("an answer");
     let elsewhere = scene.world.operations(Side::Production);
     let count = elsewhere.acknowledge(&testing().await, "seen").await;

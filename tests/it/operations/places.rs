@@ -10,13 +10,13 @@ use jiff::Timestamp;
 
 use super::{ACME, Scene, rotate, settle::leave_behind};
 use crate::support::{
-    meddler::{Gate, Meddling, Then},
-    world::{Desk, Side, World, id},
+    proxy::{Gate, ProxyFault, Then},
+    world::{Installation, Side, World, id},
 };
 
-/// The usual desk through the meddler, asked which place it means.
-pub(super) fn stranger(scene: &Scene, change: impl FnOnce(&mut Profile)) -> Desk {
-    scene.desk().with(change)
+/// The usual installation through the proxy, asked which place it means.
+pub(super) fn stranger(scene: &Scene, change: impl FnOnce(&mut Profile)) -> Installation {
+    scene.installation().with(change)
 }
 
 async fn asked(operations: &Operations) -> bool {
@@ -26,7 +26,7 @@ async fn asked(operations: &Operations) -> bool {
 
 /// A rotation whose answer was lost, and which the service did not do.
 pub(super) async fn lost(scene: &Scene) {
-    scene.meddler.next("POST", Meddling::swallowed(Then::Reset));
+    scene.proxy.next("POST", ProxyFault::swallowed(Then::Reset));
     let failure = rotate(&scene.ana).await.expect_err("lost");
     assert!(matches!(failure, Failure::Unknown { .. }), "{failure}");
     assert_eq!(scene.states().await, [State::Unknown]);
@@ -41,7 +41,7 @@ async fn a_key_of_another_environment_settles_and_creates_nothing() {
         .key(&other)
         .unbound();
     assert!(asked(&li).await, "the key is new at this address");
-    let before = scene.meddler.methods().len();
+    let before = scene.proxy.methods().len();
     let settled = li.recover(&[], 4, |_| {}).await;
     assert!(
         matches!(settled, Err(Failure::Place(PlaceProblem::Asked { .. }))),
@@ -49,7 +49,7 @@ async fn a_key_of_another_environment_settles_and_creates_nothing() {
     );
     let got = li.look_up(&id(ACME), Assurance::Exists).await;
     assert!(matches!(got, Err(Failure::Place(_))), "{got:?}");
-    assert_eq!(scene.meddler.methods().len(), before, "nothing was sent");
+    assert_eq!(scene.proxy.methods().len(), before, "nothing was sent");
     assert_eq!(
         scene.states().await,
         [State::Unknown],
@@ -72,7 +72,7 @@ async fn a_key_of_another_environment_settles_and_creates_nothing() {
         matches!(refused, Err(Failure::NotKnown { .. })),
         "known in the other place only: {refused:?}"
     );
-    assert_eq!(scene.meddler.methods().len(), before, "nothing was sent");
+    assert_eq!(scene.proxy.methods().len(), before, "nothing was sent");
     // With the key of the place it is settled, and the leaked token can be rotated.
     let recovered = scene.ana.recover(&[], 4, |_| {}).await.expect("readable");
     assert_eq!(recovered.len(), 1);
@@ -94,11 +94,7 @@ async fn two_profiles_of_one_service_and_key_are_one_place() {
         matches!(again, Err(Failure::TokenChanged { .. })),
         "{again:?}"
     );
-    assert_eq!(
-        scene.meddler.count("POST"),
-        1,
-        "one rotation of a seen token"
-    );
+    assert_eq!(scene.proxy.count("POST"), 1, "one rotation of a seen token");
 }
 
 #[tokio::test]
@@ -119,13 +115,13 @@ async fn an_alarm_of_a_wrong_tag_stays_until_a_person_has_looked() {
     let other_tag = |body: &mut serde_json::Value| {
         body["user_group"]["api_environment_tag"] = "Customer".into();
     };
-    scene.meddler.next("GET", Meddling::change(other_tag));
+    scene.proxy.next("GET", ProxyFault::change(other_tag));
     let read = scene.ana.look_up(&id(ACME), Assurance::KnownOnly).await;
     let alarm = read.expect("an answer").warnings;
     assert!(alarm.iter().any(groupdesk::operations::Warning::is_alarm));
-    let before = scene.meddler.methods().len();
+    let before = scene.proxy.methods().len();
     // In this process and in another one, for reads and changes alike.
-    for operations in [scene.ana.clone(), scene.desk().operations()] {
+    for operations in [scene.ana.clone(), scene.installation().operations()] {
         let read = operations.look_up(&id(ACME), Assurance::KnownOnly).await;
         let rotated = rotate(&operations).await;
         for failure in [read.expect_err("held"), rotated.expect_err("held")] {
@@ -136,7 +132,7 @@ async fn an_alarm_of_a_wrong_tag_stays_until_a_person_has_looked() {
             assert!(failure.to_string().contains("place acknowledge testing"));
         }
     }
-    assert_eq!(scene.meddler.methods().len(), before, "nothing was sent");
+    assert_eq!(scene.proxy.methods().len(), before, "nothing was sent");
     let places = scene.ana.places().await.expect("readable");
     let place = places.iter().find(|place| place.name == "testing");
     let place = place.expect("it is there");
@@ -153,7 +149,7 @@ async fn an_alarm_of_a_wrong_tag_stays_until_a_person_has_looked() {
 async fn a_new_key_proves_itself_by_a_token_that_the_place_knows() {
     let scene = Scene::new().await;
     let renewed = scene.world.new_key("testing", Some("Testing"));
-    let li = || scene.desk().key(&renewed).unbound();
+    let li = || scene.installation().key(&renewed).unbound();
     assert!(asked(&li()).await);
     let same = Answer::Same {
         place: None,
@@ -188,7 +184,7 @@ async fn a_key_that_reads_another_token_is_taken_back() {
     // Another environment of the same address: reading the id there makes it.
     scene.world.vanish(Side::Production, ACME);
     let foreign = scene.world.new_key("elsewhere", Some("Customer"));
-    let desk = || {
+    let installation = || {
         stranger(&scene, |profile| profile.environment = None)
             .key(&foreign)
             .unbound()
@@ -197,14 +193,17 @@ async fn a_key_that_reads_another_token_is_taken_back() {
         place: None,
         unproven: false,
     };
-    desk().answer_binding(same).await.expect("on trial");
-    let failure = desk().prove(&id(ACME)).await.expect_err("made by the read");
+    installation().answer_binding(same).await.expect("on trial");
+    let failure = installation()
+        .prove(&id(ACME))
+        .await
+        .expect_err("made by the read");
     assert!(
         matches!(failure, Failure::Place(PlaceProblem::NotProven { .. })),
         "{failure}"
     );
     assert!(failure.to_string().starts_with("ALARM"), "{failure}");
-    assert!(asked(&desk()).await, "the binding is taken back");
+    assert!(asked(&installation()).await, "the binding is taken back");
     let known = scene.ana.show(&id(ACME)).await.expect("readable");
     let token = known.expect("known").fingerprint.map(|known| known.value);
     let fingerprinter = scene.world.directory().fingerprinter();
@@ -286,7 +285,7 @@ async fn two_places_that_are_one_are_united_and_nothing_is_lost() {
     let (from, into) = (named("second"), named("testing"));
     let gate = Gate::new();
     let globex = id("globex");
-    scene.meddler.next("GET", Meddling::passed().behind(&gate));
+    scene.proxy.next("GET", ProxyFault::passed().behind(&gate));
     let creating = tokio::spawn({
         let ana = scene.ana.clone();
         async move { ana.look_up(&globex, Assurance::Exists).await }

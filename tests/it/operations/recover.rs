@@ -18,7 +18,7 @@ use super::{
     settle::{HORIZON, MODEL_HORIZON, after, leave_behind, noon},
 };
 use crate::support::{
-    meddler::{Meddling, Then},
+    proxy::{ProxyFault, Then},
     world::{LI, Side, id},
 };
 
@@ -59,7 +59,7 @@ async fn before_the_horizon_a_process_may_live_and_nothing_is_read() {
         assert!(open.why.contains("may still be under way"), "{}", open.why);
         assert_eq!(open.again_in, Some(Duration::from_secs(1)));
         assert_eq!(scene.states().await, before);
-        assert_eq!(scene.meddler.methods(), [""; 0], "nothing is sent");
+        assert_eq!(scene.proxy.methods(), [""; 0], "nothing is sent");
     }
 }
 
@@ -69,7 +69,7 @@ async fn what_was_never_sent_needs_no_read() {
     dead(&scene, &[]).await;
     let all = recover(&after(&scene, HORIZON)).await;
     assert_eq!(states(&all), [State::NotApplied]);
-    assert_eq!(scene.meddler.methods(), [""; 0]);
+    assert_eq!(scene.proxy.methods(), [""; 0]);
     let lines = history(&scene.ana).await;
     let last = lines.last().expect("a line");
     assert_eq!(last.ending, Ending::NotApplied);
@@ -89,14 +89,14 @@ async fn a_request_that_was_lost_is_not_applied_after_two_reads() {
     dead(&scene, &[Event::Sending]).await;
     let all = recover(&after(&scene, HORIZON)).await;
     assert_eq!(states(&all), [State::NotApplied]);
-    assert_eq!(scene.meddler.methods(), ["GET", "GET"]);
+    assert_eq!(scene.proxy.methods(), ["GET", "GET"]);
     scene.check().await;
 }
 
 #[tokio::test]
 async fn an_unknown_one_waits_for_the_horizon_and_says_how_long() {
-    let scene = Scene::with(|desk| desk.at(noon())).await;
-    scene.meddler.next("POST", Meddling::swallowed(Then::Drop));
+    let scene = Scene::with(|installation| installation.at(noon())).await;
+    scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
     rotate(&scene.ana).await.expect_err("unknown");
     let all = recover(&after(&scene, 20)).await;
     let [Recovered::Open(open)] = &all[..] else {
@@ -106,16 +106,16 @@ async fn an_unknown_one_waits_for_the_horizon_and_says_how_long() {
     assert!(open.why.contains("on its way"), "{}", open.why);
     let all = recover(&after(&scene, HORIZON)).await;
     assert_eq!(states(&all), [State::NotApplied]);
-    assert_eq!(scene.meddler.count("POST"), 1);
+    assert_eq!(scene.proxy.count("POST"), 1);
     scene.check().await;
 }
 
 #[tokio::test]
 async fn an_applied_one_is_recovered_at_once() {
-    let scene = Scene::with(|desk| desk.at(noon())).await;
-    scene.meddler.next("POST", Meddling::applied(Then::Drop));
-    scene.meddler.next("GET", Meddling::passed());
-    scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
+    let scene = Scene::with(|installation| installation.at(noon())).await;
+    scene.proxy.next("POST", ProxyFault::applied(Then::Drop));
+    scene.proxy.next("GET", ProxyFault::passed());
+    scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
     rotate(&scene.ana).await.expect_err("unknown");
     let all = recover(&after(&scene, 1)).await;
     assert_eq!(states(&all), [State::Recovered]);
@@ -128,9 +128,9 @@ async fn an_applied_one_is_recovered_at_once() {
 async fn another_environment_settles_as_a_conflict_and_is_an_alarm() {
     let scene = Scene::new().await;
     dead(&scene, &[Event::Sending]).await;
-    scene.meddler.next(
+    scene.proxy.next(
         "GET",
-        Meddling::change(|body| {
+        ProxyFault::change(|body| {
             body["user_group"]["api_environment_tag"] = json!("Customer");
         }),
     );
@@ -155,7 +155,7 @@ async fn an_id_that_the_directory_does_not_know_is_never_read() {
         (open.row.rotation.state, open.again_in),
         (State::Unknown, None)
     );
-    assert_eq!(scene.meddler.methods(), [""; 0], "a read would create it");
+    assert_eq!(scene.proxy.methods(), [""; 0], "a read would create it");
     assert_eq!(scene.world.find_stored(Side::Testing, "ghost"), None);
 }
 
@@ -171,14 +171,14 @@ async fn what_cannot_be_read_stays_open_and_a_dead_service_is_not_asked_for_each
         known.expect("known now");
         leave_behind(&scene.ana, &group, NEW, &[Event::Sending]).await;
     }
-    let before = scene.meddler.count("GET");
+    let before = scene.proxy.count("GET");
     for _ in 0..5 {
-        scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
+        scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
     }
     let late = after(&scene, HORIZON);
     let all = late.recover(&[], 1, |_| {}).await.expect("readable");
     assert_eq!(states(&all), [State::Unknown; 5]);
-    assert_eq!(scene.meddler.count("GET") - before, 3, "then it gives up");
+    assert_eq!(scene.proxy.count("GET") - before, 3, "then it gives up");
     for _ in 0..2 {
         recover(&late).await;
     }
@@ -189,14 +189,16 @@ async fn what_cannot_be_read_stays_open_and_a_dead_service_is_not_asked_for_each
 
 #[tokio::test]
 async fn a_person_abandons_with_a_reason_and_the_token_is_free_again() {
-    let scene = Scene::with(|desk| desk.at(noon())).await;
-    scene.meddler.next("POST", Meddling::swallowed(Then::Drop));
+    let scene = Scene::with(|installation| installation.at(noon())).await;
+    scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
     rotate(&scene.ana).await.expect_err("unknown");
     let row = scene.journal().await[0].id;
-    let li = scene.desk().by(LI).at(noon()).operations();
+    let li = scene.installation().by(LI).at(noon()).operations();
     let failure = li.abandon(row, "  ").await;
     assert!(matches!(failure, Err(Failure::NoReason)), "{failure:?}");
-    let read_only = scene.desk().with(|profile| profile.read_only = true);
+    let read_only = scene
+        .installation()
+        .with(|profile| profile.read_only = true);
     let failure = read_only.operations().abandon(row, "gone").await;
     assert!(
         matches!(failure, Err(Failure::ReadOnly { .. })),
@@ -368,10 +370,6 @@ async fn recovery_from_every_prefix_ends_sends_nothing_and_forgets_nothing() {
             assert_eq!(end.fingerprint, Some(now), "{holds:?} {events:?}");
         }
     }
-    assert_eq!(
-        scene.meddler.count("POST"),
-        0,
-        "nothing is sent to find out"
-    );
+    assert_eq!(scene.proxy.count("POST"), 0, "nothing is sent to find out");
     scene.check().await;
 }

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::{ACME, Scene, exposed, has, history, look_up, rotate};
 use crate::support::{
     faults::{Fault, Faults},
-    meddler::{Gate, Meddling},
+    proxy::{Gate, ProxyFault},
     world::{LI, Side, id},
 };
 
@@ -31,17 +31,14 @@ async fn the_good_way() {
     assert_eq!(rotated.warnings, []);
     assert_eq!(exposed(&rotated), scene.token());
     assert_ne!(exposed(&rotated), old);
-    assert_eq!(scene.meddler.methods(), ["GET", "POST"]);
-    assert_eq!(
-        scene.meddler.bodies("POST"),
-        [json!({"current_token": old})]
-    );
+    assert_eq!(scene.proxy.methods(), ["GET", "POST"]);
+    assert_eq!(scene.proxy.bodies("POST"), [json!({"current_token": old})]);
 
     let confirmed = scene.ana.confirm(rotated.clone()).await;
     assert_eq!(confirmed.ending, Ending::Confirmed);
     assert_eq!(confirmed.warnings, []);
     assert_eq!(confirmed.token, rotated.token);
-    assert_eq!(scene.meddler.methods(), ["GET", "POST", "GET"]);
+    assert_eq!(scene.proxy.methods(), ["GET", "POST", "GET"]);
 
     let directory = scene.ana.directory();
     let fingerprint = directory.fingerprinter().of(&rotated.token.expect("one"));
@@ -81,14 +78,14 @@ async fn the_good_way() {
 async fn the_intent_is_durable_before_the_first_byte_and_the_outcome_before_the_answer() {
     let scene = Scene::new().await;
     let gate = Gate::new();
-    scene.meddler.next("POST", Meddling::passed().behind(&gate));
+    scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
     let here = scene.ana.clone();
     let rotating = tokio::spawn(async move { rotate(&here).await });
     gate.reached().await;
     // Another process's view, while the answer is on its way.
     let file = scene.world.directory_file();
     let other = groupdesk::directory::Directory::open(&file).expect("a second opening");
-    let other = scene.desk().on(&other).operations();
+    let other = scene.installation().on(&other).operations();
     let rows = super::journal(&other).await;
     assert_eq!(rows[0].rotation.state, State::Sent);
     assert!(rows[0].sent_at.is_some());
@@ -111,7 +108,7 @@ async fn the_intent_is_durable_before_the_first_byte_and_the_outcome_before_the_
 #[tokio::test]
 async fn a_token_that_this_desk_had_not_seen_is_not_rotated() {
     let scene = Scene::new().await;
-    let elsewhere = scene.world.desk(Side::Testing).by(LI);
+    let elsewhere = scene.world.installation(Side::Testing).by(LI);
     let elsewhere = elsewhere
         .on(&scene.world.other_directory("li"))
         .operations();
@@ -126,7 +123,7 @@ async fn a_token_that_this_desk_had_not_seen_is_not_rotated() {
     };
     assert_eq!(settled, []);
     assert!(said.contains("changed elsewhere"), "{said}");
-    assert_eq!(scene.meddler.methods(), ["GET"]);
+    assert_eq!(scene.proxy.methods(), ["GET"]);
     assert_eq!(scene.states().await, []);
     let lines = history(&scene.ana).await;
     assert_eq!(
@@ -146,16 +143,16 @@ async fn a_token_that_this_desk_had_not_seen_is_not_rotated() {
 async fn the_old_token_is_dead_and_what_a_lagging_copy_led_to_is_found_out() {
     let scene = Scene::new().await;
     let old = scene.token();
-    let elsewhere = scene.world.desk(Side::Testing).by(LI);
+    let elsewhere = scene.world.installation(Side::Testing).by(LI);
     let elsewhere = elsewhere
         .on(&scene.world.other_directory("li"))
         .operations();
     let theirs = elsewhere.rotate(&id(ACME), None, Assurance::Exists).await;
     let theirs = theirs.expect("rotated");
     // The preflight is answered by a copy that lags: it still shows the old token.
-    scene.meddler.next(
+    scene.proxy.next(
         "GET",
-        Meddling::change(move |body| body["user_group"]["token"] = json!(old)),
+        ProxyFault::change(move |body| body["user_group"]["token"] = json!(old)),
     );
     let done = rotate(&scene.ana).await.expect("found out");
     assert_eq!(done.ending, Ending::Recovered, "rotated, by someone else");
@@ -176,7 +173,7 @@ async fn a_preflight_that_creates_the_group_rotates_nothing() {
         matches!(failure, Err(Failure::CreatedByGet { .. })),
         "{failure:?}"
     );
-    assert_eq!(scene.meddler.methods(), ["GET"]);
+    assert_eq!(scene.proxy.methods(), ["GET"]);
     assert_eq!(scene.states().await, []);
     assert_eq!(
         scene.history().await,
@@ -190,7 +187,7 @@ async fn a_group_known_to_be_of_another_environment_is_not_rotated() {
     let rotated = rotate(&scene.ana).await.expect("rotated");
     assert!(rotated.group.environment_tag.is_some());
     let customer = scene
-        .desk()
+        .installation()
         .with(|profile| profile.environment = Some(Side::Production.tag()));
     let failure = rotate(&customer.operations()).await;
     let Err(Failure::WrongEnvironment { expected, got, .. }) = failure else {
@@ -200,7 +197,7 @@ async fn a_group_known_to_be_of_another_environment_is_not_rotated() {
         (expected, got),
         (Side::Production.tag(), Side::Testing.tag())
     );
-    assert_eq!(scene.meddler.count("POST"), 1, "the first one");
+    assert_eq!(scene.proxy.count("POST"), 1, "the first one");
     scene.check().await;
 }
 
@@ -223,8 +220,8 @@ async fn a_service_that_is_gone_after_the_preflight_was_sent_nothing() {
             crate::support::faults::http("200 OK", &["Connection: close"], body.to_string());
         tokio::io::AsyncWriteExt::write_all(&mut stream, &bytes).await
     });
-    let desk = scene.desk().through(format!("http://{address}"));
-    let failure = rotate(&desk.operations()).await;
+    let installation = scene.installation().through(format!("http://{address}"));
+    let failure = rotate(&installation.operations()).await;
     answering.await.expect("it ends").expect("answered");
     assert!(
         matches!(failure, Err(Failure::Unreachable(_))),
@@ -246,8 +243,8 @@ async fn a_service_that_is_gone_after_the_preflight_was_sent_nothing() {
 async fn a_preflight_without_an_answer_leaves_no_intent() {
     let scene = Scene::new().await;
     let server = Faults::always(Fault::Close).await;
-    let desk = scene.desk().through(server.base_url());
-    let failure = rotate(&desk.operations()).await;
+    let installation = scene.installation().through(server.base_url());
+    let failure = rotate(&installation.operations()).await;
     assert!(
         matches!(failure, Err(Failure::Unreachable(_))),
         "{failure:?}"
@@ -261,7 +258,7 @@ async fn a_preflight_without_an_answer_leaves_no_intent() {
 async fn somebody_who_rotates_after_us_is_seen_by_the_confirmation() {
     let scene = Scene::new().await;
     let ours = rotate(&scene.ana).await.expect("rotated");
-    let elsewhere = scene.world.desk(Side::Testing).by(LI);
+    let elsewhere = scene.world.installation(Side::Testing).by(LI);
     let elsewhere = elsewhere
         .on(&scene.world.other_directory("li"))
         .operations();
@@ -280,10 +277,10 @@ async fn a_confirmation_that_fails_takes_nothing_back() {
     let rotated = rotate(&scene.ana).await.expect("rotated");
     let (new, old) = (
         scene.token(),
-        scene.meddler.bodies("POST")[0]["current_token"].clone(),
+        scene.proxy.bodies("POST")[0]["current_token"].clone(),
     );
     let server = Faults::always(Fault::Close).await;
-    let nowhere = scene.desk().through(server.base_url()).operations();
+    let nowhere = scene.installation().through(server.base_url()).operations();
     let done = nowhere.confirm(rotated.clone()).await;
     assert_eq!(done.ending, Ending::Rotated);
     assert!(has(&done, |warning| matches!(
@@ -292,9 +289,9 @@ async fn a_confirmation_that_fails_takes_nothing_back() {
     )));
 
     // A copy that lags: neither is the new token forgotten, nor the old one believed.
-    scene.meddler.next(
+    scene.proxy.next(
         "GET",
-        Meddling::change(move |body| body["user_group"]["token"] = old.clone()),
+        ProxyFault::change(move |body| body["user_group"]["token"] = old.clone()),
     );
     let done = scene.ana.confirm(rotated).await;
     assert_eq!(done.ending, Ending::Rotated);

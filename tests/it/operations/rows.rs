@@ -15,7 +15,7 @@ use serde_json::json;
 use super::{ACME, Scene};
 use crate::support::{
     faults::http,
-    meddler::{Meddling, Then},
+    proxy::{ProxyFault, Then},
     world::{Side, id},
 };
 
@@ -55,14 +55,14 @@ async fn known(operations: &Operations, row: &Row) -> Option<DesiredFields> {
 }
 
 /// The service has no time now, and nothing is changed.
-fn busy() -> Meddling {
+fn busy() -> ProxyFault {
     let headers = ["Content-Type: application/json", "Retry-After: 0"];
     let body = json!({"success": 0, "error": "slowly"}).to_string();
-    Meddling::swallowed(Then::Instead(http("429 Too Many Requests", &headers, body)))
+    ProxyFault::swallowed(Then::Instead(http("429 Too Many Requests", &headers, body)))
 }
 
 /// Groupdesk's own service under overload.
-fn overloaded() -> Meddling {
+fn overloaded() -> ProxyFault {
     let headers = [
         "Content-Type: application/json",
         "Retry-After: 0",
@@ -70,11 +70,11 @@ fn overloaded() -> Meddling {
     ];
     let body = json!({"success": 0, "error": {"code": "overloaded", "message": "slowly"}});
     let bytes = http("503 Service Unavailable", &headers, body.to_string());
-    Meddling::swallowed(Then::Instead(bytes))
+    ProxyFault::swallowed(Then::Instead(bytes))
 }
 
-fn of_another_environment() -> Meddling {
-    Meddling::change(|body| body["user_group"]["api_environment_tag"] = json!("Customer"))
+fn of_another_environment() -> ProxyFault {
+    ProxyFault::change(|body| body["user_group"]["api_environment_tag"] = json!("Customer"))
 }
 
 #[tokio::test]
@@ -83,10 +83,10 @@ async fn no_more_rows_are_sent_than_were_asked_for() {
     let permit = permit(&scene.ana, true, 1);
     let first = send(&scene.ana, &permit, &named(ACME, "One")).await;
     assert_eq!(first.outcome(), "updated");
-    let sent = scene.meddler.methods().len();
+    let sent = scene.proxy.methods().len();
     let second = send(&scene.ana, &permit, &named("globex", "Two")).await;
     assert!(matches!(second, RowEnd::NotStarted), "{second:?}");
-    assert_eq!(scene.meddler.methods().len(), sent);
+    assert_eq!(scene.proxy.methods().len(), sent);
     assert!(scene.world.find_stored(Side::Testing, "globex").is_none());
 }
 
@@ -94,8 +94,8 @@ async fn no_more_rows_are_sent_than_were_asked_for() {
 async fn a_row_that_was_put_off_is_sent_again_and_counts_once() {
     let scene = Scene::new().await;
     let permit = permit(&scene.ana, true, 1);
-    scene.meddler.next("PUT", busy());
-    scene.meddler.next("PUT", overloaded());
+    scene.proxy.next("PUT", busy());
+    scene.proxy.next("PUT", overloaded());
     let held = AtomicUsize::new(0);
     let count = |_: Duration| {
         held.fetch_add(1, Ordering::SeqCst);
@@ -108,7 +108,7 @@ async fn a_row_that_was_put_off_is_sent_again_and_counts_once() {
         .send_row(&permit, None, &row, base.as_ref(), &control, count);
     assert_eq!(end.await.outcome(), "updated");
     assert_eq!(held.load(Ordering::SeqCst), 2);
-    assert_eq!(scene.meddler.count("PUT"), 3);
+    assert_eq!(scene.proxy.count("PUT"), 3);
     assert_eq!(scene.world.stored(Side::Testing, ACME).name, "One");
 }
 
@@ -116,10 +116,10 @@ async fn a_row_that_was_put_off_is_sent_again_and_counts_once() {
 async fn a_create_that_was_put_off_is_sent_again_and_counts_once() {
     let scene = Scene::new().await;
     let permit = permit(&scene.ana, true, 1);
-    scene.meddler.next("GET", overloaded());
+    scene.proxy.next("GET", overloaded());
     let end = send(&scene.ana, &permit, &named("globex", "One")).await;
     assert_eq!(end.outcome(), "created");
-    assert_eq!(scene.meddler.count("GET"), 2);
+    assert_eq!(scene.proxy.count("GET"), 2);
     assert_eq!(scene.world.stored(Side::Testing, "globex").name, "One");
 }
 
@@ -128,7 +128,7 @@ async fn a_create_that_was_put_off_is_sent_again_and_counts_once() {
 #[tokio::test]
 async fn a_service_that_says_that_it_did_nothing_is_believed_but_not_of_a_rotation() {
     let scene = Scene::new().await;
-    scene.meddler.next("GET", overloaded());
+    scene.proxy.next("GET", overloaded());
     let wanted = named("globex", "One").said;
     let created = scene.ana.create(&id("globex"), &wanted).await;
     let created = created.map(|_| ()).expect_err("it is put off");
@@ -148,7 +148,7 @@ async fn a_service_that_says_that_it_did_nothing_is_believed_but_not_of_a_rotati
         text.contains("nothing was changed; wait 0 s, then try again"),
         "{text}"
     );
-    scene.meddler.next("PUT", overloaded());
+    scene.proxy.next("PUT", overloaded());
     let updated = super::update(&scene.ana, &wanted, &wanted).await;
     assert!(
         matches!(
@@ -161,39 +161,39 @@ async fn a_service_that_says_that_it_did_nothing_is_believed_but_not_of_a_rotati
         ),
         "{updated:?}"
     );
-    let before = scene.meddler.count("GET");
-    scene.meddler.next("POST", overloaded());
+    let before = scene.proxy.count("GET");
+    scene.proxy.next("POST", overloaded());
     let rotated = super::rotate(&scene.ana).await;
     assert!(
         matches!(rotated, Err(Failure::Unknown { .. })),
         "the old token must be read twice: {rotated:?}"
     );
-    assert_eq!(scene.meddler.count("POST"), 1);
-    assert!(scene.meddler.count("GET") > before + 1, "it was read again");
+    assert_eq!(scene.proxy.count("POST"), 1);
+    assert!(scene.proxy.count("GET") > before + 1, "it was read again");
 }
 
 #[tokio::test]
 async fn what_comes_from_another_environment_is_not_updated_and_an_alarm() {
     let scene = Scene::new().await;
     let permit = permit(&scene.ana, true, 10);
-    scene.meddler.next("GET", of_another_environment());
+    scene.proxy.next("GET", of_another_environment());
     let read = send(&scene.ana, &permit, &named(ACME, "One")).await;
     assert!(read.is_alarm(), "{read:?}");
-    assert_eq!(scene.meddler.methods(), ["GET"]);
+    assert_eq!(scene.proxy.methods(), ["GET"]);
 
     // The same where a create finds the group there already.
     let fresh = scene.world.other_directory("li");
-    let li = scene.desk().on(&fresh).operations();
-    scene.meddler.next("GET", of_another_environment());
+    let li = scene.installation().on(&fresh).operations();
+    scene.proxy.next("GET", of_another_environment());
     let found = send(&li, &permit, &named(ACME, "One")).await;
     assert!(found.is_alarm(), "{found:?}");
-    assert_eq!(scene.meddler.methods(), ["GET", "GET"]);
+    assert_eq!(scene.proxy.methods(), ["GET", "GET"]);
     let stored = scene.world.stored(Side::Testing, ACME);
     assert_eq!(stored.name, "Acme Europe");
 
     // Without one it is only not what the plan showed: a new group. The next plan shows it, and it is updated.
     let fresh = scene.world.other_directory("mo");
-    let mo = scene.desk().on(&fresh).operations();
+    let mo = scene.installation().on(&fresh).operations();
     let since = send(&mo, &permit, &named(ACME, "One")).await;
     assert!(since.is_changed_since() && !since.is_alarm(), "{since:?}");
     assert_eq!(scene.world.stored(Side::Testing, ACME).name, "Acme Europe");
@@ -205,14 +205,14 @@ async fn what_comes_from_another_environment_is_not_updated_and_an_alarm() {
 async fn a_read_that_was_put_off_is_tried_again_until_the_run_stops() {
     let scene = Scene::new().await;
     let (control, acme) = (Control::default(), id(ACME));
-    scene.meddler.next("GET", busy());
+    scene.proxy.next("GET", busy());
     let read = scene.ana.read_patiently(&acme, &control, |_| {});
     assert!(read.await.is_ok());
-    assert_eq!(scene.meddler.count("GET"), 2);
-    scene.meddler.next("GET", busy());
+    assert_eq!(scene.proxy.count("GET"), 2);
+    scene.proxy.next("GET", busy());
     let stops = |_: Duration| control.stop();
     let read = scene.ana.read_patiently(&acme, &control, stops);
     let put_off = read.await;
     assert!(matches!(put_off, Err(Failure::Busy { .. })), "{put_off:?}");
-    assert_eq!(scene.meddler.count("GET"), 3);
+    assert_eq!(scene.proxy.count("GET"), 3);
 }

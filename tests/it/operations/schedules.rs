@@ -20,7 +20,7 @@ use serde_json::json;
 
 use crate::support::{
     clock::TestClock,
-    world::{Desk, LI, Side, World, id},
+    world::{Installation, LI, Side, World, id},
 };
 
 const USUAL: usize = 100;
@@ -30,9 +30,9 @@ const AT_ONCE: usize = 16;
 const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Numbers that look random and are the same every time.
-struct Dice(u64);
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn below(&mut self, limit: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -95,21 +95,26 @@ impl Scene {
         }
     }
 
-    fn desk(&self) -> Desk {
-        let desk = self.world.desk(Side::Testing).clock(self.clock.clock());
-        desk.timeout(TIMEOUT)
+    fn installation(&self) -> Installation {
+        let installation = self
+            .world
+            .installation(Side::Testing)
+            .clock(self.clock.clock());
+        installation
+            .timeout(TIMEOUT)
             .with(|profile| profile.read_properties = true)
     }
 
     /// A process of its own, sometimes under another name of the same place.
-    fn process(&self, dice: &mut Dice) -> Operations {
+    fn process(&self, dice: &mut Random) -> Operations {
         let directory = Directory::open(&self.world.directory_file()).expect("it opens");
-        let desk = self.desk().by(LI).on(&directory);
+        let installation = self.installation().by(LI).on(&directory);
         if dice.below(3) == 0 {
-            desk.with(|profile| profile.name = "second".into())
+            installation
+                .with(|profile| profile.name = "second".into())
                 .unbound()
         } else {
-            desk.operations()
+            installation.operations()
         }
     }
 
@@ -186,11 +191,11 @@ impl Scene {
                     rule: Rule::Most(0),
                     reason: "ask first".into(),
                 };
-                let desk = self
-                    .desk()
+                let installation = self
+                    .installation()
                     .by(LI)
                     .with(|profile| profile.guards = vec![forbids]);
-                let limited = desk.operations();
+                let limited = installation.operations();
                 let resumed = limited.run_batch(ground.batch, RunLimits::default(), None);
                 if let Err(failure) = resumed.await {
                     assert!(matches!(failure, Failure::Forbidden { .. }), "{failure:?}");
@@ -204,8 +209,8 @@ impl Scene {
                 Ok(false)
             }
             Step::ReadAsStranger => {
-                let desk = self.world.desk(Side::Testing).by(LI);
-                let stranger = desk.key(&self.stranger).unbound();
+                let installation = self.world.installation(Side::Testing).by(LI);
+                let stranger = installation.key(&self.stranger).unbound();
                 let read = stranger.look_up(&group, Assurance::Exists).await;
                 assert!(matches!(read, Err(Failure::Place(_))), "{read:?}");
                 Ok(false)
@@ -217,11 +222,11 @@ impl Scene {
 async fn play(number: u64) {
     let scene = Scene::new().await;
     let group = format!("g{number}");
-    let mut dice = Dice(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut dice = Random(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     scene
         .world
         .seed(Side::Testing, &group, "Group", &[], &json!({"kept": true}));
-    let ana = scene.desk().operations();
+    let ana = scene.installation().operations();
     let read = ana.look_up(&id(&group), Assurance::Exists).await;
     read.expect("found");
     let shown = ana.show(&id(&group)).await.expect("readable");

@@ -1,4 +1,4 @@
-//! Settling by a later look-up: what a get shows, at which time, decides; two desks see the same clockwork.
+//! Settling by a later look-up: what a get shows, at which time, decides; two installations see the same clockwork.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use jiff::Timestamp;
 
 use super::{ACME, Scene, exposed, history, look_up, rotate};
 use crate::support::{
-    meddler::{Gate, Meddling, Then},
+    proxy::{Gate, ProxyFault, Then},
     world::{LI, Side, id, place},
 };
 
@@ -30,7 +30,7 @@ pub(super) fn noon() -> Timestamp {
 /// The same directory, this many seconds after noon.
 pub(super) fn after(scene: &Scene, seconds: i64) -> Operations {
     let time = noon() + Duration::from_secs(seconds.unsigned_abs());
-    scene.desk().by(LI).at(time).operations()
+    scene.installation().by(LI).at(time).operations()
 }
 
 fn settled(ending: Ending) -> Vec<Warning> {
@@ -38,8 +38,8 @@ fn settled(ending: Ending) -> Vec<Warning> {
 }
 
 async fn unknown_at_noon() -> Scene {
-    let scene = Scene::with(|desk| desk.at(noon())).await;
-    scene.meddler.next("POST", Meddling::swallowed(Then::Drop));
+    let scene = Scene::with(|installation| installation.at(noon())).await;
+    scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
     let failure = rotate(&scene.ana).await;
     assert!(
         matches!(failure, Err(Failure::Unknown { .. })),
@@ -75,17 +75,17 @@ async fn the_same_token_settles_only_at_the_second_reading_and_after_the_horizon
 
     let done = rotate(&after(&scene, HORIZON + 1)).await.expect("safe now");
     assert_eq!(done.ending, Ending::Rotated);
-    assert_eq!(scene.meddler.count("POST"), 2, "two intents, two requests");
+    assert_eq!(scene.proxy.count("POST"), 2, "two intents, two requests");
     scene.check().await;
 }
 
 #[tokio::test]
 async fn one_reading_however_late_is_not_two() {
-    let scene = Scene::with(|desk| desk.at(noon())).await;
-    scene.meddler.next("POST", Meddling::swallowed(Then::Drop));
-    scene.meddler.next("GET", Meddling::passed());
+    let scene = Scene::with(|installation| installation.at(noon())).await;
+    scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
+    scene.proxy.next("GET", ProxyFault::passed());
     // The reading right after the rotation does not come through.
-    scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
+    scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
     rotate(&scene.ana).await.expect_err("unknown");
     let late = after(&scene, 10 * HORIZON);
     look_up(&late).await.expect("found");
@@ -100,7 +100,7 @@ async fn one_reading_however_late_is_not_two() {
 async fn a_rotation_that_arrives_after_the_first_reading_is_recovered() {
     let scene = unknown_at_noon().await;
     look_up(&after(&scene, 1)).await.expect("found");
-    let arrives = scene.world.desk(Side::Testing).by("late");
+    let arrives = scene.world.installation(Side::Testing).by("late");
     let arrives = arrives
         .on(&scene.world.other_directory("late"))
         .operations();
@@ -120,8 +120,10 @@ async fn a_rotation_that_arrives_after_the_first_reading_is_recovered() {
 async fn a_longer_time_out_makes_a_longer_horizon() {
     let scene = unknown_at_noon().await;
     let patient = |seconds: u64| {
-        let desk = scene.desk().timeout(Duration::from_secs(100));
-        desk.at(noon() + Duration::from_secs(seconds)).operations()
+        let installation = scene.installation().timeout(Duration::from_secs(100));
+        installation
+            .at(noon() + Duration::from_secs(seconds))
+            .operations()
     };
     look_up(&patient(1)).await.expect("found");
     look_up(&patient(199)).await.expect("found");
@@ -132,7 +134,7 @@ async fn a_longer_time_out_makes_a_longer_horizon() {
 
 #[tokio::test]
 async fn a_rotated_one_is_confirmed_by_whoever_reads_first() {
-    let scene = Scene::with(|desk| desk.at(noon())).await;
+    let scene = Scene::with(|installation| installation.at(noon())).await;
     rotate(&scene.ana).await.expect("rotated");
     let done = look_up(&after(&scene, 1)).await.expect("found");
     assert_eq!(done.warnings, settled(Ending::Confirmed));
@@ -149,14 +151,14 @@ async fn a_rotated_one_is_confirmed_by_whoever_reads_first() {
 
 #[tokio::test]
 async fn a_service_that_keeps_the_old_token_after_a_success_is_a_conflict_after_the_horizon() {
-    let scene = Scene::with(|desk| desk.at(noon())).await;
+    let scene = Scene::with(|installation| installation.at(noon())).await;
     let promised = "f".repeat(64);
     let body =
         serde_json::json!({"success": 1, "user_group": {"token": promised, "provided_id": ACME}});
     let bytes = crate::support::faults::http("200 OK", &[], body.to_string());
     scene
-        .meddler
-        .next("POST", Meddling::swallowed(Then::Instead(bytes)));
+        .proxy
+        .next("POST", ProxyFault::swallowed(Then::Instead(bytes)));
     let done = rotate(&scene.ana).await.expect("so it says");
     assert_eq!(exposed(&done), promised);
     let early = look_up(&after(&scene, HORIZON - 1)).await.expect("found");
@@ -187,7 +189,7 @@ async fn a_service_that_keeps_the_old_token_after_a_success_is_a_conflict_after_
         ),
         "{failure:?}"
     );
-    assert_eq!(scene.meddler.count("POST"), 1);
+    assert_eq!(scene.proxy.count("POST"), 1);
     scene.check().await;
 }
 
@@ -274,11 +276,7 @@ async fn what_a_dead_process_left_is_its_own_until_the_horizon_and_then_settled(
             look_up(&after(&scene, HORIZON)).await.expect("found");
             assert_eq!(scene.states().await, [*state], "{events:?}");
         }
-        assert_eq!(
-            scene.meddler.count("POST"),
-            0,
-            "nothing is sent to find out"
-        );
+        assert_eq!(scene.proxy.count("POST"), 0, "nothing is sent to find out");
         scene.check().await;
     }
 }
@@ -286,13 +284,13 @@ async fn what_a_dead_process_left_is_its_own_until_the_horizon_and_then_settled(
 #[tokio::test]
 async fn a_rotation_under_way_is_left_to_its_own_process() {
     let scene = Scene::new().await;
-    let gate = crate::support::meddler::Gate::new();
-    scene.meddler.next("POST", Meddling::passed().behind(&gate));
+    let gate = crate::support::proxy::Gate::new();
+    scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
     let here = scene.ana.clone();
     let rotating = tokio::spawn(async move { rotate(&here).await });
     gate.reached().await;
     // The service has rotated; the answer is on its way.
-    let other = scene.desk().by(LI).operations();
+    let other = scene.installation().by(LI).operations();
     let seen = look_up(&other).await.expect("found");
     assert_eq!(exposed(&seen), scene.token());
     assert_eq!(scene.states().await, [State::Sent]);
@@ -307,14 +305,14 @@ async fn a_rotation_under_way_is_left_to_its_own_process() {
 #[tokio::test]
 async fn a_rotation_that_was_given_up_meanwhile_shows_no_token_but_loses_none() {
     let scene = Scene::new().await;
-    let gate = crate::support::meddler::Gate::new();
-    scene.meddler.next("POST", Meddling::passed().behind(&gate));
+    let gate = crate::support::proxy::Gate::new();
+    scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
     let here = scene.ana.clone();
     let rotating = tokio::spawn(async move { rotate(&here).await });
     gate.reached().await;
-    // Another desk, an hour ahead, thinks that its process is dead.
+    // Another installation, an hour ahead, thinks that its process is dead.
     let ahead = Timestamp::now() + Duration::from_hours(1);
-    let other = scene.desk().by(LI).at(ahead).operations();
+    let other = scene.installation().by(LI).at(ahead).operations();
     let done = look_up(&other).await.expect("found");
     assert!(
         done.warnings.contains(&settled(Ending::Recovered)[0]),
@@ -334,7 +332,7 @@ async fn a_rotation_that_was_given_up_meanwhile_shows_no_token_but_loses_none() 
 #[tokio::test]
 async fn the_process_that_sent_it_counts_by_its_own_clock() {
     let scene = Scene::new().await;
-    scene.meddler.next("POST", Meddling::swallowed(Then::Drop));
+    scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
     let failure = rotate(&scene.ana).await;
     assert!(
         matches!(failure, Err(Failure::Unknown { .. })),
@@ -348,7 +346,7 @@ async fn the_process_that_sent_it_counts_by_its_own_clock() {
         look_up(&scene.ana).await.expect("found");
         assert_eq!(scene.states().await, [State::Unknown], "too early to say");
     }
-    let other = scene.desk().by(LI).operations();
+    let other = scene.installation().by(LI).operations();
     for _ in 0..2 {
         look_up(&other).await.expect("found");
     }
@@ -366,13 +364,13 @@ async fn what_a_colleague_rotated_is_never_by_somebody_else() {
         let last = known.expect("known").last_rotated;
         last.and_then(|last| last.by)
     };
-    let li = |scene: &Scene| scene.desk().by(LI).operations();
+    let li = |scene: &Scene| scene.installation().by(LI).operations();
     // The answer is lost, and so is the reading that would have settled it: somebody else settles it.
     let scene = Scene::new().await;
     look_up(&scene.ana).await.expect("found");
-    scene.meddler.next("POST", Meddling::applied(Then::Drop));
-    scene.meddler.next("GET", Meddling::passed());
-    scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
+    scene.proxy.next("POST", ProxyFault::applied(Then::Drop));
+    scene.proxy.next("GET", ProxyFault::passed());
+    scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
     rotate(&scene.ana).await.expect_err("unknown");
     let read = look_up(&li(&scene)).await.expect("found");
     assert_eq!(read.warnings, settled(Ending::Recovered));
@@ -382,8 +380,8 @@ async fn what_a_colleague_rotated_is_never_by_somebody_else() {
     look_up(&scene.ana).await.expect("found");
     let gate = Gate::new();
     scene
-        .meddler
-        .next("POST", Meddling::applied(Then::Pass).behind(&gate));
+        .proxy
+        .next("POST", ProxyFault::applied(Then::Pass).behind(&gate));
     let ana = scene.ana.clone();
     let rotating = tokio::spawn(async move { rotate(&ana).await });
     gate.reached().await;

@@ -41,16 +41,16 @@ async fn race(scene: &Scene, other: &Operations) -> (Done, Failure) {
 #[tokio::test]
 async fn two_handles_at_once_send_one_request() {
     let scene = Scene::new().await;
-    let li = scene.desk().by(LI).operations();
+    let li = scene.installation().by(LI).operations();
     for round in 1..=20 {
         let (done, failure) = race(&scene, &li).await;
         assert_eq!(done.ending, Ending::Rotated);
         assert!(turned_away(&failure), "{failure:?}");
-        assert_eq!(scene.meddler.count("POST"), round);
+        assert_eq!(scene.proxy.count("POST"), round);
         look_up(&scene.ana).await.expect("found");
         scene.check().await;
     }
-    let mut tokens = scene.meddler.bodies("POST");
+    let mut tokens = scene.proxy.bodies("POST");
     tokens.sort_by_key(ToString::to_string);
     tokens.dedup();
     assert_eq!(tokens.len(), 20, "one request per seen token");
@@ -62,12 +62,12 @@ async fn two_processes_at_once_send_one_request() {
     let scene = Scene::new().await;
     let file = scene.world.directory_file();
     let other = Directory::open(&file).expect("a second opening");
-    let li = scene.desk().by(LI).on(&other).operations();
+    let li = scene.installation().by(LI).on(&other).operations();
     for round in 1..=20 {
         let (done, failure) = race(&scene, &li).await;
         assert_eq!(done.ending, Ending::Rotated);
         assert!(turned_away(&failure), "{failure:?}");
-        assert_eq!(scene.meddler.count("POST"), round);
+        assert_eq!(scene.proxy.count("POST"), round);
         look_up(&scene.ana).await.expect("found");
     }
     scene.check().await;
@@ -77,7 +77,7 @@ async fn two_processes_at_once_send_one_request() {
 async fn desks_of_their_own_are_kept_apart_by_the_service() {
     let scene = Scene::new().await;
     let fresh = scene.world.other_directory("li");
-    let li = scene.desk().by(LI).on(&fresh).operations();
+    let li = scene.installation().by(LI).on(&fresh).operations();
     let exists = Assurance::Exists;
     let acme = id(super::ACME);
     li.look_up(&acme, exists).await.expect("found");

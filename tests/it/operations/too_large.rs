@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{ACME, Scene, history, update, wanted};
 use crate::support::{
     faults::http,
-    meddler::{Meddling, Then},
+    proxy::{ProxyFault, Then},
     world::{Side, id},
 };
 
@@ -71,7 +71,7 @@ async fn neither_a_create_nor_an_update_nor_a_row_is_sent() {
             assert!(text.len() < 200, "nothing of it is quoted");
         }
     }
-    assert_eq!(scene.meddler.methods(), Vec::<String>::new());
+    assert_eq!(scene.proxy.methods(), Vec::<String>::new());
     assert_eq!(scene.world.stored(Side::Testing, ACME), stored);
     assert!(history(&scene.ana).await.is_empty());
 }
@@ -101,7 +101,7 @@ async fn what_is_as_large_as_may_be_is_read_back() {
         });
         let headers = ["Content-Type: application/json"];
         let answer = Then::Instead(http("200 OK", &headers, answer.to_string()));
-        scene.meddler.next("PUT", Meddling::swallowed(answer));
+        scene.proxy.next("PUT", ProxyFault::swallowed(answer));
         let done = update(&scene.ana, &DesiredFields::default(), &wanted).await;
         assert_eq!(done.expect("updated").ending, Ending::Updated);
         let refused = update(&scene.ana, &wanted, &with(&more)).await;
@@ -113,6 +113,6 @@ async fn what_is_as_large_as_may_be_is_read_back() {
             matches!(why, TooLarge::Text { .. }),
             properties["a"].is_string()
         );
-        assert_eq!(scene.meddler.count("PUT"), 1);
+        assert_eq!(scene.proxy.count("PUT"), 1);
     }
 }

@@ -12,7 +12,7 @@ use groupdesk::{
 use rusqlite::Connection;
 
 use super::{Scene, exposed, look_up, rotate};
-use crate::support::meddler::{Gate, Meddling, Then};
+use crate::support::proxy::{Gate, ProxyFault, Then};
 
 /// Makes one kind of write fail, as a full disk would; `None` lets it pass again.
 pub(super) fn forbid(scene: &Scene, write: Option<&str>) {
@@ -57,7 +57,7 @@ async fn an_intent_that_cannot_be_written_sends_nothing() {
             failure.to_string().contains("nothing was sent"),
             "{failure}"
         );
-        assert_eq!(scene.meddler.methods(), ["GET"], "{write}");
+        assert_eq!(scene.proxy.methods(), ["GET"], "{write}");
         assert_eq!(scene.token(), old);
         forbid(&scene, None);
         assert_eq!(scene.states().await, expected, "{write}");
@@ -71,7 +71,7 @@ async fn a_directory_that_is_gone_before_the_preflight_sends_nothing() {
     let away = Away::take(&scene);
     let failure = rotate(&scene.ana).await.expect_err("gone");
     assert!(matches!(failure, Failure::NotWritten(_)), "{failure:?}");
-    assert_eq!(scene.meddler.count("POST"), 0);
+    assert_eq!(scene.proxy.count("POST"), 0);
     drop(away);
     assert_eq!(scene.states().await, []);
     assert_eq!(
@@ -85,7 +85,7 @@ async fn a_good_answer_that_cannot_be_written_down_shows_no_token() {
     for gone in [true, false] {
         let scene = Scene::new().await;
         let gate = Gate::new();
-        scene.meddler.next("POST", Meddling::passed().behind(&gate));
+        scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
         let here = scene.ana.clone();
         let rotating = tokio::spawn(async move { rotate(&here).await });
         gate.reached().await;
@@ -123,14 +123,14 @@ async fn a_good_answer_that_cannot_be_written_down_shows_no_token() {
             "too early to call it dead"
         );
         let later = jiff::Timestamp::now() + std::time::Duration::from_mins(2);
-        let later = scene.desk().at(later).operations();
+        let later = scene.installation().at(later).operations();
         let found = look_up(&later).await.expect("found");
         let settled = Warning::RotationSettled {
             ending: Ending::Recovered,
         };
         assert_eq!(found.warnings, [settled]);
         assert_eq!(scene.states().await, [State::Recovered]);
-        assert_eq!(scene.meddler.count("POST"), 1);
+        assert_eq!(scene.proxy.count("POST"), 1);
         scene.check().await;
     }
 }
@@ -143,10 +143,10 @@ async fn an_unclear_answer_that_cannot_be_written_down_stays_sent() {
             &scene,
             Some("rotation_events WHEN NEW.event <> 'sending' AND NEW.event <> 'intended'"),
         );
-        scene.meddler.next("POST", Meddling::applied(then));
+        scene.proxy.next("POST", ProxyFault::applied(then));
         let failure = rotate(&scene.ana).await.expect_err("not written");
         assert!(matches!(failure, Failure::Unknown { .. }), "{failure:?}");
-        assert_eq!(scene.meddler.methods(), ["GET", "POST"]);
+        assert_eq!(scene.proxy.methods(), ["GET", "POST"]);
         forbid(&scene, None);
         assert_eq!(scene.states().await, [State::Sent]);
         scene.check().await;
@@ -156,7 +156,7 @@ async fn an_unclear_answer_that_cannot_be_written_down_stays_sent() {
 #[tokio::test]
 async fn a_settling_that_cannot_be_written_down_settles_nothing() {
     let scene = Scene::new().await;
-    scene.meddler.next("POST", Meddling::applied(Then::Drop));
+    scene.proxy.next("POST", ProxyFault::applied(Then::Drop));
     forbid(&scene, Some("rotation_events WHEN NEW.state = 'recovered'"));
     let failure = rotate(&scene.ana).await.expect_err("not written");
     assert!(matches!(failure, Failure::Unknown { .. }), "{failure:?}");

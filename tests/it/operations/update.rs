@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{ACME, Scene, exposed, has, history, look_up, rotate, update, wanted};
 use crate::support::{
-    meddler::{Gate, Meddling, Then},
+    proxy::{Gate, ProxyFault, Then},
     world::{Side, id},
 };
 
@@ -36,12 +36,12 @@ async fn the_whole_body_goes_out_and_is_read_back() {
         .expect("updated");
     assert_eq!(done.ending, Ending::Updated);
     assert_eq!(done.warnings, []);
-    assert_eq!(scene.meddler.methods(), ["GET", "PUT", "GET"]);
+    assert_eq!(scene.proxy.methods(), ["GET", "PUT", "GET"]);
     let sent = json!({
         "name": "Acme EU", "user_group_id": ACME,
         "mapping": {"7": "213", "8": "1"}, "properties": {"tier": "gold", "n": 1},
     });
-    assert_eq!(scene.meddler.bodies("PUT"), [sent]);
+    assert_eq!(scene.proxy.bodies("PUT"), [sent]);
     let stored = scene.world.stored(Side::Testing, ACME);
     assert_eq!(stored.mapping, json!({"7": "213", "8": "1"}));
     assert_eq!(exposed(&done), stored.token);
@@ -73,7 +73,7 @@ async fn a_field_that_is_left_out_is_not_on_the_wire_and_stays_as_it_is() {
         .await
         .expect("updated");
     let sent = json!({"name": "Acme EU", "user_group_id": ACME});
-    assert_eq!(scene.meddler.bodies("PUT"), [sent]);
+    assert_eq!(scene.proxy.bodies("PUT"), [sent]);
     let stored = scene.world.stored(Side::Testing, ACME);
     assert_eq!(stored.mapping, json!({"7": "40"}));
     assert_eq!(stored.properties, json!({"tier": "gold"}));
@@ -85,9 +85,9 @@ async fn a_field_that_is_left_out_is_not_on_the_wire_and_stays_as_it_is() {
 #[tokio::test]
 async fn a_value_the_service_did_not_take_is_named() {
     let scene = Scene::new().await;
-    scene.meddler.next(
+    scene.proxy.next(
         "PUT",
-        Meddling::change(|body| body["user_group"]["name"] = json!("ACME EU")),
+        ProxyFault::change(|body| body["user_group"]["name"] = json!("ACME EU")),
     );
     let done = update(&scene.ana, &base(), &edited())
         .await
@@ -103,8 +103,8 @@ async fn a_value_the_service_did_not_take_is_named() {
 #[tokio::test]
 async fn an_update_that_cannot_be_read_back_is_done_all_the_same() {
     let scene = Scene::new().await;
-    scene.meddler.next("GET", Meddling::passed());
-    scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
+    scene.proxy.next("GET", ProxyFault::passed());
+    scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
     let done = update(&scene.ana, &base(), &edited())
         .await
         .expect("updated");
@@ -128,7 +128,7 @@ async fn an_unclear_answer_is_unknown_and_in_the_history() {
         let told = |group: Option<KnownGroup>| group.map(|group| (group.name, group.mapping));
         let known = scene.ana.show(&id(ACME)).await.expect("readable");
         let known = told(known).map(|(name, mapping)| (name.map(|name| name.value), mapping));
-        scene.meddler.next("PUT", Meddling::applied(then));
+        scene.proxy.next("PUT", ProxyFault::applied(then));
         let failure = update(&scene.ana, &base(), &edited())
             .await
             .expect_err("unclear");
@@ -148,7 +148,7 @@ async fn an_unclear_answer_is_unknown_and_in_the_history() {
         let now = now.map(|(name, mapping)| (name.map(|name| name.value), mapping));
         assert_eq!(now, known);
         assert_eq!(
-            scene.meddler.methods(),
+            scene.proxy.methods(),
             ["GET", "GET", "PUT"],
             "nothing is repeated"
         );
@@ -164,7 +164,9 @@ async fn a_refusal_changes_nothing_here_or_there() {
     let known = name(scene.ana.show(&id(ACME)).await.expect("readable"));
     let stored = scene.world.stored(Side::Testing, ACME);
     let read_only = scene.world.key_source(Side::Testing, true);
-    let reader = scene.desk().with(|profile| profile.api_key = read_only);
+    let reader = scene
+        .installation()
+        .with(|profile| profile.api_key = read_only);
     let failure = update(&reader.operations(), &base(), &edited()).await;
     assert!(
         matches!(failure, Err(Failure::Refused { status: 403, .. })),
@@ -188,35 +190,37 @@ async fn a_refusal_changes_nothing_here_or_there() {
         matches!(failure, Err(Failure::CreatedByGet { .. })),
         "{failure:?}"
     );
-    assert_eq!(scene.meddler.count("PUT"), 1, "nothing followed");
+    assert_eq!(scene.proxy.count("PUT"), 1, "nothing followed");
 }
 
 #[tokio::test]
 async fn after_an_answer_from_another_environment_nothing_follows() {
     let scene = Scene::new().await;
-    scene.meddler.next(
+    scene.proxy.next(
         "PUT",
-        Meddling::change(|body| body["user_group"]["api_environment_tag"] = json!("Customer")),
+        ProxyFault::change(|body| body["user_group"]["api_environment_tag"] = json!("Customer")),
     );
     let done = update(&scene.ana, &base(), &edited())
         .await
         .expect("an answer");
     assert!(done.warnings.iter().any(Warning::is_alarm));
-    assert_eq!(scene.meddler.methods(), ["GET", "PUT"]);
+    assert_eq!(scene.proxy.methods(), ["GET", "PUT"]);
     let note = history(&scene.ana).await[0].note.clone().expect("a note");
     assert!(note.contains("ALARM"), "{note}");
 }
 
 #[tokio::test]
 async fn an_edit_that_insists_on_the_copy_last_seen_only_reads_when_it_differs() {
-    let scene = Scene::with(|desk| desk.with(|profile| profile.read_properties = true)).await;
+    let scene =
+        Scene::with(|installation| installation.with(|profile| profile.read_properties = true))
+            .await;
     let same = scene.ana.look_up_unchanged(&id(ACME)).await;
     assert_eq!(same.expect("as it was").ending, Ending::Found);
     let other = |answer: &mut serde_json::Value| {
         answer["user_group"]["name"] = "Of somebody else".into();
         answer["user_group"]["properties"] = json!({"tier": "iron", "\u{202e}": 1});
     };
-    scene.meddler.next("GET", Meddling::change(other));
+    scene.proxy.next("GET", ProxyFault::change(other));
     let refused = scene.ana.look_up_unchanged(&id(ACME)).await;
     let Err(Failure::ChangedElsewhere { what, .. }) = &refused else {
         panic!("{refused:?}");
@@ -224,13 +228,13 @@ async fn an_edit_that_insists_on_the_copy_last_seen_only_reads_when_it_differs()
     assert_eq!(what.len(), 3);
     assert_eq!(what[..2], ["name", "properties tier"]);
     assert!(!what[2].contains('\u{202e}'), "hidden characters are shown");
-    assert_eq!(scene.meddler.methods(), ["GET", "GET"]);
+    assert_eq!(scene.proxy.methods(), ["GET", "GET"]);
     // Where the read made the group, that is the news.
     let created = |answer: &mut serde_json::Value| {
         answer["new_user_group"] = true.into();
         answer["user_group"]["name"] = ACME.into();
     };
-    scene.meddler.next("GET", Meddling::change(created));
+    scene.proxy.next("GET", ProxyFault::change(created));
     let alarm = scene.ana.look_up_unchanged(&id(ACME)).await;
     assert_eq!(
         alarm.expect("an alarm of its own").ending,
@@ -242,7 +246,7 @@ async fn an_edit_that_insists_on_the_copy_last_seen_only_reads_when_it_differs()
 async fn an_older_answer_proves_nothing_unchanged() {
     let scene = Scene::new().await;
     let gate = Gate::new();
-    scene.meddler.next("GET", Meddling::passed().behind(&gate));
+    scene.proxy.next("GET", ProxyFault::passed().behind(&gate));
     let (here, acme) = (scene.ana.clone(), id(ACME));
     let late = tokio::spawn(async move { here.look_up_unchanged(&acme).await });
     gate.reached().await;

@@ -5,7 +5,7 @@ use super::is_kept;
 use crate::{
     console::{NOW, USUAL, a_world, open, open_with},
     support::{
-        meddler::{Meddler, Meddling, Then},
+        proxy::{FaultyProxy, ProxyFault, Then},
         world::Side,
     },
 };
@@ -47,12 +47,12 @@ async fn an_id_that_looks_like_another() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_that_hangs() {
     let world = a_world().await;
-    let meddler = Meddler::before(world.address()).await;
-    let hanging = world.desk(Side::Testing).at(NOW);
-    let hanging = hanging.through(meddler.base_url()).operations();
-    let working = world.desk(Side::Production).at(NOW).operations();
+    let proxy = FaultyProxy::before(world.address()).await;
+    let hanging = world.installation(Side::Testing).at(NOW);
+    let hanging = hanging.through(proxy.base_url()).operations();
+    let working = world.installation(Side::Production).at(NOW).operations();
     let mut console = open_with(vec![hanging, working]).await;
-    meddler.next("GET", Meddling::swallowed(Then::Hang));
+    proxy.next("GET", ProxyFault::swallowed(Then::Hang));
     console.burst("<enter>P<down>").draw();
     console.shows("getting").shows(" >  production");
     is_kept("errand-dead-service", console.buffer());

@@ -29,13 +29,13 @@ touch "$file~"
 . "$here/next"
 "#;
 
-struct Desk {
+struct Home {
     place: Place,
     held: Held,
     folder: PathBuf,
 }
 
-impl Desk {
+impl Home {
     fn new() -> Self {
         let place = Place::new();
         let held = place.hold();
@@ -110,54 +110,54 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn the_properties_go_out_come_back_wrong_and_come_back_right() {
-    let desk = Desk::new();
-    let mut session = desk.form();
+    let home = Home::new();
+    let mut session = home.form();
     session.send("\t\t");
-    desk.next("echo '{\"tier\": }' >\"$file\"");
+    home.next("echo '{\"tier\": }' >\"$file\"");
     session.send("\x05");
     session.wait_for("properties: line 1, column 10: expected value", PATIENCE);
     assert_taken(&mut session);
-    assert_eq!(desk.noted("modes"), "600\n700\n");
-    assert!(desk.noted("given").starts_with("{\n"));
-    let env = desk.noted("env");
+    assert_eq!(home.noted("modes"), "600\n700\n");
+    assert!(home.noted("given").starts_with("{\n"));
+    let env = home.noted("env");
     assert!(env.contains("TERM=") && !env.contains(CANARY), "{env}");
-    desk.assert_gone();
-    desk.next("sed -i 's/: }/: \"mended\"}/' \"$file\"");
+    home.assert_gone();
+    home.next("sed -i 's/: }/: \"mended\"}/' \"$file\"");
     session.send("\x05");
     session.wait_for("taken over from the editor", PATIENCE);
-    assert_eq!(desk.noted("given"), "{\"tier\": }\n", "the text was kept");
+    assert_eq!(home.noted("given"), "{\"tier\": }\n", "the text was kept");
     session.wait_for("\"mended\"", PATIENCE);
-    desk.assert_gone();
+    home.assert_gone();
 }
 
 #[test]
 fn the_whole_group_goes_out_and_comes_back_for_the_review() {
-    let desk = Desk::new();
-    let mut session = desk.form();
+    let home = Home::new();
+    let mut session = home.form();
     session.send("\x1b");
     session.wait_for_no("Edit acme-eu", PATIENCE);
-    desk.next("echo 'half' >>\"$file\"");
+    home.next("echo 'half' >>\"$file\"");
     session.send("E");
     let screen = session.wait_for("kept: F4 opens it again", PATIENCE);
     assert!(screen.contains("line "), "{screen}");
     assert!(
-        desk.noted("given")
+        home.noted("given")
             .contains("\"user_group_id\": \"acme-eu\"")
     );
-    desk.next("sed -i -e '$d' -e 's/\"name\": .*/\"name\": \"From outside\",/' \"$file\"");
+    home.next("sed -i -e '$d' -e 's/\"name\": .*/\"name\": \"From outside\",/' \"$file\"");
     session.send("\x1bOS");
     session.wait_for("taken over from the editor", PATIENCE);
-    assert!(desk.noted("given").ends_with("half\n"), "the same text");
+    assert!(home.noted("given").ends_with("half\n"), "the same text");
     let screen = session.wait_for("1 change", PATIENCE);
     assert!(screen.contains("From outside"), "{screen}");
-    desk.assert_gone();
+    home.assert_gone();
 }
 
 #[test]
 fn the_editor_has_the_keyboard_for_itself() {
-    let desk = Desk::new();
-    let mut session = desk.form();
-    desk.next("echo the editor reads; read line; printf '%s' \"$line\" >\"$file\"");
+    let home = Home::new();
+    let mut session = home.form();
+    home.next("echo the editor reads; read line; printf '%s' \"$line\" >\"$file\"");
     session.send("\x05");
     session.wait_for("the editor reads", PATIENCE);
     assert!(session.is_cooked());
@@ -169,19 +169,19 @@ fn the_editor_has_the_keyboard_for_itself() {
     session.send("!");
     session.wait_for("x1b!", PATIENCE);
     // Ctrl-C is the editor's; the console takes nothing over, and stays.
-    desk.next("echo the editor waits; read line");
+    home.next("echo the editor waits; read line");
     session.send("\x05");
     session.wait_for("the editor waits", PATIENCE);
     session.send("\x03");
     session.wait_for("nothing is taken over", PATIENCE);
     session.wait_for("x1b!", PATIENCE);
-    desk.assert_gone();
+    home.assert_gone();
 }
 
 #[test]
 fn an_editor_that_fails_crashes_or_is_not_there_changes_nothing() {
-    let desk = Desk::new();
-    let mut session = desk.form();
+    let home = Home::new();
+    let mut session = home.form();
     for (next, said) in [
         (
             "echo lost >\"$file\"; exit 3",
@@ -191,11 +191,11 @@ fn an_editor_that_fails_crashes_or_is_not_there_changes_nothing() {
         ("rm \"$file\"", "the editor left no file"),
         ("printf '\\377' >\"$file\"", "not UTF-8"),
     ] {
-        desk.next(next);
+        home.next(next);
         session.send("\x05");
         let screen = session.wait_for(said, PATIENCE);
         assert!(screen.contains("nothing changed"), "{screen}");
-        desk.assert_gone();
+        home.assert_gone();
     }
     for (editor, said) in [
         (
@@ -204,21 +204,21 @@ fn an_editor_that_fails_crashes_or_is_not_there_changes_nothing() {
         ),
         (None, "no editor is set"),
     ] {
-        let mut session = desk.form_with(editor);
+        let mut session = home.form_with(editor);
         session.send("\x05");
         session.wait_for(said, PATIENCE);
         assert_taken(&mut session);
-        desk.assert_gone();
+        home.assert_gone();
     }
 }
 
 #[test]
 fn asked_for_the_end_the_console_ends_its_editor_and_leaves_nothing() {
-    let desk = Desk::new();
-    let mut session = desk.form();
+    let home = Home::new();
+    let mut session = home.form();
     session.send("x");
     session.wait_for("1 change", PATIENCE);
-    desk.next("echo the editor waits; exec sleep 1000");
+    home.next("echo the editor waits; exec sleep 1000");
     session.send("\x05");
     session.wait_for("the editor waits", PATIENCE);
     session.signal(Signal::TERM);
@@ -229,5 +229,5 @@ fn asked_for_the_end_the_console_ends_its_editor_and_leaves_nothing() {
     wait_until("no process is left", || {
         processes_of_session(leader).is_empty()
     });
-    desk.assert_gone();
+    home.assert_gone();
 }

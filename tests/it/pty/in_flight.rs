@@ -12,23 +12,23 @@ use super::{
     place::Place,
 };
 use crate::support::{
-    meddler::{Gate, Meddler, Meddling},
+    proxy::{FaultyProxy, Gate, ProxyFault},
     pty::Session,
     world::{Side, World, id},
 };
 
 /// A console whose rotation has reached the service, and whose answer waits at the gate.
-async fn rotating(world: &World, place: &Place, gate: &Gate, meddler: &Meddler) -> Session {
+async fn rotating(world: &World, place: &Place, gate: &Gate, proxy: &FaultyProxy) -> Session {
     world.seed(Side::Testing, "acme", "Acme", &[], &json!({}));
     let known = world.operations(Side::Testing);
     known
         .look_up(&id("acme"), Assurance::Exists)
         .await
         .expect("found");
-    meddler.next("POST", Meddling::passed().behind(gate));
+    proxy.next("POST", ProxyFault::passed().behind(gate));
     let config = fs::read_to_string(world.config_file()).expect("readable");
-    let config = config.replace(world.base_url(), &meddler.base_url());
-    world.at(&meddler.base_url());
+    let config = config.replace(world.base_url(), &proxy.base_url());
+    world.at(&proxy.base_url());
     let file = place.below("config/through.toml");
     fs::write(&file, config).expect("written");
     let mut session = place
@@ -57,8 +57,8 @@ async fn last_ending(world: &World) -> Ending {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lost_line_waits_for_a_rotation_and_costs_nothing_meanwhile() {
     let (world, place, gate) = (World::new().await, Place::new(), Gate::new());
-    let meddler = Meddler::before(world.address()).await;
-    let mut session = rotating(&world, &place, &gate, &meddler).await;
+    let proxy = FaultyProxy::before(world.address()).await;
+    let mut session = rotating(&world, &place, &gate, &proxy).await;
     session.hang_up();
     // The time to hear of it; afterwards nothing may be busy with a terminal that is gone.
     session.output_during(Duration::from_millis(300));
@@ -69,14 +69,14 @@ async fn a_lost_line_waits_for_a_rotation_and_costs_nothing_meanwhile() {
     gate.open();
     assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
     assert_eq!(last_ending(&world).await, Ending::Rotated);
-    assert_eq!(meddler.count("POST"), 1);
+    assert_eq!(proxy.count("POST"), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_signal_waits_for_a_rotation_and_says_so() {
     let (world, place, gate) = (World::new().await, Place::new(), Gate::new());
-    let meddler = Meddler::before(world.address()).await;
-    let mut session = rotating(&world, &place, &gate, &meddler).await;
+    let proxy = FaultyProxy::before(world.address()).await;
+    let mut session = rotating(&world, &place, &gate, &proxy).await;
     session.signal(Signal::TERM);
     session.wait_for("waiting for rotating acme", PATIENCE);
     gate.open();

@@ -12,7 +12,7 @@ use groupdesk::{
 };
 
 use super::PATIENCE;
-pub(crate) use crate::support::until::wait_until;
+pub(crate) use crate::support::wait::wait_until;
 use crate::support::{
     pty::{Program, Session},
     world::bind,

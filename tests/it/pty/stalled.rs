@@ -7,9 +7,9 @@ use rustix::process::Signal;
 
 use super::{
     PATIENCE,
-    bulk::{Scene, confirmed},
+    batch::{Scene, confirmed},
 };
-use crate::support::{meddler::Gate, pty::Session, until::eventually};
+use crate::support::{proxy::Gate, pty::Session, wait::eventually};
 
 const GROUPS: usize = 50;
 /// In flight at the same time.
@@ -87,6 +87,6 @@ async fn a_signal_meanwhile_stops_it_all_the_same() {
         assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
         assert!(counts.not_started > 0, "{signal:?}: {counts}");
         assert_eq!(scene.is_quiet().await, counts, "nothing new was sent");
-        assert_eq!(scene.meddler.count("POST"), counts.confirmed);
+        assert_eq!(scene.proxy.count("POST"), counts.confirmed);
     }
 }

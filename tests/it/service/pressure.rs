@@ -13,7 +13,7 @@ use tokio::{
 
 use crate::support::{
     service::{Caller, TestService},
-    until::eventually,
+    wait::eventually,
 };
 
 /// Holds the write lock, as another process could, until dropped.

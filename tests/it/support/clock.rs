@@ -1,4 +1,4 @@
-//! What time it is for the program that a test starts, and a clock that a test moves ahead for as many desks and programs
+//! What time it is for the program that a test starts, and a clock that a test moves ahead for as many installations and programs
 //! as it likes.
 
 use std::{
@@ -30,7 +30,7 @@ pub(crate) fn outer() -> impl Iterator<Item = (&'static str, OsString)> {
         .filter_map(|name| Some((name, env::var_os(name)?)))
 }
 
-/// The time of the machine and something on top, which only grows. Programs get it by [`TestClock::variable`], desks of
+/// The time of the machine and something on top, which only grows. Programs get it by [`TestClock::variable`], installations of
 /// this process by [`TestClock::clock`].
 pub(crate) struct TestClock {
     file: PathBuf,

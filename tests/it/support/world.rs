@@ -1,7 +1,7 @@
 //! The world every story plays in: the real service over loopback with a production and a testing environment, and
-//! the desks of its operators, all in one temporary folder. The one way to build a scene.
+//! the installations of its operators, all in one temporary folder. The one way to build a scene.
 
-mod desk;
+mod installation;
 mod stored;
 
 use std::{
@@ -27,7 +27,7 @@ use groupdesk::{
 use secrecy::ExposeSecret;
 use serde_json::Value;
 
-pub(crate) use desk::{Desk, acknowledge, bind, place, try_place};
+pub(crate) use installation::{Installation, acknowledge, bind, place, try_place};
 
 /// The usual operator.
 pub(crate) const ANA: &str = "ana@bastion2";
@@ -61,7 +61,7 @@ impl Side {
     }
 }
 
-/// A service, its keys, and the folders of the desks. The folder goes with it.
+/// A service, its keys, and the folders of the installations. The folder goes with it.
 pub(crate) struct World {
     service: Option<Running>,
     store: Store,
@@ -122,14 +122,14 @@ impl World {
         self.folder.path()
     }
 
-    /// What desks write; no secret may ever be in it. Other tests put their files here too.
-    pub(crate) fn desks(&self) -> PathBuf {
+    /// What installations write; no secret may ever be in it. Other tests put their files here too.
+    pub(crate) fn installations(&self) -> PathBuf {
         self.folder.path().join("desks")
     }
 
     /// The file of the usual directory.
     pub(crate) fn directory_file(&self) -> PathBuf {
-        self.desks().join("groupdesk/directory.db")
+        self.installations().join("groupdesk/directory.db")
     }
 
     /// The usual directory.
@@ -137,7 +137,7 @@ impl World {
         &self.directory
     }
 
-    /// Another desk's directory on the same service.
+    /// Another installation's directory on the same service.
     pub(crate) fn other_directory(&self, name: &str) -> Directory {
         open(self.folder.path(), name)
     }
@@ -186,24 +186,24 @@ impl World {
     /// Whether nobody writes to the service but through the usual directory, as a person tells it.
     pub(crate) fn alone(&self, alone: bool) {
         for side in [Side::Production, Side::Testing] {
-            desk::tell_alone(&self.directory, self.place(side), alone);
+            installation::tell_alone(&self.directory, self.place(side), alone);
         }
     }
 
     /// The same of another directory.
     pub(crate) fn place_in(&self, directory: &Directory, side: Side) -> PlaceId {
         let profile = self.profile(side);
-        desk::bind(directory, &profile, &Environment::default()).expect("bound")
+        installation::bind(directory, &profile, &Environment::default()).expect("bound")
     }
 
     /// What [`ANA`] can do with the usual directory.
     pub(crate) fn operations(&self, side: Side) -> Operations {
-        self.desk(side).operations()
+        self.installation(side).operations()
     }
 
     /// Operations of another operator, directory, address, key or time.
-    pub(crate) fn desk(&self, side: Side) -> Desk {
-        Desk::new(self.profile(side), self.directory.clone())
+    pub(crate) fn installation(&self, side: Side) -> Installation {
+        Installation::new(self.profile(side), self.directory.clone())
     }
 
     /// A configuration file with both profiles, for the shipped binary; testing is the default.
@@ -254,9 +254,9 @@ impl World {
         self.keys.iter().cloned().chain(tokens).collect()
     }
 
-    /// Panics when a file of the desks holds one of the secrets.
+    /// Panics when a file of the installations holds one of the secrets.
     pub(crate) fn scan_desks(&self, secrets: &[String]) {
-        let found = holders(&self.desks(), secrets).expect("readable");
+        let found = holders(&self.installations(), secrets).expect("readable");
         assert!(found.is_empty(), "a secret stands in {found:?}");
     }
 
@@ -365,8 +365,11 @@ async fn the_scan_finds_what_it_looks_for() {
     assert_eq!(secrets.len(), 5, "four keys and a token");
     world.scan_desks(&secrets);
     for secret in &secrets {
-        let file = world.desks().join("leak");
+        let file = world.installations().join("leak");
         fs::write(&file, format!("x{secret}x")).expect("written");
-        assert_eq!(holders(&world.desks(), &secrets).expect("readable"), [file]);
+        assert_eq!(
+            holders(&world.installations(), &secrets).expect("readable"),
+            [file]
+        );
     }
 }

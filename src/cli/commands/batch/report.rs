@@ -159,5 +159,5 @@ pub(super) fn not_handed_off(count: usize) -> String {
 
 /// Whether it is worth a line where a bar says the rest.
 pub(super) fn is_noteworthy(ended: &Ended) -> bool {
-    ended.standing != ItemStatus::Confirmed || ended.note.is_some() || !ended.warnings.is_empty()
+    ended.status != ItemStatus::Confirmed || ended.note.is_some() || !ended.warnings.is_empty()
 }

@@ -17,14 +17,14 @@ pub enum RunCommand {
 /// Steers a run. Clones steer the same one; what is in flight is always finished.
 #[derive(Debug, Clone)]
 pub struct Control {
-    wish: watch::Sender<RunCommand>,
+    command: watch::Sender<RunCommand>,
     not_before: watch::Sender<Instant>,
 }
 
 impl Default for Control {
     fn default() -> Self {
         Self {
-            wish: watch::Sender::new(RunCommand::Go),
+            command: watch::Sender::new(RunCommand::Go),
             not_before: watch::Sender::new(Instant::now()),
         }
     }
@@ -45,14 +45,14 @@ impl Control {
     }
 
     pub fn command(&self) -> RunCommand {
-        *self.wish.borrow()
+        *self.command.borrow()
     }
 
-    fn request(&self, wish: RunCommand) {
-        self.wish.send_if_modified(|now| {
-            let changes = *now != wish && *now != RunCommand::Stop;
+    fn request(&self, command: RunCommand) {
+        self.command.send_if_modified(|now| {
+            let changes = *now != command && *now != RunCommand::Stop;
             if changes {
-                *now = wish;
+                *now = command;
             }
             changes
         });
@@ -81,23 +81,27 @@ impl Control {
 
     /// Waits until a stop is wished for.
     pub(in crate::operations) async fn stopped(&self) {
-        let mut wish = self.wish.subscribe();
+        let mut command = self.command.subscribe();
         // The sender lives in `self`: it cannot close.
-        drop(wish.wait_for(|wish| *wish == RunCommand::Stop).await);
+        drop(
+            command
+                .wait_for(|command| *command == RunCommand::Stop)
+                .await,
+        );
     }
 
     /// Waits until something new may be sent; false when that is never.
     pub(in crate::operations) async fn may_send(&self) -> bool {
-        let mut wish = self.wish.subscribe();
+        let mut command = self.command.subscribe();
         loop {
-            let now = *wish.borrow_and_update();
+            let now = *command.borrow_and_update();
             let until = *self.not_before.borrow();
             match now {
                 RunCommand::Stop => return false,
                 RunCommand::Go if until <= Instant::now() => return true,
                 // The sender lives in `self`: it cannot close.
-                RunCommand::Go => drop(tokio::time::timeout_at(until, wish.changed()).await),
-                RunCommand::Pause => drop(wish.changed().await),
+                RunCommand::Go => drop(tokio::time::timeout_at(until, command.changed()).await),
+                RunCommand::Pause => drop(command.changed().await),
             }
         }
     }

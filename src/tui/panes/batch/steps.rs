@@ -38,7 +38,7 @@ impl BatchPane {
         }
         let reason = self.reason.text().trim();
         let reason = (!reason.is_empty()).then(|| reason.to_owned());
-        let ticket = context.start_bulk(plan.clone(), reason);
+        let ticket = context.start_batch(plan.clone(), reason);
         self.stage = Stage::Run(ticket);
         self.cursor = Cursor::default();
     }

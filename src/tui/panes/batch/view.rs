@@ -289,7 +289,7 @@ fn doing(run: &BatchRun, context: &Context) -> (String, Style) {
             theme.warning(),
         );
     }
-    match run.wish {
+    match run.command {
         RunCommand::Stop => (
             "stopping: finishing what is in flight".into(),
             theme.warning(),
@@ -323,7 +323,7 @@ fn columns<'a>(rows: impl Iterator<Item = &'a Row> + Clone) -> Vec<Column> {
 }
 
 fn cells<'a>(row: &'a Row, context: &Context, here: bool) -> Vec<Cell<'a>> {
-    let word = match row.standing {
+    let word = match row.status {
         ItemStatus::NotStarted => "not started".to_owned(),
         ItemStatus::UnderWay => "under way".to_owned(),
         ItemStatus::Unknown => "UNKNOWN".to_owned(),
@@ -344,7 +344,7 @@ fn cells<'a>(row: &'a Row, context: &Context, here: bool) -> Vec<Cell<'a>> {
         if here {
             state
         } else {
-            state.styled(style(row.standing, context.theme))
+            state.styled(style(row.status, context.theme))
         },
         Cell::new(time),
         Cell::new(row.id.as_str()),

@@ -56,7 +56,7 @@ pub(super) fn draw(
         area.y += 1;
         area.height = area.height.saturating_sub(1);
     }
-    if let Some(run) = context.bulk_here()
+    if let Some(run) = context.batch_here()
         && area.height > LEAST_ROWS
     {
         let key = context.keys.key(Focus::List, Action::RotateMarked);

@@ -19,7 +19,7 @@ const AT_ONCE: usize = 4_096;
 pub struct JobContext {
     pub ticket: Ticket,
     pub news: mpsc::Sender<Msg>,
-    pub wish: watch::Receiver<RunCommand>,
+    pub command: watch::Receiver<RunCommand>,
     /// Gets to know what is sent and what comes.
     pub listener: Listener,
 }
@@ -32,7 +32,7 @@ pub(super) async fn run(
     mut link: JobContext,
 ) -> Result<Outcome, Trouble> {
     operations.ready().await.map_err(failed)?;
-    if *link.wish.borrow() == RunCommand::Stop {
+    if *link.command.borrow() == RunCommand::Stop {
         return Err(broke("stopped before anything was sent"));
     }
     let batch = operations.begin_batch(plan, reason).await.map_err(failed)?;
@@ -40,7 +40,7 @@ pub(super) async fn run(
         .run_batch(batch, RunLimits::default(), None)
         .await
         .map_err(failed)?;
-    steer(&run.control, *link.wish.borrow_and_update());
+    steer(&run.control, *link.command.borrow_and_update());
     let report = follow(&mut run.progress, &run.control, &mut link).await;
     report.map(Outcome::BulkEnded).ok_or_else(|| {
         broke("it broke off inside groupdesk; the journal knows how far it came: groupdesk rotate --resume")
@@ -56,7 +56,7 @@ async fn follow(
     loop {
         tokio::select! {
             biased;
-            Ok(()) = link.wish.changed() => steer(control, *link.wish.borrow_and_update()),
+            Ok(()) = link.command.changed() => steer(control, *link.command.borrow_and_update()),
             // Where nobody reads any more the run still ends as it should.
             Ok(permit) = link.news.reserve(), if !waiting.is_empty() => {
                 permit.send(Msg::News(link.ticket, std::mem::take(&mut waiting)));
@@ -77,8 +77,8 @@ async fn follow(
     }
 }
 
-fn steer(control: &Control, wish: RunCommand) {
-    match wish {
+fn steer(control: &Control, command: RunCommand) {
+    match command {
         RunCommand::Go => control.go_on(),
         RunCommand::Pause => control.pause(),
         RunCommand::Stop => control.stop(),

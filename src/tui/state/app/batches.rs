@@ -7,7 +7,7 @@ use crate::{
 };
 
 impl App {
-    pub(super) fn runs_a_bulk(&self) -> bool {
+    pub(super) fn runs_a_batch(&self) -> bool {
         self.context
             .bulk
             .as_ref()
@@ -23,7 +23,7 @@ impl App {
             | BatchEvent::Halted(_)
             | BatchEvent::Finished(_) => false,
         });
-        if let Some(run) = self.bulk_of(ticket) {
+        if let Some(run) = self.batch_of(ticket) {
             let profile = run.profile;
             run.take(news, now);
             if is_wrong {
@@ -33,8 +33,8 @@ impl App {
     }
 
     /// The run of this ticket has come to its end, whichever.
-    pub(super) fn bulk_ended(&mut self, ticket: Ticket, outcome: &Outcome, is_here: bool) {
-        let Some(run) = self.bulk_of(ticket) else {
+    pub(super) fn batch_ended(&mut self, ticket: Ticket, outcome: &Outcome, is_here: bool) {
+        let Some(run) = self.batch_of(ticket) else {
             return;
         };
         if let Outcome::BulkEnded(report) = outcome {
@@ -53,21 +53,21 @@ impl App {
         }
     }
 
-    pub(super) fn bulk_lost(&mut self, ticket: Ticket) {
-        if let Some(run) = self.bulk_of(ticket) {
+    pub(super) fn batch_lost(&mut self, ticket: Ticket) {
+        if let Some(run) = self.batch_of(ticket) {
             run.broke_off(
                 "it broke off inside groupdesk; the journal knows how far it came: groupdesk rotate --resume".into(),
             );
         }
     }
 
-    fn bulk_of(&mut self, ticket: Ticket) -> Option<&mut BatchRun> {
+    fn batch_of(&mut self, ticket: Ticket) -> Option<&mut BatchRun> {
         let mine = |run: &&mut BatchRun| run.ticket == ticket;
         self.context.bulk.as_mut().filter(mine)
     }
 
     /// How it ended, where its pane has been left.
-    pub(super) fn say_bulk_ended(&mut self, place: &str) {
+    pub(super) fn say_batch_ended(&mut self, place: &str) {
         if let Some(run) = &self.context.bulk {
             let (severity, text) = (severity(run), format!("{}{place}", run.line()));
             self.context.say(severity, text);

@@ -20,7 +20,7 @@ impl App {
         }
         self.context.about = Some(ticket);
         self.take_in(&mut outcome, is_here);
-        self.bulk_ended(ticket, &outcome, is_here);
+        self.batch_ended(ticket, &outcome, is_here);
         let waiting = self
             .stack
             .iter_mut()
@@ -198,7 +198,7 @@ impl App {
                 self.context
                     .say(Severity::of(trouble), format!("{}{place}", trouble.text));
             }
-            Outcome::BulkEnded(_) => self.say_bulk_ended(&place),
+            Outcome::BulkEnded(_) => self.say_batch_ended(&place),
             Outcome::Exported(count, path) => {
                 self.context.say(Severity::Done, exported(*count, path));
             }
@@ -256,7 +256,7 @@ impl App {
                 "UNKNOWN how {} ended: the job broke off inside groupdesk. Read the group",
                 running.label
             );
-            self.bulk_lost(ticket);
+            self.batch_lost(ticket);
             (Severity::Unknown, text)
         } else {
             (

@@ -50,7 +50,9 @@ impl App {
     /// What is lost by leaving, if anything.
     pub(super) fn losses(&self) -> Option<String> {
         let drafts = self.lost_drafts();
-        let bulk = self.runs_a_bulk().then(|| "the bulk rotation stops".into());
+        let bulk = self
+            .runs_a_batch()
+            .then(|| "the bulk rotation stops".into());
         bulk.into_iter()
             .chain(drafts)
             .reduce(|all, more| format!("{all} and {more}"))
@@ -63,12 +65,12 @@ impl App {
     }
 
     /// It leaves once a bulk rotation has finished what is in flight.
-    pub fn waits_for_a_bulk(&self) -> bool {
-        self.leaving.is_some() && self.runs_a_bulk()
+    pub fn waits_for_a_batch(&self) -> bool {
+        self.leaving.is_some() && self.runs_a_batch()
     }
 
-    pub(super) fn leave(&mut self, farewell: ExitReason) {
-        self.leaving = Some(farewell);
+    pub(super) fn leave(&mut self, reason: ExitReason) {
+        self.leaving = Some(reason);
         self.context.save_drafts();
         self.context.steer(RunCommand::Stop);
         let writes: Vec<&str> = self
@@ -78,7 +80,7 @@ impl App {
             .filter(|job| job.is_write)
             .map(|job| job.label.as_str())
             .collect();
-        if self.runs_a_bulk() {
+        if self.runs_a_batch() {
             let text = format!(
                 "finishing what is in flight, at most 35 s; {} leaves now. The rest: groupdesk rotate --resume",
                 self.shown(Action::Cancel)
@@ -95,11 +97,11 @@ impl App {
     }
 
     pub(super) fn exit_reason(&mut self) {
-        if let Some(farewell) = self.leaving
+        if let Some(reason) = self.leaving
             && self.context.writes_under_way() == 0
             && !self.context.drafts.is_saving()
         {
-            self.context.effects.push(Effect::Quit(farewell));
+            self.context.effects.push(Effect::Quit(reason));
         }
     }
 }

@@ -5,43 +5,43 @@ use serde_json::{Value, json};
 use super::{Contract, pin};
 use crate::{
     cli::{
-        desk::{Background, Desk},
         guards::{acquainted, group},
         handoff::{does, scene},
+        program::{Background, Home},
     },
     support::faults::Fault,
 };
 
 #[tokio::test]
 async fn every_command_prints_the_json_that_is_described() {
-    let mut desk = Desk::new();
-    let mut contract = Contract::of(&desk).await;
+    let mut home = Home::new();
+    let mut contract = Contract::of(&home).await;
     let c = &mut contract;
 
-    let mut held = Background::start(desk.command(&["demo", "--hold", "--json"]));
+    let mut held = Background::start(home.command(&["demo", "--hold", "--json"]));
     let demo = c.take("demo --hold", "demo --hold", &held.line().await);
     for (name, key) in [
         ("GROUPDESK_CONFIG", "config"),
         ("GROUPDESK_DIRECTORY", "directory"),
     ] {
-        desk.set(name, demo[0][key].as_str().expect("a path"));
+        home.set(name, demo[0][key].as_str().expect("a path"));
     }
-    groups(c, &desk).await;
+    groups(c, &home).await;
     pin("json_groups", c);
-    exchange(c, &desk).await;
+    exchange(c, &home).await;
     pin("json_exchange", c);
     rotations(c).await;
     pin("json_rotations", c);
     profiles(c).await;
     pin("json_profiles", c);
-    itself(c, &desk).await;
+    itself(c, &home).await;
     pin("json_itself", c);
     let open = ["history", "--open"];
-    c.case(&desk, 0, "history [ID] --open", &open).await;
+    c.case(&home, 0, "history [ID] --open", &open).await;
     let facts = ["profile", "facts"];
-    c.case(&desk, 0, "profile facts [NAME]", &facts).await;
+    c.case(&home, 0, "profile facts [NAME]", &facts).await;
     let probe = ["doctor", "--probe", "acme-eu", "--yes"];
-    c.case(&desk, 0, "doctor --probe ID", &probe).await;
+    c.case(&home, 0, "doctor --probe ID", &probe).await;
     // The kernel of a container often has no keyring.
     let keyring = if c.commands.contains("profile key NAME") {
         // Nothing is open in these worlds.
@@ -52,14 +52,14 @@ async fn every_command_prints_the_json_that_is_described() {
     c.assert_complete(keyring);
 }
 
-async fn groups(c: &mut Contract, desk: &Desk) {
-    c.case(desk, 0, "list", &["list"]).await;
-    c.case(desk, 0, "show ID", &["show", "acme-eu"]).await;
+async fn groups(c: &mut Contract, home: &Home) {
+    c.case(home, 0, "list", &["list"]).await;
+    c.case(home, 0, "show ID", &["show", "acme-eu"]).await;
     let got = c
-        .case(desk, 0, "get ID", &["get", "acme-eu", "--reveal"])
+        .case(home, 0, "get ID", &["get", "acme-eu", "--reveal"])
         .await;
     let token = got[0]["token"].as_str().expect("a token").to_owned();
-    c.case_with(desk, 0, "whose", &["whose"], &token).await;
+    c.case_with(home, 0, "whose", &["whose"], &token).await;
     let change = [
         "--name",
         "New",
@@ -70,29 +70,29 @@ async fn groups(c: &mut Contract, desk: &Desk) {
     ];
     let create = [&["create", "new-1"][..], &change].concat();
     let dry = [&create[..], &["--dry-run"]].concat();
-    c.case(desk, 0, "create ID --dry-run", &dry).await;
+    c.case(home, 0, "create ID --dry-run", &dry).await;
     let yes = [&create[..], &["--yes"]].concat();
-    c.case(desk, 0, "create ID", &yes).await;
+    c.case(home, 0, "create ID", &yes).await;
     let update = ["update", "new-1", "--unmap", "40", "--map", "7=x"];
     let dry = [&update[..], &["--dry-run"]].concat();
-    c.case(desk, 0, "update ID --dry-run", &dry).await;
+    c.case(home, 0, "update ID --dry-run", &dry).await;
     let yes = [&update[..], &["--yes"]].concat();
-    c.case(desk, 0, "update ID", &yes).await;
-    c.case(desk, 0, "history [ID]", &["history", "new-1"]).await;
-    c.case(desk, 3, "any command that fails", &["get", "acme-eux"])
+    c.case(home, 0, "update ID", &yes).await;
+    c.case(home, 0, "history [ID]", &["history", "new-1"]).await;
+    c.case(home, 3, "any command that fails", &["get", "acme-eux"])
         .await;
-    c.case(desk, 2, "any command that fails", &["lst"]).await;
+    c.case(home, 2, "any command that fails", &["lst"]).await;
 }
 
-async fn exchange(c: &mut Contract, desk: &Desk) {
+async fn exchange(c: &mut Contract, home: &Home) {
     let all = ["get", "--refresh-all", "--concurrency", "1"];
     let dry = [&all[..], &["--dry-run"]].concat();
-    c.case(desk, 0, "get --refresh-all --dry-run", &dry).await;
-    c.case(desk, 0, "get --refresh-all", &all).await;
+    c.case(home, 0, "get --refresh-all --dry-run", &dry).await;
+    c.case(home, 0, "get --refresh-all", &all).await;
     let rows = "user_group_id,name,mapping,properties\nacme-eu,Acme 2,,\nrow-1,Row 1,\"{\"\"40\"\":\"\"1\"\"}\",{}\n";
-    let file = desk.write("rows.csv", rows);
-    let wrong = desk.write("wrong.csv", "user_group_id,name\n,nobody\n");
-    c.case(desk, 0, "import FILE", &["import", &file]).await;
+    let file = home.write("rows.csv", rows);
+    let wrong = home.write("wrong.csv", "user_group_id,name\n,nobody\n");
+    c.case(home, 0, "import FILE", &["import", &file]).await;
     let send = [
         "import",
         &file,
@@ -102,68 +102,68 @@ async fn exchange(c: &mut Contract, desk: &Desk) {
         "1",
     ];
     let dry = [&send[..], &["--dry-run"]].concat();
-    c.case(desk, 0, "import FILE --create --update --dry-run", &dry)
+    c.case(home, 0, "import FILE --create --update --dry-run", &dry)
         .await;
     let yes = [&send[..], &["--yes"]].concat();
-    c.case(desk, 0, "import FILE --create --update", &yes).await;
+    c.case(home, 0, "import FILE --create --update", &yes).await;
     let command = "import FILE and apply PATH, where rows are wrong";
-    c.case(desk, 2, command, &["import", &wrong]).await;
-    c.case(desk, 2, command, &["apply", &wrong]).await;
-    let wanted = desk.write(
+    c.case(home, 2, command, &["import", &wrong]).await;
+    c.case(home, 2, command, &["apply", &wrong]).await;
+    let wanted = home.write(
         "wanted.json",
         r#"[{"user_group_id": "acme-eu", "name": "Acme 3"}]"#,
     );
     let dry = ["apply", &wanted, "--dry-run", "--prune-report"];
-    c.case(desk, 0, "apply PATH --dry-run", &dry).await;
-    c.case(desk, 0, "apply PATH", &["apply", &wanted, "--yes"])
+    c.case(home, 0, "apply PATH --dry-run", &dry).await;
+    c.case(home, 0, "apply PATH", &["apply", &wanted, "--yes"])
         .await;
-    c.case(desk, 0, "export", &["export"]).await;
+    c.case(home, 0, "export", &["export"]).await;
 }
 
 async fn rotations(c: &mut Contract) {
-    let (desk, _serving) = scene("cat > $1/in; echo stored >&2").await;
+    let (home, _serving) = scene("cat > $1/in; echo stored >&2").await;
     let dry = ["rotate", "acme", "--dry-run"];
-    c.case(&desk, 0, "rotate ID --dry-run", &dry).await;
+    c.case(&home, 0, "rotate ID --dry-run", &dry).await;
     let rotate = ["rotate", "acme", "--yes", "--reveal", "--reason", "leaked"];
-    c.case(&desk, 0, "rotate ID", &rotate).await;
-    does(&desk, "echo full >&2; exit 3");
-    c.case(&desk, 6, "rotate ID", &["rotate", "acme", "--yes"])
+    c.case(&home, 0, "rotate ID", &rotate).await;
+    does(&home, "echo full >&2; exit 3");
+    c.case(&home, 6, "rotate ID", &["rotate", "acme", "--yes"])
         .await;
-    c.case(&desk, 0, "rotations", &["rotations"]).await;
+    c.case(&home, 0, "rotations", &["rotations"]).await;
     let again = ["rotations", "handoff", "2", "99"];
-    c.case(&desk, 6, "rotations handoff [ID]", &again).await;
-    let config = std::fs::read_to_string(desk.path("config.toml")).expect("there");
+    c.case(&home, 6, "rotations handoff [ID]", &again).await;
+    let config = std::fs::read_to_string(home.path("config.toml")).expect("there");
     let second = config.replace("[profiles.live]", "[profiles.second]");
-    desk.write("config.toml", &format!("{config}{second}"));
+    home.write("config.toml", &format!("{config}{second}"));
     let elsewhere = ["--profile", "second", "rotations", "handoff", "--failed"];
-    c.case(&desk, 0, "rotations handoff [ID]", &elsewhere).await;
-    desk.write("config.toml", &config);
-    does(&desk, "cat > $1/in");
+    c.case(&home, 0, "rotations handoff [ID]", &elsewhere).await;
+    home.write("config.toml", &config);
+    does(&home, "cat > $1/in");
     for id in ["bulk-1", "bulk-2"] {
-        desk.json(0, &["create", id, "--yes"]).await;
+        home.json(0, &["create", id, "--yes"]).await;
     }
-    let from = desk.write("ids.txt", "bulk-1\nbulk-2\nnobody\n");
+    let from = home.write("ids.txt", "bulk-1\nbulk-2\nnobody\n");
     let many = ["rotate", "--from", &from];
     let dry = [&many[..], &["--dry-run"]].concat();
-    c.case(&desk, 6, "rotate, of many groups --dry-run", &dry)
+    c.case(&home, 6, "rotate, of many groups --dry-run", &dry)
         .await;
     let yes = [&many[..], &["--yes", "--concurrency", "1"]].concat();
-    c.case(&desk, 6, "rotate, of many groups", &yes).await;
+    c.case(&home, 6, "rotate, of many groups", &yes).await;
 
     // The answer is lost, and every read returns the old token.
     let old = || group("token-0", &Value::Null);
-    let (desk, _service) = acquainted(vec![old(), Fault::Close, old()]).await;
+    let (home, _service) = acquainted(vec![old(), Fault::Close, old()]).await;
     let unknown = ["rotate", "acme", "--yes"];
-    c.case(&desk, 7, "any command that fails", &unknown).await;
+    c.case(&home, 7, "any command that fails", &unknown).await;
     let settle = ["rotations", "settle"];
-    c.case(&desk, 7, "rotations settle [ID]", &settle).await;
+    c.case(&home, 7, "rotations settle [ID]", &settle).await;
     let abandon = ["rotations", "abandon", "1", "--reason", "gone", "--yes"];
-    c.case(&desk, 0, "rotations abandon ID", &abandon).await;
+    c.case(&home, 0, "rotations abandon ID", &abandon).await;
 }
 
 async fn profiles(c: &mut Contract) {
-    let mut desk = Desk::new();
-    let database = desk.database();
+    let mut home = Home::new();
+    let database = home.database();
     let keys = ["serve", "keys"];
     let on = ["--database", &database];
     let make = [
@@ -172,20 +172,20 @@ async fn profiles(c: &mut Contract) {
         &on,
     ]
     .concat();
-    let made = c.case(&desk, 0, "serve keys create", &make).await;
+    let made = c.case(&home, 0, "serve keys create", &make).await;
     let key = made[0]["key"].as_str().expect("a key").to_owned();
     let second = ["create", "--environment", "trial", "--read-only"];
     c.case(
-        &desk,
+        &home,
         0,
         "serve keys create",
         &[&keys[..], &second, &on].concat(),
     )
     .await;
     let revoke = [&keys[..], &["revoke", "2"], &on].concat();
-    c.case(&desk, 0, "serve keys revoke ID", &revoke).await;
+    c.case(&home, 0, "serve keys revoke ID", &revoke).await;
     c.case(
-        &desk,
+        &home,
         0,
         "serve keys list",
         &[&keys[..], &["list"], &on].concat(),
@@ -193,7 +193,7 @@ async fn profiles(c: &mut Contract) {
     .await;
 
     let serve = [&["serve", "--listen", "127.0.0.1:0", "--json"][..], &on].concat();
-    let mut serving = Background::start(desk.command(&serve));
+    let mut serving = Background::start(home.command(&serve));
     let serving_at = c.take("serve", "serve", &serving.line().await);
     let url = serving_at[0]["listening"].as_str().expect("a URL");
     let url = url
@@ -201,11 +201,11 @@ async fn profiles(c: &mut Contract) {
         .expect("the usual path")
         .to_owned();
 
-    desk.set(
+    home.set(
         "GROUPDESK_CONFIG",
-        desk.path("added.toml").display().to_string(),
+        home.path("added.toml").display().to_string(),
     );
-    desk.set("LIVE_KEY", key);
+    home.set("LIVE_KEY", key);
     let add = [
         "profile",
         "add",
@@ -215,42 +215,42 @@ async fn profiles(c: &mut Contract) {
         "--api-key-env",
         "LIVE_KEY",
     ];
-    c.case(&desk, 0, "profile add NAME", &add).await;
+    c.case(&home, 0, "profile add NAME", &add).await;
     let check = ["profile", "check", "eu"];
-    c.case(&desk, 0, "profile check [NAME]", &check).await;
-    let config = std::fs::read_to_string(desk.path("added.toml")).expect("written");
-    desk.write(
+    c.case(&home, 0, "profile check [NAME]", &check).await;
+    let config = std::fs::read_to_string(home.path("added.toml")).expect("written");
+    home.write(
         "added.toml",
         &format!(
             "{config}handoff = {{ command = [\"/bin/true\"] }}\n\
              guard = [{{ operation = \"bulk\", max = 5, reason = \"slowly\" }}]\n"
         ),
     );
-    c.case(&desk, 0, "profile show [NAME]", &["profile", "show", "eu"])
+    c.case(&home, 0, "profile show [NAME]", &["profile", "show", "eu"])
         .await;
-    c.case(&desk, 0, "profile list", &["profile", "list"]).await;
-    c.case(&desk, 0, "doctor", &["doctor"]).await;
-    desk.set("SECOND_KEY", "another-key");
-    let with_second = std::fs::read_to_string(desk.path("added.toml")).expect("written");
-    desk.write(
+    c.case(&home, 0, "profile list", &["profile", "list"]).await;
+    c.case(&home, 0, "doctor", &["doctor"]).await;
+    home.set("SECOND_KEY", "another-key");
+    let with_second = std::fs::read_to_string(home.path("added.toml")).expect("written");
+    home.write(
         "added.toml",
         &format!(
             "{with_second}\n[profiles.second]\nbase_url = \"{url}\"\napi_key = {{ env = \"SECOND_KEY\" }}\n"
         ),
     );
     let bind = ["profile", "bind", "second", "--new-environment"];
-    c.case(&desk, 0, "profile bind NAME", &bind).await;
-    desk.json(0, &["profile", "bind", "eu", "--new-environment"])
+    c.case(&home, 0, "profile bind NAME", &bind).await;
+    home.json(0, &["profile", "bind", "eu", "--new-environment"])
         .await;
-    let raw = rusqlite::Connection::open(desk.path(".local/share/groupdesk/directory.db"));
+    let raw = rusqlite::Connection::open(home.path(".local/share/groupdesk/directory.db"));
     let alarm = "INSERT INTO alarms (place, user_group_id, what, raised_at, raised_by) \
                  SELECT number, 'acme', 'the answer is tagged Customer', 0, 'ana' FROM places WHERE name = 'second'";
     raw.and_then(|raw| raw.execute(alarm, []))
         .expect("an alarm");
     let copy = ["directory", "backup", "copy.db"];
-    c.case(&desk, 0, "directory backup FILE", &copy).await;
-    c.case(&desk, 0, "place list", &["place", "list"]).await;
-    c.case(&desk, 0, "place show NAME", &["place", "show", "second"])
+    c.case(&home, 0, "directory backup FILE", &copy).await;
+    c.case(&home, 0, "place list", &["place", "list"]).await;
+    c.case(&home, 0, "place show NAME", &["place", "show", "second"])
         .await;
     let looked = [
         "place",
@@ -260,20 +260,20 @@ async fn profiles(c: &mut Contract) {
         "seen",
         "--yes",
     ];
-    c.case(&desk, 0, "place acknowledge NAME", &looked).await;
+    c.case(&home, 0, "place acknowledge NAME", &looked).await;
     let rename = ["place", "rename", "second", "third"];
-    c.case(&desk, 0, "place rename NAME TO", &rename).await;
+    c.case(&home, 0, "place rename NAME TO", &rename).await;
     let merge = ["place", "merge", "third", "eu", "--yes"];
-    c.case(&desk, 0, "place merge NAME INTO", &merge).await;
+    c.case(&home, 0, "place merge NAME INTO", &merge).await;
     let remove = ["profile", "remove", "eu", "--yes"];
-    c.case(&desk, 0, "profile remove NAME", &remove).await;
+    c.case(&home, 0, "profile remove NAME", &remove).await;
 
     let entry = format!("groupdesk-json-test-{}", std::process::id());
     let text =
         format!("[profiles.ring]\nbase_url = \"{url}\"\napi_key = {{ keyring = \"{entry}\" }}\n");
-    desk.write("added.toml", &text);
+    home.write("added.toml", &text);
     let store = ["profile", "key", "ring"];
-    let ran = desk
+    let ran = home
         .run_with(&[&store[..], &["--json"]].concat(), "a-key-of-no-service")
         .await;
     if ran.code == 0 {
@@ -283,7 +283,7 @@ async fn profiles(c: &mut Contract) {
             &super::parsed("profile key", &ran.out),
         );
         c.commands.insert("profile key NAME".into());
-        desk.json(0, &[&store[..], &["--forget"]].concat()).await;
+        home.json(0, &[&store[..], &["--forget"]].concat()).await;
     } else {
         assert_eq!(ran.code, 2, "{}", ran.err);
         c.check(
@@ -294,26 +294,26 @@ async fn profiles(c: &mut Contract) {
     }
 }
 
-async fn itself(c: &mut Contract, desk: &Desk) {
-    c.case(desk, 0, "completions SHELL", &["completions", "fish"])
+async fn itself(c: &mut Contract, home: &Home) {
+    c.case(home, 0, "completions SHELL", &["completions", "fish"])
         .await;
-    c.case(desk, 0, "man", &["man"]).await;
-    let folder = desk.path("man1").display().to_string();
-    c.case(desk, 0, "man DIR", &["man", &folder]).await;
-    let page = std::fs::read_to_string(desk.path("man1/groupdesk-json.1")).expect("written");
+    c.case(home, 0, "man", &["man"]).await;
+    let folder = home.path("man1").display().to_string();
+    c.case(home, 0, "man DIR", &["man", &folder]).await;
+    let page = std::fs::read_to_string(home.path("man1/groupdesk-json.1")).expect("written");
     assert!(page.contains("previous_fingerprint"), "{page}");
-    c.case(desk, 0, "help [COMMAND]", &["help", "rotations", "settle"])
+    c.case(home, 0, "help [COMMAND]", &["help", "rotations", "settle"])
         .await;
-    c.case(desk, 0, "help json [COMMAND]", &["help", "json", "list"])
+    c.case(home, 0, "help json [COMMAND]", &["help", "json", "list"])
         .await;
-    c.case(desk, 0, "help exit-codes", &["help", "exit-codes"])
+    c.case(home, 0, "help exit-codes", &["help", "exit-codes"])
         .await;
-    let one = desk.json(0, &["help", "json", "list"]).await;
+    let one = home.json(0, &["help", "json", "list"]).await;
     assert_eq!(
         one["commands"],
         json!([{"command": "list", "form": "array", "shapes": ["group"]}])
     );
-    let human = desk.run(&["help", "json", "list"]).await;
+    let human = home.run(&["help", "json", "list"]).await;
     assert!(
         human.out.contains("list") && human.out.contains("environment_tag"),
         "{}",

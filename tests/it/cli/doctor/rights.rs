@@ -4,20 +4,20 @@ use std::{fs, os::unix::fs::chown};
 
 use rustix::process::geteuid;
 
-use super::{Desk, of, set_mode};
+use super::{Home, of, set_mode};
 
 #[tokio::test]
 async fn who_else_could_send_the_key_elsewhere_is_said() {
-    let desk = Desk::new();
-    desk.write("key", "k");
-    set_mode(&desk.path("key"), 0o600);
+    let home = Home::new();
+    home.write("key", "k");
+    set_mode(&home.path("key"), 0o600);
     let profile = |url: &str, more: &str| {
         format!(
             "[profiles.eu]\nbase_url = \"{url}\"\napi_key = {{ file = \"{}\" }}\n{more}",
-            desk.path("key").display()
+            home.path("key").display()
         )
     };
-    let folder = desk.path(".config/groupdesk");
+    let folder = home.path(".config/groupdesk");
     fs::create_dir_all(&folder).expect("a folder");
     let plain = "the profile allows plain http";
     let wide = "other users can write to the folder";
@@ -41,7 +41,7 @@ async fn who_else_could_send_the_key_elsewhere_is_said() {
     ] {
         fs::write(folder.join("config.toml"), profile(url, more)).expect("written");
         set_mode(&folder, mode);
-        let report = desk.json(5, &["doctor"]).await;
+        let report = home.json(5, &["doctor"]).await;
         let found = of(&report, "configuration").join("\n");
         for words in [plain, wide] {
             assert_eq!(
@@ -55,7 +55,7 @@ async fn who_else_could_send_the_key_elsewhere_is_said() {
     // Only root can give a folder away; another user's is a warning, root's is not.
     if geteuid().is_root() {
         chown(&folder, Some(65_534), None).expect("given away");
-        let report = desk.json(5, &["doctor"]).await;
+        let report = home.json(5, &["doctor"]).await;
         let found = of(&report, "configuration").join("\n");
         assert!(found.contains("the folder ") && found.contains("belongs to another user"));
     }

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::{of, refusal, says, with};
 use crate::{
     cli::{
-        desk::Desk,
         guards::{acquainted, group, methods},
+        program::Home,
     },
     support::faults::{Fault, Faults, http, json as answer},
 };
@@ -78,10 +78,10 @@ async fn what_is_wrong_with_the_service_has_its_code_and_sends_nothing_that_coul
             "The connection stands, but",
         ),
     ] {
-        let mut desk = Desk::new();
+        let mut home = Home::new();
         let service = Faults::always(fault).await;
-        desk.connect(&service.base_url(), "key-of-the-desk");
-        let report = desk.json(code, &["doctor", "--id", "acme"]).await;
+        home.connect(&service.base_url(), "key-of-the-desk");
+        let report = home.json(code, &["doctor", "--id", "acme"]).await;
         let finding = with(&report, words);
         assert_eq!(
             (&finding["severity"], &finding["area"]),
@@ -90,16 +90,16 @@ async fn what_is_wrong_with_the_service_has_its_code_and_sends_nothing_that_coul
         );
         assert_eq!(methods(&service), ["PUT"], "{words}");
         assert_eq!(service.requests()[0].body(), b"{}");
-        assert!(!desk.path(".local").exists(), "no directory is made");
+        assert!(!home.path(".local").exists(), "no directory is made");
     }
-    let mut desk = Desk::new();
-    desk.connect("http://127.0.0.1:1", "key-of-the-desk");
-    let report = desk.json(5, &["doctor"]).await;
+    let mut home = Home::new();
+    home.connect("http://127.0.0.1:1", "key-of-the-desk");
+    let report = home.json(5, &["doctor"]).await;
     assert!(
         of(&report, "network")[0].contains("problem: No connection to 127.0.0.1, port 1: refused")
     );
-    desk.set("LIVE_KEY", "");
-    let keyless = desk.json(4, &["doctor"]).await;
+    home.set("LIVE_KEY", "");
+    let keyless = home.json(4, &["doctor"]).await;
     assert!(of(&keyless, "key")[0].contains("environment variable LIVE_KEY: it is not set"));
     assert_eq!(
         of(&keyless, "network"),
@@ -110,8 +110,8 @@ async fn what_is_wrong_with_the_service_has_its_code_and_sends_nothing_that_coul
 
 #[tokio::test]
 async fn the_body_of_a_get_is_tried_only_with_a_known_id() {
-    let (desk, service) = acquainted(vec![refusal()]).await;
-    let without = desk.json(0, &["doctor"]).await;
+    let (home, service) = acquainted(vec![refusal()]).await;
+    let without = home.json(0, &["doctor"]).await;
     let finding = with(&without, "was not tried");
     assert_eq!(finding["severity"], "note");
     assert!(
@@ -119,7 +119,7 @@ async fn the_body_of_a_get_is_tried_only_with_a_known_id() {
             .as_str()
             .is_some_and(|advice| advice.contains("--id ID"))
     );
-    let unknown = desk.json(0, &["doctor", "--id", "acmee"]).await;
+    let unknown = home.json(0, &["doctor", "--id", "acmee"]).await;
     let finding = with(&unknown, "\"acmee\" is not known in this profile");
     assert_eq!(finding["severity"], "warning");
     assert!(!unknown.to_string().contains("\"acme\\\""), "{unknown:#}");
@@ -157,10 +157,10 @@ async fn a_get_without_its_body_is_told_apart() {
             "is tagged Testing",
         ),
     ] {
-        let (desk, service) = acquainted(vec![refusal(), fault]).await;
-        let unknown = desk.json(0, &["show", "acme"]).await;
+        let (home, service) = acquainted(vec![refusal(), fault]).await;
+        let unknown = home.json(0, &["show", "acme"]).await;
         assert_eq!(unknown["user_group_id"], "acme");
-        let report = desk.json(code, &["doctor", "--id", "acme"]).await;
+        let report = home.json(code, &["doctor", "--id", "acme"]).await;
         assert_eq!(with(&report, words)["severity"], severity, "{report:#}");
         assert!(
             !report.to_string().contains("secret-customer"),
@@ -195,10 +195,10 @@ async fn a_clock_that_is_off_is_a_warning() {
         ),
         (refusal(), "note", "the answer has no Date"),
     ] {
-        let mut desk = Desk::new();
+        let mut home = Home::new();
         let service = Faults::always(fault).await;
-        desk.connect(&service.base_url(), "key-of-the-desk");
-        let report = desk.json(0, &["doctor"]).await;
+        home.connect(&service.base_url(), "key-of-the-desk");
+        let report = home.json(0, &["doctor"]).await;
         let finding = with(&report, words);
         assert_eq!(
             (&finding["severity"], &finding["area"]),

@@ -16,7 +16,7 @@ use tokio_rustls::{
 };
 
 use super::{of, with};
-use crate::cli::desk::Desk;
+use crate::cli::program::Home;
 
 /// Refuses what names no group, over TLS, with a certificate of its own; returns the port and the certificate.
 async fn serve() -> (u16, String) {
@@ -59,11 +59,11 @@ async fn serve() -> (u16, String) {
 #[tokio::test]
 async fn each_step_of_the_way_has_a_time_of_its_own() {
     let (port, certificate) = serve().await;
-    let mut desk = Desk::new();
-    desk.connect(&format!("https://localhost:{port}"), "key-of-the-desk");
-    let file = desk.write("ca.pem", &certificate);
-    desk.set("SSL_CERT_FILE", file);
-    let report = desk.json(0, &["doctor"]).await;
+    let mut home = Home::new();
+    home.connect(&format!("https://localhost:{port}"), "key-of-the-desk");
+    let file = home.write("ca.pem", &certificate);
+    home.set("SSL_CERT_FILE", file);
+    let report = home.json(0, &["doctor"]).await;
     let steps = of(&report, "network");
     for step in [
         "ok: name localhost: ",
@@ -79,8 +79,8 @@ async fn each_step_of_the_way_has_a_time_of_its_own() {
 
     // Without it nobody vouches for that certificate.
     let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("another");
-    desk.write("ca.pem", &other.cert.pem());
-    let report = desk.json(5, &["doctor"]).await;
+    home.write("ca.pem", &other.cert.pem());
+    let report = home.json(5, &["doctor"]).await;
     let steps = of(&report, "network");
     assert!(
         steps.iter().any(
@@ -98,15 +98,15 @@ async fn each_step_of_the_way_has_a_time_of_its_own() {
 #[tokio::test]
 async fn an_authority_of_the_profile_counts_for_each_step() {
     let (port, certificate) = serve().await;
-    let mut desk = Desk::new();
-    desk.connect(&format!("https://localhost:{port}"), "key-of-the-desk");
+    let mut home = Home::new();
+    home.connect(&format!("https://localhost:{port}"), "key-of-the-desk");
     let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("another");
-    let system = desk.write("system.pem", &other.cert.pem());
-    desk.set("SSL_CERT_FILE", system);
-    desk.write("own.pem", &certificate);
-    let config = std::fs::read_to_string(desk.path("config.toml")).expect("readable");
-    desk.write("config.toml", &format!("{config}ca_file = \"own.pem\"\n"));
-    let report = desk.json(0, &["doctor"]).await;
+    let system = home.write("system.pem", &other.cert.pem());
+    home.set("SSL_CERT_FILE", system);
+    home.write("own.pem", &certificate);
+    let config = std::fs::read_to_string(home.path("config.toml")).expect("readable");
+    home.write("config.toml", &format!("{config}ca_file = \"own.pem\"\n"));
+    let report = home.json(0, &["doctor"]).await;
     let steps = of(&report, "network");
     assert!(
         steps.iter().any(|found| found.starts_with("ok: TLS: TLS")),
@@ -115,8 +115,8 @@ async fn an_authority_of_the_profile_counts_for_each_step() {
     assert_eq!(with(&report, "the API key is accepted")["severity"], "ok");
 
     // And one that is not the right one counts for nothing.
-    desk.write("own.pem", &other.cert.pem());
-    let report = desk.json(5, &["doctor"]).await;
+    home.write("own.pem", &other.cert.pem());
+    let report = home.json(5, &["doctor"]).await;
     let steps = of(&report, "network");
     assert!(
         !steps.iter().any(|found| found.contains("TLS: TLS")),

@@ -4,16 +4,16 @@ use std::os::unix::fs::PermissionsExt;
 
 use super::{CREATE, ids, import, made};
 use crate::{
-    cli::desk::{Desk, files},
+    cli::program::{Home, files},
     support::faults::{Fault, Faults},
 };
 
 #[tokio::test]
 async fn a_folder_with_something_else_in_it_is_refused_as_a_whole() {
-    let mut desk = Desk::new();
+    let mut home = Home::new();
     let service = Faults::always(Fault::Close).await;
-    desk.connect(&service.base_url(), "key");
-    let folder = desk.path("groups");
+    home.connect(&service.base_url(), "key");
+    let folder = home.path("groups");
     std::fs::create_dir(&folder).expect("made");
     let path = folder.display().to_string();
     let dry = ["apply", &path, "--dry-run"];
@@ -21,9 +21,9 @@ async fn a_folder_with_something_else_in_it_is_refused_as_a_whole() {
     std::fs::write(folder.join("a.jsonl"), row).expect("written");
     // Hidden files are those of editors; a link to a file is as good as the file.
     std::fs::write(folder.join(".a.jsonl.swp.json"), "canary").expect("written");
-    desk.write("elsewhere", "user_group_id\nin-b\n");
-    std::os::unix::fs::symlink(desk.path("elsewhere"), folder.join("b.CSV")).expect("linked");
-    let ran = desk.run(&dry).await;
+    home.write("elsewhere", "user_group_id\nin-b\n");
+    std::os::unix::fs::symlink(home.path("elsewhere"), folder.join("b.CSV")).expect("linked");
+    let ran = home.run(&dry).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(
         ran.out.contains("create in-a") && ran.out.contains("create in-b"),
@@ -44,7 +44,7 @@ async fn a_folder_with_something_else_in_it_is_refused_as_a_whole() {
         (&a_folder, "not a regular file"),
     ] {
         make();
-        let ran = desk.run(&["apply", &path, "--yes"]).await;
+        let ran = home.run(&["apply", &path, "--yes"]).await;
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
         assert!(
             ran.err.contains("c.json") && ran.err.contains(why),
@@ -60,24 +60,24 @@ async fn a_folder_with_something_else_in_it_is_refused_as_a_whole() {
     // As large as no file of groups, and nothing in it.
     let huge = std::fs::File::create(&odd).expect("made");
     huge.set_len(3 << 30).expect("sparse");
-    let ran = desk.run(&["apply", &path, "--yes"]).await;
+    let ran = home.run(&["apply", &path, "--yes"]).await;
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert_eq!(service.connections(), 0);
 }
 
 #[tokio::test]
 async fn what_is_exported_goes_where_it_was_sent_and_nothing_else_is_replaced() {
-    let mut desk = Desk::new();
-    let _held = desk.hold_demo().await;
-    let out = desk.run(&["export", "-o", "-"]).await;
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let out = home.run(&["export", "-o", "-"]).await;
     assert_eq!(out.code, 0, "{}", out.err);
     assert!(out.out.contains("acme-eu"), "{}", out.out);
-    assert!(!desk.path("-").exists());
+    assert!(!home.path("-").exists());
 
-    let real = desk.write("real.jsonl", "before");
-    let link = desk.path("link.jsonl");
+    let real = home.write("real.jsonl", "before");
+    let link = home.path("link.jsonl");
     std::os::unix::fs::symlink(&real, &link).expect("linked");
-    let ran = desk
+    let ran = home
         .run(&["export", "-o", &link.display().to_string()])
         .await;
     assert_eq!(ran.code, 0, "{}", ran.err);
@@ -89,18 +89,18 @@ async fn what_is_exported_goes_where_it_was_sent_and_nothing_else_is_replaced() 
         .mode();
     assert_eq!(mode & 0o777, 0o600);
 
-    let fifo = desk.path("fifo");
+    let fifo = home.path("fifo");
     let made = std::process::Command::new("mkfifo").arg(&fifo).status();
     assert!(made.expect("mkfifo runs").success());
-    for place in [fifo.as_path(), "/dev/null".as_ref(), desk.folder.path()] {
-        let ran = desk
+    for place in [fifo.as_path(), "/dev/null".as_ref(), home.folder.path()] {
+        let ran = home
             .run(&["export", "-o", &place.display().to_string()])
             .await;
         assert_eq!(ran.code, 2, "{}", ran.err);
         assert!(ran.err.contains("nothing was written"), "{}", ran.err);
     }
     assert!(fifo.symlink_metadata().is_ok_and(|found| !found.is_file()));
-    let left = files(desk.folder.path());
+    let left = files(home.folder.path());
     assert!(
         left.iter().all(|file| {
             let name = file.file_name().unwrap_or_default();
@@ -112,8 +112,8 @@ async fn what_is_exported_goes_where_it_was_sent_and_nothing_else_is_replaced() 
 
 #[tokio::test]
 async fn hostile_values_come_out_as_they_went_in() {
-    let mut desk = Desk::new();
-    desk.connect("http://127.0.0.1:9", "key");
+    let mut home = Home::new();
+    home.connect("http://127.0.0.1:9", "key");
     let rows = [
         r#"{"user_group_id":" =cmd|'/C calc'!A0 ","name":"a\"b,c\r\nd; e\t","mapping":{"40":"","":"x, \"y\""},"properties":{}}"#,
         r#"{"user_group_id":"big","properties":{"n":9007199254740993,"huge":123456789012345678901234567890,"f":1.10,"e":1e+400,"z":-0.0,"deep":{"a":[{"b":null},[],{}]},"null":null}}"#,
@@ -122,21 +122,21 @@ async fn hostile_values_come_out_as_they_went_in() {
         r#"{"user_group_id":"東京\u202egpj","name":"\u202e\u0007 x\ufeff","mapping":{"\u200b":"\u2028"}}"#,
     ];
     let text = rows.map(|row| format!("{row}\n")).concat();
-    let file = desk.write("hostile.jsonl", &text);
-    let ran = desk.run(&["import", &file]).await;
+    let file = home.write("hostile.jsonl", &text);
+    let ran = home.run(&["import", &file]).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(!ran.err.contains('\u{202e}'), "{}", ran.err);
-    let first = desk.run(&["export"]).await;
+    let first = home.run(&["export"]).await;
     assert_eq!(first.out, text, "what was written so comes out so");
     for format in ["jsonl", "json", "csv"] {
-        let out = desk.run(&["export", "--format", format]).await.out;
-        let file = desk.write("again", &out);
-        let empty = desk.path(&format!("{format}.db")).display().to_string();
-        let ran = desk.run(&["import", &file, "--directory", &empty]).await;
+        let out = home.run(&["export", "--format", format]).await.out;
+        let file = home.write("again", &out);
+        let empty = home.path(&format!("{format}.db")).display().to_string();
+        let ran = home.run(&["import", &file, "--directory", &empty]).await;
         assert_eq!(ran.code, 0, "{format}: {}", ran.err);
         let again = ["export", "--format", format, "--directory", &empty];
-        assert_eq!(desk.run(&again).await.out, out, "{format}");
-        let lines = desk.run(&["export", "--directory", &empty]).await;
+        assert_eq!(home.run(&again).await.out, out, "{format}");
+        let lines = home.run(&["export", "--directory", &empty]).await;
         assert_eq!(lines.out, text, "nothing is lost by way of {format}");
     }
 }
@@ -146,12 +146,12 @@ async fn tokens_are_not_asked_for_for_ever() {
     let mut script: Vec<_> = (1..=5).map(|row| made(&format!("g{row}"), true)).collect();
     script.push(Fault::Close);
     let service = Faults::start(script).await;
-    let mut desk = Desk::new();
-    desk.connect(&service.base_url(), "key");
-    let file = ids(&desk, 5);
-    assert_eq!(desk.run(&import(&file, &CREATE)).await.code, 0);
-    let out = desk.path("tokens.jsonl").display().to_string();
-    let ran = desk
+    let mut home = Home::new();
+    home.connect(&service.base_url(), "key");
+    let file = ids(&home, 5);
+    assert_eq!(home.run(&import(&file, &CREATE)).await.code, 0);
+    let out = home.path("tokens.jsonl").display().to_string();
+    let ran = home
         .run(&[
             "export",
             "--reveal-tokens",

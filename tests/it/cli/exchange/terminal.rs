@@ -8,23 +8,23 @@ use serde_json::json;
 use super::{ids, made, sum};
 use crate::{
     cli::{
-        desk::Desk,
         guards::methods,
+        program::Home,
         prompts::{Asks, dialogue, talk},
     },
     support::{
         clock::TestClock,
         faults::{Fault, Faults, json as answer},
-        until::wait_until,
+        wait::wait_until,
     },
 };
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_exact_words_send_anything() {
     let service = Faults::start(vec![made("g1", true), made("g2", true)]).await;
-    let mut desk = Desk::new();
-    desk.connect(&service.base_url(), "key");
-    let file = ids(&desk, 2);
+    let mut home = Home::new();
+    home.connect(&service.base_url(), "key");
+    let file = ids(&home, 2);
     for (command, words) in [
         (["import", &file, "--create"], "import 2 in live"),
         (["apply", &file, "--prune-report"], "apply 2 in live"),
@@ -37,23 +37,23 @@ async fn only_the_exact_words_send_anything() {
             ("\u{4}", 3),
             ("\u{3}", 130),
         ] {
-            let (shown, ended) = dialogue(&desk, &command, &[(&question, typed)]);
+            let (shown, ended) = dialogue(&home, &command, &[(&question, typed)]);
             assert_eq!(ended, Some(code), "{typed:?}: {shown}");
             assert!(shown.starts_with("PRODUCTION live http://"), "{shown}");
         }
         assert_eq!(service.connections(), 0, "{command:?}");
     }
     // A terminal that no bar can be drawn on hides nothing else.
-    desk.set("TERM", "dumb");
+    home.set("TERM", "dumb");
     let (shown, code) = dialogue(
-        &desk,
+        &home,
         &["import", &file, "--create", "--concurrency", "1"],
         &[("to go on:", "import 2 in live\r")],
     );
     assert_eq!(code, Some(0), "{shown}");
     assert!(shown.contains("2 created; 2 rows"), "{shown}");
     // Nothing differs now: nothing is asked.
-    let (shown, code) = dialogue(&desk, &["apply", &file], &[]);
+    let (shown, code) = dialogue(&home, &["apply", &file], &[]);
     assert_eq!(code, Some(0), "{shown}");
     assert!(shown.contains("2 as last known; 2 rows"), "{shown}");
     assert_eq!(methods(&service).len(), 2);
@@ -62,13 +62,13 @@ async fn only_the_exact_words_send_anything() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_ctrl_c_in_the_middle_leaves_the_rest_for_later() {
     let service = Faults::start(vec![made("g1", true), Fault::Hang]).await;
-    let mut desk = Desk::new();
-    let clock = TestClock::new(desk.folder.path());
+    let mut home = Home::new();
+    let clock = TestClock::new(home.folder.path());
     let (name, value) = clock.variable();
-    desk.set(name, value);
-    desk.set("TERM", "xterm-256color");
-    desk.connect(&service.base_url(), "key");
-    let file = ids(&desk, 4);
+    home.set(name, value);
+    home.set("TERM", "xterm-256color");
+    home.connect(&service.base_url(), "key");
+    let file = ids(&home, 4);
     let run = ["import", &file, "--create", "--concurrency", "1"];
     let asks = |text: &str| text.contains("to go on:");
     // The bar says how far it is, and the next request has arrived.
@@ -80,7 +80,7 @@ async fn a_ctrl_c_in_the_middle_leaves_the_rest_for_later() {
         is_there
     };
     let steps: [(Asks<'_>, _); 2] = [(&asks, "import 4 in live\r"), (&is_in_the_middle, "\u{3}")];
-    let (shown, code) = talk(&desk, &run, &steps);
+    let (shown, code) = talk(&home, &run, &steps);
     for words in [
         "g1 created",
         "finishing what is in flight",
@@ -93,10 +93,10 @@ async fn a_ctrl_c_in_the_middle_leaves_the_rest_for_later() {
 
     let script: Vec<_> = (2..=4).map(|row| made(&format!("g{row}"), true)).collect();
     let next = Faults::start(script).await;
-    desk.connect(&next.base_url(), "key");
+    home.connect(&next.base_url(), "key");
     // What has no answer may take effect for a while.
     clock.forward(Duration::from_mins(2));
-    let ran = desk.run(&[&run[..], &["--yes", "--json"]].concat()).await;
+    let ran = home.run(&[&run[..], &["--yes", "--json"]].concat()).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert_eq!(sum(&ran.out)["done_before"], 1);
     assert_eq!(methods(&next).len(), 3);
@@ -108,12 +108,12 @@ async fn a_profile_is_asked_for_word_by_word() {
     let refusal = json!({"success": 0, "error": {"code": "invalid_request", "message": "no"}});
     let service = Faults::always(answer("400 Bad Request", &refusal)).await;
     let url = format!("{}\r", service.base_url());
-    let mut desk = Desk::new();
-    desk.set("EU_KEY", KEY);
-    let config = desk.path(".config/groupdesk/config.toml");
+    let mut home = Home::new();
+    home.set("EU_KEY", KEY);
+    let config = home.path(".config/groupdesk/config.toml");
     let add = ["profile", "add", "eu"];
     let (shown, code) = dialogue(
-        &desk,
+        &home,
         &add,
         &[
             ("Base URL, for example", &url),
@@ -135,7 +135,7 @@ async fn a_profile_is_asked_for_word_by_word() {
     // An answer that is none of the four, and Ctrl-C, write nothing.
     for (typed, code) in [("none\r", 2), ("\u{3}", 130)] {
         let (shown, ended) = dialogue(
-            &desk,
+            &home,
             &["profile", "add", "us"],
             &[
                 ("Base URL, for example", &url),
@@ -161,7 +161,7 @@ async fn a_profile_is_asked_for_word_by_word() {
             ("all the same? [y/N]", typed),
         ];
         let (shown, ended) = dialogue(
-            &desk,
+            &home,
             &["profile", "add", "dead", "--base-url", "http://127.0.0.1:1"],
             &[&steps, asked].concat(),
         );
@@ -173,7 +173,7 @@ async fn a_profile_is_asked_for_word_by_word() {
     }
     // A key that is typed is not shown.
     let (shown, _) = dialogue(
-        &desk,
+        &home,
         &["profile", "add", "ring", "--base-url", &service.base_url()],
         &[
             ("Environment: Customer, Testing", "\r"),

@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     Place, is_whole,
-    scribe::{Order, Scribe, must_have},
+    record::{Order, Recorder, must_have},
 };
 use crate::support::long;
 
@@ -47,7 +47,7 @@ fn scattered(case: usize, most: usize) -> usize {
 
 /// Lets it write, and kills it after so many acknowledgements; before the first, after some time.
 fn killed(order: &Order, case: usize) -> Vec<String> {
-    let mut scribe = Scribe::start(order);
+    let mut scribe = Recorder::start(order);
     let mut said = Vec::new();
     let acknowledged = scattered(case, 60);
     if acknowledged < 4 {
@@ -120,7 +120,7 @@ fn killed_at_any_time_every_acknowledged_write_is_there() {
 fn shared(case: usize) -> usize {
     let place = Place::new();
     let begin = |name: &str| {
-        Scribe::start(&Order {
+        Recorder::start(&Order {
             groups: Some(8),
             ..order(&place, format!("{name}{case}"))
         })

@@ -9,7 +9,7 @@ use groupdesk::directory::{Directory, DirectoryError, HistoryFilter, inspect};
 
 use super::{
     Place, must_be_clear,
-    scribe::{Order, Scribe, note},
+    record::{Order, Recorder, note},
 };
 
 pub(super) const CASES: usize = 3 * 2 + 2;
@@ -30,8 +30,8 @@ fn scene() -> Place {
     place
 }
 
-fn locked(place: &Place, lock: &str) -> Scribe {
-    let mut holder = Scribe::start(&Order {
+fn locked(place: &Place, lock: &str) -> Recorder {
+    let mut holder = Recorder::start(&Order {
         directory: place.file(),
         name: String::new(),
         writers: 0,

@@ -7,7 +7,7 @@ use groupdesk::directory::{Directory, DirectoryError, inspect};
 
 use super::{
     Place, beside, bytes_of, is_whole, must_be_clear, put,
-    scribe::{Order, Scribe, must_have, present},
+    record::{Order, Recorder, must_have, present},
 };
 use crate::support::long;
 
@@ -28,7 +28,7 @@ struct Left {
 impl Left {
     fn new() -> Self {
         let place = Place::new();
-        let mut scribe = Scribe::start(&Order {
+        let mut scribe = Recorder::start(&Order {
             directory: place.file(),
             name: "left".into(),
             // One, so that there is one order.

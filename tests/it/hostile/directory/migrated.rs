@@ -15,7 +15,7 @@ use rusqlite::Connection;
 
 use super::{
     Place, bytes_of, is_whole, must_be_clear,
-    scribe::{Order, PROFILE, Scribe},
+    record::{Order, PROFILE, Recorder},
 };
 use crate::support::{clock, long, world::place};
 
@@ -314,7 +314,7 @@ async fn killed_while_the_schema_changes_it_is_the_old_one_or_the_new_one() {
     for case in cases {
         let version = 1 + case as i64 % OLD;
         let place = old(version);
-        let scribe = Scribe::start(&Order {
+        let scribe = Recorder::start(&Order {
             directory: place.file(),
             name: "k".into(),
             writers: 0,

@@ -10,14 +10,14 @@ use groupdesk::tui::{
     theme::Theme,
 };
 
-use super::dice::Dice;
+use super::random::Random;
 use crate::{
     console::{NOW, USUAL},
     support::{
         console::{Console, PLACES, parse},
         faults::http,
         long,
-        meddler::{Meddler, Meddling, Then},
+        proxy::{FaultyProxy, ProxyFault, Then},
         world::{Side, World},
     },
 };
@@ -74,7 +74,7 @@ pub(super) struct Played {
     pub(super) sent: Reviewed,
 }
 
-fn any_key(dice: &mut Dice) -> KeyEvent {
+fn any_key(dice: &mut Random) -> KeyEvent {
     let code = match dice.below(10) {
         0 => dice.one(&[
             KeyCode::Enter,
@@ -117,21 +117,21 @@ fn any_key(dice: &mut Dice) -> KeyEvent {
 }
 
 /// What the service, or the way to it, does next.
-fn any_fault(dice: &mut Dice) -> Meddling {
+fn any_fault(dice: &mut Random) -> ProxyFault {
     let says = |status: &str, body: &str| {
         Then::Instead(http(status, &["Content-Type: application/json"], body))
     };
     match dice.below(12) {
-        0 => Meddling::applied(Then::Drop),
-        1 => Meddling::applied(Then::Reset),
-        2 => Meddling::applied(Then::Half),
-        3 => Meddling::swallowed(Then::Drop),
-        4 => Meddling::swallowed(Then::Hang),
-        5 => Meddling::swallowed(says("500 Oops", "no")),
-        6 => Meddling::swallowed(says("200 OK", "{\"success\": 0, \"error\": \"no\"}")),
-        7 => Meddling::applied(says("502 Bad Gateway", "<html>")),
-        8 => Meddling::change(|body| body["user_group"]["name"] = 7.into()),
-        _ => Meddling::passed(),
+        0 => ProxyFault::applied(Then::Drop),
+        1 => ProxyFault::applied(Then::Reset),
+        2 => ProxyFault::applied(Then::Half),
+        3 => ProxyFault::swallowed(Then::Drop),
+        4 => ProxyFault::swallowed(Then::Hang),
+        5 => ProxyFault::swallowed(says("500 Oops", "no")),
+        6 => ProxyFault::swallowed(says("200 OK", "{\"success\": 0, \"error\": \"no\"}")),
+        7 => ProxyFault::applied(says("502 Bad Gateway", "<html>")),
+        8 => ProxyFault::change(|body| body["user_group"]["name"] = 7.into()),
+        _ => ProxyFault::passed(),
     }
 }
 
@@ -231,14 +231,14 @@ pub(super) async fn play(seed: u64, keys: usize) -> Played {
             let group = crate::support::world::id(group);
             direct.create(&group, &wanted).await.expect("created");
         }
-        let meddler = Meddler::before(world.address()).await;
-        let desk = world.desk(side).at(NOW).through(meddler.base_url());
-        let desk = desk.timeout(std::time::Duration::from_millis(300));
-        operations.push(desk.operations());
-        meddlers.push(meddler);
+        let proxy = FaultyProxy::before(world.address()).await;
+        let installation = world.installation(side).at(NOW).through(proxy.base_url());
+        let installation = installation.timeout(std::time::Duration::from_millis(300));
+        operations.push(installation.operations());
+        meddlers.push(proxy);
     }
     let before = world.secrets().len();
-    let mut dice = Dice::new(seed);
+    let mut dice = Random::new(seed);
     let theme = Theme::default();
     let clock = groupdesk::operations::Clock::Fixed(NOW);
     let console = Console::open_at(operations.clone(), dice.below(2), USUAL, theme, clock).await;
@@ -261,10 +261,10 @@ pub(super) async fn play(seed: u64, keys: usize) -> Played {
         session.console.settle().await;
     }
     while session.keys < keys {
-        for meddler in &meddlers {
+        for proxy in &meddlers {
             for method in ["GET", "PUT", "POST"] {
-                meddler.calm(method);
-                meddler.next(method, any_fault(&mut dice));
+                proxy.calm(method);
+                proxy.next(method, any_fault(&mut dice));
             }
         }
         match dice.below(20) {
@@ -290,7 +290,7 @@ pub(super) async fn play(seed: u64, keys: usize) -> Played {
         if dice.once_in(4) {
             session.console.draw();
         }
-        if session.console.runner.farewell().is_some() {
+        if session.console.runner.reason().is_some() {
             // It was left; what is under way ends, and somebody opens it again.
             session.console.settle().await;
             session.seen.clear();
@@ -305,7 +305,7 @@ pub(super) async fn play(seed: u64, keys: usize) -> Played {
     let count = |method: &str| {
         meddlers
             .iter()
-            .map(|meddler| meddler.count(method))
+            .map(|proxy| proxy.count(method))
             .sum::<usize>()
     };
     let (updates, rotations) = (count("PUT"), count("POST"));

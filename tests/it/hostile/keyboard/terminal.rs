@@ -2,7 +2,7 @@
 
 use std::{fs, time::Duration};
 
-use super::dice::Dice;
+use super::random::Random;
 use crate::{
     pty::{Place, assert_given_back},
     support::{long, pty::Session},
@@ -149,7 +149,7 @@ fn random_bytes_are_answered_or_ignored() {
     for seed in 0..sessions {
         let place = Place::new();
         let mut session = place.demo();
-        let mut dice = Dice::new(1_000 + seed);
+        let mut dice = Random::new(1_000 + seed);
         for _ in 0..40 {
             let some: Vec<u8> = (0..50)
                 .map(|_| match dice.below(6) {

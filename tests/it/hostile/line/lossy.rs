@@ -11,7 +11,7 @@ use groupdesk::{
 use super::super::stage::{Errand, Stage};
 use crate::support::{
     long,
-    meddler::{Meddling, Then},
+    proxy::{ProxyFault, Then},
     world::{Side, id},
 };
 
@@ -20,9 +20,9 @@ const GROUPS: usize = 200;
 const REQUESTS: usize = 4_000;
 
 /// Numbers that look random and are the same every time.
-struct Dice(u64);
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn roll(&mut self, sides: u64) -> u64 {
         // Knuth's MMIX generator; its high bits are good.
         let (a, c) = (6_364_136_223_846_793_005, 1_442_695_040_888_963_407);
@@ -31,27 +31,27 @@ impl Dice {
     }
 
     /// Three of ten are lost: half of them before the service hears of it.
-    fn weather(&mut self) -> Meddling {
+    fn weather(&mut self) -> ProxyFault {
         if self.roll(10) >= 3 {
-            return Meddling::passed();
+            return ProxyFault::passed();
         }
         match self.roll(6) {
-            0 | 1 => Meddling::swallowed(Then::Drop),
-            2 => Meddling::swallowed(Then::Reset),
-            3 => Meddling::applied(Then::Drop),
-            4 => Meddling::applied(Then::Reset),
-            _ => Meddling::applied(Then::Half),
+            0 | 1 => ProxyFault::swallowed(Then::Drop),
+            2 => ProxyFault::swallowed(Then::Reset),
+            3 => ProxyFault::applied(Then::Drop),
+            4 => ProxyFault::applied(Then::Reset),
+            _ => ProxyFault::applied(Then::Half),
         }
     }
 }
 
-async fn run_all(stage: &Stage, dice: &mut Dice, ids: &[String]) -> Counts {
+async fn run_all(stage: &Stage, dice: &mut Random, ids: &[String]) -> Counts {
     let ids: Vec<_> = ids.iter().map(|group| id(group)).collect();
     let plan = stage.ana.plan_batch(&ids, false).await.expect("readable");
     let batch = stage.ana.begin_batch(&plan, None).await.expect("durable");
     for method in ["GET", "POST"] {
         for _ in 0..REQUESTS {
-            stage.meddler.next(method, dice.weather());
+            stage.proxy.next(method, dice.weather());
         }
     }
     let pace = RunLimits {
@@ -70,10 +70,10 @@ async fn run_all(stage: &Stage, dice: &mut Dice, ids: &[String]) -> Counts {
         }
     };
     for method in ["GET", "POST"] {
-        stage.meddler.calm(method);
+        stage.proxy.calm(method);
     }
     let items = stage.ana.batch_items(batch).await.expect("readable");
-    let counted = Counts::of(items.iter().map(groupdesk::operations::BatchItem::standing));
+    let counted = Counts::of(items.iter().map(groupdesk::operations::BatchItem::status));
     assert_eq!(counted, report.counts, "the counts add up");
     assert_eq!(report.counts.planned(), plan.ready.len());
     assert_eq!(report.counts.not_started, 0, "{}", report.counts);
@@ -83,7 +83,7 @@ async fn run_all(stage: &Stage, dice: &mut Dice, ids: &[String]) -> Counts {
 async fn storm(seed: u64) {
     let stage = Stage::new(GROUPS).await;
     let fingerprinter = stage.ana.directory().fingerprinter();
-    let mut dice = Dice(seed);
+    let mut dice = Random(seed);
     let mut rounds = Vec::new();
     let mut left = stage.groups.clone();
     while !left.is_empty() {
@@ -97,7 +97,7 @@ async fn storm(seed: u64) {
     }
     // What left this installation: no token twice, and every one has its intent.
     let sent: Vec<_> = stage
-        .meddler
+        .proxy
         .bodies("POST")
         .iter()
         .map(|body| body["current_token"].as_str().expect("a token").to_owned())

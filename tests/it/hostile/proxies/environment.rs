@@ -22,7 +22,7 @@ fn nowhere() -> String {
 async fn no_byte_goes_to_a_proxy_of_the_environment() {
     let stage = Stage::new(4).await;
     let proxy = Faults::always(Fault::Close).await;
-    let here = stage.config(&stage.meddler.base_url(), "");
+    let here = stage.config(&stage.proxy.base_url(), "");
     let there = stage.config(&nowhere(), "");
     let group = stage.groups[0].as_str();
     let words = |words: &[&str]| {
@@ -90,7 +90,7 @@ async fn a_profile_that_wants_it_uses_it_and_hands_it_no_key() {
         assert!(request.header("authorization").is_empty());
     }
     // Our own machine is never reached through one.
-    let config = stage.config(&stage.meddler.base_url(), "proxy_from_environment = true");
+    let config = stage.config(&stage.proxy.base_url(), "proxy_from_environment = true");
     let before = proxy.connections();
     let mut program = stage.program(&config, &Errand::Get.arguments(group));
     program

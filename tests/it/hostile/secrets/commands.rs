@@ -2,9 +2,9 @@
 
 use super::{
     ALL, FILED_KEY, KEY, NEW_TOKEN, TOKEN, TOLD_KEY,
-    desk::Desk,
-    needles::Needles,
-    parrot::{USUAL, always, at_the_second, good, parrots},
+    canary::Canary,
+    echo::{USUAL, always, at_the_second, good, parrots},
+    program::Home,
 };
 use crate::support::{faults::Fault, long};
 
@@ -196,13 +196,13 @@ fn case(
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_command_lets_a_key_or_a_token_out() {
-    let needles = Needles::of(&ALL);
-    let desk = Desk::new();
+    let needles = Canary::of(&ALL);
+    let home = Home::new();
     for (profile, key) in PROFILES {
-        desk.acquaint(profile, || good(TOKEN, key)).await;
+        home.acquaint(profile, || good(TOKEN, key)).await;
     }
-    std::fs::write(desk.path("groups.jsonl"), IMPORT).expect("written");
-    let known = desk.knows();
+    std::fs::write(home.path("groups.jsonl"), IMPORT).expect("written");
+    let known = home.knows();
     let all = cases();
     let every = all.len();
     let cases = long::spread(all, 5);
@@ -210,11 +210,11 @@ async fn no_command_lets_a_key_or_a_token_out() {
     let mut codes = std::collections::BTreeMap::new();
     for case in &cases {
         for file in ASKED_FOR {
-            let _ = std::fs::remove_file(desk.path(file));
+            let _ = std::fs::remove_file(home.path(file));
         }
         // An open rotation of an earlier case would be in the way.
-        desk.knows_only(&known);
-        let (ran, service) = desk
+        home.knows_only(&known);
+        let (ran, service) = home
             .run(case.script.clone(), &case.arguments, case.input)
             .await;
         needles.must_not_be_in(&format!("{}: standard output", case.what), &ran.out);
@@ -228,9 +228,9 @@ async fn no_command_lets_a_key_or_a_token_out() {
         assert!(ran.code.is_some(), "{}: {said}", case.what);
         *codes.entry(ran.code).or_insert(0) += 1;
         sent += service.requests().len();
-        searched += desk.search(&needles, &case.what, &ASKED_FOR);
+        searched += home.search(&needles, &case.what, &ASKED_FOR);
     }
-    let (keys, handoffs) = (desk.times_seen("keys"), desk.times_seen("handoff"));
+    let (keys, handoffs) = (home.times_seen("keys"), home.times_seen("handoff"));
     println!(
         "{} of {every} command lines, {sent} requests, {searched} files searched, codes {codes:?}, \
          {keys} key commands and {handoffs} hand-offs looked at their environment",
@@ -247,15 +247,15 @@ async fn no_command_lets_a_key_or_a_token_out() {
 /// The look would notice: what was asked for is there.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_asked_for_is_found() {
-    let needles = Needles::of(&ALL);
-    let desk = Desk::new();
-    desk.acquaint("live", || good(TOKEN, KEY)).await;
+    let needles = Canary::of(&ALL);
+    let home = Home::new();
+    home.acquaint("live", || good(TOKEN, KEY)).await;
     let reveal = ["get", "acme", "--reveal", "--token-out", "asked.token"];
-    let (ran, _) = desk.run(vec![good(TOKEN, KEY)], &reveal, "").await;
+    let (ran, _) = home.run(vec![good(TOKEN, KEY)], &reveal, "").await;
     assert_eq!(ran.code, Some(0), "{}", String::from_utf8_lossy(&ran.err));
     assert!(needles.find(&ran.out).is_some());
     needles.must_not_be_in("standard error", &ran.err);
-    let file = std::fs::read(desk.path("asked.token")).expect("written");
+    let file = std::fs::read(home.path("asked.token")).expect("written");
     assert!(needles.find(&file).is_some());
-    assert!(desk.search(&needles, "the rest", &["asked.token"]) > 2);
+    assert!(home.search(&needles, "the rest", &["asked.token"]) > 2);
 }

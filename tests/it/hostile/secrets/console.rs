@@ -7,15 +7,15 @@ use rustix::process::Signal;
 
 use super::{
     ALL, KEY, NEW_TOKEN, TOKEN,
-    desk::Desk,
-    needles::{Needles, base64},
-    parrot::{USUAL, always, good, parrots},
+    canary::{Canary, base64},
+    echo::{USUAL, always, good, parrots},
+    program::Home,
 };
 use crate::support::{
     faults::{Fault, Faults},
     long,
     pty::{Program, Session},
-    until::wait_until,
+    wait::wait_until,
 };
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -36,29 +36,29 @@ const PLACES: [(&str, &str); 10] = [
 ];
 
 struct Scene {
-    desk: Desk,
-    needles: Needles,
+    home: Home,
+    needles: Canary,
 }
 
 impl Scene {
     async fn new() -> Self {
-        let desk = Desk::new();
-        desk.acquaint("live", || good(TOKEN, KEY)).await;
-        desk.acquaint("filed", || good(TOKEN, KEY)).await;
+        let home = Home::new();
+        home.acquaint("live", || good(TOKEN, KEY)).await;
+        home.acquaint("filed", || good(TOKEN, KEY)).await;
         Self {
-            desk,
-            needles: Needles::of(&ALL),
+            home,
+            needles: Canary::of(&ALL),
         }
     }
 
     /// The console before a service of this script.
     async fn console(&self, script: Vec<Fault>) -> (Session, Faults) {
         let service = Faults::start(script).await;
-        self.desk.connect(&service.base_url());
+        self.home.connect(&service.base_url());
         let program = Program::groupdesk(&[])
-            .cwd(&self.desk.path(""))
+            .cwd(&self.home.path(""))
             .size(40, 120);
-        let variables = self.desk.variables().into_iter();
+        let variables = self.home.variables().into_iter();
         let program = variables.fold(program, |program, (name, value)| program.env(name, value));
         let mut session = program.start();
         session.wait_for("1 of 1", PATIENCE);
@@ -88,7 +88,7 @@ impl Scene {
         }
         session.exit_status(PATIENCE);
         self.nothing_in("after the end", &mut session);
-        let searched = self.desk.search(&self.needles, "a file", &[]);
+        let searched = self.home.search(&self.needles, "a file", &[]);
         assert!(searched >= 3, "{searched} files");
     }
 }
@@ -139,7 +139,7 @@ async fn no_place_of_the_console_shows_a_secret_unasked() {
     session.send("x");
     session.wait_for("1 change", PATIENCE);
     session.send("\u{5}");
-    wait_until("the editor", || scene.desk.times_seen("editor") > 0);
+    wait_until("the editor", || scene.home.times_seen("editor") > 0);
     session.wait_for("> Edit acme", PATIENCE);
     session.wait_for("editor", PATIENCE);
     session.send("\u{13}");
@@ -187,7 +187,7 @@ async fn no_place_of_the_console_shows_a_secret_unasked() {
     println!("{places} places, {} requests", service.requests().len());
     assert!(places >= 20);
     scene.end(session, None);
-    assert!(scene.desk.times_seen("editor") > 0);
+    assert!(scene.home.times_seen("editor") > 0);
 }
 
 /// Every failure, from the list to the messages, and every way to end.
@@ -261,7 +261,7 @@ async fn a_token_that_was_revealed_is_not_in_the_scrollback_afterwards() {
         for title in titles(raw) {
             scene.needles.must_not_be_in("the title", &title);
         }
-        scene.desk.search(&scene.needles, "a file", &[]);
+        scene.home.search(&scene.needles, "a file", &[]);
         assert!(
             !raw.windows(20)
                 .any(|window| window == &base64(TOKEN.as_bytes(), false).as_bytes()[..20])

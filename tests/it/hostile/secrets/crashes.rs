@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use super::{ALL, KEY, TOKEN, needles::Needles};
+use super::{ALL, KEY, TOKEN, canary::Canary};
 
 const WHERE: &str = "GROUPDESK_TEST_CRASH";
 const PLACES: [&str; 6] = ["message", "value", "thread", "job", "error", "lines"];
@@ -40,7 +40,7 @@ fn crasher() {
 
 #[test]
 fn a_panic_says_where_and_repeats_no_secret() {
-    let needles = Needles::of(&ALL);
+    let needles = Canary::of(&ALL);
     for place in PLACES {
         for backtrace in ["0", "full"] {
             let folder = tempfile::tempdir().expect("a folder");

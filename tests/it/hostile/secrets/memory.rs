@@ -39,17 +39,17 @@ impl Scene {
             .arg(folder.path().join("groupdesk"))
             .status();
         assert!(copied.expect("it runs").success());
-        let desk = folder.path().join("desk");
-        fs::create_dir(&desk).expect("made");
+        let home = folder.path().join("desk");
+        fs::create_dir(&home).expect("made");
         let us = geteuid();
         let uid = if us.is_root() { NOBODY } else { us.as_raw() };
         if us.is_root() {
-            chown(&desk, Some(uid), None).expect("given away");
+            chown(&home, Some(uid), None).expect("given away");
         }
         Self { folder, uid }
     }
 
-    fn desk(&self) -> PathBuf {
+    fn home(&self) -> PathBuf {
         self.folder.path().join("desk")
     }
 
@@ -62,9 +62,9 @@ impl Scene {
             .env_clear()
             .envs(clock::outer())
             .env("PATH", "/usr/bin:/bin")
-            .env("HOME", self.desk())
+            .env("HOME", self.home())
             .envs(variable)
-            .current_dir(self.desk())
+            .current_dir(self.home())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -82,7 +82,7 @@ impl Scene {
 
     /// Cores that were written into the folder of the process.
     fn cores(&self) -> usize {
-        let entries = fs::read_dir(self.desk()).expect("readable").flatten();
+        let entries = fs::read_dir(self.home()).expect("readable").flatten();
         entries
             .filter(|entry| entry.file_name().to_string_lossy().contains("core"))
             .count()
@@ -151,7 +151,7 @@ async fn files_that_a_shell_hands_over_are_still_read() {
                   \"$0\" --config /dev/fd/3 --directory d.db export --output /dev/stdout 3<config; echo $?";
     let config =
         "[profiles.eu]\nbase_url = \"https://api.example.com\"\napi_key = { env = \"EU\" }\n";
-    let file = scene.desk().join("config");
+    let file = scene.home().join("config");
     fs::write(&file, config).expect("written");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).expect("set");
     let mut command = Command::new("/bin/sh");
@@ -161,9 +161,9 @@ async fn files_that_a_shell_hands_over_are_still_read() {
         .env_clear()
         .envs(clock::outer())
         .env("PATH", "/usr/bin:/bin")
-        .env("HOME", scene.desk())
+        .env("HOME", scene.home())
         .env("EU", "a-key")
-        .current_dir(scene.desk());
+        .current_dir(scene.home());
     if geteuid().is_root() {
         command.uid(scene.uid);
     }

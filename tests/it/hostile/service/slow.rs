@@ -12,7 +12,7 @@ use tokio::{
 
 use crate::support::{
     service::{Caller, TestService},
-    until::eventually,
+    wait::eventually,
 };
 
 pub(super) const DEADLINE: Duration = Duration::from_secs(20);

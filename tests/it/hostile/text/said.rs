@@ -10,7 +10,7 @@ use crate::{
         console::{Console, text_of},
         faults::{Faults, http, json as answered},
         long,
-        meddler::{Meddler, Meddling, Then},
+        proxy::{FaultyProxy, ProxyFault, Then},
         world::{Side, World},
     },
 };
@@ -18,11 +18,11 @@ use crate::{
 const ROOMY: (u16, u16) = (300, 60);
 const USUAL: (u16, u16) = (80, 24);
 
-async fn through(world: &World) -> (Meddler, Vec<Operations>) {
-    let meddler = Meddler::before(world.address()).await;
-    let desk = world.desk(Side::Testing).at(NOW);
-    let operations = desk.through(meddler.base_url()).operations();
-    (meddler, vec![operations])
+async fn through(world: &World) -> (FaultyProxy, Vec<Operations>) {
+    let proxy = FaultyProxy::before(world.address()).await;
+    let installation = world.installation(Side::Testing).at(NOW);
+    let operations = installation.through(proxy.base_url()).operations();
+    (proxy, vec![operations])
 }
 
 #[track_caller]
@@ -38,10 +38,10 @@ fn looks_well(console: &mut Console, at: &str) {
 }
 
 /// What the service does with a text, the key that makes it, and whether its words are quoted.
-type Saying = (&'static str, &'static str, fn(&str) -> Meddling, bool);
+type Saying = (&'static str, &'static str, fn(&str) -> ProxyFault, bool);
 
-fn instead(status: &str, headers: &[&str], body: String) -> Meddling {
-    Meddling::swallowed(Then::Instead(http(status, headers, body)))
+fn instead(status: &str, headers: &[&str], body: String) -> ProxyFault {
+    ProxyFault::swallowed(Then::Instead(http(status, headers, body)))
 }
 
 const SAYINGS: [Saying; 7] = [
@@ -101,7 +101,7 @@ const SAYINGS: [Saying; 7] = [
         "<enter>",
         |text| {
             let tag = framed('E', text);
-            Meddling::change(move |body| {
+            ProxyFault::change(move |body| {
                 body["user_group"]["api_environment_tag"] = tag.clone().into();
             })
         },
@@ -112,7 +112,7 @@ const SAYINGS: [Saying; 7] = [
         "<enter>",
         |text| {
             let id = framed('E', text);
-            Meddling::change(move |body| body["user_group"]["provided_id"] = id.clone().into())
+            ProxyFault::change(move |body| body["user_group"]["provided_id"] = id.clone().into())
         },
         true,
     ),
@@ -121,7 +121,7 @@ const SAYINGS: [Saying; 7] = [
         "tv",
         |text| {
             let token = framed('E', text);
-            Meddling::change(move |body| body["user_group"]["token"] = token.clone().into())
+            ProxyFault::change(move |body| body["user_group"]["token"] = token.clone().into())
         },
         true,
     ),
@@ -140,12 +140,12 @@ async fn what_the_service_says_is_shown_escaped() {
     let world = a_world().await;
     for (what, text, saying, script, meddling, is_quoted) in long::spread(cases, 17) {
         let at = format!("{what} as {saying}");
-        let (meddler, operations) = through(&world).await;
+        let (proxy, operations) = through(&world).await;
         let mut console = open_with(operations).await;
         console.resize(ROOMY);
         // Again wherever it reads again.
         for _ in 0..4 {
-            meddler.next("GET", meddling(text));
+            proxy.next("GET", meddling(text));
         }
         console.keys(script).await;
         // What one case raised must not hold back the next.
@@ -178,11 +178,11 @@ async fn a_redirect_to_a_hostile_place_is_named_escaped() {
     // A header takes no control character of ASCII but the TAB.
     let takes = |text: &str| !text.chars().any(|c| c.is_ascii_control());
     for (what, text) in CORPUS.into_iter().filter(|(_, text)| takes(text)) {
-        let (meddler, operations) = through(&world).await;
+        let (proxy, operations) = through(&world).await;
         let mut console = open_with(operations).await;
         console.resize(ROOMY);
         let location = format!("Location: http://evil.example/{text}");
-        meddler.next("GET", instead("302 Found", &[&location], String::new()));
+        proxy.next("GET", instead("302 Found", &[&location], String::new()));
         console.keys("<enter>").await;
         console.shows("302");
         looks_well(&mut console, what);
@@ -215,8 +215,8 @@ async fn a_name_of_64_kib_fits_every_place() {
             "properties": properties, "api_environment_tag": "Testing"}});
         let server = Faults::always(answered("200 OK", &answer)).await;
         let directory = world.other_directory(&format!("long-{count}"));
-        let desk = world.desk(Side::Testing).at(NOW).on(&directory);
-        let operations = desk.through(server.base_url()).operations();
+        let installation = world.installation(Side::Testing).at(NOW).on(&directory);
+        let operations = installation.through(server.base_url()).operations();
         let sent = groupdesk::domain::change::DesiredFields {
             name: Some(long.clone()),
             mapping: Some([(long.clone(), long.clone())].into_iter().collect()),

@@ -44,7 +44,7 @@ async fn what_is_trusted_is_used_for_everything() {
     ];
     let mut count = 0;
     for ((name, served, lines), group) in cases.into_iter().zip(&stage.groups) {
-        let front = Front::before(stage.meddler.address(), served).await;
+        let front = Front::before(stage.proxy.address(), served).await;
         let config = stage.config(&format!("https://{}", front.address), &lines);
         let before = stage.token(group);
         for errand in Errand::ALL {
@@ -77,7 +77,7 @@ async fn a_profile_is_tested_and_added_over_tls() {
     let folder = stage.world.folder();
     let (system, own) = (Authority::new("the system's"), Authority::new("our own"));
     let (system_file, own_file) = (system.write(folder), own.write(folder));
-    let front = Front::before(stage.meddler.address(), own.certify(&HERE, |_| {})).await;
+    let front = Front::before(stage.proxy.address(), own.certify(&HERE, |_| {})).await;
     let config = stage.config("http://127.0.0.1:9", "");
     let key = folder.join("keys/testing").display().to_string();
     let url = format!("https://{}", front.address);
@@ -113,7 +113,7 @@ async fn a_profile_is_tested_and_added_over_tls() {
     assert!(said.contains("the API key is accepted"), "{said}");
     // One is timed on its own; both trust the file.
     assert_eq!(
-        (front.handshakes(), stage.meddler.methods().as_slice()),
+        (front.handshakes(), stage.proxy.methods().as_slice()),
         (2, ["PUT".to_owned()].as_slice())
     );
     let written = std::fs::read_to_string(&config).expect("readable");
@@ -148,17 +148,19 @@ async fn a_profile_is_tested_and_added_over_tls() {
 async fn the_desk_itself_connects() {
     let stage = Stage::new(1).await;
     let own = Authority::new("our own");
-    let front = Front::before(stage.meddler.address(), own.certify(&HERE, |_| {})).await;
+    let front = Front::before(stage.proxy.address(), own.certify(&HERE, |_| {})).await;
     let file = own.write(stage.world.folder());
-    let desk = stage.world.desk(Side::Testing);
-    let desk = desk.through(format!("https://{}", front.address));
-    let trusting = desk.clone().with(|profile| profile.ca_file = Some(file));
+    let installation = stage.world.installation(Side::Testing);
+    let installation = installation.through(format!("https://{}", front.address));
+    let trusting = installation
+        .clone()
+        .with(|profile| profile.ca_file = Some(file));
     let group = &id(&stage.groups[0]);
     let known = groupdesk::operations::Assurance::KnownOnly;
     let done = trusting.operations().look_up(group, known).await;
     assert_eq!(done.expect("read").status, 200);
     // A machine without any authorities says so before it connects.
-    let failure = desk
+    let failure = installation
         .operations()
         .look_up(group, known)
         .await
@@ -168,5 +170,5 @@ async fn the_desk_itself_connects() {
         said.contains("`ca_file`") || said.contains("ca-certificates"),
         "{said}"
     );
-    assert_eq!((front.handshakes(), stage.meddler.count("GET")), (1, 1));
+    assert_eq!((front.handshakes(), stage.proxy.count("GET")), (1, 1));
 }

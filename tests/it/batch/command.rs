@@ -18,7 +18,7 @@ use super::{
 };
 use crate::support::{
     faults::http,
-    meddler::{Meddling, Then},
+    proxy::{ProxyFault, Then},
     world::{Side, id},
 };
 
@@ -39,7 +39,7 @@ async fn the_ids_may_come_from_standard_input() {
         (&summary["planned"], &summary["confirmed"]),
         (&json!(2), &json!(2))
     );
-    assert_eq!(scene.meddler.count("POST"), 2);
+    assert_eq!(scene.proxy.count("POST"), 2);
     // They are no answer to the question that would come otherwise.
     let mut command = scene.command(&["--from", "-"]);
     let mut child = command.stdin(Stdio::piped()).spawn().expect("it starts");
@@ -48,15 +48,15 @@ async fn the_ids_may_come_from_standard_input() {
     drop(input);
     let (code, _, err) = read(wait(child).await);
     assert_eq!(code, 3, "{err}");
-    assert_eq!(scene.meddler.count("POST"), 2);
+    assert_eq!(scene.proxy.count("POST"), 2);
 }
 
 #[tokio::test]
 async fn the_old_ones_are_those_whose_token_is_older_or_of_unknown_age() {
     let scene = Scene::new(4).await;
     for (group, days) in [("g000", 100), ("g001", 80), ("g002", 91)] {
-        let desk = scene.world.desk(Side::Testing);
-        let then = desk.at(Timestamp::now() - days * DAY).operations();
+        let installation = scene.world.installation(Side::Testing);
+        let then = installation.at(Timestamp::now() - days * DAY).operations();
         let rotated = then.rotate(&id(group), None, Assurance::KnownOnly).await;
         then.confirm(rotated.expect("rotated")).await;
     }
@@ -66,15 +66,15 @@ async fn the_old_ones_are_those_whose_token_is_older_or_of_unknown_age() {
     let plan: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(plan["ready"], json!(["g000", "g002", "g003"]));
     assert_eq!(plan["skipped"], json!([]));
-    assert_eq!(scene.meddler.count("POST"), 0);
+    assert_eq!(scene.proxy.count("POST"), 0);
 }
 
 #[tokio::test]
 async fn what_was_not_applied_is_tried_again_as_a_new_batch() {
     let scene = Scene::new(3).await;
-    let refused = Meddling::swallowed(Then::Instead(http("403 Forbidden", &[], "{}")));
-    scene.meddler.next("POST", Meddling::passed());
-    scene.meddler.next("POST", refused);
+    let refused = ProxyFault::swallowed(Then::Instead(http("403 Forbidden", &[], "{}")));
+    scene.proxy.next("POST", ProxyFault::passed());
+    scene.proxy.next("POST", refused);
     let (code, lines, err) = scene
         .rotate(&["--filter", "g", "--yes", "--json", "--concurrency", "1"])
         .await;
@@ -93,7 +93,7 @@ async fn what_was_not_applied_is_tried_again_as_a_new_batch() {
     );
     assert_eq!(summary["confirmed"], 1);
     assert_adds_up(summary);
-    assert_eq!(scene.meddler.count("POST"), 4);
+    assert_eq!(scene.proxy.count("POST"), 4);
     let (code, _, err) = scene.rotate(&["--retry-failed", "2", "--yes"]).await;
     assert_eq!(code, 3, "nothing failed in it: {err}");
 }
@@ -108,15 +108,15 @@ async fn no_more_are_begun_than_the_rate_allows() {
         .await;
     assert_eq!(code, 0, "{err}");
     assert!(begun.elapsed() >= Duration::from_millis(300), "{err}");
-    assert_eq!(scene.meddler.count("POST"), 4);
+    assert_eq!(scene.proxy.count("POST"), 4);
 }
 
 #[tokio::test]
 async fn a_conflict_stops_it_and_is_exit_7() {
     let scene = Scene::new(3).await;
-    scene.meddler.next("POST", Meddling::passed());
+    scene.proxy.next("POST", ProxyFault::passed());
     let other = |answer: &mut Value| answer["user_group"]["provided_id"] = "another".into();
-    scene.meddler.next("POST", Meddling::change(other));
+    scene.proxy.next("POST", ProxyFault::change(other));
     let (code, lines, err) = scene
         .rotate(&["--filter", "g", "--yes", "--json", "--concurrency", "1"])
         .await;
@@ -142,7 +142,7 @@ async fn no_tokens_are_written_into_a_git_work_tree() {
     assert_eq!(code, 2, "{err}");
     assert!(err.contains("git work tree"), "{err}");
     assert!(!scene.world.folder().join("new.jsonl").exists());
-    assert_eq!(scene.meddler.methods(), [""; 0]);
+    assert_eq!(scene.proxy.methods(), [""; 0]);
     assert!(scene.ana.batches().await.expect("readable").is_empty());
 }
 
@@ -196,5 +196,5 @@ async fn every_new_token_is_handed_off_and_what_does_not_arrive_is_said() {
         (group.clone(), token)
     };
     assert_eq!(taken, scene.groups.iter().map(stored).collect::<Vec<_>>());
-    assert_sent_once(&scene.meddler);
+    assert_sent_once(&scene.proxy);
 }

@@ -15,15 +15,15 @@ use serde_json::json;
 
 use super::{Scene, one_at_a_time, watch};
 use crate::support::{
-    meddler::{Gate, Meddling, Then},
+    proxy::{Gate, ProxyFault, Then},
     world::{Side, id},
 };
 
 /// One rotation whose request was lost, and the read after it.
 async fn one_unknown(scene: &Scene) -> groupdesk::directory::BatchId {
-    scene.meddler.next("GET", Meddling::passed());
-    scene.meddler.next("POST", Meddling::swallowed(Then::Drop));
-    scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
+    scene.proxy.next("GET", ProxyFault::passed());
+    scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
+    scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
     let batch = scene.begin().await;
     let (_, report) = watch(scene.run(batch, one_at_a_time()).await).await;
     assert_eq!(report.counts.unknown, 1);
@@ -34,10 +34,10 @@ async fn one_unknown(scene: &Scene) -> groupdesk::directory::BatchId {
 async fn before_the_horizon_one_reading_is_enough() {
     let scene = Scene::new(1).await;
     let batch = one_unknown(&scene).await;
-    let before = scene.meddler.count("GET");
+    let before = scene.proxy.count("GET");
     let (ended, report) = watch(scene.run(batch, one_at_a_time()).await).await;
     assert_eq!(report.counts.unknown, 1);
-    assert_eq!(scene.meddler.count("GET") - before, 1);
+    assert_eq!(scene.proxy.count("GET") - before, 1);
     assert!(ended[0].settled, "{ended:?}");
     assert_eq!(ended[0].outcome, State::Unknown.as_str());
 }
@@ -46,19 +46,15 @@ async fn before_the_horizon_one_reading_is_enough() {
 async fn a_settling_that_cannot_be_read_says_why_and_stops_nothing() {
     let scene = Scene::new(1).await;
     let batch = one_unknown(&scene).await;
-    let before = scene.meddler.count("GET");
-    scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
+    let before = scene.proxy.count("GET");
+    scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
     let later = Timestamp::now() + settle_horizon(scene.ana.profile().timeout);
-    let desk = scene.world.desk(Side::Testing).at(later);
-    let desk = desk.through(scene.meddler.base_url()).operations();
-    let run = desk.run_batch(batch, one_at_a_time(), None).await;
+    let installation = scene.world.installation(Side::Testing).at(later);
+    let installation = installation.through(scene.proxy.base_url()).operations();
+    let run = installation.run_batch(batch, one_at_a_time(), None).await;
     let (ended, report) = watch(run.expect("it begins")).await;
     assert_eq!((report.counts.unknown, report.halt), (1, None));
-    assert_eq!(
-        scene.meddler.count("GET") - before,
-        1,
-        "it was not answered"
-    );
+    assert_eq!(scene.proxy.count("GET") - before, 1, "it was not answered");
     assert!(ended[0].note.is_some(), "{ended:?}");
 }
 
@@ -66,10 +62,10 @@ async fn a_settling_that_cannot_be_read_says_why_and_stops_nothing() {
 async fn what_could_not_be_read_back_is_read_again_at_the_end() {
     let scene = Scene::new(2).await;
     let batch = scene.begin().await;
-    scene.meddler.next("GET", Meddling::passed());
-    scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
+    scene.proxy.next("GET", ProxyFault::passed());
+    scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
     let (ended, report) = watch(scene.run(batch, one_at_a_time()).await).await;
-    let standings: Vec<_> = ended.iter().map(|one| one.standing).collect();
+    let standings: Vec<_> = ended.iter().map(|one| one.status).collect();
     let first = [
         ItemStatus::Rotated,
         ItemStatus::Confirmed,
@@ -85,9 +81,9 @@ async fn a_stopped_run_reads_nothing_again() {
     let scene = Scene::new(1).await;
     let batch = scene.begin().await;
     let gate = Gate::new();
-    scene.meddler.next("GET", Meddling::passed());
-    let lost = Meddling::swallowed(Then::Drop);
-    scene.meddler.next("GET", lost.held(&gate));
+    scene.proxy.next("GET", ProxyFault::passed());
+    let lost = ProxyFault::swallowed(Then::Drop);
+    scene.proxy.next("GET", lost.held(&gate));
     let run = scene.run(batch, one_at_a_time()).await;
     gate.reached().await;
     run.control.stop();
@@ -95,28 +91,28 @@ async fn a_stopped_run_reads_nothing_again() {
     let (ended, report) = watch(run).await;
     assert_eq!(ended.len(), 1);
     assert_eq!((report.counts.rotated, report.counts.confirmed), (1, 0));
-    assert_eq!(scene.meddler.count("GET"), 2);
+    assert_eq!(scene.proxy.count("GET"), 2);
     // Resuming does it.
     let (_, report) = watch(scene.run(batch, one_at_a_time()).await).await;
     assert_eq!((report.counts.rotated, report.counts.confirmed), (0, 1));
-    assert_eq!(scene.meddler.count("POST"), 1);
+    assert_eq!(scene.proxy.count("POST"), 1);
 }
 
 #[tokio::test]
 async fn a_group_that_vanished_after_its_rotation_stops_the_run() {
     let scene = Scene::new(2).await;
     let batch = scene.begin().await;
-    scene.meddler.next("GET", Meddling::passed());
+    scene.proxy.next("GET", ProxyFault::passed());
     let created = |body: &mut serde_json::Value| {
         body["new_user_group"] = json!(true);
         body["user_group"]["token"] = json!("of a group made just now");
     };
-    scene.meddler.next("GET", Meddling::change(created));
+    scene.proxy.next("GET", ProxyFault::change(created));
     let mut run = scene.run(batch, one_at_a_time()).await;
     let mut halts = Vec::new();
     let report = loop {
         match run.progress.recv().await.expect("it tells how it ended") {
-            BatchEvent::Ended(one) => assert_eq!(one.standing, ItemStatus::Conflict),
+            BatchEvent::Ended(one) => assert_eq!(one.status, ItemStatus::Conflict),
             BatchEvent::Halted(halt) => halts.push(halt),
             BatchEvent::Finished(report) => break report,
             BatchEvent::Started(_) | BatchEvent::Held(_) => {}

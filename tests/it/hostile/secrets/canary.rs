@@ -8,13 +8,13 @@ const LENGTH: usize = 12;
 
 type Window = [u8; LENGTH];
 
-pub(super) struct Needles {
+pub(super) struct Canary {
     windows: HashMap<Window, String>,
     /// The first two bytes of a window, so that most places cost little.
     begins: Vec<bool>,
 }
 
-impl Needles {
+impl Canary {
     pub(super) fn of(secrets: &[&str]) -> Self {
         let mut needles = Self {
             windows: HashMap::new(),
@@ -130,7 +130,7 @@ pub(super) fn base64(bytes: &[u8], url: bool) -> String {
 
 #[test]
 fn a_secret_is_found_in_every_form() {
-    let needles = Needles::of(&[super::KEY]);
+    let needles = Canary::of(&[super::KEY]);
     for (how, text) in encodings(super::KEY) {
         let within = format!("{} {text} and so on", "x".repeat(100));
         assert!(needles.find(within.as_bytes()).is_some(), "{how}: {text}");
@@ -138,6 +138,6 @@ fn a_secret_is_found_in_every_form() {
     assert_eq!(base64(b"any carnal pleas", false), "YW55IGNhcm5hbCBwbGVhcw");
     let half = &super::KEY[5..5 + LENGTH];
     assert!(needles.find(half.as_bytes()).is_some(), "a part of it");
-    let other = Needles::of(&[super::TOKEN]);
+    let other = Canary::of(&[super::TOKEN]);
     assert_eq!(other.find(super::KEY.as_bytes()), None);
 }

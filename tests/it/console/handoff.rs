@@ -19,7 +19,7 @@ fn hands_off(world: &World, folder: &Path) -> Operations {
         timeout: Duration::from_secs(30),
     };
     world
-        .desk(Side::Testing)
+        .installation(Side::Testing)
         .at(NOW)
         .with(|profile| profile.handoff = Some(handoff))
         .operations()

@@ -15,9 +15,9 @@ use super::{Scene, assert_sent_once};
 use crate::support::{
     clock,
     faults::http,
-    meddler::{Gate, Meddling, Then},
-    saying::says,
+    proxy::{Gate, ProxyFault, Then},
     stall::fill,
+    stderr::says,
 };
 
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -26,11 +26,11 @@ impl Scene {
         self.program(&[&["rotate"], arguments].concat())
     }
 
-    /// The program at a desk behind the meddler.
+    /// The program at an installation behind the proxy.
     pub(super) fn program(&self, arguments: &[&str]) -> Command {
         let config = self.world.folder().join("meddled.toml");
         let text = std::fs::read_to_string(self.world.config_file()).expect("readable");
-        let (from, to) = (self.world.base_url(), self.meddler.base_url());
+        let (from, to) = (self.world.base_url(), self.proxy.base_url());
         self.world.at(&to);
         let text = text.replace(from, &to);
         std::fs::write(&config, text).expect("written");
@@ -132,7 +132,7 @@ async fn many_are_rotated_one_line_each_and_the_tokens_stand_in_the_file() {
     let (code, _, err) = scene.rotate(&["--filter", "g0", "--yes"]).await;
     assert_eq!(code, 3, "{err}");
     assert!(err.contains("rotated less than 24 h ago"), "{err}");
-    assert_sent_once(&scene.meddler);
+    assert_sent_once(&scene.proxy);
 }
 
 #[tokio::test]
@@ -152,22 +152,22 @@ async fn what_is_said_decides_whether_anything_is_sent() {
         assert_eq!(got, code, "{arguments:?}: {err}");
         assert!(!err.contains("panicked"), "{err}");
     }
-    assert_eq!(scene.meddler.methods(), [""; 0]);
+    assert_eq!(scene.proxy.methods(), [""; 0]);
     let arguments = ["g000", "g001", "nobody", "--dry-run", "--json"];
     let output = wait(scene.command(&arguments).spawn().expect("it starts")).await;
     assert_eq!(output.status.code(), Some(6), "as the run would end");
     let plan: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(plan["ready"], serde_json::json!(["g000", "g001"]));
     assert_eq!(plan["skipped"][0]["why"], "not known here");
-    let sent = scene.meddler.methods();
+    let sent = scene.proxy.methods();
     assert_eq!(sent, ["GET", "GET"], "only known ids are read");
-    let lost = Meddling::swallowed(Then::Drop);
+    let lost = ProxyFault::swallowed(Then::Drop);
     for (groups, meddling, code) in [
-        (["g000", "g001"], Meddling::passed(), 0),
-        (["nobody", "no-one"], Meddling::passed(), 3),
+        (["g000", "g001"], ProxyFault::passed(), 0),
+        (["nobody", "no-one"], ProxyFault::passed(), 3),
         (["g000", "g001"], lost, 6),
     ] {
-        scene.meddler.next("GET", meddling);
+        scene.proxy.next("GET", meddling);
         let arguments = [&groups[..], &["--dry-run"]].concat();
         let output = wait(scene.command(&arguments).spawn().expect("it starts")).await;
         assert_eq!(output.status.code(), Some(code), "{groups:?}");
@@ -233,7 +233,7 @@ async fn a_filter_takes_the_tests_of_the_console_and_words_only_as_they_stand() 
         assert_eq!(code, 2, "{wrong}: {err}");
         assert!(err.contains("nothing was sent"), "{wrong}: {err}");
     }
-    assert_eq!(scene.meddler.count("POST"), 0);
+    assert_eq!(scene.proxy.count("POST"), 0);
 }
 
 #[tokio::test]
@@ -252,7 +252,7 @@ async fn a_signal_finishes_what_is_in_flight_and_resume_does_the_rest() {
     for signal in [Signal::HUP, Signal::TERM, Signal::INT] {
         let scene = Scene::new(5).await;
         let gate = Gate::new();
-        scene.meddler.next("POST", Meddling::passed().behind(&gate));
+        scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
         let mut command =
             scene.command(&["--filter", "g", "--yes", "--json", "--concurrency", "1"]);
         command.stderr(Stdio::piped());
@@ -275,8 +275,8 @@ async fn a_signal_finishes_what_is_in_flight_and_resume_does_the_rest() {
         let (code, lines, err) = scene.rotate(&["--resume", "--yes", "--json"]).await;
         assert_eq!(code, 0, "{err}");
         assert_eq!(lines.last().expect("a summary")["confirmed"], 5);
-        assert_eq!(scene.meddler.count("POST"), 5);
-        assert_sent_once(&scene.meddler);
+        assert_eq!(scene.proxy.count("POST"), 5);
+        assert_sent_once(&scene.proxy);
     }
 }
 
@@ -284,10 +284,10 @@ async fn a_signal_finishes_what_is_in_flight_and_resume_does_the_rest() {
 async fn killed_while_an_answer_is_on_its_way_and_resumed() {
     let scene = Scene::new(6).await;
     for _ in 0..2 {
-        scene.meddler.next("POST", Meddling::passed());
+        scene.proxy.next("POST", ProxyFault::passed());
     }
     let gate = Gate::new();
-    scene.meddler.next("POST", Meddling::passed().behind(&gate));
+    scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
     let arguments = ["--filter", "g", "--yes", "--json", "--concurrency", "1"];
     let child = scene.command(&arguments).spawn().expect("it starts");
     gate.reached().await;
@@ -305,16 +305,16 @@ async fn killed_while_an_answer_is_on_its_way_and_resumed() {
         (&summary["confirmed"], &summary["unknown"]),
         (&5.into(), &1.into())
     );
-    assert_eq!(scene.meddler.count("POST"), 6);
-    assert_sent_once(&scene.meddler);
+    assert_eq!(scene.proxy.count("POST"), 6);
+    assert_sent_once(&scene.proxy);
 }
 
 #[tokio::test]
 async fn what_is_in_flight_is_waited_for_only_so_long() {
     let scene = Scene::new(3).await;
     let gate = Gate::new();
-    scene.meddler.next("POST", Meddling::passed());
-    scene.meddler.next("POST", Meddling::passed().behind(&gate));
+    scene.proxy.next("POST", ProxyFault::passed());
+    scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
     let mut command = scene.command(&["--filter", "g", "--yes", "--concurrency", "1"]);
     command.env("GROUPDESK_TEST_FINISHING_MS", "50");
     let child = command.spawn().expect("it starts");
@@ -334,15 +334,15 @@ async fn what_is_in_flight_is_waited_for_only_so_long() {
     let counts = scene.ana.batches().await.expect("readable")[0].counts;
     let parts = (counts.confirmed, counts.unknown, counts.not_started);
     assert_eq!(parts, (1, 1, 1), "{err}");
-    assert_eq!(scene.meddler.count("POST"), 2);
+    assert_eq!(scene.proxy.count("POST"), 2);
 }
 
 #[tokio::test]
 async fn where_no_terminal_is_every_group_is_a_plain_line() {
     let scene = Scene::new(3).await;
-    let refused = Meddling::swallowed(Then::Instead(http("403 Forbidden", &[], "{}")));
-    scene.meddler.next("POST", Meddling::passed());
-    scene.meddler.next("POST", refused);
+    let refused = ProxyFault::swallowed(Then::Instead(http("403 Forbidden", &[], "{}")));
+    scene.proxy.next("POST", ProxyFault::passed());
+    scene.proxy.next("POST", refused);
     let (code, out, err) = scene
         .rotate(&["--filter", "g", "--yes", "--concurrency", "1"])
         .await;
@@ -362,7 +362,7 @@ async fn a_reader_that_does_not_read_holds_up_nothing() {
     let scene = Scene::new(GROUPS).await;
     let gate = Gate::new();
     for _ in 0..4 {
-        scene.meddler.next("POST", Meddling::passed().behind(&gate));
+        scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
     }
     let arguments = ["--filter", "g", "--yes", "--json"];
     let mut command = scene.command(&arguments);
@@ -388,8 +388,8 @@ async fn a_reader_that_does_not_read_holds_up_nothing() {
     tokio::time::timeout(DEADLINE, over)
         .await
         .expect("the run ends");
-    assert_eq!(scene.meddler.count("POST"), GROUPS);
-    assert_sent_once(&scene.meddler);
+    assert_eq!(scene.proxy.count("POST"), GROUPS);
+    assert_sent_once(&scene.proxy);
     let mut output = wait(child).await;
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     let lines: Vec<_> = text.lines().filter(|line| !line.is_empty()).collect();

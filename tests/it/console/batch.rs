@@ -7,7 +7,7 @@ use groupdesk::{operations::Assurance, tui::ExitReason};
 
 use super::scene::{NOW, USUAL, a_world, open, open_with};
 use crate::support::{
-    meddler::{Gate, Meddler, Meddling},
+    proxy::{FaultyProxy, Gate, ProxyFault},
     world::{Side, id},
 };
 
@@ -68,13 +68,13 @@ async fn three_marked_groups_are_rotated_and_the_history_tells_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn stopped_it_finishes_what_is_in_flight_and_begins_nothing_new() {
     let world = a_world().await;
-    let meddler = Meddler::before(world.address()).await;
-    let desk = world.desk(Side::Testing).at(NOW);
-    let operations = desk.through(meddler.base_url()).operations();
+    let proxy = FaultyProxy::before(world.address()).await;
+    let installation = world.installation(Side::Testing).at(NOW);
+    let operations = installation.through(proxy.base_url()).operations();
     let mut console = open_with(vec![operations.clone()]).await;
     let gate = Gate::new();
     for _ in 0..4 {
-        meddler.next("GET", Meddling::passed().behind(&gate));
+        proxy.next("GET", ProxyFault::passed().behind(&gate));
     }
     console.keys("*Trotate 7 in testing").await;
     console.burst("<enter>");
@@ -89,7 +89,7 @@ async fn stopped_it_finishes_what_is_in_flight_and_begins_nothing_new() {
     (0..3).for_each(|_| gate.open());
     console.settle().await;
     console.shows("stopped as asked").shows("not started of 7");
-    assert!(meddler.count("POST") <= 5, "{:?}", meddler.methods());
+    assert!(proxy.count("POST") <= 5, "{:?}", proxy.methods());
 
     let console = open_with(vec![operations]).await;
     console.shows("a bulk rotation of 7 is unfinished:");
@@ -98,13 +98,13 @@ async fn stopped_it_finishes_what_is_in_flight_and_begins_nothing_new() {
 #[tokio::test(flavor = "multi_thread")]
 async fn leaving_it_waits_for_what_is_in_flight_only_so_long() {
     let world = a_world().await;
-    let meddler = Meddler::before(world.address()).await;
-    let desk = world.desk(Side::Testing).at(NOW);
-    let operations = desk.through(meddler.base_url()).operations();
+    let proxy = FaultyProxy::before(world.address()).await;
+    let installation = world.installation(Side::Testing).at(NOW);
+    let operations = installation.through(proxy.base_url()).operations();
     let mut console = open_with(vec![operations.clone()]).await;
     let gate = Gate::new();
     for _ in 0..4 {
-        meddler.next("POST", Meddling::passed().behind(&gate));
+        proxy.next("POST", ProxyFault::passed().behind(&gate));
     }
     console.keys("*Trotate 7 in testing").await;
     console.burst("<enter>");
@@ -119,7 +119,7 @@ async fn leaving_it_waits_for_what_is_in_flight_only_so_long() {
     assert_eq!(left.expect("no error"), ExitReason::Signal);
     let batch = &operations.batches().await.expect("readable")[0];
     assert_eq!((batch.counts.unknown, batch.counts.not_started), (4, 3));
-    assert_eq!(meddler.count("POST"), 4);
+    assert_eq!(proxy.count("POST"), 4);
     (0..4).for_each(|_| gate.open());
 }
 
@@ -127,7 +127,10 @@ async fn leaving_it_waits_for_what_is_in_flight_only_so_long() {
 async fn what_was_rotated_today_is_left_out_unless_it_is_asked_for() {
     let world = a_world().await;
     let an_hour_ago = NOW - Duration::from_hours(1);
-    let earlier = world.desk(Side::Testing).at(an_hour_ago).operations();
+    let earlier = world
+        .installation(Side::Testing)
+        .at(an_hour_ago)
+        .operations();
     let known = Assurance::KnownOnly;
     let rotated = earlier.rotate(&id(MARKED[0]), None, known).await;
     rotated.expect("rotated");

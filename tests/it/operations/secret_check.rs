@@ -38,7 +38,7 @@ async fn a_known_token_or_key_is_refused_in_every_text() {
     look_up(&scene.ana).await.expect("found");
     let acme = id(ACME);
     let known = Assurance::KnownOnly;
-    let before = scene.meddler.methods().len();
+    let before = scene.proxy.methods().len();
     let lines = scene.history().await.len();
     let source = &scene.ana.profile().api_key;
     let key = source
@@ -79,7 +79,7 @@ async fn a_known_token_or_key_is_refused_in_every_text() {
         let acknowledged = scene.ana.acknowledge(&places[0], &padded).await;
         assert_eq!(field(acknowledged.map(|_| ()), secret), "reason");
     }
-    assert_eq!(scene.meddler.methods().len(), before, "nothing was sent");
+    assert_eq!(scene.proxy.methods().len(), before, "nothing was sent");
     assert_eq!(scene.history().await.len(), lines, "nothing was written");
 }
 

@@ -1,4 +1,4 @@
-//! A desk with a profile for each source of keys, commands that write down what they can see, and a watch on the process
+//! An installation with a profile for each source of keys, commands that write down what they can see, and a watch on the process
 //! while it runs.
 
 use std::{
@@ -16,7 +16,7 @@ use groupdesk::{
 };
 use tokio::{io::AsyncWriteExt, process::Command};
 
-use super::{FILED_KEY, KEY, OTHER_KEY, TOLD_KEY, needles::Needles};
+use super::{FILED_KEY, KEY, OTHER_KEY, TOLD_KEY, canary::Canary};
 use crate::support::{
     clock,
     faults::{Fault, Faults},
@@ -29,9 +29,9 @@ const DEADLINE: Duration = Duration::from_mins(1);
 const SEES: &str = r#"{ env; cat "/proc/$$/cmdline" "/proc/$$/environ" "/proc/$PPID/cmdline"; } >> "$1/seen.$2"
 "#;
 
-pub(super) struct Desk {
+pub(super) struct Home {
     folder: tempfile::TempDir,
-    /// A desk that knows `acme` in every profile.
+    /// An installation that knows `acme` in every profile.
     directory: PathBuf,
 }
 
@@ -45,28 +45,28 @@ pub(super) struct Ran {
     pub(super) seen: Vec<u8>,
 }
 
-impl Desk {
+impl Home {
     pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let desk = Self {
+        let home = Self {
             directory: folder.path().join("data/directory.db"),
             folder,
         };
         let script = |name: &str, rest: &str| {
             let text = format!("#!/bin/sh\n{SEES}{rest}\n");
-            fs::write(desk.path(name), text).expect("written");
+            fs::write(home.path(name), text).expect("written");
             let mode = fs::Permissions::from_mode(0o700);
-            fs::set_permissions(desk.path(name), mode).expect("set");
+            fs::set_permissions(home.path(name), mode).expect("set");
         };
         script("handoff", "cat > /dev/null; echo taken >&2");
         script("editor", "cat \"$3\" > /dev/null");
         script("keys", &format!("printf '%s\\n' '{TOLD_KEY}'"));
         groupdesk::platform::private_files::write_new_private(
-            &desk.path("filed.key"),
+            &home.path("filed.key"),
             FILED_KEY.as_bytes(),
         )
         .expect("written");
-        desk
+        home
     }
 
     pub(super) fn path(&self, name: &str) -> PathBuf {
@@ -191,7 +191,7 @@ impl Desk {
         assert_eq!(ran.code, Some(0), "{}", String::from_utf8_lossy(&ran.err));
     }
 
-    /// What the desk knows now, to begin from it again.
+    /// What the installation knows now, to begin from it again.
     pub(super) fn knows(&self) -> Vec<u8> {
         fs::read(&self.directory).expect("a directory")
     }
@@ -205,7 +205,7 @@ impl Desk {
     }
 
     /// Everything on the disk but what holds a key by its nature, or was asked for.
-    pub(super) fn search(&self, needles: &Needles, what: &str, asked_for: &[&str]) -> usize {
+    pub(super) fn search(&self, needles: &Canary, what: &str, asked_for: &[&str]) -> usize {
         let mut searched = 0;
         for file in files_below(self.folder.path()).expect("readable") {
             let name = file.file_name().expect("a name").to_string_lossy();

@@ -1,5 +1,5 @@
-//! A proxy in front of the real service that meddles to order: what is done is done by the service, what is told of it
-//! is chosen by the test. It keeps every request, and so counts what really left the desk.
+//! A proxy in front of the real service that interferes to order: what is done is done by the service, what is told of it
+//! is chosen by the test. It keeps every request, and so counts what really left the installation.
 
 use std::{
     collections::VecDeque,
@@ -44,7 +44,7 @@ pub(crate) enum Then {
 
 /// What is done with one request.
 #[derive(Clone)]
-pub(crate) struct Meddling {
+pub(crate) struct ProxyFault {
     /// Whether the service hears of it.
     forwards: bool,
     then: Then,
@@ -54,7 +54,7 @@ pub(crate) struct Meddling {
     gate: Option<Gate>,
 }
 
-impl Meddling {
+impl ProxyFault {
     /// The service does it; the answer is as told.
     pub(crate) fn applied(then: Then) -> Self {
         Self {
@@ -142,28 +142,28 @@ impl Gate {
 struct Seen {
     requests: Vec<Request>,
     /// What is to be done with the next requests of a method; those without are passed on.
-    orders: Vec<(&'static str, VecDeque<Meddling>)>,
+    orders: Vec<(&'static str, VecDeque<ProxyFault>)>,
 }
 
 impl Seen {
-    fn order(&mut self, request: &Request) -> Meddling {
+    fn order(&mut self, request: &Request) -> ProxyFault {
         let method = method(request);
         self.orders
             .iter_mut()
             .find(|(known, _)| *known == method)
             .and_then(|(_, orders)| orders.pop_front())
-            .unwrap_or_else(Meddling::passed)
+            .unwrap_or_else(ProxyFault::passed)
     }
 }
 
 /// The proxy; stops when dropped.
-pub(crate) struct Meddler {
+pub(crate) struct FaultyProxy {
     address: SocketAddr,
     seen: Arc<Mutex<Seen>>,
     accepting: JoinHandle<()>,
 }
 
-impl Meddler {
+impl FaultyProxy {
     /// Stands in front of the service at `service`.
     pub(crate) async fn before(service: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -195,7 +195,7 @@ impl Meddler {
     }
 
     /// Meddles with the next request of this method; orders queue up.
-    pub(crate) fn next(&self, method: &'static str, meddling: Meddling) {
+    pub(crate) fn next(&self, method: &'static str, meddling: ProxyFault) {
         let mut seen = lock(&self.seen);
         if let Some((_, orders)) = seen.orders.iter_mut().find(|(known, _)| *known == method) {
             orders.push_back(meddling);
@@ -232,7 +232,7 @@ impl Meddler {
     }
 }
 
-impl Drop for Meddler {
+impl Drop for FaultyProxy {
     fn drop(&mut self) {
         self.accepting.abort();
     }

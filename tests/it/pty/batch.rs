@@ -12,16 +12,16 @@ use serde_json::json;
 
 use super::{PATIENCE, place::Place};
 use crate::support::{
-    meddler::{Gate, Meddler, Meddling},
+    proxy::{FaultyProxy, Gate, ProxyFault},
     pty::{Program, Session},
     world::{Side, World, id},
 };
 
-/// A world with so many groups that this installation knows, and a service behind a meddler.
+/// A world with so many groups that this installation knows, and a service behind a proxy.
 pub(super) struct Scene {
     world: World,
     pub(super) place: Place,
-    pub(super) meddler: Meddler,
+    pub(super) proxy: FaultyProxy,
     operations: Operations,
     count: usize,
 }
@@ -37,7 +37,7 @@ impl Scene {
             met.expect("it is known now");
         }
         Self {
-            meddler: Meddler::before(world.address()).await,
+            proxy: FaultyProxy::before(world.address()).await,
             place: Place::new(),
             operations,
             world,
@@ -47,8 +47,8 @@ impl Scene {
 
     pub(super) fn groupdesk(&self, arguments: &[&str]) -> Program {
         let config = fs::read_to_string(self.world.config_file()).expect("readable");
-        let config = config.replace(self.world.base_url(), &self.meddler.base_url());
-        self.world.at(&self.meddler.base_url());
+        let config = config.replace(self.world.base_url(), &self.proxy.base_url());
+        self.world.at(&self.proxy.base_url());
         let file = self.place.below("config/through.toml");
         fs::write(&file, config).expect("written");
         let directory = self.world.directory_file();
@@ -61,14 +61,14 @@ impl Scene {
     /// The answers to so many rotations wait at the gate.
     pub(super) fn hold(&self, gate: &Gate, count: usize) {
         for _ in 0..count {
-            self.meddler.next("POST", Meddling::passed().behind(gate));
+            self.proxy.next("POST", ProxyFault::passed().behind(gate));
         }
     }
 
     /// So many are not held.
     pub(super) fn pass(&self, count: usize) {
         for _ in 0..count {
-            self.meddler.next("POST", Meddling::passed());
+            self.proxy.next("POST", ProxyFault::passed());
         }
     }
 
@@ -112,7 +112,7 @@ impl Scene {
                     continue;
                 };
                 let ended = batch.counts.confirmed;
-                let is_quiet = ended == self.meddler.count("POST") && batch.counts.unknown == 0;
+                let is_quiet = ended == self.proxy.count("POST") && batch.counts.unknown == 0;
                 quiet = if is_quiet { quiet + 1 } else { 0 };
                 if quiet == 30 {
                     return batch.counts;
@@ -126,7 +126,7 @@ impl Scene {
     /// Each group was sent one rotation, of its own first token.
     pub(super) fn assert_sent_once(&self) {
         let mut sent: Vec<_> = self
-            .meddler
+            .proxy
             .bodies("POST")
             .iter()
             .map(|body| body["current_token"].to_string())
@@ -167,7 +167,7 @@ async fn nothing_is_sent_before_the_words_are_typed() {
     session.wait_for(question, PATIENCE);
     session.send("\x04");
     assert_eq!(session.exit_status(PATIENCE).code(), Some(3));
-    assert_eq!(scene.meddler.methods(), [""; 0]);
+    assert_eq!(scene.proxy.methods(), [""; 0]);
     assert!(scene.batch().await.is_none(), "nothing was begun");
 
     let mut session = scene.groupdesk(&["rotate", "g00", "g01"]).start();
@@ -223,7 +223,7 @@ async fn resumed_after(end: impl FnOnce(&mut Session)) {
         ..confirmed(4)
     };
     assert_eq!(batch.counts, left);
-    assert_eq!(scene.meddler.count("POST"), 4, "nothing new was sent");
+    assert_eq!(scene.proxy.count("POST"), 4, "nothing new was sent");
 
     let mut session = scene.groupdesk(&["rotate", "--resume"]).start();
     session.wait_for("Type \"rotate 2 in testing\" to go on:", PATIENCE);
@@ -261,11 +261,11 @@ async fn reading_all_groups_shows_a_bar_and_asks_where_it_may_create_many() {
     session.wait_for(question, PATIENCE);
     session.send("y\r");
     assert_eq!(session.exit_status(PATIENCE).code(), Some(3));
-    assert_eq!(scene.meddler.methods(), [""; 0]);
+    assert_eq!(scene.proxy.methods(), [""; 0]);
 
     let gate = Gate::new();
-    scene.meddler.next("GET", Meddling::passed());
-    scene.meddler.next("GET", Meddling::passed().behind(&gate));
+    scene.proxy.next("GET", ProxyFault::passed());
+    scene.proxy.next("GET", ProxyFault::passed().behind(&gate));
     let mut session = scene.groupdesk(&all).start();
     session.wait_for(question, PATIENCE);
     session.send("refresh 3 in testing\r");

@@ -36,7 +36,7 @@ fn ended(position: usize, group: &str, standing: ItemStatus, counts: Counts) -> 
     BatchEvent::Ended(Box::new(Ended {
         key: key(position),
         user_group_id: id(group),
-        standing,
+        status: standing,
         outcome,
         rotation: None,
         previous: None,
@@ -263,7 +263,7 @@ fn leaving_stops_it_and_waits_for_what_is_in_flight() {
     assert_eq!(scene.keys("q"), []);
     scene.says("the bulk rotation stops with the console: q again quits");
     assert_eq!(scene.keys("q"), [Effect::Steer(ticket, RunCommand::Stop)]);
-    assert!(scene.app.waits_for_a_bulk());
+    assert!(scene.app.waits_for_a_batch());
     scene.says("at most 35 s");
     let report = Report {
         batch: BATCH,
@@ -278,7 +278,7 @@ fn leaving_stops_it_and_waits_for_what_is_in_flight() {
         scene.msg(Msg::Leave),
         [Effect::Steer(ticket, RunCommand::Stop)]
     );
-    assert!(scene.app.waits_for_a_bulk());
+    assert!(scene.app.waits_for_a_batch());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A desk in a process of its own: the test binary again, told by one variable what to do. It kills itself at the point
+//! An installation in a process of its own: the test binary again, told by one variable what to do. It kills itself at the point
 //! it was told, with SIGKILL, so that nothing of it gets the chance to tidy up.
 
 use std::{
@@ -25,17 +25,17 @@ use rustix::process::{Resource, Rlimit, Signal, getpid, getrlimit, kill_process,
 use serde::{Deserialize, Serialize};
 
 use super::{
-    bulk,
+    batch,
     wrong::{self, Variant},
 };
 use crate::support::world::{ANA, Side, id};
 
 /// Holds the [`Order`]; nothing but this test binary reads it.
 pub(super) const ORDER: &str = "GROUPDESK_TEST_DESK";
-/// Before a line of the desk's, so that the test harness' own lines are told apart.
+/// Before a line of the installation's, so that the test harness' own lines are told apart.
 pub(super) const MARK: char = '@';
 
-/// What a desk is to do.
+/// What an installation is to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Order {
     pub(super) task: Task,
@@ -188,15 +188,15 @@ pub(super) fn hander(mut order: Order, handoff: Vec<String>, directory: &Directo
     Operations::new(profile(&order), environment, directory, ANA.into(), clock)
 }
 
-/// A desk at work.
-pub(super) struct Desk {
+/// An installation at work.
+pub(super) struct Child {
     pub(super) order: Order,
     pub(super) profile: Profile,
     pub(super) directory: Directory,
     pub(super) watch: Arc<Watch>,
 }
 
-impl Desk {
+impl Child {
     fn open(order: Order) -> Self {
         let profile = profile(&order);
         Self {
@@ -274,16 +274,16 @@ impl Desk {
                     }
                 }
             }
-            Task::Bulk(groups) => bulk::begin(self, groups).await,
+            Task::Bulk(groups) => batch::begin(self, groups).await,
             Task::Resume(times) => {
                 for seconds in times {
-                    bulk::resume(self, self.at(*seconds)).await;
+                    batch::resume(self, self.at(*seconds)).await;
                 }
             }
         }
     }
 
-    /// After a full disk: the same desk, with room, reads the group.
+    /// After a full disk: the same installation, with room, reads the group.
     async fn room_again(&self, operations: &Operations) {
         if self.order.full.is_none() {
             return;
@@ -337,9 +337,9 @@ fn listen() -> bool {
         .is_ok_and(|read| read > 0)
 }
 
-/// With an order this is a desk; without, the test that an order survives its way here.
+/// With an order this is an installation; without, the test that an order survives its way here.
 #[test]
-fn desk() {
+fn child() {
     let Ok(order) = std::env::var(ORDER) else {
         let order = Order {
             task: Task::LookUp(vec![7]),
@@ -360,10 +360,10 @@ fn desk() {
         assert_eq!(serde_json::from_str::<Order>(&text).expect("JSON"), order);
         return;
     };
-    let desk = Desk::open(serde_json::from_str(&order).expect("an order"));
+    let installation = Child::open(serde_json::from_str(&order).expect("an order"));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .expect("a runtime");
-    runtime.block_on(desk.carry_out());
+    runtime.block_on(installation.carry_out());
 }

@@ -20,14 +20,14 @@ use serde_json::json;
 use super::{Scene, one_at_a_time, watch};
 use crate::support::{
     faults::http,
-    meddler::{Gate, Meddling, Then},
+    proxy::{Gate, ProxyFault, Then},
     world::{Side, id},
 };
 
-fn answer(status: &str, header: &str) -> Meddling {
+fn answer(status: &str, header: &str) -> ProxyFault {
     let body = json!({"success": 0}).to_string();
     let bytes = http(status, &["Content-Type: application/json", header], body);
-    Meddling::swallowed(Then::Instead(bytes))
+    ProxyFault::swallowed(Then::Instead(bytes))
 }
 
 async fn rotate(scene: &Scene, group: &str) -> Result<Done, Failure> {
@@ -50,7 +50,7 @@ async fn all_are_rotated_and_confirmed() {
     assert_eq!(report.counts, all);
     assert_eq!(ended.last().expect("one").counts, all);
     scene.check(&report).await;
-    assert_eq!(scene.meddler.count("POST"), 9);
+    assert_eq!(scene.proxy.count("POST"), 9);
     let found = scene.ana.batch(batch).await.expect("readable");
     assert!(found.ended_at.is_some());
     assert_eq!(found.reason.as_deref(), Some("a leak"));
@@ -60,20 +60,22 @@ async fn all_are_rotated_and_confirmed() {
     // Nothing is left: a second run sends nothing.
     let (ended, again) = watch(scene.run(batch, RunLimits::default()).await).await;
     assert_eq!((ended.len(), again.counts), (0, all));
-    assert_eq!(scene.meddler.count("POST"), 9);
-    assert_eq!(scene.meddler.count("GET"), 18);
+    assert_eq!(scene.proxy.count("POST"), 9);
+    assert_eq!(scene.proxy.count("GET"), 18);
 }
 
 #[tokio::test]
 async fn the_check_names_who_is_left_out_and_why() {
     let scene = Scene::new(4).await;
     rotate(&scene, "g000").await.expect("rotated");
-    scene.meddler.next("POST", Meddling::applied(Then::Drop));
-    scene.meddler.next("GET", Meddling::passed());
-    scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
+    scene.proxy.next("POST", ProxyFault::applied(Then::Drop));
+    scene.proxy.next("GET", ProxyFault::passed());
+    scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
     rotate(&scene, "g001").await.expect_err("unknown");
-    let desk = scene.world.desk(Side::Testing);
-    let few = desk.with(|profile| profile.max_bulk = 1).operations();
+    let installation = scene.world.installation(Side::Testing);
+    let few = installation
+        .with(|profile| profile.max_bulk = 1)
+        .operations();
     let ids = ["g000", "g001", "g002", "g003", "nobody"].map(id);
     let plan = few.plan_batch(&ids, false).await.expect("readable");
     assert_eq!(plan.ready, [id("g002")]);
@@ -96,8 +98,8 @@ async fn failures_in_a_row_stop_it_and_the_failed_ones_can_be_tried_again() {
         let body = json!({"success": 0}).to_string();
         let no = http("403 Forbidden", &["Content-Type: application/json"], body);
         scene
-            .meddler
-            .next("POST", Meddling::swallowed(Then::Instead(no)));
+            .proxy
+            .next("POST", ProxyFault::swallowed(Then::Instead(no)));
     }
     let batch = scene.begin().await;
     let pace = RunLimits {
@@ -126,17 +128,17 @@ async fn failures_in_a_row_stop_it_and_the_failed_ones_can_be_tried_again() {
     let retry = scene.ana.begin_batch(&plan, None).await.expect("durable");
     let (_, report) = watch(scene.run(retry, pace).await).await;
     assert_eq!(report.counts.confirmed, 2);
-    assert_eq!(scene.meddler.count("POST"), 7);
+    assert_eq!(scene.proxy.count("POST"), 7);
 }
 
 #[tokio::test]
 async fn a_conflict_stops_it_at_once() {
     let scene = Scene::new(4).await;
-    scene.meddler.next("POST", Meddling::passed());
+    scene.proxy.next("POST", ProxyFault::passed());
     let other = |answer: &mut serde_json::Value| {
         answer["user_group"]["provided_id"] = "somebody-else".into();
     };
-    scene.meddler.next("POST", Meddling::change(other));
+    scene.proxy.next("POST", ProxyFault::change(other));
     let batch = scene.begin().await;
     let (_, report) = watch(scene.run(batch, one_at_a_time()).await).await;
     assert_eq!(report.halt, Some(Halt::Conflict(id("g001"))));
@@ -153,7 +155,7 @@ async fn a_vanished_group_is_a_conflict_and_nothing_is_sent_for_it() {
     let (ended, report) = watch(scene.run(batch, one_at_a_time()).await).await;
     assert_eq!(ended[0].outcome, Ending::CreatedByGet.as_str());
     assert_eq!(report.halt, Some(Halt::Conflict(id("g000"))));
-    assert_eq!(scene.meddler.count("POST"), 0);
+    assert_eq!(scene.proxy.count("POST"), 0);
     scene.check(&report).await;
 }
 
@@ -161,7 +163,7 @@ async fn a_vanished_group_is_a_conflict_and_nothing_is_sent_for_it() {
 async fn a_pause_lets_what_is_in_flight_end_and_begins_nothing() {
     let scene = Scene::new(3).await;
     let gate = Gate::new();
-    scene.meddler.next("POST", Meddling::passed().behind(&gate));
+    scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
     let batch = scene.begin().await;
     let mut run = scene.run(batch, one_at_a_time()).await;
     gate.reached().await;
@@ -172,10 +174,10 @@ async fn a_pause_lets_what_is_in_flight_end_and_begins_nothing() {
             break ended;
         }
     };
-    assert_eq!(first.standing, ItemStatus::Confirmed);
+    assert_eq!(first.status, ItemStatus::Confirmed);
     let quiet = tokio::time::timeout(std::time::Duration::from_millis(100), run.progress.recv());
     assert!(quiet.await.is_err(), "nothing is begun");
-    assert_eq!(scene.meddler.count("POST"), 1);
+    assert_eq!(scene.proxy.count("POST"), 1);
     run.control.go_on();
     let (ended, report) = watch(run).await;
     assert_eq!((ended.len(), report.counts.confirmed), (2, 3));
@@ -186,7 +188,7 @@ async fn a_pause_lets_what_is_in_flight_end_and_begins_nothing() {
 async fn a_stop_finishes_what_is_in_flight_and_resuming_does_the_rest() {
     let scene = Scene::new(5).await;
     let gate = Gate::new();
-    scene.meddler.next("POST", Meddling::passed().behind(&gate));
+    scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
     let batch = scene.begin().await;
     let run = scene.run(batch, one_at_a_time()).await;
     gate.reached().await;
@@ -199,7 +201,7 @@ async fn a_stop_finishes_what_is_in_flight_and_resuming_does_the_rest() {
     scene.check(&report).await;
     let (_, report) = watch(scene.run(batch, RunLimits::default()).await).await;
     assert_eq!((report.counts.confirmed, report.halt.clone()), (5, None));
-    assert_eq!(scene.meddler.count("POST"), 5);
+    assert_eq!(scene.proxy.count("POST"), 5);
     scene.check(&report).await;
 }
 
@@ -207,7 +209,7 @@ async fn a_stop_finishes_what_is_in_flight_and_resuming_does_the_rest() {
 async fn a_busy_service_is_waited_for_before_anything_is_sent() {
     let scene = Scene::new(3).await;
     for status in ["429 Too Many Requests", "503 Service Unavailable"] {
-        scene.meddler.next("GET", answer(status, "Retry-After: 0"));
+        scene.proxy.next("GET", answer(status, "Retry-After: 0"));
     }
     let batch = scene.begin().await;
     let mut run = scene.run(batch, one_at_a_time()).await;
@@ -227,12 +229,12 @@ async fn a_busy_service_is_waited_for_before_anything_is_sent() {
 async fn an_answered_429_to_a_rotation_is_settled_and_not_sent_again() {
     let scene = Scene::new(2).await;
     let busy = answer("429 Too Many Requests", "Retry-After: 0");
-    scene.meddler.next("POST", busy);
+    scene.proxy.next("POST", busy);
     let batch = scene.begin().await;
     let (ended, report) = watch(scene.run(batch, one_at_a_time()).await).await;
-    assert_eq!(ended[0].standing, ItemStatus::NotApplied);
+    assert_eq!(ended[0].status, ItemStatus::NotApplied);
     assert_eq!((report.counts.not_applied, report.counts.confirmed), (1, 1));
-    assert_eq!(scene.meddler.count("POST"), 2);
+    assert_eq!(scene.proxy.count("POST"), 2);
     scene.check(&report).await;
 }
 
@@ -240,20 +242,20 @@ async fn an_answered_429_to_a_rotation_is_settled_and_not_sent_again() {
 #[tokio::test]
 async fn an_old_token_that_nobody_has_read_is_read_twice_in_one_run() {
     let scene = Scene::new(1).await;
-    scene.meddler.next("GET", Meddling::passed());
-    scene.meddler.next("POST", Meddling::swallowed(Then::Drop));
-    scene.meddler.next("GET", Meddling::swallowed(Then::Drop));
+    scene.proxy.next("GET", ProxyFault::passed());
+    scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
+    scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
     let batch = scene.begin().await;
     let (_, report) = watch(scene.run(batch, one_at_a_time()).await).await;
     assert_eq!(report.counts.unknown, 1);
     let later = Timestamp::now() + settle_horizon(scene.ana.profile().timeout);
-    let desk = scene.world.desk(Side::Testing).at(later);
-    let desk = desk.through(scene.meddler.base_url()).operations();
-    let run = desk.run_batch(batch, one_at_a_time(), None).await;
+    let installation = scene.world.installation(Side::Testing).at(later);
+    let installation = installation.through(scene.proxy.base_url()).operations();
+    let run = installation.run_batch(batch, one_at_a_time(), None).await;
     let (_, report) = watch(run.expect("it begins")).await;
     assert_eq!((report.counts.unknown, report.counts.not_applied), (0, 1));
     assert_eq!(
-        (scene.meddler.count("GET"), scene.meddler.count("POST")),
+        (scene.proxy.count("GET"), scene.proxy.count("POST")),
         (4, 1)
     );
 }
@@ -263,7 +265,7 @@ async fn an_old_token_that_nobody_has_read_is_read_twice_in_one_run() {
 async fn what_stays_open_does_not_keep_a_resumed_run_from_the_rest() {
     let scene = Scene::new(5).await;
     for _ in 0..3 {
-        scene.meddler.next("POST", Meddling::swallowed(Then::Drop));
+        scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
     }
     let batch = scene.begin().await;
     let (_, report) = watch(scene.run(batch, one_at_a_time()).await).await;
@@ -274,8 +276,12 @@ async fn what_stays_open_does_not_keep_a_resumed_run_from_the_rest() {
     assert_eq!((report.counts.unknown, report.counts.confirmed), (3, 2));
 
     let later = Timestamp::now() + settle_horizon(scene.ana.profile().timeout);
-    let desk = scene.world.desk(Side::Testing).at(later).operations();
-    let run = desk.run_batch(batch, one_at_a_time(), None).await;
+    let installation = scene
+        .world
+        .installation(Side::Testing)
+        .at(later)
+        .operations();
+    let run = installation.run_batch(batch, one_at_a_time(), None).await;
     let (_, report) = watch(run.expect("it begins")).await;
     assert_eq!((report.halt.as_ref(), report.counts.not_applied), (None, 3));
     scene.check(&report).await;
@@ -286,21 +292,21 @@ async fn what_another_process_has_begun_is_not_begun_again() {
     let scene = Scene::new(1).await;
     let batch = scene.begin().await;
     let gate = Gate::new();
-    scene.meddler.next("POST", Meddling::passed().behind(&gate));
+    scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
     let first = scene.run(batch, RunLimits::default()).await;
     gate.reached().await;
     let file = scene.world.directory_file();
     let other = Directory::open(&file).expect("a second opening");
-    let desk = scene.world.desk(Side::Testing);
-    let desk = desk.through(scene.meddler.base_url());
-    let other = desk.on(&other).operations();
+    let installation = scene.world.installation(Side::Testing);
+    let installation = installation.through(scene.proxy.base_url());
+    let other = installation.on(&other).operations();
     let second = other.run_batch(batch, RunLimits::default(), None).await;
     let (_, report) = watch(second.expect("it begins")).await;
     assert_eq!(report.counts.unknown, 1, "it is under way elsewhere");
     gate.open();
     let (_, report) = watch(first).await;
     assert_eq!(report.counts.confirmed, 1);
-    assert_eq!(scene.meddler.count("POST"), 1);
+    assert_eq!(scene.proxy.count("POST"), 1);
 }
 
 #[tokio::test]
@@ -311,7 +317,7 @@ async fn a_group_that_was_rotated_meanwhile_is_left_as_it_is() {
     scene.ana.confirm(done).await;
     let (_, report) = watch(scene.run(batch, one_at_a_time()).await).await;
     assert_eq!((report.counts.not_applied, report.counts.confirmed), (1, 1));
-    assert_eq!(scene.meddler.count("POST"), 2);
+    assert_eq!(scene.proxy.count("POST"), 2);
 }
 
 /// Keeps one token, then has no room.

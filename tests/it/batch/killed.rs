@@ -19,7 +19,7 @@ use super::{
 };
 use crate::support::{
     faults::http,
-    meddler::{Gate, Meddling, Then},
+    proxy::{Gate, ProxyFault, Then},
     world::Side,
 };
 
@@ -32,19 +32,19 @@ const LATER: Duration = Duration::from_secs(70);
 
 /// What becomes of the request of this number: of a hundred, two are answered 500 though applied, two hang (of which one
 /// is applied), two end in the middle of a body, and one is answered 429.
-fn weather(number: usize) -> Meddling {
+fn weather(number: usize) -> ProxyFault {
     let answer = |status, retry| {
         let body = json!({"success": 0}).to_string();
         let bytes = http(status, &["Content-Type: application/json", retry], body);
         Then::Instead(bytes)
     };
     match number % 100 {
-        3 | 53 => Meddling::applied(answer("500 Internal Server Error", "X-Of: weather")),
-        17 => Meddling::applied(Then::Hang),
-        67 => Meddling::swallowed(Then::Hang),
-        33 | 83 => Meddling::applied(Then::Half),
-        91 => Meddling::swallowed(answer("429 Too Many Requests", "Retry-After: 0")),
-        _ => Meddling::passed(),
+        3 | 53 => ProxyFault::applied(answer("500 Internal Server Error", "X-Of: weather")),
+        17 => ProxyFault::applied(Then::Hang),
+        67 => ProxyFault::swallowed(Then::Hang),
+        33 | 83 => ProxyFault::applied(Then::Half),
+        91 => ProxyFault::swallowed(answer("429 Too Many Requests", "Retry-After: 0")),
+        _ => ProxyFault::passed(),
     }
 }
 
@@ -89,11 +89,12 @@ async fn many_in_bad_weather_killed_five_times_and_resumed() {
         let gate = (number > 0 && number % every == 0)
             .then(|| gates.get(number / every - 1))
             .flatten();
-        let meddling = gate.map_or_else(|| weather(number), |gate| Meddling::passed().behind(gate));
-        scene.meddler.next("POST", meddling);
+        let meddling =
+            gate.map_or_else(|| weather(number), |gate| ProxyFault::passed().behind(gate));
+        scene.proxy.next("POST", meddling);
     }
     for number in 0..3 * size() {
-        scene.meddler.next("GET", weather(number));
+        scene.proxy.next("GET", weather(number));
     }
 
     let mut arguments = ["--filter", "g"];
@@ -126,19 +127,19 @@ async fn many_in_bad_weather_killed_five_times_and_resumed() {
 /// What is open is settled by gets alone, when no late request can arrive any more. A run in the same weather leaves open
 /// only what the weather hit, and one against a calm service nothing.
 async fn settle(scene: &Scene) -> Report {
-    let sent = scene.meddler.count("POST");
+    let sent = scene.proxy.count("POST");
     let batch = scene.ana.batches().await.expect("readable")[0].id;
     let pace = RunLimits {
         concurrency: AT_ONCE,
         ..RunLimits::default()
     };
-    let desk = scene.world.desk(Side::Testing);
-    let later = desk.at(Timestamp::now() + LATER);
-    let in_weather = later.clone().through(scene.meddler.base_url());
+    let installation = scene.world.installation(Side::Testing);
+    let later = installation.at(Timestamp::now() + LATER);
+    let in_weather = later.clone().through(scene.proxy.base_url());
     let in_weather = in_weather.timeout(TIMEOUT).operations();
     let run = in_weather.run_batch(batch, pace, None).await;
     let (ended, _) = watch(run.expect("it begins")).await;
-    let open = |one: &&Ended| matches!(one.standing, ItemStatus::Unknown | ItemStatus::Rotated);
+    let open = |one: &&Ended| matches!(one.status, ItemStatus::Unknown | ItemStatus::Rotated);
     for one in ended.iter().filter(open) {
         assert!(one.note.is_some(), "open, and nothing hit it: {one:?}");
     }
@@ -147,7 +148,7 @@ async fn settle(scene: &Scene) -> Report {
     let left: Vec<_> = ended.iter().filter(open).collect();
     assert!(left.is_empty(), "{left:?}");
     assert_eq!(report.counts.unknown + report.counts.rotated, 0);
-    assert_eq!(scene.meddler.count("POST"), sent);
+    assert_eq!(scene.proxy.count("POST"), sent);
     report
 }
 
@@ -162,8 +163,8 @@ async fn agrees(scene: &Scene, report: &Report, before: &HashMap<String, String>
     // Most requests are not meddled with.
     assert!(counts.confirmed > scene.groups.len() / 2, "{counts}");
     scene.check(report).await;
-    assert_sent_once(&scene.meddler);
-    let bodies = scene.meddler.bodies("POST");
+    assert_sent_once(&scene.proxy);
+    let bodies = scene.proxy.bodies("POST");
     let of_old = |token: &str| before.values().any(|old| old == token);
     let is_old = |body: &serde_json::Value| body["current_token"].as_str().is_some_and(of_old);
     assert!(bodies.iter().all(is_old), "a group was sent a second one");
@@ -176,7 +177,7 @@ async fn agrees(scene: &Scene, report: &Report, before: &HashMap<String, String>
         let is_rotated = *token != before[item.user_group_id.as_str()];
         assert_eq!(
             is_rotated,
-            item.standing() == ItemStatus::Confirmed,
+            item.status() == ItemStatus::Confirmed,
             "{item:?}"
         );
         if is_rotated {

@@ -14,7 +14,7 @@ use super::{
     binary::{read, wait},
 };
 use crate::support::{
-    meddler::{Meddler, Meddling},
+    proxy::{FaultyProxy, ProxyFault},
     world::{LI, Side, World, id},
 };
 
@@ -36,11 +36,11 @@ impl Scene {
         (output.status.code().expect("it ended"), out, err)
     }
 
-    /// Somebody at another desk, with a directory of their own.
+    /// Somebody at another installation, with a directory of their own.
     fn li(&self) -> Operations {
         let directory = self.world.other_directory("li");
-        let desk = self.world.desk(Side::Testing).on(&directory).by(LI);
-        desk.operations()
+        let installation = self.world.installation(Side::Testing).on(&directory).by(LI);
+        installation.operations()
     }
 
     /// Somebody else gives the group another name.
@@ -61,7 +61,7 @@ impl Scene {
     /// The answer to the next read says that it created the group.
     fn vanished(&self) {
         let created = |answer: &mut Value| answer["new_user_group"] = true.into();
-        self.meddler.next("GET", Meddling::change(created));
+        self.proxy.next("GET", ProxyFault::change(created));
     }
 }
 
@@ -152,20 +152,20 @@ async fn what_changed_elsewhere_is_told_field_by_field() {
     assert_eq!(out.next(), None);
     assert!(err.lines().any(|line| line == "5 of 5"), "{err}");
     assert!(!err.contains(['\r', '\u{1b}']), "{err:?}");
-    assert!(scene.meddler.methods().iter().all(|method| method == "GET"));
+    assert!(scene.proxy.methods().iter().all(|method| method == "GET"));
 }
 
 #[tokio::test]
 async fn properties_that_changed_are_named_by_their_key() {
     let scene = Scene::new(2).await;
     let tiers = |tier: &'static str| {
-        Meddling::change(move |answer| {
+        ProxyFault::change(move |answer| {
             answer["user_group"]["properties"] = json!({"tier": tier, "seats": 1});
         })
     };
-    scene.meddler.next("GET", tiers("gold"));
+    scene.proxy.next("GET", tiers("gold"));
     assert_eq!(scene.refresh(&["--concurrency", "1"]).await.0, 0);
-    scene.meddler.next("GET", tiers("iron"));
+    scene.proxy.next("GET", tiers("iron"));
     let (code, out, err) = scene.human(&["--concurrency", "1"]).await;
     assert_eq!(code, 0, "{err}");
     assert!(out.starts_with("g000 changed: properties tier\n"), "{out}");
@@ -183,7 +183,7 @@ async fn a_vanished_group_stops_it_and_the_first_is_read_alone() {
     }
     let (code, lines, sum, err) = scene.refresh(&["--concurrency", "6"]).await;
     assert_eq!(code, 3, "{err}");
-    assert_eq!(scene.meddler.count("GET"), 1, "no second one is created");
+    assert_eq!(scene.proxy.count("GET"), 1, "no second one is created");
     assert_sum(&sum, &[("created_again", 1), ("not_started", 5)]);
     assert_eq!(lines[0]["outcome"], "created_again");
     assert!(
@@ -208,7 +208,7 @@ async fn a_vanished_group_stops_it_and_the_first_is_read_alone() {
 
     // Who has looked goes on; the next one had vanished, too.
     let (code, lines, sum, _) = scene.refresh(&["--resume"]).await;
-    assert_eq!((code, scene.meddler.count("GET")), (3, 2));
+    assert_eq!((code, scene.proxy.count("GET")), (3, 2));
     assert_eq!(lines[0]["user_group_id"], "g001");
     assert_sum(
         &sum,
@@ -224,7 +224,7 @@ async fn a_vanished_group_stops_it_and_the_first_is_read_alone() {
         (3, ""),
         "nothing is unfinished: {err}"
     );
-    assert_eq!(scene.meddler.count("GET"), 6);
+    assert_eq!(scene.proxy.count("GET"), 6);
 }
 
 #[tokio::test]
@@ -234,11 +234,11 @@ async fn a_wrong_environment_gets_one_new_group_at_most() {
     let key = other.new_key("testing", Some("Testing"));
     let file = scene.world.folder().join("keys/testing");
     std::fs::write(file, key).expect("written");
-    scene.meddler = Meddler::before(other.address()).await;
+    scene.proxy = FaultyProxy::before(other.address()).await;
     let (code, _, sum, err) = scene.refresh(&["--concurrency", "8"]).await;
     assert_eq!(code, 3, "{err}");
     assert_sum(&sum, &[("created_again", 1), ("not_started", 7)]);
-    assert_eq!(scene.meddler.methods(), ["GET"]);
+    assert_eq!(scene.proxy.methods(), ["GET"]);
     assert_eq!(other.stored(Side::Testing, "g000").name, "g000");
 }
 
@@ -248,9 +248,9 @@ async fn going_on_past_vanished_ones_has_to_be_confirmed() {
     let (code, _, err) = scene.human(&["--keep-going"]).await;
     assert_eq!(code, 3, "{err}");
     assert!(err.contains("say --yes"), "{err}");
-    assert_eq!(scene.meddler.count("GET"), 0);
+    assert_eq!(scene.proxy.count("GET"), 0);
     scene.vanished();
-    scene.meddler.next("GET", Meddling::passed());
+    scene.proxy.next("GET", ProxyFault::passed());
     scene.vanished();
     let (code, _, sum, err) = scene
         .refresh(&["--keep-going", "--yes", "--concurrency", "1"])
@@ -267,7 +267,7 @@ async fn another_environment_stops_it_whatever_was_said() {
         answer["new_user_group"] = true.into();
         answer["user_group"]["api_environment_tag"] = "Customer".into();
     };
-    scene.meddler.next("GET", Meddling::change(customer));
+    scene.proxy.next("GET", ProxyFault::change(customer));
     let (code, lines, sum, err) = scene.refresh(&["--keep-going", "--yes"]).await;
     assert_eq!(code, 3, "{err}");
     assert_eq!(lines.len(), 1);
@@ -275,7 +275,7 @@ async fn another_environment_stops_it_whatever_was_said() {
     let customer = |answer: &mut Value| {
         answer["user_group"]["api_environment_tag"] = "Customer".into();
     };
-    scene.meddler.next("GET", Meddling::change(customer));
+    scene.proxy.next("GET", ProxyFault::change(customer));
     let (code, lines, sum, _) = scene.refresh(&["--resume"]).await;
     assert_eq!((code, lines.len()), (3, 1));
     assert_sum(
@@ -309,7 +309,7 @@ async fn ids_that_only_a_file_told_of_are_left_out_unless_it_is_said() {
     let (code, _, err) = scene.human(&["--exists", "--yes", "--read-only"]).await;
     assert_eq!(code, 3, "{err}");
     assert!(err.contains("read-only"), "{err}");
-    assert_eq!(scene.meddler.count("GET"), 2);
+    assert_eq!(scene.proxy.count("GET"), 2);
     scene
         .world
         .seed(Side::Testing, "never-1", "There", &[], &json!({}));
@@ -356,6 +356,6 @@ async fn what_cannot_be_meant_is_refused_and_a_dry_run_sends_nothing() {
         (&plan["to_read"], &plan["dry_run"]),
         (&json!(2), &json!(true))
     );
-    assert_eq!(scene.meddler.methods(), [""; 0]);
+    assert_eq!(scene.proxy.methods(), [""; 0]);
     assert!(scene.ana.open_refresh().await.expect("readable").is_none());
 }

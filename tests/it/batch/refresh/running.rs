@@ -7,15 +7,15 @@ use rustix::process::{Signal, kill_process};
 
 use super::assert_sum;
 use crate::{
-    bulk::{
+    batch::{
         Scene,
         binary::{pid, read, wait},
         one_at_a_time,
     },
     support::{
         faults::http,
-        meddler::{Gate, Meddling, Then},
-        saying::says,
+        proxy::{Gate, ProxyFault, Then},
+        stderr::says,
         world::id,
     },
 };
@@ -25,8 +25,8 @@ async fn a_signal_finishes_what_is_in_flight_and_resume_reads_the_rest() {
     for signal in [Signal::HUP, Signal::TERM, Signal::INT] {
         let scene = Scene::new(5).await;
         let gate = Gate::new();
-        scene.meddler.next("GET", Meddling::passed());
-        scene.meddler.next("GET", Meddling::passed().behind(&gate));
+        scene.proxy.next("GET", ProxyFault::passed());
+        scene.proxy.next("GET", ProxyFault::passed().behind(&gate));
         let arguments = ["get", "--refresh-all", "--json", "--concurrency", "1"];
         let mut command = scene.program(&arguments);
         command.stderr(Stdio::piped());
@@ -42,7 +42,7 @@ async fn a_signal_finishes_what_is_in_flight_and_resume_reads_the_rest() {
         let (code, lines, sum, err) = scene.refresh(&["--resume"]).await;
         assert_eq!((code, lines.len()), (0, 3), "{err}");
         assert_sum(&sum, &[("unchanged", 3), ("done_before", 2)]);
-        assert_eq!(scene.meddler.count("GET"), 5, "none twice");
+        assert_eq!(scene.proxy.count("GET"), 5, "none twice");
     }
 }
 
@@ -50,8 +50,8 @@ async fn a_signal_finishes_what_is_in_flight_and_resume_reads_the_rest() {
 async fn killed_and_resumed_it_reads_none_twice_that_was_written_down() {
     let scene = Scene::new(5).await;
     let gate = Gate::new();
-    scene.meddler.next("GET", Meddling::passed());
-    scene.meddler.next("GET", Meddling::passed().behind(&gate));
+    scene.proxy.next("GET", ProxyFault::passed());
+    scene.proxy.next("GET", ProxyFault::passed().behind(&gate));
     let arguments = ["get", "--refresh-all", "--json", "--concurrency", "1"];
     let child = scene.program(&arguments).spawn().expect("it starts");
     gate.reached().await;
@@ -73,22 +73,22 @@ async fn a_busy_service_is_waited_for() {
     for status in ["429 Too Many Requests", "503 Service Unavailable"] {
         let scene = Scene::new(2).await;
         let busy = http(status, &["Retry-After: 1"], "{}");
-        let busy = Meddling::swallowed(Then::Instead(busy));
-        scene.meddler.next("GET", busy);
+        let busy = ProxyFault::swallowed(Then::Instead(busy));
+        scene.proxy.next("GET", busy);
         let (code, _, sum, err) = scene.refresh(&[]).await;
         assert_eq!(code, 0, "{err}");
         assert!(err.contains("asks to wait 1 s"), "{err}");
         assert_sum(&sum, &[("unchanged", 2)]);
-        assert_eq!(scene.meddler.count("GET"), 3);
+        assert_eq!(scene.proxy.count("GET"), 3);
     }
 }
 
 #[tokio::test]
 async fn failures_in_a_row_stop_it_and_are_tried_again() {
     let scene = Scene::new(6).await;
-    let broken = || Meddling::swallowed(Then::Drop);
-    scene.meddler.next("GET", Meddling::passed());
-    (0..2).for_each(|_| scene.meddler.next("GET", broken()));
+    let broken = || ProxyFault::swallowed(Then::Drop);
+    scene.proxy.next("GET", ProxyFault::passed());
+    (0..2).for_each(|_| scene.proxy.next("GET", broken()));
     let more = ["--concurrency", "1", "--stop-after", "2"];
     let (code, lines, sum, err) = scene.refresh(&more).await;
     assert_eq!(code, 6, "{err}");
@@ -104,14 +104,14 @@ async fn failures_in_a_row_stop_it_and_are_tried_again() {
         ("401 Unauthorized", 4, 1),
         ("500 Internal Server Error", 1, 3),
     ] {
-        let before = scene.meddler.count("GET");
+        let before = scene.proxy.count("GET");
         for _ in 0..reads {
             let refused = Then::Instead(http(answer, &[], "{}"));
-            scene.meddler.next("GET", Meddling::swallowed(refused));
+            scene.proxy.next("GET", ProxyFault::swallowed(refused));
         }
         let (got, _, sum, err) = scene.refresh(&[]).await;
         assert_eq!(got, code, "{answer}: {err}");
-        assert_eq!(scene.meddler.count("GET") - before, reads, "{answer}");
+        assert_eq!(scene.proxy.count("GET") - before, reads, "{answer}");
         assert_eq!(sum["failed"], reads, "{sum}");
     }
 }
@@ -126,14 +126,14 @@ async fn a_reader_that_has_gone_is_no_error() {
     let err = String::from_utf8_lossy(&ran.stderr);
     assert_eq!(ran.status.code(), Some(0), "{err}");
     assert!(!err.contains("error") && !err.contains("panicked"), "{err}");
-    assert_eq!(scene.meddler.count("GET"), 3);
+    assert_eq!(scene.proxy.count("GET"), 3);
 }
 
 #[tokio::test]
 async fn an_answer_from_before_a_rotation_counts_as_none_and_is_asked_for_again() {
     let scene = Scene::new(2).await;
     let gate = Gate::new();
-    scene.meddler.next("GET", Meddling::passed().behind(&gate));
+    scene.proxy.next("GET", ProxyFault::passed().behind(&gate));
     let pace = one_at_a_time();
     let plan = scene.ana.plan_refresh(None, false).await.expect("readable");
     let begun = scene.ana.begin_refresh().await.expect("durable");

@@ -51,7 +51,7 @@ pub(super) struct Order {
 
 /// Not a story of its own: what the started process does.
 #[test]
-fn scribe() {
+fn recorder() {
     let Ok(order) = env::var(ORDER) else { return };
     let order: Order = serde_json::from_str(&order).expect("an order");
     if let Some(lock) = &order.lock {
@@ -120,7 +120,7 @@ fn entry(group: &str) -> Entry {
     }
 }
 
-fn lesson(group: &str) -> Observation {
+fn observation(group: &str) -> Observation {
     Observation {
         id: id(group),
         sent: Sent {
@@ -143,7 +143,7 @@ fn lesson(group: &str) -> Observation {
 /// A group and its line of the history, in one transaction.
 pub(super) async fn note(directory: &Directory, group: &str) -> Result<(), DirectoryError> {
     let record = Record {
-        lesson: Some(lesson(group)),
+        observation: Some(observation(group)),
         entry: Some(entry(group)),
         ..Record::default()
     };
@@ -218,17 +218,17 @@ async fn write(directory: &Directory, name: String, groups: Option<usize>) {
 }
 
 /// A running scribe.
-pub(super) struct Scribe {
+pub(super) struct Recorder {
     child: Child,
     lines: BufReader<ChildStdout>,
 }
 
-impl Scribe {
+impl Recorder {
     pub(super) fn start(order: &Order) -> Self {
         let mut child = Command::new(env::current_exe().expect("this binary"))
             .args([
                 "--exact",
-                "hostile::directory::scribe::scribe",
+                "hostile::directory::record::recorder",
                 "--nocapture",
             ])
             .env(ORDER, serde_json::to_string(order).expect("JSON"))
@@ -283,7 +283,7 @@ impl Scribe {
     }
 }
 
-impl Drop for Scribe {
+impl Drop for Recorder {
     fn drop(&mut self) {
         // It may have ended; then both fail, and that is all right.
         let _ = self.child.kill();

@@ -9,25 +9,25 @@ use serde_json::json;
 use super::{Scene, watch};
 use crate::support::{
     faults::http,
-    meddler::{Meddling, Then},
+    proxy::{ProxyFault, Then},
 };
 
 /// What happens to the rotation request of this number, counted from 0.
-fn weather(number: usize) -> Meddling {
+fn weather(number: usize) -> ProxyFault {
     let json = "Content-Type: application/json";
     match number % 100 {
         10 | 60 => {
             let body = json!({"success": 0}).to_string();
             let bytes = http("500 Internal Server Error", &[json], body);
-            Meddling::applied(Then::Instead(bytes))
+            ProxyFault::applied(Then::Instead(bytes))
         }
-        30 | 80 => Meddling::applied(Then::Half),
+        30 | 80 => ProxyFault::applied(Then::Half),
         50 => {
             let body = json!({"success": 0}).to_string();
             let bytes = http("429 Too Many Requests", &[json, "Retry-After: 0"], body);
-            Meddling::swallowed(Then::Instead(bytes))
+            ProxyFault::swallowed(Then::Instead(bytes))
         }
-        _ => Meddling::passed(),
+        _ => ProxyFault::passed(),
     }
 }
 
@@ -36,7 +36,7 @@ async fn two_hundred_groups_in_bad_weather() {
     const GROUPS: usize = 200;
     let scene = Scene::new(GROUPS).await;
     for number in 0..GROUPS {
-        scene.meddler.next("POST", weather(number));
+        scene.proxy.next("POST", weather(number));
     }
     let batch = scene.begin().await;
     let pace = RunLimits {
@@ -66,7 +66,7 @@ async fn two_hundred_groups_in_bad_weather() {
         }
     };
     assert!(runs >= 4, "it was resumed");
-    assert_eq!(scene.meddler.count("POST"), GROUPS);
+    assert_eq!(scene.proxy.count("POST"), GROUPS);
     assert_eq!(report.counts.confirmed, GROUPS - 2, "{}", report.counts);
     assert_eq!(
         report.counts.not_applied, 2,
@@ -81,10 +81,6 @@ async fn two_hundred_groups_in_bad_weather() {
         .expect("readable");
     let again = scene.ana.begin_batch(&plan, None).await.expect("durable");
     let (ended, _) = watch(scene.run(again, pace).await).await;
-    assert!(
-        ended
-            .iter()
-            .all(|one| one.standing == ItemStatus::Confirmed)
-    );
+    assert!(ended.iter().all(|one| one.status == ItemStatus::Confirmed));
     assert_eq!(ended.len(), 2);
 }

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::{
     super::{
-        desk::{Order, Task, hander},
+        child::{Order, Task, hander},
         faults::Fault,
         shipped::groupdesk,
         stage::{Scene, Stage, holder},
@@ -17,8 +17,8 @@ use super::{
     GROUPS, HORIZON, Look, agreement, handed_off, sent_once, tokens,
 };
 use crate::support::{
-    meddler::{Gate, Meddling},
-    saying::says,
+    proxy::{Gate, ProxyFault},
+    stderr::says,
     world::{Side, id, place},
 };
 
@@ -58,8 +58,8 @@ async fn leaves_at_the_second(stage: &Stage, fault: Fault) {
     if fault.is_applied() {
         meddling = meddling.behind(&applied);
     }
-    scene.meddler.next("POST", Meddling::passed());
-    scene.meddler.next("POST", meddling);
+    scene.proxy.next("POST", ProxyFault::passed());
+    scene.proxy.next("POST", meddling);
     let sink = scene.sink().command();
     let mut arguments = vec!["rotate"];
     arguments.extend(groups.iter().map(String::as_str));
@@ -96,7 +96,7 @@ async fn leaves_at_the_second(stage: &Stage, fault: Fault) {
         Some(State::Confirmed),
     ];
     assert_eq!(states(&scene).await, left, "{fault:?}");
-    assert_eq!(scene.meddler.count("POST"), GROUPS, "{fault:?}");
+    assert_eq!(scene.proxy.count("POST"), GROUPS, "{fault:?}");
     // When its time is over, a read decides.
     let later = Order {
         noon: Timestamp::now().as_second(),
@@ -111,7 +111,7 @@ async fn leaves_at_the_second(stage: &Stage, fault: Fault) {
     let mut secrets: Vec<_> = before.values().chain(now.values()).cloned().collect();
     secrets.extend(scene.secrets());
     assert_eq!(holder(&scene.folder, &secrets), None, "{fault:?}");
-    assert_eq!(scene.meddler.count("POST"), GROUPS, "{fault:?}");
+    assert_eq!(scene.proxy.count("POST"), GROUPS, "{fault:?}");
     let directory = Directory::open(&scene.directory).expect("a directory");
     let mut wrong = sent_once(&scene, &directory, &before).await;
     // It never heard the answer: nothing that it said can contradict what is there.

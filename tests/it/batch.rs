@@ -22,14 +22,14 @@ use groupdesk::{
 use serde_json::json;
 
 use crate::support::{
-    meddler::Meddler,
+    proxy::FaultyProxy,
     world::{Side, World, id},
 };
 
-/// A world with groups `g000`, `g001`, …, all known to a desk that works through a meddler.
+/// A world with groups `g000`, `g001`, …, all known to an installation that works through a proxy.
 struct Scene {
     world: World,
-    meddler: Meddler,
+    proxy: FaultyProxy,
     ana: Operations,
     groups: Vec<String>,
 }
@@ -44,12 +44,12 @@ impl Scene {
             let met = there.look_up(&id(group), Assurance::Exists).await;
             met.expect("the group is known now");
         }
-        let meddler = Meddler::before(world.address()).await;
-        let ana = world.desk(Side::Testing).through(meddler.base_url());
+        let proxy = FaultyProxy::before(world.address()).await;
+        let ana = world.installation(Side::Testing).through(proxy.base_url());
         Self {
             ana: ana.operations(),
             world,
-            meddler,
+            proxy,
             groups,
         }
     }
@@ -76,15 +76,15 @@ impl Scene {
     async fn check(&self, report: &Report) {
         assert_eq!(report.counts.planned(), self.groups.len());
         let items = self.items(report.batch).await;
-        let counts = Counts::of(items.iter().map(BatchItem::standing));
+        let counts = Counts::of(items.iter().map(BatchItem::status));
         assert_eq!(counts, report.counts);
-        assert_sent_once(&self.meddler);
+        assert_sent_once(&self.proxy);
     }
 }
 
-fn assert_sent_once(meddler: &Meddler) {
+fn assert_sent_once(proxy: &FaultyProxy) {
     let mut sent: HashMap<String, usize> = HashMap::new();
-    for body in meddler.bodies("POST") {
+    for body in proxy.bodies("POST") {
         let token = body["current_token"].as_str().expect("a token").to_owned();
         *sent.entry(token).or_default() += 1;
     }

@@ -1,9 +1,9 @@
 //! Chance that comes out the same every time.
 
 /// Numbers from a seed (xorshift64*).
-pub(super) struct Dice(u64);
+pub(super) struct Random(u64);
 
-impl Dice {
+impl Random {
     pub(super) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }

@@ -18,9 +18,9 @@ use tempfile::TempDir;
 
 use super::{ACME, Scene, exposed, history, journal, rotate};
 use crate::support::{
-    meddler::{Meddling, Then},
-    until::eventually,
-    world::Desk,
+    proxy::{ProxyFault, Then},
+    wait::eventually,
+    world::Installation,
 };
 
 /// Longest wait for anything that must happen.
@@ -70,11 +70,11 @@ impl Taker {
     }
 
     pub(super) async fn scene(&self) -> Scene {
-        Scene::with(|desk| self.at(desk)).await
+        Scene::with(|installation| self.at(installation)).await
     }
 
-    fn at(&self, desk: Desk) -> Desk {
-        desk.with(|profile| profile.handoff = Some(self.command()))
+    fn at(&self, installation: Installation) -> Installation {
+        installation.with(|profile| profile.handoff = Some(self.command()))
     }
 }
 
@@ -101,7 +101,7 @@ const RECORDS: &str = "cat > $1/in; cat /proc/$$/cmdline /proc/$$/environ > $1/p
 #[tokio::test]
 async fn the_token_goes_by_standard_input_and_no_other_way() {
     let taker = Taker::new(RECORDS);
-    let scene = Scene::with(|desk| taker.at(desk)).await;
+    let scene = Scene::with(|installation| taker.at(installation)).await;
     let secrets = scene.world.secrets();
     let done = rotated(&scene).await;
     assert_eq!(states(&scene.ana).await, [HandOffState::Pending]);
@@ -157,7 +157,7 @@ async fn the_variable_of_the_api_key_is_not_passed_on() {
     let taker = Taker::new("cat /proc/$$/environ > $1/proc");
     let scene = taker.scene().await;
     let key = scene.world.new_key("testing", Some("Testing"));
-    let ana = taker.at(scene.desk()).key(&key).operations();
+    let ana = taker.at(scene.installation()).key(&key).operations();
     let done = ana.confirm(rotate(&ana).await.expect("rotated")).await;
     let handed = ana.hand_off(&done).await.expect("one");
     assert!(handed.is_done(), "{handed:?}");
@@ -206,7 +206,7 @@ async fn a_command_that_fails_is_told_without_the_token_and_can_be_run_again() {
     let again = scene.ana.hand_off_again(handed.rotation).await;
     assert!(again.expect("run").is_done());
     assert!(taker.read("in").contains(exposed(&done)));
-    assert_eq!(scene.meddler.count("POST"), 1, "nothing was rotated again");
+    assert_eq!(scene.proxy.count("POST"), 1, "nothing was rotated again");
     let endings: Vec<_> = scene.history().await.into_iter().rev().take(3).collect();
     assert_eq!(
         endings,
@@ -266,8 +266,8 @@ async fn a_command_that_does_not_read_or_does_not_exist_hangs_nobody() {
             kill_process(left, Signal::KILL).expect("a service that it starts may stay");
         }
     }
-    let scene = Scene::with(|desk| {
-        desk.with(|profile| {
+    let scene = Scene::with(|installation| {
+        installation.with(|profile| {
             profile.handoff = Some(HandOffCommand {
                 command: vec!["/nowhere/put".into()],
                 timeout: PATIENCE,
@@ -286,7 +286,7 @@ async fn a_command_that_does_not_read_or_does_not_exist_hangs_nobody() {
 async fn a_rotation_whose_answer_was_lost_is_handed_off_too() {
     let taker = Taker::new("cat > $1/in");
     let scene = taker.scene().await;
-    scene.meddler.next("POST", Meddling::applied(Then::Drop));
+    scene.proxy.next("POST", ProxyFault::applied(Then::Drop));
     let done = rotate(&scene.ana).await.expect("recovered");
     assert_eq!(done.ending, Ending::Recovered);
     assert_eq!(states(&scene.ana).await, [HandOffState::Pending]);
@@ -299,11 +299,11 @@ async fn a_rotation_whose_answer_was_lost_is_handed_off_too() {
 async fn a_rotation_that_another_profile_settles_is_due_where_it_was_begun() {
     let taker = Taker::new("touch $1/ran");
     let scene = taker.scene().await;
-    scene.meddler.next("POST", Meddling::applied(Then::Reset));
-    scene.meddler.next("GET", Meddling::passed());
-    scene.meddler.next("GET", Meddling::swallowed(Then::Reset));
+    scene.proxy.next("POST", ProxyFault::applied(Then::Reset));
+    scene.proxy.next("GET", ProxyFault::passed());
+    scene.proxy.next("GET", ProxyFault::swallowed(Then::Reset));
     rotate(&scene.ana).await.expect_err("lost");
-    let second = scene.desk().with(|profile| {
+    let second = scene.installation().with(|profile| {
         profile.name = "second".into();
         profile.handoff = None;
     });

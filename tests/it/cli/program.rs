@@ -1,4 +1,4 @@
-//! A person's desk: a home of its own in a temporary folder, an empty environment, and the binary.
+//! A person's installation: a home of its own in a temporary folder, an empty environment, and the binary.
 
 use std::{
     path::{Path, PathBuf},
@@ -25,12 +25,12 @@ use crate::support::{clock, world::bind};
 pub(super) const DEADLINE: Duration = Duration::from_mins(1);
 
 /// A home and the variables that are set in it.
-pub(super) struct Desk {
+pub(super) struct Home {
     pub(super) folder: TempDir,
     variables: Vec<(String, String)>,
 }
 
-impl Desk {
+impl Home {
     pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         Self {
@@ -53,7 +53,7 @@ impl Desk {
         self.variables.push((name.into(), value.into()));
     }
 
-    /// A profile `live` (tag Customer, production) at this address, its key in a variable. Where the desk knows something
+    /// A profile `live` (tag Customer, production) at this address, its key in a variable. Where the installation knows something
     /// already, address and key are those of the same environment.
     pub(super) fn connect(&mut self, base_url: &str, key: &str) {
         self.configure(base_url, key);
@@ -67,7 +67,7 @@ impl Desk {
         }
     }
 
-    /// As [`Desk::connect`]; nobody says which environment it is.
+    /// As [`Home::connect`]; nobody says which environment it is.
     pub(super) fn configure(&mut self, base_url: &str, key: &str) {
         let config = self.path("config.toml").display().to_string();
         self.write(

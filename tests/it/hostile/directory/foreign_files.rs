@@ -6,7 +6,7 @@ use std::{fs, process::Command};
 use groupdesk::directory::{Directory, DirectoryError, inspect};
 use rusqlite::Connection;
 
-use super::{Place, bytes_of, exercise, must_be_clear, scribe::note};
+use super::{Place, bytes_of, exercise, must_be_clear, record::note};
 use crate::support::clock;
 
 pub(super) const CASES: usize = VERSIONS.len() + MARKS.len() + 9 + 2;

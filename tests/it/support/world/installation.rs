@@ -1,4 +1,4 @@
-//! One operator's desk: whose it is, which directory and service it uses, and what time it is there.
+//! One operator's installation: whose it is, which directory and service it uses, and what time it is there.
 
 use std::{
     pin::pin,
@@ -26,7 +26,7 @@ use super::ANA;
 
 /// Builds [`Operations`]; everything is as usual until it is said otherwise.
 #[derive(Clone)]
-pub(crate) struct Desk {
+pub(crate) struct Installation {
     profile: Profile,
     environment: Environment,
     directory: Directory,
@@ -34,7 +34,7 @@ pub(crate) struct Desk {
     clock: Clock,
 }
 
-impl Desk {
+impl Installation {
     pub(super) fn new(profile: Profile, directory: Directory) -> Self {
         Self {
             profile,
@@ -57,7 +57,7 @@ impl Desk {
         self
     }
 
-    /// Another address in place of the service: a fault server, a meddler.
+    /// Another address in place of the service: a fault server, a proxy.
     pub(crate) fn through(mut self, base_url: impl Into<String>) -> Self {
         self.profile.base_url = base_url.into();
         self
@@ -102,7 +102,7 @@ impl Desk {
     }
 
     /// Bound to the place that goes by the profile's name, whatever its address and key: stories of other things meet no
-    /// question. [`Desk::unbound`] meets it.
+    /// question. [`Home::unbound`] meets it.
     pub(crate) fn operations(self) -> Operations {
         bind(&self.directory, &self.profile, &self.environment);
         self.unbound()
@@ -165,7 +165,7 @@ pub(crate) fn acknowledge(directory: &Directory) {
 }
 
 /// Tells what lets stories of other things send updates as they are: what is not changed travels along, and a header of
-/// the service says nothing else. [`Desk::unbound`] with a directory of its own knows nothing of it.
+/// the service says nothing else. [`Home::unbound`] with a directory of its own knows nothing of it.
 async fn tell(directory: &Directory, place: PlaceId, profile: &Profile) {
     let known = directory.facts(place).await.expect("readable");
     let on_get = if profile.read_properties || known.properties_are_readable() {

@@ -17,12 +17,12 @@ use groupdesk::{
 use jiff::Timestamp;
 
 use super::{
-    desk::{Desk, Order, Task, Watch, hander, say},
+    child::{Child, Order, Task, Watch, hander, say},
     faults::{Ends, Fault, INVENTED},
     stage::{Process, Scene, Stage, holder},
 };
 use crate::support::{
-    meddler::{Gate, Meddling, Then},
+    proxy::{Gate, ProxyFault, Then},
     world::place,
     world::{Side, id},
 };
@@ -50,9 +50,9 @@ impl TokenSink for Shown {
     }
 }
 
-/// A desk's bulk rotation of these groups.
-pub(super) async fn begin(desk: &Desk, groups: &[String]) {
-    let operations = desk.operations(Clock::Fixed(desk.at(0)));
+/// A installation's bulk rotation of these groups.
+pub(super) async fn begin(installation: &Child, groups: &[String]) {
+    let operations = installation.operations(Clock::Fixed(installation.at(0)));
     let ids: Vec<_> = groups.iter().map(|group| id(group)).collect();
     for group in &ids {
         let met = operations.look_up(group, Assurance::Exists).await;
@@ -61,12 +61,12 @@ pub(super) async fn begin(desk: &Desk, groups: &[String]) {
     let plan = operations.plan_batch(&ids, false).await.expect("readable");
     let begun = operations.begin_batch(&plan, None).await;
     begun.expect("durable");
-    resume(desk, desk.at(0)).await;
+    resume(installation, installation.at(0)).await;
 }
 
 /// What is left of it.
-pub(super) async fn resume(desk: &Desk, at: Timestamp) {
-    let operations = desk.operations(Clock::Fixed(at));
+pub(super) async fn resume(installation: &Child, at: Timestamp) {
+    let operations = installation.operations(Clock::Fixed(at));
     let batches = operations.batches().await.expect("readable");
     let Some(batch) = batches.first() else {
         return;
@@ -76,8 +76,8 @@ pub(super) async fn resume(desk: &Desk, at: Timestamp) {
         ..RunLimits::default()
     };
     let keep = Shown {
-        directory: desk.directory.clone(),
-        watch: desk.watch.clone(),
+        directory: installation.directory.clone(),
+        watch: installation.watch.clone(),
     };
     let run = operations.run_batch(batch.id, pace, Some(Arc::new(keep)));
     let Run { mut progress, .. } = run.await.expect("it begins");
@@ -154,8 +154,8 @@ async fn play(stage: &Stage, case: Case) -> Played {
     if case.fault == Fault::ArrivesLate {
         meddling = meddling.held(&late);
     }
-    scene.meddler.next("POST", Meddling::passed());
-    scene.meddler.next("POST", meddling);
+    scene.proxy.next("POST", ProxyFault::passed());
+    scene.proxy.next("POST", meddling);
     let order = |task, kill| Order {
         kill,
         handoff: scene.sink().command(),
@@ -169,7 +169,7 @@ async fn play(stage: &Stage, case: Case) -> Played {
     };
     look.watch(&first).await;
     look.watch(&order(Task::Resume(vec![1]), case.again)).await;
-    if case.fault == Fault::ArrivesLate && scene.meddler.count("POST") > 1 {
+    if case.fault == Fault::ArrivesLate && scene.proxy.count("POST") > 1 {
         late.open();
     }
     look.watch(&order(Task::Resume(vec![HORIZON]), case.again))
@@ -194,7 +194,7 @@ async fn play(stage: &Stage, case: Case) -> Played {
     wrong.extend(handed_off(&scene, &directory, &now).await);
     Played {
         wrong,
-        requests: scene.meddler.count("POST"),
+        requests: scene.proxy.count("POST"),
         kills,
     }
 }
@@ -205,7 +205,7 @@ fn tokens(scene: &Scene<'_>, groups: &[String]) -> BTreeMap<String, String> {
     groups.iter().map(token).collect()
 }
 
-/// Watches desks work and die.
+/// Watches installations work and die.
 struct Look<'a> {
     scene: &'a Scene<'a>,
     wrong: Vec<String>,
@@ -225,17 +225,17 @@ impl<'a> Look<'a> {
         let held = Gate::new();
         let by_us = order.kill == Some(BYTES_OUT);
         if by_us {
-            let meddling = Meddling::swallowed(Then::Drop).held(&held);
-            self.scene.meddler.next("GET", meddling);
+            let meddling = ProxyFault::swallowed(Then::Drop).held(&held);
+            self.scene.proxy.next("GET", meddling);
         }
-        let mut desk = Process::start(order);
+        let mut installation = Process::start(order);
         let mut is_dead = false;
         loop {
             let said = tokio::select! {
-                said = desk.said() => said,
+                said = installation.said() => said,
                 () = held.reached(), if by_us && !is_dead => {
                     is_dead = true;
-                    desk.kill();
+                    installation.kill();
                     held.open();
                     continue;
                 }
@@ -245,14 +245,14 @@ impl<'a> Look<'a> {
                     if !self.scene.is_durable(&words) {
                         self.wrong.push("shown before it was durable".into());
                     }
-                    desk.go_on().await;
+                    installation.go_on().await;
                 }
                 Some(_) => {}
                 None => break,
             }
         }
-        self.kills += usize::from(desk.is_killed().await);
-        self.scene.meddler.calm("GET");
+        self.kills += usize::from(installation.is_killed().await);
+        self.scene.proxy.calm("GET");
     }
 }
 
@@ -266,7 +266,7 @@ async fn sent_once(
     let rows = directory.rotations(RotationFilter::default()).await;
     let rows = rows.expect("readable");
     let mut left = before.clone();
-    for body in scene.meddler.bodies("POST") {
+    for body in scene.proxy.bodies("POST") {
         let token = body["current_token"].as_str().expect("a token").to_owned();
         let fingerprint = directory.fingerprinter().of(&Token::new(token.clone()));
         let group = left
@@ -301,7 +301,7 @@ async fn agreement(
     let batches = directory.batches(place).await.expect("readable");
     let items = directory.batch_items(place, batches[0].id).await;
     let items = items.expect("readable");
-    let counts = Counts::of(items.iter().map(BatchItem::standing));
+    let counts = Counts::of(items.iter().map(BatchItem::status));
     if counts.planned() != GROUPS
         || counts.unknown + counts.rotated > 0
         || counts.not_started > 0 && !is_conflict
