@@ -261,7 +261,8 @@ mod tests {
     /// The same Ctrl-C goes to both, and nobody says who hears it first.
     #[tokio::test]
     async fn a_ctrl_c_that_comes_after_the_end_of_the_editor_is_still_the_editors() {
-        let line = "kill -INT $$; :";
+        // Where Ctrl-C is ignored, as in a background job, the shell says the same by its exit status.
+        let line = "kill -INT $$; exit 130";
         let editor = Editor::find(variables(&[("EDITOR", line)])).expect("an editor");
         let outside = EditRequest {
             file: "text",
