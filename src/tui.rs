@@ -10,7 +10,6 @@ pub mod forms;
 pub mod frame;
 pub mod keymap;
 pub mod panes;
-pub mod picture;
 pub mod runtime;
 pub mod state;
 pub mod terminal;

@@ -5,11 +5,12 @@ mod errands;
 mod keys;
 mod reference;
 mod settings;
+mod svg;
 
 use std::{env, fs, path::Path};
 
-use groupdesk::tui::picture::svg;
 use ratatui::buffer::Buffer;
+use svg::svg;
 
 use crate::{
     console::{a_world, open},
@@ -20,7 +21,7 @@ const SIZE: (u16, u16) = (100, 28);
 
 /// Whether what is kept is to be made anew.
 fn is_writing() -> bool {
-    env::var_os("GROUPDESK_PICTURES").is_some_and(|command| command == "write")
+    env::var_os("GROUPDESK_PICTURES").is_some_and(|value| value == "write")
 }
 
 /// Compares a picture with the screen after a script, or writes it where that is asked for.

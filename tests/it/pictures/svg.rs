@@ -19,7 +19,7 @@ const BACKGROUND: &str = "#14171c";
 const FOREGROUND: &str = "#d5d9e0";
 
 /// Draws a window with the title and the buffer in it.
-pub fn svg(buffer: &Buffer, title: &str) -> String {
+pub(super) fn svg(buffer: &Buffer, title: &str) -> String {
     let area = buffer.area;
     let width = u32::from(area.width) * CELL_WIDTH + 2 * PADDING;
     let height = u32::from(area.height) * CELL_HEIGHT + TITLE_BAR + PADDING;
@@ -309,7 +309,6 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-#[cfg(test)]
 mod tests {
     use ratatui::{layout::Rect, style::Style};
 
