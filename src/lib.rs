@@ -23,7 +23,7 @@
 //!   [`domain::batch`], [`domain::handoff`]), tokens and their ages ([`domain::token`], [`domain::age`]), the history and
 //!   what it can still undo ([`domain::history`], [`domain::undo`]), hostile text made visible ([`domain::text`]).
 //! - [`platform`]: what is asked of the operating system in one place each: private files
-//!   ([`platform::private_files`]), process groups, the clocks (`clock`*).
+//!   ([`platform::private_files`]), child processes ([`platform::child`]), the clocks (`clock`*).
 //! - [`search`]: the filter language, the packed copy of all groups it runs over (`arena`*), the order of rows, and
 //!   known ids that are near a typed one ([`search::suggest`]).
 //! - [`formats`]: groups as CSV, JSON lines and JSON, read row by row; JSON read strictly ([`formats::strict_json`]).

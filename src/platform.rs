@@ -1,7 +1,7 @@
-//! What is asked of the operating system in one place each: private files, process groups, the time.
+//! What is asked of the operating system in one place each: private files, child processes, the time.
 
 pub(crate) mod boot_time;
+pub mod child;
 pub(crate) mod clock;
 pub mod private_files;
-pub mod process_group;
 pub(crate) mod test_clock;

@@ -1,20 +1,9 @@
 //! Runs the hand-off command: no shell, one JSON object on standard input and nowhere else, a process group of its own, a
 //! time limit. It writes nothing down.
 
-use std::{
-    ffi::OsStr,
-    io,
-    pin::{Pin, pin},
-    process::{ExitStatus, Stdio},
-    time::Duration,
-};
+use std::{ffi::OsStr, process::ExitStatus};
 
 use serde::Serialize;
-use tokio::{
-    io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
-    process::{Child, ChildStdin, Command},
-    time::timeout,
-};
 use zeroize::Zeroizing;
 
 use super::scrub::{Tail, scrubbed};
@@ -26,11 +15,8 @@ use crate::{
         known::KnownGroup,
         token::{Fingerprint, Token},
     },
-    platform::process_group::ProcessGroup,
+    platform::child::{Child, ChildError},
 };
-
-/// How long output may still come after the command has ended: what it left running may hold the pipe open.
-const GRACE: Duration = Duration::from_millis(500);
 
 /// What the command reads.
 #[derive(Serialize)]
@@ -121,91 +107,37 @@ async fn attempt(
     message: &[u8],
     token: &Token,
 ) -> Result<(ExitStatus, String), String> {
-    let Some((program, arguments)) = handoff.command.split_first() else {
-        return Err("it is empty".into());
-    };
-    let cannot = |error: io::Error| format!("it cannot be run: {error}");
-    let mut child = Command::new(program)
-        .args(arguments)
-        .env_clear()
-        .envs(variables)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        .kill_on_drop(true)
-        .spawn()
-        .map_err(cannot)?;
-    let group = ProcessGroup::of(&child);
     let mut tail = Tail::default();
-    let ended = {
-        let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
-        let mut giving = pin!(give(stdin, message));
-        let mut reading = pin!(listen(stderr, &mut tail));
-        let mut is_read = false;
-        let ending = ending(&mut child, giving.as_mut(), reading.as_mut(), &mut is_read);
-        let ended = timeout(handoff.timeout, ending).await;
-        if ended.is_ok() {
-            group.leave();
-        } else {
-            drop(group);
-        }
-        if !is_read {
-            let _ = timeout(GRACE, reading).await;
-        }
-        ended
+    let command = Child {
+        argv: &handoff.command,
+        variables,
+        input: message,
+        limit: handoff.timeout,
+        output: None::<fn(&[u8])>,
+        errors: |bytes: &[u8]| tail.take(bytes),
     };
+    let ended = command.run().await;
     let last_line = scrubbed(&tail, token);
-    if let Ok(status) = ended {
-        return Ok((status.map_err(cannot)?, last_line));
-    }
-    // Killed a moment ago; this only takes it off the process table.
-    let _ = timeout(GRACE, child.wait()).await;
-    let limit = handoff.timeout.as_millis();
-    let said = match last_line.as_str() {
-        "" => String::new(),
-        line => format!(": {line}"),
-    };
-    Err(format!(
-        "it did not end within {limit} ms and was killed{said}"
-    ))
-}
-
-/// Gives it the message and the end of input. A command that does not read it may still end well.
-async fn give(stdin: Option<ChildStdin>, message: &[u8]) {
-    if let Some(mut stdin) = stdin {
-        let _ = stdin.write_all(message).await;
-    }
-}
-
-/// Reads to the end, so that the command is not stopped by a full pipe.
-async fn listen(pipe: Option<impl AsyncRead + Unpin>, tail: &mut Tail) {
-    let Some(mut pipe) = pipe else { return };
-    let mut buffer = Zeroizing::new([0; 4096]);
-    while let Ok(count @ 1..) = pipe.read(&mut *buffer).await {
-        tail.take(&buffer[..count]);
-    }
-}
-
-/// Waits for the end of the command while it is given its input and heard.
-async fn ending(
-    child: &mut Child,
-    mut giving: Pin<&mut impl Future<Output = ()>>,
-    mut reading: Pin<&mut impl Future<Output = ()>>,
-    is_read: &mut bool,
-) -> io::Result<ExitStatus> {
-    let mut is_given = false;
-    loop {
-        tokio::select! {
-            () = &mut giving, if !is_given => is_given = true,
-            () = &mut reading, if !*is_read => *is_read = true,
-            status = child.wait() => return status,
-        }
-    }
+    ended
+        .map(|status| (status, last_line.clone()))
+        .map_err(|error| match error {
+            ChildError::Empty => "it is empty".into(),
+            ChildError::NotStarted(error) => format!("it cannot be run: {error}"),
+            ChildError::TimedOut => {
+                let limit = handoff.timeout.as_millis();
+                let said = match last_line.as_str() {
+                    "" => String::new(),
+                    line => format!(": {line}"),
+                };
+                format!("it did not end within {limit} ms and was killed{said}")
+            }
+        })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     /// More than any pipe holds.

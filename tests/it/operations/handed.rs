@@ -87,7 +87,7 @@ async fn a_hand_off_whose_end_cannot_be_written_down_waits() {
     assert_eq!(unwritten.handoff.state, HandOffState::Pending);
     let note = unwritten.handoff.note.expect("why");
     assert!(
-        note.contains("it ended well") && note.contains("could not write that down"),
+        note.contains("it ended well") && note.contains("could not be written down here"),
         "{note}"
     );
     forbid(&scene, None);

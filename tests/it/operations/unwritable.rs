@@ -106,7 +106,7 @@ async fn a_good_answer_that_cannot_be_written_down_shows_no_token() {
             ),
             "{said}"
         );
-        assert!(said.contains("could not write it down"), "{said}");
+        assert!(said.contains("could not be written down here"), "{said}");
         let new = scene.token();
         assert!(!said.contains(&new), "{said}");
         drop(away);
