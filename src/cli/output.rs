@@ -77,8 +77,8 @@ pub(super) fn result(text: &str) -> Result<(), Stop> {
 
 /// Writes a result as indented JSON.
 pub(super) fn json(value: &impl Serialize) -> Result<(), Stop> {
-    let text = serde_json::to_string_pretty(value)
-        .map_err(|_| Stop::Output(io::Error::other("the result is no JSON")))?;
+    let text =
+        serde_json::to_string_pretty(value).map_err(Stop::unexpected("the result is no JSON"))?;
     result(&escape_hidden(&text))
 }
 

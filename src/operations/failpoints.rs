@@ -44,6 +44,8 @@ impl Points {
         if let Some(watcher) = &self.watcher {
             watcher(point);
         }
+        // Here it can only panic.
+        drop(super::break_at(&format!("{point:?}")));
     }
 
     #[cfg(not(feature = "failpoints"))]

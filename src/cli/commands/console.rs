@@ -4,14 +4,20 @@ use std::io::{self, IsTerminal};
 
 use super::demo_server;
 use crate::{
-    cli::{args::Global, error::Stop, output, process::exit::Exit, session},
+    cli::{
+        args::Global,
+        error::Stop,
+        output,
+        process::{exit::Exit, panic_report},
+        session,
+    },
     config::{Comfort, ConfigError, Environment, Settings},
     directory::Directory,
     operations::{Clock, Connector, Operations},
     tui::{
         self, Farewell, Start,
         keymap::{self, Keymap},
-        terminal::Signals,
+        terminal::{NoTerminal, Signals},
     },
 };
 
@@ -118,9 +124,19 @@ async fn play(groups: Option<u32>, global: &Global, signals: &mut Signals) -> Re
 }
 
 async fn open(start: Start, signals: &mut Signals) -> Result<Farewell, Stop> {
-    let ended = tui::run(start, signals)
-        .await
-        .map_err(|error| Stop::Usage(format!("the console cannot be opened: {error}")))?;
+    if start.comfort.plain {
+        panic_report::be_plain();
+    }
+    let ended = tui::run(start, signals).await.map_err(|error| {
+        if error
+            .get_ref()
+            .is_some_and(|inner| inner.is::<NoTerminal>())
+        {
+            Stop::Usage(format!("the console cannot be opened: {error}"))
+        } else {
+            Stop::unexpected("the terminal of the console failed")(error)
+        }
+    })?;
     if let Some(unsent) = ended.unsent {
         output::alarm(&unsent);
     }
@@ -128,7 +144,7 @@ async fn open(start: Start, signals: &mut Signals) -> Result<Farewell, Stop> {
 }
 
 fn signals() -> Result<Signals, Stop> {
-    Signals::new().map_err(|error| Stop::Usage(format!("cannot listen for signals: {error}")))
+    Signals::new().map_err(Stop::unexpected("cannot listen for signals"))
 }
 
 fn a_terminal() -> Result<(), Stop> {

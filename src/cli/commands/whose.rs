@@ -93,7 +93,7 @@ pub(in crate::cli) async fn ask(no_input: bool) -> Result<Token, Stop> {
     }
     tokio::select! {
         read = tokio::task::spawn_blocking(move || read(is_typed)) => {
-            read.map_err(|_| Stop::Guarded("the token was not read; nothing was looked up".into()))?
+            read.map_err(Stop::unexpected("the token was not read"))?
         }
         () = signals.next() => Err(Stop::Interrupted { in_flight: false }),
     }

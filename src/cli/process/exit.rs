@@ -145,7 +145,8 @@ impl Exit {
             | Stop::Directory(_)
             | Stop::Store(_)
             | Stop::Usage(_)
-            | Stop::Output(_) => Self::Usage,
+            | Stop::Output(_)
+            | Stop::Unexpected(_) => Self::Usage,
             Stop::Guarded(_) => Self::Guarded,
             Stop::Interrupted { .. } => Self::Interrupted,
         }

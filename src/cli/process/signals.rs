@@ -55,9 +55,7 @@ impl Signals {
     }
 
     fn listen() -> Result<Self, Stop> {
-        let listen = |kind| {
-            signal(kind).map_err(|error| Stop::Usage(format!("cannot listen for signals: {error}")))
-        };
+        let listen = |kind| signal(kind).map_err(Stop::unexpected("cannot listen for signals"));
         Ok(Self {
             interrupt: listen(SignalKind::interrupt())?,
             terminate: listen(SignalKind::terminate())?,

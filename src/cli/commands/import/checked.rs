@@ -42,7 +42,7 @@ impl Checked {
         json: bool,
     ) -> Result<Option<Self>, Stop> {
         let checking = tokio::task::spawn_blocking(move || check(&sources, json));
-        let broke_off = |_| Stop::Usage("the reading broke off; nothing was done".into());
+        let broke_off = Stop::unexpected("the reading broke off");
         checking.await.map_err(broke_off)?
     }
 
