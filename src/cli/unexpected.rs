@@ -100,7 +100,8 @@ mod tests {
             format!("{report:#}"),
             "it could not be: the outer one of …: no such thing as …"
         );
-        let shown = format!("{report:?} {:#?}", told(report));
+        let report = told(report);
+        let shown = format!("{report:?} {report:#?}");
         assert!(
             !shown.contains("3fa9c1d2") && !shown.contains("pw"),
             "{shown}"
