@@ -179,9 +179,9 @@ impl Directory {
             reply,
         };
         let written = self.ask(ask).await;
-        noted
-            .into_iter()
-            .for_each(|one| one.written(written.is_ok()));
+        for one in noted {
+            one.written(written.is_ok());
+        }
         written
     }
 

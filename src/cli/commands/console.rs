@@ -130,7 +130,8 @@ async fn open(start: Start, signals: &mut Signals) -> Result<Farewell, Stop> {
     let ended = tui::run(start, signals).await.map_err(|error| {
         if error
             .get_ref()
-            .is_some_and(|inner| inner.is::<NoTerminal>())
+            .and_then(|inner| inner.downcast_ref::<NoTerminal>())
+            .is_some()
         {
             Stop::Usage(format!("the console cannot be opened: {error}"))
         } else {
