@@ -16,6 +16,7 @@ pub mod recording;
 mod retry_after;
 mod secret_text;
 pub mod send_by;
+pub mod sent;
 pub mod tls;
 pub mod wire;
 mod zeroizing;

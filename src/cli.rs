@@ -8,6 +8,7 @@ mod input;
 mod output;
 pub mod process;
 mod session;
+mod unexpected;
 
 use std::process::ExitCode;
 
@@ -22,39 +23,45 @@ use self::{
     error::CliError,
     input::secrets,
     output::{json, token_file},
-    process::{exit::Exit, hardening, panic_report, resources, signals::Signals},
+    process::{exit::Exit, hardening, resources, signals::Signals},
     session::{InFlight, Session},
 };
 
-/// Runs what the arguments of this process say.
-pub fn main() -> ExitCode {
+/// Runs what the arguments of this process say; what ends as nobody expected is said by `panic_report`.
+///
+/// # Errors
+/// Where the program itself, or what it needs of the system, failed.
+pub fn main() -> color_eyre::Result<ExitCode> {
     hardening::protect();
-    panic_report::install_hook();
     if let Err(stop) = secrets::refuse(std::env::args_os().skip(1)) {
-        return report(&stop, says("--json")).into();
+        return Ok(report(&stop, says("--json")).into());
     }
     let matches = args::command().try_get_matches();
-    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
+    let cli = matches.and_then(|matches| {
+        unexpected::doing(&matches);
+        Cli::from_arg_matches(&matches)
+    });
+    let cli = match cli {
         Ok(cli) => cli,
-        Err(error) if error.use_stderr() => return report_words(&error).into(),
+        Err(error) if error.use_stderr() => return Ok(report_words(&error).into()),
         Err(help) => {
             // A reader that has gone needs no help text.
             let _ = help.print();
-            return Exit::Done.into();
+            return Ok(Exit::Done.into());
         }
     };
     if cli.global.quiet {
         output::be_quiet();
     }
     let json = cli.global.json;
-    let runtime = match resources::runtime() {
-        Ok(runtime) => runtime,
-        Err(stop) => return report(&stop, json).into(),
-    };
-    let ended = runtime.block_on(run(cli));
-    // A question that waits for standard input must not keep the process.
-    runtime.shutdown_background();
-    ended.unwrap_or_else(|stop| report(&stop, json)).into()
+    let ended = resources::runtime().and_then(|runtime| {
+        let ended = runtime.block_on(run(cli));
+        // A question that waits for standard input must not keep the process.
+        runtime.shutdown_background();
+        ended
+    });
+    let exit = ended.or_else(|stop| stop.expected().map(|stop| report(&stop, json)));
+    exit.map(Into::into).map_err(unexpected::told)
 }
 
 async fn run(cli: Cli) -> Result<Exit, CliError> {

@@ -16,6 +16,7 @@ mod request;
 mod sql;
 mod sqlite;
 mod thread;
+mod unsettled_here;
 mod values;
 
 use std::{
@@ -54,6 +55,8 @@ use reply::{Groups, Reply, TakeGroups};
 use request::Request;
 pub use sqlite::{Contents, Inspected, backup_of, backups_of, copy_to, foresee_in, inspect};
 use thread::Worker;
+use unsettled_here::Noted;
+pub use unsettled_here::has_unsettled_here;
 pub use values::{
     BeginResult, Damaged, EventKind, GroupSnapshot, HandOffStep, HistoryFilter, Intent,
     JournalEvent, JournalRow, Numbered, Owner, Precondition, Record, Recorded, RotationFilter,
@@ -170,12 +173,17 @@ impl Directory {
         place: PlaceId,
         records: Vec<Record>,
     ) -> Result<Vec<Recorded>, DirectoryError> {
-        self.ask(|reply| Request::Record {
+        let noted = Noted::of_all(&records);
+        let ask = |reply| Request::Record {
             place,
             records,
             reply,
-        })
-        .await
+        };
+        let written = self.ask(ask).await;
+        for one in noted {
+            one.written(written.is_ok());
+        }
+        written
     }
 
     /// Lines of the history, the last written first.

@@ -3,6 +3,7 @@
 
 mod answer;
 pub mod batch;
+mod breaking;
 pub mod doctor;
 mod failpoints;
 mod failure;
@@ -23,6 +24,7 @@ use secrecy::SecretString;
 use tokio::sync::OnceCell;
 
 pub use crate::platform::clock::Clock;
+pub use breaking::break_at;
 pub use failpoints::Failpoint;
 pub use failure::Failure;
 pub use files::export::{exported_row, format_of};

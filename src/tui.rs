@@ -29,7 +29,7 @@ use theme::{Palette, Theme};
 
 use crate::{
     config::{Environment, UiSettings},
-    operations::{Clock, Connector, Operations},
+    operations::{Clock, Connector, Operations, break_at},
     tui::terminal::spoken,
 };
 
@@ -136,12 +136,12 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
         palette: Palette::of(&start.comfort, variable),
         ..theme
     };
-    terminal::install_panic_hook();
     // The names of all zones are looked through for it; nothing needs it before the first group is there.
     let zone = thread::spawn(TimeZone::system);
     let zone = || zone.join().unwrap_or(TimeZone::UTC);
     if start.comfort.plain {
         let screen = terminal::PlainScreen::enter(theme.ascii)?;
+        break_at("console")?;
         // Signs of its own tell boxes from text.
         let theme = Theme {
             colour: false,
@@ -163,6 +163,7 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
         return ended(reason, &runner.app);
     }
     let screen = terminal::Screen::enter(start.comfort.mouse)?;
+    break_at("console")?;
     // Before the size is asked for, so that no change of it is missed.
     let input = terminal::Input::open()?;
     let size = crossterm::terminal::size()?;

@@ -39,6 +39,7 @@ use super::{
     recording::{Came, ClientInfo, Listener, Recorder},
     retry_after::retry_after,
     send_by::{AskBeforeSending, SendBy},
+    sent,
     tls::authorities,
     wire::{GroupRequest, RotateRequest},
     zeroizing::{self, Buffer},
@@ -285,7 +286,7 @@ impl Client {
         });
         let mut came = None;
         let exchange = self.inner.exchange(call, body, asked, &mut came);
-        let result = SendBy::during(self.send_by.clone(), exchange).await;
+        let result = sent::noted(SendBy::during(self.send_by.clone(), exchange)).await;
         if let Some(note) = note {
             note.end(result.as_ref().map(|reply| &reply.verdict), came.as_ref());
         }

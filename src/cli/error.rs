@@ -1,7 +1,10 @@
 //! Why a command did not end as asked; every text says what to do next.
 
-use std::{borrow::Cow, io, path::Path};
+use std::{borrow::Cow, error::Error, io, path::Path};
 
+use color_eyre::eyre::Report;
+
+use super::unexpected;
 use crate::{
     config::ConfigError,
     directory::DirectoryError,
@@ -33,6 +36,9 @@ pub(super) enum CliError {
     Interrupted { in_flight: bool },
     #[error("cannot write the output: {0}")]
     Output(io::Error),
+    /// What no command expects; not said as a stop, but by `panic_report`.
+    #[error("{0:#}")]
+    Unexpected(Report),
 }
 
 impl CliError {
@@ -43,6 +49,29 @@ impl CliError {
             Self::Store(error)
         } else {
             Self::Usage(format!("{name}: {text}"))
+        }
+    }
+
+    /// Of what nobody expects to fail: a task that panicked, a system that gives nothing.
+    pub(super) fn unexpected<E: Error + 'static>(what: &'static str) -> impl FnOnce(E) -> Self {
+        move |error| Self::Unexpected(unexpected::report(what, &error))
+    }
+
+    /// The stop again where it is one that a command expects; a thread that is not there any more is none.
+    pub(super) fn expected(self) -> Result<Self, Report> {
+        const DIRECTORY: &str = "the directory was lost";
+        match self {
+            Self::Unexpected(report) => Err(report),
+            Self::Directory(lost @ DirectoryError::Stopped { .. })
+            | Self::Failed {
+                failure:
+                    Failure::NothingSent(lost @ DirectoryError::Stopped { .. })
+                    | Failure::NotWritten(lost @ DirectoryError::Stopped { .. }),
+            } => Err(unexpected::report(DIRECTORY, &lost)),
+            Self::Store(lost @ (StoreError::Stopped | StoreError::Unexpected(_))) => Err(
+                unexpected::report("the database of the service was lost", &lost),
+            ),
+            expected => Ok(expected),
         }
     }
 
@@ -65,7 +94,8 @@ impl CliError {
             | Self::Usage(_)
             | Self::Guarded(_)
             | Self::Interrupted { in_flight: false }
-            | Self::Output(_) => None,
+            | Self::Output(_)
+            | Self::Unexpected(_) => None,
         }
     }
 }

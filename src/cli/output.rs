@@ -78,7 +78,7 @@ pub(super) fn result(text: &str) -> Result<(), CliError> {
 /// Writes a result as indented JSON.
 pub(super) fn json(value: &impl Serialize) -> Result<(), CliError> {
     let text = serde_json::to_string_pretty(value)
-        .map_err(|_| CliError::Output(io::Error::other("the result is no JSON")))?;
+        .map_err(CliError::unexpected("the result is no JSON"))?;
     result(&escape_hidden(&text))
 }
 

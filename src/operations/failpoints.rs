@@ -44,6 +44,8 @@ impl Failpoints {
         if let Some(watcher) = &self.watcher {
             watcher(point);
         }
+        // Here it can only panic.
+        drop(super::break_at(&format!("{point:?}")));
     }
 
     #[cfg(not(feature = "failpoints"))]

@@ -12,7 +12,7 @@ mod tty_writer;
 
 pub use input::{Input, InputEvent, LONGEST_PASTE};
 pub use line_mode::PlainScreen;
-pub use panic::{describe_panic, install_panic_hook, missed_panics};
+pub use panic::{describe_panic, keeps_panic, missed_panics, scrub};
 pub use signals::{Signal, Signals};
 pub(in crate::tui) use signals::{Watch, stop_here};
 pub(in crate::tui) use tty_writer::is_given_up;

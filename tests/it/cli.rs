@@ -37,4 +37,5 @@ mod signals;
 mod stalled;
 mod token_out;
 mod too_large;
+mod unexpected;
 mod update;

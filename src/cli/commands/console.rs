@@ -4,14 +4,20 @@ use std::io::{self, IsTerminal};
 
 use super::demo_server;
 use crate::{
-    cli::{args::Global, error::CliError, output, process::exit::Exit, session},
+    cli::{
+        args::Global,
+        error::CliError,
+        output,
+        process::{exit::Exit, panic_report},
+        session,
+    },
     config::{ConfigError, Environment, Settings, UiSettings},
     directory::Directory,
     operations::{Clock, Connector, Operations},
     tui::{
         self, ExitReason, TuiOptions,
         keymap::{self, Keymap},
-        terminal::Signals,
+        terminal::{NoTerminal, Signals},
     },
 };
 
@@ -122,9 +128,20 @@ async fn play(
 }
 
 async fn open(start: TuiOptions, signals: &mut Signals) -> Result<ExitReason, CliError> {
-    let ended = tui::run(start, signals)
-        .await
-        .map_err(|error| CliError::Usage(format!("the console cannot be opened: {error}")))?;
+    if start.comfort.plain {
+        panic_report::be_plain();
+    }
+    let ended = tui::run(start, signals).await.map_err(|error| {
+        if error
+            .get_ref()
+            .and_then(|inner| inner.downcast_ref::<NoTerminal>())
+            .is_some()
+        {
+            CliError::Usage(format!("the console cannot be opened: {error}"))
+        } else {
+            CliError::unexpected("the terminal of the console failed")(error)
+        }
+    })?;
     if let Some(unsent) = ended.unsent {
         output::alarm(&unsent);
     }
@@ -132,7 +149,7 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> Result<ExitReason, Cl
 }
 
 fn signals() -> Result<Signals, CliError> {
-    Signals::new().map_err(|error| CliError::Usage(format!("cannot listen for signals: {error}")))
+    Signals::new().map_err(CliError::unexpected("cannot listen for signals"))
 }
 
 fn a_terminal() -> Result<(), CliError> {

@@ -41,7 +41,10 @@ pub(in crate::cli) async fn begin(
     groups: Option<u32>,
     end: impl Future<Output = ()>,
 ) -> Result<World, CliError> {
-    let failed = |error: DemoError| CliError::Usage(error.to_string());
+    let failed = |error: DemoError| match error {
+        DemoError::Lost => CliError::unexpected("the demo's world was lost")(error),
+        other => CliError::Usage(other.to_string()),
+    };
     let empty = Empty::open().await.map_err(failed)?;
     let groups = groups.map(|groups| groups as usize);
     tokio::select! {

@@ -20,7 +20,7 @@ pub(in crate::cli) async fn run(global: &Global, command: Command) -> Result<Exi
     let from = directory_of(&session::overrides(global))?;
     let to = file.clone();
     let copied = tokio::task::spawn_blocking(move || directory::copy_to(&from, &to)).await;
-    copied.map_err(|_| CliError::Usage("the copy broke off; try again".into()))??;
+    copied.map_err(CliError::unexpected("the copy broke off"))??;
     let file = file.display().to_string();
     if global.json {
         output::json(&json!({ "file": file }))?;

@@ -132,8 +132,7 @@ async fn groups(
         done?;
         drop(to_writer.send(None).await);
         let written = (&mut writing).await;
-        let broke_off = |_| io::Error::other("the writing broke off");
-        let written = written.map_err(broke_off).and_then(|written| written);
+        let written = written.map_err(CliError::unexpected("the writing broke off"))?;
         written.map_err(|error| match file {
             Some(path) => CliError::Usage(format!(
                 "nothing was written: {} {}",

@@ -21,7 +21,7 @@ pub(in crate::cli) fn run(global: &Global, arguments: &Manual) -> Result<Exit, C
     // Fills in the names of subcommands, `groupdesk-profile-add`.
     command.build();
     let Some(folder) = &arguments.folder else {
-        let (name, text) = page(command).map_err(CliError::Output)?;
+        let (name, text) = page(command).map_err(unmade)?;
         if global.json {
             output::json(&json!({"name": name, "text": text}))?;
         } else {
@@ -34,7 +34,7 @@ pub(in crate::cli) fn run(global: &Global, arguments: &Manual) -> Result<Exit, C
         CliError::Usage(format!("cannot write {}: {error}", path.display()))
     };
     fs::create_dir_all(folder).map_err(|error| refused(folder, &error))?;
-    let pages = pages(command).map_err(CliError::Output)?;
+    let pages = pages(command).map_err(unmade)?;
     for (name, text) in pages.into_iter().chain([json_page()]) {
         let path = folder.join(&name);
         fs::write(&path, text).map_err(|error| refused(&path, &error))?;
@@ -46,6 +46,10 @@ pub(in crate::cli) fn run(global: &Global, arguments: &Manual) -> Result<Exit, C
         output::result(&written.join("\n"))?;
     }
     Ok(Exit::Done)
+}
+
+fn unmade(error: io::Error) -> CliError {
+    CliError::unexpected("a manual page could not be made")(error)
 }
 
 /// File name and text of the page of a command and of all below it that are shown.

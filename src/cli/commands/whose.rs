@@ -95,7 +95,7 @@ pub(in crate::cli) async fn ask(no_input: bool) -> Result<Token, CliError> {
     }
     tokio::select! {
         read = tokio::task::spawn_blocking(move || read(is_typed)) => {
-            read.map_err(|_| CliError::Guarded("the token was not read; nothing was looked up".into()))?
+            read.map_err(CliError::unexpected("the token was not read"))?
         }
         () = signals.next() => Err(CliError::Interrupted { in_flight: false }),
     }

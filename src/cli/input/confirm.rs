@@ -87,7 +87,7 @@ pub(in crate::cli) async fn confirm(
         io::stdin().read_line(&mut line).map(|_| line)
     })
     .await
-    .map_err(|_| CliError::Guarded("the question was not answered; nothing was changed".into()))?
+    .map_err(CliError::unexpected("the question was not answered"))?
     .map_err(|error| {
         CliError::Guarded(format!(
             "the answer cannot be read ({error}); nothing was changed"

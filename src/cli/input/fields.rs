@@ -39,7 +39,7 @@ impl Edits {
     ) -> Result<Self, CliError> {
         tokio::task::spawn_blocking(move || Self::read_now(&fields, unmap, remove_property))
             .await
-            .map_err(|_| usage("the options could not be read; try again"))?
+            .map_err(CliError::unexpected("the options could not be read"))?
     }
 
     /// A whole group, as `export` writes it: of this id, and the only one of its file.
@@ -52,7 +52,7 @@ impl Edits {
             })
         })
         .await
-        .map_err(|_| usage("the file could not be read; try again"))?
+        .map_err(CliError::unexpected("the file could not be read"))?
     }
 
     fn read_now(

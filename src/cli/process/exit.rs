@@ -145,7 +145,8 @@ impl Exit {
             | CliError::Directory(_)
             | CliError::Store(_)
             | CliError::Usage(_)
-            | CliError::Output(_) => Self::Usage,
+            | CliError::Output(_)
+            | CliError::Unexpected(_) => Self::Usage,
             CliError::Guarded(_) => Self::Guarded,
             CliError::Interrupted { .. } => Self::Interrupted,
         }

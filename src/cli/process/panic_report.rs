@@ -1,32 +1,136 @@
-//! What a panic of a command says: where it happened, and nothing that could be a secret. The console has a hook of its
-//! own, which gives the terminal back first.
+//! Errors of the program itself: a panic says where it happened, a report what could not be, and both what was being done
+//! and what was sent. Nothing of it could be a secret.
 
-use std::{fmt, panic::PanicHookInfo};
+use std::{
+    fmt,
+    io::{self, Write},
+    panic::{self, PanicHookInfo},
+    process::ExitCode,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
-use color_eyre::{config::HookBuilder, section::PanicMessage};
+use color_eyre::{
+    config::{EyreHook, HookBuilder, PanicHook, Theme},
+    eyre::{self, Report},
+    section::PanicMessage,
+};
 
-use crate::tui::terminal::describe_panic;
+use super::{exit::Exit, stdio::ERR};
+use crate::{
+    cli::{
+        output::{self, colour, json},
+        says,
+        unexpected::BesidePanic,
+    },
+    directory::has_unsettled_here,
+    domain::history::Ending,
+    tui::terminal::{describe_panic, keeps_panic},
+};
 
-struct Scrubbed;
+const PANICKED: &str = "groupdesk stopped by an error of its own:";
 
-impl PanicMessage for Scrubbed {
-    fn display(&self, panic: &PanicHookInfo<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "groupdesk stopped by an error of its own: {}",
-            describe_panic(panic)
-        )
+static IS_PLAIN: AtomicBool = AtomicBool::new(false);
+
+/// From now on without colours, as `--plain` says.
+pub(in crate::cli) fn be_plain() {
+    IS_PLAIN.store(true, Ordering::SeqCst);
+}
+
+fn is_coloured() -> bool {
+    let is_plain = IS_PLAIN.load(Ordering::SeqCst) || says("--plain");
+    !is_plain && colour::is_coloured(&io::stderr())
+}
+
+fn head(words: &str, is_coloured: bool) -> String {
+    if is_coloured {
+        format!("\x1b[1;31m{words}\x1b[0m")
+    } else {
+        words.to_owned()
     }
 }
 
-/// Replaces the panic hook of the process.
-pub fn install_hook() {
-    let installed = HookBuilder::new()
-        // The default theme colours pipes and ignores NO_COLOR (trap 12).
-        .theme(color_eyre::config::Theme::new())
+struct Scrubbed {
+    is_coloured: bool,
+}
+
+impl PanicMessage for Scrubbed {
+    fn display(&self, panic: &PanicHookInfo<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let head = head(PANICKED, self.is_coloured);
+        write!(f, "{head} {}", describe_panic(panic))
+    }
+}
+
+/// color-eyre itself colours pipes and ignores `NO_COLOR` (trap 12).
+fn hooks(is_coloured: bool) -> (PanicHook, EyreHook) {
+    let theme = if is_coloured {
+        Theme::dark()
+    } else {
+        Theme::new()
+    };
+    HookBuilder::new()
+        .theme(theme)
+        .capture_span_trace_by_default(false)
         .display_env_section(false)
-        .panic_message(Scrubbed)
-        .install();
+        .display_location_section(false)
+        .panic_message(Scrubbed { is_coloured })
+        .panic_section(BesidePanic)
+        .into_hooks()
+}
+
+/// Makes color-eyre tell of panics and reports. Whether in colour, the moment decides: a stream can be another one by then.
+pub fn install() {
+    let ((plain_panic, plain), (coloured_panic, coloured)) = (hooks(false), hooks(true));
+    let (plain, coloured) = (plain.into_eyre_hook(), coloured.into_eyre_hook());
     // A second hook in one process is no reason not to run.
-    drop(installed);
+    let _ = eyre::set_hook(Box::new(move |error| {
+        let hook = if is_coloured() { &coloured } else { &plain };
+        hook(error)
+    }));
+    panic::set_hook(Box::new(move |panic| {
+        if keeps_panic(panic) {
+            return;
+        }
+        let hook = if is_coloured() {
+            &coloured_panic
+        } else {
+            &plain_panic
+        };
+        let text = hook.panic_report(panic).to_string();
+        // Not eprintln, which panics when nobody is left to read.
+        let _ = writeln!(io::stderr(), "{text}");
+    }));
+}
+
+/// Says what nobody expected, to the person and, where asked for, to the program that reads the output.
+pub fn say(report: &Report) -> ExitCode {
+    let (ending, exit) = end(has_unsettled_here());
+    let head = head("error:", is_coloured());
+    // Its texts have nothing hidden in them, and its colours are meant.
+    ERR.write(&format!("{head} groupdesk cannot go on{report:?}\n"));
+    if says("--json") {
+        let failure = json::failure(ending, &format!("{report:#}"), exit);
+        // Standard output may be what is broken; the exit code says enough.
+        drop(output::json_line(&failure));
+    }
+    exit.into()
+}
+
+/// Never "nothing was sent" while a change may be in flight.
+fn end(has_unsettled: bool) -> (Option<Ending>, Exit) {
+    if has_unsettled {
+        (Some(Ending::Unknown), Exit::Unknown)
+    } else {
+        (None, Exit::Usage)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_in_flight_ends_as_unknown() {
+        assert_eq!(end(true), (Some(Ending::Unknown), Exit::Unknown));
+        assert_eq!(end(false), (None, Exit::Usage));
+    }
 }

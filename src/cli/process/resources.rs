@@ -8,7 +8,7 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 
-use crate::cli::error::CliError;
+use crate::{cli::error::CliError, operations::break_at};
 
 /// Open files that a console with a connection needs, and some more.
 const FILES: usize = 32;
@@ -47,7 +47,8 @@ pub(in crate::cli) fn runtime() -> Result<Runtime, CliError> {
             memory >> 20
         ))
     })?;
-    let start = || {
+    let start = || -> io::Result<Runtime> {
+        break_at("start")?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(workers)
             .enable_all()
@@ -55,7 +56,7 @@ pub(in crate::cli) fn runtime() -> Result<Runtime, CliError> {
         outlive_a_full_file(&runtime)?;
         Ok(runtime)
     };
-    start().map_err(|error: io::Error| CliError::Usage(format!("cannot start: {error}")))
+    start().map_err(CliError::unexpected("cannot start"))
 }
 
 /// A file at its size limit (`ulimit -f`) is an error of the write, as a full disk is, and no signal that ends the process.

@@ -55,10 +55,7 @@ impl Signals {
     }
 
     fn listen() -> Result<Self, CliError> {
-        let listen = |kind| {
-            signal(kind)
-                .map_err(|error| CliError::Usage(format!("cannot listen for signals: {error}")))
-        };
+        let listen = |kind| signal(kind).map_err(CliError::unexpected("cannot listen for signals"));
         Ok(Self {
             interrupt: listen(SignalKind::interrupt())?,
             terminate: listen(SignalKind::terminate())?,

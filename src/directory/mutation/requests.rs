@@ -4,6 +4,7 @@ use super::{Claimed, Mutation, MutationIntent, MutationStep};
 use crate::directory::{
     Directory, DirectoryError, MutationId, PlaceId,
     sqlite::{mutations, task::Access},
+    unsettled_here::Noted,
 };
 
 impl Directory {
@@ -25,8 +26,11 @@ impl Directory {
         place: PlaceId,
         step: MutationStep,
     ) -> Result<(), DirectoryError> {
-        self.run(Access::Write, move |tx| mutations::step(tx, place, &step))
-            .await
+        let noted = Noted::of_mutation(&step);
+        let stepped = self.run(Access::Write, move |tx| mutations::step(tx, place, &step));
+        let stepped = stepped.await;
+        noted.written(stepped.is_ok());
+        stepped
     }
 
     /// Creates and updates of a place of which something is still to be found out, the last begun first.

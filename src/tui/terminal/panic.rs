@@ -3,7 +3,6 @@
 //! panic can carry a token in a quoted value.
 
 use std::{
-    io::{self, Write},
     panic::PanicHookInfo,
     sync::{Mutex, PoisonError, atomic::Ordering},
 };
@@ -22,25 +21,21 @@ const SECRET_WORD: usize = 12;
 
 static MISSED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Replaces the panic hook of the process. Not ratatui's, which takes the screen down for a panic on any thread.
-pub fn install_panic_hook() {
-    std::panic::set_hook(Box::new(|panic| {
-        let text = describe_panic(panic);
-        let is_console = *console_thread() == Some(std::thread::current().id());
-        if IS_OURS.load(Ordering::SeqCst) && !is_console {
-            let mut missed = MISSED.lock().unwrap_or_else(PoisonError::into_inner);
-            if missed.len() < KEPT {
-                missed.push(text);
-            }
-            return;
+/// For the panic hook of the process, before it says anything. Whether the panic is kept for later, because a living
+/// screen is not its own; else the terminal is given back. Not ratatui's hook, which takes the screen down for a panic on
+/// any thread.
+pub fn keeps_panic(panic: &PanicHookInfo<'_>) -> bool {
+    let is_console = *console_thread() == Some(std::thread::current().id());
+    let is_kept = IS_OURS.load(Ordering::SeqCst) && !is_console;
+    if is_kept {
+        let mut missed = MISSED.lock().unwrap_or_else(PoisonError::into_inner);
+        if missed.len() < KEPT {
+            missed.push(describe_panic(panic));
         }
+    } else {
         restore();
-        // Not eprintln, which panics when nobody is left to read.
-        let _ = writeln!(
-            io::stderr(),
-            "groupdesk stopped by an error of its own: {text}"
-        );
-    }));
+    }
+    is_kept
 }
 
 /// The panics of other threads since the last call, for the messages of the console.
@@ -58,26 +53,38 @@ pub fn describe_panic(panic: &PanicHookInfo<'_>) -> String {
     format!("{} (at {place})", scrub(message))
 }
 
-/// The first line, without quoted texts and without anything that could be a token.
-fn scrub(message: &str) -> String {
+/// The first line, without quoted texts, addresses, and anything that could be a token.
+pub fn scrub(message: &str) -> String {
     let line = message.lines().next().unwrap_or_default();
     // A quote within a quoted text does not end it.
     let line = line.replace("\\\"", "…");
     let mut scrubbed = String::new();
+    let pieces: Vec<_> = line.split('"').collect();
     // What a quote opens stays hidden even if it never closes.
-    for (index, piece) in line.split('"').enumerate() {
+    for (index, piece) in pieces.iter().enumerate() {
         if index % 2 == 1 {
             scrubbed.push_str("\"…\"");
-        } else {
-            let words = piece.split(' ').map(without_secrets);
-            scrubbed.push_str(&words.collect::<Vec<_>>().join(" "));
+            continue;
         }
+        let words: Vec<_> = piece.split(' ').collect();
+        let clean = words.iter().enumerate().map(|(at, word)| {
+            let is_after = at == 0 && index > 0;
+            let is_before = at + 1 == words.len() && index + 1 < pieces.len();
+            // A key may have a quote in its midst.
+            if (is_after || is_before) && word.bytes().any(|byte| byte.is_ascii_digit()) {
+                "…".to_owned()
+            } else {
+                without_secrets(word)
+            }
+        });
+        scrubbed.push_str(&clean.collect::<Vec<_>>().join(" "));
     }
     take_front(&visible(&scrubbed), LONGEST)
 }
 
 fn without_secrets(word: &str) -> String {
-    if is_mixed(word) {
+    // An address may hold a name and a password, and its query anything.
+    if is_mixed(word) || word.contains("://") {
         "…".to_owned()
     } else {
         without_runs(word)
@@ -125,7 +132,9 @@ mod tests {
             format!("called `Result::unwrap()` on an `Err` value: Token({token})"),
             "bad value \"short secret\" here".to_owned(),
             "open \"quote with a secret".to_owned(),
+            "a key like sEcret1\"3fa9c1d2 with a quote".to_owned(),
             format!("line\n{token}"),
+            "no answer from https://ana:secret@api.example.com/api?key=secret".to_owned(),
         ] {
             let scrubbed = scrub(&message);
             assert!(

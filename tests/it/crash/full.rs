@@ -81,7 +81,10 @@ async fn full_after_the_answer_it_is_unknown_says_so_and_is_settled_when_there_i
         let said = rotate(&scene, 5).await;
         assert_eq!(said.len(), 2, "{said:?}");
         assert!(said[0].starts_with("failed UNKNOWN"), "{said:?}");
-        assert!(said[0].contains("could not be written down here"), "{said:?}");
+        assert!(
+            said[0].contains("could not be written down here"),
+            "{said:?}"
+        );
         assert_eq!(said[1], "ended found", "there is room again");
         assert_eq!(scene.proxy.count("POST"), 1);
         assert_eq!(scene.token() != scene.old, fault.is_applied());

@@ -119,10 +119,9 @@ async fn read(file: &Path) -> Result<Vec<UserGroupId>, CliError> {
         }
         Ok(text)
     });
-    let done: io::Result<String> = match done.await {
-        Ok(done) => done,
-        Err(_) => Err(io::Error::other("the reading broke off")),
-    };
+    let done = done
+        .await
+        .map_err(CliError::unexpected("the reading broke off"))?;
     let text = done.map_err(|error| {
         CliError::Usage(format!(
             "cannot read the ids from {}: {error}; nothing was sent",

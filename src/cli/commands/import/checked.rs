@@ -42,7 +42,7 @@ impl Checked {
         json: bool,
     ) -> Result<Option<Self>, CliError> {
         let checking = tokio::task::spawn_blocking(move || check(&sources, json));
-        let broke_off = |_| CliError::Usage("the reading broke off; nothing was done".into());
+        let broke_off = CliError::unexpected("the reading broke off");
         checking.await.map_err(broke_off)?
     }
 

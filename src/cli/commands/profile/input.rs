@@ -28,9 +28,7 @@ pub(super) async fn line(question: &str) -> Result<String, CliError> {
     match read.await {
         Ok(Ok(line)) => Ok(line.trim().to_owned()),
         Ok(Err(error)) => Err(unreadable(&error)),
-        Err(_) => Err(CliError::Guarded(
-            "the question was not answered; nothing was written".into(),
-        )),
+        Err(error) => Err(CliError::unexpected("the question was not answered")(error)),
     }
 }
 
@@ -47,7 +45,7 @@ pub(super) async fn key(no_input: bool) -> Result<Option<SecretString>, CliError
     let read = tokio::task::spawn_blocking(move || read(is_typed));
     let text = read
         .await
-        .map_err(|_| CliError::Guarded("the key was not read; nothing was stored".into()))?
+        .map_err(CliError::unexpected("the key was not read"))?
         .map_err(|error| unreadable(&error))?;
     drop(quiet);
     if text.trim().is_empty() {

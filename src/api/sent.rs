@@ -1,0 +1,25 @@
+//! Whether this process has sent anything: what an error of the program itself says of it must be true.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::failure::CallError;
+
+/// Requests that reached the service, or may have.
+static SENT: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether a request may have reached a service.
+pub fn has_sent() -> bool {
+    SENT.load(Ordering::SeqCst) > 0
+}
+
+/// Counts an exchange from before it begins; taken back only where certainly nothing was sent.
+pub(super) async fn noted<T>(
+    exchange: impl Future<Output = Result<T, CallError>>,
+) -> Result<T, CallError> {
+    SENT.fetch_add(1, Ordering::SeqCst);
+    let result = exchange.await;
+    if matches!(result, Err(CallError::NotSent { .. })) {
+        SENT.fetch_sub(1, Ordering::SeqCst);
+    }
+    result
+}

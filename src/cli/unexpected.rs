@@ -1,0 +1,110 @@
+//! What nobody expected, as a report of color-eyre: what could not be and why, what was being done, and what was sent. No
+//! cause carries a secret, an address or anything that was typed.
+
+use std::{error::Error, fmt, sync::OnceLock};
+
+use clap::ArgMatches;
+use color_eyre::{Section, SectionExt, eyre::Report};
+
+use crate::{api::sent::has_sent, directory::has_unsettled_here, tui::terminal::scrub};
+
+static COMMAND: OnceLock<String> = OnceLock::new();
+
+/// From now on this command is what is being done: its name alone, since anything may stand among the arguments.
+pub(super) fn doing(matches: &ArgMatches) {
+    let mut words = vec!["groupdesk"];
+    let mut below = matches.subcommand();
+    while let Some((name, matches)) = below {
+        words.push(name);
+        below = matches.subcommand();
+    }
+    let command = match words.as_slice() {
+        [_] => "groupdesk, the console".to_owned(),
+        words => words.join(" "),
+    };
+    COMMAND.get_or_init(|| command);
+}
+
+/// What could not be, with its causes; as texts, so that nothing else of them can come out.
+pub(super) fn report(what: &'static str, error: &(dyn Error + 'static)) -> Report {
+    let mut causes = Vec::new();
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        causes.push(scrub(&error.to_string()));
+        cause = error.source();
+    }
+    // Many an error says of itself what its cause says.
+    causes.dedup();
+    causes.insert(0, what.to_owned());
+    let deepest = causes.pop().unwrap_or_default();
+    let report = Report::msg(deepest);
+    causes.into_iter().rev().fold(report, Report::wrap_err)
+}
+
+/// The report as it is shown.
+pub(super) fn told(report: Report) -> Report {
+    let Sections { command, sent } = Sections::now();
+    report
+        .section(command.header(Sections::HEADER))
+        .section(sent)
+}
+
+/// What an error of the program itself tells besides what went wrong.
+struct Sections {
+    command: &'static str,
+    sent: &'static str,
+}
+
+impl Sections {
+    const HEADER: &str = "What was being done:";
+
+    fn now() -> Self {
+        let command = COMMAND.get().map_or("groupdesk, starting", String::as_str);
+        let sent = if has_unsettled_here() {
+            "A change may be in flight: see `groupdesk history --open` and `groupdesk rotations --open`."
+        } else if has_sent() {
+            "No change is in flight; what was done stands in `groupdesk history`."
+        } else {
+            "Nothing was sent."
+        };
+        Self { command, sent }
+    }
+}
+
+/// The same beside a panic, true at the moment at which it is shown.
+pub(super) struct BesidePanic;
+
+impl fmt::Display for BesidePanic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Sections { command, sent } = Sections::now();
+        write!(f, "{}\n\n{sent}", command.header(Sections::HEADER))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("the outer one of https://ana:pw@example.com/")]
+    struct Outer(#[source] io::Error);
+
+    #[test]
+    fn causes_are_told_one_by_one_and_hold_no_secret() {
+        let token = "3fa9c1d290b1e772c04d51aa3fa9c1d2";
+        let inner = io::Error::other(format!("no such thing as {token}\nand {token}"));
+        let report = report("it could not be", &Outer(inner));
+        assert_eq!(
+            format!("{report:#}"),
+            "it could not be: the outer one of …: no such thing as …"
+        );
+        let report = told(report);
+        let shown = format!("{report:?} {report:#?}");
+        assert!(
+            !shown.contains("3fa9c1d2") && !shown.contains("pw"),
+            "{shown}"
+        );
+    }
+}
