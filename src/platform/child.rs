@@ -51,9 +51,12 @@ impl<O: FnMut(&[u8]), E: FnMut(&[u8])> Child<'_, O, E> {
     /// When there is no exit status.
     pub async fn run(self) -> Result<ExitStatus, ChildError> {
         let (program, arguments) = self.argv.split_first().ok_or(ChildError::Empty)?;
-        let pipe_if = |wanted| match wanted {
-            true => Stdio::piped(),
-            false => Stdio::null(),
+        let pipe_if = |wanted| {
+            if wanted {
+                Stdio::piped()
+            } else {
+                Stdio::null()
+            }
         };
         let mut child = Command::new(program)
             .args(arguments)
@@ -115,8 +118,9 @@ async fn read(from: Option<(impl AsyncRead + Unpin, impl FnMut(&[u8]))>) {
     let Some((mut pipe, mut take)) = from else {
         return;
     };
-    let mut buffer = Zeroizing::new([0; 4096]);
-    while let Ok(count @ 1..) = pipe.read(&mut *buffer).await {
+    // On the heap: many futures hold this one.
+    let mut buffer = Zeroizing::new(vec![0; 4096]);
+    while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
         take(&buffer[..count]);
     }
 }

@@ -125,7 +125,7 @@ impl View for TokenLookupPane {
         }
         match action {
             Action::Enter if self.answered.is_none() && self.ticket.is_none() => {
-                self.look_up(context)
+                self.look_up(context);
             }
             Action::Token => self.go_on(context),
             Action::Whose => *self = Self::default(),
