@@ -8,6 +8,7 @@ use super::{
 const ROW: Field = field("row", "number", "", "of the files, from 1");
 const ROWS: Field = field("rows", "number", "", "rows of the files");
 
+#[rustfmt::skip] // A table: one field a line.
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
         name: "taken-row",
@@ -15,13 +16,7 @@ pub(super) const SHAPES: &[Shape] = &[
         fields: &[&[
             field("row", "number", "", "of the file, from 1"),
             THE_GROUP,
-            field(
-                "outcome",
-                "text",
-                "",
-                "added, filled (something was learnt), kept (the service is known to have something else, which stays) \
-                 or unchanged",
-            ),
+            field("outcome", "text", "", "added, filled (something was learnt), kept (the service is known to have something else, which stays) or unchanged"),
         ]],
     },
     Shape {
@@ -31,12 +26,7 @@ pub(super) const SHAPES: &[Shape] = &[
             field("rows", "number", "", "rows of the file"),
             field("added", "number", "", "ids that were not known here"),
             field("filled", "number", "", "gaps that were filled"),
-            field(
-                "kept",
-                "number",
-                "",
-                "rows that differ from what the service is known to have",
-            ),
+            field("kept", "number", "", "rows that differ from what the service is known to have"),
             field("unchanged", "number", "", "rows that were known"),
             field("dry_run", "bool", "", "nothing was written"),
         ]],
@@ -45,38 +35,12 @@ pub(super) const SHAPES: &[Shape] = &[
         name: "planned-row",
         about: "what a row needs, as far as is known here; nothing was sent for it yet",
         fields: &[&[
-            field(
-                "row",
-                "number",
-                "",
-                "of the files, from 1; not there for not_in_files",
-            ),
+            field("row", "number", "", "of the files, from 1; not there for not_in_files"),
             THE_GROUP,
-            field(
-                "plan",
-                "text",
-                "",
-                "create, update, unchanged; not_known and exists: it would need --create, --update; not_in_files, with \
-                 --prune-report",
-            ),
-            field(
-                "request",
-                "object of anything",
-                "unchanged",
-                "the body that would be sent; not there for not_in_files",
-            ),
-            field(
-                "changes",
-                "object of anything",
-                "nothing changes",
-                "as in `request`; not there for not_in_files",
-            ),
-            field(
-                "read_at",
-                "time",
-                "not read in this run: it is as last known",
-                "when the service last told of the group; not there for not_in_files",
-            ),
+            field("plan", "text", "", "create, update, unchanged; not_known and exists: it would need --create, --update; not_in_files, with --prune-report"),
+            field("request", "object of anything", "unchanged", "the body that would be sent; not there for not_in_files"),
+            field("changes", "object of anything", "nothing changes", "as in `request`; not there for not_in_files"),
+            field("read_at", "time", "not read in this run: it is as last known", "when the service last told of the group; not there for not_in_files"),
         ]],
     },
     Shape {
@@ -98,20 +62,10 @@ pub(super) const SHAPES: &[Shape] = &[
         fields: &[&[
             ROW,
             THE_GROUP,
-            field(
-                "outcome",
-                "text",
-                "",
-                "created, existed, updated, unchanged, not_known, failed, or a word of `failure`",
-            ),
+            field("outcome", "text", "", "created, existed, updated, unchanged, not_known, failed, or a word of `failure`"),
             field("note", "text", "none", "what is wrong; for people"),
             WARNINGS,
-            field(
-                "read_at",
-                "time",
-                "not read in this run: it is as last known",
-                "when the service last told of the group",
-            ),
+            field("read_at", "time", "not read in this run: it is as last known", "when the service last told of the group"),
         ]],
     },
     Shape {
@@ -125,12 +79,7 @@ pub(super) const SHAPES: &[Shape] = &[
             field("unchanged", "number", "", "groups that were as wanted"),
             field("failed", "number", "", "not done"),
             field("unknown", "number", "", "may or may not have taken effect"),
-            field(
-                "done_before",
-                "number",
-                "",
-                "done by an earlier run of the same file",
-            ),
+            field("done_before", "number", "", "done by an earlier run of the same file"),
             NOT_STARTED,
             STOPPED,
         ]],
@@ -161,12 +110,7 @@ pub(super) const SHAPES: &[Shape] = &[
         fields: &[&[
             THE_GROUP,
             field("name", "text", "", "its name"),
-            field(
-                "mapping",
-                "object of text",
-                "",
-                "data source ids by schema id",
-            ),
+            field("mapping", "object of text", "", "data source ids by schema id"),
             field("properties", "object of anything", "", "its properties"),
         ]],
     },

@@ -5,81 +5,33 @@ use super::{
     shared::{DRY_RUN, HANDED_OFF, NOTHING_DONE, REPLACED, THE_GROUP, WARNINGS},
 };
 
+#[rustfmt::skip] // A table: one field a line.
 const GROUP: &[Field] = &[
     field("user_group_id", "text", "", "the id of the group"),
     field("name", "text", "not known here", "its name"),
-    field(
-        "team_id",
-        "number",
-        "not known here",
-        "the team the service counts it to",
-    ),
-    field(
-        "environment_tag",
-        "text",
-        "not known here, or the service gave none",
-        "Customer or Testing, as the service said last",
-    ),
-    field(
-        "fingerprint",
-        "text",
-        "not known here",
-        "of its current token, as far as is known",
-    ),
-    field(
-        "mapping",
-        "object of text",
-        "not known here",
-        "data source ids by schema id, as last returned, sent or imported",
-    ),
-    field(
-        "properties",
-        "object of anything",
-        "not known here",
-        "as last returned, sent or imported",
-    ),
-    field(
-        "last_rotated",
-        "time",
-        "not known here",
-        "when its token was seen to be a new one",
-    ),
-    field(
-        "last_seen",
-        "time",
-        "never",
-        "when the service last answered about it",
-    ),
+    field("team_id", "number", "not known here", "the team the service counts it to"),
+    field("environment_tag", "text", "not known here, or the service gave none", "Customer or Testing, as the service said last"),
+    field("fingerprint", "text", "not known here", "of its current token, as far as is known"),
+    field("mapping", "object of text", "not known here", "data source ids by schema id, as last returned, sent or imported"),
+    field("properties", "object of anything", "not known here", "as last returned, sent or imported"),
+    field("last_rotated", "time", "not known here", "when its token was seen to be a new one"),
+    field("last_seen", "time", "never", "when the service last answered about it"),
 ];
 
+#[rustfmt::skip] // A table: one field a line.
 const ANSWER: &[Field] = &[
-    field(
-        "outcome",
-        "text",
-        "",
-        "found, created, existed (was there, unchanged), updated, rotated (not read back), confirmed (rotated and read \
-         back), recovered (the answer was lost, a new token is there), superseded (then rotated by somebody else), \
-         created_by_get (an alarm: reading made the group)",
-    ),
+    field("outcome", "text", "", "found, created, existed (was there, unchanged), updated, rotated (not read back), confirmed (rotated and read back), recovered (the answer was lost, a new token is there), superseded (then rotated by somebody else), created_by_get (an alarm: reading made the group)"),
     WARNINGS,
-    field(
-        "token",
-        "text",
-        "",
-        "the current token; there only with --reveal",
-    ),
+    field("token", "text", "", "the current token; there only with --reveal"),
 ];
 
+#[rustfmt::skip] // A table: one field a line.
 const ROTATED: &[Field] = &[
     REPLACED,
-    field(
-        "handoff",
-        "object",
-        "nothing is handed off",
-        "what came of handing the new token off",
-    ),
+    field("handoff", "object", "nothing is handed off", "what came of handing the new token off"),
 ];
 
+#[rustfmt::skip] // A table: one field a line.
 const REQUEST: &[Field] = &[
     NOTHING_DONE,
     DRY_RUN,
@@ -87,6 +39,7 @@ const REQUEST: &[Field] = &[
     field("url", "text", "", "where it would go"),
 ];
 
+#[rustfmt::skip] // A table: one field a line.
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
         name: "group",
@@ -110,13 +63,7 @@ pub(super) const SHAPES: &[Shape] = &[
             REQUEST,
             &[
                 field("request", "object of anything", "", "its body, exactly"),
-                field(
-                    "changes",
-                    "object of anything",
-                    "nothing changes",
-                    "by field: name as [before, after]; mapping and properties as objects of such pairs by key; null \
-                     in a pair is not there",
-                ),
+                field("changes", "object of anything", "nothing changes", "by field: name as [before, after]; mapping and properties as objects of such pairs by key; null in a pair is not there"),
             ],
         ],
     },
@@ -127,12 +74,7 @@ pub(super) const SHAPES: &[Shape] = &[
             REQUEST,
             &[
                 THE_GROUP,
-                field(
-                    "fingerprint",
-                    "text",
-                    "not known here",
-                    "of the token that would be replaced",
-                ),
+                field("fingerprint", "text", "not known here", "of the token that would be replaced"),
             ],
         ],
     },
@@ -145,32 +87,12 @@ pub(super) const SHAPES: &[Shape] = &[
             field("by", "text", "", "who did it: user@machine"),
             field("profile", "text", "", "where"),
             THE_GROUP,
-            field(
-                "operation",
-                "text",
-                "",
-                "get, create, update, rotate or handoff",
-            ),
-            field(
-                "outcome",
-                "text",
-                "",
-                "a word of `answer`, or not_applied, conflict, refused, unknown, unreachable, handed_off, handoff_failed",
-            ),
-            field(
-                "previous_fingerprint",
-                "text",
-                "no token was replaced, or not known",
-                "of the token before",
-            ),
+            field("operation", "text", "", "get, create, update, rotate or handoff"),
+            field("outcome", "text", "", "a word of `answer`, or not_applied, conflict, refused, unknown, unreachable, handed_off, handoff_failed"),
+            field("previous_fingerprint", "text", "no token was replaced, or not known", "of the token before"),
             field("fingerprint", "text", "not known", "of the token after"),
             field("reason", "text", "none was given", "why, as --reason said"),
-            field(
-                "changes",
-                "object of anything",
-                "nothing was changed",
-                "as in `request`",
-            ),
+            field("changes", "object of anything", "nothing was changed", "as in `request`"),
             field("note", "text", "none", "what else was seen"),
         ]],
     },
@@ -179,29 +101,14 @@ pub(super) const SHAPES: &[Shape] = &[
         about: "a create, an update or a first read that was begun, the newest first",
         fields: &[&[
             field("change", "text", "", "m and its number, for abandon"),
-            field(
-                "at",
-                "time",
-                "",
-                "when it was sent, or begun where it was not",
-            ),
+            field("at", "time", "", "when it was sent, or begun where it was not"),
             field("by", "text", "", "who began it: user@machine"),
             field("profile", "text", "", "where"),
             THE_GROUP,
             field("operation", "text", "", "create, update or get"),
-            field(
-                "state",
-                "text",
-                "",
-                "under way: intended, sent; not known, and it may still take effect: unknown; not known: open; ended",
-            ),
+            field("state", "text", "", "under way: intended, sent; not known, and it may still take effect: unknown; not known: open; ended"),
             field("outcome", "text", "it has not ended", "as in `entry`"),
-            field(
-                "changes",
-                "object of anything",
-                "nothing was to be changed",
-                "as in `request`",
-            ),
+            field("changes", "object of anything", "nothing was to be changed", "as in `request`"),
             field("note", "text", "none", "what else was seen"),
         ]],
     },
@@ -211,18 +118,8 @@ pub(super) const SHAPES: &[Shape] = &[
         fields: &[&[
             field("profile", "text", "", "of which profile"),
             THE_GROUP,
-            field(
-                "current",
-                "bool",
-                "",
-                "it is the token the group has now, as far as is known",
-            ),
-            field(
-                "last_seen",
-                "time",
-                "",
-                "when that token was last seen here",
-            ),
+            field("current", "bool", "", "it is the token the group has now, as far as is known"),
+            field("last_seen", "time", "", "when that token was last seen here"),
             field("fingerprint", "text", "", "of that token"),
         ]],
     },
@@ -230,18 +127,8 @@ pub(super) const SHAPES: &[Shape] = &[
         name: "failure",
         about: "why a command did not do what was asked",
         fields: &[&[
-            field(
-                "outcome",
-                "text",
-                "nothing was sent",
-                "refused, unreachable, not_applied, unknown (it may have taken effect), conflict or created_by_get",
-            ),
-            field(
-                "error",
-                "text",
-                "",
-                "what is wrong and what to do; for people, it may change",
-            ),
+            field("outcome", "text", "nothing was sent", "refused, unreachable, not_applied, unknown (it may have taken effect), conflict or created_by_get"),
+            field("error", "text", "", "what is wrong and what to do; for people, it may change"),
             field("exit", "number", "", "the exit code"),
         ]],
     },

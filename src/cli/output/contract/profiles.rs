@@ -27,69 +27,36 @@ macro_rules! steps {
     };
 }
 
+#[rustfmt::skip] // A table: one field a line.
 const KEY: &[Field] = &[
     field("id", "number", "", "its number, for revoke"),
     field("environment", "text", "", "the environment it belongs to"),
-    field(
-        "tag",
-        "text",
-        "the environment has none",
-        "Customer or Testing",
-    ),
+    field("tag", "text", "the environment has none", "Customer or Testing"),
     field("read_only", "bool", "", "it may get, but change nothing"),
     field("created_at", "time", "", "when it was made"),
     field("revoked_at", "time", "it is valid", "when it was revoked"),
 ];
 
+#[rustfmt::skip] // A table: one field a line.
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
         name: "profile",
         about: "a profile of the configuration, never a key",
         fields: &[&[
             PROFILE,
-            field(
-                "default",
-                "bool",
-                "",
-                "it is the default_profile of the configuration",
-            ),
+            field("default", "bool", "", "it is the default_profile of the configuration"),
             field("url", "text", "", "where its requests go"),
-            field(
-                "environment",
-                "text",
-                "the configuration expects none",
-                "the tag that answers must carry",
-            ),
+            field("environment", "text", "the configuration expects none", "the tag that answers must carry"),
             field("production", "bool", "", "it counts as production"),
             field("read_only", "bool", "", "every change is refused"),
-            field(
-                "api_key_from",
-                "text",
-                "",
-                "where its API key comes from; for people",
-            ),
-            field(
-                "ca_file",
-                "text",
-                "none",
-                "the file of authorities that it trusts beside those of the system",
-            ),
-            field(
-                "handoff",
-                "text",
-                "none",
-                "the command that takes new tokens; for people",
-            ),
+            field("api_key_from", "text", "", "where its API key comes from; for people"),
+            field("ca_file", "text", "none", "the file of authorities that it trusts beside those of the system"),
+            field("handoff", "text", "none", "the command that takes new tokens; for people"),
             field("max_bulk", "number", "", "most groups of one bulk rotation"),
             field("guards", "object[]", "", "what the configuration guards"),
             field("guards[].operation", "text", "", "which operation"),
             field("guards[].rule", "text", "", "what it asks; for people"),
-            field(
-                "guards[].reason",
-                "text",
-                "",
-                "why, as the configuration says",
-            ),
+            field("guards[].reason", "text", "", "why, as the configuration says"),
         ]],
     },
     Shape {
@@ -99,32 +66,12 @@ pub(super) const SHAPES: &[Shape] = &[
             &[
                 PROFILE,
                 FILE,
-                field(
-                    "written",
-                    "bool",
-                    "",
-                    "false with --dry-run, and where the test failed",
-                ),
+                field("written", "bool", "", "false with --dry-run, and where the test failed"),
                 field("lines", "text", "", "the lines for the file"),
-                field(
-                    "check",
-                    "object",
-                    "--no-check was said",
-                    "the test of the connection",
-                ),
-                field(
-                    "check.finding",
-                    "text",
-                    "it could not be tested",
-                    "a word of `check`",
-                ),
+                field("check", "object", "--no-check was said", "the test of the connection"),
+                field("check.finding", "text", "it could not be tested", "a word of `check`"),
                 field("check.text", "text", "", "the same for people"),
-                field(
-                    "check.steps",
-                    "object[]",
-                    "",
-                    "as in `check`; not there where it could not be tested",
-                ),
+                field("check.steps", "object[]", "", "as in `check`; not there where it could not be tested"),
             ],
             steps!("check.steps"),
         ],
@@ -134,13 +81,7 @@ pub(super) const SHAPES: &[Shape] = &[
         about: "the test of a connection",
         fields: &[
             &[
-                field(
-                    "finding",
-                    "text",
-                    "",
-                    "accepted, may_not_change, key_refused, not_reached, no_answer, not_found, slash, redirected, web_page, \
-                 busy, service_failed or strange",
-                ),
+                field("finding", "text", "", "accepted, may_not_change, key_refused, not_reached, no_answer, not_found, slash, redirected, web_page, busy, service_failed or strange"),
                 field("text", "text", "", "the same for people"),
                 field("steps", "object[]", "", "what was done, in order"),
             ],
@@ -167,18 +108,8 @@ pub(super) const SHAPES: &[Shape] = &[
         name: "fact",
         about: "what the service of a profile is known to do where its interface is silent",
         fields: &[&[
-            field(
-                "fact",
-                "text",
-                "",
-                "properties_on_get, absent_name, absent_properties, absent_mapping or sole_writer",
-            ),
-            field(
-                "value",
-                "text",
-                "",
-                "returned, echoed or unknown; of an absent field keep, clear or unknown; of sole_writer yes or no",
-            ),
+            field("fact", "text", "", "properties_on_get, absent_name, absent_properties, absent_mapping or sole_writer"),
+            field("value", "text", "", "returned, echoed or unknown; of an absent field keep, clear or unknown; of sole_writer yes or no"),
             field("source", "text", "", "proven, told or unknown"),
             field("at", "time", "nobody has said anything", "since when"),
             field("by", "text", "nobody has said anything", "by whom"),
@@ -217,31 +148,11 @@ pub(super) const SHAPES: &[Shape] = &[
         fields: &[&[
             field("version", "text", "", "of groupdesk"),
             field("worst", "text", "", "the worst severity"),
-            field(
-                "findings",
-                "object[]",
-                "",
-                "in the order they were looked at",
-            ),
-            field(
-                "findings[].area",
-                "text",
-                "",
-                "groupdesk, configuration, key, network, service, clock, directory or terminal",
-            ),
-            field(
-                "findings[].severity",
-                "text",
-                "",
-                "ok, note, warning or problem",
-            ),
+            field("findings", "object[]", "", "in the order they were looked at"),
+            field("findings[].area", "text", "", "groupdesk, configuration, key, network, service, clock, directory or terminal"),
+            field("findings[].severity", "text", "", "ok, note, warning or problem"),
             field("findings[].found", "text", "", "what was found; for people"),
-            field(
-                "findings[].advice",
-                "text",
-                "nothing has to be done",
-                "what to do; for people",
-            ),
+            field("findings[].advice", "text", "nothing has to be done", "what to do; for people"),
         ]],
     },
     Shape {
@@ -274,46 +185,16 @@ pub(super) const SHAPES: &[Shape] = &[
         fields: &[&[
             field("promise", "text", "", "what holds for all of it"),
             field("commands", "object[]", "", "what prints what"),
-            field(
-                "commands[].command",
-                "text",
-                "",
-                "the command, as it is typed",
-            ),
+            field("commands[].command", "text", "", "the command, as it is typed"),
             field("commands[].form", "text", "", "one object, array or lines"),
-            field(
-                "commands[].shapes",
-                "text[]",
-                "",
-                "names of shapes; of lines the last one is the last line",
-            ),
+            field("commands[].shapes", "text[]", "", "names of shapes; of lines the last one is the last line"),
             field("shapes", "object[]", "", "what is printed"),
             field("shapes[].shape", "text", "", "its name"),
             field("shapes[].about", "text", "", "what it is"),
-            field(
-                "shapes[].fields",
-                "object[]",
-                "",
-                "its fields, in their order",
-            ),
-            field(
-                "shapes[].fields[].field",
-                "text",
-                "",
-                "its name; below another as handoff.state, of an array as steps[].what",
-            ),
-            field(
-                "shapes[].fields[].type",
-                "text",
-                "",
-                "text, number, bool, time or object; [] is an array of it; object of ... has keys of the person's own",
-            ),
-            field(
-                "shapes[].fields[].null",
-                "text",
-                "it is never null",
-                "when it is null",
-            ),
+            field("shapes[].fields", "object[]", "", "its fields, in their order"),
+            field("shapes[].fields[].field", "text", "", "its name; below another as handoff.state, of an array as steps[].what"),
+            field("shapes[].fields[].type", "text", "", "text, number, bool, time or object; [] is an array of it; object of ... has keys of the person's own"),
+            field("shapes[].fields[].null", "text", "it is never null", "when it is null"),
             field("shapes[].fields[].meaning", "text", "", "what it says"),
         ]],
     },

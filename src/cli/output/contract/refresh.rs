@@ -13,33 +13,19 @@ const NEVER_SEEN: Field = field(
     "left out: only files told of them",
 );
 
+#[rustfmt::skip] // A table: one field a line.
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
         name: "refreshed",
         about: "a group that was read again, as it ends",
         fields: &[&[
             THE_GROUP,
-            field(
-                "outcome",
-                "text",
-                "",
-                "unchanged, changed, first_seen, created_again (it had vanished; an alarm), created, wrong_environment or failed",
-            ),
+            field("outcome", "text", "", "unchanged, changed, first_seen, created_again (it had vanished; an alarm), created, wrong_environment or failed"),
             field("changed", "text[]", "", "what was changed elsewhere"),
-            field(
-                "previous_fingerprint",
-                "text",
-                "not known",
-                "of the token known before",
-            ),
+            field("previous_fingerprint", "text", "not known", "of the token known before"),
             field("fingerprint", "text", "not known", "of the token now"),
             MILLISECONDS,
-            field(
-                "note",
-                "text",
-                "it was read",
-                "why it could not be read; for people",
-            ),
+            field("note", "text", "it was read", "why it could not be read; for people"),
             WARNINGS,
         ]],
     },
@@ -52,12 +38,7 @@ pub(super) const SHAPES: &[Shape] = &[
             field("unchanged", "number", "", "as they were known"),
             field("changed", "number", "", "changed elsewhere"),
             field("first_seen", "number", "", "seen for the first time"),
-            field(
-                "created_again",
-                "number",
-                "",
-                "had vanished, and were made again by reading",
-            ),
+            field("created_again", "number", "", "had vanished, and were made again by reading"),
             field("created", "number", "", "made by reading"),
             field("wrong_environment", "number", "", "of another environment"),
             field("failed", "number", "", "not read"),

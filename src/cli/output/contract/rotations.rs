@@ -7,54 +7,27 @@ use super::{
     },
 };
 
+#[rustfmt::skip] // A table: one field a line.
 const ROTATION: &[Field] = &[
-    field(
-        "rotation",
-        "number",
-        "",
-        "its number, for settle, abandon and handoff",
-    ),
+    field("rotation", "number", "", "its number, for settle, abandon and handoff"),
     THE_GROUP,
-    field(
-        "state",
-        "text",
-        "",
-        "open: intended, sent, rotated, unknown; ended: confirmed, recovered, not_applied, superseded, conflict, abandoned",
-    ),
-    field(
-        "previous_fingerprint",
-        "text",
-        "",
-        "of the token that is replaced",
-    ),
+    field("state", "text", "", "open: intended, sent, rotated, unknown; ended: confirmed, recovered, not_applied, superseded, conflict, abandoned"),
+    field("previous_fingerprint", "text", "", "of the token that is replaced"),
     NEW_TOKEN,
     field("started_at", "time", "", "when it was begun"),
     field("by", "text", "", "who began it: user@machine"),
-    field(
-        "reason",
-        "text",
-        "none was given",
-        "why it was begun, as --reason said",
-    ),
-    field(
-        "handoff",
-        "text",
-        "",
-        "of the new token: none, pending, done or failed",
-    ),
+    field("reason", "text", "none was given", "why it was begun, as --reason said"),
+    field("handoff", "text", "", "of the new token: none, pending, done or failed"),
 ];
 
+#[rustfmt::skip] // A table: one field a line.
 const SKIPPED: &[Field] = &[
-    field(
-        "skipped",
-        "object[]",
-        "",
-        "groups that cannot be rotated now",
-    ),
+    field("skipped", "object[]", "", "groups that cannot be rotated now"),
     field("skipped[].user_group_id", "text", "", "the group"),
     field("skipped[].why", "text", "", "why not; for people"),
 ];
 
+#[rustfmt::skip] // A table: one field a line.
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
         name: "rotation",
@@ -66,12 +39,7 @@ pub(super) const SHAPES: &[Shape] = &[
         about: "a rotation whose group was read again",
         fields: &[
             ROTATION,
-            &[field(
-                "why",
-                "text",
-                "it is settled",
-                "why it is still open, or an alarm",
-            )],
+            &[field("why", "text", "it is settled", "why it is still open, or an alarm")],
         ],
     },
     Shape {
@@ -80,66 +48,26 @@ pub(super) const SHAPES: &[Shape] = &[
         fields: &[
             &[
                 field("rotation", "number", "", "number of the rotation"),
-                field(
-                    "user_group_id",
-                    "text",
-                    "",
-                    "the group; not there with error",
-                ),
-                field(
-                    "fingerprint",
-                    "text",
-                    "not known",
-                    "of the token; not there with error and due_in",
-                ),
-                field(
-                    "handoff",
-                    "object",
-                    "",
-                    "what came of it; not there with error",
-                ),
+                field("user_group_id", "text", "", "the group; not there with error"),
+                field("fingerprint", "text", "not known", "of the token; not there with error and due_in"),
+                field("handoff", "object", "", "what came of it; not there with error"),
             ],
             HANDED_OFF,
-            &[field(
-                "error",
-                "text",
-                "",
-                "why it could not be tried; there only then",
-            )],
-            &[field(
-                "due_in",
-                "text",
-                "",
-                "the profile that began it, which hands it off; there only where that is another one",
-            )],
+            &[field("error", "text", "", "why it could not be tried; there only then")],
+            &[field("due_in", "text", "", "the profile that began it, which hands it off; there only where that is another one")],
         ],
     },
     Shape {
         name: "bulk-item",
         about: "a group of a bulk rotation, as it ends",
         fields: &[&[
-            field(
-                "batch",
-                "number",
-                "",
-                "number of the batch, for --resume and --retry-failed",
-            ),
+            field("batch", "number", "", "number of the batch, for --resume and --retry-failed"),
             THE_GROUP,
             field("outcome", "text", "", "a word of `answer` or of `failure`"),
-            field(
-                "rotation",
-                "number",
-                "none was begun",
-                "number of the rotation",
-            ),
+            field("rotation", "number", "none was begun", "number of the rotation"),
             REPLACED,
             NEW_TOKEN,
-            field(
-                "settled",
-                "bool",
-                "",
-                "it was begun by an earlier run, and only read now",
-            ),
+            field("settled", "bool", "", "it was begun by an earlier run, and only read now"),
             MILLISECONDS,
             field("note", "text", "none", "what to know; for people"),
             WARNINGS,
@@ -151,41 +79,16 @@ pub(super) const SHAPES: &[Shape] = &[
                 not_started = planned",
         fields: &[
             &[
-                field(
-                    "batch",
-                    "number",
-                    "nothing to rotate",
-                    "number of the batch",
-                ),
+                field("batch", "number", "nothing to rotate", "number of the batch"),
                 field("planned", "number", "", "groups of the batch"),
                 field("confirmed", "number", "", "rotated and read back"),
                 field("rotated", "number", "", "rotated, not read back"),
-                field(
-                    "not_applied",
-                    "number",
-                    "",
-                    "the old token is still current; may be tried again",
-                ),
-                field(
-                    "unknown",
-                    "number",
-                    "",
-                    "may or may not be rotated; settled by reading only",
-                ),
-                field(
-                    "conflict",
-                    "number",
-                    "",
-                    "the answers contradict each other",
-                ),
+                field("not_applied", "number", "", "the old token is still current; may be tried again"),
+                field("unknown", "number", "", "may or may not be rotated; settled by reading only"),
+                field("conflict", "number", "", "the answers contradict each other"),
                 field("abandoned", "number", "", "given up by a person"),
                 field("not_started", "number", "", "left for --resume"),
-                field(
-                    "not_handed_off",
-                    "number",
-                    "",
-                    "new tokens that have not arrived",
-                ),
+                field("not_handed_off", "number", "", "new tokens that have not arrived"),
                 STOPPED,
             ],
             SKIPPED,
@@ -196,12 +99,7 @@ pub(super) const SHAPES: &[Shape] = &[
         about: "what a bulk rotation would do",
         fields: &[
             REQUESTS,
-            &[field(
-                "ready",
-                "text[]",
-                "",
-                "ids of the groups that would be rotated",
-            )],
+            &[field("ready", "text[]", "", "ids of the groups that would be rotated")],
             SKIPPED,
         ],
     },

@@ -23,6 +23,7 @@ pub(super) const NEW_TOKEN: Field = field("fingerprint", "text", "not known", "o
 pub(super) const DRY_RUN: Field = field("dry_run", "bool", "", "true");
 pub(super) const NOTHING_DONE: Field = field("outcome", "text", "always", "nothing was done");
 /// What a dry run of many requests begins with.
+#[rustfmt::skip] // A table: one field a line.
 pub(super) const REQUESTS: &[Field] = &[
     DRY_RUN,
     NOTHING_DONE,
@@ -31,18 +32,9 @@ pub(super) const REQUESTS: &[Field] = &[
 ];
 
 /// Of `handoff` as an object.
+#[rustfmt::skip] // A table: one field a line.
 pub(super) const HANDED_OFF: &[Field] = &[
     field("handoff.state", "text", "", "pending, done or failed"),
-    field(
-        "handoff.exit",
-        "number",
-        "it has not run, or did not exit by itself",
-        "exit code of the command",
-    ),
-    field(
-        "handoff.note",
-        "text",
-        "nothing was seen",
-        "what was seen, without secrets",
-    ),
+    field("handoff.exit", "number", "it has not run, or did not exit by itself", "exit code of the command"),
+    field("handoff.note", "text", "nothing was seen", "what was seen, without secrets"),
 ];
