@@ -26,12 +26,12 @@ pub const LONGEST_ROW: usize = 8 * 1024 * 1024;
 
 /// One group of a file; what the file does not say of it is `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct GroupRow {
     pub id: UserGroupId,
     pub said: DesiredFields,
 }
 
-impl Row {
+impl GroupRow {
     /// Refuses what no service takes, a NUL character, which most databases cannot keep; and what could not be read back.
     fn checked(self) -> Result<Self, String> {
         fits(&self.said).map_err(|why| format!("{}: {why}", why.field()))?;

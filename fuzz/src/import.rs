@@ -1,6 +1,6 @@
 //! Files of groups, in any of the formats: read alike however the bytes arrive, and the same again after writing.
 
-use groupdesk::formats::{Format, Reader, Row, RowResult};
+use groupdesk::formats::{Format, GroupRow, Reader, RowResult};
 
 use super::is_safe;
 
@@ -34,7 +34,7 @@ pub fn run(data: &[u8]) {
     if let Err(why) = &ended {
         is_safe(why);
     }
-    let good: Vec<&Row> = rows
+    let good: Vec<&GroupRow> = rows
         .iter()
         .filter_map(|row| row.row.as_ref().ok())
         .collect();
@@ -63,7 +63,7 @@ fn read(file: &[u8], step: usize) -> Outcome {
     (rows, ended, reader.digest())
 }
 
-fn again(format: Format, good: &[&Row], digest: &[u8; 32]) {
+fn again(format: Format, good: &[&GroupRow], digest: &[u8; 32]) {
     let mut text = format.head();
     for (number, row) in good.iter().enumerate() {
         text.push_str(&format.row(row, number == 0));

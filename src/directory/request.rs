@@ -17,7 +17,7 @@ use crate::{
         known::{ImportResult, KnownGroup},
         token::Fingerprint,
     },
-    formats::Row,
+    formats::GroupRow,
     search::ListView,
 };
 
@@ -57,7 +57,7 @@ pub(super) enum Request {
     },
     Import {
         place: PlaceId,
-        rows: Vec<Row>,
+        rows: Vec<GroupRow>,
         at: Timestamp,
         by: String,
         reply: Reply<Vec<ImportResult>>,

@@ -91,13 +91,13 @@ impl Mark {
 
 /// One row of the mapping or one key of the properties, before and after. Property values are JSON texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct ChangeRow {
     pub key: String,
     pub before: Option<String>,
     pub after: Option<String>,
 }
 
-impl Row {
+impl ChangeRow {
     pub fn mark(&self) -> Mark {
         match (&self.before, &self.after) {
             (None, Some(_)) => Mark::Added,
@@ -114,13 +114,13 @@ pub enum Field {
     /// Not in the request; the service keeps what it has.
     LeftOut,
     /// In the request, but what the service holds now is not known here: it is replaced as a whole.
-    Replaced(Vec<Row>),
+    Replaced(Vec<ChangeRow>),
     /// In the request; every row, also the ones that stay.
-    Compared(Vec<Row>),
+    Compared(Vec<ChangeRow>),
 }
 
 impl Field {
-    pub fn rows(&self) -> &[Row] {
+    pub fn rows(&self) -> &[ChangeRow] {
         match self {
             Self::LeftOut => &[],
             Self::Replaced(rows) | Self::Compared(rows) => rows,
@@ -148,7 +148,7 @@ impl Change {
     /// Compares what is wanted with what is known.
     pub fn between(before: &DesiredFields, after: &DesiredFields) -> Self {
         let name_row = |name: &String| {
-            vec![Row {
+            vec![ChangeRow {
                 key: "name".into(),
                 before: before.name.clone(),
                 after: Some(name.clone()),
@@ -195,7 +195,7 @@ impl Change {
     }
 }
 
-fn field(known: bool, rows: Option<Vec<Row>>) -> Field {
+fn field(known: bool, rows: Option<Vec<ChangeRow>>) -> Field {
     match (rows, known) {
         (None, _) => Field::LeftOut,
         (Some(rows), true) => Field::Compared(rows),
@@ -204,7 +204,7 @@ fn field(known: bool, rows: Option<Vec<Row>>) -> Field {
 }
 
 /// The rows of a mapping: first the wanted ones in their order, then the ones that go.
-pub fn mapping_rows(before: Option<&Mapping>, after: &Mapping) -> Vec<Row> {
+pub fn mapping_rows(before: Option<&Mapping>, after: &Mapping) -> Vec<ChangeRow> {
     let old = |key: &String| before.and_then(|before| before.get(key)).cloned();
     rows(
         after
@@ -219,7 +219,7 @@ pub fn mapping_rows(before: Option<&Mapping>, after: &Mapping) -> Vec<Row> {
 }
 
 /// The top-level keys of the properties, values as compact JSON.
-pub fn property_rows(before: Option<&Properties>, after: &Properties) -> Vec<Row> {
+pub fn property_rows(before: Option<&Properties>, after: &Properties) -> Vec<ChangeRow> {
     let old = |key: &String| {
         before
             .and_then(|before| before.get(key))
@@ -240,13 +240,13 @@ pub fn property_rows(before: Option<&Properties>, after: &Properties) -> Vec<Row
 fn rows<'a>(
     kept: impl Iterator<Item = (&'a String, String, Option<String>)>,
     gone: impl Iterator<Item = (&'a String, String)>,
-) -> Vec<Row> {
-    let kept = kept.map(|(key, after, before)| Row {
+) -> Vec<ChangeRow> {
+    let kept = kept.map(|(key, after, before)| ChangeRow {
         key: key.clone(),
         before,
         after: Some(after),
     });
-    let gone = gone.map(|(key, before)| Row {
+    let gone = gone.map(|(key, before)| ChangeRow {
         key: key.clone(),
         before: Some(before),
         after: None,

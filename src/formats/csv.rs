@@ -1,7 +1,7 @@
 //! Comma-separated values after RFC 4180, one byte at a time. An unquoted empty cell says nothing; a quoted one is an
 //! empty text.
 
-use super::{COLUMNS, Row, no_such_column};
+use super::{COLUMNS, GroupRow, no_such_column};
 use crate::{
     domain::{change::DesiredFields, group::UserGroupId},
     formats::strict_json,
@@ -146,7 +146,7 @@ impl Header {
         }
     }
 
-    pub(super) fn row(&self, record: Record) -> Result<Row, String> {
+    pub(super) fn row(&self, record: Record) -> Result<GroupRow, String> {
         if let Some(wrong) = record.wrong {
             return Err(wrong.into());
         }
@@ -182,7 +182,7 @@ impl Header {
             wrong.extend(done.err().map(|why| format!("{name}: {why}")));
         }
         match id {
-            Some(id) if wrong.is_empty() => Row { id, said }.checked(),
+            Some(id) if wrong.is_empty() => GroupRow { id, said }.checked(),
             _ => Err(wrong.join("; ")),
         }
     }

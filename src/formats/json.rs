@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{COLUMNS, Row, no_such_column};
+use super::{COLUMNS, GroupRow, no_such_column};
 use crate::{
     domain::{
         change::DesiredFields,
@@ -81,7 +81,7 @@ impl ElementSplitter {
 }
 
 /// One group; a key with null says nothing.
-pub(super) fn row(bytes: Vec<u8>) -> Result<Row, String> {
+pub(super) fn row(bytes: Vec<u8>) -> Result<GroupRow, String> {
     let text = String::from_utf8(bytes).map_err(|_| "is not UTF-8 text; save the file as UTF-8")?;
     let Value::Object(object) = strict_json::value(&text)? else {
         return Err("a group is an object, for example {\"user_group_id\": \"acme-eu\"}".into());
@@ -114,7 +114,7 @@ pub(super) fn row(bytes: Vec<u8>) -> Result<Row, String> {
         }
     }
     match id {
-        Some(id) if wrong.is_empty() => Row { id, said }.checked(),
+        Some(id) if wrong.is_empty() => GroupRow { id, said }.checked(),
         None if wrong.is_empty() => Err("user_group_id is missing".into()),
         _ => Err(wrong.join("; ")),
     }
@@ -132,8 +132,8 @@ fn mapping(value: Value) -> Option<Mapping> {
 }
 
 /// The row as an object on one line, its keys in the order of the columns.
-pub(super) fn text(row: &Row) -> String {
-    let Row { id, said } = row;
+pub(super) fn text(row: &GroupRow) -> String {
+    let GroupRow { id, said } = row;
     let mut object = Map::new();
     object.insert(COLUMNS[0].into(), id.as_str().into());
     if let Some(name) = &said.name {

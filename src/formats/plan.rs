@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::Row;
+use super::GroupRow;
 use crate::domain::{
     change::{Change, DesiredFields},
     known::KnownGroup,
@@ -43,7 +43,7 @@ pub struct Planned {
 
 impl Planned {
     /// A group that only files have told of may not exist yet.
-    pub fn of(row: &Row, known: Option<&KnownGroup>) -> Self {
+    pub fn of(row: &GroupRow, known: Option<&KnownGroup>) -> Self {
         let Some(known) = known.filter(|known| known.last_seen.is_some()) else {
             return Self {
                 need: Need::Create,

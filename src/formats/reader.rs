@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::{
-    LONGEST_ROW, Row, csv,
+    GroupRow, LONGEST_ROW, csv,
     ids::Ids,
     json::{self, row},
 };
@@ -15,7 +15,7 @@ pub struct RowResult {
     pub number: usize,
     /// The line of the file in which it begins, from 1.
     pub line: usize,
-    pub row: Result<Row, String>,
+    pub row: Result<GroupRow, String>,
     /// The row before it whose id is another one, but looks the same.
     pub twin: Option<usize>,
 }
@@ -203,7 +203,7 @@ impl Reader {
         }
     }
 
-    fn found(&mut self, row: Result<Row, String>, out: &mut impl FnMut(RowResult)) {
+    fn found(&mut self, row: Result<GroupRow, String>, out: &mut impl FnMut(RowResult)) {
         self.rows += 1;
         let number = self.rows;
         let mut twin = None;

@@ -21,7 +21,7 @@ fn read(text: &[u8], piece: usize) -> (Vec<RowResult>, Result<(), String>) {
     (rows, done)
 }
 
-fn written(format: Format, rows: &[Row]) -> String {
+fn written(format: Format, rows: &[GroupRow]) -> String {
     let mut text = format.head();
     for (index, row) in rows.iter().enumerate() {
         text.push_str(&format.row(row, index == 0));
@@ -29,7 +29,7 @@ fn written(format: Format, rows: &[Row]) -> String {
     text + format.foot()
 }
 
-fn row() -> impl Strategy<Value = Row> {
+fn row() -> impl Strategy<Value = GroupRow> {
     let text = || "[a-c \"',;\\\\\\r\\n\u{e9}\u{202e}{}\\[\\]]{0,6}";
     let mapping = prop::collection::vec((text(), text()), 0..4);
     let property = prop_oneof![
@@ -44,7 +44,7 @@ fn row() -> impl Strategy<Value = Row> {
         prop::option::of(properties),
         text(),
     )
-        .prop_map(|(name, mapping, properties, id)| Row {
+        .prop_map(|(name, mapping, properties, id)| GroupRow {
             id: UserGroupId::parse(format!("{id}.")).expect("a valid id"),
             said: DesiredFields {
                 name,
@@ -64,13 +64,13 @@ proptest! {
             let text = written(format, &rows);
             let (found, done) = read(text.as_bytes(), piece);
             prop_assert_eq!(done, Ok(()), "{}", text);
-            let imported: Vec<Row> = found
+            let imported: Vec<GroupRow> = found
                 .into_iter()
                 .map(|read| {
                     let row = read.row.expect("a good row");
                     let mut group = KnownGroup::new(row.id.clone());
                     group.import(&row.said, Timestamp::UNIX_EPOCH, "ana");
-                    Row::of(group)
+                    GroupRow::of(group)
                 })
                 .collect();
             prop_assert_eq!(&imported, &rows);
@@ -266,7 +266,7 @@ fn a_plan_counts_only_what_the_service_has_said() {
         ..DesiredFields::default()
     };
     let id = UserGroupId::parse("acme").expect("a valid id");
-    let row = Row {
+    let row = GroupRow {
         id: id.clone(),
         said: said.clone(),
     };

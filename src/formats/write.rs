@@ -1,6 +1,6 @@
 //! Rows as text, in each of the formats. Reading the text gives the same rows, and writing them the same text.
 
-use super::{COLUMNS, Row, json};
+use super::{COLUMNS, GroupRow, json};
 use crate::domain::known::KnownGroup;
 
 /// How rows stand in a file.
@@ -24,7 +24,7 @@ impl Format {
     }
 
     /// One row, with what separates it from the one before.
-    pub fn row(self, row: &Row, is_first: bool) -> String {
+    pub fn row(self, row: &GroupRow, is_first: bool) -> String {
         match self {
             Self::JsonLines => format!("{}\n", json::text(row)),
             Self::Json if is_first => format!("\n{}", json::text(row)),
@@ -42,7 +42,7 @@ impl Format {
     }
 }
 
-impl Row {
+impl GroupRow {
     /// What is known of a group, be it from the service or from a file.
     pub fn of(group: KnownGroup) -> Self {
         Self {
@@ -56,7 +56,7 @@ impl Row {
     }
 }
 
-fn csv(row: &Row) -> String {
+fn csv(row: &GroupRow) -> String {
     let mapping = row.said.mapping.as_ref().map(serde_json::to_string);
     let properties = row.said.properties.as_ref().map(serde_json::to_string);
     let cells = [

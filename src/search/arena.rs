@@ -26,7 +26,7 @@ const NEVER: i64 = i64::MIN;
 
 /// Where the texts of a group end in the arena; each begins where the one before ends.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Row {
+pub(super) struct TextSpan {
     pub(super) start: u32,
     pub(super) name: u32,
     pub(super) id: u32,
@@ -48,7 +48,7 @@ pub(super) struct Row {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Arena {
     pub(super) text: String,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<TextSpan>,
     /// What stands in no text.
     pub(super) rest: Vec<u8>,
     /// Operators, by their number in `rest`.
@@ -61,7 +61,7 @@ pub(super) struct Arena {
 
 impl Arena {
     /// Takes in the texts of a group; its row is complete once it says where the rest begins.
-    pub(super) fn texts(&mut self, group: &KnownGroup) -> Row {
+    pub(super) fn texts(&mut self, group: &KnownGroup) -> TextSpan {
         let start = self.text.len() as u32;
         if let Some(name) = &group.name {
             self.add(&name.value);
@@ -97,7 +97,7 @@ impl Arena {
         let title = cells(group.title());
         let id_cells = cells(group.id.as_str());
         self.widest = (self.widest.0.max(title), self.widest.1.max(id_cells));
-        Row {
+        TextSpan {
             start,
             name,
             id,
@@ -163,7 +163,7 @@ fn cells(text: &str) -> usize {
 #[derive(Clone, Copy)]
 pub struct Entry<'a> {
     pub(super) arena: &'a Arena,
-    pub(super) row: &'a Row,
+    pub(super) row: &'a TextSpan,
 }
 
 impl<'a> Entry<'a> {

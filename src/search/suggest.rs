@@ -13,7 +13,7 @@ pub fn near<'a, T: AsRef<str> + Ord + ?Sized>(
     known: impl IntoIterator<Item = &'a T>,
     limit: usize,
 ) -> Vec<&'a T> {
-    let Some(mut wanted) = Wanted::of(typed.trim()) else {
+    let Some(mut wanted) = TypedId::of(typed.trim()) else {
         return Vec::new();
     };
     let mut found: Vec<(usize, &T)> = known
@@ -63,7 +63,7 @@ const SCATTERED: usize = 100;
 /// One or two letters are in everything.
 const LEAST: usize = 3;
 
-struct Wanted {
+struct TypedId {
     look: String,
     keys: String,
     letters: (Letters, Letters),
@@ -76,7 +76,7 @@ struct Wanted {
     buffer: Vec<char>,
 }
 
-impl Wanted {
+impl TypedId {
     /// `None` where nothing visible is typed.
     fn of(typed: &str) -> Option<Self> {
         let mut looks = Skeletons::default();

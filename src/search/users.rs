@@ -10,14 +10,14 @@ use super::{
 /// Lengths that are told apart before a source is looked up.
 const LENGTHS: usize = 128;
 
-struct Wanted<'a> {
+struct WantedSource<'a> {
     sources: HashMap<&'a str, usize>,
     /// Of their lengths, and of their last bytes: most that is not wanted fails here.
     lengths: [bool; LENGTHS],
     ends: [bool; 256],
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> WantedSource<'a> {
     fn of(sources: &[&'a str]) -> Self {
         let mut wanted = Self {
             sources: HashMap::new(),
@@ -44,7 +44,7 @@ impl<'a> Wanted<'a> {
 impl Index {
     /// Tells every group that uses one of the sources, by number; once for each of the sources.
     pub fn users<'a>(&self, sources: &[&'a str], mut tell: impl FnMut(Entry<'_>, &'a str)) {
-        let wanted = Wanted::of(sources);
+        let wanted = WantedSource::of(sources);
         // Who was told last: a group can use a source in several rows.
         let mut last = vec![None; sources.len()];
         for (group, entry) in self.entries().enumerate() {

@@ -14,7 +14,7 @@ use crate::api::wire::{Answer, Presence, UserGroup};
 pub(super) type Verdict = Result<Result<Answer, Refusal>, StoreError>;
 
 /// A stored group.
-pub(super) struct Row {
+pub(super) struct StoredGroup {
     pub(super) team_id: i64,
     pub(super) user_group_id: String,
     pub(super) token: SecretString,
@@ -113,7 +113,7 @@ pub(super) fn rotate(
              VALUES (?1, ?2, ?3, ?4)",
         )?
         .execute((hash, caller.environment, row.team_id, at))?;
-    let row = Row {
+    let row = StoredGroup {
         token: new_token,
         ..row
     };
@@ -151,13 +151,13 @@ pub(super) fn find(
     connection: &Connection,
     environment: i64,
     user_group_id: &str,
-) -> Result<Option<Row>, StoreError> {
+) -> Result<Option<StoredGroup>, StoreError> {
     let mut statement = connection.prepare_cached(
         "SELECT team_id, user_group_id, token, name, properties FROM groups
          WHERE environment = ?1 AND user_group_id = ?2",
     )?;
     Ok(statement
-        .query_row((environment, user_group_id), Row::read)
+        .query_row((environment, user_group_id), StoredGroup::read)
         .optional()?)
 }
 
@@ -165,13 +165,13 @@ fn find_by_token(
     connection: &Connection,
     environment: i64,
     token: &SecretString,
-) -> Result<Option<Row>, StoreError> {
+) -> Result<Option<StoredGroup>, StoreError> {
     let mut statement = connection.prepare_cached(
         "SELECT team_id, user_group_id, token, name, properties FROM groups
          WHERE environment = ?1 AND token = ?2",
     )?;
     Ok(statement
-        .query_row((environment, token.expose_secret()), Row::read)
+        .query_row((environment, token.expose_secret()), StoredGroup::read)
         .optional()?)
 }
 
@@ -181,7 +181,7 @@ pub(super) fn insert(
     environment: i64,
     wanted: GroupFields,
     token: SecretString,
-) -> Result<Row, StoreError> {
+) -> Result<StoredGroup, StoreError> {
     let name = wanted.name.unwrap_or_else(|| wanted.user_group_id.clone());
     let properties = properties_text(wanted.properties.unwrap_or_default());
     connection
@@ -199,7 +199,7 @@ pub(super) fn insert(
             token.expose_secret(),
             now(),
         ))?;
-    Ok(Row {
+    Ok(StoredGroup {
         team_id: connection.last_insert_rowid(),
         user_group_id: wanted.user_group_id,
         token,
@@ -208,7 +208,7 @@ pub(super) fn insert(
     })
 }
 
-impl Row {
+impl StoredGroup {
     fn read(row: &rusqlite::Row) -> rusqlite::Result<Self> {
         Ok(Self {
             team_id: row.get(0)?,

@@ -26,7 +26,7 @@ pub(super) use task::Access;
 use task::{Task, Work};
 
 /// Hears every failure of the storage, so that `serve` can say on stderr what an answer 500 never says.
-pub type Report = Arc<dyn Fn(&StoreError) + Send + Sync>;
+pub type ReportFailure = Arc<dyn Fn(&StoreError) + Send + Sync>;
 
 /// How the storage behaves under pressure.
 #[derive(Clone)]
@@ -35,7 +35,7 @@ pub struct Options {
     pub busy_timeout: Duration,
     /// How much work may wait; more is refused with [`StoreError::Overloaded`].
     pub queue: usize,
-    pub report: Option<Report>,
+    pub report: Option<ReportFailure>,
 }
 
 impl Default for Options {

@@ -1,11 +1,11 @@
 //! The pictures are what the console draws now, and docs/reference says what the code and the program say.
 //! `GROUPDESK_PICTURES=write cargo test --test it pictures` draws and writes them anew.
 
-mod errands;
 mod keys;
 mod reference;
 mod settings;
 mod svg;
+mod tasks;
 
 use std::{env, fs, path::Path};
 

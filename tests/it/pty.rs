@@ -9,7 +9,6 @@ mod dead_service;
 mod drafts;
 mod editor;
 mod end;
-mod errands;
 mod first_screen;
 mod flow;
 mod harness;
@@ -24,6 +23,7 @@ mod plain;
 mod resize;
 mod stalled;
 mod suspend;
+mod tasks;
 
 use std::time::Duration;
 

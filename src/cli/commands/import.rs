@@ -20,7 +20,7 @@ use crate::{
         session::{InFlight, Session},
     },
     domain::known::{ImportResult, KnownGroup},
-    formats::Row,
+    formats::GroupRow,
     operations::{Import, Sending},
 };
 use checked::{Checked, line, piece};
@@ -178,7 +178,7 @@ async fn take_in(session: &Session, checked: &Checked, dry_run: bool) -> Result<
     Ok(Exit::Done)
 }
 
-fn would_take(known: Option<KnownGroup>, row: &Row) -> ImportResult {
+fn would_take(known: Option<KnownGroup>, row: &GroupRow) -> ImportResult {
     known.map_or(ImportResult::Added, |mut group| {
         group.import(&row.said, jiff::Timestamp::UNIX_EPOCH, "")
     })

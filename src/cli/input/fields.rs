@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::{
     cli::{args::Fields, error::CliError},
     domain::{change::DesiredFields, facts::Field, group::UserGroupId, size::fits, text::visible},
-    formats::{Reader, Row, RowResult, strict_json},
+    formats::{GroupRow, Reader, RowResult, strict_json},
     operations::Failure,
     search::suggest::near,
 };
@@ -149,7 +149,7 @@ fn not_there<'a>(what: &str, key: &str, known: impl Iterator<Item = &'a String>)
 }
 
 /// The one group of a file, in whichever of the formats of `export`.
-fn only_row(text: &str, id: &UserGroupId) -> Result<Row, String> {
+fn only_row(text: &str, id: &UserGroupId) -> Result<GroupRow, String> {
     let mut reads = Vec::new();
     let mut reader = Reader::default();
     let mut out = |read: RowResult| reads.push(read);

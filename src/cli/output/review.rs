@@ -11,7 +11,7 @@ use crate::{
     api::inspect::{Method, request_json},
     cli::{error::CliError, output, session::Session},
     domain::{
-        change::{Change, DesiredFields, Field as Changed, Mark, Row},
+        change::{Change, ChangeRow, DesiredFields, Field as Changed, Mark},
         facts::Field,
         group::UserGroupId,
         text::visible,
@@ -94,7 +94,7 @@ fn line(text: &mut String, line: &str) {
     writeln!(text, "{line}").expect("a String takes it");
 }
 
-fn values(row: &Row) -> String {
+fn values(row: &ChangeRow) -> String {
     [&row.before, &row.after]
         .into_iter()
         .flatten()

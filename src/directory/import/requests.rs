@@ -9,7 +9,7 @@ use crate::{
         group::UserGroupId,
         known::{ImportResult, KnownGroup},
     },
-    formats::Row,
+    formats::GroupRow,
 };
 
 impl Directory {
@@ -28,7 +28,7 @@ impl Directory {
     pub async fn import(
         &self,
         place: PlaceId,
-        rows: Vec<Row>,
+        rows: Vec<GroupRow>,
         at: Timestamp,
         by: &str,
     ) -> Result<Vec<ImportResult>, DirectoryError> {

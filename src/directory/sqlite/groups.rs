@@ -18,7 +18,7 @@ use crate::{
         group::UserGroupId,
         known::{ImportResult, Known, KnownGroup, Observation},
     },
-    formats::Row,
+    formats::GroupRow,
 };
 
 const TABLE: &str = "user_groups";
@@ -166,7 +166,7 @@ pub(super) fn observe(
 pub(super) fn import(
     tx: &Connection,
     place: PlaceId,
-    rows: &[Row],
+    rows: &[GroupRow],
     at: Timestamp,
     by: &str,
 ) -> Result<Vec<ImportResult>, Fault> {

@@ -5,13 +5,13 @@ use std::path::Path;
 use crate::{
     api::inspect::escape_hidden,
     domain::known::KnownGroup,
-    formats::{Format, Row},
+    formats::{Format, GroupRow},
 };
 
 /// One group as it stands in a file, without its token. What JSON can say without showing it, it says with an escape;
 /// reading gives the same again.
 pub fn exported_row(format: Format, group: KnownGroup, is_first: bool) -> String {
-    let text = format.row(&Row::of(group), is_first);
+    let text = format.row(&GroupRow::of(group), is_first);
     match format {
         Format::Csv => text,
         Format::Json | Format::JsonLines => escape_hidden(&text),

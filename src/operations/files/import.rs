@@ -20,7 +20,7 @@ use crate::{
         text::visible,
         update::Edit,
     },
-    formats::{Need, Planned, Row},
+    formats::{GroupRow, Need, Planned},
     operations::{
         Assurance, DirectoryError, Done, Failure, Guarded, Operations, Warning,
         batch::concurrency::{Control, RetryBudget},
@@ -138,7 +138,7 @@ impl RowEnd {
 
 impl Operations {
     /// Adds the ids of these rows to the directory, and what they say where nothing better is known. Nothing is sent.
-    pub async fn import(&self, rows: Vec<Row>) -> Result<Vec<ImportResult>, DirectoryError> {
+    pub async fn import(&self, rows: Vec<GroupRow>) -> Result<Vec<ImportResult>, DirectoryError> {
         let (place, by) = (self.place_to_write().await?, self.operator());
         self.directory().import(place, rows, self.now(), by).await
     }
@@ -185,7 +185,7 @@ impl Operations {
         &self,
         permit: &Permit,
         place: Option<(ImportId, usize)>,
-        row: &Row,
+        row: &GroupRow,
         base: Option<&DesiredFields>,
         control: &Control,
         held: impl Fn(Duration),
@@ -238,7 +238,7 @@ impl Operations {
     /// `is_taken`: the permit counts this row already. `base`: what the plan showed of a group that it would update.
     async fn settle_row(
         &self,
-        row: &Row,
+        row: &GroupRow,
         base: Option<&DesiredFields>,
         permit: &Permit,
         is_taken: &mut bool,
@@ -293,7 +293,11 @@ impl Operations {
 
     /// Sends what the plan showed, and nothing else: what the row touches must be as the plan had it. Without a base the
     /// plan had it as the row says.
-    async fn update_row(&self, row: &Row, base: Option<&DesiredFields>) -> Result<RowEnd, Failure> {
+    async fn update_row(
+        &self,
+        row: &GroupRow,
+        base: Option<&DesiredFields>,
+    ) -> Result<RowEnd, Failure> {
         let base = base.unwrap_or(&row.said);
         let edit = Edit::whole(base, &row.said.over(base));
         let known = Assurance::KnownOnly;

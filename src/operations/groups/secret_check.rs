@@ -12,7 +12,7 @@ use crate::{
         text::visible,
         token::{Fingerprint, Token},
     },
-    formats::Row,
+    formats::GroupRow,
     operations::{Failure, Operations},
 };
 
@@ -41,7 +41,7 @@ impl Operations {
     }
 
     /// Refuses rows of a file that hold a known secret.
-    pub async fn no_secret_in_rows(&self, rows: &[Row]) -> Result<(), Failure> {
+    pub async fn no_secret_in_rows(&self, rows: &[GroupRow]) -> Result<(), Failure> {
         let all: Vec<_> = rows
             .iter()
             .flat_map(|row| {

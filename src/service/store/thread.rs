@@ -15,7 +15,7 @@ use std::{
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::{
-    Report, StoreError, database,
+    ReportFailure, StoreError, database,
     task::{Access, Work},
 };
 
@@ -25,7 +25,7 @@ const BATCH: usize = 256;
 pub(super) struct Thread {
     pub(super) path: PathBuf,
     pub(super) busy_timeout: Duration,
-    pub(super) report: Option<Report>,
+    pub(super) report: Option<ReportFailure>,
     /// `None` after a failure, until the next work opens it anew.
     pub(super) connection: Option<Connection>,
     pub(super) queue: Receiver<Box<dyn Work>>,

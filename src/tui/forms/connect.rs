@@ -19,7 +19,7 @@ const LABELS: u16 = 14;
 
 /// One line of the form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Row {
+pub(crate) enum ConnectRow {
     Name,
     BaseUrl,
     Path,
@@ -59,7 +59,7 @@ impl Source {
 pub(crate) const ENVIRONMENTS: [&str; 3] = ["Customer", "Testing", "not said"];
 
 #[derive(Debug, Clone)]
-pub struct Form {
+pub struct ConnectForm {
     pub(crate) name: TextField,
     pub(crate) base_url: TextField,
     pub(crate) path: TextField,
@@ -70,10 +70,10 @@ pub struct Form {
     pub(crate) places: [TextField; 4],
     pub(crate) key: TextField,
     pub(crate) ca_file: TextField,
-    pub(crate) row: Row,
+    pub(crate) row: ConnectRow,
 }
 
-impl Default for Form {
+impl Default for ConnectForm {
     fn default() -> Self {
         let field = |label: &str, text: &str, hint: &str| {
             TextField::new(label, text)
@@ -124,30 +124,30 @@ impl Default for Form {
                 "",
                 "PEM: authorities to trust beside the system's; usually empty",
             ),
-            row: Row::Name,
+            row: ConnectRow::Name,
         }
     }
 }
 
-impl Form {
-    pub(crate) fn rows(&self) -> Vec<Row> {
+impl ConnectForm {
+    pub(crate) fn rows(&self) -> Vec<ConnectRow> {
         let mut rows = vec![
-            Row::Name,
-            Row::BaseUrl,
-            Row::Path,
-            Row::Environment,
-            Row::Source,
-            Row::Place,
+            ConnectRow::Name,
+            ConnectRow::BaseUrl,
+            ConnectRow::Path,
+            ConnectRow::Environment,
+            ConnectRow::Source,
+            ConnectRow::Place,
         ];
         if self.source == Source::Keyring {
-            rows.push(Row::Key);
+            rows.push(ConnectRow::Key);
         }
-        rows.push(Row::CaFile);
+        rows.push(ConnectRow::CaFile);
         rows
     }
 
     pub(crate) fn is_on_text(&self) -> bool {
-        !matches!(self.row, Row::Environment | Row::Source)
+        !matches!(self.row, ConnectRow::Environment | ConnectRow::Source)
     }
 
     /// To the next row, or to the one before; round.
@@ -158,27 +158,27 @@ impl Form {
         self.row = rows[(here + step) % rows.len()];
     }
 
-    pub(crate) fn field(&self, row: Row) -> Option<&TextField> {
+    pub(crate) fn field(&self, row: ConnectRow) -> Option<&TextField> {
         match row {
-            Row::Name => Some(&self.name),
-            Row::BaseUrl => Some(&self.base_url),
-            Row::Path => Some(&self.path),
-            Row::Place => Some(&self.places[self.source as usize]),
-            Row::Key => Some(&self.key),
-            Row::CaFile => Some(&self.ca_file),
-            Row::Environment | Row::Source => None,
+            ConnectRow::Name => Some(&self.name),
+            ConnectRow::BaseUrl => Some(&self.base_url),
+            ConnectRow::Path => Some(&self.path),
+            ConnectRow::Place => Some(&self.places[self.source as usize]),
+            ConnectRow::Key => Some(&self.key),
+            ConnectRow::CaFile => Some(&self.ca_file),
+            ConnectRow::Environment | ConnectRow::Source => None,
         }
     }
 
-    fn field_mut(&mut self, row: Row) -> Option<&mut TextField> {
+    fn field_mut(&mut self, row: ConnectRow) -> Option<&mut TextField> {
         match row {
-            Row::Name => Some(&mut self.name),
-            Row::BaseUrl => Some(&mut self.base_url),
-            Row::Path => Some(&mut self.path),
-            Row::Place => Some(&mut self.places[self.source as usize]),
-            Row::Key => Some(&mut self.key),
-            Row::CaFile => Some(&mut self.ca_file),
-            Row::Environment | Row::Source => None,
+            ConnectRow::Name => Some(&mut self.name),
+            ConnectRow::BaseUrl => Some(&mut self.base_url),
+            ConnectRow::Path => Some(&mut self.path),
+            ConnectRow::Place => Some(&mut self.places[self.source as usize]),
+            ConnectRow::Key => Some(&mut self.key),
+            ConnectRow::CaFile => Some(&mut self.ca_file),
+            ConnectRow::Environment | ConnectRow::Source => None,
         }
     }
 
@@ -191,7 +191,9 @@ impl Form {
         let back = key.code == KeyCode::Left;
         let turned = |at: usize, count: usize| (at + if back { count - 1 } else { 1 }) % count;
         match self.row {
-            Row::Environment => self.environment = turned(self.environment, ENVIRONMENTS.len()),
+            ConnectRow::Environment => {
+                self.environment = turned(self.environment, ENVIRONMENTS.len())
+            }
             _ => self.source = Source::ALL[turned(self.source as usize, Source::ALL.len())],
         }
     }
@@ -208,15 +210,15 @@ impl Form {
 
     /// What was typed as a profile; `None` where something is missing, and the field says so.
     pub(crate) fn wanted(&mut self) -> Option<NewProfile> {
-        for row in [Row::Name, Row::BaseUrl, Row::Place] {
-            let optional = row == Row::Place && self.source == Source::Keyring;
+        for row in [ConnectRow::Name, ConnectRow::BaseUrl, ConnectRow::Place] {
+            let optional = row == ConnectRow::Place && self.source == Source::Keyring;
             if let Some(field) = self.field_mut(row)
                 && field.text().trim().is_empty()
                 && !optional
             {
                 field.error = Some(match row {
-                    Row::Name => "give it a name".into(),
-                    Row::BaseUrl => "say where the service is".into(),
+                    ConnectRow::Name => "give it a name".into(),
+                    ConnectRow::BaseUrl => "say where the service is".into(),
                     _ => "say where the key is".into(),
                 });
                 self.row = row;
@@ -273,11 +275,11 @@ impl Form {
         let mut first = None;
         for (field, what) in problems {
             let row = match field {
-                Some(Field::Name) => Row::Name,
-                Some(Field::BaseUrl) => Row::BaseUrl,
-                Some(Field::Path) => Row::Path,
-                Some(Field::ApiKey) => Row::Place,
-                Some(Field::CaFile) => Row::CaFile,
+                Some(Field::Name) => ConnectRow::Name,
+                Some(Field::BaseUrl) => ConnectRow::BaseUrl,
+                Some(Field::Path) => ConnectRow::Path,
+                Some(Field::ApiKey) => ConnectRow::Place,
+                Some(Field::CaFile) => ConnectRow::CaFile,
                 Some(Field::Environment) | None => {
                     rest.push(what.clone());
                     continue;

@@ -18,7 +18,7 @@ use crate::{
     tui::{
         state::message::Ticket,
         widgets::{
-            mapping_table::{MappingTable, Row},
+            mapping_table::{MappingRow, MappingTable},
             properties::PropertiesField,
             text_field::TextField,
         },
@@ -132,7 +132,7 @@ impl Edit {
             base_at,
             ..
         } = draft;
-        let rows = typed.mapping.into_iter().map(|row| Row {
+        let rows = typed.mapping.into_iter().map(|row| MappingRow {
             key: row.key,
             value: row.value,
             before: row.before,

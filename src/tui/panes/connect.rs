@@ -15,7 +15,7 @@ use crate::{
     domain::token::Token,
     operations::ConnectionTest,
     tui::{
-        forms::connect::Form,
+        forms::connect::ConnectForm,
         keymap::{Action, Focus},
         state::{
             context::{Context, Navigation},
@@ -36,7 +36,7 @@ enum Stage {
 
 #[derive(Debug)]
 pub struct Connect {
-    form: Form,
+    form: ConnectForm,
     /// What was tested; the form may go on being changed.
     new: Option<NewProfile>,
     stage: Stage,
@@ -184,7 +184,7 @@ impl View for Connect {
                 format!("profile {} is written", profile.name),
             );
             self.stage = Stage::Form;
-            self.form = Form::default();
+            self.form = ConnectForm::default();
             context.navigate(Navigation::SwitchTo(*index));
         } else if let Outcome::NotAdded(problems) = outcome {
             self.stage = Stage::Form;

@@ -51,7 +51,7 @@ impl Section {
 }
 
 /// What stands in a row of the box.
-enum Row<'l> {
+enum HelpRow<'l> {
     Title(&'static str),
     Line(usize, &'l Line),
 }
@@ -125,15 +125,15 @@ impl Help {
     }
 
     /// The rows of the box; with titles as long as nothing is looked for.
-    fn rows<'l>(&self, found: &[&'l Line]) -> Vec<Row<'l>> {
+    fn rows<'l>(&self, found: &[&'l Line]) -> Vec<HelpRow<'l>> {
         let mut rows = Vec::with_capacity(found.len() + 3);
         let mut section = None;
         for (index, line) in found.iter().enumerate() {
             if self.typed.is_empty() && section != Some(line.section) {
                 section = Some(line.section);
-                rows.push(Row::Title(line.section.title()));
+                rows.push(HelpRow::Title(line.section.title()));
             }
-            rows.push(Row::Line(index, line));
+            rows.push(HelpRow::Line(index, line));
         }
         rows
     }
@@ -313,16 +313,17 @@ impl View for Help {
             ..inner
         };
         let height = usize::from(body.height);
-        let is_here = |row: &Row| matches!(row, Row::Line(index, _) if *index == self.cursor.at);
+        let is_here =
+            |row: &HelpRow| matches!(row, HelpRow::Line(index, _) if *index == self.cursor.at);
         let at = rows.iter().position(is_here).unwrap_or(0);
         let first = self.cursor.first_around(at, rows.len(), height);
         for (index, row) in rows.iter().skip(first).take(height).enumerate() {
             let place = paint::row(body, index as u16);
             match row {
-                Row::Title(title) => {
+                HelpRow::Title(title) => {
                     paint::line(buffer, place, title, theme.title(), theme);
                 }
-                Row::Line(index, line) => {
+                HelpRow::Line(index, line) => {
                     draw_line(buffer, place, line, *index == self.cursor.at, theme);
                 }
             }

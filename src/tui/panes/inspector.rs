@@ -35,12 +35,12 @@ pub struct Inspector {
     cursor: Cursor,
     /// The exchange below the cursor; it stays below it while others come.
     chosen: Option<u64>,
-    whole: Option<Whole>,
+    whole: Option<ShownExchange>,
 }
 
 /// One of them; a copy, because the ring forgets.
 #[derive(Debug)]
-struct Whole {
+struct ShownExchange {
     exchange: Box<Exchange>,
     scroll: Cursor,
 }
@@ -134,7 +134,7 @@ impl View for Inspector {
                 match exchange {
                     Some(exchange) => {
                         self.chosen = Some(exchange.number);
-                        self.whole = Some(Whole {
+                        self.whole = Some(ShownExchange {
                             exchange: Box::new(exchange),
                             scroll: Cursor::default(),
                         });

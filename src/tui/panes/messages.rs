@@ -26,12 +26,12 @@ use crate::tui::{
 #[derive(Debug, Default)]
 pub struct MessagesPane {
     cursor: Cursor,
-    whole: Option<Box<Whole>>,
+    whole: Option<Box<ShownMessage>>,
 }
 
 /// One message, and what was sent for it; copies, because both lists forget.
 #[derive(Debug)]
-struct Whole {
+struct ShownMessage {
     message: Notice,
     /// In the order they went out.
     exchanges: Vec<Exchange>,
@@ -41,7 +41,7 @@ struct Whole {
 /// Most exchanges shown with one message.
 const SHOWN: usize = 10;
 
-impl Whole {
+impl ShownMessage {
     fn of(message: &Notice, context: &Context) -> Self {
         let about = message.about.into_iter();
         let exchanges = about.flat_map(|ticket| context.exchanges.of(ticket));
@@ -163,7 +163,7 @@ impl View for MessagesPane {
         match action {
             Action::Enter => {
                 let message = context.messages.all().nth(self.cursor.at);
-                match message.map(|message| Whole::of(message, context)) {
+                match message.map(|message| ShownMessage::of(message, context)) {
                     Some(whole) => self.whole = Some(Box::new(whole)),
                     None => context.say(Severity::Info, "no message here"),
                 }

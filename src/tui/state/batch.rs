@@ -21,7 +21,7 @@ use crate::{
 
 /// One group of the run; it holds no token.
 #[derive(Debug, Clone)]
-pub struct Row {
+pub struct BatchRow {
     pub id: UserGroupId,
     pub status: ItemStatus,
     /// The word of the report: `confirmed`, `not_applied`, …
@@ -34,7 +34,7 @@ pub struct Row {
     pub note: Option<String>,
 }
 
-impl Row {
+impl BatchRow {
     /// A person should look at it.
     pub fn is_failed(&self) -> bool {
         match self.status {
@@ -58,7 +58,7 @@ pub struct BatchRun {
     pub reason: Option<String>,
     /// Known once the first news have come.
     pub batch: Option<BatchId>,
-    pub rows: Vec<Row>,
+    pub rows: Vec<BatchRow>,
     pub command: RunCommand,
     /// Changes with every news, so that what is derived is made anew.
     pub version: u64,
@@ -84,7 +84,7 @@ impl BatchRun {
         reason: Option<String>,
         now: Timestamp,
     ) -> Self {
-        let row = |id: &UserGroupId| Row {
+        let row = |id: &UserGroupId| BatchRow {
             id: id.clone(),
             status: ItemStatus::NotStarted,
             outcome: "not_started",

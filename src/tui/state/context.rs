@@ -25,7 +25,7 @@ use crate::{
     },
     operations::{Guarded, JournalRow, PlaceProblem, RotationId, batch::RunCommand},
     search::ListView,
-    tui::{ExitReason, forms::connect::Form, keymap::Keymap, theme::Theme},
+    tui::{ExitReason, forms::connect::ConnectForm, keymap::Keymap, theme::Theme},
 };
 
 /// A wish of a pane about the stack of panes.
@@ -99,7 +99,7 @@ pub struct Context {
     /// New tokens of this profile that have not arrived: whose, and by which rotation.
     pub to_hand_off: BTreeMap<UserGroupId, RotationId>,
     /// The form of a new profile that was left, without its key.
-    pub connecting: Option<Form>,
+    pub connecting: Option<ConnectForm>,
     /// Profiles can be added; not in the demo.
     pub can_connect: bool,
     /// Unsent forms of all profiles.

@@ -16,7 +16,7 @@ pub type Key = (ProfileIndex, UserGroupId);
 
 /// Where a draft came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum From {
+pub enum DraftOrigin {
     /// It was typed in this console.
     Here,
     /// The directory had it when it was first asked.
@@ -29,7 +29,7 @@ pub enum From {
 #[derive(Debug, Clone)]
 pub struct Unsent {
     pub draft: Draft,
-    pub from: From,
+    pub from: DraftOrigin,
     /// The form as it was left, with its cursor and its undo.
     pub form: Option<Edit>,
     /// When the one in the directory was changed, as far as is known here.
@@ -45,7 +45,7 @@ impl Unsent {
 
 /// What is still to be written to the directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Due {
+enum PendingWrite {
     Keep,
     /// What was changed until then.
     Forget(Timestamp),
@@ -54,8 +54,8 @@ enum Due {
 #[derive(Debug, Default)]
 pub struct Drafts {
     unsent: BTreeMap<Key, Unsent>,
-    due: BTreeMap<Key, Due>,
-    saving: Option<(Ticket, Key, Due)>,
+    due: BTreeMap<Key, PendingWrite>,
+    saving: Option<(Ticket, Key, PendingWrite)>,
     /// Profiles whose drafts are being read, by ticket.
     asking: BTreeMap<ProfileIndex, Ticket>,
     /// What changed here since then: an answer may be older than that.
@@ -109,11 +109,11 @@ impl Drafts {
             // Two changes of one moment are told apart all the same.
             draft.changed_at = old.draft.changed_at + SignedDuration::from_micros(1);
         }
-        self.due.insert(key.clone(), Due::Keep);
+        self.due.insert(key.clone(), PendingWrite::Keep);
         self.touched.insert(key.clone());
         let unsent = Unsent {
             draft,
-            from: From::Here,
+            from: DraftOrigin::Here,
             form: None,
             kept,
         };
@@ -131,7 +131,7 @@ impl Drafts {
     pub fn remove(&mut self, key: &Key) {
         if let Some(unsent) = self.unsent.remove(key) {
             let until = unsent.draft.changed_at;
-            self.due.insert(key.clone(), Due::Forget(until));
+            self.due.insert(key.clone(), PendingWrite::Forget(until));
             self.touched.insert(key.clone());
         }
     }
@@ -145,8 +145,8 @@ impl Drafts {
             return;
         };
         let job = match &due {
-            Due::Forget(until) => Job::ForgetDraft(key.1.clone(), *until),
-            Due::Keep => match self.unsent.get(&key) {
+            PendingWrite::Forget(until) => Job::ForgetDraft(key.1.clone(), *until),
+            PendingWrite::Keep => match self.unsent.get(&key) {
                 Some(unsent) => Job::KeepDraft(Box::new(unsent.draft.clone()), unsent.kept),
                 None => return,
             },
@@ -164,7 +164,7 @@ impl Drafts {
         let (_, key, due) = self.saving.take_if(|(saving, ..)| *saving == ticket)?;
         self.touched.insert(key.clone());
         match (saved, self.unsent.get_mut(&key)) {
-            (Some(at), Some(unsent)) if due == Due::Keep => unsent.kept = Some(at),
+            (Some(at), Some(unsent)) if due == PendingWrite::Keep => unsent.kept = Some(at),
             (None, _) => {
                 self.due.entry(key.clone()).or_insert(due);
             }
@@ -208,9 +208,9 @@ impl Drafts {
             let unsent = Unsent {
                 draft: draft.clone(),
                 from: if is_first {
-                    From::Before { by }
+                    DraftOrigin::Before { by }
                 } else {
-                    From::Elsewhere { by }
+                    DraftOrigin::Elsewhere { by }
                 },
                 form: None,
                 kept: Some(draft.changed_at),
@@ -224,7 +224,7 @@ impl Drafts {
             .unsent
             .iter()
             .filter(|((at, id), unsent)| {
-                *at == profile && unsent.from != From::Here && !is_found(id)
+                *at == profile && unsent.from != DraftOrigin::Here && !is_found(id)
             })
             .map(|(key, _)| key.clone())
             .filter(|key| !self.is_newer_here(key) && !busy.contains(&key.1))

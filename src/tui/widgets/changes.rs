@@ -5,7 +5,7 @@ use ratatui::style::Style;
 use super::{paint::columns, text_page::TextPage};
 use crate::{
     domain::{
-        change::{Change, Field, Mark, Row},
+        change::{Change, ChangeRow, Field, Mark},
         text::{cut_middle, visible},
     },
     tui::theme::Theme,
@@ -102,8 +102,14 @@ pub fn tally(change: &Change) -> String {
     counts.join("  ")
 }
 
-fn write_rows(sheet: &mut TextPage, rows: &[Row], unchanged_too: bool, room: usize, theme: Theme) {
-    let shown: Vec<&Row> = rows
+fn write_rows(
+    sheet: &mut TextPage,
+    rows: &[ChangeRow],
+    unchanged_too: bool,
+    room: usize,
+    theme: Theme,
+) {
+    let shown: Vec<&ChangeRow> = rows
         .iter()
         .filter(|row| unchanged_too || row.mark() != Mark::Same)
         .collect();

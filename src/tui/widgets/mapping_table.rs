@@ -15,7 +15,7 @@ pub use check::Problem;
 pub use kept::{NotMapping, pairs_of, read_mapping};
 pub(super) use paste::read as read_pairs;
 pub use paste::{NotPairs, PastedRows};
-pub use rows::Row;
+pub use rows::MappingRow;
 
 use crate::domain::{change::Mark, group::Mapping};
 
@@ -37,7 +37,7 @@ pub enum Column {
 pub struct MappingTable {
     /// What was known when the edit began; `None`: nothing is known of the mapping.
     before: Option<Mapping>,
-    rows: Vec<Row>,
+    rows: Vec<MappingRow>,
     cursor: usize,
     column: Column,
     /// The cell under the cursor while it is typed into.
@@ -51,7 +51,7 @@ pub struct MappingTable {
 /// The table as it was before a step.
 #[derive(Debug, Clone, PartialEq)]
 struct Step {
-    rows: Vec<Row>,
+    rows: Vec<MappingRow>,
     cursor: usize,
     column: Column,
 }
@@ -61,7 +61,7 @@ impl MappingTable {
         let rows = before
             .into_iter()
             .flatten()
-            .map(|(key, value)| Row::known(key, value));
+            .map(|(key, value)| MappingRow::known(key, value));
         Self {
             before: before.cloned(),
             rows: rows.collect(),
@@ -81,7 +81,7 @@ impl MappingTable {
     }
 
     /// The rows as they are, with what is being typed; the removed ones too.
-    pub fn rows(&self) -> Vec<Row> {
+    pub fn rows(&self) -> Vec<MappingRow> {
         let mut rows = self.rows.clone();
         if let (Some(field), Some(row)) = (&self.editing, rows.get_mut(self.cursor)) {
             field.text().clone_into(row.cell_mut(self.column));
@@ -181,7 +181,7 @@ impl MappingTable {
         if self
             .rows
             .get(self.cursor)
-            .is_some_and(Row::is_new_and_empty)
+            .is_some_and(MappingRow::is_new_and_empty)
         {
             self.take_back_empty_row();
         }
@@ -191,7 +191,7 @@ impl MappingTable {
     pub fn add(&mut self) {
         self.commit();
         self.remember();
-        self.rows.push(Row::added("", ""));
+        self.rows.push(MappingRow::added("", ""));
         self.cursor = self.rows.len() - 1;
         self.column = Column::Key;
         self.edit();

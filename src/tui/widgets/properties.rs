@@ -21,7 +21,7 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
-use self::typing::Rows;
+use self::typing::PropertyRows;
 use super::{
     Reaction, RowKeys,
     json_editor::{JsonEditor, JsonProblem, parse},
@@ -44,7 +44,7 @@ pub enum PropertiesFocus {
 pub struct PropertiesField {
     editor: JsonEditor,
     /// The view as rows, if that is the one that is shown.
-    rows: Option<Rows>,
+    rows: Option<PropertyRows>,
     /// The judgement of the text together with what is being typed into a cell.
     typed: OnceLock<Result<Properties, JsonProblem>>,
 }
@@ -73,7 +73,7 @@ impl PropertiesField {
         self.editor.set_text(text);
         let was_rows = self.rows.take().is_some();
         if was_rows {
-            self.rows = Rows::of(&self.editor);
+            self.rows = PropertyRows::of(&self.editor);
         }
         self.typed = OnceLock::new();
     }
@@ -125,7 +125,7 @@ impl PropertiesField {
             }
             committed
         } else {
-            self.rows = Rows::of(&self.editor);
+            self.rows = PropertyRows::of(&self.editor);
             self.rows.is_some()
         }
     }

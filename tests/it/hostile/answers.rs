@@ -8,7 +8,7 @@ use groupdesk::{
 };
 use serde_json::json;
 
-use super::stage::{Errand, Stage};
+use super::stage::{Stage, Task};
 use crate::{
     client::{CALLS, LONG, NEW, answer, call, client},
     support::{
@@ -148,7 +148,7 @@ async fn changed(statuses: &[u16]) -> usize {
             for applied in [true, false] {
                 // A good answer that the service did not give is no fault of the line.
                 let good = body == Body::Good && allowed(status, body) == [Class::Done];
-                for errand in [Errand::Update, Errand::Rotate] {
+                for errand in [Task::Update, Task::Rotate] {
                     cases += 1;
                     // Each has its own group: what is unknown holds it.
                     let group = groups.next().expect("enough");
@@ -173,7 +173,7 @@ async fn changed(statuses: &[u16]) -> usize {
                     let got = result.as_ref().map_or_else(told, |_| Class::Done);
                     match errand {
                         // The get finds out: it is done, and its token is the one that counts.
-                        Errand::Rotate if applied => {
+                        Task::Rotate if applied => {
                             assert_eq!(got, Class::Done, "{what}");
                             let token = result.expect("done").token.expect("a token");
                             assert_eq!(token.expose(), stage.token(group), "{what}");

@@ -14,7 +14,7 @@ use groupdesk::{
 use serde_json::json;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
-use super::stage::{Errand, Stage, created};
+use super::stage::{Stage, Task, created};
 use crate::support::{
     faults::{Fault, Faults, http, read_request},
     world::Side,
@@ -135,13 +135,13 @@ fn good(id: &str, token: &str) -> Vec<u8> {
 }
 
 /// One operation over a line that fails in this phase.
-async fn tried(stage: &Stage, group: &str, phase: Phase, errand: Errand) {
+async fn tried(stage: &Stage, group: &str, phase: Phase, errand: Task) {
     let what = format!("{phase:?} {errand:?}");
     let token = stage.token(group);
     let (id, new) = match errand {
-        Errand::Create => (created(group), "fresh-token-of-it".to_owned()),
-        Errand::Rotate => (group.to_owned(), "new-token-of-it".to_owned()),
-        Errand::Get | Errand::Update => (group.to_owned(), token.clone()),
+        Task::Create => (created(group), "fresh-token-of-it".to_owned()),
+        Task::Rotate => (group.to_owned(), "new-token-of-it".to_owned()),
+        Task::Get | Task::Update => (group.to_owned(), token.clone()),
     };
     let timeout = if phase.hangs() { SHORT } else { LONG };
     let mut server = None;
@@ -201,8 +201,8 @@ async fn tried(stage: &Stage, group: &str, phase: Phase, errand: Errand) {
             assert!(expected, "{what}: {why:?}");
             assert!(said.contains("nothing was sent"), "{what}: {said}");
         }
-        (Err(Failure::Unreachable(CallError::Lost { .. })), Errand::Get)
-        | (Err(Failure::Unknown { .. }), Errand::Create | Errand::Update | Errand::Rotate) => {
+        (Err(Failure::Unreachable(CallError::Lost { .. })), Task::Get)
+        | (Err(Failure::Unknown { .. }), Task::Create | Task::Update | Task::Rotate) => {
             assert!(!phase.is_before_sending(), "{what}: {said}");
         }
         // A whole answer counts, whatever comes behind it.
@@ -221,7 +221,7 @@ async fn tried(stage: &Stage, group: &str, phase: Phase, errand: Errand) {
         (Phase::HangInTls | Phase::ResetAtOnce | Phase::CloseAtOnce, _) => {
             assert_eq!(sent, 0, "{what}");
         }
-        (_, Errand::Get | Errand::Create | Errand::Update | Errand::Rotate) => {
+        (_, Task::Get | Task::Create | Task::Update | Task::Rotate) => {
             assert_eq!(sent, 1, "{what}: sent once");
         }
     }
@@ -234,12 +234,12 @@ async fn tried(stage: &Stage, group: &str, phase: Phase, errand: Errand) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_phase_of_every_operation() {
-    let stage = Stage::new(PHASES.len() * Errand::ALL.len()).await;
+    let stage = Stage::new(PHASES.len() * Task::ALL.len()).await;
     let authority = super::tls::an_authority();
     std::fs::write(stage.world.folder().join("authority.pem"), authority).expect("written");
     let all = PHASES
         .into_iter()
-        .flat_map(|phase| Errand::ALL.map(|errand| (phase, errand)));
+        .flat_map(|phase| Task::ALL.map(|errand| (phase, errand)));
     let all = all.zip(&stage.groups);
     let runs = all.map(|((phase, errand), group)| tried(&stage, group, phase, errand));
     let cases = join_all(runs).await.len();
@@ -276,7 +276,7 @@ async fn a_service_that_goes_away_after_the_read_was_sent_nothing() {
         request
     });
     let installation = stage.through(&format!("http://{address}"), LONG);
-    let failure = Errand::Rotate
+    let failure = Task::Rotate
         .run(&installation, group)
         .await
         .expect_err("refused");
@@ -286,9 +286,6 @@ async fn a_service_that_goes_away_after_the_read_was_sent_nothing() {
     assert!(unsent, "{said}");
     let open = stage.ana.open_rotations().await.expect("readable");
     assert!(open.is_empty(), "it can be rotated again at once: {open:?}");
-    let done = Errand::Rotate
-        .run(&stage.ana, group)
-        .await
-        .expect("rotated");
+    let done = Task::Rotate.run(&stage.ana, group).await.expect("rotated");
     assert_eq!(done.token.expect("a token").expose(), stage.token(group));
 }

@@ -15,7 +15,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-use super::stage::{Errand, Stage, created, run};
+use super::stage::{Stage, Task, created, run};
 use crate::{
     client::LONG,
     support::{
@@ -127,8 +127,8 @@ impl Habit {
     }
 
     /// How the cause is named to whoever reads, or changes.
-    fn says(self, errand: Errand) -> &'static [&'static str] {
-        let reads = errand == Errand::Get || errand.reads_before();
+    fn says(self, errand: Task) -> &'static [&'static str] {
+        let reads = errand == Task::Get || errand.reads_before();
         match self {
             Self::DropsBodiesOfGets | Self::DropsBodies => {
                 &["a proxy may drop the body of a GET", "doctor --id"]
@@ -243,7 +243,7 @@ async fn nothing_is_stored_and_the_cause_is_named() {
         let stage = Stage::new(4).await;
         let proxy = Proxy::before(stage.world.address(), habit).await;
         let installation = stage.through(&format!("http://{}", proxy.address), LONG);
-        for (errand, group) in Errand::ALL.into_iter().zip(&stage.groups) {
+        for (errand, group) in Task::ALL.into_iter().zip(&stage.groups) {
             cases += 1;
             let (known, token) = (stage.known().await, stage.token(group));
             let result = errand.run(&installation, group).await;
@@ -274,10 +274,7 @@ async fn an_answer_from_before_the_rotation_brings_no_dead_token_back() {
     let stage = Stage::new(1).await;
     let group = stage.groups[0].as_str();
     let old = stage.token(group);
-    let done = Errand::Rotate
-        .run(&stage.ana, group)
-        .await
-        .expect("rotated");
+    let done = Task::Rotate.run(&stage.ana, group).await.expect("rotated");
     let new = done.token.expect("a token");
     assert_eq!(new.expose(), stage.token(group));
     let known = stage.known().await;
@@ -287,7 +284,7 @@ async fn an_answer_from_before_the_rotation_brings_no_dead_token_back() {
     stage
         .proxy
         .next("GET", ProxyFault::swallowed(Then::Instead(cached.clone())));
-    let stale = Errand::Get.run(&stage.ana, group).await.expect("an answer");
+    let stale = Task::Get.run(&stage.ana, group).await.expect("an answer");
     assert!(
         stale.warnings.contains(&Warning::StaleAnswer),
         "{:?}",
@@ -303,7 +300,7 @@ async fn an_answer_from_before_the_rotation_brings_no_dead_token_back() {
     stage
         .proxy
         .next("GET", ProxyFault::swallowed(Then::Instead(cached)));
-    let failure = Errand::Rotate
+    let failure = Task::Rotate
         .run(&stage.ana, group)
         .await
         .expect_err("not sent");

@@ -2,7 +2,7 @@
 
 use groupdesk::{domain::history::Ending, operations::Failure};
 
-use super::stage::{Errand, Stage, run};
+use super::stage::{Stage, Task, run};
 use crate::support::{
     faults::{Fault, Faults, http},
     proxy::{ProxyFault, Then},
@@ -68,12 +68,12 @@ async fn one_request_in_all_and_the_place_is_named() {
     let other = Faults::always(Fault::Close).await;
     let mut cases = 0;
     for status in STATUSES {
-        let stage = Stage::new(10 * Errand::ALL.len()).await;
+        let stage = Stage::new(10 * Task::ALL.len()).await;
         let here = stage.proxy.base_url();
         let places = places(&here, &other.address.to_string());
-        let groups = stage.groups.chunks(Errand::ALL.len());
+        let groups = stage.groups.chunks(Task::ALL.len());
         for (groups, (location, shown, hint)) in groups.zip(places) {
-            for (errand, group) in Errand::ALL.into_iter().zip(groups) {
+            for (errand, group) in Task::ALL.into_iter().zip(groups) {
                 cases += 1;
                 let known = stage.known().await;
                 let sent = stage.proxy.methods().len();
@@ -97,15 +97,15 @@ async fn one_request_in_all_and_the_place_is_named() {
                 let requests = &stage.proxy.methods()[sent..];
                 // A rotation is read again to find out; whatever it is, it is sent once.
                 let expected: &[&str] = match errand {
-                    Errand::Rotate => &["GET", "POST", "GET"],
-                    Errand::Get | Errand::Create => &["GET"],
-                    Errand::Update => &["GET", "PUT"],
+                    Task::Rotate => &["GET", "POST", "GET"],
+                    Task::Get | Task::Create => &["GET"],
+                    Task::Update => &["GET", "PUT"],
                 };
                 assert_eq!(requests, expected, "{what}");
-                let ending = (errand != Errand::Get).then_some(Ending::Unknown);
+                let ending = (errand != Task::Get).then_some(Ending::Unknown);
                 assert_eq!(failure.ending(), ending, "{what}");
                 let is_read = matches!(failure, Failure::Unreadable(_));
-                assert_eq!(is_read, errand == Errand::Get, "{what}");
+                assert_eq!(is_read, errand == Task::Get, "{what}");
                 // What is read is news; the redirect is none.
                 let same = errand.reads_before() || stage.known().await == known;
                 assert!(same, "{what}");
@@ -119,14 +119,14 @@ async fn one_request_in_all_and_the_place_is_named() {
 #[tokio::test]
 async fn the_shipped_binary_names_the_place_too() {
     let other = Faults::always(Fault::Close).await;
-    let stage = Stage::new(3 * Errand::THREE.len()).await;
+    let stage = Stage::new(3 * Task::THREE.len()).await;
     let here = stage.proxy.base_url();
     let config = stage.config(&here, "");
     let mut cases = 0;
     let places = places(&here, &other.address.to_string());
-    let groups = stage.groups.chunks(Errand::THREE.len());
+    let groups = stage.groups.chunks(Task::THREE.len());
     for (groups, (location, shown, hint)) in groups.zip(places) {
-        for (errand, group) in Errand::THREE.into_iter().zip(groups) {
+        for (errand, group) in Task::THREE.into_iter().zip(groups) {
             let sent = stage.proxy.count(errand.method());
             let then = redirect(307, location.as_deref());
             if errand.reads_before() {
@@ -136,14 +136,14 @@ async fn the_shipped_binary_names_the_place_too() {
                 .proxy
                 .next(errand.method(), ProxyFault::swallowed(then));
             let (code, said) = run(stage.program(&config, &errand.arguments(group))).await;
-            let expected = if errand == Errand::Get { 1 } else { 7 };
+            let expected = if errand == Task::Get { 1 } else { 7 };
             assert_eq!(code, expected, "{errand:?}: {said}");
             assert!(said.contains(&shown), "{errand:?}: {said}");
             assert!(
                 hint.is_none_or(|hint| said.contains(hint)),
                 "{errand:?}: {said}"
             );
-            if errand != Errand::Get {
+            if errand != Task::Get {
                 assert_eq!(stage.proxy.count(errand.method()), sent + 1);
             }
             cases += 1;

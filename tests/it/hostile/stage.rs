@@ -25,14 +25,14 @@ const DEADLINE: Duration = Duration::from_mins(1);
 
 /// What can be asked of a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Errand {
+pub(super) enum Task {
     Get,
     Create,
     Update,
     Rotate,
 }
 
-impl Errand {
+impl Task {
     pub(super) const ALL: [Self; 4] = [Self::Get, Self::Create, Self::Update, Self::Rotate];
     /// The three of the interface.
     pub(super) const THREE: [Self; 3] = [Self::Get, Self::Update, Self::Rotate];

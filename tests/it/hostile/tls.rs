@@ -12,7 +12,7 @@ use tokio::{
     net::TcpListener,
 };
 
-use super::stage::{Errand, Stage, run};
+use super::stage::{Stage, Task, run};
 use crate::client::LONG;
 use certificates::{Authority, Front, alone, itself};
 
@@ -243,7 +243,7 @@ async fn what_cannot_be_trusted_is_refused_and_says_the_way_out() {
             .ca_file
             .map(|file| format!("ca_file = \"{}\"", file.display()));
         let config = stage.config(&format!("https://{address}"), &lines.unwrap_or_default());
-        let errand = Errand::ALL[number % 4];
+        let errand = Task::ALL[number % 4];
         let mut program = stage.program(&config, &errand.arguments(group));
         program.env("SSL_CERT_FILE", &system_file);
         let (code, said) = run(program).await;
@@ -303,7 +303,7 @@ async fn a_ca_file_that_cannot_be_used_is_named_and_nothing_is_sent() {
     for (name, says) in cases {
         let lines = format!("ca_file = \"{name}\"");
         let config = stage.config(&format!("https://{}", front.address), &lines);
-        for errand in Errand::THREE {
+        for errand in Task::THREE {
             let (code, said) =
                 run(stage.program(&config, &errand.arguments(&stage.groups[0]))).await;
             assert_eq!(code, 2, "{name}: {said}");
@@ -345,7 +345,7 @@ async fn plain_http_to_a_name_or_another_machine_is_refused() {
         "HTTP://API.EXAMPLE.COM",
     ] {
         let config = stage.config(address, "");
-        for errand in Errand::THREE {
+        for errand in Task::THREE {
             let (code, said) =
                 run(stage.program(&config, &errand.arguments(&stage.groups[0]))).await;
             assert_eq!(code, 2, "{address}: {said}");
@@ -366,11 +366,11 @@ async fn plain_http_to_localhost_stays_here() {
     let port = stage.proxy.address().port();
     let group = stage.groups[0].as_str();
     let config = stage.config(&format!("http://localhost:{port}"), "");
-    let (code, said) = run(stage.program(&config, &Errand::Get.arguments(group))).await;
+    let (code, said) = run(stage.program(&config, &Task::Get.arguments(group))).await;
     assert_eq!(code, 0, "{said}");
     // A name that no name service is asked for.
     let installation = stage.through(&format!("http://no-such-name.localhost:{port}"), LONG);
-    let done = Errand::Get.run(&installation, group).await;
+    let done = Task::Get.run(&installation, group).await;
     assert_eq!(done.expect("read").status, 200);
     assert_eq!(stage.proxy.count("GET"), 2);
 }

@@ -3,7 +3,7 @@
 use groupdesk::{
     config::guard::{Guard, Operation, Rule},
     domain::change::DesiredFields,
-    formats::Row,
+    formats::GroupRow,
     operations::{Assurance, Failure, Operations, batch::RunLimits},
 };
 
@@ -58,7 +58,7 @@ async fn every_way(scene: &Scene, with: impl Fn() -> Operations) -> Vec<(&'stati
 
 async fn scene() -> Scene {
     let scene = Scene::new().await;
-    let row = Row {
+    let row = GroupRow {
         id: id(NEW),
         said: DesiredFields::default(),
     };

@@ -7,7 +7,7 @@ use std::{
 
 use groupdesk::{
     domain::change::DesiredFields,
-    formats::Row,
+    formats::GroupRow,
     operations::{Failure, Operations, Permit, RowEnd, Sending, batch::Control},
 };
 use serde_json::json;
@@ -19,8 +19,8 @@ use crate::support::{
     world::{Side, id},
 };
 
-fn named(group: &str, name: &str) -> Row {
-    Row {
+fn named(group: &str, name: &str) -> GroupRow {
+    GroupRow {
         id: id(group),
         said: DesiredFields {
             name: Some(name.into()),
@@ -40,7 +40,7 @@ fn permit(operations: &Operations, create: bool, rows: usize) -> Permit {
     permit.expect("nothing forbids it")
 }
 
-async fn send(operations: &Operations, permit: &Permit, row: &Row) -> RowEnd {
+async fn send(operations: &Operations, permit: &Permit, row: &GroupRow) -> RowEnd {
     let base = known(operations, row).await;
     let control = Control::default();
     operations
@@ -49,7 +49,7 @@ async fn send(operations: &Operations, permit: &Permit, row: &Row) -> RowEnd {
 }
 
 /// What a plan that is made now shows of the group.
-async fn known(operations: &Operations, row: &Row) -> Option<DesiredFields> {
+async fn known(operations: &Operations, row: &GroupRow) -> Option<DesiredFields> {
     let known = operations.show(&row.id).await.expect("readable");
     known.map(|group| DesiredFields::of(&group).touched_by(&row.said))
 }

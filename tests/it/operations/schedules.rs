@@ -10,7 +10,7 @@ use groupdesk::{
     config::guard::{self, Guard, Rule},
     directory::{BatchId, BatchItem, Directory},
     domain::{change::DesiredFields, group::UserGroupId, token::Token, update::Edit},
-    formats::Row,
+    formats::GroupRow,
     operations::{
         Assurance, Failure, Operations, RowEnd, Sending,
         batch::{Control, RunLimits},
@@ -157,7 +157,7 @@ impl Scene {
                 operations.create(&new, &wanted).await.map(|_| true)
             }
             Step::SendRow(number) => {
-                let row = Row {
+                let row = GroupRow {
                     id: group,
                     said: DesiredFields {
                         name: Some(format!("N{number}")),

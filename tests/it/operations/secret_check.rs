@@ -8,7 +8,7 @@ use groupdesk::{
         draft::{Draft, Typed},
         update::Edit,
     },
-    formats::Row,
+    formats::GroupRow,
     operations::{Assurance, Failure},
 };
 use jiff::Timestamp;
@@ -59,7 +59,7 @@ async fn a_known_token_or_key_is_refused_in_every_text() {
             let edit = Edit::whole(&DesiredFields::default(), &text);
             let updated = scene.ana.update_edit(&acme, &edit, known).await;
             assert_eq!(field(updated.map(|_| ()), secret), expected);
-            let row = Row {
+            let row = GroupRow {
                 id: acme.clone(),
                 said: text,
             };

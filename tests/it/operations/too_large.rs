@@ -6,7 +6,7 @@ use groupdesk::{
         history::Ending,
         size::{LARGEST_GROUP, MOST_LEVELS, MOST_VALUES, TooLarge},
     },
-    formats::Row,
+    formats::GroupRow,
     operations::{Failure, RowEnd, Sending, batch::Control},
 };
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ async fn neither_a_create_nor_an_update_nor_a_row_is_sent() {
             only_differences: false,
         };
         let permit = scene.ana.sending_permitted(sending, 1).expect("permitted");
-        let row = Row {
+        let row = GroupRow {
             id: id("new-1"),
             said: wanted,
         };

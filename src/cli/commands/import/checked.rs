@@ -14,7 +14,7 @@ use crate::{
     api::inspect::escape_hidden,
     cli::{error::CliError, output},
     domain::text::oddities,
-    formats::{Ids, Reader, Row, RowResult},
+    formats::{GroupRow, Ids, Reader, RowResult},
 };
 
 /// Bytes at a time.
@@ -25,7 +25,7 @@ const ROWS: usize = 500;
 const ODD: usize = 20;
 
 /// Rows in order, with their numbers.
-pub(in crate::cli) type Rows = mpsc::Receiver<io::Result<Vec<(usize, Row)>>>;
+pub(in crate::cli) type Rows = mpsc::Receiver<io::Result<Vec<(usize, GroupRow)>>>;
 
 /// Files without a wrong row.
 pub(in crate::cli) struct Checked {
@@ -64,8 +64,8 @@ impl Checked {
 
 /// The rows of a piece that came.
 pub(in crate::cli) fn piece(
-    piece: io::Result<Vec<(usize, Row)>>,
-) -> Result<Vec<(usize, Row)>, CliError> {
+    piece: io::Result<Vec<(usize, GroupRow)>>,
+) -> Result<Vec<(usize, GroupRow)>, CliError> {
     piece.map_err(|error| unreadable(&error))
 }
 
@@ -73,7 +73,10 @@ fn unreadable(error: &io::Error) -> CliError {
     CliError::Usage(format!("the copy of the file cannot be read: {error}"))
 }
 
-fn send(files: Vec<File>, sender: &mpsc::Sender<io::Result<Vec<(usize, Row)>>>) -> io::Result<()> {
+fn send(
+    files: Vec<File>,
+    sender: &mpsc::Sender<io::Result<Vec<(usize, GroupRow)>>>,
+) -> io::Result<()> {
     let mut reader = Reader::default();
     let mut rows = Vec::new();
     let mut wrong = None;

@@ -18,7 +18,7 @@ use crate::{
         session::Session,
     },
     domain::{change::DesiredFields, text::visible},
-    formats::{Need, Plan, Planned, Row},
+    formats::{GroupRow, Need, Plan, Planned},
     operations::{Sending, Warning, batch::Control, changes_json, request},
 };
 
@@ -36,7 +36,7 @@ pub(in crate::cli) struct Shown {
 }
 
 impl Shown {
-    fn takes(&mut self, number: usize, row: &Row, planned: &Planned) {
+    fn takes(&mut self, number: usize, row: &GroupRow, planned: &Planned) {
         self.plan.count(planned.need);
         if planned.need == Need::Update {
             self.bases
@@ -219,8 +219,8 @@ fn counts(sending: Sending, plan: Plan) -> [(&'static str, usize); 5] {
 
 async fn planned(
     session: &Session,
-    rows: Vec<(usize, Row)>,
-) -> Result<impl Iterator<Item = (usize, Row, Planned)>, CliError> {
+    rows: Vec<(usize, GroupRow)>,
+) -> Result<impl Iterator<Item = (usize, GroupRow, Planned)>, CliError> {
     let ids = rows.iter().map(|(_, row)| row.id.clone()).collect();
     let known = session.operations.show_some(ids).await?;
     let rows = rows.into_iter().zip(known);
@@ -233,7 +233,7 @@ async fn planned(
 fn json_line(
     sending: Sending,
     number: usize,
-    row: &Row,
+    row: &GroupRow,
     planned: &Planned,
     read_at: Option<Timestamp>,
 ) -> String {
@@ -250,7 +250,7 @@ fn json_line(
     escape_hidden(&format!("{line}\n"))
 }
 
-fn lines(sending: Sending, row: &Row, planned: &Planned) -> String {
+fn lines(sending: Sending, row: &GroupRow, planned: &Planned) -> String {
     let mut text = String::new();
     if planned.need == Need::Unchanged {
         return text;

@@ -25,7 +25,7 @@ use crate::{
         session::Session,
     },
     domain::{change::DesiredFields, group::UserGroupId},
-    formats::Row,
+    formats::GroupRow,
     operations::{
         Import, Permit, RowEnd,
         batch::{Control, RunLimits},
@@ -46,7 +46,7 @@ type Ended = (usize, UserGroupId, RowEnd);
 /// What is not begun yet.
 struct Queue {
     rows: Rows,
-    waiting: VecDeque<(usize, Row)>,
+    waiting: VecDeque<(usize, GroupRow)>,
     /// The file was read to its end.
     is_all: bool,
     /// Rows that an earlier run has done.
@@ -57,7 +57,7 @@ impl Queue {
     /// The next rows of the file; `None` at its end.
     fn take(
         &mut self,
-        next: Option<std::io::Result<Vec<(usize, Row)>>>,
+        next: Option<std::io::Result<Vec<(usize, GroupRow)>>>,
     ) -> Result<usize, CliError> {
         let Some(next) = next else {
             self.is_all = true;

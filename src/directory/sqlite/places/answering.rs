@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
     TABLE,
-    binding::{Known, bound_of, make, take},
+    binding::{KnownPlaces, bound_of, make, take},
     event, has_no_key, has_no_tokens, merge, name,
 };
 use crate::directory::{
@@ -17,7 +17,7 @@ pub(in crate::directory) fn answer(
     caller: &Caller,
     answer: Answer,
 ) -> Result<Result<Bound, Refusal>, Fault> {
-    let known = Known::of(tx, caller)?;
+    let known = KnownPlaces::of(tx, caller)?;
     let (place, state) = match answer {
         Answer::Undo => return undo(tx, caller, &known),
         Answer::New => {
@@ -73,7 +73,7 @@ pub(in crate::directory) fn answer(
 /// The place that is meant by "the same": the named one, else the only one possible.
 fn same(
     tx: &Connection,
-    known: &Known,
+    known: &KnownPlaces,
     named: Option<PlaceId>,
 ) -> Result<Result<PlaceId, Refusal>, Fault> {
     if let Some(place) = named {
@@ -93,7 +93,11 @@ fn same(
     Ok(Err(Refusal::WhichPlace { places }))
 }
 
-fn undo(tx: &Connection, caller: &Caller, known: &Known) -> Result<Result<Bound, Refusal>, Fault> {
+fn undo(
+    tx: &Connection,
+    caller: &Caller,
+    known: &KnownPlaces,
+) -> Result<Result<Bound, Refusal>, Fault> {
     let Some(place) = known.exact else {
         return Ok(Err(Refusal::NotBound));
     };

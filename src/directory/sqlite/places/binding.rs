@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// What address, key and name point to.
-pub(super) struct Known {
+pub(super) struct KnownPlaces {
     /// Places that know both address and key.
     pub(super) here: Vec<PlaceId>,
     pub(super) by_key: Vec<PlaceId>,
@@ -25,7 +25,7 @@ pub(super) struct Known {
     pub(super) elsewhere: Vec<PlaceId>,
 }
 
-impl Known {
+impl KnownPlaces {
     pub(super) fn of(connection: &Connection, caller: &Caller) -> Result<Self, Fault> {
         let by_key = rows(
             connection,
@@ -175,7 +175,7 @@ enum Verdict {
 }
 
 pub(in crate::directory) fn bind(tx: &Connection, caller: &Caller) -> Result<Binding, Fault> {
-    let known = Known::of(tx, caller)?;
+    let known = KnownPlaces::of(tx, caller)?;
     match judge(tx, caller, &known)? {
         Verdict::Take(place, state) => take(tx, caller, place, state),
         Verdict::Unite(empty, place) => {
@@ -197,7 +197,7 @@ pub(in crate::directory) fn foresee(
     connection: &Connection,
     caller: &Caller,
 ) -> Result<Foreseen, Fault> {
-    let known = Known::of(connection, caller)?;
+    let known = KnownPlaces::of(connection, caller)?;
     Ok(match judge(connection, caller, &known)? {
         Verdict::Take(..) | Verdict::Unite(..) => Foreseen::Known,
         Verdict::Make => Foreseen::New,
@@ -205,7 +205,7 @@ pub(in crate::directory) fn foresee(
     })
 }
 
-fn judge(connection: &Connection, caller: &Caller, known: &Known) -> Result<Verdict, Fault> {
+fn judge(connection: &Connection, caller: &Caller, known: &KnownPlaces) -> Result<Verdict, Fault> {
     if let Some(place) = known.here.first().copied() {
         let exact = known.exact.filter(|_| !caller.from_variables);
         let others = known.before.iter().chain(&known.elsewhere);
@@ -244,7 +244,7 @@ fn judge(connection: &Connection, caller: &Caller, known: &Known) -> Result<Verd
 }
 
 /// A name from before addresses were kept: its place is taken by use only where there is nothing in it.
-fn before(connection: &Connection, known: &Known) -> Result<Verdict, Fault> {
+fn before(connection: &Connection, known: &KnownPlaces) -> Result<Verdict, Fault> {
     let empty = match known.before {
         Some(place) => is_empty(connection, place)?.then_some(place),
         None => None,
@@ -261,7 +261,7 @@ fn before(connection: &Connection, known: &Known) -> Result<Verdict, Fault> {
 fn ask(
     connection: &Connection,
     caller: &Caller,
-    known: &Known,
+    known: &KnownPlaces,
     why: Why,
 ) -> Result<Question, Fault> {
     let candidates = known.candidates();

@@ -15,7 +15,7 @@ use crate::{
         keymap::{Action, Focus},
         panes::{View, new_file::NewFile},
         state::{
-            batch::{BatchRun, Row},
+            batch::{BatchRow, BatchRun},
             context::Context,
         },
         theme::Theme,
@@ -311,7 +311,7 @@ fn doing(run: &BatchRun, context: &Context) -> (String, Style) {
     }
 }
 
-fn columns<'a>(rows: impl Iterator<Item = &'a Row> + Clone) -> Vec<Column> {
+fn columns<'a>(rows: impl Iterator<Item = &'a BatchRow> + Clone) -> Vec<Column> {
     let ids = widest(rows.clone().map(|row| row.id.as_str()), 30).max(8);
     let notes = widest(rows.filter_map(|row| row.note.as_deref()), 100).max(10);
     vec![
@@ -322,7 +322,7 @@ fn columns<'a>(rows: impl Iterator<Item = &'a Row> + Clone) -> Vec<Column> {
     ]
 }
 
-fn cells<'a>(row: &'a Row, context: &Context, here: bool) -> Vec<Cell<'a>> {
+fn cells<'a>(row: &'a BatchRow, context: &Context, here: bool) -> Vec<Cell<'a>> {
     let word = match row.status {
         ItemStatus::NotStarted => "not started".to_owned(),
         ItemStatus::UnderWay => "under way".to_owned(),

@@ -87,7 +87,7 @@ fn page(compare: &Compare, width: u16, beside: bool, context: &Context) -> (Text
     }
     for (index, (part, stand)) in rows.iter().enumerate() {
         begins.push(sheet.height());
-        let row = Row {
+        let row = ComparedRow {
             label: part.label(),
             sign: sign(*stand),
             style: style(*stand, theme),
@@ -226,7 +226,7 @@ fn facts(
     if beside {
         let [here, there] = [0, 1].map(|side| sides[side].facts(context));
         for ((label, here), there) in FACTS.into_iter().zip(here).zip(there) {
-            let row = Row {
+            let row = ComparedRow {
                 label: label.into(),
                 sign: ' ',
                 style: theme.dim(),
@@ -255,7 +255,7 @@ fn origin(known: &Known<Mapping>, context: &Context) -> String {
 }
 
 /// One name and its value on both sides.
-struct Row {
+struct ComparedRow {
     label: String,
     sign: char,
     style: Style,
@@ -263,7 +263,7 @@ struct Row {
     values: [String; 2],
 }
 
-impl Row {
+impl ComparedRow {
     fn write(
         &self,
         sheet: &mut TextPage,

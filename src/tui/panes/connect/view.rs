@@ -11,7 +11,7 @@ use crate::{
     domain::text::{visible, wrap},
     operations::{ConnectionTest, Finding, Probe},
     tui::{
-        forms::connect::{ENVIRONMENTS, Form, Row, Source},
+        forms::connect::{ConnectForm, ConnectRow, ENVIRONMENTS, Source},
         keymap::{Action, Focus},
         state::context::Context,
         widgets::{boxes::page as page_box, paint, text_field::TextField, text_page::TextPage},
@@ -44,14 +44,19 @@ pub(super) fn draw(
 }
 
 /// Lines one can scroll through.
-pub(super) fn lines(checkup: &ConnectionTest, form: &Form, context: &Context) -> usize {
+pub(super) fn lines(checkup: &ConnectionTest, form: &ConnectForm, context: &Context) -> usize {
     let rows = context.size.1.saturating_sub(6);
     checked(checkup, form, context.size.0.saturating_sub(4), context).last_scroll(rows) + 1
 }
 
-fn draw_form(form: &Form, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+fn draw_form(
+    form: &ConnectForm,
+    buffer: &mut Buffer,
+    area: Rect,
+    context: &Context,
+) -> Option<Position> {
     let theme = context.theme;
-    let rows: Vec<(Row, u16)> = form
+    let rows: Vec<(ConnectRow, u16)> = form
         .rows()
         .into_iter()
         .map(|row| {
@@ -65,7 +70,7 @@ fn draw_form(form: &Form, buffer: &mut Buffer, area: Rect, context: &Context) ->
     let here = rows.iter().position(|(row, _)| *row == form.row)?;
     // In a low window the rows above go first.
     let mut first = 0;
-    let height = |rows: &[(Row, u16)]| rows.iter().map(|(_, height)| height).sum::<u16>();
+    let height = |rows: &[(ConnectRow, u16)]| rows.iter().map(|(_, height)| height).sum::<u16>();
     while first < here && height(&rows[first..=here]) > area.height {
         first += 1;
     }
@@ -130,15 +135,15 @@ fn note(field: &TextField, is_here: bool, width: u16) -> (Vec<String>, bool) {
 }
 
 fn draw_choice(
-    form: &Form,
-    row: Row,
+    form: &ConnectForm,
+    row: ConnectRow,
     buffer: &mut Buffer,
     place: Rect,
     is_here: bool,
     context: &Context,
 ) {
     let theme = context.theme;
-    let (label, words, at, hint) = if row == Row::Environment {
+    let (label, words, at, hint) = if row == ConnectRow::Environment {
         let hint = match ENVIRONMENTS[form.environment] {
             "Customer" => "production: answers must be tagged Customer; changes ask more strongly",
             "Testing" => "answers must be tagged Testing",
@@ -188,7 +193,12 @@ fn draw_choice(
     }
 }
 
-fn checked(checkup: &ConnectionTest, form: &Form, width: u16, context: &Context) -> TextPage {
+fn checked(
+    checkup: &ConnectionTest,
+    form: &ConnectForm,
+    width: u16,
+    context: &Context,
+) -> TextPage {
     let theme = context.theme;
     let mut sheet = TextPage::new(width, theme);
     let is_good = match &checkup.probe {

@@ -10,7 +10,7 @@ use crate::{
         keymap::{Action, Focus},
         state::{
             context::{Context, Navigation},
-            drafts::{From, Unsent},
+            drafts::{DraftOrigin, Unsent},
             message::{Job, Outcome, Ticket},
             notices::Severity,
         },
@@ -42,11 +42,13 @@ impl Edit {
     pub(super) fn say_opened(unsent: &Unsent, context: &mut Context) {
         let is_ours = |by: &String| *by == context.operator;
         let whose = match &unsent.from {
-            From::Here => "your unsent draft".into(),
-            From::Before { by } if is_ours(by) => "your unsent draft".into(),
-            From::Before { by } => format!("unsent draft of {}", visible(by)),
-            From::Elsewhere { by } if is_ours(by) => "your unsent draft of another console".into(),
-            From::Elsewhere { by } => format!("{}'s unsent draft", visible(by)),
+            DraftOrigin::Here => "your unsent draft".into(),
+            DraftOrigin::Before { by } if is_ours(by) => "your unsent draft".into(),
+            DraftOrigin::Before { by } => format!("unsent draft of {}", visible(by)),
+            DraftOrigin::Elsewhere { by } if is_ours(by) => {
+                "your unsent draft of another console".into()
+            }
+            DraftOrigin::Elsewhere { by } => format!("{}'s unsent draft", visible(by)),
         };
         let draft = &unsent.draft;
         let age = context.age(draft.changed_at);

@@ -84,9 +84,9 @@ pub(in crate::tui) fn nearest_in(index: &Index, typed: &str) -> Vec<UserGroupId>
 }
 
 /// Tells the work that nobody waits for it any more.
-struct Wanted(Arc<AtomicBool>);
+struct StillWanted(Arc<AtomicBool>);
 
-impl Drop for Wanted {
+impl Drop for StillWanted {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Relaxed);
     }
@@ -97,7 +97,7 @@ async fn aside<T: Send + 'static>(
     work: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> T + Send + 'static,
 ) -> T {
     let is_wanted = Arc::new(AtomicBool::new(true));
-    let _wanted = Wanted(is_wanted.clone());
+    let _wanted = StillWanted(is_wanted.clone());
     let working =
         tokio::task::spawn_blocking(move || work(&|| is_wanted.load(Ordering::Relaxed))).await;
     match working {

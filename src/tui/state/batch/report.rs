@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::{BatchRun, Row};
+use super::{BatchRow, BatchRun};
 
 /// The file's ending decides: `.csv` is CSV, everything else JSON.
 pub fn of(run: &BatchRun, profile: &str, path: &Path) -> String {
@@ -76,7 +76,7 @@ fn csv(run: &BatchRun) -> String {
     text
 }
 
-fn word(row: &Row) -> &'static str {
+fn word(row: &BatchRow) -> &'static str {
     if row.since.is_some() {
         "under_way"
     } else {

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::{Column, Row};
+use super::{Column, MappingRow};
 use crate::formats::strict_json::RESERVED;
 
 /// Something that keeps the mapping from being sent.
@@ -16,7 +16,7 @@ pub struct Problem {
     pub text: String,
 }
 
-pub(super) fn problems(rows: &[Row]) -> Vec<Problem> {
+pub(super) fn problems(rows: &[MappingRow]) -> Vec<Problem> {
     let mut first_with: HashMap<&str, usize> = HashMap::new();
     let mut problems = Vec::new();
     for (row, content) in rows.iter().enumerate() {

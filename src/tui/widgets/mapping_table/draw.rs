@@ -6,7 +6,7 @@ use ratatui::{
     style::{Modifier, Style},
 };
 
-use super::{Column, MappingTable, Problem, Row};
+use super::{Column, MappingRow, MappingTable, Problem};
 use crate::tui::{
     theme::Theme,
     widgets::{
@@ -103,7 +103,12 @@ impl MappingTable {
 
     /// What stands in the last line, and whether it is a problem: a refused paste, else what is wrong at the cursor,
     /// else what is wrong first; for a table without rows, what to do.
-    fn foot(&self, rows: &[Row], problems: &[Problem], keys: &RowKeys) -> Option<(String, bool)> {
+    fn foot(
+        &self,
+        rows: &[MappingRow],
+        problems: &[Problem],
+        keys: &RowKeys,
+    ) -> Option<(String, bool)> {
         if let Some(refused) = &self.refused_paste {
             return Some((format!("! {refused}"), true));
         }
@@ -123,7 +128,7 @@ impl MappingTable {
     }
 }
 
-fn layout(rows: &[Row], problems: &[Problem], room: u16, editing: bool) -> Layout {
+fn layout(rows: &[MappingRow], problems: &[Problem], room: u16, editing: bool) -> Layout {
     // One cell more than the text while typing, for the cursor behind it.
     // Where there is room, it is kept when nobody types, so that nothing jumps when somebody begins to.
     let (least, cursor) = if editing || room >= ROOMY {
@@ -133,7 +138,7 @@ fn layout(rows: &[Row], problems: &[Problem], room: u16, editing: bool) -> Layou
     };
     let keys = columns::widest(rows.iter().map(|row| row.key.as_str()), WIDEST) + cursor;
     let values = columns::widest(rows.iter().map(|row| row.value.as_str()), WIDEST) + cursor;
-    let remarks: Vec<String> = rows.iter().filter_map(Row::remark).collect();
+    let remarks: Vec<String> = rows.iter().filter_map(MappingRow::remark).collect();
     let remarks = remarks.iter().map(String::as_str);
     let texts = problems.iter().map(|problem| problem.text.as_str());
     let remark = columns::widest(remarks.chain(texts), WIDEST);
@@ -145,7 +150,7 @@ fn layout(rows: &[Row], problems: &[Problem], room: u16, editing: bool) -> Layou
     Layout::fit(columns, room, 2)
 }
 
-fn remark<'a>(index: usize, row: &Row, problems: &'a [Problem], theme: Theme) -> Cell<'a> {
+fn remark<'a>(index: usize, row: &MappingRow, problems: &'a [Problem], theme: Theme) -> Cell<'a> {
     let problem = problems.iter().find(|problem| problem.row == index);
     match (problem, row.remark()) {
         (Some(problem), _) => Cell::new(problem.text.as_str()).styled(theme.error()),

@@ -1,6 +1,6 @@
 //! Takes over a whole mapping at once, from elsewhere: one step that can be undone.
 
-use super::{MappingTable, Row};
+use super::{MappingRow, MappingTable};
 use crate::domain::group::Mapping;
 
 impl MappingTable {
@@ -11,7 +11,7 @@ impl MappingTable {
             return;
         }
         self.remember();
-        let known = |row: &Row| row.before.as_ref().map(|(key, _)| key.clone());
+        let known = |row: &MappingRow| row.before.as_ref().map(|(key, _)| key.clone());
         self.rows.retain(|row| row.before.is_some());
         for row in &mut self.rows {
             let Some((key, value)) = row.before.clone() else {
@@ -25,7 +25,7 @@ impl MappingTable {
         let there: Vec<String> = self.rows.iter().filter_map(known).collect();
         let new = wanted.iter().filter(|(key, _)| !there.contains(key));
         self.rows
-            .extend(new.map(|(key, value)| Row::added(key, value)));
+            .extend(new.map(|(key, value)| MappingRow::added(key, value)));
         self.cursor = 0;
     }
 }

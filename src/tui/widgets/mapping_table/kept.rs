@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::{MappingTable, NotPairs, Row, paste};
+use super::{MappingRow, MappingTable, NotPairs, paste};
 use crate::{domain::group::Mapping, tui::widgets::json_editor};
 
 /// Why a text is no mapping.
@@ -21,7 +21,7 @@ pub enum NotMapping {
 
 impl MappingTable {
     /// The table as it was left.
-    pub fn left(before: Option<&Mapping>, rows: Vec<Row>) -> Self {
+    pub fn left(before: Option<&Mapping>, rows: Vec<MappingRow>) -> Self {
         Self {
             rows,
             ..Self::new(before)
@@ -58,7 +58,9 @@ impl MappingTable {
         }
         self.rows
             .retain(|row| !row.is_dropped || row.before.is_some());
-        let added = pairs.iter().map(|(key, value)| Row::added(key, value));
+        let added = pairs
+            .iter()
+            .map(|(key, value)| MappingRow::added(key, value));
         self.rows.extend(added);
         self.cursor = self.cursor.min(self.rows.len().saturating_sub(1));
         if self
@@ -98,7 +100,7 @@ impl MappingTable {
         }
         let new = before.into_iter().flatten();
         let new = new.filter(|(key, _)| !seen.contains(*key));
-        rows.extend(new.map(|(key, value)| Row::known(key, value)));
+        rows.extend(new.map(|(key, value)| MappingRow::known(key, value)));
         // A step of before the new copy would bring the old one back.
         *self = Self {
             cursor: self.cursor.min(rows.len().saturating_sub(1)),

@@ -2,7 +2,7 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::{Column, MappingTable, Row};
+use super::{Column, MappingRow, MappingTable};
 use crate::tui::widgets::{Reaction, is_plain, text_field::TextField};
 
 /// Rows that PgUp and PgDn go.
@@ -43,7 +43,7 @@ impl MappingTable {
                 let is_new = self
                     .rows
                     .get(self.cursor)
-                    .is_some_and(Row::is_new_and_empty);
+                    .is_some_and(MappingRow::is_new_and_empty);
                 let is_blank = self.editing.as_ref().is_some_and(TextField::is_empty);
                 if is_new && is_blank {
                     return Reaction::Refused;

@@ -6,7 +6,7 @@ use std::{collections::HashMap, fmt};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
-use super::{MappingTable, Row};
+use super::{MappingRow, MappingTable};
 use crate::{formats::strict_json::RESERVED, tui::widgets::text_field::Pasted};
 
 /// What separates the two ids of a line; the first that occurs decides.
@@ -89,7 +89,7 @@ impl MappingTable {
                 row.value = value;
                 self.cursor = index;
             } else {
-                self.rows.push(Row::added(&key, &value));
+                self.rows.push(MappingRow::added(&key, &value));
                 self.cursor = self.rows.len() - 1;
                 added += 1;
             }

@@ -5,7 +5,7 @@ use crate::domain::change::Mark;
 use super::Column;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct MappingRow {
     /// Schema id.
     pub key: String,
     /// Data source id.
@@ -16,7 +16,7 @@ pub struct Row {
     pub is_dropped: bool,
 }
 
-impl Row {
+impl MappingRow {
     pub(super) fn known(key: &str, value: &str) -> Self {
         Self {
             before: Some((key.to_owned(), value.to_owned())),

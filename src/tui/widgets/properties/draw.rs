@@ -7,8 +7,8 @@ use ratatui::{
 };
 
 use super::{
-    rows::Row,
-    typing::{Column, Rows, Typing},
+    rows::PropertyRow,
+    typing::{Column, PropertyRows, Typing},
 };
 use crate::{
     domain::change::Mark,
@@ -31,7 +31,7 @@ const WIDEST_KEY: u16 = 40;
 const KIND: u16 = 12;
 const WIDEST: u16 = 120;
 
-impl Rows {
+impl PropertyRows {
     /// Draws header, rows and, if there is something to say, a last line. Returns where the terminal's cursor belongs
     /// while a cell is typed into.
     pub(super) fn draw(
@@ -149,7 +149,7 @@ fn padded(text: &str, cell: Rect) -> String {
     format!("{text:width$}", width = usize::from(cell.width))
 }
 
-fn layout(rows: &[Row], room: u16) -> Layout {
+fn layout(rows: &[PropertyRow], room: u16) -> Layout {
     let keys = columns::widest(rows.iter().map(|row| row.key.as_str()), WIDEST_KEY) + 1;
     let values = columns::widest(rows.iter().map(|row| row.shown.as_str()), WIDEST) + 1;
     let remarks = rows.iter().filter_map(|row| row.remark.as_deref());

@@ -2,7 +2,7 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::typing::{Column, Rows, Typing};
+use super::typing::{Column, PropertyRows, Typing};
 use crate::tui::widgets::{Reaction, is_plain, json_editor::JsonEditor};
 
 /// Rows that PgUp and PgDn go.
@@ -26,7 +26,7 @@ impl Column {
     }
 }
 
-impl Rows {
+impl PropertyRows {
     pub(super) fn key(&mut self, key: KeyEvent, editor: &mut JsonEditor) -> Reaction {
         if key.kind == KeyEventKind::Release {
             return Reaction::Ignored;

@@ -7,7 +7,7 @@ use super::{
     PropertiesField,
     kind::quoted,
     rows::{self, InsertAt},
-    typing::{Rows, Typing},
+    typing::{PropertyRows, Typing},
 };
 use crate::tui::widgets::{
     json_editor::{JsonEditor, object, parse},
@@ -42,7 +42,7 @@ impl PropertiesField {
     }
 }
 
-impl Rows {
+impl PropertyRows {
     fn paste(&mut self, text: &str, editor: &mut JsonEditor) -> PastedProperties {
         self.refused = None;
         match &mut self.typing {

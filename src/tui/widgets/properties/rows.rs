@@ -10,7 +10,7 @@ use crate::{
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct PropertyRow {
     pub(super) key: String,
     pub(super) kind: Kind,
     /// The value as it is typed: a text without quotes, JSON on one line.
@@ -22,7 +22,7 @@ pub(super) struct Row {
     pub(super) remark: Option<String>,
 }
 
-impl Row {
+impl PropertyRow {
     /// A row that is being typed and not in the text yet.
     pub(super) fn unwritten() -> Self {
         Self {
@@ -82,27 +82,27 @@ impl Row {
 }
 
 /// The rows of a text, each removed one behind the one it used to follow; `None` where the text is no valid object.
-pub(super) fn read(editor: &JsonEditor) -> Option<Vec<Row>> {
+pub(super) fn read(editor: &JsonEditor) -> Option<Vec<PropertyRow>> {
     if editor.is_left_out() {
         return Some(Vec::new());
     }
     let (text, now, before) = (editor.text(), editor.value().ok()?, editor.before());
     let mut rows = Vec::new();
-    let mut removed: HashMap<&str, Vec<Row>> = HashMap::new();
+    let mut removed: HashMap<&str, Vec<PropertyRow>> = HashMap::new();
     let mut last = None;
     for (key, was) in before.into_iter().flatten() {
         if now.contains_key(key) {
             last = Some(key.as_str());
             continue;
         }
-        let row = Row::removed(key, was);
+        let row = PropertyRow::removed(key, was);
         match last {
             Some(last) => removed.entry(last).or_default().push(row),
             None => rows.push(row),
         }
     }
     for entry in object(&text)?.entries {
-        let row = Row::written(&text, entry, before, now);
+        let row = PropertyRow::written(&text, entry, before, now);
         let followers = removed.remove(row.key.as_str());
         rows.push(row);
         rows.extend(followers.into_iter().flatten());

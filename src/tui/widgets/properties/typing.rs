@@ -3,7 +3,7 @@
 
 use super::{
     kind::{Kind, quoted},
-    rows::{self, InsertAt, Patch, Row},
+    rows::{self, InsertAt, Patch, PropertyRow},
 };
 use crate::{
     domain::change::Mark,
@@ -33,8 +33,8 @@ pub(super) enum Typing {
 
 /// The rows of the properties and the place of the cursor among them.
 #[derive(Debug, Clone)]
-pub(super) struct Rows {
-    pub(super) all: Vec<Row>,
+pub(super) struct PropertyRows {
+    pub(super) all: Vec<PropertyRow>,
     pub(super) cursor: usize,
     pub(super) column: Column,
     pub(super) typing: Option<Typing>,
@@ -46,7 +46,7 @@ pub(super) struct Rows {
     pub(super) is_known: bool,
 }
 
-impl Rows {
+impl PropertyRows {
     /// `None` where the text is no valid object.
     pub(super) fn of(editor: &JsonEditor) -> Option<Self> {
         Some(Self {
@@ -134,7 +134,7 @@ impl Rows {
         self.typing = None;
         self.is_adding = false;
         self.refused = None;
-        if self.all.last().is_some_and(Row::is_unwritten) {
+        if self.all.last().is_some_and(PropertyRow::is_unwritten) {
             self.read(editor, None);
         }
     }
@@ -170,7 +170,7 @@ impl Rows {
         if !self.commit(editor) {
             return false;
         }
-        self.all.push(Row::unwritten());
+        self.all.push(PropertyRow::unwritten());
         self.cursor = self.all.len() - 1;
         self.column = Column::Key;
         self.is_adding = true;

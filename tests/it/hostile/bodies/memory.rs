@@ -16,7 +16,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-use super::super::stage::{Errand, Stage};
+use super::super::stage::{Stage, Task};
 use crate::support::faults::{http, read_request};
 
 /// In KiB, as /proc tells it.
@@ -211,7 +211,7 @@ async fn no_body_costs_more_than_16_mib() {
             let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
             let address = listener.local_addr().expect("an address");
             let config = stage.config(&format!("http://{address}"), "timeout = \"20s\"");
-            let arguments = Errand::Rotate.arguments(group);
+            let arguments = Task::Rotate.arguments(group);
             let mut child = stage
                 .program(&config, &arguments)
                 .spawn()

@@ -8,7 +8,7 @@ use groupdesk::{
     operations::batch::{BatchEvent, RunLimits},
 };
 
-use super::super::stage::{Errand, Stage};
+use super::super::stage::{Stage, Task};
 use crate::support::{
     long,
     proxy::{ProxyFault, Then},
@@ -126,7 +126,7 @@ async fn storm(seed: u64) {
     }
     // What became of it at the service, and what the journal says once the line is good again.
     for group in &stage.groups {
-        let read = Errand::Get.run(&stage.ana, group).await;
+        let read = Task::Get.run(&stage.ana, group).await;
         read.expect("the line is good again");
     }
     let rows = stage

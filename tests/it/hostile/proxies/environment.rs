@@ -1,6 +1,6 @@
 //! The proxies that the environment names: not a byte goes there, unless the profile says so.
 
-use super::super::stage::{Errand, Stage, run};
+use super::super::stage::{Stage, Task, run};
 use crate::support::faults::{Fault, Faults};
 
 const VARIABLES: [&str; 7] = [
@@ -33,10 +33,10 @@ async fn no_byte_goes_to_a_proxy_of_the_environment() {
     };
     let mut runs = Vec::new();
     for variable in VARIABLES {
-        runs.push((vec![variable], Errand::Get.arguments(group), true));
-        runs.push((vec![variable], Errand::Get.arguments(group), false));
+        runs.push((vec![variable], Task::Get.arguments(group), true));
+        runs.push((vec![variable], Task::Get.arguments(group), false));
     }
-    for (errand, group) in Errand::ALL.into_iter().zip(&stage.groups) {
+    for (errand, group) in Task::ALL.into_iter().zip(&stage.groups) {
         runs.push((VARIABLES.to_vec(), errand.arguments(group), true));
         runs.push((VARIABLES.to_vec(), errand.arguments(group), false));
     }
@@ -77,7 +77,7 @@ async fn a_profile_that_wants_it_uses_it_and_hands_it_no_key() {
     let mut cases = 0;
     for variable in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
         let before = proxy.connections();
-        let mut program = stage.program(&config, &Errand::Get.arguments(group));
+        let mut program = stage.program(&config, &Task::Get.arguments(group));
         program.env(variable, proxy.base_url());
         let (code, said) = run(program).await;
         assert_eq!(code, 5, "{said}");
@@ -92,7 +92,7 @@ async fn a_profile_that_wants_it_uses_it_and_hands_it_no_key() {
     // Our own machine is never reached through one.
     let config = stage.config(&stage.proxy.base_url(), "proxy_from_environment = true");
     let before = proxy.connections();
-    let mut program = stage.program(&config, &Errand::Get.arguments(group));
+    let mut program = stage.program(&config, &Task::Get.arguments(group));
     program
         .env("http_proxy", proxy.base_url())
         .env("all_proxy", proxy.base_url());

@@ -1,7 +1,7 @@
 //! Secure connections that are made: an authority of our own, named by the profile or known to the system.
 
 use super::{
-    super::stage::{Errand, Stage, run},
+    super::stage::{Stage, Task, run},
     HERE,
     certificates::{Authority, Front, alone},
 };
@@ -47,7 +47,7 @@ async fn what_is_trusted_is_used_for_everything() {
         let front = Front::before(stage.proxy.address(), served).await;
         let config = stage.config(&format!("https://{}", front.address), &lines);
         let before = stage.token(group);
-        for errand in Errand::ALL {
+        for errand in Task::ALL {
             let mut program = stage.program(&config, &errand.arguments(group));
             program.env("SSL_CERT_FILE", &system_file);
             let (code, said) = run(program).await;

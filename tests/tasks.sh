@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A night on call, done with commands alone: on the service of the demo, so nothing real is touched.
-#   tests/errands.sh [PROGRAM]      PROGRAM is groupdesk, or for example target/debug/groupdesk
+#   tests/tasks.sh [PROGRAM]      PROGRAM is groupdesk, or for example target/debug/groupdesk
 # Every step checks what it did; the first thing that is not as it should be ends the script with 1.
 set -euo pipefail
 

@@ -1,5 +1,5 @@
-//! The everyday errands from the first key to the last, by keyboard alone at 80×24, and what the service has afterwards.
-//! `pictures::errands` draws the same ones.
+//! The everyday tasks from the first key to the last, by keyboard alone at 80×24, and what the service has afterwards.
+//! `pictures::tasks` draws the same ones.
 
 use std::{fs, net::TcpListener};
 

@@ -15,7 +15,7 @@ const DEADLINE: Duration = Duration::from_mins(5);
 async fn night(program: &str) -> (i32, String) {
     let home = Home::new();
     let child = Command::new("bash")
-        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/errands.sh"))
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tasks.sh"))
         .arg(program)
         .env_clear()
         .envs(clock::outer())

@@ -1,5 +1,5 @@
-//! The everyday errands at 80×24, each at the moment that counts; the shipped binary goes through the same ones in
-//! `pty::errands`.
+//! The everyday tasks at 80×24, each at the moment that counts; the shipped binary goes through the same ones in
+//! `pty::tasks`.
 
 use super::is_kept;
 use crate::{
