@@ -24,7 +24,7 @@ use crate::{
     domain::text::visible,
 };
 
-enum Line {
+enum Update {
     Line(String),
     Alarm(String),
     /// How many have ended, and how.
@@ -33,12 +33,14 @@ enum Line {
 
 /// A thread that writes, and the word that it has ended.
 struct Writer {
-    news: mpsc::Sender<Line>,
+    news: mpsc::Sender<Update>,
     ended: oneshot::Receiver<io::Result<()>>,
 }
 
 impl Writer {
-    fn start(write: impl FnOnce(&mpsc::Receiver<Line>) -> io::Result<()> + Send + 'static) -> Self {
+    fn start(
+        write: impl FnOnce(&mpsc::Receiver<Update>) -> io::Result<()> + Send + 'static,
+    ) -> Self {
         let (news, received) = mpsc::channel();
         let (end, ended) = oneshot::channel();
         std::thread::spawn(move || {
@@ -49,7 +51,7 @@ impl Writer {
         Self { news, ended }
     }
 
-    fn tell(&self, news: Line) {
+    fn tell(&self, news: Update) {
         // A reader that has gone needs no news.
         drop(self.news.send(news));
     }
@@ -88,7 +90,7 @@ impl Progress {
         let has_bar = !bar.is_hidden() && !output::is_quiet();
         let out = Writer::start(|news| {
             for news in news {
-                if let Line::Line(line) = news {
+                if let Update::Line(line) = news {
                     let mut out = io::stdout().lock();
                     writeln!(out, "{line}").and_then(|()| out.flush())?;
                 }
@@ -104,9 +106,9 @@ impl Progress {
             Writer::start(|news| {
                 for news in news {
                     match news {
-                        Line::Line(line) => output::say(&line),
-                        Line::Alarm(line) => output::alarm(&line),
-                        Line::Counts(..) => {}
+                        Update::Line(line) => output::say(&line),
+                        Update::Alarm(line) => output::alarm(&line),
+                        Update::Counts(..) => {}
                     }
                 }
                 Ok(())
@@ -123,21 +125,21 @@ impl Progress {
     /// A line of the result; already escaped.
     pub(in crate::cli) fn result(&self, line: String) {
         if output::output_is_for_tokens() {
-            self.err.tell(Line::Alarm(line));
+            self.err.tell(Update::Alarm(line));
         } else if self.beside_bar {
-            self.err.tell(Line::Line(line));
+            self.err.tell(Update::Line(line));
         } else {
-            self.out.tell(Line::Line(line));
+            self.out.tell(Update::Line(line));
         }
     }
 
     pub(in crate::cli) fn say(&self, line: String) {
-        self.err.tell(Line::Line(line));
+        self.err.tell(Update::Line(line));
     }
 
     /// What is said with `--quiet` too.
     pub(in crate::cli) fn alarm(&self, line: String) {
-        self.err.tell(Line::Alarm(line));
+        self.err.tell(Update::Alarm(line));
     }
 
     pub(in crate::cli) fn held(&self, wait: Duration) {
@@ -149,7 +151,7 @@ impl Progress {
 
     pub(in crate::cli) fn counts(&self, done: usize, counts: &impl Display) {
         if self.has_bar {
-            self.err.tell(Line::Counts(done, counts.to_string()));
+            self.err.tell(Update::Counts(done, counts.to_string()));
         }
     }
 
@@ -179,18 +181,18 @@ impl Progress {
     }
 }
 
-fn draw(news: &mpsc::Receiver<Line>, bar: &ProgressBar) {
+fn draw(news: &mpsc::Receiver<Update>, bar: &ProgressBar) {
     if let Ok(style) = ProgressStyle::with_template("[{bar:20}] {pos}/{len} {eta} {msg}") {
         bar.set_style(style.progress_chars("=> "));
     }
     for news in news {
         match news {
-            Line::Line(text) | Line::Alarm(text) => {
+            Update::Line(text) | Update::Alarm(text) => {
                 for line in text.lines() {
                     bar.println(visible(line));
                 }
             }
-            Line::Counts(done, words) => {
+            Update::Counts(done, words) => {
                 bar.set_position(done as u64);
                 bar.set_message(words);
             }

@@ -192,7 +192,7 @@ impl ConnectForm {
         let turned = |at: usize, count: usize| (at + if back { count - 1 } else { 1 }) % count;
         match self.row {
             ConnectRow::Environment => {
-                self.environment = turned(self.environment, ENVIRONMENTS.len())
+                self.environment = turned(self.environment, ENVIRONMENTS.len());
             }
             _ => self.source = Source::ALL[turned(self.source as usize, Source::ALL.len())],
         }
