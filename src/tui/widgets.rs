@@ -2,12 +2,12 @@
 //! operation, a profile or the service.
 
 pub mod boxes;
+mod cell_table;
 pub mod changes;
 pub mod columns;
 pub mod group_details;
 pub mod json_editor;
 pub mod mapping_table;
-mod marked;
 pub mod paint;
 pub mod properties;
 pub mod scroll;

@@ -3,7 +3,6 @@
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
-    style::{Modifier, Style},
 };
 
 use super::{Column, MappingRow, MappingTable, Problem};
@@ -11,9 +10,8 @@ use crate::tui::{
     theme::Theme,
     widgets::{
         RowKeys,
+        cell_table::{CellRows, GUTTER, clear_cell},
         columns::{self, Cell, Layout},
-        marked::{self, GUTTER, after_gutter},
-        paint,
     },
 };
 
@@ -40,65 +38,41 @@ impl MappingTable {
         }
         let rows = self.rows();
         let problems = super::check::problems(&rows);
-        let layout = layout(&rows, &problems, area.width - GUTTER, self.is_editing());
-        layout.draw_header(buffer, after_gutter(paint::row(area, 0)), theme);
-        let foot = self
-            .foot(&rows, &problems, keys)
-            .filter(|_| area.height > 3);
-        let height = area.height - 1 - u16::from(foot.is_some());
-        let window = columns::centred(self.cursor, rows.len(), height);
-        if window.len() < rows.len() {
-            marked::draw_place(buffer, area, self.cursor, rows.len(), theme);
-        }
-        let mut cursor = None;
-        for (line, index) in (1..).zip(window) {
-            let line = paint::row(area, line);
-            let is_here = focused && index == self.cursor;
-            let row = &rows[index];
-            let cells = [
-                Cell::new(row.key.as_str()),
-                Cell::new(row.value.as_str()),
-                remark(index, row, &problems, theme),
-            ];
-            marked::draw_row(buffer, line, &layout, row.mark(), cells, is_here, theme);
-            if is_here {
-                cursor = self.draw_cell(buffer, after_gutter(line), &layout, theme);
-            }
-        }
-        if let Some((text, is_problem)) = foot {
+        let foot = self.foot(&rows, &problems, keys).map(|(text, is_problem)| {
             let style = if is_problem {
                 theme.error()
             } else {
                 theme.dim()
             };
-            let last = paint::row(area, area.height - 1);
-            paint::line(buffer, last, &text, style, theme);
-        }
-        cursor
-    }
-
-    /// The cell under the cursor: the field that is typed into, or bold.
-    fn draw_cell(
-        &self,
-        buffer: &mut Buffer,
-        line: Rect,
-        layout: &Layout,
-        theme: Theme,
-    ) -> Option<Position> {
-        let index = usize::from(self.column == Column::Value);
-        let place = layout.cell(line, index);
-        let Some(field) = &self.editing else {
-            let mark = Style::new().add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
-            buffer.set_style(place, mark);
-            return None;
+            (text, style)
+        });
+        let table = CellRows {
+            count: rows.len(),
+            cursor: self.cursor,
+            is_focused: focused,
+            foot: foot.filter(|_| area.height > 3),
         };
-        if place.is_empty() {
-            return None;
-        }
-        for x in place.left()..place.right() {
-            buffer[(x, place.y)].reset();
-        }
-        field.draw(buffer, place, theme, true)
+        table.draw(
+            buffer,
+            area,
+            theme,
+            |_, room| layout(&rows, &problems, room, self.is_editing()),
+            |index| {
+                let row = &rows[index];
+                let cells = [
+                    Cell::new(row.key.as_str()),
+                    Cell::new(row.value.as_str()),
+                    remark(index, row, &problems, theme),
+                ];
+                (row.mark(), cells)
+            },
+            |buffer, line, layout| {
+                let place = layout.cell(line, usize::from(self.column == Column::Value));
+                let can_be_typed = clear_cell(buffer, place, self.is_editing());
+                let field = self.editing.as_ref().filter(|_| can_be_typed);
+                field?.draw(buffer, place, theme, true)
+            },
+        )
     }
 
     /// What stands in the last line, and whether it is a problem: a refused paste, else what is wrong at the cursor,

@@ -1,12 +1,9 @@
 //! The keys of the table: in a cell they type, between cells they move and act (docs/design/console.md, "Keys").
 
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
 use super::{Column, MappingRow, MappingTable};
-use crate::tui::widgets::{Reaction, is_plain, text_field::TextField};
-
-/// Rows that PgUp and PgDn go.
-const PAGE: usize = 10;
+use crate::tui::widgets::{Reaction, cell_table::CellKey, text_field::TextField};
 
 impl MappingTable {
     pub fn key(&mut self, key: KeyEvent) -> Reaction {
@@ -76,40 +73,27 @@ impl MappingTable {
     }
 
     fn key_between_cells(&mut self, key: KeyEvent) -> Reaction {
-        if key
-            .modifiers
-            .intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
-        {
+        let Some(key) = CellKey::of(key, self.cursor) else {
             return Reaction::Ignored;
-        }
-        match key.code {
-            KeyCode::Up | KeyCode::Char('k') => self.go(self.cursor.saturating_sub(1)),
-            KeyCode::Down | KeyCode::Char('j') => self.go(self.cursor + 1),
-            KeyCode::PageUp => self.go(self.cursor.saturating_sub(PAGE)),
-            KeyCode::PageDown => self.go(self.cursor + PAGE),
-            KeyCode::Home | KeyCode::Char('g') => self.go(0),
-            KeyCode::End | KeyCode::Char('G') => self.go(usize::MAX),
-            KeyCode::Left | KeyCode::Char('h') | KeyCode::BackTab => self.go_across(Column::Key),
-            KeyCode::Right | KeyCode::Char('l') | KeyCode::Tab => self.go_across(Column::Value),
-            KeyCode::Enter => {
-                if self.rows.is_empty() {
-                    self.add();
-                    return Reaction::Changed;
-                }
+        };
+        match key {
+            CellKey::Row(row) => self.go(row),
+            CellKey::Left => self.go_across(Column::Key),
+            CellKey::Right => self.go_across(Column::Value),
+            CellKey::Enter if !self.rows.is_empty() => {
                 if self.edit() {
                     Reaction::Moved
                 } else {
                     Reaction::Refused
                 }
             }
-            KeyCode::Char('a') if is_plain(key) => {
+            CellKey::Enter | CellKey::Add => {
                 self.add();
                 Reaction::Changed
             }
-            KeyCode::Char('D') => Reaction::changed(self.drop_row()),
-            KeyCode::Char('z') => Reaction::changed(self.undo()),
-            KeyCode::Char('Z') => Reaction::changed(self.redo()),
-            _ => Reaction::Ignored,
+            CellKey::Drop => Reaction::changed(self.drop_row()),
+            CellKey::Undo => Reaction::changed(self.undo()),
+            CellKey::Redo => Reaction::changed(self.redo()),
         }
     }
 

@@ -3,7 +3,7 @@
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
-    style::{Modifier, Style},
+    style::Style,
 };
 
 use super::{
@@ -16,8 +16,8 @@ use crate::{
         theme::Theme,
         widgets::{
             RowKeys,
+            cell_table::{CellRows, GUTTER, clear_cell},
             columns::{self, Cell, Layout},
-            marked::{self, GUTTER, after_gutter},
             paint,
         },
     },
@@ -45,36 +45,29 @@ impl PropertyRows {
         if area.width <= GUTTER || area.is_empty() {
             return None;
         }
-        let foot = self.foot(theme, keys).filter(|_| area.height > 2);
-        let height = area.height - 1 - u16::from(foot.is_some());
-        let window = columns::centred(self.cursor, self.all.len(), height);
-        let seen = &self.all[window.clone()];
-        let layout = layout(seen, area.width - GUTTER);
-        layout.draw_header(buffer, after_gutter(paint::row(area, 0)), theme);
-        if window.len() < self.all.len() {
-            marked::draw_place(buffer, area, self.cursor, self.all.len(), theme);
-        }
-        let mut cursor = None;
-        for (line, index) in (1..).zip(window) {
-            let line = paint::row(area, line);
-            let is_here = focused && index == self.cursor;
-            let row = &self.all[index];
-            let cells = [
-                Cell::new(row.key.as_str()),
-                Cell::new(row.kind.word()),
-                Cell::new(row.shown.as_str()),
-                Cell::new(row.remark.as_deref().unwrap_or_default()),
-            ];
-            marked::draw_row(buffer, line, &layout, row.mark, cells, is_here, theme);
-            if is_here {
-                cursor = self.draw_cell(buffer, after_gutter(line), &layout, theme);
-            }
-        }
-        if let Some((text, style)) = foot {
-            let last = paint::row(area, area.height - 1);
-            paint::line(buffer, last, &text, style, theme);
-        }
-        cursor
+        let table = CellRows {
+            count: self.all.len(),
+            cursor: self.cursor,
+            is_focused: focused,
+            foot: self.foot(theme, keys).filter(|_| area.height > 2),
+        };
+        table.draw(
+            buffer,
+            area,
+            theme,
+            |window, room| layout(&self.all[window], room),
+            |index| {
+                let row = &self.all[index];
+                let cells = [
+                    Cell::new(row.key.as_str()),
+                    Cell::new(row.kind.word()),
+                    Cell::new(row.shown.as_str()),
+                    Cell::new(row.remark.as_deref().unwrap_or_default()),
+                ];
+                (row.mark, cells)
+            },
+            |buffer, line, layout| self.draw_cell(buffer, line, layout, theme),
+        )
     }
 
     /// The cell under the cursor: what is typed or chosen, or bold.
@@ -91,25 +84,13 @@ impl PropertyRows {
             Column::Value => 2,
         };
         let place = layout.cell(line, index);
-        let Some(typing) = self.typing.as_ref().filter(|_| !place.is_empty()) else {
-            let mark = Style::new().add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
-            buffer.set_style(place, mark);
-            return None;
-        };
-        for x in place.left()..place.right() {
-            buffer[(x, place.y)].reset();
-        }
-        match typing {
+        let can_be_typed = clear_cell(buffer, place, self.typing.is_some());
+        match self.typing.as_ref().filter(|_| can_be_typed)? {
             Typing::Key(field) => field.draw(buffer, place, theme, true),
             Typing::Value(kind, field) => {
                 let cell = layout.cell(line, 1);
-                paint::line(
-                    buffer,
-                    cell,
-                    &padded(kind.word(), cell),
-                    theme.cursor_row(),
-                    theme,
-                );
+                let word = padded(kind.word(), cell);
+                paint::line(buffer, cell, &word, theme.cursor_row(), theme);
                 field.draw(buffer, place, theme, true)
             }
             Typing::Kind(kind) => {

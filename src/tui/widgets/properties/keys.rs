@@ -1,12 +1,9 @@
 //! The keys of the rows, the same as those of the mapping; in the choice of a type Left and Right choose.
 
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
 use super::typing::{Column, PropertyRows, Typing};
-use crate::tui::widgets::{Reaction, is_plain, json_editor::JsonEditor};
-
-/// Rows that PgUp and PgDn go.
-const PAGE: usize = 10;
+use crate::tui::widgets::{Reaction, cell_table::CellKey, json_editor::JsonEditor};
 
 impl Column {
     fn next(self) -> Option<Self> {
@@ -139,31 +136,19 @@ impl PropertyRows {
     }
 
     fn key_between_cells(&mut self, key: KeyEvent, editor: &mut JsonEditor) -> Reaction {
-        let held = KeyModifiers::CONTROL | KeyModifiers::ALT;
-        if key.modifiers.intersects(held) {
-            return Reaction::Ignored;
-        }
         self.refused = None;
-        match key.code {
-            KeyCode::Up | KeyCode::Char('k') => self.go(self.cursor.saturating_sub(1)),
-            KeyCode::Down | KeyCode::Char('j') => self.go(self.cursor + 1),
-            KeyCode::PageUp => self.go(self.cursor.saturating_sub(PAGE)),
-            KeyCode::PageDown => self.go(self.cursor + PAGE),
-            KeyCode::Home | KeyCode::Char('g') => self.go(0),
-            KeyCode::End | KeyCode::Char('G') => self.go(usize::MAX),
-            KeyCode::Left | KeyCode::Char('h') | KeyCode::BackTab => {
-                self.go_across(self.column.previous())
-            }
-            KeyCode::Right | KeyCode::Char('l') | KeyCode::Tab => {
-                self.go_across(self.column.next())
-            }
-            KeyCode::Enter if self.all.is_empty() => Reaction::changed(self.add(editor)),
-            KeyCode::Enter => Reaction::changed(self.edit(editor)),
-            KeyCode::Char('a') if is_plain(key) => Reaction::changed(self.add(editor)),
-            KeyCode::Char('D') => Reaction::changed(self.drop_row(editor)),
-            KeyCode::Char('z') => Reaction::changed(self.step(editor, true)),
-            KeyCode::Char('Z') => Reaction::changed(self.step(editor, false)),
-            _ => Reaction::Ignored,
+        let Some(key) = CellKey::of(key, self.cursor) else {
+            return Reaction::Ignored;
+        };
+        match key {
+            CellKey::Row(row) => self.go(row),
+            CellKey::Left => self.go_across(self.column.previous()),
+            CellKey::Right => self.go_across(self.column.next()),
+            CellKey::Enter if !self.all.is_empty() => Reaction::changed(self.edit(editor)),
+            CellKey::Enter | CellKey::Add => Reaction::changed(self.add(editor)),
+            CellKey::Drop => Reaction::changed(self.drop_row(editor)),
+            CellKey::Undo => Reaction::changed(self.step(editor, true)),
+            CellKey::Redo => Reaction::changed(self.step(editor, false)),
         }
     }
 
