@@ -1,9 +1,9 @@
 //! What can be asked of a directory about mutations, and told to it.
 
 use super::{Claimed, Mutation, MutationIntent, MutationStep};
-use crate::directory::{
-    Directory, DirectoryError, MutationId, PlaceId,
-    sqlite::{mutations, task::Access},
+use crate::{
+    database::Access,
+    directory::{Directory, DirectoryError, MutationId, PlaceId, sqlite::mutations},
 };
 
 impl Directory {

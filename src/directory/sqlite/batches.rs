@@ -19,7 +19,11 @@ use crate::{
 
 const TABLE: &str = "batch_items";
 
-pub(super) fn begin(tx: &Connection, place: PlaceId, batch: &NewBatch) -> Result<BatchId, Fault> {
+pub(in crate::directory) fn begin(
+    tx: &Connection,
+    place: PlaceId,
+    batch: &NewBatch,
+) -> Result<BatchId, Fault> {
     let at = columns::micros(batch.at);
     let id: i64 = tx
         .prepare_cached(sql::ADD_BATCH)?
@@ -33,7 +37,10 @@ pub(super) fn begin(tx: &Connection, place: PlaceId, batch: &NewBatch) -> Result
     Ok(BatchId(id))
 }
 
-pub(super) fn list(connection: &Connection, place: PlaceId) -> Result<Vec<Batch>, Fault> {
+pub(in crate::directory) fn list(
+    connection: &Connection,
+    place: PlaceId,
+) -> Result<Vec<Batch>, Fault> {
     let mut statement = connection.prepare_cached(sql::BATCHES)?;
     let mut found = statement.query([place.0])?;
     let mut batches = Vec::new();
@@ -61,7 +68,7 @@ fn counts(connection: &Connection, id: BatchId) -> Result<Counts, Fault> {
     Ok(Counts::of(standings.ok_or(Fault::Row(TABLE))?))
 }
 
-pub(super) fn items(
+pub(in crate::directory) fn items(
     connection: &Connection,
     place: PlaceId,
     id: BatchId,
@@ -114,7 +121,7 @@ pub(super) fn take(tx: &Connection, item: ItemKey, rotation: RotationId) -> Resu
     Ok(())
 }
 
-pub(super) fn end_item(
+pub(in crate::directory) fn end_item(
     tx: &Connection,
     item: ItemKey,
     ending: Ending,
@@ -129,7 +136,11 @@ pub(super) fn end_item(
     Ok(())
 }
 
-pub(super) fn end(tx: &Connection, id: BatchId, at: Timestamp) -> Result<bool, Fault> {
+pub(in crate::directory) fn end(
+    tx: &Connection,
+    id: BatchId,
+    at: Timestamp,
+) -> Result<bool, Fault> {
     let mut statement = tx.prepare_cached(sql::STANDINGS)?;
     let mut found = statement.query([id.0])?;
     while let Some(row) = found.next()? {

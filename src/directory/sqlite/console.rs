@@ -8,7 +8,10 @@ use crate::{
     search::{ListView, SortBy},
 };
 
-pub(super) fn view(connection: &Connection, profile: &str) -> Result<Option<ListView>, Fault> {
+pub(in crate::directory) fn view(
+    connection: &Connection,
+    profile: &str,
+) -> Result<Option<ListView>, Fault> {
     let view = connection
         .prepare_cached(sql::VIEW)?
         .query_row([profile], |row| {
@@ -24,7 +27,11 @@ pub(super) fn view(connection: &Connection, profile: &str) -> Result<Option<List
     Ok(view)
 }
 
-pub(super) fn keep_view(tx: &Connection, profile: &str, view: &ListView) -> Result<(), Fault> {
+pub(in crate::directory) fn keep_view(
+    tx: &Connection,
+    profile: &str,
+    view: &ListView,
+) -> Result<(), Fault> {
     tx.prepare_cached(sql::KEEP_VIEW)?.execute(params![
         profile,
         view.filter,

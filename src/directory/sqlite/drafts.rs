@@ -28,7 +28,10 @@ struct Base {
 struct KeptRow(String, String, Option<(String, String)>, bool);
 
 /// One that cannot be read hides no other.
-pub(super) fn list(connection: &Connection, place: PlaceId) -> Result<Vec<KeptDraft>, Fault> {
+pub(in crate::directory) fn list(
+    connection: &Connection,
+    place: PlaceId,
+) -> Result<Vec<KeptDraft>, Fault> {
     let mut statement = connection.prepare_cached(sql::DRAFTS)?;
     let mut found = statement.query([place.0])?;
     let mut drafts = Vec::new();
@@ -75,7 +78,7 @@ fn typed(KeptRow(key, value, before, is_dropped): KeptRow) -> TypedRow {
     }
 }
 
-pub(super) fn save(
+pub(in crate::directory) fn save(
     tx: &Connection,
     place: PlaceId,
     draft: &Draft,
@@ -132,7 +135,7 @@ pub(super) fn save(
     Ok(other.map_or(DraftSaved::Kept, DraftSaved::Replaced))
 }
 
-pub(super) fn forget(
+pub(in crate::directory) fn forget(
     tx: &Connection,
     place: PlaceId,
     id: &UserGroupId,

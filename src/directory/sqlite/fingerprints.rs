@@ -25,7 +25,7 @@ pub(super) fn keep(
     Ok(())
 }
 
-pub(super) fn owners(
+pub(in crate::directory) fn owners(
     connection: &Connection,
     fingerprint: Fingerprint,
 ) -> Result<Vec<Owner>, Fault> {

@@ -9,8 +9,7 @@ use serde::Serialize;
 use super::{facts, fault::Fault, fingerprints, journal, mutations, rows};
 use crate::{
     directory::{
-        Damaged, DirectoryError, GroupSnapshot, Groups, KeyId, PlaceId, Precondition, Recorded,
-        TakeGroups,
+        Damaged, DirectoryError, GroupSnapshot, KeyId, PlaceId, Precondition, Recorded,
         columns::{self, Origins},
         sql,
     },
@@ -23,7 +22,14 @@ use crate::{
 
 const TABLE: &str = "user_groups";
 
-pub(super) fn all(connection: &Connection, place: PlaceId) -> Result<Groups, Fault> {
+/// All groups of a place, and what could not be read of them.
+#[derive(Debug, Default)]
+pub(in crate::directory) struct Groups {
+    pub(in crate::directory) groups: Vec<KnownGroup>,
+    pub(in crate::directory) damaged: Vec<Damaged>,
+}
+
+pub(in crate::directory) fn all(connection: &Connection, place: PlaceId) -> Result<Groups, Fault> {
     let mut statement = connection.prepare_cached(sql::GROUPS)?;
     let mut found = statement.query([place.0])?;
     let mut all = Groups::default();
@@ -47,10 +53,10 @@ pub(super) fn all(connection: &Connection, place: PlaceId) -> Result<Groups, Fau
 /// Groups that are handed over together; few, so that the taker is not far behind when the last ones come.
 const SOME: usize = 128;
 
-pub(super) fn each(
+pub(in crate::directory) fn each(
     connection: &Connection,
     place: PlaceId,
-    mut take: TakeGroups,
+    mut take: impl FnMut(Vec<KnownGroup>) -> bool,
 ) -> Result<(), Fault> {
     let mut statement = connection.prepare_cached(sql::GROUPS)?;
     let mut found = statement.query([place.0])?;
@@ -65,7 +71,7 @@ pub(super) fn each(
     Ok(())
 }
 
-pub(super) fn one(
+pub(in crate::directory) fn one(
     connection: &Connection,
     place: PlaceId,
     id: &UserGroupId,
@@ -78,7 +84,7 @@ pub(super) fn one(
 }
 
 /// In the order of the ids.
-pub(super) fn some(
+pub(in crate::directory) fn some(
     connection: &Connection,
     place: PlaceId,
     ids: &[UserGroupId],
@@ -87,7 +93,7 @@ pub(super) fn some(
     groups.collect()
 }
 
-pub(super) fn snapshot(
+pub(in crate::directory) fn snapshot(
     connection: &Connection,
     place: PlaceId,
     id: &UserGroupId,
@@ -163,7 +169,7 @@ pub(super) fn observe(
 }
 
 /// Takes in rows of a file: ids that were not known, and what nothing better is known of.
-pub(super) fn import(
+pub(in crate::directory) fn import(
     tx: &Connection,
     place: PlaceId,
     rows: &[Row],

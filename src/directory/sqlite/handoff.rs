@@ -44,7 +44,7 @@ pub(super) fn set(tx: &Connection, place: PlaceId, step: &HandOffStep) -> Result
 }
 
 /// Writes how it ended; false where it was overtaken meanwhile, and the later one is pending again.
-pub(super) fn end(
+pub(in crate::directory) fn end(
     tx: &Connection,
     id: RotationId,
     handoff: &HandOff,

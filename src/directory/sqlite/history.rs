@@ -35,7 +35,7 @@ pub(super) fn add(
     Ok(())
 }
 
-pub(super) fn list(
+pub(in crate::directory) fn list(
     connection: &Connection,
     filter: HistoryFilter,
 ) -> Result<Vec<Numbered<Entry>>, Fault> {

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::fault::Fault;
 use crate::directory::{Import, ImportId, PlaceId, columns, sql};
 
-pub(super) fn begin(
+pub(in crate::directory) fn begin(
     tx: &Connection,
     place: PlaceId,
     digest: [u8; 32],
@@ -30,7 +30,7 @@ pub(super) fn begin(
 }
 
 /// What was begun and not finished.
-pub(super) fn open(
+pub(in crate::directory) fn open(
     connection: &Connection,
     place: PlaceId,
     digest: [u8; 32],
@@ -55,7 +55,7 @@ pub(super) fn open(
     }))
 }
 
-pub(super) fn end_row(
+pub(in crate::directory) fn end_row(
     tx: &Connection,
     import: ImportId,
     row: usize,
@@ -66,7 +66,11 @@ pub(super) fn end_row(
     Ok(())
 }
 
-pub(super) fn end(tx: &Connection, import: ImportId, at: Timestamp) -> Result<(), Fault> {
+pub(in crate::directory) fn end(
+    tx: &Connection,
+    import: ImportId,
+    at: Timestamp,
+) -> Result<(), Fault> {
     tx.prepare_cached(sql::END_IMPORT)?
         .execute(params![columns::micros(at), import.0])?;
     Ok(())

@@ -20,7 +20,7 @@ use crate::{
 const TABLE: &str = "rotations";
 
 /// Inserts the intent, unless another rotation holds the token; the index decides, not a look beforehand.
-pub(super) fn begin(
+pub(in crate::directory) fn begin(
     tx: &Connection,
     place: PlaceId,
     intent: &Intent,
@@ -157,7 +157,10 @@ fn add(
     Ok(())
 }
 
-pub(super) fn one(connection: &Connection, id: RotationId) -> Result<Option<JournalRow>, Fault> {
+pub(in crate::directory) fn one(
+    connection: &Connection,
+    id: RotationId,
+) -> Result<Option<JournalRow>, Fault> {
     connection
         .prepare_cached(sql::ROTATION)?
         .query_row([id.0], rows::rotation)
@@ -176,7 +179,7 @@ pub(super) fn open_of(
     rotations(statement.query(params![place.0, id.as_str()])?)
 }
 
-pub(super) fn list(
+pub(in crate::directory) fn list(
     connection: &Connection,
     filter: RotationFilter,
 ) -> Result<Vec<JournalRow>, Fault> {
@@ -193,7 +196,10 @@ fn rotations(mut found: Rows<'_>) -> Result<Vec<JournalRow>, Fault> {
     Ok(rotations)
 }
 
-pub(super) fn events(connection: &Connection, id: RotationId) -> Result<Vec<JournalEvent>, Fault> {
+pub(in crate::directory) fn events(
+    connection: &Connection,
+    id: RotationId,
+) -> Result<Vec<JournalEvent>, Fault> {
     let mut statement = connection.prepare_cached(sql::HAPPENINGS)?;
     let mut found = statement.query([id.0])?;
     let mut happenings = Vec::new();

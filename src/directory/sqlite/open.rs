@@ -196,7 +196,7 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
         tx.pragma_update(None, "application_id", APPLICATION_ID)?;
     }
     tx.pragma_update(None, "user_version", NEWEST)?;
-    tx.commit().map_err(Fault::Commit)
+    tx.commit().map_err(Fault::commit)
 }
 
 /// Turns the write-ahead log on. SQLite does not wait for this lock by itself, so we do.

@@ -5,6 +5,7 @@ use rusqlite::ffi;
 
 use super::*;
 use crate::{
+    database::{Access, task},
     directory::{BeginResult, HistoryFilter, Intent, RotationId},
     domain::{group::UserGroupId, rotation::State, token::Fingerprint},
 };
@@ -14,20 +15,20 @@ const PLACE: PlaceId = PlaceId(1);
 struct Scene {
     _folder: tempfile::TempDir,
     path: PathBuf,
-    store: Store,
+    session: Session<File>,
 }
 
 fn scene() -> Scene {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("directory.db");
-    let (store, _) = Store::open(&path).expect("a directory");
+    let (session, _) = File::open(&path).expect("a directory");
     let raw = Connection::open(&path).expect("a second connection");
     let text = "INSERT INTO places (number, name, made_at, made_by) VALUES (1, 'eu', 0, 'ana')";
     raw.execute(text, []).expect("a place");
     Scene {
         _folder: folder,
         path,
-        store,
+        session,
     }
 }
 
@@ -46,17 +47,23 @@ fn intent(group: &str) -> Intent {
 }
 
 fn ask<T: Send + 'static>(
-    store: &mut Store,
+    session: &mut Session<File>,
     access: Access,
     work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, DirectoryError> {
     let (reply, answer) = tokio::sync::oneshot::channel();
-    store.settle(vec![Task::work(access, work, reply)]);
-    answer.blocking_recv().expect("an answer")
+    session.settle(vec![task(access, work, reply)]);
+    heard(answer)
 }
 
-fn begin(store: &mut Store) -> Result<BeginResult, DirectoryError> {
-    ask(store, Access::Write, |tx| {
+/// The answer as a caller of the directory sees it.
+fn heard<T>(answer: tokio::sync::oneshot::Receiver<Result<T, Fault>>) -> Result<T, DirectoryError> {
+    let answer = answer.blocking_recv().expect("an answer");
+    answer.map_err(|fault| fault.explain(Path::new("/x/directory.db")))
+}
+
+fn begin(session: &mut Session<File>) -> Result<BeginResult, DirectoryError> {
+    ask(session, Access::Write, |tx| {
         journal::begin(tx, PLACE, &intent("acme"))
     })
 }
@@ -68,34 +75,34 @@ fn io_error() -> rusqlite::Error {
 #[test]
 fn a_commit_that_fails_is_reported_and_its_connection_is_never_used_again() {
     let mut scene = scene();
-    scene.store.commit = |tx| {
+    scene.session.database.commit = |tx| {
         drop(tx);
         Err(io_error())
     };
-    let lost = begin(&mut scene.store);
+    let lost = begin(&mut scene.session);
     assert!(
         matches!(lost, Err(DirectoryError::Failed { .. })),
         "{lost:?}"
     );
-    assert!(scene.store.connection.is_none());
+    assert!(scene.session.connection.is_none());
 
-    scene.store.commit = |tx| tx.commit();
-    let again = begin(&mut scene.store).expect("opened again");
+    scene.session.database.commit = |tx| tx.commit();
+    let again = begin(&mut scene.session).expect("opened again");
     assert!(matches!(again, BeginResult::Started(_)), "{again:?}");
-    assert!(scene.store.connection.is_some());
+    assert!(scene.session.connection.is_some());
 }
 
 #[test]
 fn a_commit_that_fails_late_is_an_error_too_and_the_next_look_tells() {
     let mut scene = scene();
-    scene.store.commit = |tx| tx.commit().and(Err(io_error()));
-    let kept = begin(&mut scene.store);
+    scene.session.database.commit = |tx| tx.commit().and(Err(io_error()));
+    let kept = begin(&mut scene.session);
     assert!(
         matches!(kept, Err(DirectoryError::Failed { .. })),
         "{kept:?}"
     );
-    scene.store.commit = |tx| tx.commit();
-    let again = begin(&mut scene.store).expect("opened again");
+    scene.session.database.commit = |tx| tx.commit();
+    let again = begin(&mut scene.session).expect("opened again");
     assert!(matches!(again, BeginResult::TakenBy(_)), "{again:?}");
 }
 
@@ -103,7 +110,7 @@ fn a_commit_that_fails_late_is_an_error_too_and_the_next_look_tells() {
 fn the_index_knows_which_states_hold_a_token() {
     for state in State::ALL {
         let mut scene = scene();
-        let BeginResult::Started(RotationId(first)) = begin(&mut scene.store).expect("written")
+        let BeginResult::Started(RotationId(first)) = begin(&mut scene.session).expect("written")
         else {
             panic!("the first one starts");
         };
@@ -115,7 +122,7 @@ fn the_index_knows_which_states_hold_a_token() {
         .expect("set");
         raw.execute("UPDATE mutations SET state = 'ended'", ())
             .expect("set");
-        match begin(&mut scene.store).expect("written") {
+        match begin(&mut scene.session).expect("written") {
             BeginResult::Started(_) => assert!(!state.holds_token(), "{state:?}"),
             BeginResult::TakenBy(row) => {
                 assert!(state.holds_token(), "{state:?}");
@@ -131,7 +138,7 @@ fn a_file_that_a_newer_version_took_over_is_not_written_any_more() {
     let mut scene = scene();
     let raw = Connection::open(&scene.path).expect("a second connection");
     raw.pragma_update(None, "user_version", 99).expect("set");
-    let refused = begin(&mut scene.store);
+    let refused = begin(&mut scene.session);
     assert!(
         matches!(refused, Err(DirectoryError::Newer { found: 99, .. })),
         "{refused:?}"
@@ -142,13 +149,13 @@ fn a_file_that_a_newer_version_took_over_is_not_written_any_more() {
 fn a_file_that_was_moved_is_not_written_any_more() {
     let mut scene = scene();
     std::fs::rename(&scene.path, scene.path.with_extension("old")).expect("moved");
-    let refused = begin(&mut scene.store);
+    let refused = begin(&mut scene.session);
     assert!(
         matches!(refused, Err(DirectoryError::Gone { .. })),
         "{refused:?}"
     );
     std::fs::write(&scene.path, "another").expect("written");
-    let refused = begin(&mut scene.store);
+    let refused = begin(&mut scene.session);
     assert!(
         matches!(refused, Err(DirectoryError::Gone { .. })),
         "{refused:?}"
@@ -165,7 +172,7 @@ fn a_row_that_makes_no_sense_is_an_error_with_its_table() {
         [],
     )
     .expect("inserted");
-    let listed = ask(&mut scene.store, Access::Long, |c| {
+    let listed = ask(&mut scene.session, Access::Long, |c| {
         history::list(c, HistoryFilter::default())
     });
     assert!(
@@ -212,7 +219,7 @@ fn every_failure_says_what_to_do() {
 #[test]
 fn what_is_queued_is_committed_together_and_a_refusal_undoes_only_itself() {
     let mut scene = scene();
-    scene.store.commit = |tx| {
+    scene.session.database.commit = |tx| {
         let rows: i64 = tx.query_row("SELECT count(*) FROM rotations", [], |row| row.get(0))?;
         assert_eq!(rows, 2, "one commit for all");
         tx.commit()
@@ -228,14 +235,11 @@ fn what_is_queued_is_committed_together_and_a_refusal_undoes_only_itself() {
             }
             Ok(begun)
         };
-        batch.push(Task::work(Access::Write, work, reply));
+        batch.push(task(Access::Write, work, reply));
         answers.push(answer);
     }
-    scene.store.settle(batch);
-    let answers: Vec<_> = answers
-        .into_iter()
-        .map(|answer| answer.blocking_recv().expect("an answer"))
-        .collect();
+    scene.session.settle(batch);
+    let answers: Vec<_> = answers.into_iter().map(heard).collect();
     assert!(
         matches!(
             answers.as_slice(),
@@ -252,7 +256,7 @@ fn what_is_queued_is_committed_together_and_a_refusal_undoes_only_itself() {
 #[test]
 fn a_commit_that_fails_is_told_to_everybody_in_it() {
     let mut scene = scene();
-    scene.store.commit = |tx| {
+    scene.session.database.commit = |tx| {
         drop(tx);
         Err(io_error())
     };
@@ -261,12 +265,12 @@ fn a_commit_that_fails_is_told_to_everybody_in_it() {
     for group in ["acme", "globex"] {
         let (reply, answer) = tokio::sync::oneshot::channel();
         let work = move |tx: &Connection| journal::begin(tx, PLACE, &intent(group));
-        batch.push(Task::work(Access::Write, work, reply));
+        batch.push(task(Access::Write, work, reply));
         answers.push(answer);
     }
-    scene.store.settle(batch);
+    scene.session.settle(batch);
     for answer in answers {
-        let answer = answer.blocking_recv().expect("an answer");
+        let answer = heard(answer);
         assert!(
             matches!(answer, Err(DirectoryError::Failed { .. })),
             "{answer:?}"
