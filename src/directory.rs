@@ -11,7 +11,6 @@ mod import;
 mod mutation;
 mod place;
 mod replay;
-mod sql;
 mod sqlite;
 mod values;
 

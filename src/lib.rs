@@ -36,8 +36,8 @@
 //!   [`api::recording`] what a person may see of an exchange, with secrets masked (`masking`*).
 //! - `database`*: SQLite on a thread of its own (`Worker`), for whoever keeps something: one piece of work is a closure and
 //!   a reply (`task`*), what is queued is one transaction (`session`*). Its users say how to open theirs (`Database`).
-//! - [`directory`]: what is remembered. Every question is a method of [`directory::Directory`], its statements are in
-//!   `sqlite`* and `sql`*; the journal is replayed by the rules of the domain (`replay`*).
+//! - [`directory`]: what is remembered. Every question is a method of [`directory::Directory`], its SQL stands in
+//!   `sqlite`*; the journal is replayed by the rules of the domain (`replay`*).
 //! - [`operations`]: what an operator can do; each writes down what it did before it answers. `groups`* looks up, creates
 //!   and updates, `rotation`* is the one way a token is rotated, settled and recovered, [`operations::batch`] many of
 //!   them, `answer`* what follows from an answer, `handoff`* the hand-off, `files`* rows of files, `profiles`* places and

@@ -1,5 +1,6 @@
 //! The SQLite backend: what is asked of a directory as functions on a connection, and how its file is opened, written
-//! and found to be another one.
+//! and found to be another one. The texts stand beside the functions, in the part of the language that SQLite and
+//! PostgreSQL share. Parameters are `$1`, `$2`, … and first appear in that order: SQLite numbers them by first appearance.
 
 mod backup;
 pub(super) mod batches;
@@ -19,6 +20,7 @@ mod open;
 pub(super) mod places;
 mod rows;
 mod schema;
+mod select;
 
 use std::{
     os::unix::fs::MetadataExt,

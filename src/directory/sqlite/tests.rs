@@ -1,13 +1,13 @@
 //! What SQLite does with the files and statements of the directory.
 
 use jiff::Timestamp;
-use rusqlite::ffi;
+use rusqlite::{ffi, types::Value};
 
-use super::*;
+use super::{schema::MIGRATIONS, *};
 use crate::{
     database::{Access, task},
-    directory::{BeginResult, HistoryFilter, Intent, RotationId},
-    domain::{group::UserGroupId, rotation::State, token::Fingerprint},
+    directory::{BeginResult, HistoryFilter, Intent, RotationFilter, RotationId},
+    domain::{group::UserGroupId, mutation, rotation::State, token::Fingerprint},
 };
 
 const PLACE: PlaceId = PlaceId(1);
@@ -275,5 +275,106 @@ fn a_commit_that_fails_is_told_to_everybody_in_it() {
             matches!(answer, Err(DirectoryError::Failed { .. })),
             "{answer:?}"
         );
+    }
+}
+
+/// `$1`, `$2`, … in a piece of a source.
+fn parameters(piece: &str) -> Vec<usize> {
+    let after_signs = piece.split('$').skip(1);
+    let digits = after_signs.map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
+    digits.filter_map(|digits| digits?.parse().ok()).collect()
+}
+
+#[test]
+fn parameters_first_appear_in_order() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/directory/sqlite");
+    let folders = [here.join("places"), here];
+    let files = folders
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(folder).expect("a folder"));
+    let mut seen = 0;
+    for file in files.map(|file| file.expect("an entry").path()) {
+        if file.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&file).expect("a source");
+        // One text ends where its statement or its line of a list ends.
+        for piece in text.split(";\n").flat_map(|item| item.split("\",\n")) {
+            let mut highest = 0;
+            for number in parameters(piece) {
+                assert!(number <= highest + 1, "${number} is early in {piece}");
+                highest = highest.max(number);
+            }
+            seen += usize::from(highest > 0);
+        }
+    }
+    assert!(seen > 100, "{seen} texts were found");
+}
+
+#[test]
+fn the_open_states_are_those_of_the_domain_and_of_the_index() {
+    let words: Vec<_> = State::ALL
+        .into_iter()
+        .filter(|state| state.is_open())
+        .map(|state| format!("'{}'", state.as_str()))
+        .collect();
+    assert_eq!(journal::OPEN, format!("state IN ({})", words.join(", ")));
+    assert!(MIGRATIONS[0].contains(&format!("WHERE {};", journal::OPEN)));
+}
+
+#[test]
+fn the_states_that_hold_and_are_open_are_those_of_the_domain_and_of_the_indexes() {
+    let list = |is: fn(mutation::State) -> bool| {
+        let words = mutation::State::ALL.into_iter().filter(|state| is(*state));
+        let words: Vec<_> = words.map(|state| format!("'{}'", state.as_str())).collect();
+        format!("state IN ({})", words.join(", "))
+    };
+    assert_eq!(mutations::HOLDS, list(mutation::State::holds));
+    assert_eq!(mutations::IS_OPEN, list(mutation::State::is_open));
+    for states in [mutations::HOLDS, mutations::IS_OPEN] {
+        let index = format!("WHERE {states};");
+        assert!(MIGRATIONS[7].contains(&index), "{states}");
+    }
+}
+
+#[test]
+fn filters_become_conditions() {
+    let (text, parameters) = history::selected(HistoryFilter {
+        place: Some(PlaceId(3)),
+        before: Some(7),
+        limit: Some(2),
+        ..HistoryFilter::default()
+    });
+    assert!(
+        text.ends_with(
+            "FROM history WHERE place = $1 AND number < $2 ORDER BY number DESC LIMIT $3"
+        ),
+        "{text}"
+    );
+    assert_eq!(parameters, [3, 7, 2].map(Value::Integer));
+    let (text, _) = journal::selected(RotationFilter::default());
+    assert!(
+        text.ends_with("FROM rotations ORDER BY id DESC LIMIT $1"),
+        "{text}"
+    );
+}
+
+#[test]
+fn whatever_a_place_can_hold_counts_as_used_and_goes_along() {
+    let holds = [
+        "user_groups",
+        "history",
+        "rotations",
+        "mutations",
+        "batches",
+        "imports",
+        "drafts",
+    ];
+    for table in holds {
+        let looked_at = format!("FROM {table} WHERE place = $1");
+        assert!(places::IS_USED.contains(&looked_at), "{table}");
+        let moves = places::MERGE.iter().any(|text| text.contains(table));
+        // Groups are united one by one.
+        assert!(moves || table == "user_groups", "{table}");
     }
 }
