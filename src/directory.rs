@@ -11,24 +11,21 @@ mod import;
 mod mutation;
 mod place;
 mod replay;
-mod reply;
-mod request;
-mod sql;
 mod sqlite;
-mod thread;
 mod unsettled_here;
 mod values;
 
 use std::{
     fmt,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, mpsc},
 };
 
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
 use crate::{
+    database::{Access, Work, Worker, task},
     domain::{
         draft::Draft,
         group::UserGroupId,
@@ -51,10 +48,10 @@ pub use place::{
     PlaceEvent, PlaceId, PlaceKey, Question, Refusal, STILL_UNDER_WAY, Why,
 };
 pub use replay::replay;
-use reply::{Groups, Reply, TakeGroups};
-use request::Request;
+use sqlite::{
+    Connection, Fault, batches, console, drafts, fingerprints, groups, handoff, history, journal,
+};
 pub use sqlite::{Contents, Inspected, backup_of, backups_of, copy_to, foresee_in, inspect};
-use thread::Worker;
 use unsettled_here::Noted;
 pub use unsettled_here::has_unsettled_here;
 pub use values::{
@@ -76,9 +73,12 @@ struct Inner {
     fingerprinter: Fingerprinter,
     /// A connection of their own, so that they are not held up by commits. Dropped, and so closed, before the other one:
     /// SQLite lets the last one take the log along, and of two that close at once neither is the last.
-    reads: Worker,
-    requests: Worker,
+    reads: Thread,
+    requests: Thread,
 }
+
+/// Any amount of work may wait for it.
+type Thread = Worker<mpsc::Sender<Box<dyn Work<Fault>>>>;
 
 impl Directory {
     /// Opens a directory file, or makes it: 0600, its folder 0700. Blocks, briefly; takes a thread of its own.
@@ -91,14 +91,14 @@ impl Directory {
         };
         // Absolute: SQLite gives names like ":memory:" a meaning of their own.
         let path = std::path::absolute(path).map_err(unusable)?;
-        let (store, fingerprinter) = sqlite::Store::open(&path)?;
-        let requests = Worker::start("directory", store).map_err(unusable)?;
-        let (store, _) = sqlite::Store::open(&path)?;
-        let glances = Worker::start("directory-reads", store).map_err(unusable)?;
+        let (session, fingerprinter) = sqlite::File::open(&path)?;
+        let requests = Worker::start("directory", session, mpsc::channel()).map_err(unusable)?;
+        let (session, _) = sqlite::File::open(&path)?;
+        let reads = Worker::start("directory-reads", session, mpsc::channel()).map_err(unusable)?;
         Ok(Self(Arc::new(Inner {
             path,
             fingerprinter,
-            reads: glances,
+            reads,
             requests,
         })))
     }
@@ -123,8 +123,7 @@ impl Directory {
         place: PlaceId,
         take: impl FnMut(Vec<KnownGroup>) -> bool + Send + 'static,
     ) -> Result<(), DirectoryError> {
-        let take = Box::new(take);
-        self.ask(|reply| Request::EachGroup { place, take, reply })
+        self.run(Access::Long, move |c| groups::each(c, place, take))
             .await
     }
 
@@ -133,8 +132,8 @@ impl Directory {
         Ok(self.all_groups(place).await?.damaged)
     }
 
-    async fn all_groups(&self, place: PlaceId) -> Result<Groups, DirectoryError> {
-        self.ask(|reply| Request::Groups { place, reply }).await
+    async fn all_groups(&self, place: PlaceId) -> Result<groups::Groups, DirectoryError> {
+        self.run(Access::Long, move |c| groups::all(c, place)).await
     }
 
     /// One group, if it is known.
@@ -144,7 +143,8 @@ impl Directory {
         id: &UserGroupId,
     ) -> Result<Option<KnownGroup>, DirectoryError> {
         let id = id.clone();
-        self.ask(|reply| Request::Group { place, id, reply }).await
+        self.run(Access::Short, move |c| groups::one(c, place, &id))
+            .await
     }
 
     /// One group, if it is known, and what is open of its rotations.
@@ -154,7 +154,7 @@ impl Directory {
         id: &UserGroupId,
     ) -> Result<GroupSnapshot, DirectoryError> {
         let id = id.clone();
-        self.ask(|reply| Request::Standing { place, id, reply })
+        self.run(Access::Short, move |c| groups::snapshot(c, place, &id))
             .await
     }
 
@@ -174,12 +174,11 @@ impl Directory {
         records: Vec<Record>,
     ) -> Result<Vec<Recorded>, DirectoryError> {
         let noted = Noted::of_all(&records);
-        let ask = |reply| Request::Record {
-            place,
-            records,
-            reply,
-        };
-        let written = self.ask(ask).await;
+        let written = self
+            .run(Access::Write, move |tx| {
+                sqlite::record_all(tx, place, records)
+            })
+            .await;
         for one in noted {
             one.written(written.is_ok());
         }
@@ -191,7 +190,8 @@ impl Directory {
         &self,
         filter: HistoryFilter,
     ) -> Result<Vec<Numbered<Entry>>, DirectoryError> {
-        self.ask(|reply| Request::History { filter, reply }).await
+        self.run(Access::Long, move |c| history::list(c, filter))
+            .await
     }
 
     /// Makes the intent to rotate durable, unless another rotation holds the same token (docs/design/rotation.md).
@@ -200,12 +200,8 @@ impl Directory {
         place: PlaceId,
         intent: Intent,
     ) -> Result<BeginResult, DirectoryError> {
-        self.ask(|reply| Request::Begin {
-            place,
-            intent,
-            reply,
-        })
-        .await
+        self.run(Access::Write, move |tx| journal::begin(tx, place, &intent))
+            .await
     }
 
     /// Writes how the hand-off of a rotation ended, with its line of the history, in one transaction.
@@ -218,11 +214,8 @@ impl Directory {
         handoff: HandOff,
         entry: Entry,
     ) -> Result<bool, DirectoryError> {
-        self.ask(|reply| Request::EndHandOff {
-            id,
-            handoff,
-            entry,
-            reply,
+        self.run(Access::Write, move |tx| {
+            handoff::end(tx, id, &handoff, &entry)
         })
         .await
     }
@@ -233,17 +226,14 @@ impl Directory {
         place: PlaceId,
         batch: NewBatch,
     ) -> Result<BatchId, DirectoryError> {
-        self.ask(|reply| Request::BeginBatch {
-            place,
-            batch,
-            reply,
-        })
-        .await
+        self.run(Access::Write, move |tx| batches::begin(tx, place, &batch))
+            .await
     }
 
     /// All batches of a place, the last begun first.
     pub async fn batches(&self, place: PlaceId) -> Result<Vec<Batch>, DirectoryError> {
-        self.ask(|reply| Request::Batches { place, reply }).await
+        self.run(Access::Long, move |c| batches::list(c, place))
+            .await
     }
 
     /// The items of a batch of this place, in order.
@@ -252,7 +242,7 @@ impl Directory {
         place: PlaceId,
         id: BatchId,
     ) -> Result<Vec<BatchItem>, DirectoryError> {
-        self.ask(|reply| Request::BatchItems { place, id, reply })
+        self.run(Access::Long, move |c| batches::items(c, place, id))
             .await
     }
 
@@ -263,23 +253,22 @@ impl Directory {
         ending: Ending,
         note: String,
     ) -> Result<(), DirectoryError> {
-        self.ask(|reply| Request::EndItem {
-            item,
-            ending,
-            note,
-            reply,
+        self.run(Access::Write, move |tx| {
+            batches::end_item(tx, item, ending, &note)
         })
         .await
     }
 
     /// Closes a batch in which nothing is left to be begun or found under way; says whether it did.
     pub async fn end_batch(&self, id: BatchId, at: Timestamp) -> Result<bool, DirectoryError> {
-        self.ask(|reply| Request::EndBatch { id, at, reply }).await
+        self.run(Access::Write, move |tx| batches::end(tx, id, at))
+            .await
     }
 
     /// The unsent forms of a place, the last changed first. One that cannot be read is left out.
     pub async fn drafts(&self, place: PlaceId) -> Result<Vec<KeptDraft>, DirectoryError> {
-        self.ask(|reply| Request::Drafts { place, reply }).await
+        self.run(Access::Short, move |c| drafts::list(c, place))
+            .await
     }
 
     /// Keeps an unsent form, one per group; the newer one wins. `seen` is when the one was changed that the caller knows
@@ -292,12 +281,8 @@ impl Directory {
         seen: Option<Timestamp>,
     ) -> Result<DraftSaved, DirectoryError> {
         let by = by.to_owned();
-        self.ask(|reply| Request::SaveDraft {
-            place,
-            draft: Box::new(draft),
-            by,
-            seen,
-            reply,
+        self.run(Access::Write, move |tx| {
+            drafts::save(tx, place, &draft, &by, seen)
         })
         .await
     }
@@ -310,18 +295,15 @@ impl Directory {
         until: Timestamp,
     ) -> Result<(), DirectoryError> {
         let id = id.clone();
-        self.ask(|reply| Request::ForgetDraft {
-            place,
-            id,
-            until,
-            reply,
+        self.run(Access::Write, move |tx| {
+            drafts::forget(tx, place, &id, until)
         })
         .await
     }
 
     /// One rotation as it stands.
     pub async fn rotation(&self, id: RotationId) -> Result<Option<JournalRow>, DirectoryError> {
-        self.ask(|reply| Request::Rotation { id, reply }).await
+        self.run(Access::Short, move |c| journal::one(c, id)).await
     }
 
     /// Rotations as they stand, the last begun first.
@@ -329,7 +311,11 @@ impl Directory {
         &self,
         filter: RotationFilter,
     ) -> Result<Vec<JournalRow>, DirectoryError> {
-        self.ask(|reply| Request::Rotations { filter, reply }).await
+        let access = match filter.user_group_id {
+            Some(_) => Access::Short,
+            None => Access::Long,
+        };
+        self.run(access, move |c| journal::list(c, filter)).await
     }
 
     /// What happened to a rotation, in order; empty when there is none. [`replay()`] makes the rotation of it.
@@ -337,57 +323,51 @@ impl Directory {
         &self,
         id: RotationId,
     ) -> Result<Vec<JournalEvent>, DirectoryError> {
-        self.ask(|reply| Request::Happenings { id, reply }).await
+        self.run(Access::Short, move |c| journal::events(c, id))
+            .await
     }
 
     /// How the list of a profile was left, if it ever was.
     pub async fn view(&self, profile: &str) -> Result<Option<ListView>, DirectoryError> {
         let profile = profile.to_owned();
-        self.ask(|reply| Request::View { profile, reply }).await
+        self.run(Access::Short, move |c| console::view(c, &profile))
+            .await
     }
 
     /// Keeps how the list of a profile was left, in the place of what was kept before.
     pub async fn keep_view(&self, profile: &str, view: ListView) -> Result<(), DirectoryError> {
         let profile = profile.to_owned();
-        self.ask(|reply| Request::KeepView {
-            profile,
-            view,
-            reply,
+        self.run(Access::Write, move |tx| {
+            console::keep_view(tx, &profile, &view)
         })
         .await
     }
 
     /// Every group of every place that has or had the token, current ones first.
     pub async fn owners(&self, fingerprint: Fingerprint) -> Result<Vec<Owner>, DirectoryError> {
-        self.ask(|reply| Request::Owners { fingerprint, reply })
+        self.run(Access::Short, move |c| fingerprints::owners(c, fingerprint))
             .await
     }
 
-    /// One piece of work on the directory's thread.
+    /// One piece of work on a thread of the directory.
     async fn run<T: Send + 'static>(
         &self,
-        access: sqlite::task::Access,
-        work: impl FnOnce(&sqlite::Connection) -> Result<T, sqlite::Fault> + Send + 'static,
+        access: Access,
+        work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, DirectoryError> {
-        self.ask(|reply| Request::Task(sqlite::task(access, work, reply)))
-            .await
-    }
-
-    async fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, DirectoryError> {
-        let stopped = || DirectoryError::Stopped {
-            path: self.0.path.clone(),
+        let path = &self.0.path;
+        let stopped = || DirectoryError::Stopped { path: path.clone() };
+        let worker = match access {
+            Access::Short => &self.0.reads,
+            Access::Long | Access::Write => &self.0.requests,
         };
         let (reply, answer) = oneshot::channel();
-        let request = request(reply);
-        let worker = if request.is_read() {
-            &self.0.reads
-        } else {
-            &self.0.requests
-        };
-        if !worker.send(request) {
-            return Err(stopped());
-        }
-        answer.await.map_err(|_| stopped())?
+        let queue = worker.queue().ok_or_else(stopped)?;
+        queue
+            .send(task(access, work, reply))
+            .map_err(|_| stopped())?;
+        let answer = answer.await.map_err(|_| stopped())?;
+        answer.map_err(|fault| fault.explain(path))
     }
 }
 

@@ -7,10 +7,11 @@
 //! demo -> { operations, service, directory, config, api::wire, platform, domain }
 //! tui -> { operations, config, search, formats, platform, domain }
 //! operations -> { api, directory, config, search, formats, platform, domain }
-//! api -> { config, formats, domain }         directory -> { search, formats, platform, domain }
-//! service -> { api::wire, platform }         config -> { platform, domain }
+//! directory -> { database, search, formats, platform, domain }
+//! service -> { database, api::wire, platform }
+//! api -> { config, formats, domain }         config -> { platform, domain }
 //! formats -> { search, domain }              search -> domain
-//! platform -> nothing of ours                domain -> nothing of ours
+//! database -> nothing of ours                platform, domain -> nothing of ours
 //! ```
 //!
 //! `service` must not share our judging or our validation: a test could then agree with our own mistake.
@@ -33,8 +34,10 @@
 //! - [`api`]: the service as its callers see it. [`api::wire`] is its JSON, [`api::client`] the three requests,
 //!   [`api::answer`] the one way to judge an answer, [`api::probe`] a test that creates nothing, [`api::inspect`] and
 //!   [`api::recording`] what a person may see of an exchange, with secrets masked (`masking`*).
-//! - [`directory`]: what is remembered, on one SQLite thread (`sqlite`*, `sql`*; `request`* is all that can be asked),
-//!   the journal replayed by the rules of the domain (`replay`*).
+//! - `database`*: SQLite on a thread of its own (`Worker`), for whoever keeps something: one piece of work is a closure and
+//!   a reply (`task`*), what is queued is one transaction (`session`*). Its users say how to open theirs (`Database`).
+//! - [`directory`]: what is remembered. Every question is a method of [`directory::Directory`], its SQL stands in
+//!   `sqlite`*; the journal is replayed by the rules of the domain (`replay`*).
 //! - [`operations`]: what an operator can do; each writes down what it did before it answers. `groups`* looks up, creates
 //!   and updates, `rotation`* is the one way a token is rotated, settled and recovered, [`operations::batch`] many of
 //!   them, `answer`* what follows from an answer, `handoff`* the hand-off, `files`* rows of files, `profiles`* places and
@@ -51,6 +54,7 @@
 pub mod api;
 pub mod cli;
 pub mod config;
+mod database;
 pub mod demo;
 pub mod directory;
 pub mod domain;

@@ -80,7 +80,7 @@ impl RequestSlots {
 async fn authenticate(store: &Store, key: &[u8]) -> Result<(i64, Caller), Refusal> {
     let presented = secret::hash(key);
     let recognised = store
-        .ask(Access::Read, move |connection| {
+        .ask(Access::Short, move |connection| {
             let Some(key) = keys::recognise(connection, &presented)? else {
                 return Ok(None);
             };

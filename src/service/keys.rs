@@ -61,7 +61,7 @@ impl Store {
 
     /// All keys, the revoked ones too, oldest first. Blocks.
     pub fn list_keys(&self) -> Result<Vec<KeyInfo>, StoreError> {
-        self.ask_blocking(Access::Read, |connection| {
+        self.ask_blocking(Access::Short, |connection| {
             let mut statement = connection.prepare_cached(&format!("{SELECT} ORDER BY k.id"))?;
             let keys = statement.query_map([], info)?;
             Ok(keys.collect::<Result<_, _>>()?)

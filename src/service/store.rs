@@ -1,5 +1,5 @@
-//! The service's storage: SQLite on one thread of its own, asked over a bounded queue. It owns durability and
-//! knows none of the service's rules; those stand in `rules` and `keys` and run inside its transactions.
+//! The service's storage: SQLite on one thread of its own, asked over a bounded queue. It knows none of the service's
+//! rules; those stand in `rules` and `keys` and run inside its transactions.
 
 use std::{
     fmt,
@@ -9,21 +9,19 @@ use std::{
         atomic::{AtomicUsize, Ordering},
         mpsc::{SyncSender, TrySendError, sync_channel},
     },
-    thread::JoinHandle,
     time::Duration,
 };
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-mod database;
 mod error;
-mod task;
-mod thread;
+mod file;
 
+pub(super) use crate::database::Access;
+use crate::database::{Session, Work, Worker, task};
 pub use error::StoreError;
-pub(super) use task::Access;
-use task::{Task, Work};
+use file::File;
 
 /// Hears every failure of the storage, so that `serve` can say on stderr what an answer 500 never says.
 pub type ReportFailure = Arc<dyn Fn(&StoreError) + Send + Sync>;
@@ -55,10 +53,19 @@ impl Default for Options {
 pub struct Store(Arc<Inner>);
 
 struct Inner {
-    /// `None` only while being dropped.
-    queue: Option<SyncSender<Box<dyn Work>>>,
-    thread: Option<JoinHandle<()>>,
+    worker: Worker<SyncSender<Queued>>,
     pending_writes: Arc<AtomicUsize>,
+}
+
+type Queued = Box<dyn Work<StoreError>>;
+
+/// Counts a write until it is done or nobody can do it any more.
+struct Pending(Arc<AtomicUsize>);
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 impl Store {
@@ -69,25 +76,21 @@ impl Store {
 
     /// [`Store::open`] with other limits.
     pub fn open_with(path: &Path, options: Options) -> Result<Self, StoreError> {
-        let connection = database::open_or_create(path, options.busy_timeout)?;
-        let (sender, queue) = sync_channel(options.queue);
-        let pending_writes = Arc::new(AtomicUsize::new(0));
-        let thread = thread::Thread {
+        let connection = file::open_or_create(path, options.busy_timeout)?;
+        let database = File {
             path: path.to_owned(),
             busy_timeout: options.busy_timeout,
             report: options.report,
-            connection: Some(connection),
-            queue,
-            pending_writes: Arc::clone(&pending_writes),
         };
-        let thread = std::thread::Builder::new()
-            .name("service-store".into())
-            .spawn(move || thread.run())
+        let session = Session {
+            database,
+            connection: Some(connection),
+        };
+        let worker = Worker::start("service-store", session, sync_channel(options.queue))
             .map_err(|error| StoreError::File(format!("no thread for the database: {error}")))?;
         Ok(Self(Arc::new(Inner {
-            queue: Some(sender),
-            thread: Some(thread),
-            pending_writes,
+            worker,
+            pending_writes: Arc::default(),
         })))
     }
 
@@ -104,11 +107,10 @@ impl Store {
     {
         let (reply, answer) = oneshot::channel();
         // A caller that has gone away is no reason to undo what is committed.
-        let task = Task::new(access, work, move |result| drop(reply.send(result)));
-        self.enqueue(access, |queue| match queue.try_send(Box::new(task)) {
-            Ok(()) => Ok(()),
-            Err(TrySendError::Full(_)) => Err(StoreError::Overloaded),
-            Err(TrySendError::Disconnected(_)) => Err(StoreError::Stopped),
+        let task = self.task(access, work, move |result| drop(reply.send(result)));
+        self.queue()?.try_send(task).map_err(|error| match error {
+            TrySendError::Full(_) => StoreError::Overloaded,
+            TrySendError::Disconnected(_) => StoreError::Stopped,
         })?;
         answer.await.unwrap_or(Err(StoreError::Stopped))
     }
@@ -120,25 +122,30 @@ impl Store {
         F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     {
         let (reply, answer) = sync_channel(1);
-        let task = Task::new(access, work, move |result| drop(reply.send(result)));
-        self.enqueue(access, |queue| {
-            queue.send(Box::new(task)).map_err(|_| StoreError::Stopped)
-        })?;
+        let task = self.task(access, work, move |result| drop(reply.send(result)));
+        self.queue()?.send(task).map_err(|_| StoreError::Stopped)?;
         answer.recv().unwrap_or(Err(StoreError::Stopped))
     }
 
-    fn enqueue(
+    /// Work that is done whether somebody still waits for it or not.
+    fn task<T: Send + 'static>(
         &self,
         access: Access,
-        send: impl FnOnce(&SyncSender<Box<dyn Work>>) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
-        let queue = self.0.queue.as_ref().ok_or(StoreError::Stopped)?;
-        let weight = usize::from(access == Access::Write);
-        // Before sending: the thread may be done with it before we are back.
-        self.0.pending_writes.fetch_add(weight, Ordering::SeqCst);
-        send(queue).inspect_err(|_| {
-            self.0.pending_writes.fetch_sub(weight, Ordering::SeqCst);
+        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+        reply: impl FnOnce(Result<T, StoreError>) + Send + 'static,
+    ) -> Queued {
+        let pending = (access == Access::Write).then(|| {
+            self.0.pending_writes.fetch_add(1, Ordering::SeqCst);
+            Pending(Arc::clone(&self.0.pending_writes))
+        });
+        task(access, work, move |result| {
+            drop(pending);
+            reply(result);
         })
+    }
+
+    fn queue(&self) -> Result<&SyncSender<Queued>, StoreError> {
+        self.0.worker.queue().ok_or(StoreError::Stopped)
     }
 }
 
@@ -147,17 +154,6 @@ impl fmt::Debug for Store {
         f.debug_struct("Store")
             .field("pending_writes", &self.pending_writes())
             .finish_non_exhaustive()
-    }
-}
-
-impl Drop for Inner {
-    /// Lets the thread finish its queue and close the database.
-    fn drop(&mut self) {
-        self.queue = None;
-        if let Some(thread) = self.thread.take() {
-            // A panic there has been answered already; there is nothing to add.
-            drop(thread.join());
-        }
     }
 }
 

@@ -2,10 +2,8 @@
 
 use super::Statement;
 use crate::{
-    directory::{
-        Directory, DirectoryError, PlaceId,
-        sqlite::{facts, task::Access},
-    },
+    database::Access,
+    directory::{Directory, DirectoryError, PlaceId, sqlite::facts},
     domain::facts::Facts,
 };
 

@@ -4,7 +4,11 @@ use jiff::Timestamp;
 
 use super::{Import, ImportId};
 use crate::{
-    directory::{Directory, DirectoryError, PlaceId, request::Request},
+    database::Access,
+    directory::{
+        Directory, DirectoryError, PlaceId,
+        sqlite::{groups, imports},
+    },
     domain::{
         group::UserGroupId,
         known::{ImportResult, KnownGroup},
@@ -19,7 +23,7 @@ impl Directory {
         place: PlaceId,
         ids: Vec<UserGroupId>,
     ) -> Result<Vec<Option<KnownGroup>>, DirectoryError> {
-        self.ask(|reply| Request::SomeGroups { place, ids, reply })
+        self.run(Access::Short, move |c| groups::some(c, place, &ids))
             .await
     }
 
@@ -33,12 +37,8 @@ impl Directory {
         by: &str,
     ) -> Result<Vec<ImportResult>, DirectoryError> {
         let by = by.to_owned();
-        self.ask(|reply| Request::Import {
-            place,
-            rows,
-            at,
-            by,
-            reply,
+        self.run(Access::Write, move |tx| {
+            groups::import(tx, place, &rows, at, &by)
         })
         .await
     }
@@ -49,12 +49,8 @@ impl Directory {
         place: PlaceId,
         digest: [u8; 32],
     ) -> Result<Option<Import>, DirectoryError> {
-        self.ask(|reply| Request::OpenImport {
-            place,
-            digest,
-            reply,
-        })
-        .await
+        self.run(Access::Long, move |c| imports::open(c, place, digest))
+            .await
     }
 
     /// Goes on with the file of this digest that was not finished, or begins it.
@@ -66,12 +62,8 @@ impl Directory {
         by: &str,
     ) -> Result<Import, DirectoryError> {
         let by = by.to_owned();
-        self.ask(|reply| Request::BeginImport {
-            place,
-            digest,
-            at,
-            by,
-            reply,
+        self.run(Access::Write, move |tx| {
+            imports::begin(tx, place, digest, at, &by)
         })
         .await
     }
@@ -83,18 +75,15 @@ impl Directory {
         row: usize,
         outcome: &'static str,
     ) -> Result<(), DirectoryError> {
-        self.ask(|reply| Request::EndRow {
-            import,
-            row,
-            outcome,
-            reply,
+        self.run(Access::Write, move |tx| {
+            imports::end_row(tx, import, row, outcome)
         })
         .await
     }
 
     /// Every row is done; the same file is sent again from its start.
     pub async fn end_import(&self, import: ImportId, at: Timestamp) -> Result<(), DirectoryError> {
-        self.ask(|reply| Request::EndImport { import, at, reply })
+        self.run(Access::Write, move |tx| imports::end(tx, import, at))
             .await
     }
 }

@@ -1,10 +1,11 @@
 //! What can be asked of a directory about mutations, and told to it.
 
 use super::{Claimed, Mutation, MutationIntent, MutationStep};
-use crate::directory::{
-    Directory, DirectoryError, MutationId, PlaceId,
-    sqlite::{mutations, task::Access},
-    unsettled_here::Noted,
+use crate::{
+    database::Access,
+    directory::{
+        Directory, DirectoryError, MutationId, PlaceId, sqlite::mutations, unsettled_here::Noted,
+    },
 };
 
 impl Directory {

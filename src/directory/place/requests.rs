@@ -7,10 +7,8 @@ use super::{
     PlaceId, Refusal,
 };
 use crate::{
-    directory::{
-        Directory, DirectoryError,
-        sqlite::{places, task::Access},
-    },
+    database::Access,
+    directory::{Directory, DirectoryError, sqlite::places},
     domain::{
         group::{EnvironmentTag, UserGroupId},
         token::Fingerprint,

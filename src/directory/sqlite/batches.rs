@@ -8,7 +8,6 @@ use super::{fault::Fault, rows};
 use crate::{
     directory::{
         Batch, BatchId, BatchItem, DirectoryError, ItemKey, NewBatch, PlaceId, RotationId, columns,
-        sql,
     },
     domain::{
         batch::{Counts, ItemStatus},
@@ -19,22 +18,39 @@ use crate::{
 
 const TABLE: &str = "batch_items";
 
-pub(super) fn begin(tx: &Connection, place: PlaceId, batch: &NewBatch) -> Result<BatchId, Fault> {
+const ADD_BATCH: &str = "\
+INSERT INTO batches (place, profile, by, reason, started_at) \
+VALUES ($1, (SELECT name FROM places WHERE number = $1), $2, $3, $4) RETURNING id";
+
+const ADD_ITEM: &str = "\
+INSERT INTO batch_items (batch_id, position, user_group_id) VALUES ($1, $2, $3)";
+
+pub(in crate::directory) fn begin(
+    tx: &Connection,
+    place: PlaceId,
+    batch: &NewBatch,
+) -> Result<BatchId, Fault> {
     let at = columns::micros(batch.at);
     let id: i64 = tx
-        .prepare_cached(sql::ADD_BATCH)?
+        .prepare_cached(ADD_BATCH)?
         .query_row(params![place.0, batch.by, batch.reason, at], |row| {
             row.get(0)
         })?;
-    let mut add = tx.prepare_cached(sql::ADD_ITEM)?;
+    let mut add = tx.prepare_cached(ADD_ITEM)?;
     for (position, group) in batch.groups.iter().enumerate() {
         add.execute(params![id, position as i64, group.as_str()])?;
     }
     Ok(BatchId(id))
 }
 
-pub(super) fn list(connection: &Connection, place: PlaceId) -> Result<Vec<Batch>, Fault> {
-    let mut statement = connection.prepare_cached(sql::BATCHES)?;
+const BATCHES: &str = "\
+SELECT id, by, reason, started_at, ended_at FROM batches WHERE place = $1 ORDER BY id DESC";
+
+pub(in crate::directory) fn list(
+    connection: &Connection,
+    place: PlaceId,
+) -> Result<Vec<Batch>, Fault> {
+    let mut statement = connection.prepare_cached(BATCHES)?;
     let mut found = statement.query([place.0])?;
     let mut batches = Vec::new();
     while let Some(row) = found.next()? {
@@ -53,26 +69,39 @@ pub(super) fn list(connection: &Connection, place: PlaceId) -> Result<Vec<Batch>
     Ok(batches)
 }
 
+/// Where the items of a batch stand: what the journal says of their rotations is never copied.
+const STANDINGS: &str = "\
+SELECT r.state, i.outcome FROM batch_items i LEFT JOIN rotations r ON r.id = i.rotation_id \
+WHERE i.batch_id = $1";
+
 fn counts(connection: &Connection, id: BatchId) -> Result<Counts, Fault> {
-    let mut statement = connection.prepare_cached(sql::STANDINGS)?;
+    let mut statement = connection.prepare_cached(STANDINGS)?;
     let standings = statement.query_map([id.0], rows::item_status)?;
     let standings: Vec<Option<ItemStatus>> = standings.collect::<rusqlite::Result<_>>()?;
     let standings: Option<Vec<_>> = standings.into_iter().collect();
     Ok(Counts::of(standings.ok_or(Fault::Row(TABLE))?))
 }
 
-pub(super) fn items(
+const HAS_BATCH: &str = "SELECT 1 FROM batches WHERE id = $1 AND place = $2";
+
+const ITEMS: &str = "\
+SELECT i.position, i.user_group_id, i.rotation_id, r.state, i.outcome, COALESCE(r.note, i.note), r.previous, \
+ r.fingerprint \
+FROM batch_items i LEFT JOIN rotations r ON r.id = i.rotation_id \
+WHERE i.batch_id = $1 ORDER BY i.position";
+
+pub(in crate::directory) fn items(
     connection: &Connection,
     place: PlaceId,
     id: BatchId,
 ) -> Result<Vec<BatchItem>, Fault> {
     let known = connection
-        .prepare_cached(sql::HAS_BATCH)?
+        .prepare_cached(HAS_BATCH)?
         .exists(params![id.0, place.0])?;
     if !known {
         return Err(DirectoryError::NoBatch(id.0).into());
     }
-    let mut statement = connection.prepare_cached(sql::ITEMS)?;
+    let mut statement = connection.prepare_cached(ITEMS)?;
     let mut found = statement.query([id.0])?;
     let mut items = Vec::new();
     while let Some(row) = found.next()? {
@@ -81,6 +110,10 @@ pub(super) fn items(
     Ok(items)
 }
 
+const ITEM: &str = "\
+SELECT rotation_id, outcome IS NOT NULL FROM batch_items \
+WHERE batch_id = $1 AND position = $2 AND user_group_id = $3";
+
 /// The rotation that has taken the item already; `None` where it is free.
 pub(super) fn taken(
     tx: &Connection,
@@ -88,7 +121,7 @@ pub(super) fn taken(
     group: &UserGroupId,
 ) -> Result<Option<RotationId>, Fault> {
     let found: Option<(Option<i64>, bool)> = tx
-        .prepare_cached(sql::ITEM)?
+        .prepare_cached(ITEM)?
         .query_row(
             params![item.batch.0, item.position as i64, group.as_str()],
             |row| Ok((row.get(0)?, row.get(1)?)),
@@ -105,8 +138,11 @@ pub(super) fn taken(
     }
 }
 
+const TAKE_ITEM: &str = "\
+UPDATE batch_items SET rotation_id = $1 WHERE batch_id = $2 AND position = $3";
+
 pub(super) fn take(tx: &Connection, item: ItemKey, rotation: RotationId) -> Result<(), Fault> {
-    tx.prepare_cached(sql::TAKE_ITEM)?.execute(params![
+    tx.prepare_cached(TAKE_ITEM)?.execute(params![
         rotation.0,
         item.batch.0,
         item.position as i64
@@ -114,13 +150,17 @@ pub(super) fn take(tx: &Connection, item: ItemKey, rotation: RotationId) -> Resu
     Ok(())
 }
 
-pub(super) fn end_item(
+const END_ITEM: &str = "\
+UPDATE batch_items SET outcome = $1, note = $2 \
+WHERE batch_id = $3 AND position = $4 AND rotation_id IS NULL AND outcome IS NULL";
+
+pub(in crate::directory) fn end_item(
     tx: &Connection,
     item: ItemKey,
     ending: Ending,
     note: &str,
 ) -> Result<(), Fault> {
-    tx.prepare_cached(sql::END_ITEM)?.execute(params![
+    tx.prepare_cached(END_ITEM)?.execute(params![
         ending.as_str(),
         note,
         item.batch.0,
@@ -129,15 +169,21 @@ pub(super) fn end_item(
     Ok(())
 }
 
-pub(super) fn end(tx: &Connection, id: BatchId, at: Timestamp) -> Result<bool, Fault> {
-    let mut statement = tx.prepare_cached(sql::STANDINGS)?;
+const END_BATCH: &str = "UPDATE batches SET ended_at = $1 WHERE id = $2";
+
+pub(in crate::directory) fn end(
+    tx: &Connection,
+    id: BatchId,
+    at: Timestamp,
+) -> Result<bool, Fault> {
+    let mut statement = tx.prepare_cached(STANDINGS)?;
     let mut found = statement.query([id.0])?;
     while let Some(row) = found.next()? {
         if let Some(ItemStatus::NotStarted | ItemStatus::UnderWay) = rows::item_status(row)? {
             return Ok(false);
         }
     }
-    tx.prepare_cached(sql::END_BATCH)?
+    tx.prepare_cached(END_BATCH)?
         .execute(params![columns::micros(at), id.0])?;
     Ok(true)
 }

@@ -3,14 +3,16 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
-use crate::{
-    directory::sql,
-    search::{ListView, SortBy},
-};
+use crate::search::{ListView, SortBy};
 
-pub(super) fn view(connection: &Connection, profile: &str) -> Result<Option<ListView>, Fault> {
+const VIEW: &str = "SELECT filter, sort, reverse, best_first FROM console_views WHERE profile = $1";
+
+pub(in crate::directory) fn view(
+    connection: &Connection,
+    profile: &str,
+) -> Result<Option<ListView>, Fault> {
     let view = connection
-        .prepare_cached(sql::VIEW)?
+        .prepare_cached(VIEW)?
         .query_row([profile], |row| {
             let sort: String = row.get(1)?;
             Ok(ListView {
@@ -24,8 +26,17 @@ pub(super) fn view(connection: &Connection, profile: &str) -> Result<Option<List
     Ok(view)
 }
 
-pub(super) fn keep_view(tx: &Connection, profile: &str, view: &ListView) -> Result<(), Fault> {
-    tx.prepare_cached(sql::KEEP_VIEW)?.execute(params![
+const KEEP_VIEW: &str = "\
+INSERT INTO console_views (profile, filter, sort, reverse, best_first) VALUES ($1, $2, $3, $4, $5) \
+ON CONFLICT (profile) DO UPDATE SET filter = excluded.filter, sort = excluded.sort, reverse = excluded.reverse, \
+ best_first = excluded.best_first";
+
+pub(in crate::directory) fn keep_view(
+    tx: &Connection,
+    profile: &str,
+    view: &ListView,
+) -> Result<(), Fault> {
+    tx.prepare_cached(KEEP_VIEW)?.execute(params![
         profile,
         view.filter,
         view.sort.as_str(),

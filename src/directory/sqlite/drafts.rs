@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
 use crate::{
-    directory::{DraftSaved, KeptDraft, OtherDraft, PlaceId, columns, sql},
+    directory::{DraftSaved, KeptDraft, OtherDraft, PlaceId, columns},
     domain::{
         change::DesiredFields,
         draft::{Draft, Typed, TypedRow},
@@ -27,9 +27,16 @@ struct Base {
 #[derive(Serialize, Deserialize)]
 struct KeptRow(String, String, Option<(String, String)>, bool);
 
+const DRAFTS: &str = "\
+SELECT user_group_id, creating, name, mapping, properties, mapping_text, group_text, base, base_at, changed_at, by \
+FROM drafts WHERE place = $1 ORDER BY changed_at DESC, user_group_id";
+
 /// One that cannot be read hides no other.
-pub(super) fn list(connection: &Connection, place: PlaceId) -> Result<Vec<KeptDraft>, Fault> {
-    let mut statement = connection.prepare_cached(sql::DRAFTS)?;
+pub(in crate::directory) fn list(
+    connection: &Connection,
+    place: PlaceId,
+) -> Result<Vec<KeptDraft>, Fault> {
+    let mut statement = connection.prepare_cached(DRAFTS)?;
     let mut found = statement.query([place.0])?;
     let mut drafts = Vec::new();
     while let Some(row) = found.next()? {
@@ -75,7 +82,26 @@ fn typed(KeptRow(key, value, before, is_dropped): KeptRow) -> TypedRow {
     }
 }
 
-pub(super) fn save(
+const DRAFT_BY: &str =
+    "SELECT changed_at, by FROM drafts WHERE place = $1 AND user_group_id = $2 AND merged = 0";
+
+const SAVE_DRAFT: &str = "\
+INSERT INTO drafts (place, user_group_id, creating, name, mapping, properties, mapping_text, group_text, base, \
+ base_at, changed_at, by) \
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
+ON CONFLICT (place, user_group_id, merged) DO UPDATE SET \
+ creating = excluded.creating, \
+ name = excluded.name, \
+ mapping = excluded.mapping, \
+ properties = excluded.properties, \
+ mapping_text = excluded.mapping_text, \
+ group_text = excluded.group_text, \
+ base = excluded.base, \
+ base_at = excluded.base_at, \
+ changed_at = excluded.changed_at, \
+ by = excluded.by";
+
+pub(in crate::directory) fn save(
     tx: &Connection,
     place: PlaceId,
     draft: &Draft,
@@ -84,7 +110,7 @@ pub(super) fn save(
 ) -> Result<DraftSaved, Fault> {
     let changed_at = columns::micros(draft.changed_at);
     let found: Option<(i64, String)> = tx
-        .prepare_cached(sql::DRAFT_BY)?
+        .prepare_cached(DRAFT_BY)?
         .query_row(params![place.0, draft.user_group_id.as_str()], |row| {
             Ok((row.get(0)?, row.get(1)?))
         })
@@ -115,7 +141,7 @@ pub(super) fn save(
         properties: draft.base.properties.clone(),
     };
     let base = serde_json::to_string(&base).map_err(unwritable)?;
-    tx.prepare_cached(sql::SAVE_DRAFT)?.execute(params![
+    tx.prepare_cached(SAVE_DRAFT)?.execute(params![
         place.0,
         draft.user_group_id.as_str(),
         draft.creating,
@@ -132,19 +158,27 @@ pub(super) fn save(
     Ok(other.map_or(DraftSaved::Kept, DraftSaved::Replaced))
 }
 
-pub(super) fn forget(
+/// A newer one of another console stays.
+const FORGET_DRAFT: &str = "DELETE FROM drafts WHERE place = $1 AND user_group_id = $2 AND merged = 0 AND changed_at <= $3";
+
+/// Of a place that became part of this one; it is the group's draft now.
+const NEXT_DRAFT: &str = "\
+UPDATE drafts SET merged = 0 WHERE place = $1 AND user_group_id = $2 AND merged = ( \
+ SELECT MIN(other.merged) FROM drafts other WHERE other.place = $1 AND other.user_group_id = $2)";
+
+pub(in crate::directory) fn forget(
     tx: &Connection,
     place: PlaceId,
     id: &UserGroupId,
     until: Timestamp,
 ) -> Result<(), Fault> {
-    let forgotten = tx.prepare_cached(sql::FORGET_DRAFT)?.execute(params![
+    let forgotten = tx.prepare_cached(FORGET_DRAFT)?.execute(params![
         place.0,
         id.as_str(),
         columns::micros(until)
     ])?;
     if forgotten > 0 {
-        tx.prepare_cached(sql::NEXT_DRAFT)?
+        tx.prepare_cached(NEXT_DRAFT)?
             .execute(params![place.0, id.as_str()])?;
     }
     Ok(())

@@ -4,15 +4,14 @@ use rusqlite::{Connection, params};
 
 use super::fault::Fault;
 use crate::{
-    directory::{
-        Fact, PlaceId, Statement, columns,
-        sql::{FACTS, STATE_FACT, places::FIRST_TAG},
-    },
+    directory::{Fact, PlaceId, Statement, columns},
     domain::{
         facts::{Basis, Facts, Field, Stated},
         group::EnvironmentTag,
     },
 };
+
+const FACTS: &str = "SELECT fact, value, source, at, by FROM facts WHERE place = $1";
 
 pub(in crate::directory) fn of(connection: &Connection, place: PlaceId) -> Result<Facts, Fault> {
     let mut statement = connection.prepare_cached(FACTS)?;
@@ -46,6 +45,8 @@ pub(in crate::directory) fn of(connection: &Connection, place: PlaceId) -> Resul
     Ok(facts)
 }
 
+const FIRST_TAG: &str = "UPDATE places SET tag = $1 WHERE number = $2 AND tag IS NULL";
+
 /// The first tag that an answer brought is the place's, where no profile names one.
 pub(super) fn first_tag(
     tx: &Connection,
@@ -65,6 +66,11 @@ fn stated<T>(value: T, basis: Basis, at: Option<jiff::Timestamp>, by: Option<Str
         by,
     }
 }
+
+const STATE_FACT: &str = "\
+INSERT INTO facts (place, fact, value, source, at, by) VALUES ($1, $2, $3, $4, $5, $6) \
+ON CONFLICT (place, fact) DO UPDATE SET value = excluded.value, source = excluded.source, at = excluded.at, \
+ by = excluded.by";
 
 pub(in crate::directory) fn state(
     tx: &Connection,

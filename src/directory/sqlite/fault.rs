@@ -1,18 +1,18 @@
 //! What SQLite says when it fails, put into the words of [`DirectoryError`]. Nothing of rusqlite leaves this backend.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use rusqlite::{ErrorCode, ffi};
 
 use crate::directory::DirectoryError;
 
-/// Why a piece of work on a connection did not succeed.
-#[derive(Debug)]
+/// Why a piece of work on a connection did not succeed. Everybody hears it whose work it undid.
+#[derive(Debug, Clone)]
 pub(in crate::directory) enum Fault {
     /// Before the commit: nothing was written.
-    Sqlite(rusqlite::Error),
+    Sqlite(Arc<rusqlite::Error>),
     /// In the commit: it may have been written.
-    Commit(rusqlite::Error),
+    Commit(Arc<rusqlite::Error>),
     /// A row of this table cannot be understood.
     Row(&'static str),
     /// By a rule of ours.
@@ -29,7 +29,7 @@ pub(in crate::directory) enum Fault {
 
 impl From<rusqlite::Error> for Fault {
     fn from(error: rusqlite::Error) -> Self {
-        Self::Sqlite(error)
+        Self::Sqlite(error.into())
     }
 }
 
@@ -40,6 +40,10 @@ impl From<DirectoryError> for Fault {
 }
 
 impl Fault {
+    pub(super) fn commit(error: rusqlite::Error) -> Self {
+        Self::Commit(error.into())
+    }
+
     /// Whether the connection must be dropped and opened again.
     pub(super) fn ends_the_connection(&self) -> bool {
         match self {
@@ -62,7 +66,7 @@ impl Fault {
         }
     }
 
-    pub(super) fn explain(self, path: &Path) -> DirectoryError {
+    pub(in crate::directory) fn explain(self, path: &Path) -> DirectoryError {
         let path = path.to_owned();
         match self {
             Self::Refused(error) => error,

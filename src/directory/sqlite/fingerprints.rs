@@ -4,9 +4,15 @@ use rusqlite::{Connection, params};
 
 use super::{fault::Fault, rows};
 use crate::{
-    directory::{Owner, PlaceId, sql},
+    directory::{Owner, PlaceId},
     domain::{group::UserGroupId, token::Fingerprint},
 };
+
+const KEEP_FINGERPRINT: &str = "\
+INSERT INTO fingerprints (fingerprint, place, user_group_id, first_seen, last_seen) \
+VALUES ($1, $2, $3, $4, $4) \
+ON CONFLICT (fingerprint, place, user_group_id) DO UPDATE SET last_seen = excluded.last_seen \
+WHERE fingerprints.last_seen < excluded.last_seen";
 
 /// Remembers for ever that a group had this token.
 pub(super) fn keep(
@@ -16,7 +22,7 @@ pub(super) fn keep(
     fingerprint: Fingerprint,
     at: i64,
 ) -> Result<(), Fault> {
-    tx.prepare_cached(sql::KEEP_FINGERPRINT)?.execute(params![
+    tx.prepare_cached(KEEP_FINGERPRINT)?.execute(params![
         fingerprint.as_bytes(),
         place.0,
         id.as_str(),
@@ -25,11 +31,18 @@ pub(super) fn keep(
     Ok(())
 }
 
-pub(super) fn owners(
+const OWNERS: &str = "\
+SELECT p.name, f.user_group_id, COALESCE(g.fingerprint = f.fingerprint, FALSE) AS is_current, f.last_seen, f.place \
+FROM fingerprints f JOIN places p ON p.number = f.place \
+LEFT JOIN user_groups g ON g.place = f.place AND g.user_group_id = f.user_group_id \
+WHERE f.fingerprint = $1 \
+ORDER BY is_current DESC, f.last_seen DESC, p.name, f.user_group_id";
+
+pub(in crate::directory) fn owners(
     connection: &Connection,
     fingerprint: Fingerprint,
 ) -> Result<Vec<Owner>, Fault> {
-    let mut statement = connection.prepare_cached(sql::OWNERS)?;
+    let mut statement = connection.prepare_cached(OWNERS)?;
     let mut found = statement.query([fingerprint.as_bytes()])?;
     let mut owners = Vec::new();
     while let Some(row) = found.next()? {

@@ -9,10 +9,8 @@ use serde::Serialize;
 use super::{facts, fault::Fault, fingerprints, journal, mutations, rows};
 use crate::{
     directory::{
-        Damaged, DirectoryError, GroupSnapshot, Groups, KeyId, PlaceId, Precondition, Recorded,
-        TakeGroups,
+        Damaged, DirectoryError, GroupSnapshot, KeyId, PlaceId, Precondition, Recorded,
         columns::{self, Origins},
-        sql,
     },
     domain::{
         group::UserGroupId,
@@ -23,8 +21,28 @@ use crate::{
 
 const TABLE: &str = "user_groups";
 
-pub(super) fn all(connection: &Connection, place: PlaceId) -> Result<Groups, Fault> {
-    let mut statement = connection.prepare_cached(sql::GROUPS)?;
+macro_rules! columns {
+    () => {
+        "user_group_id, name, team_id, mapping, properties, environment_tag, fingerprint, origin, \
+         last_rotated_at, last_rotated_by, last_seen, created_at"
+    };
+}
+
+/// All groups of a place, and what could not be read of them.
+#[derive(Debug, Default)]
+pub(in crate::directory) struct Groups {
+    pub(in crate::directory) groups: Vec<KnownGroup>,
+    pub(in crate::directory) damaged: Vec<Damaged>,
+}
+
+const GROUPS: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM user_groups WHERE place = $1 ORDER BY user_group_id"
+);
+
+pub(in crate::directory) fn all(connection: &Connection, place: PlaceId) -> Result<Groups, Fault> {
+    let mut statement = connection.prepare_cached(GROUPS)?;
     let mut found = statement.query([place.0])?;
     let mut all = Groups::default();
     while let Some(row) = found.next()? {
@@ -47,12 +65,12 @@ pub(super) fn all(connection: &Connection, place: PlaceId) -> Result<Groups, Fau
 /// Groups that are handed over together; few, so that the taker is not far behind when the last ones come.
 const SOME: usize = 128;
 
-pub(super) fn each(
+pub(in crate::directory) fn each(
     connection: &Connection,
     place: PlaceId,
-    mut take: TakeGroups,
+    mut take: impl FnMut(Vec<KnownGroup>) -> bool,
 ) -> Result<(), Fault> {
-    let mut statement = connection.prepare_cached(sql::GROUPS)?;
+    let mut statement = connection.prepare_cached(GROUPS)?;
     let mut found = statement.query([place.0])?;
     let mut some = Vec::with_capacity(SOME);
     while let Some(row) = found.next()? {
@@ -65,20 +83,26 @@ pub(super) fn each(
     Ok(())
 }
 
-pub(super) fn one(
+const GROUP: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM user_groups WHERE place = $1 AND user_group_id = $2"
+);
+
+pub(in crate::directory) fn one(
     connection: &Connection,
     place: PlaceId,
     id: &UserGroupId,
 ) -> Result<Option<KnownGroup>, Fault> {
     let row = connection
-        .prepare_cached(sql::GROUP)?
+        .prepare_cached(GROUP)?
         .query_row(params![place.0, id.as_str()], rows::group)
         .optional()?;
     Ok(row.and_then(|row| row.group))
 }
 
 /// In the order of the ids.
-pub(super) fn some(
+pub(in crate::directory) fn some(
     connection: &Connection,
     place: PlaceId,
     ids: &[UserGroupId],
@@ -87,7 +111,7 @@ pub(super) fn some(
     groups.collect()
 }
 
-pub(super) fn snapshot(
+pub(in crate::directory) fn snapshot(
     connection: &Connection,
     place: PlaceId,
     id: &UserGroupId,
@@ -163,7 +187,7 @@ pub(super) fn observe(
 }
 
 /// Takes in rows of a file: ids that were not known, and what nothing better is known of.
-pub(super) fn import(
+pub(in crate::directory) fn import(
     tx: &Connection,
     place: PlaceId,
     rows: &[GroupRow],
@@ -197,6 +221,25 @@ pub(super) fn unite(tx: &Connection, from: PlaceId, into: PlaceId) -> Result<(),
     Ok(())
 }
 
+/// A value that is not known never erases a stored one, not even one that could not be read.
+const SAVE_GROUP: &str = "\
+INSERT INTO user_groups (place, user_group_id, name, team_id, mapping, properties, environment_tag, fingerprint, \
+ origin, last_rotated_at, last_rotated_by, last_seen, key, created_at) \
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) \
+ON CONFLICT (place, user_group_id) DO UPDATE SET \
+ name = COALESCE(excluded.name, user_groups.name), \
+ team_id = COALESCE(excluded.team_id, user_groups.team_id), \
+ mapping = COALESCE(excluded.mapping, user_groups.mapping), \
+ properties = COALESCE(excluded.properties, user_groups.properties), \
+ environment_tag = COALESCE(excluded.environment_tag, user_groups.environment_tag), \
+ fingerprint = COALESCE(excluded.fingerprint, user_groups.fingerprint), \
+ origin = excluded.origin, \
+ last_rotated_at = excluded.last_rotated_at, \
+ last_rotated_by = excluded.last_rotated_by, \
+ last_seen = excluded.last_seen, \
+ key = COALESCE(excluded.key, user_groups.key), \
+ created_at = COALESCE(excluded.created_at, user_groups.created_at)";
+
 fn save(
     tx: &Connection,
     place: PlaceId,
@@ -205,7 +248,7 @@ fn save(
 ) -> Result<(), Fault> {
     let unwritable = |_| Fault::Row(TABLE);
     let origin = serde_json::to_string(&Origins::of(group)).map_err(unwritable)?;
-    tx.prepare_cached(sql::SAVE_GROUP)?.execute(params![
+    tx.prepare_cached(SAVE_GROUP)?.execute(params![
         place.0,
         group.id.as_str(),
         group.name.as_ref().map(|known| &known.value),

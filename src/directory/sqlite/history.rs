@@ -1,12 +1,17 @@
 //! The append-only history: lines are added and read, never changed (the database refuses it too).
 
-use rusqlite::{Connection, params, params_from_iter};
+use rusqlite::{Connection, params, params_from_iter, types::Value};
 
-use super::{fault::Fault, rows};
+use super::{fault::Fault, rows, select::Select};
 use crate::{
-    directory::{HistoryFilter, KeyId, Numbered, PlaceId, columns, sql},
+    directory::{HistoryFilter, KeyId, Numbered, PlaceId, columns},
     domain::{history::Entry, token::Fingerprint},
 };
+
+const ADD_ENTRY: &str = "\
+INSERT INTO history (at, by, profile, user_group_id, operation, ending, previous_fingerprint, fingerprint, reason, \
+ changes, note, place, key) \
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
 
 pub(super) fn add(
     tx: &Connection,
@@ -14,7 +19,7 @@ pub(super) fn add(
     key: Option<KeyId>,
     entry: &Entry,
 ) -> Result<(), Fault> {
-    tx.prepare_cached(sql::ADD_ENTRY)?.execute(params![
+    tx.prepare_cached(ADD_ENTRY)?.execute(params![
         columns::micros(entry.at),
         entry.by,
         entry.profile,
@@ -35,11 +40,29 @@ pub(super) fn add(
     Ok(())
 }
 
-pub(super) fn list(
+const HISTORY: &str = "\
+SELECT number, at, by, profile, user_group_id, operation, ending, previous_fingerprint, fingerprint, reason, \
+ changes, note, place FROM history";
+
+/// The text of a filter, and its parameters.
+pub(super) fn selected(filter: HistoryFilter) -> (String, Vec<Value>) {
+    let mut select = Select::new(HISTORY);
+    select.and_place(filter.place);
+    select.and_text(
+        "user_group_id =",
+        filter.user_group_id.map(|id| id.as_str().to_owned()),
+    );
+    if let Some(before) = filter.before {
+        select.and("number <", Value::Integer(before));
+    }
+    select.newest_first("number", filter.limit)
+}
+
+pub(in crate::directory) fn list(
     connection: &Connection,
     filter: HistoryFilter,
 ) -> Result<Vec<Numbered<Entry>>, Fault> {
-    let (text, parameters) = sql::history(filter);
+    let (text, parameters) = selected(filter);
     let mut statement = connection.prepare_cached(&text)?;
     let mut found = statement.query(params_from_iter(parameters))?;
     let mut entries = Vec::new();

@@ -7,12 +7,13 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{
     fault::Fault,
+    journal::open_states,
     open::{SMALLEST, key, not_a_log_alone, version},
     places,
     schema::{NEWEST, PATIENCE},
 };
 use crate::{
-    directory::{Caller, DirectoryError, Foreseen, Place, sql},
+    directory::{Caller, DirectoryError, Foreseen, Place},
     domain::token::Fingerprinter,
 };
 
@@ -113,8 +114,17 @@ fn faults(connection: &Connection) -> Result<usize, Fault> {
     Ok(lines.iter().filter(|line| *line != "ok").count())
 }
 
+/// How many there are of what a person may have to look after, over all places.
+const CONTENTS: &str = concat!(
+    "SELECT (SELECT COUNT(*) FROM user_groups), (SELECT COUNT(*) FROM rotations WHERE ",
+    open_states!(),
+    "), (SELECT COUNT(*) FROM rotations WHERE handoff = 'pending'), \
+     (SELECT COUNT(*) FROM rotations WHERE handoff = 'failed'), (SELECT COUNT(*) FROM drafts), \
+     (SELECT COUNT(*) FROM mutations WHERE rotation_id IS NULL AND state IN ('sent', 'unknown', 'open'))"
+);
+
 fn contents(connection: &Connection) -> Result<Contents, Fault> {
-    let contents = connection.query_row(sql::CONTENTS, [], |row| {
+    let contents = connection.query_row(CONTENTS, [], |row| {
         Ok(Contents {
             groups: row.get(0)?,
             open_rotations: row.get(1)?,

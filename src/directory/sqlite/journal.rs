@@ -1,14 +1,14 @@
 //! The journal of rotations (docs/design/rotation.md): intents, steps, and every event for ever.
 
-use rusqlite::{Connection, OptionalExtension, Rows, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Rows, params, params_from_iter, types::Value};
 
-use super::{batches, fault::Fault, fingerprints, mutations, rows};
+use super::{batches, fault::Fault, fingerprints, mutations, rows, select::Select};
 use crate::{
     directory::{
         BeginResult, DirectoryError, EventKind, Intent, JournalEvent, JournalRow, PlaceId,
         RotationFilter, RotationId, RotationStep,
         columns::{self, EventColumns, boot_clock},
-        replay, sql,
+        replay,
     },
     domain::{
         group::UserGroupId,
@@ -19,8 +19,48 @@ use crate::{
 
 const TABLE: &str = "rotations";
 
+macro_rules! columns {
+    () => {
+        "id, profile, user_group_id, state, previous, fingerprint, refused, read_unchanged, by, reason, \
+         started_at, sent_at, note, handoff, handoff_exit, handoff_note, boot_clock, place, key, hands_off"
+    };
+}
+
+macro_rules! open_states {
+    () => {
+        "state IN ('intended', 'sent', 'rotated', 'unknown')"
+    };
+}
+pub(super) use open_states;
+
+/// The open states, as the index `rotations_open` lists them.
+pub(super) const OPEN: &str = open_states!();
+
+const ROTATIONS: &str = concat!("SELECT ", columns!(), " FROM rotations");
+
+const UNSETTLED: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM rotations WHERE place = $1 AND user_group_id = $2 \
+     AND state IN ('intended', 'sent', 'unknown') ORDER BY id DESC LIMIT 1"
+);
+
+/// Nothing is returned where another rotation holds the token.
+const BEGIN_ROTATION: &str = "\
+INSERT INTO rotations (place, user_group_id, state, previous, refused, read_unchanged, by, reason, started_at, \
+ boot_clock, profile, key, hands_off) \
+VALUES ($1, $2, 'intended', $3, 0, 0, $4, $5, $6, $7, $8, $9, $10) \
+ON CONFLICT DO NOTHING RETURNING id";
+
+const HOLDER: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM rotations WHERE place = $1 AND user_group_id = $2 AND previous = $3 \
+     AND state NOT IN ('not_applied', 'abandoned')"
+);
+
 /// Inserts the intent, unless another rotation holds the token; the index decides, not a look beforehand.
-pub(super) fn begin(
+pub(in crate::directory) fn begin(
     tx: &Connection,
     place: PlaceId,
     intent: &Intent,
@@ -35,7 +75,7 @@ pub(super) fn begin(
     }
     // Until it is known what became of an earlier one, another token may be its work.
     let unsettled = tx
-        .prepare_cached(sql::UNSETTLED)?
+        .prepare_cached(UNSETTLED)?
         .query_row(params![place.0, group], rows::rotation)
         .optional()?;
     if let Some(row) = unsettled {
@@ -45,7 +85,7 @@ pub(super) fn begin(
         return Ok(BeginResult::HeldBy(Box::new(holder)));
     }
     let started: Option<i64> = tx
-        .prepare_cached(sql::BEGIN_ROTATION)?
+        .prepare_cached(BEGIN_ROTATION)?
         .query_row(
             params![
                 place.0,
@@ -64,7 +104,7 @@ pub(super) fn begin(
         .optional()?;
     let Some(id) = started.map(RotationId) else {
         let holder = tx
-            .prepare_cached(sql::HOLDER)?
+            .prepare_cached(HOLDER)?
             .query_row(
                 params![place.0, group, intent.previous.as_bytes()],
                 rows::rotation,
@@ -83,6 +123,12 @@ pub(super) fn begin(
     fingerprints::keep(tx, place, &intent.user_group_id, intent.previous, at)?;
     Ok(BeginResult::Started(id))
 }
+
+/// Compare and set: changes nothing where the state is not the expected one.
+const STEP_ROTATION: &str = "\
+UPDATE rotations SET state = $1, fingerprint = $2, refused = $3, read_unchanged = $4, \
+ sent_at = COALESCE(sent_at, $5), note = COALESCE($6, note), boot_clock = COALESCE($7, boot_clock) \
+WHERE id = $8 AND state = $9";
 
 /// Takes one step, if the rotation still is where the step starts from and the step follows from there.
 pub(super) fn step(tx: &Connection, place: PlaceId, step: &RotationStep) -> Result<(), Fault> {
@@ -109,7 +155,7 @@ pub(super) fn step(tx: &Connection, place: PlaceId, step: &RotationStep) -> Resu
         replay::horizon_passed(before.rotation, event, after).ok_or_else(moved_on)?;
     let at = columns::micros(step.at);
     let sends = matches!(event, Event::Sending);
-    let changed = tx.prepare_cached(sql::STEP_ROTATION)?.execute(params![
+    let changed = tx.prepare_cached(STEP_ROTATION)?.execute(params![
         after.state.as_str(),
         after.fingerprint.as_ref().map(Fingerprint::as_bytes),
         after.refused,
@@ -135,6 +181,10 @@ pub(super) fn step(tx: &Connection, place: PlaceId, step: &RotationStep) -> Resu
     Ok(())
 }
 
+const ADD_HAPPENING: &str = "\
+INSERT INTO rotation_events (rotation_id, seq, at, event, fingerprint, since_sent, horizon_passed, state, note) \
+SELECT $1, COALESCE(MAX(seq), 0) + 1, $2, $3, $4, $5, $6, $7, $8 FROM rotation_events WHERE rotation_id = $1";
+
 fn add(
     tx: &Connection,
     id: RotationId,
@@ -144,7 +194,7 @@ fn add(
     note: Option<&str>,
 ) -> Result<(), Fault> {
     let columns = EventColumns::from(what);
-    tx.prepare_cached(sql::ADD_HAPPENING)?.execute(params![
+    tx.prepare_cached(ADD_HAPPENING)?.execute(params![
         id.0,
         at,
         columns.event,
@@ -157,14 +207,28 @@ fn add(
     Ok(())
 }
 
-pub(super) fn one(connection: &Connection, id: RotationId) -> Result<Option<JournalRow>, Fault> {
+const ROTATION: &str = concat!("SELECT ", columns!(), " FROM rotations WHERE id = $1");
+
+pub(in crate::directory) fn one(
+    connection: &Connection,
+    id: RotationId,
+) -> Result<Option<JournalRow>, Fault> {
     connection
-        .prepare_cached(sql::ROTATION)?
+        .prepare_cached(ROTATION)?
         .query_row([id.0], rows::rotation)
         .optional()?
         .map(|row| row.ok_or(Fault::Row(TABLE)))
         .transpose()
 }
+
+/// Listed by the index `rotations_open`.
+const OPEN_OF_GROUP: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM rotations WHERE place = $1 AND user_group_id = $2 AND ",
+    open_states!(),
+    " ORDER BY id DESC"
+);
 
 /// What is still to be found out of the rotations of a group.
 pub(super) fn open_of(
@@ -172,15 +236,33 @@ pub(super) fn open_of(
     place: PlaceId,
     id: &UserGroupId,
 ) -> Result<Vec<JournalRow>, Fault> {
-    let mut statement = connection.prepare_cached(sql::OPEN_OF_GROUP)?;
+    let mut statement = connection.prepare_cached(OPEN_OF_GROUP)?;
     rotations(statement.query(params![place.0, id.as_str()])?)
 }
 
-pub(super) fn list(
+/// The text of a filter, and its parameters.
+pub(super) fn selected(filter: RotationFilter) -> (String, Vec<Value>) {
+    let mut select = Select::new(ROTATIONS);
+    select.and_place(filter.place);
+    select.and_text(
+        "user_group_id =",
+        filter.user_group_id.map(|id| id.as_str().to_owned()),
+    );
+    if filter.open_only {
+        select.condition(OPEN);
+    }
+    select.and_text(
+        "handoff =",
+        filter.handoff.map(|state| state.as_str().to_owned()),
+    );
+    select.newest_first("id", filter.limit)
+}
+
+pub(in crate::directory) fn list(
     connection: &Connection,
     filter: RotationFilter,
 ) -> Result<Vec<JournalRow>, Fault> {
-    let (text, parameters) = sql::rotations(filter);
+    let (text, parameters) = selected(filter);
     let mut statement = connection.prepare_cached(&text)?;
     rotations(statement.query(params_from_iter(parameters))?)
 }
@@ -193,8 +275,15 @@ fn rotations(mut found: Rows<'_>) -> Result<Vec<JournalRow>, Fault> {
     Ok(rotations)
 }
 
-pub(super) fn events(connection: &Connection, id: RotationId) -> Result<Vec<JournalEvent>, Fault> {
-    let mut statement = connection.prepare_cached(sql::HAPPENINGS)?;
+const HAPPENINGS: &str = "\
+SELECT at, event, fingerprint, since_sent, horizon_passed, state, note \
+FROM rotation_events WHERE rotation_id = $1 ORDER BY seq";
+
+pub(in crate::directory) fn events(
+    connection: &Connection,
+    id: RotationId,
+) -> Result<Vec<JournalEvent>, Fault> {
+    let mut statement = connection.prepare_cached(HAPPENINGS)?;
     let mut found = statement.query([id.0])?;
     let mut happenings = Vec::new();
     while let Some(row) = found.next()? {

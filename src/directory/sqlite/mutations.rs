@@ -8,7 +8,6 @@ use crate::{
         Claimed, DirectoryError, Intent, Mutation, MutationId, MutationIntent, MutationStep,
         PlaceId, RotationId, RotationStep,
         columns::{self, boot_clock},
-        sql::mutations as sql,
     },
     domain::{
         group::UserGroupId,
@@ -21,6 +20,39 @@ use crate::{
 
 const TABLE: &str = "mutations";
 
+macro_rules! columns {
+    () => {
+        "id, user_group_id, operation, state, rotation_id, by, profile, started_at, sent_at, boot_clock, ending, note, \
+         changes"
+    };
+}
+
+macro_rules! holds {
+    () => {
+        "state IN ('intended', 'sent', 'unknown')"
+    };
+}
+
+macro_rules! is_open {
+    () => {
+        "state IN ('intended', 'sent', 'unknown', 'open')"
+    };
+}
+
+/// The open states, as the index `mutations_open` lists them.
+#[cfg(test)]
+pub(super) const IS_OPEN: &str = is_open!();
+/// Those that hold the group, as the index `mutations_one_per_group` lists them.
+#[cfg(test)]
+pub(super) const HOLDS: &str = holds!();
+
+/// Nothing is returned where another one holds the group.
+const BEGIN: &str = "\
+INSERT INTO mutations (place, user_group_id, operation, state, rotation_id, by, profile, key, reason, started_at, \
+ boot_clock, changes) \
+VALUES ($1, $2, $3, 'intended', $4, $5, $6, $7, $8, $9, $10, $11) \
+ON CONFLICT DO NOTHING RETURNING id";
+
 /// Inserts the intent, unless another mutation holds the group.
 pub(in crate::directory) fn begin(
     tx: &Connection,
@@ -31,7 +63,7 @@ pub(in crate::directory) fn begin(
     if let Some(holder) = holder(tx, place, &intent.user_group_id)? {
         return Ok(Claimed::HeldBy(Box::new(holder)));
     }
-    let id = tx.prepare_cached(sql::BEGIN)?.query_row(
+    let id = tx.prepare_cached(BEGIN)?.query_row(
         params![
             place.0,
             intent.user_group_id.as_str(),
@@ -57,7 +89,7 @@ pub(super) fn begin_rotation(
     id: RotationId,
     intent: &Intent,
 ) -> Result<(), Fault> {
-    tx.prepare_cached(sql::BEGIN)?.query_row(
+    tx.prepare_cached(BEGIN)?.query_row(
         params![
             place.0,
             intent.user_group_id.as_str(),
@@ -76,18 +108,39 @@ pub(super) fn begin_rotation(
     Ok(())
 }
 
+/// Also one of a place that became this one.
+const HOLDER: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM mutations WHERE place = $1 AND user_group_id = $2 AND ",
+    holds!(),
+    " ORDER BY id DESC LIMIT 1"
+);
+
 pub(super) fn holder(
     connection: &Connection,
     place: PlaceId,
     id: &UserGroupId,
 ) -> Result<Option<Mutation>, Fault> {
     connection
-        .prepare_cached(sql::HOLDER)?
+        .prepare_cached(HOLDER)?
         .query_row(params![place.0, id.as_str()], mutation)
         .optional()?
         .map(|row| row.ok_or(Fault::Row(TABLE)))
         .transpose()
 }
+
+/// Compare and set: changes nothing where the state is not the expected one.
+const STEP: &str = "\
+UPDATE mutations SET state = $1, sent_at = COALESCE(sent_at, $2), boot_clock = COALESCE($3, boot_clock), \
+ ended_at = COALESCE(ended_at, $4), ending = COALESCE($5, ending), note = COALESCE($6, note), \
+ changes = COALESCE($7, changes) \
+WHERE place = $8 AND id = $9 AND state = $10";
+
+/// The outcome of something that was sent counts: readings that left before it say nothing any more.
+const COUNT_RECORDED: &str = "\
+UPDATE mutations SET recorded = (SELECT COALESCE(MAX(other.recorded), 0) + 1 FROM mutations other \
+ WHERE other.place = mutations.place AND other.user_group_id = mutations.user_group_id) WHERE id = $1";
 
 /// Takes one step, if the mutation still is where it starts from.
 pub(in crate::directory) fn step(
@@ -101,7 +154,7 @@ pub(in crate::directory) fn step(
     if !step.from.may_become(step.to) {
         return Err(moved().into());
     }
-    let changed = tx.prepare_cached(sql::STEP)?.execute(params![
+    let changed = tx.prepare_cached(STEP)?.execute(params![
         step.to.as_str(),
         sends.then_some(at),
         sends.then(boot_clock).flatten(),
@@ -117,11 +170,15 @@ pub(in crate::directory) fn step(
         return Err(moved().into());
     }
     if step.is_outcome {
-        tx.prepare_cached(sql::COUNT_RECORDED)?
-            .execute([step.id.0])?;
+        tx.prepare_cached(COUNT_RECORDED)?.execute([step.id.0])?;
     }
     Ok(())
 }
+
+/// A rotation takes its claim along.
+const FOLLOW_ROTATION: &str = "\
+UPDATE mutations SET state = $1, sent_at = COALESCE(sent_at, $2), boot_clock = COALESCE($3, boot_clock), \
+ ended_at = COALESCE(ended_at, $4), ending = COALESCE($5, ending) WHERE rotation_id = $6";
 
 /// The claim of a rotation follows it.
 pub(super) fn follow(tx: &Connection, step: &RotationStep) -> Result<(), Fault> {
@@ -133,7 +190,7 @@ pub(super) fn follow(tx: &Connection, step: &RotationStep) -> Result<(), Fault> 
         rotation::State::Unknown => State::Unknown,
         _ => State::Ended,
     };
-    tx.prepare_cached(sql::FOLLOW_ROTATION)?.execute(params![
+    tx.prepare_cached(FOLLOW_ROTATION)?.execute(params![
         state.as_str(),
         sends.then_some(at),
         sends.then(boot_clock).flatten(),
@@ -144,6 +201,9 @@ pub(super) fn follow(tx: &Connection, step: &RotationStep) -> Result<(), Fault> 
     Ok(())
 }
 
+const RECORDED: &str = "\
+SELECT COALESCE(MAX(recorded), 0) FROM mutations WHERE place = $1 AND user_group_id = $2";
+
 /// How many outcomes of the group were written down so far.
 pub(super) fn recorded(
     connection: &Connection,
@@ -151,10 +211,16 @@ pub(super) fn recorded(
     id: &UserGroupId,
 ) -> Result<i64, Fault> {
     let recorded = connection
-        .prepare_cached(sql::RECORDED)?
+        .prepare_cached(RECORDED)?
         .query_row(params![place.0, id.as_str()], |row| row.get(0))?;
     Ok(recorded)
 }
+
+const ONE: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM mutations WHERE place = $1 AND id = $2"
+);
 
 pub(in crate::directory) fn one(
     connection: &Connection,
@@ -162,27 +228,44 @@ pub(in crate::directory) fn one(
     id: MutationId,
 ) -> Result<Option<Mutation>, Fault> {
     connection
-        .prepare_cached(sql::ONE)?
+        .prepare_cached(ONE)?
         .query_row(params![place.0, id.0], mutation)
         .optional()?
         .map(|row| row.ok_or(Fault::Row(TABLE)))
         .transpose()
 }
 
+/// Those of rotations stand in their own journal.
+const OPEN: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM mutations WHERE place = $1 AND rotation_id IS NULL AND ",
+    is_open!(),
+    " ORDER BY id DESC"
+);
+
 pub(in crate::directory) fn open(
     connection: &Connection,
     place: PlaceId,
 ) -> Result<Vec<Mutation>, Fault> {
-    let mut statement = connection.prepare_cached(sql::OPEN)?;
+    let mut statement = connection.prepare_cached(OPEN)?;
     all(statement.query([place.0])?)
 }
+
+const OPEN_OF_GROUP: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM mutations WHERE place = $1 AND user_group_id = $2 AND rotation_id IS NULL AND ",
+    is_open!(),
+    " ORDER BY id DESC"
+);
 
 pub(super) fn open_of(
     connection: &Connection,
     place: PlaceId,
     id: &UserGroupId,
 ) -> Result<Vec<Mutation>, Fault> {
-    let mut statement = connection.prepare_cached(sql::OPEN_OF_GROUP)?;
+    let mut statement = connection.prepare_cached(OPEN_OF_GROUP)?;
     all(statement.query(params![place.0, id.as_str()])?)
 }
 

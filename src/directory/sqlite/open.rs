@@ -20,11 +20,7 @@ use super::{
     fault::{Fault, is_busy},
     schema::{MIGRATIONS, NEWEST, PATIENCE, beside},
 };
-use crate::{
-    directory::{DirectoryError, sql},
-    domain::token::Fingerprinter,
-    platform::private_files,
-};
+use crate::{directory::DirectoryError, domain::token::Fingerprinter, platform::private_files};
 
 /// Marks the file as ours: "gdsk" in ASCII.
 const APPLICATION_ID: i64 = 0x6764_736b;
@@ -177,6 +173,8 @@ fn nothing_under_way(tx: &Transaction<'_>, from: i64) -> Result<(), Fault> {
     Ok(())
 }
 
+const ADD_META: &str = "INSERT INTO meta (key, value) VALUES ($1, $2)";
+
 fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
     let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Asked again under the lock: another process may have been faster.
@@ -192,11 +190,11 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
     if from == 0 {
         let mut key = Zeroizing::new([0; 32]);
         getrandom::fill(key.as_mut()).map_err(|_| DirectoryError::NoRandomness)?;
-        tx.execute(sql::ADD_META, rusqlite::params![KEY, key.as_slice()])?;
+        tx.execute(ADD_META, rusqlite::params![KEY, key.as_slice()])?;
         tx.pragma_update(None, "application_id", APPLICATION_ID)?;
     }
     tx.pragma_update(None, "user_version", NEWEST)?;
-    tx.commit().map_err(Fault::Commit)
+    tx.commit().map_err(Fault::commit)
 }
 
 /// Turns the write-ahead log on. SQLite does not wait for this lock by itself, so we do.
@@ -217,9 +215,11 @@ fn share(connection: &Connection) -> Result<(), Fault> {
     }
 }
 
+const META: &str = "SELECT value FROM meta WHERE key = $1";
+
 pub(super) fn key(connection: &Connection) -> Result<Fingerprinter, Fault> {
     let key = connection
-        .prepare_cached(sql::META)?
+        .prepare_cached(META)?
         .query_row([KEY], |row| row.get::<_, [u8; 32]>(0).map(Zeroizing::new))
         .optional()?
         .ok_or(Fault::NotADirectory)?;

@@ -2,6 +2,7 @@
 
 mod answering;
 mod binding;
+mod merging;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
@@ -10,12 +11,14 @@ pub(in crate::directory) use answering::{answer, end_trial};
 pub(in crate::directory) use binding::{
     bind, bound, elsewhere, foresee, others, place_of, with_key,
 };
+#[cfg(test)]
+pub(super) use merging::MERGE;
+pub(in crate::directory) use merging::merge;
 
-use super::{fault::Fault, groups};
+use super::fault::Fault;
 use crate::{
     directory::{
-        Alarm, Caller, Gate, KeyId, KeyState, Place, PlaceEvent, PlaceId, PlaceKey, Refusal,
-        STILL_UNDER_WAY, columns, sql::places as sql,
+        Alarm, Caller, Gate, KeyId, KeyState, Place, PlaceEvent, PlaceId, PlaceKey, columns,
     },
     domain::{
         group::{EnvironmentTag, UserGroupId},
@@ -48,13 +51,16 @@ fn number(row: &Row<'_>) -> rusqlite::Result<PlaceId> {
     row.get(0).map(PlaceId)
 }
 
+const KEY_STATE: &str = "SELECT k.state, p.tag FROM place_keys k JOIN places p ON p.number = k.place \
+     WHERE k.number = $1 AND k.place = $2";
+
 pub(in crate::directory) fn gate(
     connection: &Connection,
     place: PlaceId,
     key: KeyId,
 ) -> Result<Gate, Fault> {
     let found: Option<(String, Option<String>)> = connection
-        .prepare_cached(sql::KEY_STATE)?
+        .prepare_cached(KEY_STATE)?
         .query_row(params![key.0, place.0], |row| {
             Ok((row.get(0)?, row.get(1)?))
         })
@@ -70,8 +76,12 @@ pub(in crate::directory) fn gate(
     })
 }
 
+const ALARMS: &str = "\
+SELECT number, user_group_id, what, raised_at, raised_by FROM alarms \
+WHERE place = $1 AND acknowledged_at IS NULL ORDER BY number";
+
 fn alarms(connection: &Connection, place: PlaceId) -> Result<Vec<Alarm>, Fault> {
-    rows(connection, sql::ALARMS, [place.0], |row| {
+    rows(connection, ALARMS, [place.0], |row| {
         Ok(Alarm {
             number: row.get(0)?,
             user_group_id: row.get(1)?,
@@ -82,6 +92,12 @@ fn alarms(connection: &Connection, place: PlaceId) -> Result<Vec<Alarm>, Fault> 
     })
 }
 
+/// The same alarm is raised once.
+const ADD_ALARM: &str = "\
+INSERT INTO alarms (place, user_group_id, what, raised_at, raised_by) \
+SELECT $1, $2, $3, $4, $5 WHERE NOT EXISTS (SELECT 1 FROM alarms \
+ WHERE place = $1 AND user_group_id IS $2 AND what = $3 AND acknowledged_at IS NULL)";
+
 /// Nothing by id is sent for the place from here on.
 pub(super) fn raise(
     tx: &Connection,
@@ -89,7 +105,7 @@ pub(super) fn raise(
     what: &str,
     entry: &Entry,
 ) -> Result<(), Fault> {
-    tx.prepare_cached(sql::ADD_ALARM)?.execute(params![
+    tx.prepare_cached(ADD_ALARM)?.execute(params![
         place.0,
         entry.user_group_id.as_str(),
         what,
@@ -99,6 +115,16 @@ pub(super) fn raise(
     Ok(())
 }
 
+const ACKNOWLEDGE: &str = "\
+UPDATE alarms SET acknowledged_at = $1, acknowledged_by = $2, reason = $3 \
+WHERE place = $4 AND acknowledged_at IS NULL";
+
+const SET_TAG: &str = "UPDATE places SET tag = $1 WHERE number = $2";
+
+const FORGET_TAGS: &str = "\
+UPDATE user_groups SET environment_tag = NULL, origin = json_remove(origin, '$.environment_tag') \
+WHERE place = $1 AND environment_tag IS NOT NULL AND environment_tag IS DISTINCT FROM $2";
+
 pub(in crate::directory) fn acknowledge(
     tx: &Connection,
     place: PlaceId,
@@ -107,20 +133,23 @@ pub(in crate::directory) fn acknowledge(
     by: &str,
     reason: &str,
 ) -> Result<usize, Fault> {
-    let count = tx.prepare_cached(sql::ACKNOWLEDGE)?.execute(params![
+    let count = tx.prepare_cached(ACKNOWLEDGE)?.execute(params![
         columns::micros(at),
         by,
         reason,
         place.0
     ])?;
-    tx.prepare_cached(sql::SET_TAG)?
+    tx.prepare_cached(SET_TAG)?
         .execute(params![tag.map(EnvironmentTag::as_str), place.0])?;
     // The tags that raised the alarms are no knowledge of this place.
-    tx.prepare_cached(sql::FORGET_TAGS)?
+    tx.prepare_cached(FORGET_TAGS)?
         .execute(params![place.0, tag.map(EnvironmentTag::as_str)])?;
     add_event(tx, place, (at, by, ""), "alarms acknowledged", Some(reason))?;
     Ok(count)
 }
+
+const HAD_TOKEN: &str =
+    "SELECT 1 FROM fingerprints WHERE fingerprint = $1 AND place = $2 AND user_group_id = $3";
 
 pub(in crate::directory) fn had_token(
     connection: &Connection,
@@ -128,7 +157,7 @@ pub(in crate::directory) fn had_token(
     id: &UserGroupId,
     token: Fingerprint,
 ) -> Result<bool, Fault> {
-    let known = connection.prepare_cached(sql::HAD_TOKEN)?.exists(params![
+    let known = connection.prepare_cached(HAD_TOKEN)?.exists(params![
         token.as_bytes(),
         place.0,
         id.as_str()
@@ -136,11 +165,16 @@ pub(in crate::directory) fn had_token(
     Ok(known)
 }
 
+/// A token or an API key that was ever seen, wherever.
+const IS_SECRET: &str = "\
+SELECT 1 FROM fingerprints WHERE fingerprint = $1 \
+UNION ALL SELECT 1 FROM place_keys WHERE fingerprint = $1 LIMIT 1";
+
 pub(in crate::directory) fn first_secret(
     connection: &Connection,
     texts: &[[Fingerprint; 2]],
 ) -> Result<Option<usize>, Fault> {
-    let mut statement = connection.prepare_cached(sql::IS_SECRET)?;
+    let mut statement = connection.prepare_cached(IS_SECRET)?;
     for (at, fingerprints) in texts.iter().enumerate() {
         for fingerprint in fingerprints {
             if statement.exists([fingerprint.as_bytes()])? {
@@ -151,8 +185,20 @@ pub(in crate::directory) fn first_secret(
     Ok(None)
 }
 
+const PLACES: &str = "\
+SELECT p.number, p.name, p.tag, \
+ (SELECT COUNT(*) FROM user_groups g WHERE g.place = p.number), \
+ (SELECT COUNT(*) FROM rotations r WHERE r.place = p.number \
+  AND (r.state IN ('intended', 'sent', 'rotated', 'unknown') OR r.handoff IN ('pending', 'failed'))), \
+ (SELECT MAX(h.at) FROM history h WHERE h.place = p.number) \
+FROM places p ORDER BY p.name";
+
+const URLS: &str = "SELECT url FROM place_urls WHERE place = $1 ORDER BY url";
+
+const PROFILES: &str = "SELECT DISTINCT profile FROM bindings WHERE place = $1 ORDER BY profile";
+
 pub(in crate::directory) fn all(connection: &Connection) -> Result<Vec<Place>, Fault> {
-    let found = rows(connection, sql::PLACES, [], |row| {
+    let found = rows(connection, PLACES, [], |row| {
         let tag: Option<String> = row.get(2)?;
         let last_used: Option<i64> = row.get(5)?;
         Ok(Place {
@@ -172,8 +218,8 @@ pub(in crate::directory) fn all(connection: &Connection) -> Result<Vec<Place>, F
         .into_iter()
         .map(|mut place| {
             let number = [place.id.0];
-            place.urls = rows(connection, sql::URLS, number, |row| row.get(0))?;
-            place.profiles = rows(connection, sql::PROFILES, number, |row| row.get(0))?;
+            place.urls = rows(connection, URLS, number, |row| row.get(0))?;
+            place.profiles = rows(connection, PROFILES, number, |row| row.get(0))?;
             place.keys = keys(connection, place.id)?;
             place.alarms = alarms(connection, place.id)?;
             Ok(place)
@@ -181,8 +227,13 @@ pub(in crate::directory) fn all(connection: &Connection) -> Result<Vec<Place>, F
         .collect()
 }
 
+const KEYS: &str = "\
+SELECT k.number, k.fingerprint, k.state, k.added_at, k.added_by, \
+ (SELECT COUNT(*) FROM history h WHERE h.place = k.place AND h.key = k.number) \
+FROM place_keys k WHERE k.place = $1 ORDER BY k.number";
+
 fn keys(connection: &Connection, place: PlaceId) -> Result<Vec<PlaceKey>, Fault> {
-    rows(connection, sql::KEYS, [place.0], |row| {
+    rows(connection, KEYS, [place.0], |row| {
         let state: String = row.get(2)?;
         Ok(PlaceKey {
             id: KeyId(row.get(0)?),
@@ -196,11 +247,14 @@ fn keys(connection: &Connection, place: PlaceId) -> Result<Vec<PlaceKey>, Fault>
     })
 }
 
+const EVENTS: &str = "\
+SELECT at, by, profile, event, note FROM place_events WHERE place = $1 ORDER BY number";
+
 pub(in crate::directory) fn events(
     connection: &Connection,
     place: PlaceId,
 ) -> Result<Vec<PlaceEvent>, Fault> {
-    rows(connection, sql::EVENTS, [place.0], |row| {
+    rows(connection, EVENTS, [place.0], |row| {
         Ok(PlaceEvent {
             at: moment(row, 0)?,
             by: row.get(1)?,
@@ -227,6 +281,9 @@ fn event(
     )
 }
 
+const ADD_EVENT: &str = "\
+INSERT INTO place_events (place, at, by, profile, event, note) VALUES ($1, $2, $3, $4, $5, $6)";
+
 fn add_event(
     tx: &Connection,
     place: PlaceId,
@@ -234,7 +291,7 @@ fn add_event(
     event: &str,
     note: Option<&str>,
 ) -> Result<(), Fault> {
-    tx.prepare_cached(sql::ADD_EVENT)?.execute(params![
+    tx.prepare_cached(ADD_EVENT)?.execute(params![
         place.0,
         columns::micros(at),
         by,
@@ -245,29 +302,47 @@ fn add_event(
     Ok(())
 }
 
+const NAME: &str = "SELECT name FROM places WHERE number = $1";
+
 fn name(connection: &Connection, place: PlaceId) -> Result<String, Fault> {
     let name = connection
-        .prepare_cached(sql::NAME)?
+        .prepare_cached(NAME)?
         .query_row([place.0], |row| row.get(0))?;
     Ok(name)
 }
 
+pub(super) const IS_USED: &str = "\
+SELECT EXISTS (SELECT 1 FROM user_groups WHERE place = $1) \
+ OR EXISTS (SELECT 1 FROM history WHERE place = $1) \
+ OR EXISTS (SELECT 1 FROM rotations WHERE place = $1) \
+ OR EXISTS (SELECT 1 FROM mutations WHERE place = $1) \
+ OR EXISTS (SELECT 1 FROM batches WHERE place = $1) \
+ OR EXISTS (SELECT 1 FROM imports WHERE place = $1) \
+ OR EXISTS (SELECT 1 FROM drafts WHERE place = $1)";
+
 fn is_empty(connection: &Connection, place: PlaceId) -> Result<bool, Fault> {
     let used = connection
-        .prepare_cached(sql::IS_USED)?
+        .prepare_cached(IS_USED)?
         .query_row([place.0], |row| row.get::<_, bool>(0))?;
     Ok(!used)
 }
 
+const HAS_KEY: &str = "SELECT 1 FROM place_keys WHERE place = $1 AND state <> 'withdrawn' LIMIT 1";
+
 fn has_no_key(connection: &Connection, place: PlaceId) -> Result<bool, Fault> {
-    let mut statement = connection.prepare_cached(sql::HAS_KEY)?;
+    let mut statement = connection.prepare_cached(HAS_KEY)?;
     Ok(!statement.exists([place.0])?)
 }
 
+const HAS_TOKEN: &str = "SELECT 1 FROM fingerprints WHERE place = $1 LIMIT 1";
+
 fn has_no_tokens(connection: &Connection, place: PlaceId) -> Result<bool, Fault> {
-    let mut statement = connection.prepare_cached(sql::HAS_TOKEN)?;
+    let mut statement = connection.prepare_cached(HAS_TOKEN)?;
     Ok(!statement.exists([place.0])?)
 }
+
+const RENAME: &str = "\
+UPDATE places SET name = $1 WHERE number = $2 AND NOT EXISTS (SELECT 1 FROM places WHERE name = $1)";
 
 pub(in crate::directory) fn rename(
     tx: &Connection,
@@ -277,44 +352,10 @@ pub(in crate::directory) fn rename(
     by: &str,
 ) -> Result<bool, Fault> {
     let was = name(tx, place)?;
-    let changed = tx
-        .prepare_cached(sql::RENAME)?
-        .execute(params![to, place.0])?;
+    let changed = tx.prepare_cached(RENAME)?.execute(params![to, place.0])?;
     if changed == 1 {
         let note = format!("{was} is {to} from here on");
         add_event(tx, place, (at, by, ""), "renamed", Some(&note))?;
     }
     Ok(changed == 1)
-}
-
-/// Everything of one place becomes the other's. What both hold of a group is united field by field.
-pub(in crate::directory) fn merge(
-    tx: &Connection,
-    from: PlaceId,
-    into: PlaceId,
-    at: Timestamp,
-    by: &str,
-) -> Result<Result<(), Refusal>, Fault> {
-    if from == into {
-        return Ok(Ok(()));
-    }
-    let was = name(tx, from)?;
-    let since = columns::micros(at - STILL_UNDER_WAY);
-    let begun_by = tx
-        .prepare_cached(sql::UNDER_WAY)?
-        .query_row(params![from.0, since], |row| row.get(0))
-        .optional()?;
-    if let Some(by) = begun_by {
-        return Ok(Err(Refusal::UnderWay { place: was, by }));
-    }
-    groups::unite(tx, from, into)?;
-    for text in sql::MERGE {
-        tx.prepare_cached(text)?.execute([into.0, from.0])?;
-    }
-    tx.prepare_cached(sql::MERGE_TAG)?
-        .execute([from.0, into.0])?;
-    let note = format!("{was} turned out to be this place");
-    add_event(tx, into, (at, by, ""), "merged", Some(&note))?;
-    tx.prepare_cached(sql::REMOVE)?.execute([from.0])?;
-    Ok(Ok(()))
 }

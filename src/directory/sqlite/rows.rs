@@ -1,11 +1,8 @@
-//! From rows to values, column by column as [`sql`](crate::directory::sql) names them. `None` is a row that makes
+//! From rows to values, column by column as the texts beside the functions name them. `None` is a row that makes
 //! no sense; of a group, only the field that makes none is left out.
 
 use jiff::Timestamp;
-use rusqlite::{
-    Result, Row, ToSql,
-    types::{ToSqlOutput, ValueRef},
-};
+use rusqlite::{Result, Row, types::ValueRef};
 use serde::de::DeserializeOwned;
 
 use crate::{
@@ -13,7 +10,6 @@ use crate::{
         BatchId, BatchItem, ItemKey, JournalEvent, JournalRow, Numbered, Owner, PlaceId,
         RotationId,
         columns::{self, EventColumns, Origin, Origins},
-        sql::Parameter,
     },
     domain::{
         batch::ItemStatus,
@@ -26,15 +22,6 @@ use crate::{
     },
     platform::boot_time::BootTime,
 };
-
-impl ToSql for Parameter {
-    fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
-        match self {
-            Self::Text(text) => text.to_sql(),
-            Self::Integer(number) => number.to_sql(),
-        }
-    }
-}
 
 /// A group as far as its row can be read.
 pub(super) struct Group {

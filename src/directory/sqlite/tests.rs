@@ -1,12 +1,13 @@
 //! What SQLite does with the files and statements of the directory.
 
 use jiff::Timestamp;
-use rusqlite::ffi;
+use rusqlite::{ffi, types::Value};
 
-use super::*;
+use super::{schema::MIGRATIONS, *};
 use crate::{
-    directory::{BeginResult, HistoryFilter, Intent, RotationId},
-    domain::{group::UserGroupId, rotation::State, token::Fingerprint},
+    database::{Access, task},
+    directory::{BeginResult, HistoryFilter, Intent, RotationFilter, RotationId},
+    domain::{group::UserGroupId, mutation, rotation::State, token::Fingerprint},
 };
 
 const PLACE: PlaceId = PlaceId(1);
@@ -14,20 +15,20 @@ const PLACE: PlaceId = PlaceId(1);
 struct Scene {
     _folder: tempfile::TempDir,
     path: PathBuf,
-    store: Store,
+    session: Session<File>,
 }
 
 fn scene() -> Scene {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("directory.db");
-    let (store, _) = Store::open(&path).expect("a directory");
+    let (session, _) = File::open(&path).expect("a directory");
     let raw = Connection::open(&path).expect("a second connection");
     let text = "INSERT INTO places (number, name, made_at, made_by) VALUES (1, 'eu', 0, 'ana')";
     raw.execute(text, []).expect("a place");
     Scene {
         _folder: folder,
         path,
-        store,
+        session,
     }
 }
 
@@ -46,17 +47,23 @@ fn intent(group: &str) -> Intent {
 }
 
 fn ask<T: Send + 'static>(
-    store: &mut Store,
+    session: &mut Session<File>,
     access: Access,
     work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, DirectoryError> {
     let (reply, answer) = tokio::sync::oneshot::channel();
-    store.settle(vec![Task::work(access, work, reply)]);
-    answer.blocking_recv().expect("an answer")
+    session.settle(vec![task(access, work, reply)]);
+    heard(answer)
 }
 
-fn begin(store: &mut Store) -> Result<BeginResult, DirectoryError> {
-    ask(store, Access::Write, |tx| {
+/// The answer as a caller of the directory sees it.
+fn heard<T>(answer: tokio::sync::oneshot::Receiver<Result<T, Fault>>) -> Result<T, DirectoryError> {
+    let answer = answer.blocking_recv().expect("an answer");
+    answer.map_err(|fault| fault.explain(Path::new("/x/directory.db")))
+}
+
+fn begin(session: &mut Session<File>) -> Result<BeginResult, DirectoryError> {
+    ask(session, Access::Write, |tx| {
         journal::begin(tx, PLACE, &intent("acme"))
     })
 }
@@ -68,34 +75,34 @@ fn io_error() -> rusqlite::Error {
 #[test]
 fn a_commit_that_fails_is_reported_and_its_connection_is_never_used_again() {
     let mut scene = scene();
-    scene.store.commit = |tx| {
+    scene.session.database.commit = |tx| {
         drop(tx);
         Err(io_error())
     };
-    let lost = begin(&mut scene.store);
+    let lost = begin(&mut scene.session);
     assert!(
         matches!(lost, Err(DirectoryError::Failed { .. })),
         "{lost:?}"
     );
-    assert!(scene.store.connection.is_none());
+    assert!(scene.session.connection.is_none());
 
-    scene.store.commit = |tx| tx.commit();
-    let again = begin(&mut scene.store).expect("opened again");
+    scene.session.database.commit = |tx| tx.commit();
+    let again = begin(&mut scene.session).expect("opened again");
     assert!(matches!(again, BeginResult::Started(_)), "{again:?}");
-    assert!(scene.store.connection.is_some());
+    assert!(scene.session.connection.is_some());
 }
 
 #[test]
 fn a_commit_that_fails_late_is_an_error_too_and_the_next_look_tells() {
     let mut scene = scene();
-    scene.store.commit = |tx| tx.commit().and(Err(io_error()));
-    let kept = begin(&mut scene.store);
+    scene.session.database.commit = |tx| tx.commit().and(Err(io_error()));
+    let kept = begin(&mut scene.session);
     assert!(
         matches!(kept, Err(DirectoryError::Failed { .. })),
         "{kept:?}"
     );
-    scene.store.commit = |tx| tx.commit();
-    let again = begin(&mut scene.store).expect("opened again");
+    scene.session.database.commit = |tx| tx.commit();
+    let again = begin(&mut scene.session).expect("opened again");
     assert!(matches!(again, BeginResult::TakenBy(_)), "{again:?}");
 }
 
@@ -103,7 +110,7 @@ fn a_commit_that_fails_late_is_an_error_too_and_the_next_look_tells() {
 fn the_index_knows_which_states_hold_a_token() {
     for state in State::ALL {
         let mut scene = scene();
-        let BeginResult::Started(RotationId(first)) = begin(&mut scene.store).expect("written")
+        let BeginResult::Started(RotationId(first)) = begin(&mut scene.session).expect("written")
         else {
             panic!("the first one starts");
         };
@@ -115,7 +122,7 @@ fn the_index_knows_which_states_hold_a_token() {
         .expect("set");
         raw.execute("UPDATE mutations SET state = 'ended'", ())
             .expect("set");
-        match begin(&mut scene.store).expect("written") {
+        match begin(&mut scene.session).expect("written") {
             BeginResult::Started(_) => assert!(!state.holds_token(), "{state:?}"),
             BeginResult::TakenBy(row) => {
                 assert!(state.holds_token(), "{state:?}");
@@ -131,7 +138,7 @@ fn a_file_that_a_newer_version_took_over_is_not_written_any_more() {
     let mut scene = scene();
     let raw = Connection::open(&scene.path).expect("a second connection");
     raw.pragma_update(None, "user_version", 99).expect("set");
-    let refused = begin(&mut scene.store);
+    let refused = begin(&mut scene.session);
     assert!(
         matches!(refused, Err(DirectoryError::Newer { found: 99, .. })),
         "{refused:?}"
@@ -142,13 +149,13 @@ fn a_file_that_a_newer_version_took_over_is_not_written_any_more() {
 fn a_file_that_was_moved_is_not_written_any_more() {
     let mut scene = scene();
     std::fs::rename(&scene.path, scene.path.with_extension("old")).expect("moved");
-    let refused = begin(&mut scene.store);
+    let refused = begin(&mut scene.session);
     assert!(
         matches!(refused, Err(DirectoryError::Gone { .. })),
         "{refused:?}"
     );
     std::fs::write(&scene.path, "another").expect("written");
-    let refused = begin(&mut scene.store);
+    let refused = begin(&mut scene.session);
     assert!(
         matches!(refused, Err(DirectoryError::Gone { .. })),
         "{refused:?}"
@@ -165,7 +172,7 @@ fn a_row_that_makes_no_sense_is_an_error_with_its_table() {
         [],
     )
     .expect("inserted");
-    let listed = ask(&mut scene.store, Access::Long, |c| {
+    let listed = ask(&mut scene.session, Access::Long, |c| {
         history::list(c, HistoryFilter::default())
     });
     assert!(
@@ -212,7 +219,7 @@ fn every_failure_says_what_to_do() {
 #[test]
 fn what_is_queued_is_committed_together_and_a_refusal_undoes_only_itself() {
     let mut scene = scene();
-    scene.store.commit = |tx| {
+    scene.session.database.commit = |tx| {
         let rows: i64 = tx.query_row("SELECT count(*) FROM rotations", [], |row| row.get(0))?;
         assert_eq!(rows, 2, "one commit for all");
         tx.commit()
@@ -228,14 +235,11 @@ fn what_is_queued_is_committed_together_and_a_refusal_undoes_only_itself() {
             }
             Ok(begun)
         };
-        batch.push(Task::work(Access::Write, work, reply));
+        batch.push(task(Access::Write, work, reply));
         answers.push(answer);
     }
-    scene.store.settle(batch);
-    let answers: Vec<_> = answers
-        .into_iter()
-        .map(|answer| answer.blocking_recv().expect("an answer"))
-        .collect();
+    scene.session.settle(batch);
+    let answers: Vec<_> = answers.into_iter().map(heard).collect();
     assert!(
         matches!(
             answers.as_slice(),
@@ -252,7 +256,7 @@ fn what_is_queued_is_committed_together_and_a_refusal_undoes_only_itself() {
 #[test]
 fn a_commit_that_fails_is_told_to_everybody_in_it() {
     let mut scene = scene();
-    scene.store.commit = |tx| {
+    scene.session.database.commit = |tx| {
         drop(tx);
         Err(io_error())
     };
@@ -261,15 +265,116 @@ fn a_commit_that_fails_is_told_to_everybody_in_it() {
     for group in ["acme", "globex"] {
         let (reply, answer) = tokio::sync::oneshot::channel();
         let work = move |tx: &Connection| journal::begin(tx, PLACE, &intent(group));
-        batch.push(Task::work(Access::Write, work, reply));
+        batch.push(task(Access::Write, work, reply));
         answers.push(answer);
     }
-    scene.store.settle(batch);
+    scene.session.settle(batch);
     for answer in answers {
-        let answer = answer.blocking_recv().expect("an answer");
+        let answer = heard(answer);
         assert!(
             matches!(answer, Err(DirectoryError::Failed { .. })),
             "{answer:?}"
         );
+    }
+}
+
+/// `$1`, `$2`, … in a piece of a source.
+fn parameters(piece: &str) -> Vec<usize> {
+    let after_signs = piece.split('$').skip(1);
+    let digits = after_signs.map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
+    digits.filter_map(|digits| digits?.parse().ok()).collect()
+}
+
+#[test]
+fn parameters_first_appear_in_order() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/directory/sqlite");
+    let folders = [here.join("places"), here];
+    let files = folders
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(folder).expect("a folder"));
+    let mut seen = 0;
+    for file in files.map(|file| file.expect("an entry").path()) {
+        if file.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&file).expect("a source");
+        // One text ends where its statement or its line of a list ends.
+        for piece in text.split(";\n").flat_map(|item| item.split("\",\n")) {
+            let mut highest = 0;
+            for number in parameters(piece) {
+                assert!(number <= highest + 1, "${number} is early in {piece}");
+                highest = highest.max(number);
+            }
+            seen += usize::from(highest > 0);
+        }
+    }
+    assert!(seen > 100, "{seen} texts were found");
+}
+
+#[test]
+fn the_open_states_are_those_of_the_domain_and_of_the_index() {
+    let words: Vec<_> = State::ALL
+        .into_iter()
+        .filter(|state| state.is_open())
+        .map(|state| format!("'{}'", state.as_str()))
+        .collect();
+    assert_eq!(journal::OPEN, format!("state IN ({})", words.join(", ")));
+    assert!(MIGRATIONS[0].contains(&format!("WHERE {};", journal::OPEN)));
+}
+
+#[test]
+fn the_states_that_hold_and_are_open_are_those_of_the_domain_and_of_the_indexes() {
+    let list = |is: fn(mutation::State) -> bool| {
+        let words = mutation::State::ALL.into_iter().filter(|state| is(*state));
+        let words: Vec<_> = words.map(|state| format!("'{}'", state.as_str())).collect();
+        format!("state IN ({})", words.join(", "))
+    };
+    assert_eq!(mutations::HOLDS, list(mutation::State::holds));
+    assert_eq!(mutations::IS_OPEN, list(mutation::State::is_open));
+    for states in [mutations::HOLDS, mutations::IS_OPEN] {
+        let index = format!("WHERE {states};");
+        assert!(MIGRATIONS[7].contains(&index), "{states}");
+    }
+}
+
+#[test]
+fn filters_become_conditions() {
+    let (text, parameters) = history::selected(HistoryFilter {
+        place: Some(PlaceId(3)),
+        before: Some(7),
+        limit: Some(2),
+        ..HistoryFilter::default()
+    });
+    assert!(
+        text.ends_with(
+            "FROM history WHERE place = $1 AND number < $2 ORDER BY number DESC LIMIT $3"
+        ),
+        "{text}"
+    );
+    assert_eq!(parameters, [3, 7, 2].map(Value::Integer));
+    let (text, _) = journal::selected(RotationFilter::default());
+    assert!(
+        text.ends_with("FROM rotations ORDER BY id DESC LIMIT $1"),
+        "{text}"
+    );
+}
+
+#[test]
+fn whatever_a_place_can_hold_counts_as_used_and_goes_along() {
+    let holds = [
+        "user_groups",
+        "history",
+        "rotations",
+        "mutations",
+        "batches",
+        "imports",
+        "drafts",
+    ];
+    for table in holds {
+        let looked_at = format!("FROM {table} WHERE place = $1");
+        assert!(places::IS_USED.contains(&looked_at), "{table}");
+        let moves = places::MERGE.iter().any(|text| text.contains(table));
+        // Groups are united one by one.
+        assert!(moves || table == "user_groups", "{table}");
     }
 }

@@ -46,9 +46,17 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// The whole transaction is spoilt, not only the work that met the error.
-    pub(super) fn spoils_all(&self) -> bool {
-        matches!(self, Self::Failed(_) | Self::Busy)
+    /// The file, SQLite or the disk, as opposed to what was asked.
+    pub(super) fn is_of_the_storage(&self) -> bool {
+        matches!(
+            self,
+            Self::File(_)
+                | Self::Newer { .. }
+                | Self::Foreign(_)
+                | Self::Busy
+                | Self::Failed(_)
+                | Self::Unexpected(_)
+        )
     }
 }
 

@@ -53,7 +53,7 @@ fn hold(store: &Store) -> std::sync::mpsc::Sender<()> {
     let (begun, begins) = std::sync::mpsc::channel();
     let store = store.clone();
     std::thread::spawn(move || {
-        store.ask_blocking(Access::Read, move |_| {
+        store.ask_blocking(Access::Short, move |_| {
             begun.send(()).expect("somebody waits");
             let _ = held.recv();
             Ok(())
@@ -96,7 +96,7 @@ fn every_file_is_private_from_the_start() {
 fn the_settings_that_make_it_durable_are_on() {
     let (_folder, path) = temporary();
     let store = Store::open(&path).expect("open");
-    let settings = store.ask_blocking(Access::Read, |connection| {
+    let settings = store.ask_blocking(Access::Short, |connection| {
         let text = |pragma| connection.pragma_query_value(None, pragma, |row| row.get(0));
         let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get(0));
         let mode: String = text("journal_mode")?;
@@ -152,7 +152,7 @@ fn a_caller_that_goes_away_does_not_cancel_its_work() {
     drop(queue(&store, add("orphan")));
     drop(release);
     // Dropping the last store waits for the queue.
-    store.ask_blocking(Access::Read, |_| Ok(())).expect("done");
+    store.ask_blocking(Access::Short, |_| Ok(())).expect("done");
     assert_eq!(names(&path), ["orphan"]);
 }
 
@@ -273,7 +273,7 @@ fn another_process_that_holds_the_lock_makes_writes_busy_but_not_reads() {
     other.execute_batch("BEGIN IMMEDIATE").expect("the lock");
     let busy = store.ask_blocking(Access::Write, add("late"));
     assert_eq!(busy, Err(StoreError::Busy));
-    assert_eq!(store.ask_blocking(Access::Read, |_| Ok(7)), Ok(7));
+    assert_eq!(store.ask_blocking(Access::Short, |_| Ok(7)), Ok(7));
     other.execute_batch("ROLLBACK").expect("released");
     store
         .ask_blocking(Access::Write, add("late"))

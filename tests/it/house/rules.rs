@@ -8,7 +8,7 @@ const LONG_FILE: usize = 400;
 const LONGEST_FILE: usize = 600;
 
 /// Who may use whom. `api::wire` grants one module of a room and nothing beside it.
-const ARROWS: [(&str, &str); 13] = [
+const ARROWS: [(&str, &str); 14] = [
     ("main", "cli"),
     (
         "cli",
@@ -24,11 +24,12 @@ const ARROWS: [(&str, &str); 13] = [
         "api directory config search formats platform domain",
     ),
     ("api", "config formats domain"),
-    ("directory", "search formats platform domain"),
-    ("service", "api::wire platform"),
+    ("directory", "database search formats platform domain"),
+    ("service", "database api::wire platform"),
     ("config", "platform domain"),
     ("search", "domain"),
     ("formats", "search domain"),
+    ("database", ""),
     ("platform", ""),
     ("domain", ""),
 ];
@@ -39,7 +40,7 @@ const CRATES: [(&str, &[&str]); 14] = [
     ("clap_mangen", &["cli"]),
     ("keyring_core", &["config"]),
     ("linux_keyutils_keyring_store", &["config"]),
-    ("rusqlite", &["directory", "service"]),
+    ("rusqlite", &["database", "directory", "service"]),
     ("ratatui", &["tui"]),
     ("ratatui_textarea", &["tui"]),
     ("tui_input", &["tui"]),
@@ -56,6 +57,7 @@ const CRATES: [(&str, &[&str]); 14] = [
             "tui",
             "operations",
             "api",
+            "database",
             "directory",
             "service",
             "config",
@@ -90,10 +92,8 @@ const ONLY_FAILPOINTS: &str = "#[cfg(feature = \"failpoints\")]";
 
 /// SQLite has no call that waits until a database can be switched to its write-ahead log, so these ask again until a
 /// deadline.
-const MAY_WAIT_FOR_A_LOCK: [&str; 2] = [
-    "src/directory/sqlite/open.rs",
-    "src/service/store/database.rs",
-];
+const MAY_WAIT_FOR_A_LOCK: [&str; 2] =
+    ["src/directory/sqlite/open.rs", "src/service/store/file.rs"];
 
 /// What is worth a look and no mistake.
 pub(super) fn warning(file: &str, text: &str) -> Option<String> {

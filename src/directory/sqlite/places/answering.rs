@@ -4,12 +4,11 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
     TABLE,
-    binding::{KnownPlaces, bound_of, make, take},
+    binding::{BOUND, KnownPlaces, bound_of, make, take},
     event, has_no_key, has_no_tokens, merge, name,
 };
 use crate::directory::{
-    Answer, Binding, Bound, Caller, KeyId, KeyState, PlaceId, Refusal, sql::places as sql,
-    sqlite::fault::Fault,
+    Answer, Binding, Bound, Caller, KeyId, KeyState, PlaceId, Refusal, sqlite::fault::Fault,
 };
 
 pub(in crate::directory) fn answer(
@@ -102,7 +101,7 @@ fn undo(
         return Ok(Err(Refusal::NotBound));
     };
     let mut bound = tx
-        .prepare_cached(sql::BOUND)?
+        .prepare_cached(BOUND)?
         .query_row(
             params![caller.profile, caller.url, caller.key.as_bytes()],
             bound_of,
@@ -120,6 +119,8 @@ fn undo(
     Ok(Ok(bound))
 }
 
+const UNBIND: &str = "DELETE FROM bindings WHERE profile = $1 AND url = $2";
+
 fn withdraw(
     tx: &Connection,
     caller: &Caller,
@@ -129,13 +130,15 @@ fn withdraw(
     note: Option<&str>,
 ) -> Result<(), Fault> {
     set_key(tx, key, KeyState::Withdrawn)?;
-    tx.prepare_cached(sql::UNBIND)?
+    tx.prepare_cached(UNBIND)?
         .execute([&caller.profile, &caller.url])?;
     event(tx, place, caller, what, note)
 }
 
+const SET_KEY: &str = "UPDATE place_keys SET state = $1 WHERE number = $2";
+
 fn set_key(tx: &Connection, key: KeyId, state: KeyState) -> Result<(), Fault> {
-    tx.prepare_cached(sql::SET_KEY)?
+    tx.prepare_cached(SET_KEY)?
         .execute(params![state.as_str(), key.0])?;
     Ok(())
 }

@@ -2,11 +2,11 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{TABLE, all, event, is_empty, merge, number, rows};
+use super::{SET_TAG, TABLE, all, event, is_empty, merge, number, rows};
 use crate::{
     directory::{
         Binding, Bound, Caller, Foreseen, KeyId, KeyState, OtherPlace, PlaceId, Question, Why,
-        columns, sql::places as sql, sqlite::fault::Fault,
+        columns, sqlite::fault::Fault,
     },
     domain::{group::EnvironmentTag, token::Fingerprint},
 };
@@ -25,21 +25,27 @@ pub(super) struct KnownPlaces {
     pub(super) elsewhere: Vec<PlaceId>,
 }
 
+const BY_KEY: &str =
+    "SELECT place FROM place_keys WHERE fingerprint = $1 AND state <> 'withdrawn' ORDER BY place";
+
+const BY_URL: &str = "SELECT place FROM place_urls WHERE url = $1 ORDER BY place";
+
+const BY_NAME: &str = "SELECT url, place FROM bindings WHERE profile = $1 ORDER BY at DESC";
+
 impl KnownPlaces {
     pub(super) fn of(connection: &Connection, caller: &Caller) -> Result<Self, Fault> {
         let by_key = rows(
             connection,
-            sql::BY_KEY,
+            BY_KEY,
             [caller.key.as_bytes().as_slice()],
             number,
         )?;
-        let by_url = rows(connection, sql::BY_URL, [&caller.url], number)?;
+        let by_url = rows(connection, BY_URL, [&caller.url], number)?;
         let here = by_key.iter().copied().filter(|p| by_url.contains(p));
         let here = here.collect();
-        let named: Vec<(String, PlaceId)> =
-            rows(connection, sql::BY_NAME, [&caller.profile], |row| {
-                Ok((row.get(0)?, PlaceId(row.get(1)?)))
-            })?;
+        let named: Vec<(String, PlaceId)> = rows(connection, BY_NAME, [&caller.profile], |row| {
+            Ok((row.get(0)?, PlaceId(row.get(1)?)))
+        })?;
         let at = |url: &str| {
             named
                 .iter()
@@ -76,17 +82,25 @@ impl KnownPlaces {
     }
 }
 
+/// With this address, else from before addresses were kept.
+const PLACE_OF: &str = "\
+SELECT place FROM bindings WHERE profile = $1 AND url IN ($2, '') ORDER BY url = '' LIMIT 1";
+
 pub(in crate::directory) fn place_of(
     connection: &Connection,
     profile: &str,
     url: &str,
 ) -> Result<Option<PlaceId>, Fault> {
     let found = connection
-        .prepare_cached(sql::PLACE_OF)?
+        .prepare_cached(PLACE_OF)?
         .query_row([profile, url], number)
         .optional()?;
     Ok(found)
 }
+
+const WITH_KEY: &str = "\
+SELECT u.place FROM place_urls u JOIN place_keys k ON k.place = u.place \
+WHERE u.url = $1 AND k.fingerprint = $2 AND k.state = 'trusted' LIMIT 1";
 
 pub(in crate::directory) fn with_key(
     connection: &Connection,
@@ -94,11 +108,15 @@ pub(in crate::directory) fn with_key(
     key: Fingerprint,
 ) -> Result<Option<PlaceId>, Fault> {
     let found = connection
-        .prepare_cached(sql::WITH_KEY)?
+        .prepare_cached(WITH_KEY)?
         .query_row(params![url, key.as_bytes()], number)
         .optional()?;
     Ok(found)
 }
+
+const ELSEWHERE: &str = "\
+SELECT b.url, p.name FROM bindings b JOIN places p ON p.number = b.place \
+WHERE b.profile = $1 AND b.url NOT IN ($2, '') ORDER BY b.at DESC, b.url";
 
 /// Addresses other than this one that the name was bound with, and their places; the last used first.
 pub(in crate::directory) fn elsewhere(
@@ -106,10 +124,17 @@ pub(in crate::directory) fn elsewhere(
     profile: &str,
     url: &str,
 ) -> Result<Vec<(String, String)>, Fault> {
-    rows(connection, sql::ELSEWHERE, [profile, url], |row| {
+    rows(connection, ELSEWHERE, [profile, url], |row| {
         Ok((row.get(0)?, row.get(1)?))
     })
 }
+
+pub(super) const BOUND: &str = "\
+SELECT p.number, p.name, p.tag, k.number, k.state, b.environment FROM bindings b \
+JOIN places p ON p.number = b.place \
+JOIN place_urls u ON u.place = p.number AND u.url = b.url \
+JOIN place_keys k ON k.place = p.number \
+WHERE b.profile = $1 AND b.url = $2 AND k.fingerprint = $3 AND k.state <> 'withdrawn'";
 
 /// The place of a profile whose name, address and key are all known for it, and to which nothing is to be added.
 pub(in crate::directory) fn bound(
@@ -117,7 +142,7 @@ pub(in crate::directory) fn bound(
     caller: &Caller,
 ) -> Result<Option<Bound>, Fault> {
     let found: Option<(Bound, Option<String>)> = connection
-        .prepare_cached(sql::BOUND)?
+        .prepare_cached(BOUND)?
         .query_row(
             params![caller.profile, caller.url, caller.key.as_bytes()],
             |row| Ok((bound_of(row)?, row.get(5)?)),
@@ -145,24 +170,30 @@ pub(super) fn bound_of(row: &Row<'_>) -> rusqlite::Result<Bound> {
     })
 }
 
+/// Of this address, and what was kept under this name before addresses were.
+const OTHERS: &str = "\
+SELECT name, groups, open FROM ( \
+ SELECT p.name, \
+  (SELECT COUNT(*) FROM user_groups g WHERE g.place = p.number) AS groups, \
+  (SELECT COUNT(*) FROM rotations r WHERE r.place = p.number \
+   AND r.state IN ('intended', 'sent', 'rotated', 'unknown')) AS open \
+ FROM places p WHERE p.number IN (SELECT place FROM place_urls WHERE url = $1 \
+  UNION SELECT place FROM bindings WHERE profile = $2 AND url = '') AND p.number <> $3) others \
+WHERE groups > 0 OR open > 0 ORDER BY name";
+
 pub(in crate::directory) fn others(
     connection: &Connection,
     profile: &str,
     url: &str,
     place: PlaceId,
 ) -> Result<Vec<OtherPlace>, Fault> {
-    rows(
-        connection,
-        sql::OTHERS,
-        params![url, profile, place.0],
-        |row| {
-            Ok(OtherPlace {
-                name: row.get(0)?,
-                groups: row.get(1)?,
-                open: row.get(2)?,
-            })
-        },
-    )
+    rows(connection, OTHERS, params![url, profile, place.0], |row| {
+        Ok(OtherPlace {
+            name: row.get(0)?,
+            groups: row.get(1)?,
+            open: row.get(2)?,
+        })
+    })
 }
 
 /// What address, key and name tell, before anything is written down.
@@ -275,6 +306,9 @@ fn ask(
     })
 }
 
+const ADD_PLACE: &str = "\
+INSERT INTO places (name, made_at, made_by) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING number";
+
 pub(super) fn make(tx: &Connection, caller: &Caller) -> Result<PlaceId, Fault> {
     let names = (1..).map(|n| match n {
         1 => caller.profile.clone(),
@@ -282,7 +316,7 @@ pub(super) fn make(tx: &Connection, caller: &Caller) -> Result<PlaceId, Fault> {
     });
     for name in names {
         let made = tx
-            .prepare_cached(sql::ADD_PLACE)?
+            .prepare_cached(ADD_PLACE)?
             .query_row(params![name, columns::micros(caller.at), caller.by], number)
             .optional()?;
         if let Some(place) = made {
@@ -293,6 +327,22 @@ pub(super) fn make(tx: &Connection, caller: &Caller) -> Result<PlaceId, Fault> {
     Err(Fault::Row(TABLE))
 }
 
+/// Another profile of the place that names another tag.
+const TAG_CONFLICT: &str = "\
+SELECT p.name, b.profile FROM bindings b JOIN places p ON p.number = b.place \
+WHERE b.place = $1 AND b.profile <> $2 AND b.environment <> $3 ORDER BY b.at DESC LIMIT 1";
+
+const ADD_URL: &str = "INSERT INTO place_urls (place, url) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+
+const ADD_KEY: &str = "\
+INSERT INTO place_keys (place, fingerprint, state, added_at, added_by) VALUES ($1, $2, $3, $4, $5) \
+ON CONFLICT (fingerprint, place) DO UPDATE SET state = excluded.state, added_at = excluded.added_at, \
+ added_by = excluded.added_by";
+
+const BIND: &str = "\
+INSERT INTO bindings (profile, url, place, environment, at) VALUES ($1, $2, $3, $4, $5) \
+ON CONFLICT (profile, url) DO UPDATE SET place = excluded.place, environment = excluded.environment, at = excluded.at";
+
 /// Binds the profile to the place. A key that is not known there yet is added in the given state.
 pub(super) fn take(
     tx: &Connection,
@@ -302,7 +352,7 @@ pub(super) fn take(
 ) -> Result<Binding, Fault> {
     let environment = caller.environment.as_ref().map(EnvironmentTag::as_str);
     let conflict = tx
-        .prepare_cached(sql::TAG_CONFLICT)?
+        .prepare_cached(TAG_CONFLICT)?
         .query_row(params![place.0, caller.profile, environment], |row| {
             Ok((row.get(0)?, row.get(1)?))
         })
@@ -310,10 +360,10 @@ pub(super) fn take(
     if let Some((place, profile)) = conflict {
         return Ok(Binding::TagConflict { place, profile });
     }
-    tx.prepare_cached(sql::ADD_URL)?
+    tx.prepare_cached(ADD_URL)?
         .execute(params![place.0, caller.url])?;
     if let Some(state) = state {
-        tx.prepare_cached(sql::ADD_KEY)?.execute(params![
+        tx.prepare_cached(ADD_KEY)?.execute(params![
             place.0,
             caller.key.as_bytes(),
             state.as_str(),
@@ -323,7 +373,7 @@ pub(super) fn take(
         let note = format!("{}, API key {}", caller.url, state.as_str());
         event(tx, place, caller, "bound", Some(&note))?;
     }
-    tx.prepare_cached(sql::BIND)?.execute(params![
+    tx.prepare_cached(BIND)?.execute(params![
         caller.profile,
         caller.url,
         place.0,
@@ -331,10 +381,10 @@ pub(super) fn take(
         columns::micros(caller.at)
     ])?;
     if environment.is_some() {
-        tx.prepare_cached(sql::SET_TAG)?
+        tx.prepare_cached(SET_TAG)?
             .execute(params![environment, place.0])?;
     }
-    let bound = tx.prepare_cached(sql::BOUND)?.query_row(
+    let bound = tx.prepare_cached(BOUND)?.query_row(
         params![caller.profile, caller.url, caller.key.as_bytes()],
         bound_of,
     )?;

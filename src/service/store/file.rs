@@ -1,14 +1,16 @@
-//! Opening the database file: private modes, durable settings, migrations. It knows no tables but its version.
+//! The database file: private modes, durable settings, migrations, and what its failures mean. It knows no tables but
+//! its version.
 
 use std::{
-    path::Path,
+    any::Any,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use super::StoreError;
-use crate::platform::private_files;
+use super::{ReportFailure, StoreError};
+use crate::{database::Database, platform::private_files};
 
 /// One text per version; files are only ever added.
 const MIGRATIONS: &[&str] = &[include_str!(
@@ -17,6 +19,49 @@ const MIGRATIONS: &[&str] = &[include_str!(
 
 /// Set by the first migration; tells our file from any other SQLite file.
 const APPLICATION_ID: i64 = 0x6764_6753;
+
+/// What its thread must know of the file.
+pub(super) struct File {
+    pub(super) path: PathBuf,
+    pub(super) busy_timeout: Duration,
+    pub(super) report: Option<ReportFailure>,
+}
+
+impl Database for File {
+    type Error = StoreError;
+
+    fn open(&self) -> Result<Connection, StoreError> {
+        open(&self.path, self.busy_timeout)
+    }
+
+    fn commit(&self, tx: Transaction<'_>) -> Result<(), StoreError> {
+        tx.commit().map_err(|error| match StoreError::from(error) {
+            StoreError::Unexpected(text) => StoreError::Failed(text),
+            other => other,
+        })
+    }
+
+    fn ends_the_connection(error: &StoreError) -> bool {
+        matches!(error, StoreError::Failed(_))
+    }
+
+    fn undoes_all(error: &StoreError) -> bool {
+        matches!(error, StoreError::Failed(_) | StoreError::Busy)
+    }
+
+    /// A request that panics is answered, and others are served after it.
+    fn panicked(&self, _panic: Box<dyn Any + Send>) -> StoreError {
+        StoreError::Failed("a piece of work panicked".into())
+    }
+
+    fn failed(&self, error: &StoreError) {
+        if let Some(report) = &self.report
+            && error.is_of_the_storage()
+        {
+            report(error);
+        }
+    }
+}
 
 /// Makes the file if there is none, opens it and brings it up to date.
 pub(super) fn open_or_create(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
@@ -36,7 +81,7 @@ fn narrow_logs(path: &Path) -> Result<(), StoreError> {
 }
 
 /// Opens an existing file. Never creates one: SQLite would do so with wider modes.
-pub(super) fn open(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
+fn open(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
     narrow_logs(path)?;
     let deadline = Instant::now() + busy;
     loop {

@@ -1,0 +1,82 @@
+//! SQLite on a thread of its own, for every room that keeps something: a connection never leaves its thread, what is
+//! queued is done in one transaction, and answered after its commit. It knows no tables and no files.
+
+mod session;
+mod task;
+
+use std::{
+    any::Any,
+    io,
+    panic::resume_unwind,
+    sync::mpsc::Receiver,
+    thread::{Builder, JoinHandle},
+};
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+pub(crate) use session::Session;
+pub(crate) use task::{Access, Work, task};
+
+/// A database as its thread uses it: how it is opened, and what its failures mean.
+pub(crate) trait Database: Send + 'static {
+    /// Cloned for everybody whose work it undid.
+    type Error: From<rusqlite::Error> + Clone + Send + 'static;
+
+    /// Opens it again, after a failure.
+    fn open(&self) -> Result<Connection, Self::Error>;
+
+    /// Begins a transaction that holds the write lock from the start.
+    fn begin<'c>(&self, connection: &'c mut Connection) -> Result<Transaction<'c>, Self::Error> {
+        Ok(connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
+    }
+
+    fn commit(&self, tx: Transaction<'_>) -> Result<(), Self::Error>;
+
+    /// Whether the connection is given up: after a failed fsync a later commit can report success over lost pages.
+    fn ends_the_connection(error: &Self::Error) -> bool;
+
+    /// Whether a piece of work that failed like this undoes its neighbours of the transaction, too.
+    fn undoes_all(error: &Self::Error) -> bool {
+        Self::ends_the_connection(error)
+    }
+
+    /// What a panic in a piece of work comes to; where nothing is said, it ends the thread.
+    fn panicked(&self, panic: Box<dyn Any + Send>) -> Self::Error {
+        resume_unwind(panic)
+    }
+
+    /// Hears every failure once.
+    fn failed(&self, _error: &Self::Error) {}
+}
+
+/// A thread that does what is queued until this is dropped; dropping waits until all of it is done and the connection is
+/// closed. `S` is the sending end of its queue: how much may wait is for its maker to say.
+pub(crate) struct Worker<S>(Option<(S, JoinHandle<()>)>);
+
+impl<S> Worker<S> {
+    pub(crate) fn start<D: Database>(
+        name: &str,
+        session: Session<D>,
+        (sender, queue): (S, Receiver<Box<dyn Work<D::Error>>>),
+    ) -> io::Result<Self> {
+        let thread = Builder::new()
+            .name(name.into())
+            .spawn(move || session.serve(&queue))?;
+        Ok(Self(Some((sender, thread))))
+    }
+
+    /// `None` only while being dropped.
+    pub(crate) fn queue(&self) -> Option<&S> {
+        self.0.as_ref().map(|(sender, _)| sender)
+    }
+}
+
+impl<S> Drop for Worker<S> {
+    fn drop(&mut self) {
+        if let Some((sender, thread)) = self.0.take() {
+            drop(sender);
+            // Whoever waited for a panic over there knows of it already.
+            drop(thread.join());
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The connection of a thread, and group commit: a batch is one transaction, each piece of work in it whole or not at
+//! all. A connection that failed to write is never trusted again.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::mpsc::Receiver,
+};
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use super::{Access, Database, Work};
+
+/// Most pieces of work in one transaction.
+const MOST: usize = 256;
+
+pub(crate) struct Session<D: Database> {
+    pub(crate) database: D,
+    /// `None` after a failure; opened again by the next work.
+    pub(crate) connection: Option<Connection>,
+}
+
+impl<D: Database> Session<D> {
+    /// Does work until nobody can send any more.
+    pub(super) fn serve(mut self, queue: &Receiver<Box<dyn Work<D::Error>>>) {
+        while let Ok(first) = queue.recv() {
+            let queued: Vec<_> = queue.try_iter().take(MOST - 1).collect();
+            let mut batch = Vec::with_capacity(queued.len() + 1);
+            for work in std::iter::once(first).chain(queued) {
+                // The write lock is not kept while a long list is read.
+                if work.access() == Access::Long {
+                    self.settle(std::mem::take(&mut batch));
+                    self.settle(vec![work]);
+                } else {
+                    batch.push(work);
+                }
+            }
+            self.settle(batch);
+        }
+    }
+
+    /// Does a batch in order and answers it. Reads that nobody waits for are left out; writes never are.
+    pub(crate) fn settle(&mut self, mut batch: Vec<Box<dyn Work<D::Error>>>) {
+        batch.retain(|work| work.is_wanted());
+        let done = catch_unwind(AssertUnwindSafe(|| self.transact(&mut batch)))
+            .unwrap_or_else(|panic| Err(self.database.panicked(panic)));
+        let outcomes = match done {
+            Ok(outcomes) => {
+                let failures = outcomes.iter().filter_map(|outcome| outcome.as_ref().err());
+                failures.for_each(|error| self.failed(error));
+                outcomes
+            }
+            Err(error) => {
+                self.failed(&error);
+                vec![Err(error); batch.len()]
+            }
+        };
+        for (work, outcome) in batch.into_iter().zip(outcomes) {
+            work.reply(outcome);
+        }
+    }
+
+    /// What became of each piece of work. `Err` undoes all of them.
+    fn transact(
+        &mut self,
+        batch: &mut [Box<dyn Work<D::Error>>],
+    ) -> Result<Vec<Result<(), D::Error>>, D::Error> {
+        let connection = match &mut self.connection {
+            Some(connection) => connection,
+            none => none.insert(self.database.open()?),
+        };
+        if batch.iter().all(|work| work.access() != Access::Write) {
+            // All of one snapshot; each fails for itself.
+            let snapshot = connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
+            return Ok(batch.iter_mut().map(|work| work.run(&snapshot)).collect());
+        }
+        let tx = self.database.begin(connection)?;
+        let mut outcomes = Vec::with_capacity(batch.len());
+        for work in batch {
+            outcomes.push(apart::<D>(&tx, work.as_mut())?);
+        }
+        self.database.commit(tx)?;
+        Ok(outcomes)
+    }
+
+    fn failed(&mut self, error: &D::Error) {
+        if D::ends_the_connection(error) {
+            self.connection = None;
+        }
+        self.database.failed(error);
+    }
+}
+
+/// Does one piece of work so that it can be undone alone. The outer error undoes its neighbours too.
+fn apart<D: Database>(
+    tx: &Transaction<'_>,
+    work: &mut dyn Work<D::Error>,
+) -> Result<Result<(), D::Error>, D::Error> {
+    tx.prepare_cached("SAVEPOINT apart")?.execute([])?;
+    let done = work.run(tx);
+    match done {
+        Err(error) if D::undoes_all(&error) => return Err(error),
+        Err(_) => {
+            tx.prepare_cached("ROLLBACK TO apart")?.execute([])?;
+        }
+        Ok(()) => {}
+    }
+    tx.prepare_cached("RELEASE apart")?.execute([])?;
+    Ok(done)
+}

@@ -1,0 +1,83 @@
+//! Two places that turn out to be one.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{add_event, name};
+use crate::directory::{
+    PlaceId, Refusal, STILL_UNDER_WAY, columns,
+    sqlite::{fault::Fault, groups},
+};
+
+/// Who begins or sends a change, or did a moment ago.
+const UNDER_WAY: &str = "\
+SELECT by FROM mutations WHERE place = $1 AND state IN ('intended', 'sent') \
+AND COALESCE(sent_at, started_at) > $2 ORDER BY id LIMIT 1";
+
+/// What one place held becomes the other's; the groups themselves are united before. Into $1, from $2.
+pub(in crate::directory::sqlite) const MERGE: [&str; 18] = [
+    "INSERT INTO fingerprints (fingerprint, place, user_group_id, first_seen, last_seen) \
+     SELECT fingerprint, $1, user_group_id, first_seen, last_seen FROM fingerprints WHERE place = $2 \
+     ON CONFLICT (fingerprint, place, user_group_id) DO UPDATE SET \
+      first_seen = MIN(fingerprints.first_seen, excluded.first_seen), \
+      last_seen = MAX(fingerprints.last_seen, excluded.last_seen)",
+    "DELETE FROM fingerprints WHERE place <> $1 AND place = $2",
+    "UPDATE history SET place = $1 WHERE place = $2",
+    "UPDATE rotations SET place = $1, merged = CASE merged WHEN 0 THEN $2 ELSE merged END WHERE place = $2",
+    "UPDATE mutations SET place = $1, merged = CASE merged WHEN 0 THEN $2 ELSE merged END WHERE place = $2",
+    "DELETE FROM facts WHERE place = $1 AND fact = 'sole_writer' AND NOT EXISTS \
+      (SELECT 1 FROM facts other WHERE other.place = $2 AND other.fact = 'sole_writer' AND other.value = 'yes')",
+    "DELETE FROM facts WHERE place <> $1 AND place = $2",
+    "UPDATE batches SET place = $1 WHERE place = $2",
+    "UPDATE imports SET place = $1 WHERE place = $2",
+    "UPDATE drafts SET place = $1, merged = CASE WHEN EXISTS (SELECT 1 FROM drafts other \
+      WHERE other.place = $1 AND other.user_group_id = drafts.user_group_id AND other.merged = drafts.merged) \
+      THEN $2 ELSE merged END WHERE place = $2",
+    "INSERT INTO place_urls (place, url) SELECT $1, url FROM place_urls WHERE place = $2 ON CONFLICT DO NOTHING",
+    "DELETE FROM place_urls WHERE place <> $1 AND place = $2",
+    "UPDATE place_keys SET place = $1 WHERE place = $2 AND fingerprint NOT IN \
+      (SELECT fingerprint FROM place_keys WHERE place = $1)",
+    "DELETE FROM place_keys WHERE place <> $1 AND place = $2",
+    "UPDATE bindings SET place = $1 WHERE place = $2 AND url <> ''",
+    "DELETE FROM bindings WHERE place <> $1 AND place = $2",
+    "UPDATE alarms SET place = $1 WHERE place = $2",
+    "DELETE FROM user_groups WHERE place <> $1 AND place = $2",
+];
+
+/// From $1, which names one, to $2, which does not.
+const MERGE_TAG: &str = "\
+UPDATE places SET tag = (SELECT other.tag FROM places other WHERE other.number = $1) \
+WHERE number = $2 AND tag IS NULL";
+
+const REMOVE: &str = "DELETE FROM places WHERE number = $1";
+
+/// Everything of one place becomes the other's. What both hold of a group is united field by field.
+pub(in crate::directory) fn merge(
+    tx: &Connection,
+    from: PlaceId,
+    into: PlaceId,
+    at: Timestamp,
+    by: &str,
+) -> Result<Result<(), Refusal>, Fault> {
+    if from == into {
+        return Ok(Ok(()));
+    }
+    let was = name(tx, from)?;
+    let since = columns::micros(at - STILL_UNDER_WAY);
+    let begun_by = tx
+        .prepare_cached(UNDER_WAY)?
+        .query_row(params![from.0, since], |row| row.get(0))
+        .optional()?;
+    if let Some(by) = begun_by {
+        return Ok(Err(Refusal::UnderWay { place: was, by }));
+    }
+    groups::unite(tx, from, into)?;
+    for text in MERGE {
+        tx.prepare_cached(text)?.execute([into.0, from.0])?;
+    }
+    tx.prepare_cached(MERGE_TAG)?.execute([from.0, into.0])?;
+    let note = format!("{was} turned out to be this place");
+    add_event(tx, into, (at, by, ""), "merged", Some(&note))?;
+    tx.prepare_cached(REMOVE)?.execute([from.0])?;
+    Ok(Ok(()))
+}
