@@ -21,7 +21,7 @@ struct Queue {
 /// Whether it is still open to requests, and when it began to wait.
 type Rank = (bool, u64);
 
-/// One connection; it waits whenever it is not [`Place::busy`].
+/// One connection; it waits whenever it is not [`Connection::busy`].
 pub(super) struct Connection {
     waiting: Waiting,
     end: CancellationToken,

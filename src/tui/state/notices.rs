@@ -183,7 +183,7 @@ impl Notices {
         true
     }
 
-    /// Says that rotations are still open; it holds until [`Messages::take_back_open`].
+    /// Says that rotations are still open; it holds until [`Notices::take_back_open`].
     pub fn say_open(&mut self, at: Timestamp, text: String, about: Option<Ticket>) {
         self.say_about(at, Severity::Unknown, text, about);
         if let Some(message) = self.0.last_mut() {

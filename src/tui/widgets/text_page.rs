@@ -102,7 +102,7 @@ impl TextPage {
             .push(vec![(label, self.theme.dim()), (value, style)]);
     }
 
-    /// As [`Sheet::one_line`], for a name: its middle is cut, as in the list.
+    /// As [`TextPage::one_line`], for a name: its middle is cut, as in the list.
     pub fn name_line(&mut self, label: &str, name: &str) {
         let name = paint::cut(name, self.width.saturating_sub(LABEL), self.theme);
         self.one_line(label, &name, Style::new());
