@@ -1,10 +1,11 @@
 //! Which key means what, where. One table feeds the keys themselves, the footer and the help, so that a hint cannot lie.
 //! Lower case is safe, upper case is stronger, and no key here changes anything at the service without a review.
 
-mod contexts;
 mod key;
+mod layers;
 pub mod mouse;
 mod names;
+mod places;
 mod rebind;
 mod resolved;
 mod tables;
@@ -12,175 +13,7 @@ mod tables;
 pub use key::Key;
 pub use rebind::resolve;
 pub use resolved::{Bound, Keymap, Press};
-
-/// Where keys go now; derived from the panes in one place ([`super::panes::View::focus`]).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Focus {
-    Welcome,
-    ConnectField,
-    ConnectChoice,
-    /// The connection is tested, or was.
-    ConnectCheck,
-    List,
-    Filter,
-    Group,
-    Compare,
-    EditName,
-    EditMapping,
-    EditCell,
-    EditProperties,
-    /// The properties as rows, between their cells.
-    EditRows,
-    /// The choice of a property's type.
-    EditType,
-    Review,
-    /// A review that asks for the key `y`.
-    ReviewKey,
-    /// Words that a guard wants typed.
-    ConfirmTyped,
-    Result,
-    Token,
-    RotateReason,
-    RotateCheck,
-    RotateTyped,
-    RotateRunning,
-    RotateResult,
-    WritePath,
-    History,
-    Open,
-    Help,
-    Profiles,
-    Messages,
-    /// One of them, whole.
-    Message,
-    Requests,
-    /// One of them, whole.
-    Request,
-    CopyMenu,
-    Rotations,
-    AbandonReason,
-    Whose,
-    WhoseFound,
-    /// A bulk rotation that is checked, or cannot be begun.
-    BulkCheck,
-    BulkReason,
-    BulkTyped,
-    BulkRun,
-    /// Which environment a profile is.
-    PlaceChoice,
-    PlaceNew,
-    /// A group that proves a key on trial.
-    PlaceProof,
-    /// Why an alarm is acknowledged.
-    PlaceReason,
-    /// The answer is on its way, or was refused for good.
-    PlaceWait,
-}
-
-impl Focus {
-    pub const ALL: [Self; 47] = [
-        Self::Welcome,
-        Self::ConnectField,
-        Self::ConnectChoice,
-        Self::ConnectCheck,
-        Self::List,
-        Self::Filter,
-        Self::Group,
-        Self::Compare,
-        Self::EditName,
-        Self::EditMapping,
-        Self::EditCell,
-        Self::EditProperties,
-        Self::EditRows,
-        Self::EditType,
-        Self::Review,
-        Self::ReviewKey,
-        Self::ConfirmTyped,
-        Self::Result,
-        Self::Token,
-        Self::RotateReason,
-        Self::RotateCheck,
-        Self::RotateTyped,
-        Self::RotateRunning,
-        Self::RotateResult,
-        Self::WritePath,
-        Self::History,
-        Self::Open,
-        Self::Help,
-        Self::Profiles,
-        Self::Messages,
-        Self::Message,
-        Self::Requests,
-        Self::Request,
-        Self::CopyMenu,
-        Self::Rotations,
-        Self::AbandonReason,
-        Self::Whose,
-        Self::WhoseFound,
-        Self::BulkCheck,
-        Self::BulkReason,
-        Self::BulkTyped,
-        Self::BulkRun,
-        Self::PlaceChoice,
-        Self::PlaceNew,
-        Self::PlaceProof,
-        Self::PlaceReason,
-        Self::PlaceWait,
-    ];
-
-    /// Characters are text here, not commands.
-    pub fn takes_text(self) -> bool {
-        match self {
-            Self::ConnectField
-            | Self::Filter
-            | Self::EditName
-            | Self::EditCell
-            | Self::EditProperties
-            | Self::ConfirmTyped
-            | Self::EditType
-            | Self::RotateReason
-            | Self::RotateTyped
-            | Self::WritePath
-            | Self::Open
-            | Self::Help
-            | Self::AbandonReason
-            | Self::Whose
-            | Self::BulkReason
-            | Self::BulkTyped
-            | Self::PlaceProof
-            | Self::PlaceReason => true,
-            Self::Welcome
-            | Self::ConnectChoice
-            | Self::ConnectCheck
-            | Self::List
-            | Self::Group
-            | Self::Compare
-            | Self::EditMapping
-            | Self::EditRows
-            | Self::Review
-            | Self::ReviewKey
-            | Self::Result
-            | Self::Token
-            | Self::RotateCheck
-            | Self::RotateRunning
-            | Self::RotateResult
-            | Self::History
-            | Self::Profiles
-            | Self::Messages
-            | Self::Message
-            | Self::Requests
-            | Self::Request
-            | Self::CopyMenu
-            | Self::Rotations
-            | Self::WhoseFound
-            | Self::BulkCheck
-            | Self::BulkRun
-            | Self::PlaceChoice
-            | Self::PlaceNew
-            | Self::PlaceWait => false,
-        }
-    }
-}
+pub use tables::Focus;
 
 /// A wish of the person, named; what the palette lists and the configuration rebinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -286,7 +119,7 @@ pub struct Binding {
 
 /// The rows of the tables for a place, most used first, then the ones that hold everywhere.
 pub fn bindings(focus: Focus) -> impl Iterator<Item = &'static Binding> {
-    contexts::here(focus).chain(everywhere_in(focus))
+    focus.rows().chain(everywhere_in(focus))
 }
 
 /// The rows that hold everywhere, as far as they have a key that is no text in a place.
@@ -297,13 +130,13 @@ fn everywhere_in(focus: Focus) -> impl Iterator<Item = &'static Binding> {
 
 /// The rows that hold everywhere, as far as a place lets them, whatever their keys.
 fn allowed_everywhere(focus: Focus) -> impl Iterator<Item = &'static Binding> {
-    let own = contexts::here(focus);
+    let own = focus.rows();
     // A letter typed at a popup must not open something else.
     let is_popup = matches!(
         focus,
         Focus::Profiles | Focus::CopyMenu | Focus::PlaceChoice | Focus::PlaceNew | Focus::PlaceWait
     );
-    contexts::everywhere().filter(move |binding| {
+    layers::EVERYWHERE.iter().filter(move |binding| {
         (!is_popup || binding.action.is_of_the_frame())
             && !own.clone().any(|own| own.action == binding.action)
     })
@@ -336,7 +169,7 @@ mod tests {
     fn no_key_means_two_things_in_one_place() {
         for focus in Focus::ALL {
             let mut seen: Vec<&str> = Vec::new();
-            for binding in contexts::here(focus) {
+            for binding in focus.rows() {
                 for key in binding.keys {
                     assert!(!seen.contains(key), "{key} twice in {focus:?}");
                     assert!(Key::named(key).is_some(), "{key} in {focus:?}");
