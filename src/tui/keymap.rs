@@ -1,8 +1,8 @@
 //! Which key means what, where. One table feeds the keys themselves, the footer and the help, so that a hint cannot lie.
 //! Lower case is safe, upper case is stronger, and no key here changes anything at the service without a review.
 
+mod actions;
 mod key;
-mod layers;
 pub mod mouse;
 mod names;
 mod places;
@@ -10,101 +10,11 @@ mod rebind;
 mod resolved;
 mod tables;
 
+pub use actions::Action;
 pub use key::Key;
 pub use rebind::resolve;
 pub use resolved::{Bound, Keymap, Press};
 pub use tables::Focus;
-
-/// A wish of the person, named; what the palette lists and the configuration rebinds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Action {
-    Help,
-    Palette,
-    Back,
-    Quit,
-    Cancel,
-    Suspend,
-    Redraw,
-    Profiles,
-    Groups,
-    History,
-    Rotations,
-    Requests,
-    Whose,
-    Refresh,
-    CopyMenu,
-    Messages,
-    OpenOrCreate,
-    Filter,
-    CopyCurl,
-    ReverseEdit,
-    Up,
-    Down,
-    Top,
-    Bottom,
-    PageUp,
-    PageDown,
-    Enter,
-    Detail,
-    Edit,
-    Token,
-    Compare,
-    BringAll,
-    Sort,
-    SortReverse,
-    NextField,
-    PreviousField,
-    NextProblem,
-    /// Properties as rows, or as JSON.
-    RowsOrJson,
-    /// One field in the person's own editor.
-    EditOutside,
-    /// The whole group in the person's own editor.
-    EditWhole,
-    /// Throws away what was typed.
-    Discard,
-    Review,
-    Confirm,
-    Unchanged,
-    Choose,
-    OtherView,
-    Rotate,
-    Mark,
-    MarkAll,
-    RotateMarked,
-    Pause,
-    Stop,
-    FailedOnly,
-    /// Also what was rotated within 24 h.
-    IncludeRecent,
-    RetryFailed,
-    Abandon,
-    Reveal,
-    WriteFile,
-    HandOff,
-    Demo,
-    /// A new profile.
-    Connect,
-    /// The focused widget takes the key itself; listed so that footer and help know of it.
-    InField,
-}
-
-impl Action {
-    /// It concerns the console as such, not what is shown in it.
-    fn is_of_the_frame(self) -> bool {
-        matches!(
-            self,
-            Self::Help
-                | Self::Palette
-                | Self::Back
-                | Self::Quit
-                | Self::Cancel
-                | Self::Suspend
-                | Self::Redraw
-                | Self::Profiles
-        )
-    }
-}
 
 /// One line of a table.
 #[derive(Debug, Clone, Copy)]
@@ -136,7 +46,7 @@ fn allowed_everywhere(focus: Focus) -> impl Iterator<Item = &'static Binding> {
         focus,
         Focus::Profiles | Focus::CopyMenu | Focus::PlaceChoice | Focus::PlaceNew | Focus::PlaceWait
     );
-    layers::EVERYWHERE.iter().filter(move |binding| {
+    actions::EVERYWHERE.iter().filter(move |binding| {
         (!is_popup || binding.action.is_of_the_frame())
             && !own.clone().any(|own| own.action == binding.action)
     })

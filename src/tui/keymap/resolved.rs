@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crossterm::event::KeyEvent;
 
-use super::{Action, Binding, Focus, Key, layers, names};
+use super::{Action, Binding, Focus, Key, actions, names};
 use crate::config::KeyOverride;
 
 /// One line of a place, with the keys in force.
@@ -61,7 +61,7 @@ impl Default for Keymap {
 impl Keymap {
     /// The tables with these changes; whether the changes are sound is `rebind`'s business.
     pub(super) fn with(changes: &[KeyOverride]) -> Self {
-        let everywhere = layers::EVERYWHERE
+        let everywhere = actions::EVERYWHERE
             .iter()
             .map(|row| {
                 let written = find(changes, names::EVERYWHERE, row);
@@ -217,13 +217,13 @@ fn inherited<'c>(
     let shared = [
         (
             names::EVERYWHERE,
-            layers::EVERYWHERE
+            actions::EVERYWHERE
                 .iter()
                 .find(|all| all.action == row.action),
         ),
         (
             names::MOVE,
-            layers::MOVE.iter().find(|all| all.action == row.action),
+            actions::MOVE.iter().find(|all| all.action == row.action),
         ),
     ];
     let changed = shared.into_iter().find_map(|(place, shared)| {

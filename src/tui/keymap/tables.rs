@@ -1,9 +1,9 @@
 //! The places, and the tables of docs/design/console.md, "Keys": whether a place takes text, and its rows, most used first.
-//! What a row leaves out, keys or hint and help, it has from the layers below.
+//! What a row leaves out, keys or hint and help, it has from the layers of `actions`.
 
 use super::{
     Action, Binding,
-    layers::MOVE,
+    actions::MOVE,
     places::{COMMANDS, Place, TEXT, places},
 };
 

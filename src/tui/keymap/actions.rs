@@ -1,7 +1,98 @@
-//! The layers of actions below the tables of the places: which keys an action has wherever it stands, and what footer and
-//! help say of it. One more key of an action is one line here, whatever the number of places.
+//! The actions, and the layers below the tables of the places: which keys an action has wherever it stands, and what
+//! footer and help say of it. One more key of an action is one line here, whatever the number of places.
 
-use super::{Action, Binding};
+use super::Binding;
+
+/// A wish of the person, named; what the palette lists and the configuration rebinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Action {
+    Help,
+    Palette,
+    Back,
+    Quit,
+    Cancel,
+    Suspend,
+    Redraw,
+    Profiles,
+    Groups,
+    History,
+    Rotations,
+    Requests,
+    Whose,
+    Refresh,
+    CopyMenu,
+    Messages,
+    OpenOrCreate,
+    Filter,
+    CopyCurl,
+    ReverseEdit,
+    Up,
+    Down,
+    Top,
+    Bottom,
+    PageUp,
+    PageDown,
+    Enter,
+    Detail,
+    Edit,
+    Token,
+    Compare,
+    BringAll,
+    Sort,
+    SortReverse,
+    NextField,
+    PreviousField,
+    NextProblem,
+    /// Properties as rows, or as JSON.
+    RowsOrJson,
+    /// One field in the person's own editor.
+    EditOutside,
+    /// The whole group in the person's own editor.
+    EditWhole,
+    /// Throws away what was typed.
+    Discard,
+    Review,
+    Confirm,
+    Unchanged,
+    Choose,
+    OtherView,
+    Rotate,
+    Mark,
+    MarkAll,
+    RotateMarked,
+    Pause,
+    Stop,
+    FailedOnly,
+    /// Also what was rotated within 24 h.
+    IncludeRecent,
+    RetryFailed,
+    Abandon,
+    Reveal,
+    WriteFile,
+    HandOff,
+    Demo,
+    /// A new profile.
+    Connect,
+    /// The focused widget takes the key itself; listed so that footer and help know of it.
+    InField,
+}
+
+impl Action {
+    /// It concerns the console as such, not what is shown in it.
+    pub(super) fn is_of_the_frame(self) -> bool {
+        matches!(
+            self,
+            Self::Help
+                | Self::Palette
+                | Self::Back
+                | Self::Quit
+                | Self::Cancel
+                | Self::Suspend
+                | Self::Redraw
+                | Self::Profiles
+        )
+    }
+}
 
 /// One binding a line: action, keys (the first is in the footer), footer hint, help.
 macro_rules! layers {
