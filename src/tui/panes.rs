@@ -36,7 +36,7 @@ use super::{
     keymap::{Action, Focus},
     state::{
         context::Context,
-        message::{Outcome, Ticket},
+        message::{Outcome, Pending, Ticket},
         navigation::PaneRequest,
     },
 };
@@ -64,16 +64,26 @@ pub trait View {
     }
     /// What it asked for by a pane above it was typed exactly.
     fn confirmed(&mut self, _desk: &mut Context) {}
-    fn waits_for(&self, _ticket: Ticket) -> bool {
-        false
+    /// The answers it waits for.
+    fn pending(&self) -> Vec<&Pending> {
+        Vec::new()
     }
+    fn waits_for(&self, ticket: Ticket) -> bool {
+        let pending = self.pending();
+        pending.iter().any(|pending| pending.waits_for(ticket))
+    }
+    /// What it waited for has come.
     fn answer(&mut self, _outcome: &Outcome, _desk: &mut Context) {}
     /// The job it waits for panicked.
     fn lost(&mut self, _desk: &mut Context) {}
     /// Brings what it derives from the context up to date; after every message.
     fn sync(&mut self, _desk: &mut Context) {}
     /// It leaves the stack: keeps what was typed, gives up what is being read. What is being written goes on.
-    fn leave(&mut self, _desk: &mut Context) {}
+    fn leave(&mut self, context: &mut Context) {
+        for pending in self.pending() {
+            context.give_up(pending);
+        }
+    }
     /// Something on it changes with time alone.
     fn ticks(&self) -> bool {
         false

@@ -70,7 +70,11 @@ impl Connect {
         let (Stage::Checked(checkup), Some(new)) = (&self.stage, &self.new) else {
             return;
         };
-        if context.running.values().any(|running| running.adds_profile) {
+        if context
+            .running
+            .values()
+            .any(|running| running.job.adds_profile)
+        {
             // One after the other: a profile has the number of its place.
             context.say(Severity::Warning, "another profile is still being written");
             return;
