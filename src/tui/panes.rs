@@ -8,6 +8,7 @@ pub mod connect;
 pub mod copy_menu;
 pub mod edit;
 pub mod export;
+mod filtered_list;
 pub mod group;
 pub mod help;
 pub mod history;
@@ -94,10 +95,45 @@ pub trait View {
     }
     /// Returns where the terminal's cursor belongs, if anywhere.
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position>;
+    /// For [`Pane`], which holds some in a box.
+    fn as_view(&self) -> &dyn View
+    where
+        Self: Sized,
+    {
+        self
+    }
+    fn as_view_mut(&mut self) -> &mut dyn View
+    where
+        Self: Sized,
+    {
+        self
+    }
 }
 
-#[derive(Debug)]
-pub enum Pane {
+macro_rules! panes {
+    ($($name:ident($pane:ty),)*) => {
+        #[derive(Debug)]
+        pub enum Pane {
+            $($name($pane)),*
+        }
+
+        impl Pane {
+            pub fn view(&self) -> &dyn View {
+                match self {
+                    $(Self::$name(pane) => pane.as_view()),*
+                }
+            }
+
+            pub fn view_mut(&mut self) -> &mut dyn View {
+                match self {
+                    $(Self::$name(pane) => pane.as_view_mut()),*
+                }
+            }
+        }
+    };
+}
+
+panes! {
     Welcome(welcome::Welcome),
     Connect(Box<connect::Connect>),
     List(list::List),
@@ -155,60 +191,6 @@ impl Pane {
                 Self::Bulk(Box::new(batch::BatchPane::watch(run, context)))
             }
             PaneRequest::Connect => Self::Connect(Box::new(connect::Connect::open(context))),
-        }
-    }
-
-    pub fn view(&self) -> &dyn View {
-        match self {
-            Self::Welcome(pane) => pane,
-            Self::Connect(pane) => pane.as_ref(),
-            Self::List(pane) => pane,
-            Self::Group(pane) => pane,
-            Self::Compare(pane) => pane.as_ref(),
-            Self::Edit(pane) => pane.as_ref(),
-            Self::Review(pane) => pane.as_ref(),
-            Self::Result(pane) => pane.as_ref(),
-            Self::Token(pane) => pane.as_ref(),
-            Self::History(pane) => pane,
-            Self::Open(pane) => pane,
-            Self::Help(pane) => pane,
-            Self::Profiles(pane) => pane,
-            Self::Typed(pane) => pane,
-            Self::Messages(pane) => pane,
-            Self::Inspector(pane) => pane,
-            Self::CopyMenu(pane) => pane,
-            Self::Export(pane) => pane,
-            Self::Rotations(pane) => pane,
-            Self::Whose(pane) => pane,
-            Self::Bulk(pane) => pane.as_ref(),
-            Self::Place(pane) => pane.as_ref(),
-        }
-    }
-
-    pub fn view_mut(&mut self) -> &mut dyn View {
-        match self {
-            Self::Welcome(pane) => pane,
-            Self::Connect(pane) => pane.as_mut(),
-            Self::List(pane) => pane,
-            Self::Group(pane) => pane,
-            Self::Compare(pane) => pane.as_mut(),
-            Self::Edit(pane) => pane.as_mut(),
-            Self::Review(pane) => pane.as_mut(),
-            Self::Result(pane) => pane.as_mut(),
-            Self::Token(pane) => pane.as_mut(),
-            Self::History(pane) => pane,
-            Self::Open(pane) => pane,
-            Self::Help(pane) => pane,
-            Self::Profiles(pane) => pane,
-            Self::Typed(pane) => pane,
-            Self::Messages(pane) => pane,
-            Self::Inspector(pane) => pane,
-            Self::CopyMenu(pane) => pane,
-            Self::Export(pane) => pane,
-            Self::Rotations(pane) => pane,
-            Self::Whose(pane) => pane,
-            Self::Bulk(pane) => pane.as_mut(),
-            Self::Place(pane) => pane.as_mut(),
         }
     }
 }

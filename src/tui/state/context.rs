@@ -285,6 +285,20 @@ impl Context {
         self.asks.push(ask);
     }
 
+    /// Opens the group that a row is about, where the directory knows it.
+    pub fn open_group(&mut self, id: Option<UserGroupId>, no_row: &str) {
+        match id {
+            Some(id) if self.groups.contains(&id) => {
+                self.navigate(Navigation::Push(PaneRequest::Group(id)));
+            }
+            Some(id) => self.say(
+                Severity::Info,
+                format!("\"{id}\" is not in the directory: reading it could create it"),
+            ),
+            None => self.say(Severity::Info, no_row),
+        }
+    }
+
     /// Where new tokens of this profile go by themselves.
     pub fn hands_off_to(&self) -> Option<&HandOffCommand> {
         self.profile()?.handoff.as_ref()

@@ -124,37 +124,8 @@ impl App {
             Outcome::Batches(batches) if is_here => self.found_batches(batches),
             // Whoever asked for it: the numbers of the profiles must stay those of the work.
             Outcome::ProfileAdded(_, profile) => self.context.profiles.push((**profile).clone()),
-            Outcome::Done(_)
-            | Outcome::Listed(_)
-            | Outcome::Found(_)
-            | Outcome::Near(_)
-            | Outcome::ViewKept
-            | Outcome::Drafts(_)
-            | Outcome::DraftKept(..)
-            | Outcome::DraftForgotten
-            | Outcome::SameId(_)
-            | Outcome::OpenRotations(_)
-            | Outcome::History(_)
-            | Outcome::TokenWritten(_)
-            | Outcome::Rotations(_)
-            | Outcome::Recovered(_)
-            | Outcome::Abandoned(_)
-            | Outcome::Whose(_)
-            | Outcome::PendingHandOffs(_)
-            | Outcome::HandedOff(_)
-            | Outcome::NotHandedOff(_)
-            | Outcome::Batches(_)
-            | Outcome::Planned(_)
-            | Outcome::BulkEnded(_)
-            | Outcome::ReportWritten(_)
-            | Outcome::Exported(..)
-            | Outcome::Checked(_)
-            | Outcome::PlaceBound(_)
-            | Outcome::Proof(_)
-            | Outcome::Proven
-            | Outcome::Acknowledged
-            | Outcome::NotAdded(_)
-            | Outcome::Failed(_) => {}
+            // What the others tell is for the pane that waits, or for `notice`, where every one is listed.
+            _ => {}
         }
     }
 
