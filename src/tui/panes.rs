@@ -36,7 +36,7 @@ use super::{
     forms::group::Edit,
     keymap::{Action, Focus},
     state::{
-        context::Context,
+        context::{Context, Navigation},
         message::{Outcome, Pending, Ticket},
         navigation::PaneRequest,
     },
@@ -84,6 +84,11 @@ pub trait View {
         for pending in self.pending() {
             context.give_up(pending);
         }
+    }
+    /// Leaves the stack by itself.
+    fn pop(&mut self, context: &mut Context) {
+        self.leave(context);
+        context.navigate(Navigation::Pop);
     }
     /// Something on it changes with time alone.
     fn ticks(&self) -> bool {

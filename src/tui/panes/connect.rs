@@ -134,10 +134,7 @@ impl View for Connect {
             Action::Back if matches!(self.stage, Stage::Checking(_) | Stage::Checked(_)) => {
                 self.give_up_test(context);
             }
-            Action::Back => {
-                self.leave(context);
-                context.navigate(Navigation::Pop);
-            }
+            Action::Back => self.pop(context),
             _ => {}
         }
     }

@@ -185,10 +185,7 @@ impl View for Edit {
             Action::EditWhole => self.open_group(context),
             Action::Discard => self.discard(context),
             Action::Refresh => self.read_again(context),
-            Action::Back => {
-                self.leave(context);
-                context.navigate(Navigation::Pop);
-            }
+            Action::Back => self.pop(context),
             _ => {}
         }
     }

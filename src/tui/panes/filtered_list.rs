@@ -33,7 +33,7 @@ pub(super) struct FilteredList {
     /// The answer that brings the rows.
     pub(super) pending: Pending,
     /// `None`: there is nothing to filter by.
-    filter: Option<TextField>,
+    filter: Option<Box<TextField>>,
     is_filtering: bool,
 }
 
@@ -41,7 +41,7 @@ impl FilteredList {
     /// A list that can be filtered, and is by this.
     pub(super) fn with_filter(text: &str) -> Self {
         Self {
-            filter: Some(TextField::new("filter", text)),
+            filter: Some(Box::new(TextField::new("filter", text))),
             ..Self::default()
         }
     }
@@ -52,7 +52,7 @@ impl FilteredList {
 
     /// The text of the filter.
     pub(super) fn filter(&self) -> &str {
-        self.filter.as_ref().map_or("", TextField::text)
+        self.filter.as_deref().map_or("", TextField::text)
     }
 
     /// The words of the filter, in lower case.
@@ -101,7 +101,7 @@ impl FilteredList {
 
     /// The filter, while it is typed.
     fn field(&mut self) -> Option<&mut TextField> {
-        self.filter.as_mut().filter(|_| self.is_filtering)
+        self.filter.as_deref_mut().filter(|_| self.is_filtering)
     }
 
     /// Whether the filter took it.

@@ -113,10 +113,7 @@ impl View for Group {
             return;
         }
         match action {
-            Action::Back => {
-                self.leave(context);
-                context.navigate(Navigation::Pop);
-            }
+            Action::Back => self.pop(context),
             Action::Refresh => {
                 context.ask(&self.pending, Job::LookUp(self.id.clone()));
             }

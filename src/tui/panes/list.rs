@@ -36,7 +36,7 @@ use crate::{
 
 #[derive(Debug)]
 pub struct List {
-    list: FilteredList,
+    rows: FilteredList,
     finder: Finder,
     detail: bool,
     /// The group that the person went to; the cursor follows it when the rows change.
@@ -57,10 +57,10 @@ impl List {
         let view = context.views.get(&context.current).cloned();
         let untouched = view.is_none();
         let view = view.unwrap_or_default();
-        let list = FilteredList::with_filter(&view.filter);
-        context.ask(&list.pending, Job::List);
+        let rows = FilteredList::with_filter(&view.filter);
+        context.ask(&rows.pending, Job::List);
         Self {
-            list,
+            rows,
             finder: Finder::of(&view),
             detail: true,
             on: None,
@@ -75,7 +75,7 @@ impl List {
     /// Filter and order, for the next time.
     pub fn as_left(&self) -> ListView {
         ListView {
-            filter: self.list.filter().to_owned(),
+            filter: self.rows.filter().to_owned(),
             sort: self.finder.sort,
             reverse: self.finder.reverse,
             best_first: self.finder.best_first,
@@ -83,7 +83,7 @@ impl List {
     }
 
     fn id(&self) -> Option<UserGroupId> {
-        self.finder.id(self.list.cursor.at)
+        self.finder.id(self.rows.cursor.at)
     }
 
     fn group(&self, context: &Context) -> Option<KnownGroup> {
@@ -96,8 +96,8 @@ impl List {
             return;
         }
         let view = view.cloned().unwrap_or_default();
-        if self.untouched && !self.list.is_filtering() && self.as_left() == ListView::default() {
-            self.list.set_filter(&view.filter);
+        if self.untouched && !self.rows.is_filtering() && self.as_left() == ListView::default() {
+            self.rows.set_filter(&view.filter);
             self.finder = Finder::of(&view);
             // It stands above the list, too; an unsent draft is the better news.
             if !view.filter.is_empty() && context.drafts.of(context.current).is_empty() {
@@ -113,7 +113,7 @@ impl List {
     fn keep(&mut self, context: &mut Context) {
         let now = self.as_left();
         let is_new = self.kept.as_ref().is_some_and(|kept| *kept != now);
-        if is_new && !self.list.is_filtering() && !self.keeping.is_waiting() {
+        if is_new && !self.rows.is_filtering() && !self.keeping.is_waiting() {
             context.ask(&self.keeping, Job::KeepView(now.clone()));
             self.kept = Some(now);
         }
@@ -124,8 +124,8 @@ impl List {
         let is_other = self.finder.found().is_some_and(is_other);
         let row = self.finder.take(found, self.on.as_ref());
         // What a new filter finds best stands first.
-        let row = row.unwrap_or(if is_other { 0 } else { self.list.cursor.at });
-        self.list.cursor.at = row.min(self.finder.shown().len().saturating_sub(1));
+        let row = row.unwrap_or(if is_other { 0 } else { self.rows.cursor.at });
+        self.rows.cursor.at = row.min(self.finder.shown().len().saturating_sub(1));
     }
 
     fn mark(&mut self) {
@@ -199,7 +199,7 @@ impl List {
 
 impl View for List {
     fn focus(&self) -> Focus {
-        if self.list.is_filtering() {
+        if self.rows.is_filtering() {
             Focus::Filter
         } else {
             Focus::List
@@ -241,7 +241,7 @@ impl View for List {
     fn act(&mut self, action: Action, context: &mut Context) {
         let page = usize::from(context.size.1 / 2);
         if self
-            .list
+            .rows
             .cursor
             .act(action, self.finder.shown().len(), page)
         {
@@ -251,7 +251,7 @@ impl View for List {
         match action {
             Action::Back => {
                 self.finder.best_first = true;
-                if self.list.clear() {
+                if self.rows.clear() {
                     return;
                 }
                 if !self.marks.is_empty() {
@@ -269,8 +269,8 @@ impl View for List {
             Action::Sort => self.finder.sort_by_next(),
             Action::SortReverse => self.finder.reverse = !self.finder.reverse,
             // The newest wins: an older answer must not come after it.
-            Action::Refresh => context.ask(&self.list.pending, Job::List),
-            action if self.list.act(action, self.finder.shown().len(), context) => {}
+            Action::Refresh => context.ask(&self.rows.pending, Job::List),
+            action if self.rows.act(action, self.finder.shown().len(), context) => {}
             Action::Enter
             | Action::Edit
             | Action::EditWhole
@@ -301,11 +301,11 @@ impl View for List {
     }
 
     fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
-        self.list.key(key);
+        self.rows.key(key);
     }
 
     fn paste(&mut self, text: &str, _desk: &mut Context) -> bool {
-        self.list.paste(text)
+        self.rows.paste(text)
     }
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
@@ -325,7 +325,7 @@ impl View for List {
     }
 
     fn pending(&self) -> Vec<&Pending> {
-        vec![&self.list.pending, &self.keeping]
+        vec![&self.rows.pending, &self.keeping]
     }
 
     fn waits_for(&self, ticket: Ticket) -> bool {
@@ -354,7 +354,7 @@ impl View for List {
 
     fn sync(&mut self, context: &mut Context) {
         self.marks.follow(context.groups.index());
-        if let Some(found) = self.finder.look_again(self.list.filter(), context) {
+        if let Some(found) = self.finder.look_again(self.rows.filter(), context) {
             self.show(found);
         }
         self.keep(context);

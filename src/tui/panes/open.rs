@@ -136,10 +136,7 @@ impl View for Open {
 
     fn act(&mut self, action: Action, context: &mut Context) {
         match action {
-            Action::Back => {
-                self.leave(context);
-                context.navigate(Navigation::Pop);
-            }
+            Action::Back => self.pop(context),
             Action::NextField => {
                 if self.on_copy {
                     self.copy_of.settle();

@@ -125,14 +125,11 @@ impl View for TokenLookupPane {
         }
         match action {
             Action::Enter if self.answered.is_none() && !self.pending.is_waiting() => {
-                self.look_up(context)
+                self.look_up(context);
             }
             Action::Token => self.go_on(context),
             Action::Whose => *self = Self::default(),
-            Action::Back => {
-                self.leave(context);
-                context.navigate(Navigation::Pop);
-            }
+            Action::Back => self.pop(context),
             _ => {}
         }
     }

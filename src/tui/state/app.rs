@@ -57,7 +57,7 @@ impl App {
             Pane::Welcome(Welcome { config_file })
         };
         Self {
-            context: context,
+            context,
             stack: vec![bottom],
             warned: None,
             leaving: None,

@@ -235,7 +235,7 @@ async fn an_answer_from_the_other_environment_stops_everything() {
     proxy.next(
         "POST",
         ProxyFault::change(|answer| {
-            answer["user_group"]["api_environment_tag"] = "Customer".into()
+            answer["user_group"]["api_environment_tag"] = "Customer".into();
         }),
     );
     console.keys("Ty").await;

@@ -44,7 +44,7 @@ pub(super) fn draw(
     context: &Context,
 ) -> Option<Position> {
     // Below the way here, whose text begins in the second column too.
-    let (mut area, cursor) = list.list.draw_filter(buffer, area, 1, context.theme);
+    let (mut area, cursor) = list.rows.draw_filter(buffer, area, 1, context.theme);
     if let Some(run) = context.batch_here()
         && area.height > LEAST_ROWS
     {
@@ -131,7 +131,7 @@ fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, context: &Context) {
     table::draw_marked(
         buffer,
         area,
-        (finder.shown(), &list.list.cursor),
+        (finder.shown(), &list.rows.cursor),
         |_| columns.clone(),
         |at, here| {
             let entry = finder.entry(*at);
@@ -156,7 +156,7 @@ fn draw_position(list: &List, buffer: &mut Buffer, area: Rect, context: &Context
     }
     let text = format!(
         " {}/{} ",
-        list.list.cursor.at + 1,
+        list.rows.cursor.at + 1,
         list.finder.shown().len()
     );
     let width = text.len() as u16;
@@ -170,7 +170,7 @@ fn empty_hint(list: &List, context: &Context) -> String {
         "reading the directory".into()
     } else if list.finder.found().is_none() {
         "searching".into()
-    } else if list.list.filter().is_empty() {
+    } else if list.rows.filter().is_empty() {
         let key = key(Action::OpenOrCreate);
         format!("no groups known here yet: {key} opens or creates one by its id")
     } else {
