@@ -115,6 +115,7 @@ pub trait View {
     }
 }
 
+/// Makes `Pane` of the names and types of the panes; a new one is one line.
 macro_rules! panes {
     ($($name:ident($pane:ty),)*) => {
         #[derive(Debug)]

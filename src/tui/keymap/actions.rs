@@ -178,6 +178,11 @@ impl Binding {
                     while takes_text && is_text(row.keys[0]) {
                         row.keys = row.keys.split_at(1).1;
                     }
+                    let mut key = 0;
+                    while takes_text && key < row.keys.len() {
+                        assert!(!is_text(row.keys[key]), "keys that are text come first");
+                        key += 1;
+                    }
                     return row;
                 }
                 at += 1;
@@ -204,12 +209,15 @@ impl Binding {
 
     /// A row without keys or help is a mistake in a table.
     pub(super) const fn complete(self) -> Self {
-        assert!(!self.keys.is_empty() && !self.help.is_empty());
+        assert!(
+            !self.keys.is_empty() && !self.help.is_empty(),
+            "a row lacks something"
+        );
         self
     }
 }
 
-/// The keys of a layer that are text come first.
+/// Whether a key is text where text is taken; the keys of a layer that are come first.
 const fn is_text(key: &str) -> bool {
     matches!(key.as_bytes(), [_] | b"space")
 }
