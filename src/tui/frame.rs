@@ -161,10 +161,13 @@ fn right_of_place(context: &Context, room: usize) -> String {
     let answer = context
         .last_answer
         .map(|(status, latency)| format!("{status} {}ms", latency.as_millis()));
-    let mut named = context.running.values().filter(|job| !job.is_quiet);
+    let mut named = context
+        .running
+        .values()
+        .filter(|running| !running.job.is_quiet);
     let running = match named.clone().count() {
         0 => None,
-        1 => named.next().map(|job| job.label.clone()),
+        1 => named.next().map(|running| running.job.label.clone()),
         more => Some(format!("{more} under way")),
     };
     let Some(running) = running else {

@@ -1,277 +1,20 @@
 //! Which key means what, where. One table feeds the keys themselves, the footer and the help, so that a hint cannot lie.
 //! Lower case is safe, upper case is stronger, and no key here changes anything at the service without a review.
 
-mod contexts;
+mod actions;
 mod key;
 pub mod mouse;
 mod names;
+mod places;
 mod rebind;
 mod resolved;
 mod tables;
 
+pub use actions::Action;
 pub use key::Key;
 pub use rebind::resolve;
 pub use resolved::{Bound, Keymap, Press};
-
-/// Where keys go now; derived from the panes in one place ([`super::panes::View::focus`]).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Focus {
-    Welcome,
-    ConnectField,
-    ConnectChoice,
-    /// The connection is tested, or was.
-    ConnectCheck,
-    List,
-    Filter,
-    Group,
-    Compare,
-    EditName,
-    EditMapping,
-    EditCell,
-    EditProperties,
-    /// The properties as rows, between their cells.
-    EditRows,
-    /// The choice of a property's type.
-    EditType,
-    Review,
-    /// A review that asks for the key `y`.
-    ReviewKey,
-    /// Words that a guard wants typed.
-    ConfirmTyped,
-    Result,
-    Token,
-    RotateReason,
-    RotateCheck,
-    RotateTyped,
-    RotateRunning,
-    RotateResult,
-    WritePath,
-    History,
-    Open,
-    Help,
-    Profiles,
-    Messages,
-    /// One of them, whole.
-    Message,
-    Requests,
-    /// One of them, whole.
-    Request,
-    CopyMenu,
-    Rotations,
-    AbandonReason,
-    Whose,
-    WhoseFound,
-    /// A bulk rotation that is checked, or cannot be begun.
-    BulkCheck,
-    BulkReason,
-    BulkTyped,
-    BulkRun,
-    /// Which environment a profile is.
-    PlaceChoice,
-    PlaceNew,
-    /// A group that proves a key on trial.
-    PlaceProof,
-    /// Why an alarm is acknowledged.
-    PlaceReason,
-    /// The answer is on its way, or was refused for good.
-    PlaceWait,
-}
-
-impl Focus {
-    pub const ALL: [Self; 47] = [
-        Self::Welcome,
-        Self::ConnectField,
-        Self::ConnectChoice,
-        Self::ConnectCheck,
-        Self::List,
-        Self::Filter,
-        Self::Group,
-        Self::Compare,
-        Self::EditName,
-        Self::EditMapping,
-        Self::EditCell,
-        Self::EditProperties,
-        Self::EditRows,
-        Self::EditType,
-        Self::Review,
-        Self::ReviewKey,
-        Self::ConfirmTyped,
-        Self::Result,
-        Self::Token,
-        Self::RotateReason,
-        Self::RotateCheck,
-        Self::RotateTyped,
-        Self::RotateRunning,
-        Self::RotateResult,
-        Self::WritePath,
-        Self::History,
-        Self::Open,
-        Self::Help,
-        Self::Profiles,
-        Self::Messages,
-        Self::Message,
-        Self::Requests,
-        Self::Request,
-        Self::CopyMenu,
-        Self::Rotations,
-        Self::AbandonReason,
-        Self::Whose,
-        Self::WhoseFound,
-        Self::BulkCheck,
-        Self::BulkReason,
-        Self::BulkTyped,
-        Self::BulkRun,
-        Self::PlaceChoice,
-        Self::PlaceNew,
-        Self::PlaceProof,
-        Self::PlaceReason,
-        Self::PlaceWait,
-    ];
-
-    /// Characters are text here, not commands.
-    pub fn takes_text(self) -> bool {
-        match self {
-            Self::ConnectField
-            | Self::Filter
-            | Self::EditName
-            | Self::EditCell
-            | Self::EditProperties
-            | Self::ConfirmTyped
-            | Self::EditType
-            | Self::RotateReason
-            | Self::RotateTyped
-            | Self::WritePath
-            | Self::Open
-            | Self::Help
-            | Self::AbandonReason
-            | Self::Whose
-            | Self::BulkReason
-            | Self::BulkTyped
-            | Self::PlaceProof
-            | Self::PlaceReason => true,
-            Self::Welcome
-            | Self::ConnectChoice
-            | Self::ConnectCheck
-            | Self::List
-            | Self::Group
-            | Self::Compare
-            | Self::EditMapping
-            | Self::EditRows
-            | Self::Review
-            | Self::ReviewKey
-            | Self::Result
-            | Self::Token
-            | Self::RotateCheck
-            | Self::RotateRunning
-            | Self::RotateResult
-            | Self::History
-            | Self::Profiles
-            | Self::Messages
-            | Self::Message
-            | Self::Requests
-            | Self::Request
-            | Self::CopyMenu
-            | Self::Rotations
-            | Self::WhoseFound
-            | Self::BulkCheck
-            | Self::BulkRun
-            | Self::PlaceChoice
-            | Self::PlaceNew
-            | Self::PlaceWait => false,
-        }
-    }
-}
-
-/// A wish of the person, named; what the palette lists and the configuration rebinds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Action {
-    Help,
-    Palette,
-    Back,
-    Quit,
-    Cancel,
-    Suspend,
-    Redraw,
-    Profiles,
-    Groups,
-    History,
-    Rotations,
-    Requests,
-    Whose,
-    Refresh,
-    CopyMenu,
-    Messages,
-    OpenOrCreate,
-    Filter,
-    CopyCurl,
-    ReverseEdit,
-    Up,
-    Down,
-    Top,
-    Bottom,
-    PageUp,
-    PageDown,
-    Enter,
-    Detail,
-    Edit,
-    Token,
-    Compare,
-    BringAll,
-    Sort,
-    SortReverse,
-    NextField,
-    PreviousField,
-    NextProblem,
-    /// Properties as rows, or as JSON.
-    RowsOrJson,
-    /// One field in the person's own editor.
-    EditOutside,
-    /// The whole group in the person's own editor.
-    EditWhole,
-    /// Throws away what was typed.
-    Discard,
-    Review,
-    Confirm,
-    Unchanged,
-    Choose,
-    OtherView,
-    Rotate,
-    Mark,
-    MarkAll,
-    RotateMarked,
-    Pause,
-    Stop,
-    FailedOnly,
-    /// Also what was rotated within 24 h.
-    IncludeRecent,
-    RetryFailed,
-    Abandon,
-    Reveal,
-    WriteFile,
-    HandOff,
-    Demo,
-    /// A new profile.
-    Connect,
-    /// The focused widget takes the key itself; listed so that footer and help know of it.
-    InField,
-}
-
-impl Action {
-    /// It concerns the console as such, not what is shown in it.
-    fn is_of_the_frame(self) -> bool {
-        matches!(
-            self,
-            Self::Help
-                | Self::Palette
-                | Self::Back
-                | Self::Quit
-                | Self::Cancel
-                | Self::Suspend
-                | Self::Redraw
-                | Self::Profiles
-        )
-    }
-}
+pub use tables::Focus;
 
 /// One line of a table.
 #[derive(Debug, Clone, Copy)]
@@ -286,7 +29,7 @@ pub struct Binding {
 
 /// The rows of the tables for a place, most used first, then the ones that hold everywhere.
 pub fn bindings(focus: Focus) -> impl Iterator<Item = &'static Binding> {
-    contexts::here(focus).chain(everywhere_in(focus))
+    focus.rows().chain(everywhere_in(focus))
 }
 
 /// The rows that hold everywhere, as far as they have a key that is no text in a place.
@@ -297,13 +40,13 @@ fn everywhere_in(focus: Focus) -> impl Iterator<Item = &'static Binding> {
 
 /// The rows that hold everywhere, as far as a place lets them, whatever their keys.
 fn allowed_everywhere(focus: Focus) -> impl Iterator<Item = &'static Binding> {
-    let own = contexts::here(focus);
+    let own = focus.rows();
     // A letter typed at a popup must not open something else.
     let is_popup = matches!(
         focus,
         Focus::Profiles | Focus::CopyMenu | Focus::PlaceChoice | Focus::PlaceNew | Focus::PlaceWait
     );
-    contexts::everywhere().filter(move |binding| {
+    actions::EVERYWHERE.iter().filter(move |binding| {
         (!is_popup || binding.action.is_of_the_frame())
             && !own.clone().any(|own| own.action == binding.action)
     })
@@ -336,7 +79,7 @@ mod tests {
     fn no_key_means_two_things_in_one_place() {
         for focus in Focus::ALL {
             let mut seen: Vec<&str> = Vec::new();
-            for binding in contexts::here(focus) {
+            for binding in focus.rows() {
                 for key in binding.keys {
                     assert!(!seen.contains(key), "{key} twice in {focus:?}");
                     assert!(Key::named(key).is_some(), "{key} in {focus:?}");

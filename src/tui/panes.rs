@@ -8,6 +8,7 @@ pub mod connect;
 pub mod copy_menu;
 pub mod edit;
 pub mod export;
+mod filtered_list;
 pub mod group;
 pub mod help;
 pub mod history;
@@ -35,8 +36,8 @@ use super::{
     forms::group::Edit,
     keymap::{Action, Focus},
     state::{
-        context::Context,
-        message::{Outcome, Ticket},
+        context::{Context, Navigation},
+        message::{Outcome, Pending, Ticket},
         navigation::PaneRequest,
     },
 };
@@ -64,16 +65,31 @@ pub trait View {
     }
     /// What it asked for by a pane above it was typed exactly.
     fn confirmed(&mut self, _desk: &mut Context) {}
-    fn waits_for(&self, _ticket: Ticket) -> bool {
-        false
+    /// The answers it waits for.
+    fn pending(&self) -> Vec<&Pending> {
+        Vec::new()
     }
+    fn waits_for(&self, ticket: Ticket) -> bool {
+        let pending = self.pending();
+        pending.iter().any(|pending| pending.waits_for(ticket))
+    }
+    /// What it waited for has come.
     fn answer(&mut self, _outcome: &Outcome, _desk: &mut Context) {}
     /// The job it waits for panicked.
     fn lost(&mut self, _desk: &mut Context) {}
     /// Brings what it derives from the context up to date; after every message.
     fn sync(&mut self, _desk: &mut Context) {}
     /// It leaves the stack: keeps what was typed, gives up what is being read. What is being written goes on.
-    fn leave(&mut self, _desk: &mut Context) {}
+    fn leave(&mut self, context: &mut Context) {
+        for pending in self.pending() {
+            context.give_up(pending);
+        }
+    }
+    /// Leaves the stack by itself.
+    fn pop(&mut self, context: &mut Context) {
+        self.leave(context);
+        context.navigate(Navigation::Pop);
+    }
     /// Something on it changes with time alone.
     fn ticks(&self) -> bool {
         false
@@ -84,10 +100,46 @@ pub trait View {
     }
     /// Returns where the terminal's cursor belongs, if anywhere.
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position>;
+    /// For [`Pane`], which holds some in a box.
+    fn as_view(&self) -> &dyn View
+    where
+        Self: Sized,
+    {
+        self
+    }
+    fn as_view_mut(&mut self) -> &mut dyn View
+    where
+        Self: Sized,
+    {
+        self
+    }
 }
 
-#[derive(Debug)]
-pub enum Pane {
+/// Makes `Pane` of the names and types of the panes; a new one is one line.
+macro_rules! panes {
+    ($($name:ident($pane:ty),)*) => {
+        #[derive(Debug)]
+        pub enum Pane {
+            $($name($pane)),*
+        }
+
+        impl Pane {
+            pub fn view(&self) -> &dyn View {
+                match self {
+                    $(Self::$name(pane) => pane.as_view()),*
+                }
+            }
+
+            pub fn view_mut(&mut self) -> &mut dyn View {
+                match self {
+                    $(Self::$name(pane) => pane.as_view_mut()),*
+                }
+            }
+        }
+    };
+}
+
+panes! {
     Welcome(welcome::Welcome),
     Connect(Box<connect::Connect>),
     List(list::List),
@@ -145,60 +197,6 @@ impl Pane {
                 Self::Bulk(Box::new(batch::BatchPane::watch(run, context)))
             }
             PaneRequest::Connect => Self::Connect(Box::new(connect::Connect::open(context))),
-        }
-    }
-
-    pub fn view(&self) -> &dyn View {
-        match self {
-            Self::Welcome(pane) => pane,
-            Self::Connect(pane) => pane.as_ref(),
-            Self::List(pane) => pane,
-            Self::Group(pane) => pane,
-            Self::Compare(pane) => pane.as_ref(),
-            Self::Edit(pane) => pane.as_ref(),
-            Self::Review(pane) => pane.as_ref(),
-            Self::Result(pane) => pane.as_ref(),
-            Self::Token(pane) => pane.as_ref(),
-            Self::History(pane) => pane,
-            Self::Open(pane) => pane,
-            Self::Help(pane) => pane,
-            Self::Profiles(pane) => pane,
-            Self::Typed(pane) => pane,
-            Self::Messages(pane) => pane,
-            Self::Inspector(pane) => pane,
-            Self::CopyMenu(pane) => pane,
-            Self::Export(pane) => pane,
-            Self::Rotations(pane) => pane,
-            Self::Whose(pane) => pane,
-            Self::Bulk(pane) => pane.as_ref(),
-            Self::Place(pane) => pane.as_ref(),
-        }
-    }
-
-    pub fn view_mut(&mut self) -> &mut dyn View {
-        match self {
-            Self::Welcome(pane) => pane,
-            Self::Connect(pane) => pane.as_mut(),
-            Self::List(pane) => pane,
-            Self::Group(pane) => pane,
-            Self::Compare(pane) => pane.as_mut(),
-            Self::Edit(pane) => pane.as_mut(),
-            Self::Review(pane) => pane.as_mut(),
-            Self::Result(pane) => pane.as_mut(),
-            Self::Token(pane) => pane.as_mut(),
-            Self::History(pane) => pane,
-            Self::Open(pane) => pane,
-            Self::Help(pane) => pane,
-            Self::Profiles(pane) => pane,
-            Self::Typed(pane) => pane,
-            Self::Messages(pane) => pane,
-            Self::Inspector(pane) => pane,
-            Self::CopyMenu(pane) => pane,
-            Self::Export(pane) => pane,
-            Self::Rotations(pane) => pane,
-            Self::Whose(pane) => pane,
-            Self::Bulk(pane) => pane.as_mut(),
-            Self::Place(pane) => pane.as_mut(),
         }
     }
 }

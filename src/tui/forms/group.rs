@@ -16,7 +16,7 @@ use crate::{
         size::fits,
     },
     tui::{
-        state::message::Ticket,
+        state::message::{Pending, Ticket},
         widgets::{
             mapping_table::{MappingRow, MappingTable},
             properties::PropertiesField,
@@ -78,7 +78,7 @@ pub struct Edit {
     /// What an outside editor has at hand, and the text it was given.
     pub(in crate::tui) outside: Option<(Ticket, Part, String)>,
     /// The service's copy is being read again.
-    pub(in crate::tui) reading: Option<Ticket>,
+    pub(in crate::tui) reading: Pending,
     /// When discarding was asked for once.
     pub(in crate::tui) discarding: Option<Timestamp>,
 }
@@ -114,7 +114,7 @@ impl Edit {
             mapping_text: None,
             group_text: None,
             outside: None,
-            reading: None,
+            reading: Pending::default(),
             discarding: None,
             id,
             base,
@@ -158,7 +158,7 @@ impl Edit {
             mapping_text: typed.mapping_text,
             group_text: typed.group_text,
             outside: None,
-            reading: None,
+            reading: Pending::default(),
             discarding: None,
         }
     }

@@ -1,7 +1,7 @@
 //! The names of places and actions in the configuration, made from the enums and the tables themselves: what is added
 //! there has its name at once.
 
-use super::{Action, Binding, Focus, contexts};
+use super::{Action, Binding, Focus, actions};
 
 /// The place of what holds in every place.
 pub(super) const EVERYWHERE: &str = "everywhere";
@@ -62,11 +62,11 @@ impl Binding {
 /// The rows of a place of the configuration; `None` where there is no such place.
 pub(super) fn rows(place: &str) -> Option<Vec<&'static Binding>> {
     match place {
-        EVERYWHERE => Some(contexts::everywhere().collect()),
-        MOVE => Some(contexts::moving().collect()),
+        EVERYWHERE => Some(actions::EVERYWHERE.iter().collect()),
+        MOVE => Some(actions::MOVE.iter().collect()),
         place => Focus::named(place).map(|focus| {
             let everywhere = super::allowed_everywhere(focus);
-            contexts::here(focus).chain(everywhere).collect()
+            focus.rows().chain(everywhere).collect()
         }),
     }
 }

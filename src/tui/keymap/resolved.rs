@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crossterm::event::KeyEvent;
 
-use super::{Action, Binding, Focus, Key, contexts, names};
+use super::{Action, Binding, Focus, Key, actions, names};
 use crate::config::KeyOverride;
 
 /// One line of a place, with the keys in force.
@@ -61,7 +61,8 @@ impl Default for Keymap {
 impl Keymap {
     /// The tables with these changes; whether the changes are sound is `rebind`'s business.
     pub(super) fn with(changes: &[KeyOverride]) -> Self {
-        let everywhere = contexts::everywhere()
+        let everywhere = actions::EVERYWHERE
+            .iter()
             .map(|row| {
                 let written = find(changes, names::EVERYWHERE, row);
                 Bound::of(row, written, all(row, written), true)
@@ -180,7 +181,7 @@ fn place(focus: Focus, changes: &[KeyOverride]) -> Vec<Bound> {
     let place = focus.name();
     // A field keeps the keys it edits with; those of the tables are none.
     let fits = |key: &Key| !(focus.takes_text() && key.edits());
-    let own = contexts::here(focus).map(|row| {
+    let own = focus.rows().map(|row| {
         if let Some(written) = find(changes, &place, row) {
             return Bound::of(row, Some(written), all(row, Some(written)), false);
         }
@@ -216,11 +217,13 @@ fn inherited<'c>(
     let shared = [
         (
             names::EVERYWHERE,
-            contexts::everywhere().find(|all| all.action == row.action),
+            actions::EVERYWHERE
+                .iter()
+                .find(|all| all.action == row.action),
         ),
         (
             names::MOVE,
-            contexts::moving().find(|all| all.action == row.action),
+            actions::MOVE.iter().find(|all| all.action == row.action),
         ),
     ];
     let changed = shared.into_iter().find_map(|(place, shared)| {

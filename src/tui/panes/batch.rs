@@ -18,7 +18,7 @@ use crate::{
         keymap::{Action, Focus},
         state::{
             batch::BatchRun,
-            context::{Context, Navigation},
+            context::Context,
             message::{Job, Outcome, Ticket},
             notices::Severity,
         },
@@ -200,8 +200,7 @@ impl View for BatchPane {
                 if matches!(self.stage, Stage::Check { .. }) {
                     context.say(Severity::Info, "nothing was sent");
                 }
-                self.leave(context);
-                context.navigate(Navigation::Pop);
+                self.pop(context);
             }
             Action::Refresh => self.check_again(context),
             Action::IncludeRecent => {

@@ -269,10 +269,7 @@ impl View for Compare {
             return;
         }
         match action {
-            Action::Back => {
-                self.leave(context);
-                context.navigate(Navigation::Pop);
-            }
+            Action::Back => self.pop(context),
             Action::Unchanged => {
                 let on = self.selected(context).map(|(part, _)| part);
                 self.unchanged_too = !self.unchanged_too;

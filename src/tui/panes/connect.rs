@@ -70,7 +70,11 @@ impl Connect {
         let (Stage::Checked(checkup), Some(new)) = (&self.stage, &self.new) else {
             return;
         };
-        if context.running.values().any(|running| running.adds_profile) {
+        if context
+            .running
+            .values()
+            .any(|running| running.job.adds_profile)
+        {
             // One after the other: a profile has the number of its place.
             context.say(Severity::Warning, "another profile is still being written");
             return;
@@ -130,10 +134,7 @@ impl View for Connect {
             Action::Back if matches!(self.stage, Stage::Checking(_) | Stage::Checked(_)) => {
                 self.give_up_test(context);
             }
-            Action::Back => {
-                self.leave(context);
-                context.navigate(Navigation::Pop);
-            }
+            Action::Back => self.pop(context),
             _ => {}
         }
     }

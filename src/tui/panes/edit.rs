@@ -22,7 +22,7 @@ use crate::{
         keymap::{Action, Focus},
         state::{
             context::{Context, Navigation},
-            message::{Outcome, Ticket},
+            message::{Outcome, Pending},
             navigation::{PaneRequest, Proposal},
             notices::Severity,
         },
@@ -65,9 +65,9 @@ impl Edit {
         let Ok(wanted) = self.wanted() else {
             return false;
         };
-        context.running.values().any(|job| {
-            job.profile == context.current
-                && matches!(&job.sends, Some((id, sent)) if *id == self.id && *sent == wanted)
+        context.running.values().any(|running| {
+            running.profile == context.current
+                && matches!(&running.job.sends, Some((id, sent)) if *id == self.id && *sent == wanted)
         })
     }
 
@@ -185,10 +185,7 @@ impl View for Edit {
             Action::EditWhole => self.open_group(context),
             Action::Discard => self.discard(context),
             Action::Refresh => self.read_again(context),
-            Action::Back => {
-                self.leave(context);
-                context.navigate(Navigation::Pop);
-            }
+            Action::Back => self.pop(context),
             _ => {}
         }
     }
@@ -213,22 +210,16 @@ impl View for Edit {
         }
     }
 
-    fn waits_for(&self, ticket: Ticket) -> bool {
-        self.waits(ticket)
+    fn pending(&self) -> Vec<&Pending> {
+        vec![&self.reading]
     }
 
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         self.take_copy(outcome, context);
     }
 
-    fn lost(&mut self, _desk: &mut Context) {
-        self.reading = None;
-    }
-
     fn leave(&mut self, context: &mut Context) {
-        if let Some(ticket) = self.reading.take() {
-            context.cancel(ticket);
-        }
+        context.give_up(&self.reading);
         self.mapping.commit();
         self.properties.settle();
         self.keep_draft(context);

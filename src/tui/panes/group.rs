@@ -14,7 +14,7 @@ use crate::{
         keymap::{Action, Focus},
         state::{
             context::{Context, Navigation},
-            message::{Job, Outcome, Ticket},
+            message::{Job, Outcome, Pending},
             navigation::PaneRequest,
             notices::Severity,
         },
@@ -25,7 +25,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Group {
     id: UserGroupId,
-    ticket: Option<Ticket>,
+    pending: Pending,
     /// Why the last look-up did not answer.
     trouble: Option<String>,
     /// What the last look-up warned of.
@@ -39,10 +39,11 @@ const LINES: usize = 100_000;
 impl Group {
     /// Opens a known group and reads it from the service.
     pub fn open(id: UserGroupId, context: &mut Context) -> Self {
-        let ticket = context.start(Job::LookUp(id.clone()));
+        let pending = Pending::default();
+        context.ask(&pending, Job::LookUp(id.clone()));
         Self {
             id,
-            ticket: Some(ticket),
+            pending,
             trouble: None,
             warnings: Vec::new(),
             scroll: Cursor::default(),
@@ -93,7 +94,7 @@ impl View for Group {
     }
 
     fn status(&self, _desk: &Context) -> String {
-        if self.ticket.is_some() {
+        if self.pending.is_waiting() {
             "reading it from the service".into()
         } else {
             String::new()
@@ -112,13 +113,9 @@ impl View for Group {
             return;
         }
         match action {
-            Action::Back => {
-                self.leave(context);
-                context.navigate(Navigation::Pop);
-            }
+            Action::Back => self.pop(context),
             Action::Refresh => {
-                self.leave(context);
-                self.ticket = Some(context.start(Job::LookUp(self.id.clone())));
+                context.ask(&self.pending, Job::LookUp(self.id.clone()));
             }
             Action::History => {
                 context.navigate(Navigation::Push(PaneRequest::History(self.id.clone())));
@@ -152,18 +149,11 @@ impl View for Group {
         }
     }
 
-    fn leave(&mut self, context: &mut Context) {
-        if let Some(ticket) = self.ticket.take() {
-            context.cancel(ticket);
-        }
-    }
-
-    fn waits_for(&self, ticket: Ticket) -> bool {
-        self.ticket == Some(ticket)
+    fn pending(&self) -> Vec<&Pending> {
+        vec![&self.pending]
     }
 
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
-        self.ticket = None;
         if let Outcome::Done(done) = outcome {
             self.trouble = None;
             self.warnings = done.warnings.iter().map(ToString::to_string).collect();
@@ -180,7 +170,6 @@ impl View for Group {
     }
 
     fn lost(&mut self, context: &mut Context) {
-        self.ticket = None;
         let key = context.keys.key(Focus::Group, Action::Refresh);
         self.trouble = Some(format!(
             "the look-up broke off inside groupdesk; {key} reads again"

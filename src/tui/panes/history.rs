@@ -9,7 +9,7 @@ use ratatui::{
     style::Style,
 };
 
-use super::View;
+use super::{View, filtered_list::FilteredList};
 use crate::{
     domain::{
         group::UserGroupId,
@@ -20,19 +20,14 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         state::{
-            context::{Context, Navigation},
-            message::{Job, Outcome, Ticket},
-            navigation::PaneRequest,
+            context::Context,
+            message::{Job, Outcome, Pending},
             notices::Severity,
         },
         theme::Theme,
         widgets::{
-            boxes::boxed,
+            boxes::{boxed, with_details},
             columns::{Cell, Column, widest},
-            paint,
-            scroll::Cursor,
-            table,
-            text_field::TextField,
             text_page::TextPage,
         },
     },
@@ -43,10 +38,7 @@ pub struct History {
     /// Of one group, or of the whole profile.
     id: Option<UserGroupId>,
     entries: Vec<Numbered<Entry>>,
-    ticket: Option<Ticket>,
-    filter: TextField,
-    filtering: bool,
-    cursor: Cursor,
+    list: FilteredList,
 }
 
 /// Rows of the box with the whole entry.
@@ -54,20 +46,17 @@ const DETAIL_ROWS: u16 = 8;
 
 impl History {
     pub fn of(id: Option<UserGroupId>, context: &mut Context) -> Self {
-        let ticket = context.start(Job::History(id.clone()));
+        let list = FilteredList::with_filter("");
+        context.ask(&list.pending, Job::History(id.clone()));
         Self {
             id,
             entries: Vec::new(),
-            ticket: Some(ticket),
-            filter: TextField::new("filter", ""),
-            filtering: false,
-            cursor: Cursor::default(),
+            list,
         }
     }
 
     fn shown(&self) -> Vec<&Entry> {
-        let words = lowered(self.filter.text());
-        let words: Vec<&str> = words.split_whitespace().collect();
+        let words = self.list.words();
         self.entries
             .iter()
             .map(|numbered| &numbered.value)
@@ -80,7 +69,7 @@ impl History {
                     entry.ending.as_str(),
                     entry.reason.as_deref().unwrap_or_default()
                 ));
-                words.iter().all(|word| text.contains(word))
+                words.iter().all(|word| text.contains(word.as_str()))
             })
             .collect()
     }
@@ -88,7 +77,7 @@ impl History {
 
 impl View for History {
     fn focus(&self) -> Focus {
-        if self.filtering {
+        if self.list.is_filtering() {
             Focus::Filter
         } else {
             Focus::History
@@ -100,7 +89,7 @@ impl View for History {
     }
 
     fn status(&self, _desk: &Context) -> String {
-        if self.ticket.is_some() {
+        if self.list.pending.is_waiting() {
             "reading".into()
         } else {
             format!("{} of {}", self.shown().len(), self.entries.len())
@@ -109,67 +98,31 @@ impl View for History {
 
     fn act(&mut self, action: Action, context: &mut Context) {
         let rows = self.shown().len();
-        if self
-            .cursor
-            .act(action, rows, usize::from(context.size.1 / 2))
-        {
+        if self.list.act(action, rows, context) {
             return;
         }
         match action {
-            Action::Filter => self.filtering = true,
-            Action::Enter if self.filtering => self.filtering = false,
-            Action::Back if self.filtering || !self.filter.is_empty() => {
-                self.filtering = false;
-                self.filter.set_text("");
-            }
-            Action::Back => {
-                self.leave(context);
-                context.navigate(Navigation::Pop);
-            }
-            Action::Refresh => {
-                self.leave(context);
-                self.ticket = Some(context.start(Job::History(self.id.clone())));
-            }
+            Action::Refresh => context.ask(&self.list.pending, Job::History(self.id.clone())),
             Action::CopyCurl => self.copy_curl(context),
             Action::ReverseEdit => self.reverse(context),
             Action::Enter => {
-                let id = self
-                    .shown()
-                    .get(self.cursor.at)
-                    .map(|entry| entry.user_group_id.clone());
-                match id {
-                    Some(id) if context.groups.contains(&id) => {
-                        context.navigate(Navigation::Push(PaneRequest::Group(id)));
-                    }
-                    Some(id) => context.say(
-                        Severity::Info,
-                        format!("\"{id}\" is not in the directory: reading it could create it"),
-                    ),
-                    None => context.say(Severity::Info, "no entry here"),
-                }
+                let shown = self.shown();
+                let entry = shown.get(self.list.cursor.at);
+                let id = entry.map(|entry| entry.user_group_id.clone());
+                context.open_group(id, "no entry here");
             }
             _ => {}
         }
     }
 
     fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
-        if self.filtering {
-            self.filter.key(key);
-            self.cursor.at = 0;
+        if self.list.key(key) {
+            self.list.cursor.at = 0;
         }
     }
 
     fn paste(&mut self, text: &str, _desk: &mut Context) -> bool {
-        if self.filtering {
-            self.filter.paste(text);
-        }
-        self.filtering
-    }
-
-    fn leave(&mut self, context: &mut Context) {
-        if let Some(ticket) = self.ticket.take() {
-            context.cancel(ticket);
-        }
+        self.list.paste(text)
     }
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
@@ -180,12 +133,11 @@ impl View for History {
         }
     }
 
-    fn waits_for(&self, ticket: Ticket) -> bool {
-        self.ticket == Some(ticket)
+    fn pending(&self) -> Vec<&Pending> {
+        vec![&self.list.pending]
     }
 
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
-        self.ticket = None;
         if let Outcome::History(entries) = outcome {
             self.entries.clone_from(entries);
         } else if let Outcome::Failed(trouble) = outcome {
@@ -193,69 +145,35 @@ impl View for History {
         }
     }
 
-    fn lost(&mut self, _desk: &mut Context) {
-        self.ticket = None;
-    }
-
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
-        let mut area = area;
-        let mut cursor = None;
-        if self.filtering || !self.filter.is_empty() {
-            cursor = self
-                .filter
-                .draw(buffer, paint::row(area, 0), context.theme, self.filtering);
-            area.y += 1;
-            area.height = area.height.saturating_sub(1);
-        }
-        let below = DETAIL_ROWS.min(area.height / 2);
-        let rows = Rect {
-            height: area.height - below,
-            ..area
-        };
+        let (area, cursor) = self.list.draw_filter(buffer, area, 0, context.theme);
+        let (rows, below) = with_details(area, DETAIL_ROWS);
         let title = match &self.id {
             Some(id) => format!("History of {id}"),
             None => "History".into(),
         };
-        let entries = self.shown();
-        let inner = boxed(buffer, rows, &title, context.theme);
-        let inner = Rect {
-            x: inner.x - 1,
-            width: inner.width + 2,
-            ..inner
-        };
-        self.draw_rows(buffer, inner, &entries, context);
-        if let Some(entry) = entries.get(self.cursor.at) {
-            let place = Rect {
-                y: rows.bottom(),
-                height: below,
-                ..area
-            };
-            let title = format!("{} {}", entry.operation.as_str(), entry.user_group_id);
-            let inner = boxed(buffer, place, &title, context.theme);
-            let mut sheet = TextPage::new(inner.width, context.theme);
-            describe(&mut sheet, entry, context);
-            sheet.draw_still(buffer, inner);
-        }
-        cursor.filter(|_| self.filtering)
-    }
-}
-
-impl History {
-    fn draw_rows(&self, buffer: &mut Buffer, area: Rect, entries: &[&Entry], context: &Context) {
-        let hint = if self.ticket.is_some() {
+        let hint = if self.list.pending.is_waiting() {
             "reading the history"
         } else {
             "nothing yet: every create, update and rotate is written down here"
         };
-        table::draw(
+        let entries = self.shown();
+        self.list.draw(
             buffer,
-            area,
-            (entries, &self.cursor),
-            columns,
-            |entry, here| cells(entry, context, here),
-            hint,
+            rows,
+            (&title, hint),
+            &entries,
+            (columns, |entry, here| cells(entry, context, here)),
             context.theme,
         );
+        if let Some(entry) = entries.get(self.list.cursor.at) {
+            let title = format!("{} {}", entry.operation.as_str(), entry.user_group_id);
+            let inner = boxed(buffer, below, &title, context.theme);
+            let mut sheet = TextPage::new(inner.width, context.theme);
+            describe(&mut sheet, entry, context);
+            sheet.draw_still(buffer, inner);
+        }
+        cursor
     }
 }
 

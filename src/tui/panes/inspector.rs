@@ -9,22 +9,17 @@ use ratatui::{
     style::Style,
 };
 
-use super::View;
+use super::{View, filtered_list::FilteredList};
 use crate::{
     operations::ExchangeKind,
     tui::{
         keymap::{Action, Focus},
-        state::{
-            context::{Context, Navigation},
-            exchanges::Exchange,
-            notices::Severity,
-        },
+        state::{context::Context, exchanges::Exchange, notices::Severity},
         theme::Theme,
         widgets::{
-            boxes::{boxed, page as page_box},
+            boxes::page as page_box,
             columns::{Cell, Column, widest},
             scroll::Cursor,
-            table,
             text_page::TextPage,
         },
     },
@@ -32,7 +27,7 @@ use crate::{
 
 #[derive(Debug, Default)]
 pub struct Inspector {
-    cursor: Cursor,
+    list: FilteredList,
     /// The exchange below the cursor; it stays below it while others come.
     chosen: Option<u64>,
     whole: Option<ShownExchange>,
@@ -49,12 +44,12 @@ impl Inspector {
     fn current<'d>(&'d self, context: &'d Context) -> Option<&'d Exchange> {
         match &self.whole {
             Some(whole) => Some(&whole.exchange),
-            None => context.exchanges.all().nth(self.cursor.at),
+            None => context.exchanges.all().nth(self.list.cursor.at),
         }
     }
 
     fn choose(&mut self, context: &Context) {
-        let below = context.exchanges.all().nth(self.cursor.at);
+        let below = context.exchanges.all().nth(self.list.cursor.at);
         self.chosen = below.map(|exchange| exchange.number);
     }
 }
@@ -121,16 +116,13 @@ impl View for Inspector {
             return;
         }
         let rows = context.exchanges.all().len();
-        if self
-            .cursor
-            .act(action, rows, usize::from(context.size.1 / 2))
-        {
+        if self.list.act(action, rows, context) {
             self.choose(context);
             return;
         }
         match action {
             Action::Enter => {
-                let exchange = context.exchanges.all().nth(self.cursor.at).cloned();
+                let exchange = context.exchanges.all().nth(self.list.cursor.at).cloned();
                 match exchange {
                     Some(exchange) => {
                         self.chosen = Some(exchange.number);
@@ -143,10 +135,9 @@ impl View for Inspector {
                 }
             }
             Action::CopyMenu => {
-                let exchange = context.exchanges.all().nth(self.cursor.at).cloned();
+                let exchange = context.exchanges.all().nth(self.list.cursor.at).cloned();
                 copy(exchange.as_ref(), context);
             }
-            Action::Back => context.navigate(Navigation::Pop),
             _ => {}
         }
     }
@@ -160,13 +151,13 @@ impl View for Inspector {
     }
 
     fn sync(&mut self, context: &mut Context) {
-        let chosen = self.chosen.filter(|_| self.cursor.at > 0);
+        let chosen = self.chosen.filter(|_| self.list.cursor.at > 0);
         let at = chosen.and_then(|number| {
             let mut all = context.exchanges.all();
             all.position(|exchange| exchange.number == number)
         });
         let last = context.exchanges.all().len().saturating_sub(1);
-        self.cursor.at = at.unwrap_or(self.cursor.at.min(last));
+        self.list.cursor.at = at.unwrap_or(self.list.cursor.at.min(last));
         self.choose(context);
     }
 
@@ -178,20 +169,14 @@ impl View for Inspector {
             return None;
         }
         let title = "Requests of this session, newest first";
-        let inner = boxed(buffer, area, title, context.theme);
-        let inner = Rect {
-            x: inner.x - 1,
-            width: inner.width + 2,
-            ..inner
-        };
+        let hint = "nothing was sent yet: opening a group reads it from the service";
         let all: Vec<&Exchange> = context.exchanges.all().collect();
-        table::draw(
+        self.list.draw(
             buffer,
-            inner,
-            (&all, &self.cursor),
-            columns,
-            |exchange, here| cells(exchange, context, here),
-            "nothing was sent yet: opening a group reads it from the service",
+            area,
+            (title, hint),
+            &all,
+            (columns, |exchange, here| cells(exchange, context, here)),
             context.theme,
         );
         None

@@ -16,7 +16,7 @@ pub(in crate::tui) use finder::AT_ONCE;
 use finder::Finder;
 use marks::Marks;
 
-use super::{View, compare::Compare};
+use super::{View, compare::Compare, filtered_list::FilteredList};
 use crate::{
     domain::{group::UserGroupId, known::KnownGroup},
     operations::Guarded,
@@ -27,24 +27,20 @@ use crate::{
         state::{
             batch::BatchRun,
             context::{Context, Navigation},
-            message::{Job, Outcome, Ticket},
+            message::{Job, Outcome, Pending, Ticket},
             navigation::PaneRequest,
             notices::Severity,
         },
-        widgets::{scroll::Cursor, text_field::TextField},
     },
 };
 
 #[derive(Debug)]
 pub struct List {
-    filter: TextField,
-    filtering: bool,
+    rows: FilteredList,
     finder: Finder,
     detail: bool,
-    cursor: Cursor,
     /// The group that the person went to; the cursor follows it when the rows change.
     on: Option<UserGroupId>,
-    ticket: Option<Ticket>,
     marks: Marks,
     /// The last bulk rotation that was seen here.
     bulk: Option<Ticket>,
@@ -52,36 +48,34 @@ pub struct List {
     untouched: bool,
     /// What the directory keeps; `None` before the first answer.
     kept: Option<ListView>,
-    keeping: Option<Ticket>,
+    keeping: Pending,
 }
 
 impl List {
     /// The list of the current profile, as it was left, reading the directory.
     pub fn start(context: &mut Context) -> Self {
         let view = context.views.get(&context.current).cloned();
-        let ticket = context.start(Job::List);
         let untouched = view.is_none();
         let view = view.unwrap_or_default();
+        let rows = FilteredList::with_filter(&view.filter);
+        context.ask(&rows.pending, Job::List);
         Self {
-            filter: TextField::new("filter", view.filter.clone()),
-            filtering: false,
+            rows,
             finder: Finder::of(&view),
             detail: true,
-            cursor: Cursor::default(),
             on: None,
-            ticket: Some(ticket),
             marks: Marks::default(),
             bulk: None,
             untouched,
             kept: None,
-            keeping: None,
+            keeping: Pending::default(),
         }
     }
 
     /// Filter and order, for the next time.
     pub fn as_left(&self) -> ListView {
         ListView {
-            filter: self.filter.text().to_owned(),
+            filter: self.rows.filter().to_owned(),
             sort: self.finder.sort,
             reverse: self.finder.reverse,
             best_first: self.finder.best_first,
@@ -89,7 +83,7 @@ impl List {
     }
 
     fn id(&self) -> Option<UserGroupId> {
-        self.finder.id(self.cursor.at)
+        self.finder.id(self.rows.cursor.at)
     }
 
     fn group(&self, context: &Context) -> Option<KnownGroup> {
@@ -102,8 +96,8 @@ impl List {
             return;
         }
         let view = view.cloned().unwrap_or_default();
-        if self.untouched && !self.filtering && self.as_left() == ListView::default() {
-            self.filter.set_text(&view.filter);
+        if self.untouched && !self.rows.is_filtering() && self.as_left() == ListView::default() {
+            self.rows.set_filter(&view.filter);
             self.finder = Finder::of(&view);
             // It stands above the list, too; an unsent draft is the better news.
             if !view.filter.is_empty() && context.drafts.of(context.current).is_empty() {
@@ -119,8 +113,8 @@ impl List {
     fn keep(&mut self, context: &mut Context) {
         let now = self.as_left();
         let is_new = self.kept.as_ref().is_some_and(|kept| *kept != now);
-        if is_new && !self.filtering && self.keeping.is_none() {
-            self.keeping = Some(context.start(Job::KeepView(now.clone())));
+        if is_new && !self.rows.is_filtering() && !self.keeping.is_waiting() {
+            context.ask(&self.keeping, Job::KeepView(now.clone()));
             self.kept = Some(now);
         }
     }
@@ -130,8 +124,8 @@ impl List {
         let is_other = self.finder.found().is_some_and(is_other);
         let row = self.finder.take(found, self.on.as_ref());
         // What a new filter finds best stands first.
-        let row = row.unwrap_or(if is_other { 0 } else { self.cursor.at });
-        self.cursor.at = row.min(self.finder.shown().len().saturating_sub(1));
+        let row = row.unwrap_or(if is_other { 0 } else { self.rows.cursor.at });
+        self.rows.cursor.at = row.min(self.finder.shown().len().saturating_sub(1));
     }
 
     fn mark(&mut self) {
@@ -183,14 +177,6 @@ impl List {
         context.navigate(Navigation::Push(PaneRequest::Export(of.0, of.1)));
     }
 
-    /// Jobs that are not under way any more are not waited for.
-    fn forget_ended(&mut self, context: &Context) {
-        let runs = |ticket: &Ticket| context.running.contains_key(ticket);
-        self.ticket = self.ticket.filter(runs);
-        self.keeping = self.keeping.filter(runs);
-        self.finder.forget_ended(context);
-    }
-
     fn no_batch(&self, context: &Context) -> Option<String> {
         let is_watched = context.batch_here().is_some_and(BatchRun::is_under_way);
         if let Some(why) = context.forbidden(Guarded::Bulk).filter(|_| !is_watched) {
@@ -209,19 +195,11 @@ impl List {
             _ => None,
         }
     }
-
-    fn clear_filter(&mut self) -> bool {
-        let was = self.filtering || !self.filter.is_empty();
-        self.filter = TextField::new("filter", "");
-        self.filtering = false;
-        self.finder.best_first = true;
-        was
-    }
 }
 
 impl View for List {
     fn focus(&self) -> Focus {
-        if self.filtering {
+        if self.rows.is_filtering() {
             Focus::Filter
         } else {
             Focus::List
@@ -262,16 +240,18 @@ impl View for List {
 
     fn act(&mut self, action: Action, context: &mut Context) {
         let page = usize::from(context.size.1 / 2);
-        if self.cursor.act(action, self.finder.shown().len(), page) {
+        if self
+            .rows
+            .cursor
+            .act(action, self.finder.shown().len(), page)
+        {
             self.on = self.id();
             return;
         }
         match action {
-            Action::Filter => self.filtering = true,
-            Action::Enter if self.filtering => self.filtering = false,
             Action::Back => {
-                let cleared = self.clear_filter();
-                if cleared {
+                self.finder.best_first = true;
+                if self.rows.clear() {
                     return;
                 }
                 if !self.marks.is_empty() {
@@ -288,13 +268,9 @@ impl View for List {
             Action::Detail => self.detail = !self.detail,
             Action::Sort => self.finder.sort_by_next(),
             Action::SortReverse => self.finder.reverse = !self.finder.reverse,
-            Action::Refresh => {
-                // The newest wins: an older answer must not come after it.
-                if let Some(ticket) = self.ticket {
-                    context.cancel(ticket);
-                }
-                self.ticket = Some(context.start(Job::List));
-            }
+            // The newest wins: an older answer must not come after it.
+            Action::Refresh => context.ask(&self.rows.pending, Job::List),
+            action if self.rows.act(action, self.finder.shown().len(), context) => {}
             Action::Enter
             | Action::Edit
             | Action::EditWhole
@@ -325,16 +301,11 @@ impl View for List {
     }
 
     fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
-        if self.filtering {
-            self.filter.key(key);
-        }
+        self.rows.key(key);
     }
 
     fn paste(&mut self, text: &str, _desk: &mut Context) -> bool {
-        if self.filtering {
-            self.filter.paste(text);
-        }
-        self.filtering
+        self.rows.paste(text)
     }
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
@@ -353,8 +324,13 @@ impl View for List {
         }
     }
 
+    fn pending(&self) -> Vec<&Pending> {
+        vec![&self.rows.pending, &self.keeping]
+    }
+
     fn waits_for(&self, ticket: Ticket) -> bool {
-        [self.ticket, self.keeping].contains(&Some(ticket)) || self.finder.waits_for(ticket)
+        let mut pending = self.pending().into_iter();
+        pending.any(|pending| pending.waits_for(ticket)) || self.finder.waits_for(ticket)
     }
 
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
@@ -362,23 +338,23 @@ impl View for List {
             Outcome::Found(found) => self.show(found.clone()),
             Outcome::Listed(listing) => {
                 self.take_over(listing.view.as_ref(), context);
-                self.forget_ended(context);
+                self.finder.forget_ended(context);
             }
             Outcome::Failed(trouble) => {
                 context.say(Severity::of(trouble), trouble.text.clone());
-                self.forget_ended(context);
+                self.finder.forget_ended(context);
             }
-            _ => self.forget_ended(context),
+            _ => self.finder.forget_ended(context),
         }
     }
 
     fn lost(&mut self, context: &mut Context) {
-        self.forget_ended(context);
+        self.finder.forget_ended(context);
     }
 
     fn sync(&mut self, context: &mut Context) {
         self.marks.follow(context.groups.index());
-        if let Some(found) = self.finder.look_again(self.filter.text(), context) {
+        if let Some(found) = self.finder.look_again(self.rows.filter(), context) {
             self.show(found);
         }
         self.keep(context);

@@ -21,7 +21,7 @@ use crate::{
         runtime::jobs::nearest_in,
         state::{
             context::{Context, Navigation},
-            message::{Job, Outcome, Ticket},
+            message::{Job, Outcome, Pending},
             navigation::PaneRequest,
             notices::Severity,
         },
@@ -37,7 +37,7 @@ pub struct Open {
     /// 0 is what was typed; from 1 on a near id.
     pick: usize,
     /// Near ids are looked for among many.
-    ticket: Option<Ticket>,
+    pending: Pending,
     copy_of: CopyOf,
     /// The field of the group to copy has the focus.
     on_copy: bool,
@@ -53,7 +53,7 @@ impl Default for Open {
             near: Vec::new(),
             known: false,
             pick: 0,
-            ticket: None,
+            pending: Pending::default(),
             copy_of: CopyOf::default(),
             on_copy: false,
         }
@@ -68,15 +68,13 @@ impl Open {
             UserGroupId::parse(typed.as_str()).is_ok_and(|id| context.groups.contains(&id));
         self.pick = 0;
         self.typed.error = None;
-        if let Some(ticket) = self.ticket.take() {
-            context.cancel(ticket);
-        }
+        context.give_up(&self.pending);
         let index = context.groups.index();
         if index.len() <= AT_ONCE {
             self.near = nearest_in(index, &typed);
         } else {
             let job = Job::Near(index.clone(), typed);
-            self.ticket = Some(context.start(job));
+            context.ask(&self.pending, job);
         }
     }
 
@@ -138,10 +136,7 @@ impl View for Open {
 
     fn act(&mut self, action: Action, context: &mut Context) {
         match action {
-            Action::Back => {
-                self.leave(context);
-                context.navigate(Navigation::Pop);
-            }
+            Action::Back => self.pop(context),
             Action::NextField => {
                 if self.on_copy {
                     self.copy_of.settle();
@@ -161,12 +156,11 @@ impl View for Open {
         }
     }
 
-    fn waits_for(&self, ticket: Ticket) -> bool {
-        self.ticket == Some(ticket)
+    fn pending(&self) -> Vec<&Pending> {
+        vec![&self.pending]
     }
 
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
-        self.ticket = None;
         if let Outcome::Near(near) = outcome {
             let picked = self.pick.checked_sub(1).and_then(|at| self.near.get(at));
             let found = near.iter().position(|id| Some(id) == picked);
@@ -174,16 +168,6 @@ impl View for Open {
             self.near.clone_from(near);
         } else if let Outcome::Failed(trouble) = outcome {
             context.say(Severity::of(trouble), trouble.text.clone());
-        }
-    }
-
-    fn lost(&mut self, _desk: &mut Context) {
-        self.ticket = None;
-    }
-
-    fn leave(&mut self, context: &mut Context) {
-        if let Some(ticket) = self.ticket.take() {
-            context.cancel(ticket);
         }
     }
 

@@ -27,7 +27,7 @@ use crate::{
         keymap::{Action, Focus},
         state::{
             confirmation::{ConfirmationLevel, Level},
-            context::{Context, Navigation},
+            context::Context,
             message::{Job, Outcome, Ticket, Trouble},
             navigation::Proposal,
             notices::Severity,
@@ -237,10 +237,7 @@ impl View for Review {
                 }
             }
             Action::Enter if self.on_apply => self.apply(context),
-            Action::Back | Action::Enter => {
-                self.leave(context);
-                context.navigate(Navigation::Pop);
-            }
+            Action::Back | Action::Enter => self.pop(context),
             Action::Confirm if self.asks.level != Level::Button => self.confirm(context),
             Action::CopyMenu => {
                 if let Some(curl) = self.curl(context) {

@@ -11,19 +11,18 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
-use super::View;
+use super::{View, filtered_list::FilteredList};
 use crate::{
     domain::rotation::Event,
     operations::{Guarded, JournalRow},
     tui::{
         keymap::{Action, Focus},
         state::{
-            context::{Context, Navigation},
-            message::{Job, Outcome, Ticket},
-            navigation::PaneRequest,
+            context::Context,
+            message::{Job, Outcome, Pending, Ticket},
             notices::Severity,
         },
-        widgets::{scroll::Cursor, text_field::TextField},
+        widgets::text_field::TextField,
     },
 };
 
@@ -33,10 +32,9 @@ const LONGEST_REASON: usize = 200;
 #[derive(Debug)]
 pub struct Rotations {
     rows: Vec<JournalRow>,
-    reading: Option<Ticket>,
-    settling: Option<Ticket>,
+    settling: Pending,
     abandoning: Option<Abandoning>,
-    cursor: Cursor,
+    list: FilteredList,
 }
 
 /// The dialog that asks why.
@@ -50,21 +48,19 @@ struct Abandoning {
 impl Rotations {
     /// Reads the journal.
     pub fn open(context: &mut Context) -> Self {
-        Self {
+        let pane = Self {
             rows: Vec::new(),
-            reading: Some(context.start(Job::Rotations)),
-            settling: None,
+            settling: Pending::default(),
             abandoning: None,
-            cursor: Cursor::default(),
-        }
+            list: FilteredList::default(),
+        };
+        pane.read_again(context);
+        pane
     }
 
     /// Something was settled: reads the journal again.
-    pub fn read_again(&mut self, context: &mut Context) {
-        if let Some(ticket) = self.reading {
-            context.cancel(ticket);
-        }
-        self.reading = Some(context.start(Job::Rotations));
+    pub fn read_again(&self, context: &mut Context) {
+        context.ask(&self.list.pending, Job::Rotations);
     }
 
     fn open_ones(&self) -> usize {
@@ -73,7 +69,7 @@ impl Rotations {
     }
 
     fn here(&self) -> Option<&JournalRow> {
-        self.rows.get(self.cursor.at)
+        self.rows.get(self.list.cursor.at)
     }
 
     /// The cursor stays on its rotation.
@@ -83,7 +79,7 @@ impl Rotations {
         self.rows.sort_by_key(|row| !row.rotation.state.is_open());
         let found = self.rows.iter().position(|row| Some(row.id) == on);
         let last = self.rows.len().saturating_sub(1);
-        self.cursor.at = found.unwrap_or(self.cursor.at).min(last);
+        self.list.cursor.at = found.unwrap_or(self.list.cursor.at).min(last);
     }
 
     fn abandon(&mut self, context: &mut Context) {
@@ -96,19 +92,6 @@ impl Rotations {
         } else if asking.ticket.is_none() {
             let job = Job::Abandon(asking.row.id, reason.to_owned());
             asking.ticket = Some(context.start(job));
-        }
-    }
-
-    fn open_group(&self, context: &mut Context) {
-        match self.here().map(|row| row.user_group_id.clone()) {
-            Some(id) if context.groups.contains(&id) => {
-                context.navigate(Navigation::Push(PaneRequest::Group(id)));
-            }
-            Some(id) => context.say(
-                Severity::Info,
-                format!("\"{id}\" is not in the directory: reading it could create it"),
-            ),
-            None => context.say(Severity::Info, "no rotation here"),
         }
     }
 }
@@ -132,9 +115,9 @@ impl View for Rotations {
     }
 
     fn status(&self, _desk: &Context) -> String {
-        if self.settling.is_some() {
+        if self.settling.is_waiting() {
             "settling by reading".into()
-        } else if self.reading.is_some() {
+        } else if self.list.pending.is_waiting() {
             "reading".into()
         } else {
             format!("{} open   {} in all", self.open_ones(), self.rows.len())
@@ -153,16 +136,16 @@ impl View for Rotations {
             }
             return;
         }
-        let page = usize::from(context.size.1 / 2);
-        if self.cursor.act(action, self.rows.len(), page) {
+        if self.list.act(action, self.rows.len(), context) {
             return;
         }
         match action {
-            Action::Enter => self.open_group(context),
-            Action::Refresh if self.settling.is_some() => {}
-            Action::Refresh if self.open_ones() > 0 => {
-                self.settling = Some(context.start(Job::Settle));
+            Action::Enter => {
+                let id = self.here().map(|row| row.user_group_id.clone());
+                context.open_group(id, "no rotation here");
             }
+            Action::Refresh if self.settling.is_waiting() => {}
+            Action::Refresh if self.open_ones() > 0 => context.ask(&self.settling, Job::Settle),
             Action::Refresh => self.read_again(context),
             Action::Abandon => {
                 let reason = TextField::new("reason", "").with_longest(LONGEST_REASON);
@@ -171,10 +154,6 @@ impl View for Rotations {
                     reason,
                     ticket: None,
                 });
-            }
-            Action::Back => {
-                self.leave(context);
-                context.navigate(Navigation::Pop);
             }
             _ => {}
         }
@@ -208,23 +187,22 @@ impl View for Rotations {
 
     fn leave(&mut self, context: &mut Context) {
         // The settling goes on; a message says how it ended.
-        if let Some(ticket) = self.reading.take() {
-            context.cancel(ticket);
-        }
+        context.give_up(&self.list.pending);
+    }
+
+    fn pending(&self) -> Vec<&Pending> {
+        vec![&self.list.pending, &self.settling]
     }
 
     fn waits_for(&self, ticket: Ticket) -> bool {
         let abandoning = self.abandoning.as_ref().and_then(|asking| asking.ticket);
-        [self.reading, self.settling, abandoning].contains(&Some(ticket))
+        let mut pending = self.pending().into_iter();
+        pending.any(|pending| pending.waits_for(ticket)) || abandoning == Some(ticket)
     }
 
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         match outcome {
-            Outcome::Rotations(rows) => {
-                self.reading = None;
-                self.take(rows);
-            }
-            Outcome::Recovered(_) => self.settling = None,
+            Outcome::Rotations(rows) => self.take(rows),
             Outcome::Abandoned(row) => {
                 self.abandoning = None;
                 let text = format!("rotation of {} abandoned", row.user_group_id);
@@ -251,9 +229,6 @@ impl Rotations {
         if let Some(asking) = abandoned.filter(|asking| asking.ticket.is_some()) {
             asking.ticket = None;
             asking.reason.error = Some(text.to_owned());
-        } else {
-            self.reading = None;
-            self.settling = None;
         }
         context.say(Severity::Error, text);
     }

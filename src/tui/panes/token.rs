@@ -28,7 +28,7 @@ use crate::{
         keymap::{Action, Focus},
         state::{
             confirmation::{ConfirmationLevel, Level},
-            context::{Context, Navigation},
+            context::Context,
             message::{Job, Outcome, Ticket, Trouble},
             notices::Severity,
         },
@@ -202,8 +202,7 @@ impl View for TokenPane {
                     self.typed.set_text("");
                     self.read(context);
                 } else {
-                    self.leave(context);
-                    context.navigate(Navigation::Pop);
+                    self.pop(context);
                 }
             }
             Action::Refresh if self.file.is_asked() => {}

@@ -16,7 +16,7 @@ use crate::{
         keymap::{Action, Focus},
         state::{
             context::{Context, Navigation},
-            message::{Job, Outcome, ProfileIndex, Ticket},
+            message::{Job, Outcome, Pending, ProfileIndex},
             notices::Severity,
         },
         widgets::{
@@ -37,7 +37,7 @@ const ADVICE: usize = 3;
 #[derive(Debug)]
 pub struct TokenLookupPane {
     token: TextField,
-    ticket: Option<Ticket>,
+    pending: Pending,
     /// Once it was looked up.
     answered: Option<Vec<TokenReport>>,
     /// Why there is no answer to what was given last.
@@ -49,7 +49,7 @@ impl Default for TokenLookupPane {
     fn default() -> Self {
         Self {
             token: TextField::secret("token").with_longest(LONGEST),
-            ticket: None,
+            pending: Pending::default(),
             answered: None,
             refused: None,
             cursor: Cursor::default(),
@@ -65,7 +65,7 @@ impl TokenLookupPane {
             return;
         }
         let job = Job::Whose(Token::new(token.to_owned()));
-        self.ticket = Some(context.start(job));
+        context.ask(&self.pending, job);
         self.token = Self::default().token;
         self.refused = None;
     }
@@ -124,15 +124,12 @@ impl View for TokenLookupPane {
             return;
         }
         match action {
-            Action::Enter if self.answered.is_none() && self.ticket.is_none() => {
+            Action::Enter if self.answered.is_none() && !self.pending.is_waiting() => {
                 self.look_up(context);
             }
             Action::Token => self.go_on(context),
             Action::Whose => *self = Self::default(),
-            Action::Back => {
-                self.leave(context);
-                context.navigate(Navigation::Pop);
-            }
+            Action::Back => self.pop(context),
             _ => {}
         }
     }
@@ -161,18 +158,11 @@ impl View for TokenLookupPane {
         }
     }
 
-    fn leave(&mut self, context: &mut Context) {
-        if let Some(ticket) = self.ticket.take() {
-            context.cancel(ticket);
-        }
-    }
-
-    fn waits_for(&self, ticket: Ticket) -> bool {
-        self.ticket == Some(ticket)
+    fn pending(&self) -> Vec<&Pending> {
+        vec![&self.pending]
     }
 
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
-        self.ticket = None;
         match outcome {
             Outcome::Whose(Answer::Answered(answered)) => self.answered = Some(answered.clone()),
             Outcome::Whose(Answer::NotAToken { characters }) => {
@@ -181,10 +171,6 @@ impl View for TokenLookupPane {
             Outcome::Failed(trouble) => context.say(Severity::Error, trouble.text.clone()),
             _ => {}
         }
-    }
-
-    fn lost(&mut self, _desk: &mut Context) {
-        self.ticket = None;
     }
 
     fn is_overlay(&self) -> bool {
@@ -215,7 +201,7 @@ impl View for TokenLookupPane {
             sheet.text(refused, context.theme.warning());
             sheet.blank();
         }
-        let text = if self.ticket.is_some() {
+        let text = if self.pending.is_waiting() {
             "looking it up in the directory"
         } else {
             "Paste a token, or lines of a log with some. Their fingerprints are looked up in the directory, in all profiles. Nothing is sent or kept."

@@ -14,15 +14,13 @@ use super::{
     drafts::Drafts,
     exchanges::Exchanges,
     groups::Groups,
-    message::{Effect, Job, ProfileIndex, Ticket},
+    message::{Effect, Job, JobSpec, Pending, ProfileIndex, Ticket},
     navigation::PaneRequest,
     notices::{Notices, Severity},
 };
 use crate::{
     config::{HandOffCommand, guard, profile::Profile},
-    domain::{
-        batch::Plan, change::DesiredFields, group::UserGroupId, rotation::State, token::Token,
-    },
+    domain::{batch::Plan, group::UserGroupId, rotation::State, token::Token},
     operations::{Guarded, JournalRow, PlaceProblem, RotationId, batch::RunCommand},
     search::ListView,
     tui::{ExitReason, forms::connect::ConnectForm, keymap::Keymap, theme::Theme},
@@ -55,13 +53,7 @@ pub enum Navigation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Running {
     pub profile: ProfileIndex,
-    pub label: String,
-    pub is_write: bool,
-    /// Not named in line 1.
-    pub is_quiet: bool,
-    pub adds_profile: bool,
-    /// What a create or an update sends; a draft of the same is then no draft any more.
-    pub sends: Option<(UserGroupId, DesiredFields)>,
+    pub job: JobSpec,
 }
 
 /// Bytes that a copy may have: in base64 they are just below the 74,994 that xterm and tmux take; what is longer they
@@ -183,20 +175,27 @@ impl Context {
     /// Starts a job in any profile: what follows from a job of a profile that was left.
     pub fn start_in(&mut self, profile: ProfileIndex, job: Job) -> Ticket {
         let ticket = self.ticket();
-        self.running.insert(
-            ticket,
-            Running {
-                profile,
-                label: job.label(),
-                is_write: job.is_write(),
-                is_quiet: job.is_quiet(),
-                adds_profile: matches!(job, Job::AddProfile(..)),
-                sends: job.sends(),
-            },
-        );
+        let running = Running {
+            profile,
+            job: job.spec(),
+        };
+        self.running.insert(ticket, running);
         self.effects
             .push(Effect::Start(ticket, profile, Box::new(job)));
         ticket
+    }
+
+    /// Starts a job that a pane waits for; what it waited for before is given up.
+    pub fn ask(&mut self, pending: &Pending, job: Job) {
+        self.give_up(pending);
+        pending.begin(self.start(job));
+    }
+
+    /// Waits no longer for what was asked.
+    pub fn give_up(&mut self, pending: &Pending) {
+        if let Some(ticket) = pending.take() {
+            self.cancel(ticket);
+        }
     }
 
     /// Whether a group of this profile has an unsent draft.
@@ -220,7 +219,11 @@ impl Context {
 
     /// Gives up a read; a write goes on.
     pub fn cancel(&mut self, ticket: Ticket) {
-        if self.running.get(&ticket).is_some_and(|job| !job.is_write) {
+        if self
+            .running
+            .get(&ticket)
+            .is_some_and(|running| !running.job.is_write)
+        {
             self.running.remove(&ticket);
             self.effects.push(Effect::Cancel(ticket));
         }
@@ -244,7 +247,10 @@ impl Context {
     }
 
     pub fn writes_under_way(&self) -> usize {
-        self.running.values().filter(|job| job.is_write).count()
+        self.running
+            .values()
+            .filter(|running| running.job.is_write)
+            .count()
     }
 
     pub fn say(&mut self, severity: Severity, text: impl Into<String>) {
@@ -277,6 +283,20 @@ impl Context {
 
     pub fn navigate(&mut self, ask: Navigation) {
         self.asks.push(ask);
+    }
+
+    /// Opens the group that a row is about, where the directory knows it.
+    pub fn open_group(&mut self, id: Option<UserGroupId>, no_row: &str) {
+        match id {
+            Some(id) if self.groups.contains(&id) => {
+                self.navigate(Navigation::Push(PaneRequest::Group(id)));
+            }
+            Some(id) => self.say(
+                Severity::Info,
+                format!("\"{id}\" is not in the directory: reading it could create it"),
+            ),
+            None => self.say(Severity::Info, no_row),
+        }
     }
 
     /// Where new tokens of this profile go by themselves.

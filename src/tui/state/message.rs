@@ -1,6 +1,7 @@
 //! What travels between the screen and the work: messages in, effects out, jobs with a ticket, outcomes. Plain data.
 
 mod outcome;
+mod pending;
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -8,6 +9,7 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::Timestamp;
 
 pub use outcome::{Outcome, Trouble};
+pub use pending::Pending;
 
 use crate::{
     config::new_profile::NewProfile,
@@ -172,135 +174,100 @@ pub enum Job {
     Acknowledge(String, String),
 }
 
+/// What a job is to the console while it is under way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobSpec {
+    /// For line 1.
+    pub label: String,
+    /// Never cancelled or dropped; leaving waits for it.
+    pub is_write: bool,
+    /// Not named in line 1: it sends nothing, and comes with a key.
+    pub is_quiet: bool,
+    pub adds_profile: bool,
+    /// The group of a create or an update, and what is wanted of it; a draft of the same is then no draft any more.
+    pub sends: Option<(UserGroupId, DesiredFields)>,
+}
+
+impl JobSpec {
+    fn read(label: &str) -> Self {
+        Self {
+            label: label.into(),
+            is_write: false,
+            is_quiet: false,
+            adds_profile: false,
+            sends: None,
+        }
+    }
+
+    fn write(label: &str) -> Self {
+        Self {
+            is_write: true,
+            ..Self::read(label)
+        }
+    }
+
+    fn quiet(self) -> Self {
+        Self {
+            is_quiet: true,
+            ..self
+        }
+    }
+
+    fn sending(self, id: &UserGroupId, wanted: &DesiredFields) -> Self {
+        Self {
+            sends: Some((id.clone(), wanted.clone())),
+            ..self
+        }
+    }
+}
+
 impl Job {
+    /// What it is to the console.
+    pub fn spec(&self) -> JobSpec {
+        let (read, write) = (JobSpec::read, JobSpec::write);
+        match self {
+            Self::List | Self::SameId(_) | Self::Proof => read("reading the directory"),
+            Self::Search { .. } | Self::Near(..) => read("searching").quiet(),
+            Self::KeepView(_) => write("keeping filter and sort").quiet(),
+            Self::OpenRotations | Self::Rotations | Self::PendingHandOffs | Self::Batches => {
+                read("reading the journal")
+            }
+            Self::LookUp(id) => read(&format!("getting {id}")),
+            Self::Prove(id) => write(&format!("getting {id}")),
+            Self::Create(id, wanted) => write(&format!("creating {id}")).sending(id, wanted),
+            Self::Update { id, wanted, .. } => write(&format!("updating {id}")).sending(id, wanted),
+            Self::Rotate { id, .. } => write(&format!("rotating {id}")),
+            Self::Confirm(done) => read(&format!("reading back {}", done.group.id)),
+            Self::History(_) => read("reading the history"),
+            // Leaving waits for these by itself; they change nothing at the service.
+            Self::Drafts | Self::KeepDraft(..) | Self::ForgetDraft(..) => {
+                read("keeping drafts").quiet()
+            }
+            Self::WriteToken(..) => write("writing the token"),
+            Self::Settle => read("settling open rotations"),
+            Self::Abandon(..) => write("abandoning a rotation"),
+            Self::Whose(_) => read("looking up a token"),
+            Self::HandOff(done) => write(&format!("handing off {}", done.group.id)),
+            Self::HandOffAgain(_, id) => write(&format!("handing off {id}")),
+            Self::PlanBulk { .. } => read("checking the marked groups"),
+            Self::Bulk { plan, .. } => match plan.ready.len() {
+                1 => write("rotating 1 group"),
+                count => write(&format!("rotating {count} groups")),
+            },
+            Self::WriteReport(..) => write("writing the report"),
+            Self::Export { .. } => write("writing the export"),
+            Self::Check(..) => read("testing the connection"),
+            Self::AddProfile(..) => JobSpec {
+                adds_profile: true,
+                ..write("writing the profile")
+            },
+            Self::AnswerPlace(_) => write("comparing the API key"),
+            Self::Acknowledge(..) => write("acknowledging"),
+        }
+    }
+
     /// Writes are never cancelled or dropped; leaving waits for them.
     pub fn is_write(&self) -> bool {
-        match self {
-            Self::KeepView(_)
-            | Self::Create(..)
-            | Self::Update { .. }
-            | Self::Rotate { .. }
-            | Self::WriteToken(..)
-            | Self::Abandon(..)
-            | Self::HandOff(_)
-            | Self::HandOffAgain(..)
-            | Self::Bulk { .. }
-            | Self::AddProfile(..)
-            | Self::WriteReport(..)
-            | Self::Export { .. }
-            | Self::AnswerPlace(_)
-            | Self::Prove(_)
-            | Self::Acknowledge(..) => true,
-            Self::List
-            | Self::Search { .. }
-            | Self::Near(..)
-            | Self::OpenRotations
-            | Self::LookUp(_)
-            | Self::SameId(_)
-            | Self::Confirm(_)
-            | Self::History(_)
-            // Leaving waits for these by themselves; they change nothing at the service.
-            | Self::Drafts
-            | Self::KeepDraft(..)
-            | Self::ForgetDraft(..)
-            | Self::Rotations
-            | Self::Settle
-            | Self::Whose(_)
-            | Self::PendingHandOffs
-            | Self::Batches
-            | Self::Check(..)
-            | Self::Proof
-            | Self::PlanBulk { .. } => false,
-        }
-    }
-
-    /// Not named in line 1: it sends nothing, and comes with a key.
-    pub fn is_quiet(&self) -> bool {
-        matches!(
-            self,
-            Self::Search { .. }
-                | Self::Near(..)
-                | Self::KeepView(_)
-                | Self::Drafts
-                | Self::KeepDraft(..)
-                | Self::ForgetDraft(..)
-        )
-    }
-
-    /// The group of a create or an update, and what is wanted of it.
-    pub fn sends(&self) -> Option<(UserGroupId, DesiredFields)> {
-        match self {
-            Self::Create(id, wanted) | Self::Update { id, wanted, .. } => {
-                Some((id.clone(), wanted.clone()))
-            }
-            Self::List
-            | Self::Search { .. }
-            | Self::Near(..)
-            | Self::KeepView(_)
-            | Self::OpenRotations
-            | Self::LookUp(_)
-            | Self::SameId(_)
-            | Self::Rotate { .. }
-            | Self::Confirm(_)
-            | Self::History(_)
-            | Self::Drafts
-            | Self::KeepDraft(..)
-            | Self::ForgetDraft(..)
-            | Self::WriteToken(..)
-            | Self::Rotations
-            | Self::Settle
-            | Self::Abandon(..)
-            | Self::Whose(_)
-            | Self::PendingHandOffs
-            | Self::HandOff(_)
-            | Self::HandOffAgain(..)
-            | Self::Batches
-            | Self::PlanBulk { .. }
-            | Self::Bulk { .. }
-            | Self::Check(..)
-            | Self::AddProfile(..)
-            | Self::WriteReport(..)
-            | Self::AnswerPlace(_)
-            | Self::Proof
-            | Self::Prove(_)
-            | Self::Acknowledge(..)
-            | Self::Export { .. } => None,
-        }
-    }
-
-    /// What is under way, for line 1.
-    pub fn label(&self) -> String {
-        match self {
-            Self::List | Self::SameId(_) | Self::Proof => "reading the directory".into(),
-            Self::Search { .. } | Self::Near(..) => "searching".into(),
-            Self::KeepView(_) => "keeping filter and sort".into(),
-            Self::OpenRotations | Self::Rotations | Self::PendingHandOffs | Self::Batches => {
-                "reading the journal".into()
-            }
-            Self::LookUp(id) | Self::Prove(id) => format!("getting {id}"),
-            Self::Create(id, _) => format!("creating {id}"),
-            Self::Update { id, .. } => format!("updating {id}"),
-            Self::Rotate { id, .. } => format!("rotating {id}"),
-            Self::Confirm(done) => format!("reading back {}", done.group.id),
-            Self::History(_) => "reading the history".into(),
-            Self::Drafts | Self::KeepDraft(..) | Self::ForgetDraft(..) => "keeping drafts".into(),
-            Self::WriteToken(..) => "writing the token".into(),
-            Self::Settle => "settling open rotations".into(),
-            Self::Abandon(..) => "abandoning a rotation".into(),
-            Self::Whose(_) => "looking up a token".into(),
-            Self::HandOff(done) => format!("handing off {}", done.group.id),
-            Self::HandOffAgain(_, id) => format!("handing off {id}"),
-            Self::PlanBulk { .. } => "checking the marked groups".into(),
-            Self::Bulk { plan, .. } => match plan.ready.len() {
-                1 => "rotating 1 group".into(),
-                count => format!("rotating {count} groups"),
-            },
-            Self::WriteReport(..) => "writing the report".into(),
-            Self::Export { .. } => "writing the export".into(),
-            Self::Check(..) => "testing the connection".into(),
-            Self::AddProfile(..) => "writing the profile".into(),
-            Self::AnswerPlace(_) => "comparing the API key".into(),
-            Self::Acknowledge(..) => "acknowledging".into(),
-        }
+        self.spec().is_write
     }
 }

@@ -21,6 +21,31 @@ pub fn boxed(buffer: &mut Buffer, area: Rect, title: &str, theme: Theme) -> Rect
     framed(buffer, area, title, theme)
 }
 
+/// As [`boxed`], for rows with a cursor: their gutter stands at the edge itself.
+pub fn boxed_rows(buffer: &mut Buffer, area: Rect, title: &str, theme: Theme) -> Rect {
+    let inner = boxed(buffer, area, title, theme);
+    Rect {
+        x: inner.x - 1,
+        width: inner.width + 2,
+        ..inner
+    }
+}
+
+/// An area, and below it one of so many rows for details, or of half of all.
+pub fn with_details(area: Rect, rows: u16) -> (Rect, Rect) {
+    let below = rows.min(area.height / 2);
+    let above = Rect {
+        height: area.height - below,
+        ..area
+    };
+    let below = Rect {
+        y: above.bottom(),
+        height: below,
+        ..area
+    };
+    (above, below)
+}
+
 /// Rows below which a page of its own needs no box: the breadcrumb names it.
 const LEAST_PAGE: u16 = 8;
 

@@ -96,6 +96,15 @@ const ROWS: [Row; 29] = [
     ),
 ];
 
+/// All rows: a place that is in none of them has its own.
+fn rows() -> Vec<(String, Vec<Focus>, Option<Focus>)> {
+    let is_named = |focus: &Focus| ROWS.iter().any(|(_, places, _)| places.contains(focus));
+    let named = ROWS.map(|(name, places, above)| (name.to_owned(), places.to_vec(), above));
+    let others = Focus::ALL.into_iter().filter(|focus| !is_named(focus));
+    let others = others.map(|focus| (focus.words(), vec![focus], None));
+    named.into_iter().chain(others).collect()
+}
+
 /// What moves in every list and page; not told again in each of them.
 fn moving(keys: &Keymap) -> Vec<Bound> {
     let moves = |bound: &&Bound| {
@@ -153,14 +162,14 @@ pub(super) fn table() -> String {
     };
     row("everywhere", &told(keys.everywhere().iter().cloned()));
     row("lists and pages", &told(moving.iter().cloned()));
-    for (name, places, above) in ROWS {
+    for (name, places, above) in rows() {
         let lines = places.iter().flat_map(|place| keys.bindings(*place));
         let own = lines.filter(|line| {
             let above = above.map_or(&[][..], |above| keys.bindings(above));
             let said = [above, &moving, keys.everywhere()];
             !line.everywhere && !said.iter().any(|said| is_said(line, said))
         });
-        row(name, &told(own.cloned()));
+        row(&name, &told(own.cloned()));
     }
     table
 }
@@ -169,7 +178,9 @@ pub(super) fn table() -> String {
 fn every_place_has_its_row_and_every_line_is_told() {
     let (keys, table) = (Keymap::default(), table());
     for focus in Focus::ALL {
-        let rows = ROWS.iter().filter(|(_, places, _)| places.contains(&focus));
+        let rows = rows()
+            .into_iter()
+            .filter(|(_, places, _)| places.contains(&focus));
         assert_eq!(rows.count(), 1, "{focus:?}");
         for line in keys.bindings(focus) {
             let told = format!("` {}", line.help);

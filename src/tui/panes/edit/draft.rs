@@ -11,7 +11,7 @@ use crate::{
         state::{
             context::{Context, Navigation},
             drafts::{DraftOrigin, Unsent},
-            message::{Job, Outcome, Ticket},
+            message::{Job, Outcome},
             notices::Severity,
         },
         widgets::properties::PropertiesField,
@@ -90,9 +90,7 @@ impl Edit {
             return;
         }
         context.drafts.remove(&(context.current, self.id.clone()));
-        if let Some(ticket) = self.reading.take() {
-            context.cancel(ticket);
-        }
+        context.give_up(&self.reading);
         let text = format!("draft of {} discarded; nothing was sent", self.id);
         context.say(Severity::Info, text);
         context.navigate(Navigation::Pop);
@@ -109,8 +107,8 @@ impl Edit {
 
     /// Reads the service's copy, for a form that is based on an old one.
     pub(super) fn read_again(&mut self, context: &mut Context) {
-        if self.reading.is_none() {
-            self.reading = Some(context.start(Job::LookUp(self.id.clone())));
+        if !self.reading.is_waiting() {
+            context.ask(&self.reading, Job::LookUp(self.id.clone()));
         }
     }
 
@@ -118,16 +116,12 @@ impl Edit {
         if self.creating {
             Some("the group is yet to be created".into())
         } else {
-            self.reading.map(|_| "it is being read".into())
+            let is_waiting = self.reading.is_waiting();
+            is_waiting.then(|| "it is being read".into())
         }
     }
 
-    pub(super) fn waits(&self, ticket: Ticket) -> bool {
-        self.reading == Some(ticket)
-    }
-
     pub(super) fn take_copy(&mut self, outcome: &Outcome, context: &mut Context) {
-        self.reading = None;
         if let Outcome::Done(done) = outcome {
             self.stand_on(done, context);
         } else if let Outcome::Failed(trouble) = outcome {

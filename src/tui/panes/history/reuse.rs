@@ -19,7 +19,10 @@ const NO_ENTRY: &str = "no entry here";
 
 impl History {
     fn entry(&self) -> Result<&Entry, &'static str> {
-        self.shown().get(self.cursor.at).copied().ok_or(NO_ENTRY)
+        self.shown()
+            .get(self.list.cursor.at)
+            .copied()
+            .ok_or(NO_ENTRY)
     }
 
     pub(super) fn cannot_copy(&self) -> Option<String> {

@@ -16,7 +16,7 @@ use crate::{
         keymap::{Action, Focus},
         state::{app::batches::severity, context::Context},
         widgets::{
-            boxes::{boxed, severity_style},
+            boxes::{boxed, boxed_rows, severity_style, with_details},
             columns::{Cell, Column},
             group_details, paint, table,
             text_page::TextPage,
@@ -43,19 +43,8 @@ pub(super) fn draw(
     area: Rect,
     context: &Context,
 ) -> Option<Position> {
-    let mut area = area;
-    let mut cursor = None;
-    if list.filtering || !list.filter.is_empty() {
-        // Below the way here, whose text begins in the second column too.
-        let mut line = paint::row(area, 0);
-        line.x += 1;
-        line.width = line.width.saturating_sub(1);
-        cursor = list
-            .filter
-            .draw(buffer, line, context.theme, list.filtering);
-        area.y += 1;
-        area.height = area.height.saturating_sub(1);
-    }
+    // Below the way here, whose text begins in the second column too.
+    let (mut area, cursor) = list.rows.draw_filter(buffer, area, 1, context.theme);
     if let Some(run) = context.batch_here()
         && area.height > LEAST_ROWS
     {
@@ -76,14 +65,9 @@ pub(super) fn draw(
     let inner = if bare {
         rows
     } else {
-        // The gutter with the cursor stands at the edge itself.
-        let inner = boxed(buffer, rows, "Groups", context.theme);
+        let inner = boxed_rows(buffer, rows, "Groups", context.theme);
         draw_position(list, buffer, rows, context);
-        Rect {
-            x: inner.x - 1,
-            width: inner.width + 2,
-            ..inner
-        }
+        inner
     };
     draw_rows(list, buffer, inner, context);
     if let (Some(detail), Some(group)) = (detail, list.group(context)) {
@@ -99,7 +83,7 @@ pub(super) fn draw(
         }
         sheet.draw_still(buffer, inner);
     }
-    cursor.filter(|_| list.filtering)
+    cursor
 }
 
 fn split(area: Rect, detail: bool) -> (Rect, Option<Rect>) {
@@ -121,16 +105,7 @@ fn split(area: Rect, detail: bool) -> (Rect, Option<Rect>) {
     } else if area.height < BELOW {
         (area, None)
     } else {
-        let below = DETAIL_ROWS.min(area.height / 2);
-        let rows = Rect {
-            height: area.height - below,
-            ..area
-        };
-        let detail = Rect {
-            y: rows.bottom(),
-            height: below,
-            ..area
-        };
+        let (rows, detail) = with_details(area, DETAIL_ROWS);
         (rows, Some(detail))
     }
 }
@@ -156,7 +131,7 @@ fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, context: &Context) {
     table::draw_marked(
         buffer,
         area,
-        (finder.shown(), &list.cursor),
+        (finder.shown(), &list.rows.cursor),
         |_| columns.clone(),
         |at, here| {
             let entry = finder.entry(*at);
@@ -179,7 +154,11 @@ fn draw_position(list: &List, buffer: &mut Buffer, area: Rect, context: &Context
     if list.finder.shown().is_empty() {
         return;
     }
-    let text = format!(" {}/{} ", list.cursor.at + 1, list.finder.shown().len());
+    let text = format!(
+        " {}/{} ",
+        list.rows.cursor.at + 1,
+        list.finder.shown().len()
+    );
     let width = text.len() as u16;
     let x = area.right().saturating_sub(width + 2);
     paint::text(buffer, x, area.y, width, &text, context.theme.dim());
@@ -191,7 +170,7 @@ fn empty_hint(list: &List, context: &Context) -> String {
         "reading the directory".into()
     } else if list.finder.found().is_none() {
         "searching".into()
-    } else if list.filter.is_empty() {
+    } else if list.rows.filter().is_empty() {
         let key = key(Action::OpenOrCreate);
         format!("no groups known here yet: {key} opens or creates one by its id")
     } else {

@@ -59,7 +59,7 @@ impl Review {
         let ticket = context.start(job);
         if let Some(running) = context.running.get_mut(&ticket) {
             // With a choice made here the request is not what the form holds, but it settles what the form holds.
-            running.sends = Some((self.id.clone(), self.typed.clone()));
+            running.job.sends = Some((self.id.clone(), self.typed.clone()));
         }
         self.stage = Stage::Sending(ticket);
     }

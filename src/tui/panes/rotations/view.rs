@@ -15,9 +15,8 @@ use crate::{
         state::context::Context,
         theme::Theme,
         widgets::{
-            boxes::{boxed, popup},
+            boxes::{boxed, popup, with_details},
             columns::{Cell, Column, widest},
-            table,
             text_page::TextPage,
         },
     },
@@ -32,46 +31,25 @@ pub(super) fn draw(
     area: Rect,
     context: &Context,
 ) -> Option<Position> {
-    let below = DETAIL_ROWS.min(area.height / 2);
-    let rows = Rect {
-        height: area.height - below,
-        ..area
-    };
-    let inner = boxed(
-        buffer,
-        rows,
-        "Rotations, the open ones first",
-        context.theme,
-    );
-    let inner = Rect {
-        x: inner.x - 1,
-        width: inner.width + 2,
-        ..inner
-    };
-    let hint = if pane.reading.is_some() {
+    let (rows, below) = with_details(area, DETAIL_ROWS);
+    let hint = if pane.list.pending.is_waiting() {
         "reading the journal".to_owned()
     } else {
         let token = context.keys.key(Focus::List, Action::Token);
         let rotate = context.keys.key(Focus::Token, Action::Rotate);
         format!("nothing was rotated here yet: {token} on a group, then {rotate}")
     };
-    table::draw(
+    pane.list.draw(
         buffer,
-        inner,
-        (&pane.rows, &pane.cursor),
-        columns,
-        |row, here| cells(row, context, here),
-        &hint,
+        rows,
+        ("Rotations, the open ones first", &hint),
+        &pane.rows,
+        (columns, |row, here| cells(row, context, here)),
         context.theme,
     );
     if let Some(row) = pane.here() {
-        let place = Rect {
-            y: rows.bottom(),
-            height: below,
-            ..area
-        };
         let title = format!("rotation {} of {}", row.id.0, row.user_group_id);
-        let inner = boxed(buffer, place, &title, context.theme);
+        let inner = boxed(buffer, below, &title, context.theme);
         let mut sheet = TextPage::new(inner.width, context.theme);
         describe(&mut sheet, row, context);
         sheet.draw_still(buffer, inner);

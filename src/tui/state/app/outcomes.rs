@@ -27,9 +27,10 @@ impl App {
             .rev()
             .find(|pane| pane.view().waits_for(ticket));
         if let Some(pane) = waiting {
+            has_ended(pane, ticket);
             pane.view_mut().answer(&outcome, &mut self.context);
         } else {
-            if let Some((id, wanted)) = &running.sends {
+            if let Some((id, wanted)) = &running.job.sends {
                 self.settle_draft(running.profile, id, wanted, &outcome);
             }
             if !Self::is_asked(&outcome, is_here) {
@@ -123,37 +124,8 @@ impl App {
             Outcome::Batches(batches) if is_here => self.found_batches(batches),
             // Whoever asked for it: the numbers of the profiles must stay those of the work.
             Outcome::ProfileAdded(_, profile) => self.context.profiles.push((**profile).clone()),
-            Outcome::Done(_)
-            | Outcome::Listed(_)
-            | Outcome::Found(_)
-            | Outcome::Near(_)
-            | Outcome::ViewKept
-            | Outcome::Drafts(_)
-            | Outcome::DraftKept(..)
-            | Outcome::DraftForgotten
-            | Outcome::SameId(_)
-            | Outcome::OpenRotations(_)
-            | Outcome::History(_)
-            | Outcome::TokenWritten(_)
-            | Outcome::Rotations(_)
-            | Outcome::Recovered(_)
-            | Outcome::Abandoned(_)
-            | Outcome::Whose(_)
-            | Outcome::PendingHandOffs(_)
-            | Outcome::HandedOff(_)
-            | Outcome::NotHandedOff(_)
-            | Outcome::Batches(_)
-            | Outcome::Planned(_)
-            | Outcome::BulkEnded(_)
-            | Outcome::ReportWritten(_)
-            | Outcome::Exported(..)
-            | Outcome::Checked(_)
-            | Outcome::PlaceBound(_)
-            | Outcome::Proof(_)
-            | Outcome::Proven
-            | Outcome::Acknowledged
-            | Outcome::NotAdded(_)
-            | Outcome::Failed(_) => {}
+            // What the others tell is for the pane that waits, or for `notice`, where every one is listed.
+            _ => {}
         }
     }
 
@@ -251,17 +223,20 @@ impl App {
         let Some(running) = self.context.running.remove(&ticket) else {
             return;
         };
-        let (severity, text) = if running.is_write {
+        let (severity, text) = if running.job.is_write {
             let text = format!(
                 "UNKNOWN how {} ended: the job broke off inside groupdesk. Read the group",
-                running.label
+                running.job.label
             );
             self.batch_lost(ticket);
             (Severity::Unknown, text)
         } else {
             (
                 Severity::Error,
-                format!("{} broke off inside groupdesk; try again", running.label),
+                format!(
+                    "{} broke off inside groupdesk; try again",
+                    running.job.label
+                ),
             )
         };
         if self.draft_lost(ticket) {
@@ -275,8 +250,15 @@ impl App {
             .iter_mut()
             .find(|pane| pane.view().waits_for(ticket));
         if let Some(pane) = waiting {
+            has_ended(pane, ticket);
             pane.view_mut().lost(&mut self.context);
         }
+    }
+}
+
+fn has_ended(pane: &Pane, ticket: Ticket) {
+    for pending in pane.view().pending() {
+        pending.end(ticket);
     }
 }
 

@@ -77,8 +77,8 @@ impl App {
             .context
             .running
             .values()
-            .filter(|job| job.is_write)
-            .map(|job| job.label.as_str())
+            .filter(|running| running.job.is_write)
+            .map(|running| running.job.label.as_str())
             .collect();
         if self.runs_a_batch() {
             let text = format!(

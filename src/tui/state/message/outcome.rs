@@ -21,7 +21,7 @@ use crate::{
     tui::state::groups::Listing,
 };
 
-/// What became of a job. What each means to the whole console is decided in `app/arrivals.rs`, where every one is listed;
+/// What became of a job. What each means to the whole console is decided in `app/outcomes.rs`, where every one is listed;
 /// a pane names only those that its own tickets can bring.
 #[derive(Debug, Clone)]
 pub enum Outcome {

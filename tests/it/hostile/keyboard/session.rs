@@ -158,9 +158,9 @@ impl Session {
         let running = &self.console.runner.app.context.running;
         let begun = running
             .iter()
-            .filter(|(ticket, job)| job.is_write && !self.seen.contains(*ticket));
+            .filter(|(ticket, running)| running.job.is_write && !self.seen.contains(*ticket));
         let begun: Vec<_> = begun
-            .map(|(ticket, job)| (*ticket, job.label.clone()))
+            .map(|(ticket, running)| (*ticket, running.job.label.clone()))
             .collect();
         for (ticket, label) in begun {
             self.seen.insert(ticket);

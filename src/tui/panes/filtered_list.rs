@@ -1,0 +1,157 @@
+//! What panes with a list have in common: a cursor, a filter where there is one, the answer that brings the rows, and a box
+//! with a table.
+
+use crossterm::event::KeyEvent;
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+};
+
+use crate::{
+    search::normalize::lowered,
+    tui::{
+        keymap::Action,
+        state::{
+            context::{Context, Navigation},
+            message::Pending,
+        },
+        theme::Theme,
+        widgets::{
+            boxes::boxed_rows,
+            columns::{Cell, Column},
+            paint,
+            scroll::Cursor,
+            table,
+            text_field::TextField,
+        },
+    },
+};
+
+#[derive(Debug, Default)]
+pub(super) struct FilteredList {
+    pub(super) cursor: Cursor,
+    /// The answer that brings the rows.
+    pub(super) pending: Pending,
+    /// `None`: there is nothing to filter by.
+    filter: Option<Box<TextField>>,
+    is_filtering: bool,
+}
+
+impl FilteredList {
+    /// A list that can be filtered, and is by this.
+    pub(super) fn with_filter(text: &str) -> Self {
+        Self {
+            filter: Some(Box::new(TextField::new("filter", text))),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn is_filtering(&self) -> bool {
+        self.is_filtering
+    }
+
+    /// The text of the filter.
+    pub(super) fn filter(&self) -> &str {
+        self.filter.as_deref().map_or("", TextField::text)
+    }
+
+    /// The words of the filter, in lower case.
+    pub(super) fn words(&self) -> Vec<String> {
+        let words = lowered(self.filter());
+        words.split_whitespace().map(str::to_owned).collect()
+    }
+
+    pub(super) fn set_filter(&mut self, text: &str) {
+        if let Some(filter) = &mut self.filter {
+            filter.set_text(text);
+        }
+    }
+
+    /// Takes the filter away; whether there was one.
+    pub(super) fn clear(&mut self) -> bool {
+        let was = self.is_filtered();
+        self.is_filtering = false;
+        self.set_filter("");
+        was
+    }
+
+    /// Whether the list did it itself: it moves the cursor, filters, and leaves the pane.
+    pub(super) fn act(&mut self, action: Action, rows: usize, context: &mut Context) -> bool {
+        let page = usize::from(context.size.1 / 2);
+        if self.cursor.act(action, rows, page) {
+            return true;
+        }
+        match action {
+            Action::Filter => self.is_filtering = self.filter.is_some(),
+            Action::Enter if self.is_filtering => self.is_filtering = false,
+            Action::Back if self.clear() => {}
+            Action::Back => {
+                context.give_up(&self.pending);
+                context.navigate(Navigation::Pop);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// The filter is typed, or holds something.
+    fn is_filtered(&self) -> bool {
+        self.is_filtering || !self.filter().is_empty()
+    }
+
+    /// The filter, while it is typed.
+    fn field(&mut self) -> Option<&mut TextField> {
+        self.filter.as_deref_mut().filter(|_| self.is_filtering)
+    }
+
+    /// Whether the filter took it.
+    pub(super) fn key(&mut self, key: KeyEvent) -> bool {
+        self.field().map(|filter| filter.key(key)).is_some()
+    }
+
+    /// Whether the filter took it.
+    pub(super) fn paste(&mut self, text: &str) -> bool {
+        self.field().map(|filter| filter.paste(text)).is_some()
+    }
+
+    /// Draws the filter where there is one, so many columns from the left; the area that is left, and where the terminal's cursor belongs.
+    pub(super) fn draw_filter(
+        &self,
+        buffer: &mut Buffer,
+        area: Rect,
+        inset: u16,
+        theme: Theme,
+    ) -> (Rect, Option<Position>) {
+        let Some(filter) = self.filter.as_ref().filter(|_| self.is_filtered()) else {
+            return (area, None);
+        };
+        let mut line = paint::row(area, 0);
+        line.x += inset;
+        line.width = line.width.saturating_sub(inset);
+        let cursor = filter.draw(buffer, line, theme, self.is_filtering);
+        let below = Rect {
+            y: area.y + 1,
+            height: area.height.saturating_sub(1),
+            ..area
+        };
+        (below, cursor.filter(|_| self.is_filtering))
+    }
+
+    /// Draws the rows in a box; see [`table::draw`].
+    pub(super) fn draw<'a, R>(
+        &self,
+        buffer: &mut Buffer,
+        area: Rect,
+        (title, hint): (&str, &str),
+        rows: &'a [R],
+        (columns, cells): (
+            impl Fn(&'a [R]) -> Vec<Column>,
+            impl Fn(&'a R, bool) -> Vec<Cell<'a>>,
+        ),
+        theme: Theme,
+    ) {
+        let inner = boxed_rows(buffer, area, title, theme);
+        let rows = (rows, &self.cursor);
+        table::draw(buffer, inner, rows, columns, cells, hint, theme);
+    }
+}
